@@ -1,0 +1,188 @@
+"""The tidy tables that every source becomes: rated texts, and individual ratings.
+
+Stage: ratings. In: rows from a loader in ``refless.sources``. Out: two tables, checked.
+
+``texts``, one row a rated text:
+
+==========  =======  ===================================================================
+id          str      unique in the table; made of letters, digits and ``._:-``
+task        str      the data set, e.g. ``huse_summarization``
+context     str      what the text answers (article, dialogue, MR, essay set), may be empty
+text        str      the candidate itself
+quality     float    in [0, 1], or NaN where nobody rated the text (``n_ratings`` 0)
+n_ratings   int      number of human ratings behind ``quality``
+system      str      who wrote it: a system's name, or ``human``
+==========  =======  ===================================================================
+
+``ratings``, one row an individual rating, in the order of the raw file (that order decides the
+rounding noise of a floating-point mean, and with it some published values):
+
+==========  =======  ===================================================================
+id          str      the rated text
+rater       str      ``r001``, ``r002``, ... in order of first appearance (no worker ids)
+label       float    on the source's own scale
+rating      float    the label brought to [0, 1]
+==========  =======  ===================================================================
+
+A loader may add further columns behind these.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from refless.errors import FormatError
+
+TEXT_COLUMNS = ["id", "task", "context", "text", "quality", "n_ratings", "system"]
+RATING_COLUMNS = ["id", "rater", "label", "rating"]
+_STRINGS = {"id", "task", "context", "text", "system", "rater"}
+_ID = re.compile(r"[A-Za-z0-9._:\-]+")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A malformed row: where it stands and what is wrong with it."""
+
+    path: str
+    line: int
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.message}"
+
+
+@dataclass
+class RatedTexts:
+    """What a loader returns: the two tables, and the rows that it could not use."""
+
+    texts: pd.DataFrame
+    ratings: pd.DataFrame = field(
+        default_factory=lambda: pd.DataFrame(
+            {"id": [], "rater": [], "label": np.empty(0), "rating": np.empty(0)}
+        )
+    )
+    problems: list[Problem] = field(default_factory=list)
+
+    def check(self) -> RatedTexts:
+        """Return self if both tables keep their promises.
+
+        Raises
+        ------
+        FormatError : a column is missing, an id repeats, a quality or rating lies outside
+            [0, 1], a rating has no text. A loader's tables never should; a user's may.
+        """
+        _columns(self.texts, TEXT_COLUMNS, "texts")
+        _columns(self.ratings, RATING_COLUMNS, "ratings")
+        texts, ratings = self.texts, self.ratings
+        if texts["id"].duplicated().any():
+            name = texts.loc[texts["id"].duplicated(), "id"].iloc[0]
+            raise FormatError(f"id {name!r} stands in two rows of the table of rated texts")
+        for name in texts["id"]:
+            if not _ID.fullmatch(str(name)):
+                raise FormatError(f"id {name!r} has characters other than letters, digits, ._:-")
+        quality = texts["quality"].to_numpy(float)
+        rated = texts["n_ratings"].to_numpy(int) > 0
+        bad = np.where(rated, ~((quality >= 0) & (quality <= 1)), ~np.isnan(quality))
+        if bad.any():
+            row = texts.iloc[int(np.flatnonzero(bad)[0])]
+            raise FormatError(
+                f"text {row['id']!r} has quality {row['quality']} from {row['n_ratings']} ratings;"
+                " it must lie in [0, 1], or be empty where nobody rated the text"
+            )
+        value = ratings["rating"].to_numpy(float)
+        if not ((value >= 0) & (value <= 1)).all():
+            raise FormatError("an individual rating lies outside [0, 1]")
+        lost = set(ratings["id"]) - set(texts["id"])
+        if lost:
+            raise FormatError(f"{len(lost)} rated ids have no text, e.g. {min(lost)!r}")
+        return self
+
+    def require_clean(self, limit: int = 20) -> RatedTexts:
+        """Return self if the loader met no malformed row.
+
+        Raises
+        ------
+        FormatError : with file and line of the first ``limit`` malformed rows.
+        """
+        if self.problems:
+            shown = "\n  ".join(str(p) for p in self.problems[:limit])
+            more = len(self.problems) - limit
+            first = self.problems[0]
+            raise FormatError(
+                f"{len(self.problems)} malformed rows:\n  {shown}"
+                + (f"\n  ... and {more} more" if more > 0 else ""),
+                path=first.path,
+                line=first.line,
+                remedy="mend these rows, or set `malformed_rows: skip` in the configuration to"
+                " go on without them (they are then listed beside the ratings)",
+            )
+        return self
+
+
+def exact_quality(data: RatedTexts, low: float, high: float) -> np.ndarray:
+    """Mean quality of each text without rounding noise, shape (texts,), in [0, 1].
+
+    The labels are integers (or halves) on the source's scale, so their sum is exact and the mean
+    is rounded once. ``numpy.mean`` over label/5 rounds on the way, which breaks ties.
+    """
+    grouped = data.ratings.groupby("id", sort=False)["label"]
+    total, number = grouped.sum(), grouped.size()
+    ids = data.texts["id"]
+    n = number.reindex(ids).to_numpy(float)
+    return (total.reindex(ids).to_numpy(float) - low * n) / ((high - low) * n)
+
+
+def anonymise(raters: Sequence[str]) -> list[str]:
+    """``r001``, ``r002``, ... in order of first appearance."""
+    seen: dict[str, str] = {}
+    return [seen.setdefault(name, f"r{len(seen) + 1:03d}") for name in raters]
+
+
+def write_table(table: pd.DataFrame, path: str | Path) -> None:
+    """Write a table as CSV, whole or not at all; floats round-trip exactly."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        table.to_csv(partial, index=False, lineterminator="\n", encoding="utf-8")
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def read_table(path: str | Path, columns: Sequence[str]) -> pd.DataFrame:
+    """Read a table written by `write_table`.
+
+    Raises
+    ------
+    FormatError : the file is missing, is not CSV or lacks one of ``columns``.
+    """
+    try:
+        table = pd.read_csv(
+            path,
+            dtype={name: str for name in _STRINGS},
+            keep_default_na=False,
+            na_values={"quality": [""]},
+            float_precision="round_trip",
+            encoding="utf-8",
+        )
+    except (OSError, ValueError) as error:
+        raise FormatError(f"cannot be read as a table: {error}", path=path) from error
+    _columns(table, list(columns), str(path))
+    return table
+
+
+def _columns(table: pd.DataFrame, wanted: list[str], where: str) -> None:
+    missing = [name for name in wanted if name not in table.columns]
+    if missing:
+        raise FormatError(
+            f"columns {', '.join(missing)} are missing (found: {', '.join(map(str, table.columns))})",
+            path=where,
+        )
