@@ -46,3 +46,11 @@ class KernelError(ReflessError):
 
 class StaleError(ReflessError):
     """Cached or shipped numbers whose signature no longer matches code or data."""
+
+
+class OutputError(ReflessError):
+    """A result could not be written: disk full, read-only directory."""
+
+
+class SettingError(ReflessError):
+    """A setting has a value that makes no sense."""

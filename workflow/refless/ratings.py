@@ -29,7 +29,6 @@ A loader may add further columns behind these.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -39,10 +38,11 @@ import numpy as np
 import pandas as pd
 
 from refless.errors import FormatError
+from refless.files import whole_file
 
 TEXT_COLUMNS = ["id", "task", "context", "text", "quality", "n_ratings", "system"]
 RATING_COLUMNS = ["id", "rater", "label", "rating"]
-_STRINGS = {"id", "task", "context", "text", "system", "rater"}
+_STRINGS = {"id", "task", "context", "text", "system", "rater", "item", "type", "kernel", "reading"}
 _ID = re.compile(r"[A-Za-z0-9._:\-]+")
 
 
@@ -97,8 +97,13 @@ class RatedTexts:
                 " it must lie in [0, 1], or be empty where nobody rated the text"
             )
         value = ratings["rating"].to_numpy(float)
-        if not ((value >= 0) & (value <= 1)).all():
-            raise FormatError("an individual rating lies outside [0, 1]")
+        bad = ~((value >= 0) & (value <= 1))
+        if bad.any():
+            row = ratings.iloc[int(np.flatnonzero(bad)[0])]
+            raise FormatError(
+                f"the rating of text {row['id']!r} by {row['rater']!r} is {row['rating']}; it must"
+                " lie in [0, 1]"
+            )
         lost = set(ratings["id"]) - set(texts["id"])
         if lost:
             raise FormatError(f"{len(lost)} rated ids have no text, e.g. {min(lost)!r}")
@@ -147,14 +152,8 @@ def anonymise(raters: Sequence[str]) -> list[str]:
 
 def write_table(table: pd.DataFrame, path: str | Path) -> None:
     """Write a table as CSV, whole or not at all; floats round-trip exactly."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
+    with whole_file(path) as partial:
         table.to_csv(partial, index=False, lineterminator="\n", encoding="utf-8")
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def read_table(path: str | Path, columns: Sequence[str]) -> pd.DataFrame:
@@ -165,12 +164,15 @@ def read_table(path: str | Path, columns: Sequence[str]) -> pd.DataFrame:
     FormatError : the file is missing, is not CSV or lacks one of ``columns``.
     """
     try:
+        header = pd.read_csv(path, nrows=0, lineterminator="\n", encoding="utf-8").columns
         table = pd.read_csv(
             path,
-            dtype={name: str for name in _STRINGS},
+            dtype=dict.fromkeys(_STRINGS, str),
+            # a text may well be "NA" or "null": only an empty number is missing
             keep_default_na=False,
-            na_values={"quality": [""]},
-            float_precision="round_trip",
+            na_values={name: [""] for name in header if name not in _STRINGS},
+            # a lone carriage return belongs to a text and ends no row
+            lineterminator="\n",
             encoding="utf-8",
         )
     except (OSError, ValueError) as error:
@@ -183,6 +185,7 @@ def _columns(table: pd.DataFrame, wanted: list[str], where: str) -> None:
     missing = [name for name in wanted if name not in table.columns]
     if missing:
         raise FormatError(
-            f"columns {', '.join(missing)} are missing (found: {', '.join(map(str, table.columns))})",
+            f"columns {', '.join(missing)} are missing"
+            f" (found: {', '.join(map(str, table.columns))})",
             path=where,
         )

@@ -1,0 +1,65 @@
+# Sets everything up and runs the quickstart: `make`. Tests: `make test`.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 1)
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+
+.PHONY: quickstart all test lint format lock ship readme clean help
+.DEFAULT_GOAL := quickstart
+
+quickstart: $(VENV)/core.done ## tables, figures and report from what is at hand, without network
+	$(BIN)/snakemake --cores $(CORES) quickstart
+
+all: $(VENV)/core.done ## the full reproduction: fetches the raw data and computes everything
+	$(BIN)/snakemake --cores $(CORES)
+
+test: $(VENV)/dev.done ## the tests; those that need real data want REFLESS_MIRROR
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/dev.done ## linters, formatters and the type checker
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/snakefmt --check Snakefile workflow/rules
+	$(BIN)/snakemake --lint
+
+format: $(VENV)/dev.done ## put code and rules into their form
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/snakefmt Snakefile workflow/rules
+
+ship: $(VENV)/core.done ## renew resources/shipped from results (needs the raw data)
+	$(BIN)/snakemake --cores $(CORES) ship
+
+readme: $(VENV)/core.done ## renew the README's table of published against reproduced figures
+	$(BIN)/snakemake --cores $(CORES) --quiet all -- bleu_neighbors_table1
+	$(BIN)/python workflow/scripts/update_readme.py
+
+lock: ## renew the locks (needs uv)
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header \
+	  --no-annotate envs/core.in -o envs/lock/core.txt
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header \
+	  --no-annotate envs/core.in envs/dev.in -c envs/lock/core.txt -o envs/lock/dev.txt
+
+clean: ## remove results; raw data and the environment stay
+	rm -rf results .snakemake
+
+help: ## this list
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "refless needs Python 3.11 or later; say which: make PYTHON=/path/to/python3.11"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/core.done: envs/lock/core.txt pyproject.toml | $(VENV)/bin/python
+	@echo "Installing what refless needs into $(VENV) (a minute or two) ..."
+	$(PIP) --require-hashes -r envs/lock/core.txt
+	$(PIP) --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/dev.done: envs/lock/dev.txt $(VENV)/core.done
+	@echo "Installing what the tests need ..."
+	$(PIP) --require-hashes -r envs/lock/dev.txt
+	@touch $@

@@ -1,0 +1,33 @@
+# refless: how good is this generated text, when there is no reference to compare it with?
+#
+# The table of contents. file -> ratings -> kernel -> prediction -> cell -> figure -> report; one
+# file of rules a stage, and the named targets in collect.smk. Start with `make`, or with
+#   snakemake --cores 8                           the full reproduction
+#   snakemake --cores 1 fetch                     every download, nothing else
+#   snakemake --cores 2 bleu_neighbors_figure2    one item
+from snakemake.utils import min_version, validate
+
+min_version("9.0")
+
+
+configfile: "config/config.yaml"
+
+
+validate(config, "workflow/schemas/config.schema.yaml")
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/inputs.smk"
+include: "workflow/rules/collect.smk"
+include: "workflow/rules/fetch.smk"
+include: "workflow/rules/ratings.smk"
+include: "workflow/rules/kernels.smk"
+include: "workflow/rules/neighbors.smk"
+include: "workflow/rules/tables.smk"
+include: "workflow/rules/figures.smk"
+include: "workflow/rules/report.smk"
+
+
+onsuccess:
+    if not NESTED:
+        print(what_was_built())

@@ -1,0 +1,269 @@
+"""Files: whole or not at all; what is broken, stale or another's is refused by name."""
+
+from __future__ import annotations
+
+import errno
+import os
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from refless import kernels
+from refless.errors import FormatError, OutputError, StaleError
+from refless.files import read_json, whole_file, write_json
+from refless.kernels import text_sum
+from refless.store import read_kernel, write_kernel
+
+
+def names(directory: Path) -> list[str]:
+    return sorted(path.name for path in directory.iterdir())
+
+
+# ---- whole_file -------------------------------------------------------------------------------
+
+
+def test_the_new_file_takes_the_old_ones_place(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "er" / "table.csv"
+    for content in ("old", "new"):
+        with whole_file(path) as partial:
+            assert partial.parent == path.parent
+            assert partial != path
+            # matplotlib and numpy read the format off the ending
+            assert partial.suffix == ".csv"
+            partial.write_text(content)
+            assert not path.exists() or path.read_text() == "old"
+        assert path.read_text() == content
+        assert names(path.parent) == ["table.csv"]
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
+@pytest.mark.parametrize("there", [True, False])
+def test_an_error_on_the_way_leaves_the_old_file_and_nothing_else(
+    tmp_path: Path, error: type[BaseException], there: bool
+) -> None:
+    path = tmp_path / "table.csv"
+    if there:
+        path.write_text("old")
+
+    def write() -> None:
+        with whole_file(path) as partial:
+            partial.write_text("half of it")
+            raise error("stop")
+
+    with pytest.raises(error, match="stop"):
+        write()
+    assert names(tmp_path) == (["table.csv"] if there else [])
+    assert not there or path.read_text() == "old"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, the full disk")
+def test_a_full_disk(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("old")
+
+    def write() -> None:
+        with whole_file(path) as partial:
+            partial.symlink_to("/dev/full")
+            partial.write_text("new")
+
+    with pytest.raises(OutputError, match="No space left on device") as caught:
+        write()
+    assert caught.value.path == str(path)
+    assert "make room" in caught.value.remedy
+    assert names(tmp_path) == ["table.csv"]
+    assert path.read_text() == "old"
+
+
+@pytest.mark.parametrize("obstacle", ["file", "directory", "read-only", "nothing written"])
+def test_a_place_that_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, obstacle: str
+) -> None:
+    path = tmp_path / "results" / "table.csv"
+    if obstacle == "file":
+        (tmp_path / "results").write_text("not a directory")
+    elif obstacle == "directory":
+        path.mkdir(parents=True)
+    elif obstacle == "read-only":
+        # Permissions do not stop root, who may well run these tests.
+        def read_only(*_: object) -> None:
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+        monkeypatch.setattr("refless.files.os.replace", read_only)
+
+    def write() -> None:
+        with whole_file(path) as partial:
+            if obstacle != "nothing written":
+                partial.write_text("new")
+
+    with pytest.raises(OutputError, match="cannot be written") as caught:
+        write()
+    assert caught.value.path == str(path)
+    assert not path.is_file()
+    assert [p for p in tmp_path.rglob("*") if "partial" in p.name] == []
+
+
+def test_writers_of_one_file_do_not_get_in_each_others_way(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    together = threading.Barrier(4)
+    errors: list[BaseException] = []
+
+    def write(letter: str) -> None:
+        try:
+            with whole_file(path) as partial, open(partial, "w") as out:
+                for _ in range(4):
+                    together.wait(10)
+                    out.write(letter * 1000)
+                    out.flush()
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=write, args=(letter,)) for letter in "abcd"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    assert path.read_text() in [letter * 4000 for letter in "abcd"]
+    assert names(tmp_path) == ["table.csv"]
+
+
+# ---- JSON -------------------------------------------------------------------------------------
+
+
+def test_json_round_trip_does_not_hang_on_the_order_of_keys(tmp_path: Path) -> None:
+    path, again = tmp_path / "a.json", tmp_path / "b.json"
+    write_json({"task": "Dušek", "n": [1, 2.5, None]}, path)
+    write_json({"n": [1, 2.5, None], "task": "Dušek"}, again)
+    assert read_json(path) == {"task": "Dušek", "n": [1, 2.5, None]}
+    assert path.read_bytes() == again.read_bytes()
+    assert "Dušek" in path.read_text(encoding="utf-8")
+
+
+def test_what_json_cannot_hold_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    write_json(1, path)
+    with pytest.raises(TypeError):
+        write_json({"path": tmp_path}, path)
+    assert read_json(path) == 1
+    assert names(tmp_path) == ["a.json"]
+
+
+@pytest.mark.parametrize("content", [None, b"", b'{"a": 1', b"\xff"])
+def test_broken_json_is_named(tmp_path: Path, content: bytes | None) -> None:
+    path = tmp_path / "a.json"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(FormatError, match="cannot be read as JSON") as caught:
+        read_json(path)
+    assert caught.value.path == str(path)
+    assert caught.value.remedy
+
+
+# ---- kernel files -----------------------------------------------------------------------------
+
+TEXTS = ["the cat sat", "the cat sat down", "a dog"]
+MATRIX = np.array([[1.0, 0.5, 0.1 + 0.2], [0.0, 1.0, 1e-300], [0.25, 1 / 3, 1.0]])
+
+
+def signed() -> dict[str, object]:
+    return kernels.signature("bleu.char", text_sum(TEXTS))
+
+
+def test_a_kernel_file_comes_back_bit_for_bit(tmp_path: Path) -> None:
+    path, signature = tmp_path / "bleu.char.npz", signed()
+    write_kernel(MATRIX, signature, path)
+    matrix, said = read_kernel(path, data_sum=text_sum(TEXTS))
+    assert matrix.dtype == np.float64
+    assert matrix.tobytes() == MATRIX.tobytes()
+    assert said == signature
+    assert names(tmp_path) == ["bleu.char.npz"]
+
+
+def test_the_same_kernel_gives_the_same_bytes(tmp_path: Path) -> None:
+    signature = signed()
+    write_kernel(MATRIX, signature, tmp_path / "a.npz")
+    write_kernel(MATRIX, dict(reversed(signature.items())), tmp_path / "b.npz")
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+
+
+def test_numbers_of_other_texts_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "bleu.char.npz"
+    write_kernel(MATRIX, signed(), path)
+    # the same words cut differently, and in another order
+    for other in (["the cat", "sat", *TEXTS[1:]], TEXTS[::-1], TEXTS[:2]):
+        with pytest.raises(StaleError, match="other texts") as caught:
+            read_kernel(path, data_sum=text_sum(other))
+        assert caught.value.path == str(path)
+        assert "make ship" in caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"fingerprint": "0" * 64}, "the code of bleu.char has changed"),
+        ({"packages": {"nltk": "3.5"}}, "nltk 3.5"),
+        ({"kernel": "bleu.sentence"}, "no kernel is called 'bleu.sentence'"),
+    ],
+)
+def test_numbers_of_other_code_are_refused_unless_asked_for(
+    tmp_path: Path, change: dict[str, object], message: str
+) -> None:
+    path = tmp_path / "bleu.char.npz"
+    write_kernel(MATRIX, signed() | change, path)
+    with pytest.raises(StaleError, match=message) as caught:
+        read_kernel(path, data_sum=text_sum(TEXTS))
+    assert caught.value.path == str(path)
+    matrix, _ = read_kernel(path, data_sum=text_sum(TEXTS), check_code=False)
+    assert matrix.tobytes() == MATRIX.tobytes()
+
+
+def test_a_kernel_file_with_any_byte_broken_is_refused_or_still_right(tmp_path: Path) -> None:
+    path, signature = tmp_path / "k.npz", signed()
+    write_kernel(MATRIX, signature, path)
+    whole = path.read_bytes()
+    refused = 0
+    for position in range(len(whole)):
+        path.write_bytes(whole[:position] + bytes([whole[position] ^ 0xFF]) + whole[position + 1 :])
+        try:
+            matrix, said = read_kernel(path, check_code=False)
+        except FormatError:
+            refused += 1
+            continue
+        assert matrix.tobytes() == MATRIX.tobytes()
+        assert said == signature
+    assert refused > len(whole) / 2
+
+
+def test_a_kernel_file_that_breaks_off_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "k.npz"
+    write_kernel(MATRIX, signed(), path)
+    whole = path.read_bytes()
+    for length in range(0, len(whole), 37):
+        path.write_bytes(whole[:length])
+        with pytest.raises(FormatError, match="not a whole kernel file") as caught:
+            read_kernel(path, check_code=False)
+        assert caught.value.path == str(path)
+
+
+@pytest.mark.parametrize(
+    "kind", ["missing", "directory", "array", "other archive", "no signature", "pickled"]
+)
+def test_what_is_no_kernel_file_is_refused(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "k.npz"
+    if kind == "directory":
+        path.mkdir()
+    elif kind == "array":
+        np.save(tmp_path / "k.npy", MATRIX)
+        (tmp_path / "k.npy").rename(path)
+    elif kind == "other archive":
+        np.savez(path, weights=MATRIX)
+    elif kind == "no signature":
+        np.savez(path, kernel=MATRIX, signature='"a string"')
+    elif kind == "pickled":
+        np.savez(path, kernel=np.array([{"a": 1}], dtype=object), signature="{}")
+    with pytest.raises(FormatError, match="not a whole kernel file") as caught:
+        read_kernel(path, check_code=False)
+    assert caught.value.path == str(path)
+    assert caught.value.remedy

@@ -1,0 +1,73 @@
+"""What the project promises about itself: names, locks, no machine's path."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+def lock(name: str) -> dict[str, set[str]]:
+    """Package -> versions in a lock (one for each range of Python versions)."""
+    found: dict[str, set[str]] = {}
+    for package, version in re.findall(
+        r"(?m)^([a-z0-9._-]+)(?:\[[a-z,]+\])?==([^ ;]+)", (ROOT / "envs/lock" / name).read_text()
+    ):
+        found.setdefault(package, set()).add(version)
+    return found
+
+
+def wanted(name: str) -> list[str]:
+    lines = (ROOT / "envs" / name).read_text().splitlines()
+    return [line.split("[")[0].strip() for line in lines if line and not line.startswith("#")]
+
+
+def test_every_wanted_package_is_locked() -> None:
+    assert set(wanted("core.in")) <= set(lock("core.txt"))
+    assert set(wanted("core.in")) | set(wanted("dev.in")) <= set(lock("dev.txt"))
+
+
+def test_the_two_locks_agree() -> None:
+    core, dev = lock("core.txt"), lock("dev.txt")
+    assert {name: dev[name] for name in core} == core
+
+
+def test_conda_environment_has_the_locked_versions() -> None:
+    text = (ROOT / "envs/refless.yaml").read_text()
+    pinned = dict(re.findall(r"(?m)^  - ([a-z0-9-]+)=([0-9][^\s]*)$", text))
+    assert pinned.pop("python") == "3.11"
+    locked = lock("core.txt")
+    assert set(pinned) == set(wanted("core.in")) - {"setuptools"}
+    for name, version in pinned.items():
+        assert version in locked[name], name
+
+
+def test_package_needs_nothing_that_is_not_locked() -> None:
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert set(project["dependencies"]) <= set(wanted("core.in"))
+
+
+@pytest.mark.parametrize("name", ["core.txt", "dev.txt"])
+def test_locks_name_no_address(name: str) -> None:
+    assert "://" not in (ROOT / "envs/lock" / name).read_text()
+
+
+def test_every_rule_has_a_log_and_an_environment() -> None:
+    for path in sorted((ROOT / "workflow/rules").glob("*.smk")):
+        for rule in re.split(r"(?m)^rule ", path.read_text())[1:]:
+            if "    shell:" in rule:
+                name = rule.split(":")[0]
+                assert "    log:" in rule, name
+                assert "    conda:" in rule, name
+
+
+def test_version_is_the_same_everywhere() -> None:
+    import refless
+
+    citation = (ROOT / "CITATION.cff").read_text()
+    assert f"\nversion: {refless.__version__}\n" in citation

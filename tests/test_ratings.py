@@ -1,0 +1,232 @@
+"""The tidy tables: what comes back from disk is what was written, and a wrong row is named."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from refless.errors import FormatError
+from refless.ratings import (
+    RATING_COLUMNS,
+    TEXT_COLUMNS,
+    Problem,
+    RatedTexts,
+    anonymise,
+    exact_quality,
+    read_table,
+    write_table,
+)
+
+
+def texts_table(**changes: object) -> pd.DataFrame:
+    columns: dict[str, object] = {
+        "id": ["t:1", "t:2", "t:3"],
+        "task": "t",
+        "context": ["", "a question", "NA"],
+        "text": ["one", 'with "quotes", commas', "null"],
+        "quality": [0.5, 1.0, np.nan],
+        "n_ratings": [2, 1, 0],
+        "system": ["human", "lm", "lm"],
+    }
+    return pd.DataFrame(columns | changes)
+
+
+def ratings_table(**changes: object) -> pd.DataFrame:
+    columns: dict[str, object] = {
+        "id": ["t:1", "t:2", "t:1"],
+        "rater": ["r001", "r002", "r002"],
+        "label": [5.0, 5.0, 0.0],
+        "rating": [1.0, 1.0, 0.0],
+    }
+    return pd.DataFrame(columns | changes)
+
+
+# ---- on disk ----------------------------------------------------------------------------------
+
+
+def test_both_tables_come_back(tmp_path: Path) -> None:
+    write_table(texts_table(), tmp_path / "texts.csv")
+    write_table(ratings_table(), tmp_path / "ratings.csv")
+    texts = read_table(tmp_path / "texts.csv", TEXT_COLUMNS)
+    ratings = read_table(tmp_path / "ratings.csv", RATING_COLUMNS)
+    pd.testing.assert_frame_equal(texts, texts_table(), check_dtype=False)
+    pd.testing.assert_frame_equal(ratings, ratings_table(), check_dtype=False)
+    assert texts["quality"].dtype == ratings["rating"].dtype == np.float64
+    RatedTexts(texts, ratings).check()
+
+
+awkward = st.text(st.sampled_from("\r\n\",' \t\u2028\ufeff\\éNA"), max_size=4)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.one_of(awkward, st.text(max_size=5).filter(str.isprintable)), min_size=1))
+def test_every_text_comes_back_to_the_letter(
+    tmp_path_factory: pytest.TempPathFactory, texts: list[str]
+) -> None:
+    """A text is data: line ends, quotes and the words for missing values mean nothing in it."""
+    path = tmp_path_factory.getbasetemp() / "every_text.csv"
+    table = pd.DataFrame({"id": "x", "text": texts, "context": texts[::-1]})
+    write_table(table, path)
+    back = read_table(path, ["id", "text", "context"])
+    assert back["text"].tolist() == texts
+    assert back["context"].tolist() == texts[::-1]
+
+
+@pytest.mark.parametrize("text", ["a\rb", "\r", "a\r\nb", "NA", "nan", "null", "", " x ", "\ufeff"])
+def test_awkward_texts(tmp_path: Path, text: str) -> None:
+    write_table(pd.DataFrame({"text": [text, "z"], "id": ["a", text]}), tmp_path / "t.csv")
+    back = read_table(tmp_path / "t.csv", ["text"])
+    assert back["text"].tolist() == [text, "z"]
+    assert back["id"].tolist() == ["a", text]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.floats(allow_nan=True, allow_infinity=False), min_size=1, max_size=8))
+def test_every_number_comes_back_bit_for_bit(
+    tmp_path_factory: pytest.TempPathFactory, numbers: list[float]
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "every_number.csv"
+    write_table(pd.DataFrame({"id": "x", "quality": numbers, "estimate": numbers}), path)
+    back = read_table(path, ["quality", "estimate"])
+    for column in ("quality", "estimate"):
+        np.testing.assert_array_equal(back[column].to_numpy(np.float64), np.array(numbers))
+
+
+@pytest.mark.parametrize("values", [[np.nan, 0.5], [np.nan, np.nan]])
+def test_an_empty_number_is_missing_in_every_column(tmp_path: Path, values: list[float]) -> None:
+    """A candidate without a neighbor has no estimate; a point of a curve may have no rho."""
+    table = pd.DataFrame({"id": ["a", "b"], "estimate": values, "spearman": values, "n": [1, 2]})
+    write_table(table, tmp_path / "t.csv")
+    back = read_table(tmp_path / "t.csv", ["estimate"])
+    np.testing.assert_array_equal(back["estimate"].to_numpy(np.float64), values)
+    np.testing.assert_array_equal(back["spearman"].to_numpy(np.float64), values)
+
+
+def test_a_table_is_written_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "t.csv"
+    write_table(texts_table(), path)
+    before = path.read_bytes()
+    original = pd.DataFrame.to_csv
+
+    def fail(self: pd.DataFrame, where: Path, **options: object) -> None:
+        original(self, where)
+        raise RuntimeError("the power went out")
+
+    monkeypatch.setattr(pd.DataFrame, "to_csv", fail)
+    with pytest.raises(RuntimeError):
+        write_table(ratings_table(), path)
+    assert path.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["t.csv"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "cannot be read as a table"),
+        (b"", "cannot be read as a table"),
+        (b"id,text\na,b,c,d\ne,f\n", "columns quality are missing"),
+        (b'id,quality\n"a,0.5\n', "cannot be read as a table"),
+        (b"id,quality\n\xff,0.5\n", "cannot be read as a table"),
+        (b"id,text\na,b\n", "columns quality are missing"),
+    ],
+)
+def test_a_file_that_is_no_table_is_named(
+    tmp_path: Path, content: bytes | None, message: str
+) -> None:
+    path = tmp_path / "t.csv"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(FormatError, match=message) as caught:
+        read_table(path, ["id", "quality"])
+    assert caught.value.path == str(path)
+
+
+# ---- checks -----------------------------------------------------------------------------------
+
+
+def test_good_tables_pass_and_come_back_themselves() -> None:
+    data = RatedTexts(texts_table(), ratings_table())
+    assert data.check() is data
+    assert data.require_clean() is data
+    # rated texts without individual ratings
+    assert len(RatedTexts(texts_table()).check().ratings) == 0
+
+
+@pytest.mark.parametrize(
+    ("texts", "ratings", "message"),
+    [
+        (texts_table().drop(columns="quality"), ratings_table(), "columns quality are missing"),
+        (texts_table(), ratings_table().drop(columns="label"), "columns label are missing"),
+        (texts_table(id=["t:1", "t:2", "t:2"]), ratings_table(), "'t:2' stands in two rows"),
+        (texts_table(id=["t:1", "t:2", "t 3"]), ratings_table(), "id 't 3' has characters"),
+        (texts_table(id=["t:1", "t:2", ""]), ratings_table(), "id '' has characters"),
+        (texts_table(quality=[0.5, 1.01, np.nan]), ratings_table(), "'t:2' has quality 1.01"),
+        (texts_table(quality=[-0.1, 1, np.nan]), ratings_table(), "'t:1' has quality -0.1"),
+        (texts_table(quality=[0.5, np.nan, np.nan]), ratings_table(), "'t:2' has quality nan"),
+        (texts_table(quality=[0.5, 1, 0.2]), ratings_table(), "'t:3' .* from 0 ratings"),
+        (texts_table(), ratings_table(rating=[1, 1.2, 0]), "'t:2' by 'r002' is 1.2"),
+        (texts_table(), ratings_table(rating=[1, 1, np.nan]), "'t:1' by 'r002' is nan"),
+        (texts_table(), ratings_table(id=["t:1", "t:9", "t:1"]), "no text, e.g. 't:9'"),
+    ],
+)
+def test_a_broken_promise_names_the_row(
+    texts: pd.DataFrame, ratings: pd.DataFrame, message: str
+) -> None:
+    with pytest.raises(FormatError, match=message):
+        RatedTexts(texts, ratings).check()
+
+
+def test_malformed_rows_are_listed_with_file_line_and_remedy() -> None:
+    problems = [Problem("raw.csv", 3 + i, f"label {i}") for i in range(5)]
+    with pytest.raises(FormatError) as caught:
+        RatedTexts(texts_table(), ratings_table(), problems).require_clean(limit=2)
+    message = str(caught.value)
+    assert message.startswith("raw.csv:3: 5 malformed rows")
+    assert "raw.csv:3: label 0" in message
+    assert "raw.csv:4: label 1" in message
+    assert "label 2" not in message
+    assert "and 3 more" in message
+    assert "malformed_rows: skip" in caught.value.remedy
+
+    with pytest.raises(FormatError) as caught:
+        RatedTexts(texts_table(), ratings_table(), problems).require_clean()
+    assert "more" not in str(caught.value)
+
+
+# ---- raters and means -------------------------------------------------------------------------
+
+
+def test_raters_are_numbered_by_first_appearance() -> None:
+    assert anonymise(["W9", "W1", "W9", "A"]) == ["r001", "r002", "r001", "r003"]
+    assert anonymise([str(i) for i in range(1001)])[-1] == "r1001"
+    assert anonymise([]) == []
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.sampled_from([(0.0, 5.0), (1.0, 5.0), (1.0, 6.0), (0.0, 3.0)]),
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 6)), min_size=1, max_size=30),
+)
+def test_exact_quality_is_the_mean_rounded_once(
+    scale: tuple[float, float], rated: list[tuple[int, int]]
+) -> None:
+    low, high = scale
+    ids = [f"t:{text}" for text, _ in rated]
+    labels = [min(low + half / 2, high) for _, half in rated]
+    ratings = pd.DataFrame({"id": ids, "rater": "r001", "label": labels, "rating": 0.0})
+    data = RatedTexts(pd.DataFrame({"id": ["t:3", "t:1", "t:2", "t:0"]}), ratings)
+    for name, found in zip(data.texts["id"], exact_quality(data, low, high), strict=True):
+        own = [Fraction(label) for i, label in zip(ids, labels, strict=True) if i == name]
+        if own:
+            mean = (sum(own) / len(own) - Fraction(low)) / Fraction(high - low)
+            assert found == float(mean)
+        else:
+            assert np.isnan(found)

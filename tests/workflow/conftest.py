@@ -1,0 +1,108 @@
+"""Copies of the project in which Snakemake can run without touching the checkout."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.workflow import small_data
+
+ROOT = Path(__file__).parents[2]
+PARTS = ["Snakefile", "workflow", "config", "profiles", "envs", "resources"]
+
+
+@dataclass
+class Project:
+    """A copy of the project and the mirror that it is told of (empty for none)."""
+
+    path: Path
+    mirror: str = ""
+
+    def snakemake(self, *arguments: str, ok: bool = True, **environment: str) -> str:
+        """Run Snakemake in the copy; its whole output, or a failure that shows it."""
+        result = subprocess.run(
+            [sys.executable, "-m", "snakemake", "--cores", "2", *arguments],
+            cwd=self.path,
+            env={**os.environ, "REFLESS_MIRROR": self.mirror, **environment},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            check=False,
+        )
+        assert (result.returncode == 0) == ok, result.stdout
+        return result.stdout
+
+    def planned(self, *arguments: str) -> dict[str, int]:
+        """The jobs that a dry run plans, by rule, with their number."""
+        output = self.snakemake("--dry-run", *arguments)
+        table = output.rpartition("Job stats:")[2].split("total")[0] if "total" in output else ""
+        return {name: int(n) for name, n in re.findall(r"^(\w+)\s+(\d+)$", table, re.MULTILINE)}
+
+    def touch(self, path: str) -> None:
+        """Make a file newer than everything that was built so far."""
+        os.utime(self.path / path)
+
+
+def copy_project(target: Path, mirror: str = "") -> Project:
+    """A copy of the checkout without results and raw data."""
+    target.mkdir(parents=True)
+    for part in PARTS:
+        if (ROOT / part).is_dir():
+            ignore = shutil.ignore_patterns("__pycache__", "data")
+            shutil.copytree(ROOT / part, target / part, ignore=ignore)
+        else:
+            shutil.copy2(ROOT / part, target / part)
+    return Project(target, mirror)
+
+
+def small_project(base: Path) -> Project:
+    """A project with two HUSE batches of our own, behind a mirror directory of its own.
+
+    METEOR is left out, since it needs WordNet.
+    """
+    mirror = base / "mirror"
+    files = {
+        "huse/summarization_raw_outputs.csv": mirror / "huse/summarization_raw_outputs.csv",
+        "huse/reddit_results_reformatted.csv": mirror / "huse/reddit_results_reformatted.csv",
+    }
+    for seed, path in enumerate(files.values()):
+        small_data.write_huse_batch(path, items=60, seed=seed)
+    project = copy_project(base / "project", str(mirror))
+    small_data.register(project.path, files)
+    config = project.path / "config" / "config.yaml"
+    settings = config.read_text()
+    settings, changed = re.subn(r"(?m)^    meteor: .*\n", "", settings)
+    assert changed == 1
+    config.write_text(settings)
+    return project
+
+
+@pytest.fixture(scope="session")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A small project in which everything has been built once."""
+    project = small_project(tmp_path_factory.mktemp("small"))
+    project.snakemake("all")
+    return project
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> Project:
+    """A small project in which nothing has been built."""
+    return small_project(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def mirror() -> str:
+    """The directory with the real data; the test is skipped where none is set."""
+    place = os.environ.get("REFLESS_MIRROR", "")
+    if not Path(place or "/nowhere").is_dir():
+        pytest.skip("needs the real data: set REFLESS_MIRROR to a directory that has it")
+    return place

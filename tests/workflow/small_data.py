@@ -1,0 +1,72 @@
+"""Small data in the formats of the real sources, written for these tests.
+
+The sentences are put together from a few words of ours, so that some share n-grams and some do not.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import random
+from pathlib import Path
+
+SUBJECTS = ["the river", "a small boat", "the old bridge", "our neighbour", "the night train"]
+VERBS = ["carries", "crosses", "waits for", "remembers", "leaves"]
+OBJECTS = ["the morning mist", "a crowd of people", "the last village", "every winter", "the coast"]
+LABELS = ["Invalid", "Rare", "Specific", "Average", "Typical", "Very Typical"]
+
+
+def sentences(count: int, seed: int) -> list[str]:
+    """Different sentences, some of them close to each other."""
+    generator = random.Random(seed)
+    every = [f"{s} {v} {o} ." for s in SUBJECTS for v in VERBS for o in OBJECTS]
+    return generator.sample(every, count)
+
+
+def write_huse_batch(path: Path, items: int, seed: int, annotators: int = 12) -> None:
+    """A Mechanical Turk batch: each annotator labels half of the items, five a row."""
+    generator = random.Random(seed)
+    texts = sentences(items, seed)
+    goodness = [generator.uniform(0.5, 4.5) for _ in texts]
+    per_row = 5
+    header = ["HITId", "AssignmentId", "WorkerId"]
+    for k in range(per_row):
+        header += [f"Input.{name}{k}" for name in ("IDX", "CTX", "TYPE", "OUT", "LOGP")]
+    header += sorted(f"Answer.{k}" for k in range(per_row))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "w", newline="", encoding="utf-8") as handle:
+        writer = csv.DictWriter(handle, header, quoting=csv.QUOTE_ALL)
+        writer.writeheader()
+        assignment = 0
+        for annotator in range(annotators):
+            chosen = generator.sample(range(items), items // 2 // per_row * per_row)
+            for start in range(0, len(chosen), per_row):
+                assignment += 1
+                row = {"HITId": "H", "AssignmentId": f"A{assignment}", "WorkerId": f"W{annotator}"}
+                for k, item in enumerate(chosen[start : start + per_row]):
+                    label = round(min(5, max(0, generator.gauss(goodness[item], 1))))
+                    row |= {
+                        f"Input.IDX{k}": str(item),
+                        f"Input.CTX{k}": f"a question about {SUBJECTS[item % 5]}",
+                        f"Input.TYPE{k}": "SUM" if item % 2 else "HUMAN",
+                        f"Input.OUT{k}": texts[item],
+                        f"Input.LOGP{k}": "-1.5",
+                        f"Answer.{k}": LABELS[label],
+                    }
+                writer.writerow(row)
+
+
+def register(project: Path, files: dict[str, Path]) -> None:
+    """Give the project's table of sources the sums of these files."""
+    table = project / "resources" / "sources.csv"
+    with open(table, newline="", encoding="utf-8") as handle:
+        rows = list(csv.DictReader(handle))
+    for row in rows:
+        if row["path"] in files:
+            content = files[row["path"]].read_bytes()
+            row["sha256"] = hashlib.sha256(content).hexdigest()
+            row["bytes"] = str(len(content))
+    with open(table, "w", newline="", encoding="utf-8") as handle:
+        writer = csv.DictWriter(handle, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)

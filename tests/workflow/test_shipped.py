@@ -1,0 +1,140 @@
+"""The numbers that come with refless: still what the code computes, and enough for `make`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from refless.kernels import matches_code
+from refless.ratings import RATING_COLUMNS, TEXT_COLUMNS, read_table
+from refless.store import read_kernel
+from tests.workflow.conftest import ROOT, Project, copy_project
+
+SHIPPED = sorted((ROOT / "resources/shipped").glob("*/kernels/*.npz"))
+TASKS = sorted(
+    path.parents[1] for path in (ROOT / "resources/shipped").glob("*/ratings/about.json")
+)
+
+
+def test_something_is_shipped() -> None:
+    assert len(SHIPPED) >= 7
+    assert "huse_summarization" in {path.name for path in TASKS}
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: f"{path.parents[1].name}-{path.stem}")
+def test_shipped_kernel_is_not_stale(path: Path) -> None:
+    about = json.loads((path.parents[1] / "ratings/about.json").read_text())
+    matrix, signature = read_kernel(path, data_sum=about["text_sum"], check_code=False)
+    assert matches_code(signature) == [], "renew the shipped numbers: make ship"
+    assert signature["kernel"] == path.stem
+    assert signature["provenance"] == "shipped"
+    assert matrix.shape == (about["texts"], about["texts"])
+    assert 0 <= matrix.min() <= matrix.max() <= 1 + 1e-12
+
+
+@pytest.mark.parametrize("task", TASKS, ids=lambda path: path.name)
+def test_no_text_is_shipped(task: Path) -> None:
+    texts = read_table(task / "ratings/texts.csv", TEXT_COLUMNS)
+    ratings = read_table(task / "ratings/ratings.csv", RATING_COLUMNS)
+    assert set(texts["text"]) | set(texts["context"]) == {""}
+    assert texts["system"].str.len().max() < 30
+    for column in [c for c in texts.columns if c not in TEXT_COLUMNS]:
+        assert texts[column].dtype.kind in "fi"
+    assert ratings["rater"].str.fullmatch(r"r\d{3,}").all()
+
+
+@pytest.fixture(scope="session")
+def quick(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A copy without data, mirror and network, after the quickstart."""
+    project = copy_project(tmp_path_factory.mktemp("quick") / "project")
+    project.snakemake("quickstart", "--config", "network=False")
+    return project
+
+
+@pytest.mark.workflow
+def test_quickstart_without_data_is_labelled_shipped(quick: Project) -> None:
+    table = pd.read_csv(quick.path / "results/tables/bleu_neighbors_table1.csv")
+    there = table[table["mse"].notna()]
+    assert set(there["task"]) == {"huse_summarization"}
+    assert set(there["provenance"]) == {"shipped"}
+    assert (quick.path / "results/report.html").is_file()
+    assert not (quick.path / "resources/data").exists()
+
+
+@pytest.mark.workflow
+def test_after_the_quickstart_the_full_run_computes(quick: Project, mirror: str) -> None:
+    planned = Project(quick.path, mirror).planned("bleu_neighbors")
+    assert planned["compute_kernel"] == 7
+    assert planned["normalize_ratings"] == 1
+    assert planned["tabulate_bleu_neighbors_table1"] == 1
+
+
+@pytest.mark.workflow
+def test_readme_quotes_the_table(quick: Project) -> None:
+    """The README's table is what its command writes."""
+    import subprocess
+    import sys
+
+    (quick.path / "README.md").write_text((ROOT / "README.md").read_text())
+    script = quick.path / "workflow/scripts/update_readme.py"
+    subprocess.run([sys.executable, script], cwd=quick.path, check=True)
+    assert (quick.path / "README.md").read_text() == (ROOT / "README.md").read_text()
+
+
+@pytest.fixture(scope="session")
+def real(tmp_path_factory: pytest.TempPathFactory, mirror: str) -> Project:
+    """A copy with the real data, after `bleu_neighbors`."""
+    project = copy_project(tmp_path_factory.mktemp("real") / "project", mirror)
+    project.snakemake("bleu_neighbors")
+    return project
+
+
+@pytest.mark.workflow
+@pytest.mark.mirror
+def test_published_cells_of_huse_summarization(real: Project) -> None:
+    table = pd.read_csv(real.path / "results/tables/bleu_neighbors_table1.csv", dtype=str)
+    own = table[(table["task"] == "huse_summarization") & (table["reading"] == "published")]
+    first = own.drop_duplicates("model").set_index("model")
+    assert set(first["provenance"]) == {"computed"}
+    expected = {
+        "human_average": ("0.0802", "0.405", "1.000", ""),
+        "human_best": ("0.0200", "0.921", "1.000", ""),
+        "bleu": ("0.0213", "0.325", "0.995", "bleu.char"),
+        "rouge": ("0.0226", "0.245", "0.970", "rouge_l.stem"),
+        "meteor": ("0.0180", "0.240", "0.121", "meteor.nltk35"),
+    }
+    for model, (mse, spearman, coverage, kernel) in expected.items():
+        row = first.loc[model]
+        found = (
+            f"{float(row.mse):.4f}",
+            f"{float(row.spearman):.3f}",
+            f"{float(row.coverage):.3f}",
+        )
+        assert found == (mse, spearman, coverage), model
+        assert (row["kernel"] if kernel else "") == kernel
+        assert row["agreement"] == "equal"
+
+
+@pytest.mark.workflow
+@pytest.mark.mirror
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: f"{path.parents[1].name}-{path.stem}")
+def test_shipped_and_computed_kernels_are_equal(real: Project, path: Path) -> None:
+    task = path.parents[1].name
+    shipped, _ = read_kernel(path)
+    computed, signature = read_kernel(real.path / "results/kernels" / task / path.name)
+    assert signature["provenance"] == "computed"
+    np.testing.assert_allclose(shipped, computed, rtol=0, atol=1e-12)
+
+
+@pytest.mark.workflow
+@pytest.mark.mirror
+def test_shipped_and_computed_tables_agree(real: Project, quick: Project) -> None:
+    tables = [
+        pd.read_csv(p.path / "results/tables/bleu_neighbors_table1.csv").drop(columns="provenance")
+        for p in (real, quick)
+    ]
+    pd.testing.assert_frame_equal(*tables, check_exact=False, atol=1e-9)

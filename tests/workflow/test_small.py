@@ -1,0 +1,195 @@
+"""The whole workflow on small data: what it builds, what it rebuilds, what it refuses."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tests.workflow.conftest import Project
+
+pytestmark = pytest.mark.workflow
+
+FIGURES = [f"bleu_neighbors_figure{n}" for n in (2, 3, 4)]
+TARGETS = [
+    "all",
+    "quickstart",
+    "fetch",
+    "kernels",
+    "report",
+    "bleu_neighbors",
+    "bleu_neighbors_table1",
+    *FIGURES,
+]
+
+
+def test_tables_figures_and_report_are_built(small: Project) -> None:
+    table = pd.read_csv(small.path / "results/tables/bleu_neighbors_table1.csv")
+    for task in ("huse_summarization", "huse_dialogue"):
+        rows = table[table["task"] == task]
+        models = rows[rows["model"] != "bertscore"]
+        assert set(models["provenance"]) == {"computed"}
+        assert models.loc[models["kernel"] == "bleu.char", "coverage"].between(0, 1).all()
+        assert models.loc[models["model"] == "human_average", "spearman"].notna().all()
+    absent = table[table["task"] == "huse_generation"]
+    assert absent["mse"].isna().all()
+    assert absent["note"].str.contains("resources/manual/huse/lm_results.csv").all()
+    for name in FIGURES:
+        for ending in ("pdf", "svg", "png"):
+            assert (small.path / f"results/figures/{name}.{ending}").stat().st_size > 1000
+    report = (small.path / "results/report.html").read_text(encoding="utf-8")
+    assert all(name in report for name in ["bleu_neighbors_table1", *FIGURES])
+
+
+def test_markdown_quotes_the_signatures(small: Project) -> None:
+    table = (small.path / "results/tables/bleu_neighbors_table1.md").read_text(encoding="utf-8")
+    assert re.search(
+        r"`rouge_l\.stem` on huse_dialogue: computed; code \w{12}, texts \w{12}", table
+    )
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_second_run_does_nothing(small: Project, target: str) -> None:
+    if target == "fetch":
+        pytest.skip("fetches every source, and the small project has two of them")
+    assert small.planned(target) == {}
+
+
+def test_touching_a_figure_script_rebuilds_that_figure_alone(small: Project) -> None:
+    before = {path: path.stat().st_mtime_ns for path in Path(small.path, "results").rglob("*.*")}
+    small.touch("workflow/scripts/plot_bleu_neighbors_figure3.py")
+    assert small.planned("bleu_neighbors") == {
+        "plot_bleu_neighbors_figure3": 1,
+        "bleu_neighbors": 1,
+    }
+    small.snakemake("bleu_neighbors")
+    rebuilt = {path.stem for path, time in before.items() if path.stat().st_mtime_ns != time}
+    assert rebuilt == {"bleu_neighbors_figure3", "plot_bleu_neighbors_figure3"}  # figure and log
+    small.snakemake("all")
+
+
+def test_a_changed_kernel_module_rebuilds_that_kernel_and_what_hangs_on_it(small: Project) -> None:
+    module = small.path / "workflow/refless/kernels/rouge_l.py"
+    module.write_text(module.read_text() + "\n_CHANGED = 1\n")
+    planned = small.planned("bleu_neighbors")
+    assert planned == {
+        "compute_kernel": 4,  # stemmed and plain, on two tasks
+        "predict_neighbors": 2,
+        "tabulate_bleu_neighbors_table1": 1,
+        "bleu_neighbors": 1,
+    }
+    small.snakemake("all")
+    assert small.planned("all") == {}
+
+
+def test_a_changed_setting_rebuilds_what_hangs_on_it(small: Project) -> None:
+    config = small.path / "config/config.yaml"
+    text = config.read_text()
+    config.write_text(text.replace("subsets: 20", "subsets: 19"))
+    try:
+        assert small.planned("bleu_neighbors") == {
+            "compute_data_size_curve": 2,
+            "plot_bleu_neighbors_figure4": 1,
+            "bleu_neighbors": 1,
+        }
+    finally:
+        config.write_text(text)
+
+
+def test_same_input_gives_the_same_bytes(small: Project) -> None:
+    paths = [
+        *(small.path / "results/kernels").rglob("*.npz"),
+        *(small.path / "results/tables").glob("*"),
+        *(small.path / "results/figures").glob("*"),
+        *(small.path / "results/ratings").rglob("*.*"),
+    ]
+    before = {path: path.read_bytes() for path in paths}
+    small.snakemake("bleu_neighbors", "--forceall")
+    assert len(before) > 20
+    assert [str(p) for p, content in before.items() if p.read_bytes() != content] == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "named"),
+    [
+        ("min_neighbors: 5", "min_neighbours: 5", "min_neighbours"),
+        ("min_neighbors: 5", "min_neighbors: 0", "0 is less than the minimum of 1"),
+        ("tau: 0.08", "tau: eight", "'eight' is not of type 'number'"),
+        ("bleu.word", "bleu.wurd", "bleu.wurd"),
+        ("numbers: computed", "numbers: perhaps", "perhaps"),
+        ("loader: huse\n", "loader: house\n", "house"),
+        ("huse/lm_results.csv", "huse/ml_results.csv", "huse/ml_results.csv"),
+        ("tasks: [huse_dialogue,", "tasks: [huse_dialog,", "huse_dialog"),
+        ("draws: 2000", "draws: 10", "10 is less than the minimum of 1000"),
+    ],
+)
+def test_a_wrong_setting_is_named(fresh: Project, old: str, new: str, named: str) -> None:
+    config = fresh.path / "config/config.yaml"
+    text = config.read_text()
+    assert old in text
+    config.write_text(text.replace(old, new))
+    assert named in fresh.snakemake("--dry-run", "all", ok=False)
+
+
+def raw(project: Project) -> Path:
+    return Path(project.mirror) / "huse/summarization_raw_outputs.csv"
+
+
+def test_a_wrong_file_in_the_mirror_is_refused(fresh: Project) -> None:
+    raw(fresh).write_bytes(raw(fresh).read_bytes() + b"x")
+    output = fresh.snakemake("results/verified/huse/summarization_raw_outputs.csv.json", ok=False)
+    assert "sha256" in output
+    assert "What to do:" in output
+    assert not (fresh.path / "resources/data/huse/summarization_raw_outputs.csv").exists()
+
+
+def test_a_truncated_file_placed_by_hand_is_refused(fresh: Project) -> None:
+    target = fresh.path / "resources/data/huse/summarization_raw_outputs.csv"
+    target.parent.mkdir(parents=True)
+    target.write_bytes(raw(fresh).read_bytes()[:-100])
+    output = fresh.snakemake("bleu_neighbors_table1", ok=False)
+    assert "is not huse/summarization_raw_outputs.csv: sha256" in output
+    assert not (fresh.path / "results/tables").exists()
+
+
+def damage(project: Project) -> int:
+    """Put an unknown label into the mirrored file; the line where it stands."""
+    from tests.workflow import small_data
+
+    with open(raw(project), newline="", encoding="utf-8") as handle:
+        rows = list(csv.reader(handle))
+    rows[7][rows[0].index("Answer.2")] = "Splendid"
+    with open(raw(project), "w", newline="", encoding="utf-8") as handle:
+        csv.writer(handle, quoting=csv.QUOTE_ALL).writerows(rows)
+    small_data.register(project.path, {"huse/summarization_raw_outputs.csv": raw(project)})
+    return 8
+
+
+def test_a_malformed_row_is_an_error_that_names_it(fresh: Project) -> None:
+    line = damage(fresh)
+    output = fresh.snakemake("results/ratings/huse_summarization/texts.csv", ok=False)
+    assert f"summarization_raw_outputs.csv:{line}: " in output
+    assert "Splendid" in output
+    assert "malformed_rows: skip" in output
+    assert not (fresh.path / "results/ratings/huse_summarization/texts.csv").exists()
+
+
+def test_malformed_rows_can_be_skipped_and_are_listed(fresh: Project) -> None:
+    line = damage(fresh)
+    fresh.snakemake(
+        "results/ratings/huse_summarization/texts.csv", "--config", "malformed_rows=skip"
+    )
+    listed = (fresh.path / "results/ratings/huse_summarization/malformed.txt").read_text()
+    assert listed.count("\n") == 1
+    assert f":{line}: " in listed
+
+
+def test_without_data_and_network_the_error_says_what_to_do(fresh: Project) -> None:
+    fresh.mirror = ""
+    output = fresh.snakemake("bleu_neighbors_table1", "--config", "network=False", ok=False)
+    assert "huse/summarization_raw_outputs.csv: could not be had" in output
+    assert "REFLESS_MIRROR" in output
+    assert "resources/manual/huse/summarization_raw_outputs.csv" in output

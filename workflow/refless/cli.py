@@ -1,0 +1,149 @@
+"""The command ``refless``: rate your own system's outputs.
+
+Stage: outside the workflow. In: TSV files. Out: TSV files. Heavy imports stay inside the commands,
+so that ``refless --help`` is quick.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from refless import __version__
+from refless.errors import FormatError, ReflessError
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The command line of ``refless``."""
+    parser = argparse.ArgumentParser(prog="refless", description=__doc__.splitlines()[0])
+    parser.add_argument("--version", action="version", version=f"refless {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True)
+    score = commands.add_parser(
+        "score",
+        help="predict quality as the mean rating of the nearest rated texts",
+        description="Predict each candidate's quality as the mean quality of the rated training"
+        " texts that are similar to it; make no prediction where too few or too many are.",
+    )
+    score.add_argument("--train", required=True, metavar="TSV", help="columns text, quality")
+    score.add_argument(
+        "--candidates",
+        required=True,
+        metavar="TSV",
+        help="column text; with a column quality, correlations are printed",
+    )
+    score.add_argument("--kernel", default="bleu.char", help="default: %(default)s")
+    score.add_argument(
+        "--tau", type=float, default=0.08, help="similarity of a neighbor (default: %(default)s)"
+    )
+    score.add_argument(
+        "--min-neighbors", type=int, default=5, help="fewest neighbors (default: %(default)s)"
+    )
+    score.add_argument(
+        "--max-share",
+        type=float,
+        default=0.66,
+        help="most neighbors, as a share of the training texts (default: %(default)s)",
+    )
+    score.add_argument("--wordnet", metavar="PATH", help="WordNet 3.0, for METEOR kernels")
+    score.add_argument("--threads", type=int, help="default: all cores")
+    score.add_argument(
+        "--out", default="-", metavar="TSV", help="adds prediction and neighbors (default: -)"
+    )
+    score.set_defaults(run=_score)
+    return parser
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Entry point: 0, or 1 with a message on standard error."""
+    arguments = build_parser().parse_args(argv)
+    try:
+        arguments.run(arguments)
+    except ReflessError as error:
+        print(f"refless: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        # The reader of our output went away (`| head`); there is nobody left to tell.
+        sys.stderr.close()
+    return 0
+
+
+def _score(arguments: argparse.Namespace) -> None:
+    from refless.tsv import read_tsv
+
+    if arguments.train == "-" and arguments.candidates == "-":
+        raise FormatError("only one of --train and --candidates can be standard input")
+    train = read_tsv(arguments.train, ["text", "quality"])
+    quality = train.numbers("quality")
+    candidates = read_tsv(arguments.candidates, ["text"])
+    clash = {"prediction", "neighbors"} & set(candidates.columns)
+    if clash:
+        raise FormatError(
+            f"already has a column {min(clash)!r}", path=candidates.path, remedy="rename it"
+        )
+    truth = candidates.numbers("quality") if "quality" in candidates.columns else None
+
+    from refless.models.neighbors import NeighborsRegressor
+
+    options: dict[str, Any] = {"threads": arguments.threads}
+    if arguments.wordnet:
+        options["wordnet"] = arguments.wordnet
+    model = NeighborsRegressor(
+        arguments.kernel,
+        arguments.tau,
+        arguments.min_neighbors,
+        arguments.max_share,
+        **options,
+    ).fit(train.columns["text"], quality)
+    texts = candidates.columns["text"]
+    prediction = _with_progress(model, texts)
+
+    lines = [f"{candidates.header}\tprediction\tneighbors"]
+    for line, value, number in zip(candidates.lines, prediction, model.neighbors_, strict=True):
+        shown = "" if value != value else repr(float(value))
+        lines.append(f"{line}\t{shown}\t{number}")
+    _write("\n".join(lines) + "\n", arguments.out)
+    _report(prediction, truth)
+
+
+def _with_progress(model: Any, texts: list[str]) -> Any:
+    from tqdm import tqdm
+
+    # disable=None: no bar where standard error is not a terminal
+    with tqdm(total=len(texts), unit="text", disable=None, leave=False) as bar:
+        return model.predict(texts, progress=lambda done: bar.update(done - bar.n))
+
+
+def _write(content: str, out: str) -> None:
+    from refless.files import whole_file
+
+    if out == "-":
+        sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
+        sys.stdout.write(content)
+        sys.stdout.flush()
+    else:
+        with whole_file(Path(out)) as partial:
+            partial.write_text(content, encoding="utf-8")
+
+
+def _report(prediction: Any, truth: list[float] | None) -> None:
+    """What a person wants to know at once, on standard error."""
+    import numpy as np
+
+    from refless.statistics import evaluate
+
+    covered = int((~np.isnan(prediction)).sum())
+    share = covered / len(prediction) if len(prediction) else float("nan")
+    print(f"coverage {share:.3f} ({covered} of {len(prediction)})", file=sys.stderr)
+    if truth is not None:
+        cell = evaluate(prediction, np.asarray(truth, dtype=np.float64))
+        for name, estimate in (("Spearman", cell.spearman), ("MSE", cell.mse)):
+            print(
+                f"{name} {estimate.value:.4f} (95% {estimate.low:.4f} to {estimate.high:.4f})",
+                file=sys.stderr,
+            )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,231 @@
+"""Table 1 of the BLEU Neighbors paper: models and annotators on each task.
+
+Stage: cell -> table. In: ratings and predictions of the tasks that are there. Out: one row a
+(model, task, kernel, reading), with the published cells beside ours, as a table and for reading.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from refless.experiments.bleu_neighbors import Truth, human_cells, model_cells
+from refless.published import beside_published, markdown, number, with_interval
+
+KEYS = ["model", "task"]
+VALUES = ["mse", "spearman", "coverage", "p_below_0.01"]
+PUBLISHED_TASKS = {
+    "dialogue": "huse_dialogue",
+    "generation": "huse_generation",
+    "summarization": "huse_summarization",
+}
+READING_NOTES = {
+    "published": "",
+    "exact": "means of the ratings rounded once",
+    "item": "rated items one by one, equal pairs apart",
+    "without undefined": "annotators whose labels are all alike left out, not counted as 0",
+}
+
+
+@dataclass
+class Settings:
+    """What the configuration says about this table.
+
+    models : model -> kernels, the published one first
+    a, b : evidence thresholds
+    draws, seed : of the bootstrap
+    """
+
+    models: dict[str, list[str]]
+    a: int
+    b: float
+    draws: int
+    seed: int
+
+
+@dataclass
+class TaskInput:
+    """One task: truths by reading, predictions by (kernel, reading), provenance by kernel."""
+
+    truths: dict[str, Truth]
+    predictions: dict[tuple[str, str], pd.DataFrame]
+    provenance: dict[str, str] = field(default_factory=dict)
+    ratings_provenance: str = "computed"
+
+
+def table1(
+    order: Sequence[str],
+    tasks: dict[str, TaskInput],
+    absent: dict[str, str],
+    missing_models: dict[str, str],
+    published: pd.DataFrame,
+    settings: Settings,
+) -> pd.DataFrame:
+    """All rows, published variants first within a (model, task).
+
+    Parameters
+    ----------
+    order : all tasks, in the order of the rows
+    tasks : the tasks that are there
+    absent : task -> why it is not
+    missing_models : model -> why it has no kernel here
+    published : `refless.published.read_published`, tasks under the paper's names
+    """
+    rows: list[dict[str, Any]] = []
+    for task in order:
+        for model in ("human_best", "human_average", *settings.models, *missing_models):
+            if task in absent:
+                kernel = settings.models.get(model, [""])[0]
+                note = f"not available: {absent[task]}"
+                rows.append({"model": model, "task": task, "kernel": kernel, "note": note})
+            elif model in missing_models:
+                note = f"not available: {missing_models[model]}"
+                rows.append({"model": model, "task": task, "kernel": model, "note": note})
+            elif model.startswith("human"):
+                rows += _human_rows(model, task, tasks[task], settings)
+            else:
+                rows += _model_rows(model, task, tasks[task], settings)
+    table = pd.DataFrame(rows)
+    names = {ours: paper for paper, ours in PUBLISHED_TASKS.items()}
+    table["_task"] = table["task"].map(lambda task: names.get(task, task))
+    table = beside_published(
+        table.rename(columns={"task": "_ours", "_task": "task"}), published, KEYS, VALUES
+    )
+    table = table.drop(columns="task").rename(columns={"_ours": "task"})
+    for column in ("reading", "provenance", "note"):
+        table[column] = table[column].fillna("") if column in table else ""
+    shown = [*KEYS, "kernel", "reading"]
+    for column in VALUES[:3]:
+        shown += [column, f"{column}_low", f"{column}_high", f"paper_{column}"]
+    shown += ["p_value", "p_below_0.01", "paper_p_below_0.01", "agreement", "n", "n_covered"]
+    table = table.reindex(columns=[*shown, "annotators", "provenance", "note"])
+    for column in ("n", "n_covered", "annotators", "p_below_0.01"):
+        table[column] = table[column].astype("Int64")
+    return table
+
+
+def _human_rows(model: str, task: str, data: TaskInput, settings: Settings) -> list[dict[str, Any]]:
+    rows = []
+    variants = [(reading, truth, 0.0) for reading, truth in data.truths.items()]
+    variants.append(("without undefined", data.truths["published"], float("nan")))
+    for reading, truth, undefined in variants:
+        cells = human_cells(truth, settings.draws, settings.seed, undefined)[model]
+        rows.append(
+            {
+                "model": model,
+                "task": task,
+                "kernel": "",
+                "reading": reading,
+                **cells,
+                "provenance": data.ratings_provenance,
+                "note": READING_NOTES[reading],
+            }
+        )
+    return rows
+
+
+def _model_rows(model: str, task: str, data: TaskInput, settings: Settings) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    for kernel in settings.models[model]:
+        if not any((kernel, reading) in data.predictions for reading in data.truths):
+            # A published cell must not vanish without a word.
+            note = "not available: its similarities are neither computed nor shipped"
+            rows.append({"model": model, "task": task, "kernel": kernel, "note": note})
+        for reading in data.truths:
+            if (kernel, reading) not in data.predictions:
+                continue
+            predictions = data.predictions[kernel, reading]
+            cells = model_cells(predictions, settings.a, settings.b, settings.draws, settings.seed)
+            notes = [READING_NOTES[reading]] if READING_NOTES[reading] else []
+            if cells["n_covered"] == 0:
+                notes.append(
+                    f"no candidate has from {settings.a} neighbors to {settings.b:g} of the"
+                    f" training set (the most that any has is {predictions['neighbors'].max()})"
+                )
+            rows.append(
+                {
+                    "model": model,
+                    "task": task,
+                    "kernel": kernel,
+                    "reading": reading,
+                    **cells,
+                    "provenance": data.provenance[kernel],
+                    "note": "; ".join(notes),
+                }
+            )
+    return rows
+
+
+def table1_markdown(table: pd.DataFrame) -> str:
+    """The table for reading: the published variants, then what single choices do.
+
+    Ours with interval, the paper's value in square brackets. Reasons are numbered below.
+    """
+    first = ~table.duplicated(KEYS)
+    reasons: dict[str, int] = {}
+    parts = []
+    header = ["model", "task", "kernel", "reading", "MSE", "Spearman", "coverage"]
+    for title, part in (
+        ("## The published variants", table[first]),
+        ("## What one choice does", table[~first]),
+    ):
+        rows = [
+            _line({str(key): value for key, value in row.items()}, reasons)
+            for row in part.to_dict("records")
+        ]
+        parts += [title, markdown([*header, "agreement", "provenance", "reason"], rows)]
+    listed = "\n".join(f"{number}. {reason}" for reason, number in reasons.items())
+    return "\n\n".join([*parts, "## Reasons", listed])
+
+
+def _line(record: dict[str, Any], reasons: dict[str, int]) -> list[str]:
+    star = "" if pd.isna(record["p_below_0.01"]) or not record["p_below_0.01"] else "*"
+    numbers = []
+    for reason in filter(None, str(record["note"]).split("; ")):
+        numbers.append(str(reasons.setdefault(reason, len(reasons) + 1)))
+    return [
+        str(record["model"]),
+        str(record["task"]),
+        f"`{record['kernel']}`" if record["kernel"] else "",
+        str(record["reading"]),
+        _cell(record, "mse", 4),
+        _cell(record, "spearman", 3, star),
+        _cell(record, "coverage", 3),
+        str(record["agreement"]),
+        str(record["provenance"]),
+        ", ".join(numbers),
+    ]
+
+
+def _cell(record: dict[str, Any], column: str, digits: int, star: str = "") -> str:
+    ours = with_interval(record, column, digits)
+    if ours != "–" and star:
+        ours = ours.replace(
+            number(record[column], digits), number(record[column], digits) + star, 1
+        )
+    paper = record[f"paper_{column}"]
+    return f"{ours} [{paper}]" if paper != "" else ours
+
+
+def signature_note(signature: dict[str, Any]) -> str:
+    """One line of a footer: which kernel, which code, which data, which packages."""
+    facts = [f"{name} {version}" for name, version in sorted(signature["packages"].items())]
+    facts += [f"{name} {value[:12]}" for name, value in sorted(signature["resources"].items())]
+    return (
+        f"`{signature['kernel']}` on {signature['task']}: {signature['provenance']}; code"
+        f" {signature['fingerprint'][:12]}, texts {signature['data'][:12]}"
+        + "".join(f", {fact}" for fact in facts)
+    )
+
+
+def lead_text(settings: Settings) -> str:
+    """What stands above the table for reading."""
+    return (
+        f"MSE, Spearman's rho and coverage with 95% bootstrap intervals over candidates"
+        f" ({settings.draws} draws, seed {settings.seed}); a = {settings.a}, b = {settings.b:g};"
+        " the published value in square brackets; * is p < 0.01. The first row of each model is"
+        " the published variant, the others show what one choice does."
+    )

@@ -1,0 +1,165 @@
+"""Arrays in, axes out: the look of every figure, in one place.
+
+Stage: figure. In: tables of curves. Out: matplotlib figures, saved as PDF, SVG and PNG whose
+bytes depend on nothing but the numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from refless.files import whole_file
+
+FORMATS = ("pdf", "svg", "png")
+TASK_LABELS = {
+    "huse_dialogue": "dialogue",
+    "huse_generation": "generation",
+    "huse_summarization": "summarization",
+    "dstc7": "chit-chat (DSTC7)",
+}
+# Okabe-Ito: told apart with any colour vision, and in grey by the line style.
+COLOURS = {
+    "huse_dialogue": "#0072B2",
+    "huse_generation": "#D55E00",
+    "huse_summarization": "#009E73",
+    "dstc7": "#CC79A7",
+}
+STYLES = {
+    "huse_dialogue": "-.",
+    "huse_generation": "--",
+    "huse_summarization": "-",
+    "dstc7": ":",
+}
+
+
+def style() -> None:
+    """Set the style of all figures."""
+    sns.set_theme(context="paper", style="ticks", font_scale=1.1)
+    plt.rcParams.update(
+        {
+            "svg.fonttype": "path",
+            "pdf.fonttype": 42,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "figure.dpi": 150,
+        }
+    )
+
+
+def save(figure: Figure, stem: str | Path) -> list[Path]:
+    """Write ``stem`` with each of the endings pdf, svg and png, each whole or not at all."""
+    paths = []
+    try:
+        for ending in FORMATS:
+            path = Path(f"{stem}.{ending}")
+            # No date and no random identifiers in the file: the same numbers give the same bytes.
+            metadata = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(ending, {})
+            with whole_file(path) as partial, plt.rc_context({"svg.hashsalt": "refless"}):
+                figure.savefig(partial, bbox_inches="tight", metadata=metadata)
+            paths.append(path)
+    finally:
+        plt.close(figure)
+    return paths
+
+
+def _label(task: str) -> str:
+    return TASK_LABELS.get(task, task)
+
+
+def threshold_figure(
+    curves: dict[str, pd.DataFrame],
+    column: str,
+    ylabel: str,
+    defaults: dict[str, float],
+    human: dict[str, float] | None = None,
+) -> Figure:
+    """Two panels, a on the left and b on the right: figures 2 and 3.
+
+    Parameters
+    ----------
+    curves : by task, the columns threshold, value and ``column``
+    defaults : the default of ``a`` and of ``b``, marked by a thin line
+    human : by task, the average annotator; the region above is shaded
+    """
+    style()
+    figure, axes = plt.subplots(1, 2, figsize=(8.2, 3.2), sharey=True)
+    labels = {
+        "a": "$a$: fewest neighbors",
+        "b": "$b$: most neighbors, as a share of the training set",
+    }
+    tops = [float(curve[column].max()) for curve in curves.values()]
+    tops += list((human or {}).values())
+    top = max([t for t in tops if not np.isnan(t)], default=1.0)
+    for ax, threshold in zip(axes, ("a", "b"), strict=True):
+        for task, curve in curves.items():
+            part = curve[curve["threshold"] == threshold]
+            ax.plot(
+                part["value"],
+                part[column],
+                STYLES.get(task, "-"),
+                color=COLOURS.get(task, "0.3"),
+                label=_label(task),
+            )
+        ax.axvline(defaults[threshold], color="0.6", lw=0.8, ls=":", zorder=0)
+        ax.set_xlabel(labels[threshold])
+        values = pd.concat([c.loc[c["threshold"] == threshold, "value"] for c in curves.values()])
+        ax.set_xlim(values.min(), values.max())
+    axes[0].set_ylabel(ylabel)
+    if human:
+        _shade_above(axes, human, top)
+    _legend(axes[1], "above the average annotator" if human else None, human or {})
+    figure.tight_layout()
+    return figure
+
+
+def _shade_above(axes: Sequence[Axes], human: dict[str, float], top: float) -> None:
+    """Shade the region above each task's average annotator."""
+    low, high = axes[0].get_ylim()
+    high = max(high, top + 0.06 * (top - low))
+    for ax in axes:
+        for task, value in human.items():
+            colour = COLOURS.get(task, "0.3")
+            ax.axhspan(value, high, color=colour, alpha=0.10, lw=0)
+            ax.axhline(value, color=colour, lw=0.6, alpha=0.6)
+        ax.set_ylim(low, high)
+
+
+def _legend(ax: Axes, shaded: str | None, human: dict[str, float]) -> None:
+    handles, labels = ax.get_legend_handles_labels()
+    if shaded:
+        colour = COLOURS.get(next(iter(human)), "0.3") if len(human) == 1 else "0.5"
+        handles.append(matplotlib.patches.Patch(color=colour, alpha=0.2, lw=0))
+        labels.append(shaded)
+    ax.legend(handles, labels, frameon=False, loc="best", fontsize="small")
+
+
+def data_size_figure(curves: dict[str, pd.DataFrame]) -> Figure:
+    """Spearman and coverage over the number of rated texts, one standard deviation shaded."""
+    style()
+    figure, axes = plt.subplots(1, 2, figsize=(8.2, 3.2))
+    panels = [("spearman", "Spearman's $\\rho$"), ("coverage", "coverage")]
+    for ax, (column, ylabel) in zip(axes, panels, strict=True):
+        for task, curve in curves.items():
+            grouped = curve.groupby("size")[column]
+            mean, spread = grouped.mean(), grouped.std(ddof=0)
+            colour = COLOURS.get(task, "0.3")
+            ax.plot(mean.index, mean, STYLES.get(task, "-"), color=colour, label=_label(task))
+            ax.fill_between(mean.index, mean - spread, mean + spread, color=colour, alpha=0.2, lw=0)
+        ax.set_xlabel("rated texts")
+        ax.set_ylabel(ylabel)
+        ax.set_xlim(left=0)
+    axes[1].legend(frameon=False, loc="best", fontsize="small")
+    figure.tight_layout()
+    return figure

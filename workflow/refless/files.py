@@ -1,0 +1,78 @@
+"""Writing files so that nothing half-written is ever left where a result should be."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from refless.errors import FormatError, OutputError
+
+
+def partial_path(path: Path) -> Path:
+    """A temporary name beside ``path``, unlike that of any other thread, process or machine."""
+    # The suffix stays, since matplotlib and numpy read the format off it.
+    return path.with_name(f".{path.stem}.{secrets.token_hex(4)}.partial{path.suffix}")
+
+
+def remove_partial(partial: Path) -> None:
+    """Remove what may be left under a temporary name, without covering up an earlier error."""
+    with suppress(OSError):
+        partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def writing(path: str | Path) -> Iterator[None]:
+    """Turn an operating system's error in the block into an OutputError about ``path``."""
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(
+            f"cannot be written: {error.strerror or error}",
+            path=path,
+            remedy="make room or make the directory writable, and run again",
+        ) from error
+
+
+@contextmanager
+def whole_file(path: str | Path) -> Iterator[Path]:
+    """A temporary path beside ``path`` that takes its place if the block ends without error.
+
+    Keep reading of other files out of the block: its errors would be taken for errors of writing.
+
+    Raises
+    ------
+    OutputError : the file cannot be written (disk full, read-only directory).
+    """
+    path = Path(path)
+    partial = partial_path(path)
+    try:
+        with writing(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            yield partial
+            os.replace(partial, path)
+    finally:
+        remove_partial(partial)
+
+
+def write_json(value: Any, path: str | Path) -> None:
+    """Write JSON with sorted keys, whole or not at all."""
+    with whole_file(path) as partial:
+        partial.write_text(
+            json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n",
+            encoding="utf-8",
+        )
+
+
+def read_json(path: str | Path) -> Any:
+    """Read JSON; FormatError names the file if it is missing or broken."""
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise FormatError(
+            f"cannot be read as JSON: {error}", path=path, remedy="delete it and run again"
+        ) from error

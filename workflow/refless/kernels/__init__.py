@@ -1,0 +1,160 @@
+"""Kernels: how similar is a candidate to a training text?
+
+Stage: kernels. In: two lists of texts. Out: the matrix k(candidate, training text), or, without
+the matrix, how many neighbors each candidate has at each tau and the sum of their quality; and
+the signature by which stored numbers are known to be still valid.
+
+A kernel is called ``family.variant`` and lives in the module ``refless.kernels.family``, which is
+imported when it is asked for. Adding a family is adding that module, with
+
+``NAMES``
+    a tuple of the kernels' full names; ``family.*`` stands for any variant
+``PACKAGES``
+    kernel name to a tuple of the packages whose version decides its values
+``plan(name, candidates, training, **options)``
+    the texts made ready: a `refless.kernels._blocks.Plan`
+``LOCATIONS`` and ``resources(**locations)``, if files decide the values
+    the names of the options that say where the files are; ``{name: sum}`` of their contents
+
+The constants are read from the source without importing it, so they are written out literally.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from refless.errors import KernelError
+from refless.kernels import _blocks
+from refless.kernels._registry import load, module_path, names
+from refless.kernels.signatures import fingerprint, matches_code, signature, text_sum
+
+__all__ = [
+    "fingerprint",
+    "kernel",
+    "matches_code",
+    "module_path",
+    "names",
+    "neighbor_sums",
+    "signature",
+    "text_sum",
+]
+
+
+def kernel(
+    name: str,
+    candidates: Sequence[str],
+    training: Sequence[str],
+    *,
+    rows: slice | None = None,
+    threads: int | None = None,
+    **options: Any,
+) -> np.ndarray:
+    """The kernel matrix, shape (candidates, training), float64.
+
+    Parameters
+    ----------
+    name : a kernel, see `names`
+    candidates, training : texts
+    rows : compute only these candidates; they are the rows of the whole matrix, bit for bit
+    threads : None for as many as the process may use
+    options : of the kernel's module, e.g. ``wordnet=`` for METEOR
+
+    Raises
+    ------
+    KernelError : unknown kernel or option, a text that is none, or a missing resource.
+    """
+    candidates, training = _checked(candidates, "candidates"), _checked(training, "training")
+    if rows is not None:
+        candidates = candidates[rows]
+    return _blocks.dense(load(name).plan(name, candidates, training, **options), threads)
+
+
+def neighbor_sums(
+    name: str,
+    candidates: Sequence[str],
+    training: Sequence[str],
+    quality: np.ndarray | Sequence[float],
+    taus: np.ndarray | Sequence[float],
+    *,
+    exclude: np.ndarray | Sequence[int] | None = None,
+    rows: slice | None = None,
+    threads: int | None = None,
+    progress: Callable[[int], None] | None = None,
+    **options: Any,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Number of neighbors and sum of their quality, without holding the matrix.
+
+    Neighbors of x are the training texts s with k(x, s) >= tau (Ethayarajh & Sadigh 2020,
+    section 3). Each sum is taken in training order, one number after the other, so it does not
+    depend on threads, on ``rows`` or on which other taus are asked for.
+
+    Parameters
+    ----------
+    name, candidates, training, threads, options : as for `kernel`
+    quality : of the training texts, shape (training,), finite
+    taus : shape (n_tau,), in any order
+    exclude : the training row to leave out for each candidate (-1: none), shape (candidates,);
+        for leave-one-out. It goes by row, so an equal text elsewhere stays.
+    rows : only these candidates (and their entries of ``exclude``)
+    progress : called now and then with the number of candidates done; where training texts are
+        taken block by block, the number that the work done amounts to
+
+    Returns
+    -------
+    counts : int64, shape (candidates, n_tau)
+    sums : float64, shape (candidates, n_tau); 0 where there is no neighbor
+
+    Raises
+    ------
+    KernelError : as for `kernel`; or shapes do not fit, or a number is not finite.
+    """
+    candidates, training = _checked(candidates, "candidates"), _checked(training, "training")
+    quality = np.ascontiguousarray(quality, np.float64)
+    taus = np.ascontiguousarray(taus, np.float64)
+    left_out = _excluded(exclude, len(candidates), len(training))
+    if quality.shape != (len(training),):
+        raise KernelError(f"{len(training)} training texts have quality of shape {quality.shape}")
+    if taus.ndim != 1 or not np.isfinite(taus).all() or not np.isfinite(quality).all():
+        raise KernelError(
+            "quality and taus must be rows of finite numbers",
+            remedy="leave out training texts that nobody rated",
+        )
+    if rows is not None:
+        candidates, left_out = candidates[rows], np.ascontiguousarray(left_out[rows])
+    plan = load(name).plan(name, candidates, training, **options)
+    order = np.argsort(taus, kind="stable")
+    counts, sums = _blocks.sums(plan, quality, taus[order], left_out, threads, progress)
+    back = np.argsort(order, kind="stable")
+    return np.ascontiguousarray(counts[:, back]), np.ascontiguousarray(sums[:, back])
+
+
+def _checked(texts: Sequence[str], what: str) -> list[str]:
+    if isinstance(texts, str):
+        raise KernelError(f"{what} is one text", remedy="give a list of texts")
+    texts = list(texts)
+    for i, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise KernelError(f"{what}[{i}] is no text but {text!r}")
+    return texts
+
+
+def _excluded(
+    exclude: np.ndarray | Sequence[int] | None, n_candidates: int, n_training: int
+) -> np.ndarray:
+    if exclude is None:
+        return np.full(n_candidates, -1, np.int64)
+    rows = np.asarray(exclude)
+    if rows.shape != (n_candidates,) or not (rows.dtype.kind in "iu" or rows.size == 0):
+        raise KernelError(
+            f"exclude must be {n_candidates} integers, one for each candidate; its shape is"
+            f" {rows.shape}, its type {rows.dtype}"
+        )
+    if rows.size and not (-1 <= rows.min() and rows.max() < n_training):
+        raise KernelError(
+            f"exclude names training rows from {rows.min()} to {rows.max()}, but they are"
+            f" 0 to {n_training - 1} (-1: none)"
+        )
+    return np.ascontiguousarray(rows, np.int64)

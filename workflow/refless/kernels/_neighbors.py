@@ -1,0 +1,53 @@
+"""Adding up neighbors: how many lie at or above each tau, and the sum of their quality.
+
+Stage: kernels (helper). In: a block of kernel values. Out: counts and sums, added to in place.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from refless.kernels._compiled import compiled
+
+
+@compiled(
+    "void(float64[:, ::1], int64, int64, float64[::1], float64[::1], int64[::1], int64[::1],"
+    " int64[:, ::1], float64[:, ::1])"
+)
+def add_neighbors(
+    values: np.ndarray,
+    first: int,
+    start: int,
+    quality: np.ndarray,
+    taus: np.ndarray,
+    exclude: np.ndarray,
+    near: np.ndarray,
+    counts: np.ndarray,
+    sums: np.ndarray,
+) -> None:
+    """Add a block of values, shape (rows, columns), to counts and sums, (candidates, n_tau).
+
+    Row r is candidate ``first + r`` and column c training text ``start + c``. ``taus`` ascend.
+    ``exclude`` names, for each candidate, the training text that is left out (-1: none), and
+    ``near`` is room for as many integers as there are columns.
+    """
+    n = values.shape[1]
+    for row in range(values.shape[0]):
+        candidate = first + row
+        left_out = exclude[candidate] - start
+        for c in range(n):
+            near[c] = c
+        n_near = n
+        # Neighbors at one tau are among those at the tau below. The place is written to before
+        # it is known whether it counts: a branch would be guessed wrong too often.
+        for t in range(len(taus)):
+            kept = 0
+            for c in range(n_near):
+                near[kept] = near[c]
+                kept += values[row, near[c]] >= taus[t] and near[c] != left_out
+            n_near = kept
+            total = sums[candidate, t]
+            for c in range(n_near):
+                total += quality[start + near[c]]
+            sums[candidate, t] = total
+            counts[candidate, t] += n_near

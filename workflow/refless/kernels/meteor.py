@@ -1,0 +1,311 @@
+"""METEOR as nltk computes it: words aligned by form, stem and synonym.
+
+Stage: kernels. In: candidates x (the hypotheses) and training texts s (the references). Out:
+k(x, s), from 0; at most 1 for ``meteor.nltk39``, at most 2 for ``meteor.nltk35``.
+
+    P = m / |x|,  R = m / |s|,  F = P R / (0.9 P + 0.1 R),  k = F (1 - 0.5 (chunks / m) ** 3)
+
+with m aligned pairs of words that form ``chunks`` runs adjacent in both texts (Lavie & Agarwal
+2007). Texts are lower-cased and split on blanks. Three passes over the words still free, each
+from the last word of x to the first, taking the last free word of s that fits: the same word,
+the same Porter stem, a synonym in WordNet.
+
+=============  =================================================================================
+meteor.nltk35  nltk 3.5: words aligned by stem stay free in the third pass, so that a pair can
+               count twice and k exceed 1. This gives the published figures (coverage 0.121 on
+               the summaries of table 1)
+meteor.nltk39  nltk 3.6 and later: words aligned by stem are taken, and the third pass looks up
+               stems in WordNet instead of words (coverage 0.101)
+=============  =================================================================================
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from refless.errors import KernelError
+from refless.kernels._blocks import Fill, even_blocks
+from refless.kernels._compiled import compiled
+from refless.kernels._stems import stems
+from refless.kernels._texts import number_words, starts_of
+from refless.kernels.wordnet import WordNet, content_sum
+
+NAMES = ("meteor.nltk35", "meteor.nltk39")
+PACKAGES = {"meteor.nltk35": ("nltk",), "meteor.nltk39": ("nltk",)}
+LOCATIONS = ("wordnet", "synonyms")
+
+WIDTH = 16384
+
+Synonyms = Callable[[str], Iterable[str]] | Mapping[str, Iterable[str]]
+
+
+def plan(
+    name: str,
+    candidates: Sequence[str],
+    training: Sequence[str],
+    *,
+    wordnet: str | Path | None = None,
+    synonyms: Synonyms | None = None,
+) -> MeteorPlan:
+    """Make texts ready for the kernel ``name``; see ``refless.kernels._blocks.Plan``.
+
+    Parameters
+    ----------
+    wordnet : zip or directory of WordNet 3.0; without it the environment variable
+        REFLESS_WORDNET, without that nltk's data directories
+    synonyms : instead of WordNet, the synonyms of a word, by call or by key
+
+    Raises
+    ------
+    KernelError : there is no WordNet.
+    """
+    old = name == "meteor.nltk35"
+    look_up: Callable[[str], Iterable[str]]
+    if synonyms is None:
+        look_up = WordNet(wordnet, insist=old).synonyms
+    elif isinstance(synonyms, Mapping):
+        given = synonyms
+        look_up = lambda word: given.get(word, ())  # noqa: E731
+    else:
+        look_up = synonyms
+    return MeteorPlan(candidates, training, old, look_up)
+
+
+def resources(
+    *, wordnet: str | Path | None = None, synonyms: Synonyms | None = None
+) -> dict[str, str]:
+    """Sums of what decides the values besides code and texts: WordNet, or given synonyms."""
+    if synonyms is None:
+        return {"wordnet": content_sum(wordnet)}
+    if isinstance(synonyms, Mapping):
+        table = {word: sorted(others) for word, others in synonyms.items()}
+        content = json.dumps(table, sort_keys=True).encode()
+        return {"synonyms": hashlib.sha256(content).hexdigest()}
+    raise KernelError(
+        "synonyms given as a function cannot be signed", remedy="give them as a mapping"
+    )
+
+
+class MeteorPlan:
+    """Candidates and training texts as word numbers, and which words may be aligned."""
+
+    chunk = 16
+
+    def __init__(
+        self,
+        candidates: Sequence[str],
+        training: Sequence[str],
+        old: bool,
+        synonyms: Callable[[str], Iterable[str]],
+    ) -> None:
+        self.shape = len(candidates), len(training)
+        self._resume = 1 if old else 2
+        known: dict[str, int] = {}
+        self._x, self._x_starts = number_words([t.lower().split() for t in candidates], known)
+        n_candidate_words = len(known)
+        self._s, self._s_starts = number_words([t.lower().split() for t in training], known)
+        words = list(known)
+        stem_of = stems(words)
+        by_stem: dict[str, list[int]] = {}
+        for word, number in known.items():
+            by_stem.setdefault(stem_of[word], []).append(number)
+        # The third pass compares words with words, or (nltk39) stems with stems.
+        by_key = {word: [number] for word, number in known.items()} if old else by_stem
+        found: dict[str, list[int]] = {}
+        same_stem, same_sense = [], []
+        for word in words[:n_candidate_words]:
+            same_stem.append(by_stem[stem_of[word]])
+            key = word if old else stem_of[word]
+            if key not in found:
+                names = {key, *synonyms(key)}
+                found[key] = [n for name in names for n in by_key.get(name, ())]
+            same_sense.append(found[key])
+        self._n_words = len(words)
+        self._stems, self._stem_starts = _flat(same_stem)
+        self._senses, self._sense_starts = _flat(same_sense)
+
+    def blocks(self) -> Iterator[tuple[int, int]]:
+        return even_blocks(self.shape[1], WIDTH)
+
+    def block(self, start: int, stop: int) -> Fill:
+        def fill(first: int, last: int, out: np.ndarray, column: int) -> None:
+            fill_meteor(
+                self._x,
+                self._x_starts,
+                self._s,
+                self._s_starts,
+                self._stems,
+                self._stem_starts,
+                self._senses,
+                self._sense_starts,
+                self._n_words,
+                self._resume,
+                first,
+                last,
+                start,
+                stop,
+                out,
+                column,
+            )
+
+        return fill
+
+
+def _flat(rows: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
+    starts = starts_of(map(len, rows), len(rows))
+    return np.fromiter((n for row in rows for n in row), np.int32, int(starts[-1])), starts
+
+
+@compiled(
+    "void(int32[::1], int64[::1], int32[::1], int64[::1], int32[::1], int64[::1], int32[::1],"
+    " int64[::1], int64, int64, int64, int64, int64, int64, float64[:, ::1], int64)"
+)
+def fill_meteor(
+    x: np.ndarray,
+    x_starts: np.ndarray,
+    s: np.ndarray,
+    s_starts: np.ndarray,
+    stems: np.ndarray,
+    stem_starts: np.ndarray,
+    senses: np.ndarray,
+    sense_starts: np.ndarray,
+    n_words: int,
+    resume: int,
+    first: int,
+    last: int,
+    start: int,
+    stop: int,
+    out: np.ndarray,
+    column: int,
+) -> None:
+    """METEOR of candidates ``first`` to ``last - 1`` and training texts ``start`` to ``stop - 1``.
+
+    ``x`` and ``s`` are the words of the candidates and the training texts, end to end;
+    ``stems`` and ``senses`` the words that a candidate's word may be aligned with in the second
+    and the third pass. The third pass goes on from what pass ``resume`` left free.
+    """
+    zero, one = np.uint64(0), np.uint64(1)
+    longest = 0
+    for text in range(start, stop):
+        longest = max(longest, s_starts[text + 1] - s_starts[text])
+    # spare[k]: the words of s, last word first, that are free before pass k; spare_places[k]:
+    # their places, see below.
+    spare = np.empty((3, longest), np.int64)
+    spare_places = np.empty((3, longest), np.int64)
+    n_spare = np.empty(3, np.int64)
+    places = np.zeros(n_words, np.int64)
+    for candidate in range(first, last):
+        begin, end = x_starts[candidate], x_starts[candidate + 1]
+        n = end - begin
+        # The words that some word of x may be aligned with get places 1, 2, ...
+        n_places = 0
+        for i in range(begin, end):
+            for k in range(stem_starts[x[i]], stem_starts[x[i] + 1]):
+                if places[stems[k]] == 0:
+                    n_places += 1
+                    places[stems[k]] = n_places
+            for k in range(sense_starts[x[i]], sense_starts[x[i] + 1]):
+                if places[senses[k]] == 0:
+                    n_places += 1
+                    places[senses[k]] = n_places
+        # fits[k, place]: the words of x that may be aligned with it in pass k. Words of x are
+        # bits, the last word of x the first bit.
+        n_bits = (n + 63) // 64
+        fits = np.zeros((3, n_places + 1, n_bits), np.uint64)
+        for i in range(n):
+            word, w, bit = x[end - 1 - i], i // 64, one << np.uint64(i % 64)
+            fits[0, places[word], w] |= bit
+            for k in range(stem_starts[word], stem_starts[word + 1]):
+                fits[1, places[stems[k]], w] |= bit
+            for k in range(sense_starts[word], sense_starts[word + 1]):
+                fits[2, places[senses[k]], w] |= bit
+        free = np.empty((3, n_bits), np.uint64)  # the words of x that are free before pass k
+        # Partners in s of the words of x: of the first two passes, of the third; -1: none.
+        partners = np.full((n, 2), -1, np.int64)
+        for text in range(start, stop):
+            n_spare[0] = 0
+            for j in range(s_starts[text + 1] - 1, s_starts[text] - 1, -1):
+                if places[s[j]] > 0:
+                    spare[0, n_spare[0]] = j
+                    spare_places[0, n_spare[0]] = places[s[j]]
+                    n_spare[0] += 1
+            m = 0
+            for w in range(n_bits):
+                free[0, w] = ~zero
+            # Same word, then same stem. Going down s instead of x gives the same pairs: both
+            # pair the last free words of a kind, then the last but one, and so on.
+            for stage in range(2):
+                left = 0
+                for w in range(n_bits):
+                    free[stage + 1, w] = free[stage, w]
+                for c in range(n_spare[stage]):
+                    place = spare_places[stage, c]
+                    w = 0
+                    while w < n_bits and fits[stage, place, w] & free[stage + 1, w] == zero:
+                        w += 1
+                    if w == n_bits:
+                        spare[stage + 1, left] = spare[stage, c]
+                        spare_places[stage + 1, left] = place
+                        left += 1
+                    else:
+                        bits = fits[stage, place, w] & free[stage + 1, w]
+                        free[stage + 1, w] &= ~(bits & (~bits + one))
+                        i = 64 * w
+                        below = ~bits & (bits - one)
+                        while below != zero:
+                            below &= below - one
+                            i += 1
+                        partners[i, 0] = spare[stage, c]
+                        m += 1
+                n_spare[stage + 1] = left
+            # Synonyms. That is not symmetric, so the order is that of x.
+            for w in range(n_bits):
+                reach = zero
+                for c in range(n_spare[resume]):
+                    reach |= fits[2, spare_places[resume, c], w]
+                reach &= free[resume, w]
+                i = 64 * w - 1
+                while reach != zero:
+                    i += 1
+                    bit = one << np.uint64(i % 64)
+                    if reach & bit != zero:
+                        reach ^= bit
+                        c = 0
+                        while c < n_spare[resume]:
+                            if fits[2, spare_places[resume, c], w] & bit != zero:
+                                partners[i, 1] = spare[resume, c]
+                                spare_places[resume, c] = 0  # fits no word
+                                m += 1
+                                c = n_spare[resume]
+                            c += 1
+            if m == 0:
+                out[candidate - first, column + text - start] = 0.0
+                continue
+            # Pairs in the order of x: a chunk ends where x or s does not go on by one.
+            chunks = 0
+            last_i, last_j = -2, -2
+            for i in range(n):
+                for k in range(1, -1, -1):
+                    j = partners[i, k]
+                    if j >= 0:
+                        partners[i, k] = -1
+                        if i != last_i + 1 or j != last_j - 1:
+                            chunks += 1
+                        last_i, last_j = i, j
+            precision = m / n
+            recall = m / (s_starts[text + 1] - s_starts[text])
+            f = precision * recall / (0.9 * precision + (1 - 0.9) * recall)
+            broken = chunks / m
+            out[candidate - first, column + text - start] = (
+                1 - 0.5 * (broken * broken * broken)
+            ) * f
+        for i in range(begin, end):
+            for k in range(stem_starts[x[i]], stem_starts[x[i] + 1]):
+                places[stems[k]] = 0
+            for k in range(sense_starts[x[i]], sense_starts[x[i] + 1]):
+                places[senses[k]] = 0

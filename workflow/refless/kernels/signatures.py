@@ -1,0 +1,199 @@
+"""Signatures: are stored kernel numbers still what the code would compute?
+
+Stage: kernels (helper). In: a kernel's name, the sum of its data, its options. Out: a dictionary
+for JSON, to be kept beside the numbers; later, the reasons why it no longer fits the code.
+
+A signature holds the kernel's name, a fingerprint of its source, the versions of the packages and
+the sums of the resources that decide its values, its options and the sum of its texts. Paths,
+times and machines are not in it.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import importlib.metadata
+import io
+import json
+import tokenize
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from refless.errors import KernelError
+from refless.kernels._registry import FOLDER, constants, load, module_path
+
+_PACKAGE = "refless.kernels"
+
+
+def signature(
+    name: str, data_sum: str, *, resources: Mapping[str, str] | None = None, **options: Any
+) -> dict[str, Any]:
+    """What the numbers of a kernel depend on.
+
+    Parameters
+    ----------
+    name : a kernel
+    data_sum : sum of the texts (and of whatever else went in), e.g. from `text_sum`
+    resources : sums of the kernel's resources as an earlier signature states them (its entry
+        ``resources``); without it they are computed, so the resources must be at hand
+    options : as given to the kernel. Those that say where a resource lies are not recorded; the
+        resource's sum is.
+
+    Raises
+    ------
+    KernelError : unknown kernel, a missing resource, or an option that JSON cannot hold.
+    """
+    stated = constants(module_path(name))
+    places = {key: options.pop(key) for key in stated.get("LOCATIONS", ()) if key in options}
+    if resources is None:
+        resources = load(name).resources(**places) if "LOCATIONS" in stated else {}
+    try:
+        options = json.loads(json.dumps(options, sort_keys=True))
+    except (TypeError, ValueError) as error:
+        raise KernelError(f"an option of {name} cannot be signed: {error}") from error
+    return {
+        "kernel": name,
+        "fingerprint": fingerprint(name),
+        "packages": {package: _version(package) for package in _packages(name)},
+        "resources": dict(resources),
+        "options": options,
+        "data": data_sum,
+    }
+
+
+def matches_code(stored: Mapping[str, Any]) -> list[str]:
+    """Reasons why a stored signature does not agree with this code; empty if it does.
+
+    It needs no resource: their sums, the options and the sum of the data are for the caller to
+    compare, with ``signature(..., resources=stored["resources"])``.
+    """
+    name = stored.get("kernel")
+    try:
+        module_path(str(name))
+    except KernelError:
+        return [f"no kernel is called {name!r} any more"]
+    reasons = []
+    if stored.get("fingerprint") != fingerprint(str(name)):
+        reasons.append(f"the code of {name} has changed since these numbers were computed")
+    was, now = dict(stored.get("packages", {})), _packages(str(name))
+    for package in sorted({*was, *now}):
+        before = was.get(package)
+        after = _version(package) if package in now else None
+        if before != after:
+            reasons.append(
+                f"{package} {before} decided these numbers, now it is {after}"
+                if before and after
+                else f"{package} {after} decides {name} now, and no version of it is recorded"
+                if after
+                else f"{package} {before} decided these numbers and is no longer used"
+                if package not in now
+                else f"{package} {before} decided these numbers and is not installed"
+            )
+    return reasons
+
+
+def fingerprint(name: str) -> str:
+    """SHA-256 of the code that computes a kernel.
+
+    That is its module and the modules of ``refless.kernels`` that it imports, in turn; without
+    comments, docstrings and blank lines.
+    """
+    digest = hashlib.sha256()
+    for path in sorted(_sources(module_path(name))):
+        digest.update(f"{path.relative_to(FOLDER).as_posix()}\n{_code(path)}\n".encode())
+    return digest.hexdigest()
+
+
+def text_sum(texts: Iterable[str]) -> str:
+    """SHA-256 of texts in their order; where one ends and the next begins is part of it."""
+    digest = hashlib.sha256()
+    for text in texts:
+        content = text.encode("utf-8", "surrogatepass")
+        digest.update(len(content).to_bytes(8, "little"))
+        digest.update(content)
+    return digest.hexdigest()
+
+
+def _packages(name: str) -> tuple[str, ...]:
+    return tuple(constants(module_path(name)).get("PACKAGES", {}).get(name, ()))
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _sources(path: Path) -> set[Path]:
+    """A module and what it imports from ``refless.kernels``, directly or not."""
+    found: set[Path] = set()
+    waiting = [path]
+    while waiting:
+        path = waiting.pop()
+        if path in found:
+            continue
+        found.add(path)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            modules: list[str] = []
+            if isinstance(node, ast.Import):
+                modules = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                modules = [node.module, *(f"{node.module}.{a.name}" for a in node.names)]
+            for module in modules:
+                if module.startswith(f"{_PACKAGE}."):
+                    parts = module.removeprefix(f"{_PACKAGE}.").split(".")
+                    candidate = FOLDER.joinpath(*parts).with_suffix(".py")
+                    if candidate.is_file():
+                        waiting.append(candidate)
+    return found
+
+
+def _code(path: Path) -> str:
+    """The source without comments, docstrings and blank lines.
+
+    They are cut out by position and the rest is left as it stands, so that the result does not
+    depend on how a version of Python would print it.
+    """
+    source = path.read_text(encoding="utf-8")
+    lines = source.split("\n")
+    cuts = []  # (first line, first column, last line, last column), in characters, 0-based
+    kept = set()  # lines that are inside a string, where blanks count
+    docstrings = set()
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            head = node.body[0] if node.body else None
+            if (
+                isinstance(head, ast.Expr)
+                and isinstance(head.value, ast.Constant)
+                and isinstance(head.value.value, str)
+            ):
+                docstrings.add(head.value)
+    for node in ast.walk(tree):
+        text = isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)
+        if not (text or isinstance(node, ast.JoinedStr)):
+            continue
+        assert isinstance(node, ast.Constant | ast.JoinedStr)
+        first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
+        if node in docstrings:
+            # Columns of the syntax tree count bytes.
+            begin = len(lines[first].encode()[: node.col_offset].decode())
+            end = len(lines[last].encode()[: node.end_col_offset].decode())
+            cuts.append((first, begin, last, end))
+        else:
+            kept.update(range(first, last))
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            line, column = token.start[0] - 1, token.start[1]
+            cuts.append((line, column, line, column + len(token.string)))
+    for first, begin, last, end in sorted(cuts, reverse=True):
+        lines[last] = lines[first][:begin] + lines[last][end:]
+        for line in range(first, last):
+            lines[line] = ""
+    # A line that a string goes on after keeps its end; another loses blanks there.
+    result = [line if i in kept else line.rstrip() for i, line in enumerate(lines)]
+    return "\n".join(
+        line for i, line in enumerate(result) if line or i in kept or (i - 1) in kept
+    )

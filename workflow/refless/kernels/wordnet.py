@@ -1,0 +1,187 @@
+"""WordNet's synonyms, read from its database files.
+
+Stage: kernels (helper of ``meteor``). In: a directory or zip with WordNet 3.0 as nltk packs it.
+Out: the single words that share a sense with a word.
+
+The files are read here and not through nltk because nltk 3.10 refuses a path outside its own
+data directories, and because the two METEOR variants reduce inflected words differently.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from refless.errors import KernelError
+
+_PARTS = ("noun", "verb", "adj", "adv")
+_FILES = tuple(
+    f"{kind}{part}{end}"
+    for kind, end in (("data.", ""), ("index.", ""), ("", ".exc"))
+    for part in _PARTS
+)
+# Endings and what replaces them (WordNet's morphy(7)).
+_ENDINGS = {
+    "noun": (
+        ("s", ""),
+        ("ses", "s"),
+        ("ves", "f"),
+        ("xes", "x"),
+        ("zes", "z"),
+        ("ches", "ch"),
+        ("shes", "sh"),
+        ("men", "man"),
+        ("ies", "y"),
+    ),
+    "verb": (
+        ("s", ""),
+        ("ies", "y"),
+        ("es", "e"),
+        ("es", ""),
+        ("ed", "e"),
+        ("ed", ""),
+        ("ing", "e"),
+        ("ing", ""),
+    ),
+    "adj": (("er", ""), ("est", ""), ("er", "e"), ("est", "e")),
+    "adv": (),
+}
+_REMEDY = (
+    "fetch WordNet 3.0 (`snakemake fetch`, or https://raw.githubusercontent.com/nltk/nltk_data/"
+    "gh-pages/packages/corpora/wordnet.zip) and name the zip or directory in REFLESS_WORDNET"
+)
+
+
+def find(path: str | Path | None = None) -> Path:
+    """The place of WordNet: ``path``, else REFLESS_WORDNET, else nltk's data directories.
+
+    Raises
+    ------
+    KernelError : it is in none of them, or the place named does not hold it.
+    """
+    named = path or os.environ.get("REFLESS_WORDNET")
+    if named:
+        places = [Path(named)]
+    else:
+        import nltk.data
+
+        places = [
+            Path(root) / "corpora" / name
+            for root in nltk.data.path
+            for name in ("wordnet.zip", "wordnet")
+        ]
+    for place in places:
+        for inside in ("", "wordnet", "corpora/wordnet", "corpora/wordnet.zip"):
+            if _holds(place / inside):
+                return place / inside
+    if named:
+        raise KernelError("this is not WordNet in nltk's layout", path=named, remedy=_REMEDY)
+    raise KernelError("METEOR needs WordNet, and there is none", remedy=_REMEDY)
+
+
+def content_sum(path: str | Path | None = None) -> str:
+    """SHA-256 over the contents of the files that decide synonyms, however they are packed."""
+    digest = hashlib.sha256()
+    for name, content in _contents(find(path)):
+        digest.update(f"{name} {len(content)}\n".encode())
+        digest.update(content)
+    return digest.hexdigest()
+
+
+class WordNet:
+    """Synonyms of words.
+
+    Parameters
+    ----------
+    path : zip or directory, see `find`
+    insist : where neither a word nor what its endings give is in WordNet, cut endings again and
+        again (nltk before 3.6 does so, e.g. *blessings* as an adverb finds nothing either way,
+        but *bussings* finds *bus*); if not, once
+
+    Raises
+    ------
+    KernelError : WordNet is not there or cannot be read.
+    """
+
+    def __init__(self, path: str | Path | None = None, *, insist: bool = False) -> None:
+        place = find(path)
+        self._insist = insist
+        contents = dict(_contents(place))
+        self._index: dict[str, dict[str, str]] = {}
+        self._exceptions: dict[str, dict[str, list[str]]] = {}
+        self._data: dict[str, bytes] = {}
+        for part in _PARTS:
+            lines = contents[f"index.{part}"].decode("utf-8").split("\n")
+            self._index[part] = {
+                line[: line.index(" ")]: line for line in lines if line and line[0] != " "
+            }
+            lines = contents[f"{part}.exc"].decode("utf-8").split("\n")
+            fields = (line.split() for line in lines if line.strip())
+            self._exceptions[part] = {word: forms for word, *forms in fields}
+            self._data[part] = contents[f"data.{part}"]
+
+    def synonyms(self, word: str) -> set[str]:
+        """Names of one word in every sense of the lower-cased ``word``, spelt as WordNet does."""
+        word = word.lower()
+        found: set[str] = set()
+        for part in _PARTS:
+            for form in self._base_forms(word, part):
+                fields = self._index[part][form].split()
+                # lemma part n_senses n_pointers pointers... n_senses n_tagged offsets...
+                for offset in fields[6 + int(fields[3]) :]:
+                    found.update(self._names(part, int(offset)))
+        return found
+
+    def _base_forms(self, word: str, part: str) -> list[str]:
+        """The word and its base forms, as far as WordNet has them."""
+        index = self._index[part]
+        if word in self._exceptions[part]:
+            return [form for form in (word, *self._exceptions[part][word]) if form in index]
+        cut = _cut([word], part)
+        found = [form for form in (word, *cut) if form in index]
+        while self._insist and cut and not found:
+            cut = _cut(cut, part)
+            found = [form for form in cut if form in index]
+        return found
+
+    def _names(self, part: str, offset: int) -> Iterator[str]:
+        """The names in one set of synonyms, compounds left out."""
+        data = self._data[part]
+        # offset file type n_names (name number)... ; n_names is hexadecimal
+        fields = data[offset : data.index(b"|", offset)].decode("utf-8").split()
+        for name in fields[4 : 4 + 2 * int(fields[3], 16) : 2]:
+            if "_" not in name:
+                # An adjective's position may follow it: galore(ip)
+                yield name.partition("(")[0] if name.endswith(")") else name
+
+
+def _cut(words: list[str], part: str) -> list[str]:
+    return [
+        word[: len(word) - len(old)] + new
+        for word in words
+        for old, new in _ENDINGS[part]
+        if word.endswith(old)
+    ]
+
+
+def _holds(place: Path) -> bool:
+    if place.is_dir():
+        return all((place / name).is_file() for name in _FILES)
+    return place.is_file() and zipfile.is_zipfile(place)
+
+
+def _contents(place: Path) -> Iterator[tuple[str, bytes]]:
+    """Names and contents of the files that are needed, in a fixed order."""
+    if place.is_dir():
+        for name in _FILES:
+            yield name, (place / name).read_bytes()
+        return
+    with zipfile.ZipFile(place) as archive:
+        members = {Path(member).name: member for member in archive.namelist()}
+        for name in _FILES:
+            if name not in members:
+                raise KernelError(f"{name} is missing in it", path=place, remedy=_REMEDY)
+            yield name, archive.read(members[name])

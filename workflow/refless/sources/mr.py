@@ -1,0 +1,129 @@
+"""Meaning representations: one reading for the spellings of NEM, RNNLG and BAGEL.
+
+Stage: ratings (a helper of the loaders, and of the delexicalisation later). In: an MR as a string,
+such as ``inform(name='the inn',dogs_allowed=yes)``. Out: its act and its slots, or a key that is
+the same for the same MR in all three data sets.
+
+How the three differ, and how many of NEM's 2,460 rated outputs find no human reference of the
+same MR where a rule is left out (with all of them, each of the 2,460 does):
+
+====================  ==================  ============================  ================  =====
+what                  NEM                 RNNLG                         BAGEL             lost
+====================  ==================  ============================  ================  =====
+names of slots        ``price_range``     ``pricerange``                ``pricerange``
+separator             comma               semicolon                     comma
+quotation             ``'a b'``, ``a``    ``'a b'``, ``a``              ``"a b"``, ``a``
+placeholders          ``'X'``                                           ``"X1"``            404
+streets               ``st``, ``ave``     ``street``, ``avenue``                            127
+act of a count        ``inform``          ``inform_count``                                  127
+act of a question     ``request(near)``   ``?request(near)``                                124
+either way            ``x='yes or no'``   ``x='yes';x='no'``                                 25
+====================  ==================  ============================  ================  =====
+
+The order of the slots is the same in all three, and in BAGEL it tells MRs apart: with it
+(``mr_key``) each of the 202 MRs has exactly its two utterances, without it (``mr_set``) they are
+143.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from refless.errors import FormatError
+
+_MR = re.compile(r"\s*\??\s*([A-Za-z_]+)\s*\((.*)\)\s*", re.DOTALL)
+# A quoted value may hold separators and apostrophes: it ends at a quotation mark that a separator
+# or the end follows. The bare form allows the lone mark of RNNLG's ``goodformeal=dinner'``.
+_SLOT = re.compile(
+    r"""\s*([A-Za-z_]+)\s*
+        (?:=\s*(?: '((?:[^']|'(?!\s*(?:[,;]|$)))*)'
+                 | "((?:[^"]|"(?!\s*(?:[,;]|$)))*)"
+                 | ([^,;"']*?)['"]? ))?
+        \s*(?:[,;]|$)""",
+    re.VERBOSE,
+)
+_ACTS = {"inform_count": "inform"}
+_PLACEHOLDER = re.compile(r"X[0-9]+")
+_WORDS = {"st": "street", "ave": "avenue"}
+
+
+class MeaningRepresentation(NamedTuple):
+    """An act and its (slot, value) pairs in the order written."""
+
+    act: str
+    slots: list[tuple[str, str]]
+
+
+def parse(text: str) -> MeaningRepresentation:
+    """Read an MR.
+
+    The act loses its question mark, and ``inform_count`` is ``inform``; slot names are lower case
+    without underscores; values are as written, without quotation marks (empty for a slot that
+    has none), except that ``X1`` is ``X`` and ``yes or no`` is two slots. So the values are those
+    that stand in the text which goes with this MR.
+
+    Raises
+    ------
+    FormatError : this is no MR; the message shows where reading stopped.
+    """
+    outer = _MR.fullmatch(text)
+    if outer is None:
+        raise FormatError(f"this is no meaning representation: {text[:80]!r}")
+    act, body = outer[1].lower(), outer[2]
+    slots: list[tuple[str, str]] = []
+    position = 0
+    while body[position:].strip():
+        found = _SLOT.match(body, position)
+        if found is None:
+            raise FormatError(
+                f"cannot read the slot at {body[position : position + 40]!r} in {text[:80]!r}"
+            )
+        position = found.end()
+        slot = found[1].replace("_", "").lower()
+        value = (found[2] or found[3] or found[4] or "").strip()
+        if _PLACEHOLDER.fullmatch(value):
+            value = "X"
+        values = ["yes", "no"] if value.lower() == "yes or no" else [value]
+        slots += [(slot, one) for one in values]
+    return MeaningRepresentation(_ACTS.get(act, act), slots)
+
+
+def key(text: str, ordered: bool = True) -> str:
+    """One string for all spellings of one MR: ``inform(name=x;area=riverside)``.
+
+    Values are lower case with single blanks, and ``st`` and ``ave`` are written out. Slots stay
+    in their order, or are sorted (``ordered=False``); repeated ones stay.
+
+    Raises
+    ------
+    FormatError : as `parse`.
+    """
+    act, slots = parse(text)
+    pairs = [(slot, _plain(value)) for slot, value in slots]
+    if not ordered:
+        pairs.sort()
+    return f"{act}({';'.join(f'{slot}={value}' if value else slot for slot, value in pairs)})"
+
+
+def _plain(value: str) -> str:
+    return " ".join(_WORDS.get(word, word) for word in value.lower().split())
+
+
+_QUESTIONS = ("confirm", "request", "reqmore", "select")
+_PLURALS = {"child -s": "children", "policy -s": "policies"}
+
+
+def nem_style(text: str, act: str = "inform") -> str:
+    """A human reference in the style of NEM's outputs, so that style tells nothing.
+
+    Lower case (so BAGEL's placeholder is ``x``); RNNLG's split endings joined (``hotel -s``,
+    ``moderate -ly``); no blank before a comma, full stop, question or exclamation mark; a full
+    stop at the end, or a question mark where ``act`` asks, as in all of NEM's outputs.
+    """
+    text = " ".join(text.lower().split())
+    for split, whole in _PLURALS.items():
+        text = re.sub(rf"\b{split}\b", whole, text)
+    text = re.sub(r"(?<=\w) -(?=(?:s|ly)\b)", "", text)
+    text = re.sub(r" +(?=[,.!?])", "", text).rstrip(" .,;!?")
+    return text + ("?" if act in _QUESTIONS else ".")

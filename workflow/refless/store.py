@@ -1,0 +1,59 @@
+"""Kernel files: a matrix and its signature.
+
+A kernel file (``.npz``) holds the matrix and says which kernel, which code, which package
+versions, which texts. Whoever reads it says which texts it expects; a file that was computed from
+others, or by other code, is refused.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from refless.errors import FormatError, StaleError
+from refless.files import whole_file
+
+
+def write_kernel(matrix: np.ndarray, signature: dict[str, Any], path: str | Path) -> None:
+    """Write a kernel matrix (float64) and its signature; the same input gives the same bytes."""
+    with whole_file(path) as partial:
+        np.savez_compressed(partial, kernel=matrix, signature=json.dumps(signature, sort_keys=True))
+
+
+def read_kernel(
+    path: str | Path, *, data_sum: str | None = None, check_code: bool = True
+) -> tuple[np.ndarray, dict[str, Any]]:
+    """Read a kernel matrix and its signature.
+
+    Parameters
+    ----------
+    data_sum : sum of the texts that the kernel is expected to stand for
+    check_code : whether the signature must agree with the kernel's present code and versions
+
+    Raises
+    ------
+    FormatError : the file is missing, truncated or not a kernel file.
+    StaleError : the signature says other texts, other code or other package versions.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            matrix = stored["kernel"]
+            signature = dict(json.loads(str(stored["signature"])))
+    except Exception as error:
+        # Over broken bytes, numpy and zipfile pass on whatever their decoders raise.
+        raise FormatError(
+            f"is not a whole kernel file: {error}", path=path, remedy="delete it and run again"
+        ) from error
+    remedy = "delete it and run again; for a shipped file: compute it from the data and `make ship`"
+    if data_sum is not None and signature.get("data") != data_sum:
+        raise StaleError("was computed from other texts", path=path, remedy=remedy)
+    if check_code:
+        from refless.kernels import matches_code
+
+        reasons = matches_code(signature)
+        if reasons:
+            raise StaleError("is stale: " + "; ".join(reasons), path=path, remedy=remedy)
+    return matrix, signature

@@ -1,0 +1,75 @@
+# The named targets: one for each published item, one for each paper, and the whole.
+# Stage: none. In: the files of all stages. Out: names to ask for.
+BLEU_NEIGHBORS_TABLES = ["bleu_neighbors_table1"]
+BLEU_NEIGHBORS_FIGURES = [
+    "bleu_neighbors_figure2",
+    "bleu_neighbors_figure3",
+    "bleu_neighbors_figure4",
+]
+
+
+rule all:
+    default_target: True
+    input:
+        table_files(BLEU_NEIGHBORS_TABLES),
+        figure_files(BLEU_NEIGHBORS_FIGURES),
+        "results/report.html",
+
+
+# The same items without network: shipped numbers where the raw data is not at hand.
+rule quickstart:
+    input:
+        rules.all.input,
+
+
+# Every download, and nothing else: for the login node, before compute nodes without network.
+rule fetch:
+    input:
+        [
+            f"results/verified/{path}.json"
+            for path, source in SOURCES.items()
+            if source.access == "url" or PLACES.at_hand(source)
+        ],
+
+
+rule kernels:
+    input:
+        all_kernels,
+
+
+rule report:
+    input:
+        "results/report.html",
+
+
+rule bleu_neighbors:
+    input:
+        table_files(BLEU_NEIGHBORS_TABLES),
+        figure_files(BLEU_NEIGHBORS_FIGURES),
+
+
+rule bleu_neighbors_table1:
+    input:
+        table_files(["bleu_neighbors_table1"]),
+
+
+rule bleu_neighbors_figure2:
+    input:
+        figure_files(["bleu_neighbors_figure2"]),
+
+
+rule bleu_neighbors_figure3:
+    input:
+        figure_files(["bleu_neighbors_figure3"]),
+
+
+rule bleu_neighbors_figure4:
+    input:
+        figure_files(["bleu_neighbors_figure4"]),
+
+
+# What the report shows; asked for by the run of Snakemake inside the report's job.
+rule reported:
+    input:
+        table_files(BLEU_NEIGHBORS_TABLES),
+        figure_files(BLEU_NEIGHBORS_FIGURES),

@@ -1,0 +1,35 @@
+# Stage: fetch. In: a mirror, a folder of files placed by hand, or public URLs. Out: raw files under
+# resources/data, each with a note in results/verified that its sum is right.
+
+
+# No code among the inputs: an edited script is no reason to fetch again what is verified.
+rule fetch_source:
+    output:
+        "resources/data/{path}",
+    log:
+        "results/logs/fetch_source/{path}.log",
+    wildcard_constraints:
+        path="|".join(re.escape(path) for path in SOURCES),
+    localrule: True
+    conda:
+        "../../envs/refless.yaml"
+    shell:
+        "python workflow/scripts/fetch_source.py {wildcards.path} --log {log}"
+
+
+# A step of its own, so that a file that was put there by hand is checked as well.
+rule verify_source:
+    input:
+        raw="resources/data/{path}",
+        sources="resources/sources.csv",
+        members="resources/sources_members.csv",
+        code=code("verify_source.py"),
+    output:
+        "results/verified/{path}.json",
+    log:
+        "results/logs/verify_source/{path}.log",
+    localrule: True
+    conda:
+        "../../envs/refless.yaml"
+    shell:
+        "python workflow/scripts/verify_source.py {wildcards.path} --out {output} --log {log}"

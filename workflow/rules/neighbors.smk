@@ -1,0 +1,75 @@
+# Stage: prediction. In: ratings and kernels, computed or shipped. Out: results/neighbors (an
+# estimate and a number of neighbors for each text) and results/curves (sweeps over both).
+
+
+rule predict_neighbors:
+    input:
+        ratings=task_ratings,
+        kernels=task_kernels,
+        code=code("predict_neighbors.py"),
+    output:
+        predictions="results/neighbors/{task}.csv",
+        about="results/neighbors/{task}.json",
+    log:
+        "results/logs/predict_neighbors/{task}.log",
+    conda:
+        "../../envs/refless.yaml"
+    params:
+        directory=task_ratings_directory,
+        taus=as_json(kernel_taus()),
+    shell:
+        "python workflow/scripts/predict_neighbors.py --kernels {input.kernels}"
+        " --ratings {params.directory} --taus {params.taus}"
+        " --out {output.predictions} --log {log}"
+
+
+rule compute_threshold_curves:
+    input:
+        kernel=task_kernel,
+        ratings=task_ratings,
+        code=code("compute_threshold_curves.py"),
+    output:
+        "results/curves/{task}/{kernel}.thresholds.csv",
+    log:
+        "results/logs/compute_threshold_curves/{task}/{kernel}.log",
+    wildcard_constraints:
+        kernel=r"[a-z][A-Za-z0-9._-]*",
+    conda:
+        "../../envs/refless.yaml"
+    params:
+        directory=task_ratings_directory,
+        tau=kernel_tau,
+        a=NEIGHBORS["min_neighbors"],
+        b=NEIGHBORS["max_share"],
+        a_range=NEIGHBORS["thresholds"]["a"],
+        b_step=NEIGHBORS["thresholds"]["b_step"],
+    shell:
+        "python workflow/scripts/compute_threshold_curves.py --kernel {input.kernel}"
+        " --ratings {params.directory} --tau {params.tau} --a {params.a} --b {params.b}"
+        " --a-range {params.a_range} --b-step {params.b_step} --out {output} --log {log}"
+
+
+rule compute_data_size_curve:
+    input:
+        ratings=task_ratings,
+        kernel=task_kernel,
+        code=code("compute_data_size_curve.py"),
+    output:
+        "results/curves/{task}/{kernel}.data_size.csv",
+    log:
+        "results/logs/compute_data_size_curve/{task}/{kernel}.log",
+    wildcard_constraints:
+        kernel=r"[a-z][A-Za-z0-9._-]*",
+    conda:
+        "../../envs/refless.yaml"
+    params:
+        directory=task_ratings_directory,
+        tau=kernel_tau,
+        a=NEIGHBORS["min_neighbors"],
+        b=NEIGHBORS["max_share"],
+        size=NEIGHBORS["data_size"],
+    shell:
+        "python workflow/scripts/compute_data_size_curve.py --kernel {input.kernel}"
+        " --ratings {params.directory} --tau {params.tau} --a {params.a} --b {params.b}"
+        " --step {params.size[step]} --subsets {params.size[subsets]} --seed {params.size[seed]}"
+        " --out {output} --log {log}"

@@ -1,0 +1,55 @@
+"""Spearman and coverage as the thresholds a and b move (figures 2 and 3). Stage: cell.
+
+From the cached kernel in one pass: the thresholds choose among estimates, they change none.
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+
+from refless.experiments.bleu_neighbors import (
+    human_cells,
+    leave_one_out,
+    read_truth,
+    threshold_curves,
+)
+from refless.files import read_json
+from refless.ratings import RATING_COLUMNS, TEXT_COLUMNS, read_table, write_table
+from refless.scripting import run
+from refless.store import read_kernel
+
+
+def main(arguments: argparse.Namespace) -> None:
+    about = read_json(arguments.ratings / "about.json")
+    truth = read_truth(
+        read_table(arguments.ratings / "texts.csv", TEXT_COLUMNS),
+        read_table(arguments.ratings / "ratings.csv", RATING_COLUMNS),
+    )
+    matrix, _ = read_kernel(arguments.kernel, data_sum=about["text_sum"])
+    a_low, a_high = arguments.a_range
+    b_values = np.round(np.arange(0, 1 + arguments.b_step / 2, arguments.b_step), 10)
+    curves = threshold_curves(
+        leave_one_out(matrix, truth, arguments.tau),
+        range(a_low, a_high + 1),
+        b_values,
+        arguments.a,
+        arguments.b,
+    )
+    # the average annotator, above whom the figure is shaded; no interval is needed here
+    human = human_cells(truth, draws=1, seed=0)["human_average"]["spearman"]
+    write_table(curves.assign(human_spearman=human), arguments.out)
+
+
+parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+parser.add_argument("--kernel", type=Path, required=True, help="kernel file (.npz)")
+parser.add_argument("--ratings", type=Path, required=True, help="directory of the task's tables")
+parser.add_argument("--tau", type=float, required=True)
+parser.add_argument("--a", type=int, required=True, help="a while b moves")
+parser.add_argument("--b", type=float, required=True, help="b while a moves")
+parser.add_argument("--a-range", type=int, nargs=2, default=[1, 60], metavar=("LOW", "HIGH"))
+parser.add_argument("--b-step", type=float, default=0.01)
+parser.add_argument("--out", type=Path, required=True, help="CSV of the curves")
+
+if __name__ == "__main__":
+    run(main, parser)

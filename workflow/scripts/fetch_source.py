@@ -1,0 +1,41 @@
+"""Bring one raw file into the data directory, verified. Stage: fetch."""
+
+import argparse
+import os
+from pathlib import Path
+
+from refless.errors import SourceError
+from refless.fetch import Places, fetch, read_sources
+from refless.scripting import run
+
+
+def main(arguments: argparse.Namespace) -> None:
+    sources = read_sources(arguments.sources, arguments.members)
+    if arguments.path not in sources:
+        raise SourceError(
+            f"{arguments.path!r} is not in the table of sources",
+            path=arguments.sources,
+            remedy="add a row for it",
+        )
+    places = Places(
+        data=arguments.data,
+        manual=arguments.manual,
+        mirror=os.environ.get("REFLESS_MIRROR", ""),
+        network=os.environ.get("REFLESS_NETWORK", "on") != "off",
+    )
+    fetch(sources[arguments.path], places)
+
+
+parser = argparse.ArgumentParser(
+    description=__doc__,
+    epilog="The environment variable REFLESS_MIRROR names a directory or base URL to try first;"
+    " REFLESS_NETWORK=off keeps from asking public URLs.",
+)
+parser.add_argument("path", help="the file's path in the table of sources")
+parser.add_argument("--sources", type=Path, default=Path("resources/sources.csv"))
+parser.add_argument("--members", type=Path, default=Path("resources/sources_members.csv"))
+parser.add_argument("--data", type=Path, default=Path("resources/data"))
+parser.add_argument("--manual", type=Path, default=Path("resources/manual"))
+
+if __name__ == "__main__":
+    run(main, parser)
