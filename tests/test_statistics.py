@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from refless.statistics import (
+    correlation_p_value,
     draw_weights,
     evaluate,
     human_rows,
@@ -43,6 +44,22 @@ def test_spearman_by_hand() -> None:
     # midranks 1.5 1.5 3 against 1 2 3: Pearson's r of the ranks
     rho, _ = spearman(np.array([0.1, 0.1, 0.3]), np.array([1.0, 2.0, 3.0]))
     assert rho == pytest.approx(math.sqrt(3) / 2)
+
+
+@pytest.mark.parametrize(
+    ("r", "n"), [(0.0, 5), (0.3, 3), (-0.3, 12), (0.99, 4), (0.325, 198), (1.0, 5), (-1.0, 3)]
+)
+def test_the_p_value_is_that_of_the_t_distribution(r: float, n: int) -> None:
+    if abs(r) == 1:
+        assert correlation_p_value(r, n) == 0
+    else:
+        t = abs(r) * math.sqrt((n - 2) / (1 - r * r))
+        assert correlation_p_value(r, n) == pytest.approx(2 * stats.t.sf(t, n - 2), rel=1e-10)
+
+
+@pytest.mark.parametrize(("r", "n"), [(NAN, 10), (0.5, 2), (0.5, 0)])
+def test_without_a_correlation_there_is_no_p_value(r: float, n: int) -> None:
+    assert math.isnan(correlation_p_value(r, n))
 
 
 @pytest.mark.parametrize(
@@ -124,6 +141,8 @@ def test_pearson_does_not_hang_on_the_unit(scale: float) -> None:
     y = np.array([[0.3, 0.1, 0.9]])
     expected = np.corrcoef(np.repeat(x[0], weights[0]), np.repeat(y[0], weights[0]))[0, 1]
     assert weighted_pearson(x, y, weights)[0] == pytest.approx(expected, abs=1e-12)
+    # nor on where zero lies
+    assert weighted_pearson(x + 1e5 * scale, y, weights)[0] == pytest.approx(expected, abs=1e-9)
     # a constant is one in any unit, whatever its mean rounds to
     assert np.isnan(weighted_pearson(np.full((1, 3), 0.1 * scale), y, np.array([[3, 3, 1]]))[0])
 
@@ -269,6 +288,15 @@ def test_a_cell_of_hardly_any_candidate(n: int) -> None:
 # ---- the human rows ---------------------------------------------------------------------------
 
 
+def small_panel(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Two annotators of 3 of 8 candidates each: a draw may well miss all of an annotator's."""
+    generator = np.random.default_rng(seed)
+    truth = generator.random(8)
+    candidate = np.array([0, 1, 2, 3, 4, 5])
+    rating = truth[candidate] + generator.normal(0, 0.3, 6)
+    return candidate, np.array(["a"] * 3 + ["b"] * 3, dtype=object), rating, truth
+
+
 def panel(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Ratings of 20 candidates by five annotators, two of them odd.
 
@@ -310,8 +338,8 @@ def slow_humans(
                     wanted += [truth[candidate[i]]] * int(copies[candidate[i]])
             if given:
                 errors.append(float(np.mean((np.array(given) - np.array(wanted)) ** 2)))
-                flat = len(set(given)) == 1 or len(set(wanted)) == 1
-                rhos.append(instead if flat else float(stats.spearmanr(given, wanted).statistic))
+            flat = len(set(given)) < 2 or len(set(wanted)) < 2
+            rhos.append(instead if flat else float(stats.spearmanr(given, wanted).statistic))
         return errors, [rho for rho in rhos if not math.isnan(rho)]
 
     def row(errors: list[float], rhos: list[float]) -> dict[str, float]:
@@ -342,6 +370,18 @@ def test_human_rows_are_what_a_slow_loop_says(seed: int, instead: float) -> None
         assert found.low == pytest.approx(low, abs=1e-12), name
         assert found.high == pytest.approx(high, abs=1e-12), name
     assert (humans.annotators, humans.undefined) == (5, 1)
+
+
+def test_a_draw_may_miss_all_candidates_of_an_annotator() -> None:
+    candidate, rater, rating, truth = small_panel(1)
+    drawn = draw_weights(8, 200, 3)
+    assert ((drawn[:, :3].sum(axis=1) == 0) | (drawn[:, 3:6].sum(axis=1) == 0)).sum() > 5
+    humans = human_rows(candidate, rater, rating, truth, draws=200, seed=3)
+    for name, (value, low, high) in slow_humans(
+        candidate, rater, rating, truth, 200, 3, 0.0
+    ).items():
+        found = getattr(humans, name)
+        assert (found.value, found.low, found.high) == pytest.approx((value, low, high)), name
 
 
 def test_an_annotator_without_a_correlation_counts_as_zero_or_not_at_all() -> None:

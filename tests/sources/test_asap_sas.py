@@ -131,7 +131,8 @@ def test_faults_of_the_join_are_told_in_the_order_of_the_files(load):
 
 
 def test_lines_are_physical_after_an_essay_of_two_lines(load):
-    loaded = load(train=TRAIN + "bad\t1\t1\t1\tt\r\n")
+    loaded = load(train=TRAIN + "bad\t1\t1\t1\tt\r\n0\t1\t1\t1\tid 0 is one\r\n")
+    assert loaded.texts["id"][3] == "asap_sas:00000"
     assert told(loaded) == [("train.tsv", 6, "id 'bad' is no number")]
 
 

@@ -29,7 +29,7 @@ def told(loaded):
 
 
 def test_records(load):
-    loaded = load(record() + record("B", '[name+X]X []It\'s "good" [area+X]X.'))
+    loaded = load(record() + record("B", ' [name+X]X []It\'s "good" [area+X]X.'))
     assert not loaded.problems
     assert loaded.ratings.empty
     texts = loaded.texts

@@ -10,7 +10,7 @@ from refless.errors import FormatError
 from refless.sources import dstc7
 
 TOP = "dstc7-task2-human_eval/dstc7-task2-"
-C1, C2 = "001b44fffd2e2208487824836d", "002603111618fb2a7b2064365a"
+C1, C2 = "c0ffee00c0ffee00aaaa01", "00decafbad00cccc02"
 CONTEXTS = f"InstanceID\tDepth\tContext\n{C1}\t2\thello there\n{C2}\t3\tnan\n"
 RESPONSES = (
     "SystemID\tInstanceID\tResponse\n"
@@ -24,7 +24,7 @@ JUDGES = (
     f"anon4\t{C1}\tTeamEC\t1\t2\n"
     f"anon2\t{C1}\tTeamCE\t2\t3\n"
 )
-GOLD = f'InstanceID\tReference1\t...\n{C1}\tGood day !\t"oh" no\tGood day !\n{C2}\t\n'
+GOLD = f'InstanceID\tReference1\t...\n{C1}\tGood day !\t"oh" no\tGood day !\n{C2}\t \n'
 
 
 @pytest.fixture
@@ -46,10 +46,10 @@ def test_responses_and_judges(pack, files):
     assert not loaded.problems
     texts = loaded.texts
     assert texts["id"].tolist() == [
-        "dstc7:001b44fffd2e:Constant",
-        "dstc7:002603111618:Constant",
-        "dstc7:001b44fffd2e:human",
-        "dstc7:001b44fffd2e:TeamCE",
+        "dstc7:c0ffee00c0ff:Constant",
+        "dstc7:00decafbad00:Constant",
+        "dstc7:c0ffee00c0ff:human",
+        "dstc7:c0ffee00c0ff:TeamCE",
     ]
     assert texts["context_id"].tolist() == [C1, C2, C1, C1]
     assert texts["context"].tolist() == ["hello there", "nan", "hello there", "hello there"]
@@ -140,6 +140,7 @@ def test_malformed_rows(pack, files):
         ]
     )
     assert len(loaded.texts) == 4
+    assert set(loaded.texts["context"]) == {"hello there", "nan"}  # the first of each id
     assert len(loaded.ratings) == 5
 
 
@@ -173,7 +174,7 @@ def test_archives_of_another_kind(pack, files, write):
     with pytest.raises(FormatError, match="a header and no rows") as caught:
         dstc7.load(pack(files | {f"{TOP}context.tsv": CONTEXTS.split("\n")[0] + "\n"}))
     assert caught.value.path.endswith(":dstc7-task2-context.tsv")
-    with pytest.raises(FormatError, match="two contexts begin with 001b44fffd2e"):
+    with pytest.raises(FormatError, match="two contexts begin with c0ffee00c0ff"):
         dstc7.load(pack(files | {f"{TOP}context.tsv": CONTEXTS + f"{C1}0\t2\tx\n"}))
     with pytest.raises(FormatError, match="stops after 2 of this record's 3 fields"):
         dstc7.load(pack(files | {f"{TOP}system_responses.tsv": RESPONSES + f"Human\t{C2}"}))

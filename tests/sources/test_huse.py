@@ -160,7 +160,8 @@ def test_a_text_without_usable_label_stays_unrated(write):
         (("0", "c", " ", "x", "-1", "Rare"), "the item has no type"),
         (("0", "c", "SUM", "x", "minus one", "Rare"), "LOGP 'minus one' is no number"),
         (("0", "c", "SUM", "x", "nan", "Rare"), "LOGP 'nan' is no number"),
-        ((*A[:4], "-4.6", "Rare"), "LOGP -4.6 differs from -4.5, this item's first"),
+        ((*A[:4], "-4.6", "Rare"), "LOGP '-4.6' differs from -4.5, this item's first"),
+        ((*A[:4], "", "Rare"), "LOGP '' differs from -4.5, this item's first"),
     ],
 )
 def test_malformed_items_are_problems_of_their_line(write, item, message):
@@ -171,9 +172,10 @@ def test_malformed_items_are_problems_of_their_line(write, item, message):
 
 
 def test_logp_may_be_infinite_or_empty(write):
-    rows = [("as1", "w", [(*A[:4], "-inf", "Rare"), (*B[:4], "", "Rare")])]
+    rows = [(n, "w", [(*A[:4], "-inf", "Rare"), (*B[:4], " ", "Rare")]) for n in ("as1", "as2")]
     loaded = huse.load(write(batch(rows)), TASK)
     assert not loaded.problems
+    assert loaded.texts["n_ratings"].tolist() == [2, 2]
     assert loaded.texts["logp"][0] == -math.inf
     assert math.isnan(loaded.texts["logp"][1])
 
@@ -194,6 +196,7 @@ def test_malformed_rows_and_true_lines_after_quoted_line_feeds(write):
         (12, "41 fields where the header has 16"),
     ]
     assert loaded.texts["text"].tolist() == ["x\ny", "first one"]
+    assert loaded.ratings["rater"].tolist() == ["r001", "r001"]
     assert loaded.texts["context"][0] == "a report\r\nof three\r\nlines"
 
 
@@ -213,13 +216,14 @@ def test_words_for_missing_and_odd_characters_are_texts(write):
         ("huse_dialogue", "LOGP_0.7.txt", "reddit_0.7"),
         ("huse_dialogue", "HUMAN_REDDIT1.0", "human"),
         ("huse_generation", "LM", "lm"),
+        ("huse_generation", " LM ", "lm"),
         ("huse_generation", "HUMAN_LM", "human"),
     ],
 )
 def test_types_of_the_other_batches(write, task, kind, system):
     rows = [("as1", "w", [("0", "c", kind, "x", "-1", "Rare")])]
     texts = huse.load(write(batch(rows, n_items=1)), task).check().texts
-    assert texts[["task", "type", "system"]].to_numpy().tolist() == [[task, kind, system]]
+    assert texts[["task", "type", "system"]].to_numpy().tolist() == [[task, kind.strip(), system]]
     assert texts["id"].tolist() == [f"{task}:0001"]
 
 
@@ -258,6 +262,7 @@ def test_files_that_are_no_batch(write):
         with pytest.raises(FormatError, match=message) as caught:
             huse.load(write(broken), TASK)
         assert caught.value.path is not None
+        assert caught.value.line != 2
         assert "sha256" in caught.value.remedy
     with pytest.raises(FormatError, match="unknown HUSE task 'sum'"):
         huse.load(write(content), "sum")

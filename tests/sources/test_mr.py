@@ -26,9 +26,9 @@ from refless.sources import mr
             [("name", "the inn"), ("pricerange", "cheap"), ("near", "b c")],
         ),
         (
-            'inform(name="X1",food=Indian,food="Indian takeaway",near="X12") ',
+            'inform(name="X1",food=Thai,food="Thai soup",near="X12") ',
             "inform",
-            [("name", "X"), ("food", "Indian"), ("food", "Indian takeaway"), ("near", "X")],
+            [("name", "X"), ("food", "Thai"), ("food", "Thai soup"), ("near", "X")],
         ),
         ("?request(near)", "request", [("near", "")]),
         ("request(near)", "request", [("near", "")]),
@@ -48,15 +48,21 @@ from refless.sources import mr
         ),
         ("select(area='a or b')", "select", [("area", "a or b")]),
         (
-            "?select(goodformeal=dont_care;goodformeal=dinner')",
+            "?select(goodformeal=tea;goodformeal=supper')",
             "select",
-            [("goodformeal", "dont_care"), ("goodformeal", "dinner")],
+            [("goodformeal", "tea"), ("goodformeal", "supper")],
         ),
         (
             "inform(name='joe's (bar)', area = x )",
             "inform",
             [("name", "joe's (bar)"), ("area", "x")],
         ),
+        (
+            " Inform ( Name = ' X9 ' , Kids_Allowed='Yes or no' ) ",
+            "inform",
+            [("name", "X"), ("kidsallowed", "yes"), ("kidsallowed", "no")],
+        ),
+        ("inform( )", "inform", []),
         ("inform(name='a, b; c')", "inform", [("name", "a, b; c")]),
         ("inform(name='',area=)", "inform", [("name", ""), ("area", "")]),
         ("inform(address='5 elm st')", "inform", [("address", "5 elm st")]),
@@ -89,8 +95,8 @@ def test_keys_agree_over_the_three_spellings():
     rnnlg = "inform_count(type='hotel';count='3';pricerange=moderate;address='5 Elm  street')"
     assert mr.key(nem) == mr.key(rnnlg)
     assert mr.key(nem) == "inform(type=hotel;count=3;pricerange=moderate;address=5 elm street)"
-    bagel = 'inform(name="X1",near="X2",food=Chinese,food="Chinese takeaway")'
-    assert mr.key("inform(name='X',near='X',food=Chinese,food='Chinese takeaway')") == mr.key(bagel)
+    bagel = 'inform(name="X1",near="X2",food=Thai,food="Thai soup")'
+    assert mr.key("inform(name='X',near='X',food=Thai,food='Thai soup')") == mr.key(bagel)
     assert mr.key("request(near)") == mr.key("?request(near)") == "request(near)"
     assert mr.key("inform(name='st ave stave')") == "inform(name=street avenue stave)"
 
@@ -123,11 +129,9 @@ def test_every_spelling_gives_back_its_slots(slots):
 def test_long_input_takes_no_long_time():
     start = time.perf_counter()
     assert len(mr.parse("inform(" + "a=b," * 20_000 + ")").slots) == 20_000
-    for text in (
-        "inform(" + "a='" * 20_000 + ")",
-        "inform(a='" + "'," * 20_000 + "x)",
-        "x(" * 20_000,
-    ):
+    tricky = mr.parse("inform(a='" + "'b" * 20_000 + "')")
+    assert len(tricky.slots[0][1]) == 40_000
+    for text in ("x(" * 20_000, "inform(" + "a" * 50_000 + "?)"):
         with pytest.raises(FormatError) as caught:
             mr.parse(text)
         assert len(str(caught.value)) < 300
@@ -137,7 +141,7 @@ def test_long_input_takes_no_long_time():
 @pytest.mark.parametrize(
     ("text", "act", "styled"),
     [
-        ("X is a French restaurant near X", "inform", "x is a french restaurant near x."),
+        ("X does Welsh suppers by X", "inform", "x does welsh suppers by x."),
         ("X is cheap . It is small.", "inform", "x is cheap. it is small."),
         (
             "there are 3 hotel -s , all  moderate -ly priced",

@@ -55,11 +55,16 @@ def test_a_row(write):
 
 
 def test_metrics_may_be_tiny_or_empty(write):
-    texts = nem.load(write(table({"Bleu_4": "6.15E-013", "CIDEr": "", "NIST": "NA"}))).texts
+    texts = nem.load(write(table({"Bleu_4": "6.15E-013", "CIDEr": " ", "NIST": "NA"}))).texts
     assert texts["Bleu_4"][0] == 6.15e-13
     assert math.isnan(texts["CIDEr"][0])
     assert math.isnan(texts["NIST"][0])
     assert texts["TER"][0] == 0
+
+
+def test_the_ends_of_the_scale(write):
+    texts = nem.load(write(table({"quality": "1"}, {"quality": "6"}, {"quality": "5.5"}))).texts
+    assert texts["quality"].tolist() == [0, 1, 0.9]
 
 
 @pytest.mark.parametrize(
@@ -89,13 +94,15 @@ def test_malformed_rows_keep_their_numbers(write, change, message):
 
 def test_rows_of_another_width(write):
     head, row = table({}).splitlines(keepends=True)
-    loaded = nem.load(write(head + row.rstrip() + ',"more"\n' + '"few"\n' + row)).check()
+    bad = row.replace("WEN", "?")
+    loaded = nem.load(write(head + bad + row.rstrip() + ',"more"\n' + '"few"\n' + row)).check()
     width = len(GOOD) + 1
     assert [(p.line, p.message) for p in loaded.problems] == [
-        (2, f"{width + 1} fields where the header has {width}"),
-        (3, f"1 fields where the header has {width}"),
+        (2, "unknown system '?'"),
+        (3, f"{width + 1} fields where the header has {width}"),
+        (4, f"1 fields where the header has {width}"),
     ]
-    assert loaded.texts["id"].tolist() == ["nem:0003"]
+    assert loaded.texts["id"].tolist() == ["nem:0004"]
 
 
 def test_files_of_another_kind(write):

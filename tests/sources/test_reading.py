@@ -92,8 +92,9 @@ def test_a_bare_carriage_return_is_an_error_with_its_line():
 def test_header_wants_its_columns_once():
     rows = [(1, [" a", "b ", ""])]
     assert reading.header(rows, ["a", "b"], "f", "it") == {"a": 0, "b": 1, "": 2}
-    with pytest.raises(FormatError, match="this is not it: no column 'c' among 'a', 'b'"):
+    with pytest.raises(FormatError, match="not it: no column 'c' among 'a', 'b', ''") as bad:
         reading.header(rows, ["a", "c"], "f", "it")
+    assert bad.value.line == 1
     with pytest.raises(FormatError, match="column 'a' stands twice"):
         reading.header([(1, ["a", "b", "a"])], ["a"], "f", "it")
     with pytest.raises(FormatError, match="no header"):
@@ -110,6 +111,12 @@ def test_width_problems_name_line_and_numbers():
     ]
 
 
+def test_values_in_messages_are_short():
+    assert reading.shorten("x" * 40) == repr("x" * 40)
+    assert reading.shorten("x" * 41) == repr("x" * 37 + "...")
+    assert reading.shorten("a\0'") == repr("a\0'")
+
+
 def test_a_short_last_line_without_an_end_is_a_cut_file():
     text = "a,b,c\n1,2,3\n1,2"
     with pytest.raises(FormatError, match="stops after 2 of this record's 3 fields") as caught:
@@ -122,6 +129,9 @@ def test_bytes_and_encoding(write, tmp_path):
     with pytest.raises(FormatError, match="byte 0xfc is not UTF-8") as caught:
         reading.read_text(write(b"a\nb\ngr\xfcn\n"))
     assert caught.value.line == 3
+    with pytest.raises(FormatError) as caught:
+        reading.read_text(write(b"\xfc\n"))
+    assert caught.value.line == 1
     assert "sha256" in caught.value.remedy
     with pytest.raises(FormatError, match="empty"):
         reading.read_text(write(b" \n\n"))
@@ -145,6 +155,7 @@ def test_json_array_tells_offsets_lines_and_values():
     [
         ('{"a": 1}', "not a JSON array", 1),
         ("<html>", "not a JSON array", 1),
+        ("\n\n{", "not a JSON array", 3),
         ("[1,\n2", "not closed", 2),
         ("[1,\n2\n3]", "not closed", 3),
         ('[1,\n"a', "cannot be read as JSON", 2),

@@ -102,6 +102,18 @@ def test_personachat_has_its_own_ids(load):
         ({"Overall": [1, 2, float("nan")]}, "Overall '[1, 2, nan]' is not 3 numbers from 1 to 5"),
         ({"Overall": [1, 2, True]}, "Overall '[1, 2, True]' is not 3 numbers from 1 to 5"),
         ({"Natural": [0, 1, 1]}, "Natural '[0, 1, 1]' is not 3 numbers from 1 to 3"),
+        ({"Natural": [1, 1, 4]}, "Natural '[1, 1, 4]' is not 3 numbers from 1 to 3"),
+        ({"Engaging": [0, 1, 1]}, "Engaging '[0, 1, 1]' is not 3 numbers from 1 to 3"),
+        ({"Engaging": [1, 4, 1]}, "Engaging '[1, 4, 1]' is not 3 numbers from 1 to 3"),
+        ({"Understandable": [1, 2, 1]}, "Understandable '[1, 2, 1]' is not 3 numbers from 0 to 1"),
+        (
+            {"Maintains Context": [1, 1, 4]},
+            "Maintains Context '[1, 1, 4]' is not 3 numbers from 1 to 3",
+        ),
+        (
+            {"Maintains Context": [1, 0, 1]},
+            "Maintains Context '[1, 0, 1]' is not 3 numbers from 1 to 3",
+        ),
         ({"Uses Knowledge": [2, 1, 1]}, "Uses Knowledge '[2, 1, 1]' is not 3 numbers from 0 to 1"),
         ({"response": "\n"}, "the text is empty"),
         ({"response": "a\0"}, "the text contains a NUL character"),

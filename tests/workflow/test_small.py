@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import csv
+import os
 import re
 from pathlib import Path
 
+import jsonschema
 import pandas as pd
 import pytest
+import yaml
 
-from tests.workflow.conftest import Project
+from tests.workflow.conftest import ROOT, Project
 
 pytestmark = pytest.mark.workflow
 
 FIGURES = [f"bleu_neighbors_figure{n}" for n in (2, 3, 4)]
 TARGETS = [
     "all",
-    "quickstart",
-    "fetch",
     "kernels",
     "report",
     "bleu_neighbors",
@@ -51,11 +52,13 @@ def test_markdown_quotes_the_signatures(small: Project) -> None:
     )
 
 
-@pytest.mark.parametrize("target", TARGETS)
-def test_a_second_run_does_nothing(small: Project, target: str) -> None:
-    if target == "fetch":
-        pytest.skip("fetches every source, and the small project has two of them")
-    assert small.planned(target) == {}
+def test_a_second_run_does_nothing(small: Project) -> None:
+    assert small.planned(*TARGETS) == {}
+
+
+def test_every_named_target_can_be_asked_for(small: Project) -> None:
+    listed = small.snakemake("--list-target-rules").split()
+    assert {*TARGETS, "quickstart", "fetch"} <= set(listed)
 
 
 def test_touching_a_figure_script_rebuilds_that_figure_alone(small: Project) -> None:
@@ -68,21 +71,33 @@ def test_touching_a_figure_script_rebuilds_that_figure_alone(small: Project) -> 
     small.snakemake("bleu_neighbors")
     rebuilt = {path.stem for path, time in before.items() if path.stat().st_mtime_ns != time}
     assert rebuilt == {"bleu_neighbors_figure3", "plot_bleu_neighbors_figure3"}  # figure and log
-    small.snakemake("all")
 
 
 def test_a_changed_kernel_module_rebuilds_that_kernel_and_what_hangs_on_it(small: Project) -> None:
     module = small.path / "workflow/refless/kernels/rouge_l.py"
-    module.write_text(module.read_text() + "\n_CHANGED = 1\n")
-    planned = small.planned("bleu_neighbors")
-    assert planned == {
-        "compute_kernel": 4,  # stemmed and plain, on two tasks
-        "predict_neighbors": 2,
-        "tabulate_bleu_neighbors_table1": 1,
-        "bleu_neighbors": 1,
-    }
-    small.snakemake("all")
-    assert small.planned("all") == {}
+    before = module.stat()
+    small.touch(str(module.relative_to(small.path)))
+    try:
+        assert small.planned("bleu_neighbors") == {
+            "compute_rouge_l_kernels": 2,  # stemmed and plain at once, on two tasks
+            "predict_neighbors": 2,
+            "tabulate_bleu_neighbors_table1": 1,
+            "bleu_neighbors": 1,
+        }
+    finally:
+        os.utime(module, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def test_a_changed_loader_rebuilds_its_ratings_and_fetches_nothing(small: Project) -> None:
+    module = small.path / "workflow/refless/sources/huse.py"
+    before = module.stat()
+    small.touch(str(module.relative_to(small.path)))
+    try:
+        planned = small.planned("bleu_neighbors")
+        assert planned["normalize_ratings"] == 2
+        assert not {"fetch_source", "verify_source"} & set(planned)
+    finally:
+        os.utime(module, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
 def test_a_changed_setting_rebuilds_what_hangs_on_it(small: Project) -> None:
@@ -112,21 +127,37 @@ def test_same_input_gives_the_same_bytes(small: Project) -> None:
     assert [str(p) for p, content in before.items() if p.read_bytes() != content] == []
 
 
+SETTINGS = [
+    ("min_neighbors: 5", "min_neighbours: 5", "min_neighbours"),
+    ("min_neighbors: 5", "min_neighbors: 0", "0 is less than the minimum of 1"),
+    ("tau: 0.08", "tau: eight", "'eight' is not of type 'number'"),
+    ("bleu.word", "bleu.wurd", "bleu.wurd"),
+    ("numbers: computed", "numbers: perhaps", "perhaps"),
+    ("draws: 2000", "draws: 10", "10 is less than the minimum of 1000"),
+    ("mirror: ", "mirrors: ", "mirrors"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "named"), SETTINGS)
+def test_the_schema_names_a_wrong_setting(old: str, new: str, named: str) -> None:
+    text = (ROOT / "config/config.yaml").read_text()
+    schema = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text())
+    jsonschema.validate(yaml.safe_load(text), schema)
+    assert old in text
+    with pytest.raises(jsonschema.ValidationError, match=re.escape(named)):
+        jsonschema.validate(yaml.safe_load(text.replace(old, new, 1)), schema)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "named"),
     [
-        ("min_neighbors: 5", "min_neighbours: 5", "min_neighbours"),
-        ("min_neighbors: 5", "min_neighbors: 0", "0 is less than the minimum of 1"),
-        ("tau: 0.08", "tau: eight", "'eight' is not of type 'number'"),
-        ("bleu.word", "bleu.wurd", "bleu.wurd"),
-        ("numbers: computed", "numbers: perhaps", "perhaps"),
-        ("loader: huse\n", "loader: house\n", "house"),
-        ("huse/lm_results.csv", "huse/ml_results.csv", "huse/ml_results.csv"),
-        ("tasks: [huse_dialogue,", "tasks: [huse_dialog,", "huse_dialog"),
-        ("draws: 2000", "draws: 10", "10 is less than the minimum of 1000"),
+        SETTINGS[0],
+        ("loader: huse\n", "loader: house\n", "'house'"),
+        ("huse/lm_results.csv", "huse/ml_results.csv", "'huse/ml_results.csv'"),
+        ("tasks: [huse_dialogue,", "tasks: [huse_dialog,", "'huse_dialog'"),
     ],
 )
-def test_a_wrong_setting_is_named(fresh: Project, old: str, new: str, named: str) -> None:
+def test_a_wrong_setting_stops_the_workflow(fresh: Project, old: str, new: str, named: str) -> None:
     config = fresh.path / "config/config.yaml"
     text = config.read_text()
     assert old in text

@@ -1,7 +1,8 @@
-"""Writing files so that nothing half-written is ever left where a result should be."""
+"""Files between the stages: written so that nothing half-written ever stands for a result."""
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import secrets
@@ -76,3 +77,19 @@ def read_json(path: str | Path) -> Any:
         raise FormatError(
             f"cannot be read as JSON: {error}", path=path, remedy="delete it and run again"
         ) from error
+
+
+def read_texts(path: str | Path) -> list[str]:
+    """The column ``text`` of a table of rated texts, without the weight of pandas."""
+    try:
+        with open(path, newline="", encoding="utf-8") as handle:
+            reader = csv.DictReader(handle, strict=True)
+            if "text" not in (reader.fieldnames or []):
+                raise FormatError("has no column 'text'", path=path)
+            return [row["text"] for row in reader]
+    except (OSError, ValueError, csv.Error) as error:
+        raise FormatError(f"cannot be read as a table: {error}", path=path) from error
+
+
+# A text may be longer than the csv module's timid default of 128 KiB.
+csv.field_size_limit(1 << 30)

@@ -29,6 +29,7 @@ A loader may add further columns behind these.
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -152,8 +153,12 @@ def anonymise(raters: Sequence[str]) -> list[str]:
 
 def write_table(table: pd.DataFrame, path: str | Path) -> None:
     """Write a table as CSV, whole or not at all; floats round-trip exactly."""
+    # A bare carriage return ends a row unless it is quoted, and the writer does not see that.
+    strings = table.select_dtypes(["object", "str"])
+    returns = any(strings[name].astype(str).str.contains("\r").any() for name in strings)
+    quoting = csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL
     with whole_file(path) as partial:
-        table.to_csv(partial, index=False, lineterminator="\n", encoding="utf-8")
+        table.to_csv(partial, index=False, lineterminator="\n", encoding="utf-8", quoting=quoting)
 
 
 def read_table(path: str | Path, columns: Sequence[str]) -> pd.DataFrame:

@@ -198,8 +198,8 @@ def human_rows(
         of them); NaN leaves that annotator out
     draws, seed : of the bootstrap over candidates (the annotators stay)
 
-    Everything is NaN where there is no rating. A draw leaves out the annotators whose candidates
-    it all missed.
+    Everything is NaN where there is no rating. In a draw that misses all candidates of an
+    annotator, that annotator has no MSE and rho is undefined.
 
     Source: Ethayarajh & Sadigh (2020), section 5.1.
     """
@@ -222,8 +222,7 @@ def human_rows(
             mse_draws.append(inside @ ((given - truth[seen]) ** 2) / number)
         drawn = weighted_spearman(given, truth[seen], inside)
         # without a rho of all candidates, a draw of some of them has none either
-        drawn = np.where(np.isnan(drawn) | np.isnan(value), undefined, drawn)
-        rho_draws.append(np.where(number > 0, drawn, np.nan))
+        rho_draws.append(np.where(np.isnan(drawn) | np.isnan(value), undefined, drawn))
 
     def row(values: list[float], drawn: list[Array], best: str) -> tuple[Estimate, Estimate]:
         stacked = np.array(drawn)

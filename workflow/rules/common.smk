@@ -207,10 +207,6 @@ def code(script, *modules):
     return done
 
 
-def kernel_code(wildcards):
-    return code("compute_kernel.py", f"kernels/{wildcards.kernel.split('.')[0]}")
-
-
 # ---- the shell -------------------------------------------------------------------------------
 
 

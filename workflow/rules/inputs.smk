@@ -49,16 +49,22 @@ def loader_options(wildcards):
 # ---- kernels -----------------------------------------------------------------------------------
 
 
-def wordnet_files(wildcards):
-    if wildcards.kernel.startswith("meteor."):
+def kernel_families():
+    """Family -> its configured kernels; the family is the module that computes them."""
+    families = {}
+    for kernel in configured_kernels():
+        families.setdefault(kernel.split(".")[0], []).append(kernel)
+    return families
+
+
+def wordnet_files(family):
+    if family == "meteor":
         return [f"{DATA}/{WORDNET}", f"results/verified/{WORDNET}.json"]
     return []
 
 
-def wordnet_option(wildcards):
-    return (
-        f"--wordnet {DATA}/{WORDNET}" if wildcards.kernel.startswith("meteor.") else ""
-    )
+def wordnet_option(family):
+    return f"--wordnet {DATA}/{WORDNET}" if family == "meteor" else ""
 
 
 def computed_kernels(task):

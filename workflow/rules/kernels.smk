@@ -1,29 +1,33 @@
 # Stage: kernel. In: rated texts. Out: results/kernels/<task>/<kernel>.npz, matrix and signature.
 
 
-rule compute_kernel:
-    input:
-        texts="results/ratings/{task}/texts.csv",
-        about="results/ratings/{task}/about.json",
-        wordnet=wordnet_files,
-        code=kernel_code,
-    output:
-        "results/kernels/{task}/{kernel}.npz",
-    log:
-        "results/logs/compute_kernel/{task}/{kernel}.log",
-    benchmark:
-        "results/benchmarks/compute_kernel/{task}/{kernel}.tsv"
-    wildcard_constraints:
-        kernel=r"[a-z][A-Za-z0-9._-]*",
-    conda:
-        "../../envs/refless.yaml"
-    threads: 2
-    params:
-        wordnet=wordnet_option,
-    shell:
-        "python workflow/scripts/compute_kernel.py {wildcards.kernel}"
-        " --ratings results/ratings/{wildcards.task} {params.wordnet} --threads {threads}"
-        " --out {output} --log {log}"
+# One rule a family of kernels, so that an edited module rebuilds its own kernels and no others.
+for FAMILY, VARIANTS in kernel_families().items():
+
+    rule:
+        name:
+            f"compute_{FAMILY}_kernels"
+        input:
+            texts="results/ratings/{task}/texts.csv",
+            about="results/ratings/{task}/about.json",
+            wordnet=wordnet_files(FAMILY),
+            code=code("compute_kernels.py", f"kernels/{FAMILY}"),
+        output:
+            [f"results/kernels/{{task}}/{kernel}.npz" for kernel in VARIANTS],
+        log:
+            f"results/logs/compute_kernels/{{task}}/{FAMILY}.log",
+        benchmark:
+            f"results/benchmarks/compute_kernels/{{task}}/{FAMILY}.tsv"
+        conda:
+            "../../envs/refless.yaml"
+        threads: 2
+        params:
+            kernels=VARIANTS,
+            wordnet=wordnet_option(FAMILY),
+        shell:
+            "python workflow/scripts/compute_kernels.py {params.kernels}"
+            " --ratings results/ratings/{wildcards.task} {params.wordnet} --threads {threads}"
+            " --out results/kernels/{wildcards.task} --log {log}"
 
 
 # For the maintainers: renew the numbers that come with refless. It has no output of its own, so it

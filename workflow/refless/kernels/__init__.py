@@ -12,7 +12,7 @@ imported when it is asked for. Adding a family is adding that module, with
 ``PACKAGES``
     kernel name to a tuple of the packages whose version decides its values
 ``plan(name, candidates, training, **options)``
-    the texts made ready: a `refless.kernels._blocks.Plan`
+    the texts made ready: a `refless.kernels._plan.Plan`
 ``LOCATIONS`` and ``resources(**locations)``, if files decide the values
     the names of the options that say where the files are; ``{name: sum}`` of their contents
 
@@ -21,6 +21,7 @@ The constants are read from the source without importing it, so they are written
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -28,6 +29,7 @@ import numpy as np
 
 from refless.errors import KernelError
 from refless.kernels import _blocks
+from refless.kernels._plan import Plan
 from refless.kernels._registry import load, module_path, names
 from refless.kernels.signatures import fingerprint, matches_code, signature, text_sum
 
@@ -69,7 +71,7 @@ def kernel(
     candidates, training = _checked(candidates, "candidates"), _checked(training, "training")
     if rows is not None:
         candidates = candidates[rows]
-    return _blocks.dense(load(name).plan(name, candidates, training, **options), threads)
+    return _blocks.dense(_prepared(name, candidates, training, options), threads)
 
 
 def neighbor_sums(
@@ -99,8 +101,8 @@ def neighbor_sums(
     exclude : the training row to leave out for each candidate (-1: none), shape (candidates,);
         for leave-one-out. It goes by row, so an equal text elsewhere stays.
     rows : only these candidates (and their entries of ``exclude``)
-    progress : called now and then with the number of candidates done; where training texts are
-        taken block by block, the number that the work done amounts to
+    progress : called now and then with the number of candidates done; as training texts are
+        taken block by block, that is the number that the work done amounts to
 
     Returns
     -------
@@ -124,11 +126,26 @@ def neighbor_sums(
         )
     if rows is not None:
         candidates, left_out = candidates[rows], np.ascontiguousarray(left_out[rows])
-    plan = load(name).plan(name, candidates, training, **options)
+    plan = _prepared(name, candidates, training, options)
     order = np.argsort(taus, kind="stable")
     counts, sums = _blocks.sums(plan, quality, taus[order], left_out, threads, progress)
     back = np.argsort(order, kind="stable")
     return np.ascontiguousarray(counts[:, back]), np.ascontiguousarray(sums[:, back])
+
+
+def _prepared(
+    name: str, candidates: list[str], training: list[str], options: dict[str, Any]
+) -> Plan:
+    plan = load(name).plan
+    try:
+        call = inspect.signature(plan).bind(name, candidates, training, **options)
+    except TypeError as error:
+        known = list(inspect.signature(plan).parameters)[3:]
+        raise KernelError(
+            f"{name} cannot be called so: {error}",
+            remedy=f"its options are: {', '.join(known) or 'none'}",
+        ) from error
+    return plan(*call.args, **call.kwargs)
 
 
 def _checked(texts: Sequence[str], what: str) -> list[str]:
@@ -152,7 +169,7 @@ def _excluded(
             f"exclude must be {n_candidates} integers, one for each candidate; its shape is"
             f" {rows.shape}, its type {rows.dtype}"
         )
-    if rows.size and not (-1 <= rows.min() and rows.max() < n_training):
+    if rows.size and not (rows.min() >= -1 and rows.max() < n_training):
         raise KernelError(
             f"exclude names training rows from {rows.min()} to {rows.max()}, but they are"
             f" 0 to {n_training - 1} (-1: none)"

@@ -10,43 +10,16 @@ are the same bits whatever the number of threads, the size of the blocks or the 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Protocol
 
 import numpy as np
 
 from refless.errors import KernelError
+from refless.kernels._plan import Fill, Plan
 
-Fill = Callable[[int, int, np.ndarray, int], None]
-"""``fill(first, last, out, column)`` writes the values of candidates ``first`` to ``last - 1``
-against its block of training texts to ``out[:last - first, column:column + width]``. It is called
-from several threads at once. ``out`` is float64 and C-contiguous."""
-
-
-class Plan(Protocol):
-    """A kernel whose texts are made ready; ``plan()`` of every kernel module returns one."""
-
-    shape: tuple[int, int]
-    """(candidates, training)"""
-
-    chunk: int
-    """Candidates that one call of ``fill`` takes at a time."""
-
-    def blocks(self) -> Iterable[tuple[int, int]]:
-        """Cut the training rows into blocks, ``(start, stop)``, in order and without gaps."""
-        ...
-
-    def block(self, start: int, stop: int) -> Fill:
-        """Make one block of training rows ready."""
-        ...
-
-
-def even_blocks(n: int, width: int) -> Iterator[tuple[int, int]]:
-    """Yield ``(start, stop)`` of blocks of at most ``width`` rows, of nearly equal width."""
-    pieces = -(-n // width)
-    for piece in range(pieces):
-        yield n * piece // pieces, n * (piece + 1) // pieces
+VALUES = 1 << 16
+"""Kernel values that a thread holds at a time: half a megabyte."""
 
 
 def available_threads(threads: int | None) -> int:
@@ -81,7 +54,8 @@ def dense(plan: Plan, threads: int | None) -> np.ndarray:
             def work(first: int, last: int, fill: Fill = fill, start: int = start) -> None:
                 fill(first, last, out[first:last], start)
 
-            pool.run(work, plan.shape[0], plan.chunk)
+            for _ in pool.run(work, plan.shape[0], stop - start):
+                pass
     return out
 
 
@@ -96,16 +70,14 @@ def sums(
     """Counts and sums of quality over the neighbors; see ``refless.kernels.neighbor_sums``.
 
     Shapes: quality (training,), taus (n_tau,) ascending, exclude (candidates,); returned are
-    counts int64 and sums float64, both (candidates, n_tau). Memory: ``chunk`` rows of one block
-    for each thread.
+    counts int64 and sums float64, both (candidates, n_tau). Memory: VALUES numbers a thread, and
+    what the plan holds.
     """
     from refless.kernels._neighbors import add_neighbors
 
     n_candidates, n_training = plan.shape
     counts = np.zeros((n_candidates, len(taus)), np.int64)
     totals = np.zeros((n_candidates, len(taus)), np.float64)
-    if n_training == 0 or len(taus) == 0:
-        return counts, totals
     with _Pool(threads) as pool:
         for start, stop in plan.blocks():
             fill = plan.block(start, stop)
@@ -118,14 +90,15 @@ def sums(
                 near = np.empty(stop - start, np.int64)
                 add_neighbors(values, first, start, quality, taus, exclude, near, counts, totals)
 
-            pool.run(work, n_candidates, plan.chunk)
-            if progress is not None:
-                progress(n_candidates * stop // n_training)
+            for done in pool.run(work, n_candidates, stop - start):
+                if progress is not None:
+                    pairs = n_candidates * start + done * (stop - start)
+                    progress(pairs // n_training)
     return counts, totals
 
 
 class _Pool:
-    """Runs work over chunks of candidates on a number of threads."""
+    """Runs work over candidates, some at a time, on a number of threads."""
 
     def __init__(self, threads: int | None) -> None:
         self._threads = available_threads(threads)
@@ -138,13 +111,18 @@ class _Pool:
         if self._executor is not None:
             self._executor.shutdown(cancel_futures=True)
 
-    def run(self, work: Callable[[int, int], None], n: int, chunk: int) -> None:
-        """Call ``work(first, last)`` for all chunks of range(n); raise what any of them raises."""
+    def run(self, work: Callable[[int, int], None], n: int, width: int) -> Iterator[int]:
+        """Call ``work(first, last)`` until all of range(n) is done; yield how much of it is.
+
+        What any of the calls raises is raised here.
+        """
+        chunk = max(1, min(VALUES // max(width, 1), -(-n // (4 * self._threads))))
         starts = range(0, n, chunk)
         ends = [min(start + chunk, n) for start in starts]
-        if self._executor is None:
-            for first, last in zip(starts, ends, strict=True):
-                work(first, last)
-        else:
-            for _ in self._executor.map(work, starts, ends):
-                pass
+        calls = (
+            map(work, starts, ends)
+            if self._executor is None
+            else (self._executor.map(work, starts, ends))
+        )
+        for end, _ in zip(ends, calls, strict=True):
+            yield end

@@ -11,7 +11,7 @@ times longer to compile.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import numba
 
@@ -27,11 +27,11 @@ def compiled(types: str) -> Callable[[Loop], Loop]:
 
     def compile_it(loop: Loop) -> Loop:
         try:
-            return numba.njit(types, nogil=True, cache=True)(loop)
+            return cast(Loop, numba.njit(types, nogil=True, cache=True)(loop))
         except RuntimeError as error:
             # Neither the package nor the user's cache directory is writable: compile each time.
             if "cannot cache" not in str(error):
                 raise
-            return numba.njit(types, nogil=True)(loop)
+            return cast(Loop, numba.njit(types, nogil=True)(loop))
 
     return compile_it

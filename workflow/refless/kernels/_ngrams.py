@@ -115,8 +115,8 @@ def number_keys(keys: np.ndarray, n_known: int, numbers: np.ndarray) -> int:
     spread = np.uint64(0x9E3779B97F4A7C15)
     bits = 10
     table = np.empty((1 << bits, 2), np.int64)
-    for slot in range(1 << bits):
-        table[slot, 0] = -1
+    for k in range(1 << bits):
+        table[k, 0] = -1
     count = 0
     for i in range(len(keys)):
         key = keys[i]
@@ -137,8 +137,8 @@ def number_keys(keys: np.ndarray, n_known: int, numbers: np.ndarray) -> int:
                 bits += 1
                 old = table
                 table = np.empty((1 << bits, 2), np.int64)
-                for slot in range(1 << bits):
-                    table[slot, 0] = -1
+                for k in range(1 << bits):
+                    table[k, 0] = -1
                 for k in range(1 << (bits - 1)):
                     if old[k, 0] != -1:
                         slot = np.int64((np.uint64(old[k, 0]) * spread) >> np.uint64(64 - bits))
@@ -186,9 +186,7 @@ def pack(units: np.ndarray, starts: np.ndarray, flat: np.ndarray, bounds: np.nda
     bounds[len(bounds) - 1] = filled
 
 
-@compiled(
-    "void(int32[::1], int64[::1], int64, int64, int32[:, ::1], uint16[::1], uint8[:, ::1])"
-)
+@compiled("void(int32[::1], int64[::1], int64, int64, int32[:, ::1], uint16[::1], uint8[:, ::1])")
 def fill_index(
     units: np.ndarray,
     bounds: np.ndarray,
@@ -211,8 +209,8 @@ def fill_index(
 
 @compiled(
     "void(int32[::1], int64[::1], int64[::1], int32[:, ::1], uint16[::1], uint8[:, ::1],"
-    " uint32[::1], int64[::1], float64[::1], uint32[:, ::1], uint8[::1], float64[::1], int64[::1],"
-    " int64, int64, float64[:, ::1], int64)"
+    " uint32[::1], int64[::1], float64[::1], uint32[:, ::1], uint8[::1], float64[::1],"
+    " float64[:, ::1], int64[::1], int64, int64, float64[:, ::1], int64)"
 )
 def fill_bleu(
     units: np.ndarray,
@@ -227,6 +225,7 @@ def fill_bleu(
     shared: np.ndarray,
     few: np.ndarray,
     beta: np.ndarray,
+    parts: np.ndarray,
     chosen: np.ndarray,
     first: int,
     last: int,
@@ -242,8 +241,8 @@ def fill_bleu(
     length_numbers, training_lengths : text t of the block has the length
         ``training_lengths[length_numbers[t]]``
     roots : cube roots of 0, 1, ... up to the greatest length
-    shared, few, beta, chosen : room for (3, texts) and (texts,) counts, for one number for each
-        of ``training_lengths``, and for AT_ONCE numbers
+    shared, few, beta, parts, chosen : room: (3, texts), (texts,), as ``training_lengths``,
+        (3,) + as ``roots``, (AT_ONCE,)
     out, column : values go to ``out[:last - first, column:column + texts]``
     """
     n = len(length_numbers)
@@ -289,9 +288,16 @@ def fill_bleu(
             continue
         for i in range(len(beta)):
             beta[i] = math.exp(min(0.0, 1.0 - training_lengths[i] / length))
-        # Numerator and denominator are made alike, so that a text and itself give exactly 1;
-        # no shared 4-gram is 0 without a question asked.
-        whole = roots[length - 1] * roots[length - 2] * roots[length - 3]
+        # Cube roots of precisions; those of 1 are exactly 1, and so is a text's BLEU* with itself.
+        for order in range(3):
+            whole = length - 1 - order
+            for k in range(whole + 1):
+                parts[order, k] = roots[k] / roots[whole]
+        # Where no 4-gram is shared a factor is 0: no question asked, as it would be guessed wrong.
         for text in range(n):
-            part = roots[shared[0, text]] * roots[shared[1, text]] * roots[shared[2, text]]
-            out[candidate - first, column + text] = part / whole * beta[length_numbers[text]]
+            out[candidate - first, column + text] = (
+                parts[0, shared[0, text]]
+                * parts[1, shared[1, text]]
+                * parts[2, shared[2, text]]
+                * beta[length_numbers[text]]
+            )

@@ -24,28 +24,26 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from refless.errors import KernelError
-from refless.kernels._blocks import Fill
 from refless.kernels._ngrams import AT_ONCE, fill_bleu, index_of, units_of
+from refless.kernels._plan import Fill
 from refless.kernels._texts import number_words, starts_of
 
 NAMES = ("bleu.char", "bleu.word", "bleu.char.unclipped", "bleu.word.unclipped")
 PACKAGES: dict[str, tuple[str, ...]] = {}
 
-WIDTH = 4096
+WIDTH = 8192
 """Training texts in a block: their counts stay in the fast cache. Below 65,536."""
 UNITS = 1 << 22
 """N-grams in a block, which bounds its memory where texts are long (about 32 bytes each)."""
 
 
 def plan(name: str, candidates: Sequence[str], training: Sequence[str]) -> BleuPlan:
-    """Make texts ready for the kernel ``name``; see ``refless.kernels._blocks.Plan``."""
+    """Make texts ready for the kernel ``name``; see ``refless.kernels._plan.Plan``."""
     return BleuPlan(candidates, training, ".word" in name, not name.endswith(".unclipped"))
 
 
 class BleuPlan:
     """Candidates and training texts as n-gram numbers."""
-
-    chunk = 16
 
     def __init__(
         self, candidates: Sequence[str], training: Sequence[str], words: bool, clipped: bool
@@ -100,6 +98,7 @@ class BleuPlan:
                 np.empty((3, stop - start), np.uint32),
                 np.empty(stop - start, np.uint8),
                 np.empty(len(lengths), np.float64),
+                np.empty((3, len(self._roots)), np.float64),
                 np.empty(AT_ONCE, np.int64),
                 first,
                 last,

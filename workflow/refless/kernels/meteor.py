@@ -29,8 +29,8 @@ from pathlib import Path
 import numpy as np
 
 from refless.errors import KernelError
-from refless.kernels._blocks import Fill, even_blocks
 from refless.kernels._compiled import compiled
+from refless.kernels._plan import Fill, even_blocks
 from refless.kernels._stems import stems
 from refless.kernels._texts import number_words, starts_of
 from refless.kernels.wordnet import WordNet, content_sum
@@ -52,7 +52,7 @@ def plan(
     wordnet: str | Path | None = None,
     synonyms: Synonyms | None = None,
 ) -> MeteorPlan:
-    """Make texts ready for the kernel ``name``; see ``refless.kernels._blocks.Plan``.
+    """Make texts ready for the kernel ``name``; see ``refless.kernels._plan.Plan``.
 
     Parameters
     ----------
@@ -94,8 +94,6 @@ def resources(
 class MeteorPlan:
     """Candidates and training texts as word numbers, and which words may be aligned."""
 
-    chunk = 16
-
     def __init__(
         self,
         candidates: Sequence[str],
@@ -125,14 +123,24 @@ class MeteorPlan:
                 names = {key, *synonyms(key)}
                 found[key] = [n for name in names for n in by_key.get(name, ())]
             same_sense.append(found[key])
-        self._n_words = len(words)
         self._stems, self._stem_starts = _flat(same_stem)
         self._senses, self._sense_starts = _flat(same_sense)
+        self._n_words = len(words)
+        # Room for the longest text, and for the candidate whose words fit the most words.
+        self._n_x = int(np.diff(self._x_starts).max(initial=0))
+        self._n_s = int(np.diff(self._s_starts).max(initial=0))
+        fitting = np.concatenate(
+            [[0], np.cumsum((np.diff(self._stem_starts) + np.diff(self._sense_starts))[self._x])]
+        )
+        most = int((fitting[self._x_starts[1:]] - fitting[self._x_starts[:-1]]).max(initial=0))
+        self._n_places = min(most, self._n_words) + 1
 
     def blocks(self) -> Iterator[tuple[int, int]]:
         return even_blocks(self.shape[1], WIDTH)
 
     def block(self, start: int, stop: int) -> Fill:
+        n_bits = -(-self._n_x // 64)
+
         def fill(first: int, last: int, out: np.ndarray, column: int) -> None:
             fill_meteor(
                 self._x,
@@ -143,8 +151,14 @@ class MeteorPlan:
                 self._stem_starts,
                 self._senses,
                 self._sense_starts,
-                self._n_words,
                 self._resume,
+                np.zeros(self._n_words, np.int64),
+                np.zeros((3, self._n_places, n_bits), np.uint64),
+                np.empty((3, n_bits), np.uint64),
+                np.empty((3, self._n_s), np.int64),
+                np.empty((3, self._n_s), np.int64),
+                np.empty(3, np.int64),
+                np.full((self._n_x, 2), -1, np.int64),
                 first,
                 last,
                 start,
@@ -163,7 +177,8 @@ def _flat(rows: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
 
 @compiled(
     "void(int32[::1], int64[::1], int32[::1], int64[::1], int32[::1], int64[::1], int32[::1],"
-    " int64[::1], int64, int64, int64, int64, int64, int64, float64[:, ::1], int64)"
+    " int64[::1], int64, int64[::1], uint64[:, :, ::1], uint64[:, ::1], int64[:, ::1],"
+    " int64[:, ::1], int64[::1], int64[:, ::1], int64, int64, int64, int64, float64[:, ::1], int64)"
 )
 def fill_meteor(
     x: np.ndarray,
@@ -174,8 +189,14 @@ def fill_meteor(
     stem_starts: np.ndarray,
     senses: np.ndarray,
     sense_starts: np.ndarray,
-    n_words: int,
     resume: int,
+    places: np.ndarray,
+    fits: np.ndarray,
+    free: np.ndarray,
+    spare: np.ndarray,
+    spare_places: np.ndarray,
+    n_spare: np.ndarray,
+    partners: np.ndarray,
     first: int,
     last: int,
     start: int,
@@ -185,48 +206,42 @@ def fill_meteor(
 ) -> None:
     """METEOR of candidates ``first`` to ``last - 1`` and training texts ``start`` to ``stop - 1``.
 
-    ``x`` and ``s`` are the words of the candidates and the training texts, end to end;
-    ``stems`` and ``senses`` the words that a candidate's word may be aligned with in the second
-    and the third pass. The third pass goes on from what pass ``resume`` left free.
+    Parameters
+    ----------
+    x, x_starts, s, s_starts : words of the candidates and of the training texts, end to end
+    stems, stem_starts, senses, sense_starts : for each word of a candidate, the words that it
+        may be aligned with in the second and in the third pass
+    resume : the third pass takes up the words that were free before this pass (0, 1, 2)
+    places : zeros, (words,); from 1 for the words that some word of x may be aligned with
+    fits : zeros, (3, places, bits); fits[k, place] are the words of x that may be aligned with
+        it in pass k, the last word of x being the first bit
+    free : room, (3, bits); the words of x that are free before pass k
+    spare, spare_places, n_spare : room, (3, longest s) and (3,); the words of s that are free
+        before pass k, last word first, their places and how many they are
+    partners : -1, (longest x, 2); partners in s of the words of x, the last word first: from the
+        first two passes, from the third
+    out, column : values go to ``out[:last - first, column:column + stop - start]``
     """
-    zero, one = np.uint64(0), np.uint64(1)
-    longest = 0
-    for text in range(start, stop):
-        longest = max(longest, s_starts[text + 1] - s_starts[text])
-    # spare[k]: the words of s, last word first, that are free before pass k; spare_places[k]:
-    # their places, see below.
-    spare = np.empty((3, longest), np.int64)
-    spare_places = np.empty((3, longest), np.int64)
-    n_spare = np.empty(3, np.int64)
-    places = np.zeros(n_words, np.int64)
+    one, nothing = np.uint64(1), np.uint64(0)
     for candidate in range(first, last):
         begin, end = x_starts[candidate], x_starts[candidate + 1]
         n = end - begin
-        # The words that some word of x may be aligned with get places 1, 2, ...
+        n_bits = (n + 63) // 64
         n_places = 0
-        for i in range(begin, end):
-            for k in range(stem_starts[x[i]], stem_starts[x[i] + 1]):
+        for i in range(n):
+            word, w, bit = x[end - 1 - i], i // 64, one << np.uint64(i % 64)
+            for k in range(stem_starts[word], stem_starts[word + 1]):
                 if places[stems[k]] == 0:
                     n_places += 1
                     places[stems[k]] = n_places
-            for k in range(sense_starts[x[i]], sense_starts[x[i] + 1]):
+                fits[1, places[stems[k]], w] |= bit
+            for k in range(sense_starts[word], sense_starts[word + 1]):
                 if places[senses[k]] == 0:
                     n_places += 1
                     places[senses[k]] = n_places
-        # fits[k, place]: the words of x that may be aligned with it in pass k. Words of x are
-        # bits, the last word of x the first bit.
-        n_bits = (n + 63) // 64
-        fits = np.zeros((3, n_places + 1, n_bits), np.uint64)
-        for i in range(n):
-            word, w, bit = x[end - 1 - i], i // 64, one << np.uint64(i % 64)
-            fits[0, places[word], w] |= bit
-            for k in range(stem_starts[word], stem_starts[word + 1]):
-                fits[1, places[stems[k]], w] |= bit
-            for k in range(sense_starts[word], sense_starts[word + 1]):
                 fits[2, places[senses[k]], w] |= bit
-        free = np.empty((3, n_bits), np.uint64)  # the words of x that are free before pass k
-        # Partners in s of the words of x: of the first two passes, of the third; -1: none.
-        partners = np.full((n, 2), -1, np.int64)
+            # A word has its own stem, so it has a place by now.
+            fits[0, places[word], w] |= bit
         for text in range(start, stop):
             n_spare[0] = 0
             for j in range(s_starts[text + 1] - 1, s_starts[text] - 1, -1):
@@ -236,7 +251,7 @@ def fill_meteor(
                     n_spare[0] += 1
             m = 0
             for w in range(n_bits):
-                free[0, w] = ~zero
+                free[0, w] = ~nothing
             # Same word, then same stem. Going down s instead of x gives the same pairs: both
             # pair the last free words of a kind, then the last but one, and so on.
             for stage in range(2):
@@ -246,7 +261,7 @@ def fill_meteor(
                 for c in range(n_spare[stage]):
                     place = spare_places[stage, c]
                     w = 0
-                    while w < n_bits and fits[stage, place, w] & free[stage + 1, w] == zero:
+                    while w < n_bits and fits[stage, place, w] & free[stage + 1, w] == nothing:
                         w += 1
                     if w == n_bits:
                         spare[stage + 1, left] = spare[stage, c]
@@ -257,7 +272,7 @@ def fill_meteor(
                         free[stage + 1, w] &= ~(bits & (~bits + one))
                         i = 64 * w
                         below = ~bits & (bits - one)
-                        while below != zero:
+                        while below != nothing:
                             below &= below - one
                             i += 1
                         partners[i, 0] = spare[stage, c]
@@ -265,45 +280,46 @@ def fill_meteor(
                 n_spare[stage + 1] = left
             # Synonyms. That is not symmetric, so the order is that of x.
             for w in range(n_bits):
-                reach = zero
+                reach = nothing
                 for c in range(n_spare[resume]):
                     reach |= fits[2, spare_places[resume, c], w]
                 reach &= free[resume, w]
                 i = 64 * w - 1
-                while reach != zero:
+                while reach != nothing:
                     i += 1
                     bit = one << np.uint64(i % 64)
-                    if reach & bit != zero:
+                    if reach & bit != nothing:
                         reach ^= bit
                         c = 0
                         while c < n_spare[resume]:
-                            if fits[2, spare_places[resume, c], w] & bit != zero:
+                            if fits[2, spare_places[resume, c], w] & bit != nothing:
                                 partners[i, 1] = spare[resume, c]
                                 spare_places[resume, c] = 0  # fits no word
                                 m += 1
                                 c = n_spare[resume]
                             c += 1
-            if m == 0:
-                out[candidate - first, column + text - start] = 0.0
-                continue
-            # Pairs in the order of x: a chunk ends where x or s does not go on by one.
-            chunks = 0
-            last_i, last_j = -2, -2
-            for i in range(n):
-                for k in range(1, -1, -1):
-                    j = partners[i, k]
-                    if j >= 0:
-                        partners[i, k] = -1
-                        if i != last_i + 1 or j != last_j - 1:
-                            chunks += 1
-                        last_i, last_j = i, j
-            precision = m / n
-            recall = m / (s_starts[text + 1] - s_starts[text])
-            f = precision * recall / (0.9 * precision + (1 - 0.9) * recall)
-            broken = chunks / m
-            out[candidate - first, column + text - start] = (
-                1 - 0.5 * (broken * broken * broken)
-            ) * f
+            value = 0.0
+            if m > 0:
+                # Pairs in the order of x: a chunk ends where x or s does not go on by one.
+                chunks = 0
+                last_i, last_j = -2, -2
+                for i in range(n):
+                    for k in range(1, -1, -1):
+                        j = partners[i, k]
+                        if j >= 0:
+                            partners[i, k] = -1
+                            if i != last_i + 1 or j != last_j - 1:
+                                chunks += 1
+                            last_i, last_j = i, j
+                precision, recall = m / n, m / (s_starts[text + 1] - s_starts[text])
+                f = precision * recall / (0.9 * precision + (1 - 0.9) * recall)
+                broken = chunks / m
+                value = (1 - 0.5 * (broken * broken * broken)) * f
+            out[candidate - first, column + text - start] = value
+        for k in range(3):
+            for place in range(n_places + 1):
+                for w in range(n_bits):
+                    fits[k, place, w] = nothing
         for i in range(begin, end):
             for k in range(stem_starts[x[i]], stem_starts[x[i] + 1]):
                 places[stems[k]] = 0

@@ -20,27 +20,28 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from refless.kernels._blocks import Fill, even_blocks
 from refless.kernels._compiled import compiled
+from refless.kernels._plan import Fill, even_blocks
 from refless.kernels._stems import stems
-from refless.kernels._texts import number_words
+from refless.kernels._texts import number_words, starts_of
 
 NAMES = ("rouge_l.stem", "rouge_l.plain")
 PACKAGES = {"rouge_l.stem": ("nltk",)}
 
 WIDTH = 16384
+"""Training texts in a block."""
+LANES = 8
+"""Training texts that are read at the same time."""
 _WORD = re.compile("[a-z0-9]+")
 
 
 def plan(name: str, candidates: Sequence[str], training: Sequence[str]) -> RougePlan:
-    """Make texts ready for the kernel ``name``; see ``refless.kernels._blocks.Plan``."""
+    """Make texts ready for the kernel ``name``; see ``refless.kernels._plan.Plan``."""
     return RougePlan(candidates, training, name == "rouge_l.stem")
 
 
 class RougePlan:
-    """Candidates and training texts as word numbers."""
-
-    chunk = 16
+    """Candidates and training texts as word numbers, from 1."""
 
     def __init__(self, candidates: Sequence[str], training: Sequence[str], stem: bool) -> None:
         self.shape = len(candidates), len(training)
@@ -48,31 +49,45 @@ class RougePlan:
         if stem:
             stem_of = stems({word for words in texts for word in words if len(word) > 3})
             texts = [[stem_of.get(word, word) for word in words] for words in texts]
-        known: dict[str, int] = {}
+        known = {"": 0}
         n = len(candidates)
         self._x, self._x_starts = number_words(texts[:n], known)
-        self._n_words = len(known)
         # Words that no candidate has cannot match: they count in the length alone.
-        self._lengths = np.fromiter(map(len, texts[n:]), np.int64, len(training))
+        self._lengths = np.fromiter(map(len, texts[n:]), np.float64, len(training))
         kept = [[word for word in words if word in known] for words in texts[n:]]
         self._s, self._s_starts = number_words(kept, known)
+        self._room = len(known), -(-int(np.diff(self._x_starts).max(initial=0)) // 64)
 
     def blocks(self) -> Iterator[tuple[int, int]]:
         return even_blocks(self.shape[1], WIDTH)
 
     def block(self, start: int, stop: int) -> Fill:
+        """Lay training texts of about the same length side by side, LANES at a time.
+
+        The j-th words of a group's texts stand together, 0 where a text is shorter.
+        """
+        bounds = self._s_starts[start : stop + 1]
+        sizes = np.diff(bounds)
+        order = np.argsort(sizes, kind="stable")
+        groups = starts_of(sizes[order][LANES - 1 :: LANES], len(order) // LANES)
+        if len(order) % LANES:
+            groups = np.append(groups, groups[-1] + sizes[order[-1]])
+        side_by_side = np.zeros((groups[-1], LANES), np.int32)
+        fill_lanes(self._s, bounds, order, groups, side_by_side)
+        lengths = self._lengths[start:stop]
+
         def fill(first: int, last: int, out: np.ndarray, column: int) -> None:
             fill_lcs(
                 self._x,
                 self._x_starts,
-                self._s,
-                self._s_starts,
-                self._lengths,
-                self._n_words,
+                side_by_side,
+                groups,
+                order,
+                lengths,
+                np.zeros(self._room, np.uint64),
+                np.empty(max(LANES, self._room[1]), np.uint64),
                 first,
                 last,
-                start,
-                stop,
                 out,
                 column,
             )
@@ -80,87 +95,102 @@ class RougePlan:
         return fill
 
 
+@compiled("void(int32[::1], int64[::1], int64[::1], int64[::1], int32[:, ::1])")
+def fill_lanes(
+    s: np.ndarray,
+    bounds: np.ndarray,
+    order: np.ndarray,
+    groups: np.ndarray,
+    side_by_side: np.ndarray,
+) -> None:
+    """Lay the texts, in this order, side by side; ``groups`` says where groups start."""
+    for place in range(len(order)):
+        group, lane = place // side_by_side.shape[1], place % side_by_side.shape[1]
+        for j in range(bounds[order[place] + 1] - bounds[order[place]]):
+            side_by_side[groups[group] + j, lane] = s[bounds[order[place]] + j]
+
+
 @compiled(
-    "void(int32[::1], int64[::1], int32[::1], int64[::1], int64[::1], int64, int64, int64, int64,"
-    " int64, float64[:, ::1], int64)"
+    "void(int32[::1], int64[::1], int32[:, ::1], int64[::1], int64[::1], float64[::1],"
+    " uint64[:, ::1], uint64[::1], int64, int64, float64[:, ::1], int64)"
 )
 def fill_lcs(
     x: np.ndarray,
     x_starts: np.ndarray,
-    s: np.ndarray,
-    s_starts: np.ndarray,
+    side_by_side: np.ndarray,
+    groups: np.ndarray,
+    order: np.ndarray,
     lengths: np.ndarray,
-    n_words: int,
+    found: np.ndarray,
+    states: np.ndarray,
     first: int,
     last: int,
-    start: int,
-    stop: int,
     out: np.ndarray,
     column: int,
 ) -> None:
-    """F-measure of candidates ``first`` to ``last - 1`` and texts ``start`` to ``stop - 1``.
+    """F-measure of candidates ``first`` to ``last - 1`` and the texts of a block.
 
-    ``x`` and ``s`` are the words of the candidates and the training texts, end to end. A
-    candidate is a row of bits, one a word; the zeros in ``state`` mark a longest common
-    subsequence with the part of s read so far, and one addition carries it over a word of s
-    (Crochemore et al. 2001, Hyyro 2004).
+    A candidate is a row of bits, one a word. The zeros in ``state`` stand for a longest common
+    subsequence with the part of s read so far, and one addition carries them over the next word
+    of s (Crochemore et al. 2001; Hyyro 2004).
+
+    Parameters
+    ----------
+    x, x_starts : words of the candidates, end to end
+    side_by_side, groups, order : words of the training texts, see `RougePlan.block`
+    lengths : of the training texts, in words
+    found : room, zeros: where in x each word stands, as bits
+    states : room for LANES or for the bits of a candidate
+    out, column : values go to ``out[:last - first, column:column + texts]``
     """
-    one = np.uint64(1)
-    places = np.zeros(n_words, np.int32)
+    one, nothing = np.uint64(1), np.uint64(0)
+    lanes = side_by_side.shape[1]
     for candidate in range(first, last):
-        values = out[candidate - first, column : column + stop - start]
         begin, end = x_starts[candidate], x_starts[candidate + 1]
         n = end - begin
-        if n == 0:
-            values[:] = 0.0
-            continue
         n_bits = (n + 63) // 64
-        # Row places[w] of bits: where word w stands in x; row 0: nowhere.
-        bits = np.zeros((n + 1, n_bits), np.uint64)
-        n_places = 0
         for i in range(n):
-            word = x[begin + i]
-            if places[word] == 0:
-                n_places += 1
-                places[word] = n_places
-            bits[places[word], i // 64] |= one << np.uint64(i % 64)
-        states = np.empty(n_bits, np.uint64)
-        for text in range(start, stop):
-            length = 0
+            found[x[begin + i], i // 64] |= one << np.uint64(i % 64)
+        for group in range(len(groups) - 1):
+            width = min(lanes, len(order) - group * lanes)
             if n_bits == 1:
-                state = ~np.uint64(0)
-                for j in range(s_starts[text], s_starts[text + 1]):
-                    both = state & bits[places[s[j]], 0]
-                    state = (state + both) | (state - both)
-                state = ~state
-                while state != 0:
-                    state &= state - one
-                    length += 1
-            else:
-                states[:] = ~np.uint64(0)
-                for j in range(s_starts[text], s_starts[text + 1]):
-                    place = places[s[j]]
-                    if place == 0:
-                        continue
-                    carry = np.uint64(0)
-                    for w in range(n_bits):
-                        state = states[w]
-                        both = state & bits[place, w]
-                        total = state + both
-                        over = total < both
-                        total += carry
-                        carry = np.uint64(over or total < carry)
-                        states[w] = total | (state - both)
-                for w in range(n_bits):
-                    state = ~states[w]
-                    while state != 0:
+                for lane in range(lanes):
+                    states[lane] = ~nothing
+                for j in range(groups[group], groups[group + 1]):
+                    for lane in range(lanes):
+                        state = states[lane]
+                        both = state & found[side_by_side[j, lane], 0]
+                        states[lane] = (state + both) | (state - both)
+            for lane in range(width):
+                text = order[group * lanes + lane]
+                common = 0
+                if n_bits == 1:
+                    state = ~states[lane]
+                    while state != nothing:
                         state &= state - one
-                        length += 1
-            if length == 0:
-                values[text - start] = 0.0
-            else:
-                precision = length / n
-                recall = length / lengths[text]
-                values[text - start] = 2 * precision * recall / (precision + recall)
+                        common += 1
+                else:
+                    for w in range(n_bits):
+                        states[w] = ~nothing
+                    for j in range(groups[group], groups[group + 1]):
+                        carry = nothing
+                        for w in range(n_bits):
+                            state = states[w]
+                            both = state & found[side_by_side[j, lane], w]
+                            half = state + both
+                            total = half + carry
+                            carry = np.uint64(half < both or total < carry)
+                            states[w] = total | (state - both)
+                    for w in range(n_bits):
+                        state = ~states[w]
+                        while state != nothing:
+                            state &= state - one
+                            common += 1
+                value = 0.0
+                if common > 0:
+                    precision, recall = common / n, common / lengths[text]
+                    value = 2 * precision * recall / (precision + recall)
+                out[candidate - first, column + text] = value
         for i in range(begin, end):
-            places[x[i]] = 0
+            for w in range(n_bits):
+                found[x[i], w] = nothing

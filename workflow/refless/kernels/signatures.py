@@ -159,7 +159,7 @@ def _code(path: Path) -> str:
     source = path.read_text(encoding="utf-8")
     lines = source.split("\n")
     cuts = []  # (first line, first column, last line, last column), in characters, 0-based
-    kept = set()  # lines that are inside a string, where blanks count
+    kept: set[int] = set()  # lines that are inside a string, where blanks count
     docstrings = set()
     tree = ast.parse(source)
     for node in ast.walk(tree):
@@ -194,6 +194,4 @@ def _code(path: Path) -> str:
             lines[line] = ""
     # A line that a string goes on after keeps its end; another loses blanks there.
     result = [line if i in kept else line.rstrip() for i, line in enumerate(lines)]
-    return "\n".join(
-        line for i, line in enumerate(result) if line or i in kept or (i - 1) in kept
-    )
+    return "\n".join(line for i, line in enumerate(result) if line or i in kept or (i - 1) in kept)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import os
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -97,9 +98,9 @@ class WordNet:
     Parameters
     ----------
     path : zip or directory, see `find`
-    insist : where neither a word nor what its endings give is in WordNet, cut endings again and
-        again (nltk before 3.6 does so, e.g. *blessings* as an adverb finds nothing either way,
-        but *bussings* finds *bus*); if not, once
+    insist : where neither a word nor what is left without its ending is in WordNet, cut endings
+        again and again; if not, once. nltk 3.5 insists (*hitchings* finds the verb *hitch*),
+        later versions do not.
 
     Raises
     ------
@@ -175,13 +176,16 @@ def _holds(place: Path) -> bool:
 
 def _contents(place: Path) -> Iterator[tuple[str, bytes]]:
     """Names and contents of the files that are needed, in a fixed order."""
-    if place.is_dir():
-        for name in _FILES:
-            yield name, (place / name).read_bytes()
-        return
-    with zipfile.ZipFile(place) as archive:
-        members = {Path(member).name: member for member in archive.namelist()}
-        for name in _FILES:
-            if name not in members:
-                raise KernelError(f"{name} is missing in it", path=place, remedy=_REMEDY)
-            yield name, archive.read(members[name])
+    try:
+        if place.is_dir():
+            for name in _FILES:
+                yield name, (place / name).read_bytes()
+            return
+        with zipfile.ZipFile(place) as archive:
+            members = {Path(member).name: member for member in archive.namelist()}
+            for name in _FILES:
+                if name not in members:
+                    raise KernelError(f"{name} is missing in it", path=place, remedy=_REMEDY)
+                yield name, archive.read(members[name])
+    except (OSError, zipfile.BadZipFile, zlib.error) as error:
+        raise KernelError(f"cannot be read: {error}", path=place, remedy=_REMEDY) from error

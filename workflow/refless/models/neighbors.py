@@ -118,7 +118,8 @@ class NeighborsRegressor:
         ------
         SettingError : lengths differ, there is no example, or a quality is not a finite number.
         """
-        values = np.asarray(quality, dtype=np.float64)
+        # a copy: the caller may change theirs, and a column of a table is read-only
+        values = np.array(quality, dtype=np.float64)
         if values.ndim != 1:
             raise SettingError(f"quality must be one number a text, not {values.ndim}-dimensional")
         if len(texts) != len(values):

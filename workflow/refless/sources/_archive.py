@@ -65,7 +65,7 @@ def read_members(path: str | Path, wanted: Collection[str]) -> dict[str, bytes]:
 def _safe(member: tarfile.TarInfo, path: str | Path) -> str:
     """The member's file name, if nothing is wrong with its whole name and its kind."""
     name = PurePosixPath(member.name.replace("\\", "/"))
-    if name.is_absolute() or ".." in name.parts or ":" in name.parts[:1]:
+    if name.is_absolute() or ".." in name.parts:
         raise FormatError(
             f"member {member.name!r} would lie outside the archive", path=path, remedy=REFETCH
         )

@@ -2,7 +2,7 @@
 
 Stage: ratings. In: ``ACL10-inform-training.txt`` (Mairesse et al. 2010): for each utterance a full
 MR, an abstract MR (names, places, numbers are X1, X2, ...) and the utterance with its alignment
-to the slots, ``-> "[name+X]X []is a [eattype+restaurant]restaurant."``. Out: a `RatedTexts`
+to the slots, ``-> "[name+X]X []cooks [food+Thai]Thai []food."``. Out: a `RatedTexts`
 without ratings: the human references of NEM's BAGEL outputs.
 """
 

@@ -221,7 +221,7 @@ def _collect(
                     item = _Item(len(items) + 1, kind.strip(), context, text, value)
                     items[key] = item
                 elif not bad_logp and not _same(value, item.logp):
-                    bad_logp = f"LOGP {logp} differs from {item.logp}, this item's first"
+                    bad_logp = f"LOGP {shorten(logp)} differs from {item.logp}, this item's first"
                 label = _label(answer)
                 fault = bad_logp or ("" if label is not None else f"label {shorten(answer)}")
                 if not fault and label is not None:

@@ -34,7 +34,7 @@ from refless.errors import FormatError
 
 _MR = re.compile(r"\s*\??\s*([A-Za-z_]+)\s*\((.*)\)\s*", re.DOTALL)
 # A quoted value may hold separators and apostrophes: it ends at a quotation mark that a separator
-# or the end follows. The bare form allows the lone mark of RNNLG's ``goodformeal=dinner'``.
+# or the end follows. The bare form allows a lone mark at its end, as one value of RNNLG has.
 _SLOT = re.compile(
     r"""\s*([A-Za-z_]+)\s*
         (?:=\s*(?: '((?:[^']|'(?!\s*(?:[,;]|$)))*)'

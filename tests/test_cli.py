@@ -1,0 +1,139 @@
+"""The command `refless score`: what it reads, what it writes, what it refuses."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from refless.cli import main
+from refless.errors import FormatError
+from refless.experiments.bleu_neighbors import neighbor_means
+from refless.kernels import kernel
+from refless.models.neighbors import enough_evidence
+from refless.tsv import read_tsv
+from tests.workflow.small_data import sentences
+
+TEXTS = sentences(60, seed=7)
+QUALITY = [round(0.1 + 0.8 * (i % 7) / 6, 3) for i in range(40)]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path, Path]:
+    """Training examples, candidates with a further column, and the place for the output."""
+    train, candidates = tmp_path / "train.tsv", tmp_path / "cand.tsv"
+    rows = [f"{t}\t{q}" for t, q in zip(TEXTS[:40], QUALITY, strict=True)]
+    train.write_text("\n".join(["text\tquality", *rows]) + "\n", encoding="utf-8")
+    rows = [f"s{i}\t{text}" for i, text in enumerate(TEXTS[40:])]
+    candidates.write_text("\n".join(["system\ttext", *rows]) + "\n", encoding="utf-8")
+    return train, candidates, tmp_path / "out.tsv"
+
+
+def score(*arguments: object) -> int:
+    return main(["score", *map(str, arguments)])
+
+
+def test_predictions_are_the_mean_quality_of_the_neighbors(
+    files: tuple[Path, Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    train, candidates, out = files
+    assert score("--train", train, "--candidates", candidates, "--out", out) == 0
+    means, counts = neighbor_means(
+        kernel("bleu.char", TEXTS[40:], TEXTS[:40]), np.array(QUALITY), 0.08
+    )
+    expected = enough_evidence(means, counts, 40, 5, 0.66)
+    table = read_tsv(str(out), ["system", "text", "prediction", "neighbors"])
+    found = [float(p or "nan") for p in table.columns["prediction"]]
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    assert np.isnan(expected).any()
+    assert not np.isnan(expected).all()
+    assert [int(n) for n in table.columns["neighbors"]] == counts.tolist()
+    assert table.columns["text"] == TEXTS[40:]
+    assert "coverage" in capsys.readouterr().err
+
+
+def test_correlations_are_printed_where_candidates_have_quality(
+    files: tuple[Path, Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    train, _, out = files
+    assert score("--train", train, "--candidates", train, "--out", out) == 0
+    assert "Spearman" in capsys.readouterr().err
+
+
+def test_standard_input_and_output(files: tuple[Path, Path, Path]) -> None:
+    train, candidates, out = files
+    assert score("--train", train, "--candidates", candidates, "--out", out) == 0
+    command = [sys.executable, "-m", "refless.cli", "score", "--train", str(train)]
+    result = subprocess.run(
+        [*command, "--candidates", "-"],
+        input=candidates.read_bytes(),
+        capture_output=True,
+        check=True,
+    )
+    assert result.stdout == out.read_bytes()
+
+
+def test_quotes_and_unusual_characters_stay_as_they_are(tmp_path: Path) -> None:
+    texts = ['"open', "a\u2028b", "x\rb", "=cmd()", "\u202eabc", "plain"]
+    path = tmp_path / "t.tsv"
+    path.write_bytes(("text\tquality\n" + "".join(f"{t}\t0.5\n" for t in texts)).encode())
+    assert read_tsv(str(path), ["text"]).columns["text"] == texts
+
+
+def test_a_quoted_file_is_unquoted(tmp_path: Path) -> None:
+    path = tmp_path / "t.tsv"
+    path.write_text('text\tquality\n"say ""hi"""\t0.5\nplain\t1\n')
+    assert read_tsv(str(path), ["text"]).columns["text"] == ['say "hi"', "plain"]
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "message"),
+    [
+        (b"text\tquality\na\t0.5\nb\n", 3, "1 fields where the header has 2"),
+        (b"text\tquality\na\thigh\n", 2, "'high', which is not a finite number"),
+        (b"text\tquality\na\tnan\n", 2, "not a finite number"),
+        (b"text\tquality\na\t0.5\n\xff\t0.5\n", 3, "is not UTF-8"),
+        (b"txt\tquality\na\t0.5\n", 1, "column 'text' is missing"),
+        (b"text\ttext\na\t0.5\n", 1, "twice"),
+        (b"", None, "is empty"),
+    ],
+)
+def test_bad_input_is_named(tmp_path: Path, content: bytes, line: int | None, message: str) -> None:
+    path = tmp_path / "bad.tsv"
+    path.write_bytes(content)
+    with pytest.raises(FormatError) as caught:
+        read_tsv(str(path), ["text"]).numbers("quality")
+    assert message in str(caught.value)
+    assert caught.value.line == line
+
+
+@pytest.mark.parametrize(
+    ("extra", "message"),
+    [
+        (["--kernel", "bleu.syllable"], "bleu.syllable"),
+        (["--tau", "0"], "tau"),
+        (["--min-neighbors", "0"], "min_neighbors"),
+        (["--max-share", "1.5"], "max_share"),
+        (["--train", "nowhere.tsv"], "nowhere.tsv"),
+    ],
+)
+def test_bad_settings_fail_and_leave_no_output(
+    files: tuple[Path, Path, Path],
+    extra: list[str],
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    train, candidates, out = files
+    assert score("--train", train, "--candidates", candidates, "--out", out, *extra) == 1
+    assert message in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_no_candidates_give_only_the_header(files: tuple[Path, Path, Path]) -> None:
+    train, candidates, out = files
+    candidates.write_text("text\n")
+    assert score("--train", train, "--candidates", candidates, "--out", out) == 0
+    assert out.read_text() == "text\tprediction\tneighbors\n"

@@ -1,0 +1,211 @@
+"""Figures: what is drawn, and the same bytes for the same numbers."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from refless import figures
+from refless.errors import OutputError
+
+TASKS = ["huse_dialogue", "huse_generation", "huse_summarization", "dstc7"]
+DEFAULTS = {"a": 5.0, "b": 0.66}
+
+
+@pytest.fixture(autouse=True)
+def close() -> Iterator[None]:
+    with plt.rc_context():
+        yield
+    plt.close("all")
+
+
+def curve(seed: int, undefined: float = 0.0) -> pd.DataFrame:
+    generator = np.random.default_rng(seed)
+    a, b = np.arange(1, 21), np.linspace(0, 1, 11)
+    table = pd.DataFrame(
+        {
+            "threshold": ["a"] * len(a) + ["b"] * len(b),
+            "value": np.concatenate([a, b]),
+            "spearman": generator.uniform(-0.2, 0.6, len(a) + len(b)),
+            "coverage": generator.random(len(a) + len(b)),
+        }
+    )
+    table.loc[generator.random(len(table)) < undefined, "spearman"] = np.nan
+    return table
+
+
+def sizes(seed: int, undefined: bool = False) -> pd.DataFrame:
+    generator = np.random.default_rng(seed)
+    table = pd.DataFrame(
+        [(size, subset) for size in (10, 50, 100) for subset in range(4)],
+        columns=["size", "subset"],
+    )
+    table["spearman"] = generator.random(len(table))
+    table["coverage"] = generator.random(len(table))
+    if undefined:
+        table.loc[table["size"] == 10, "spearman"] = np.nan
+    return table
+
+
+def named(ax: Axes) -> dict[str, Line2D]:
+    """The lines of an axes that stand in the legend."""
+    lines = [line for line in ax.get_lines() if not str(line.get_label()).startswith("_")]
+    assert len({line.get_label() for line in lines}) == len(lines)
+    return {str(line.get_label()): line for line in lines}
+
+
+def legend(figure: Figure) -> list[str]:
+    found = [ax.get_legend() for ax in figure.axes if ax.get_legend() is not None]
+    assert len(found) == 1
+    return [text.get_text() for text in found[0].get_texts()]
+
+
+# ---- saving -----------------------------------------------------------------------------------
+
+
+def threshold_figure() -> Figure:
+    human = {"huse_summarization": 0.4}
+    curves = {"huse_summarization": curve(1), "dstc7": curve(2, 0.3)}
+    return figures.threshold_figure(curves, "spearman", "Spearman's $\\rho$", DEFAULTS, human)
+
+
+def data_size_figure() -> Figure:
+    return figures.data_size_figure({"huse_summarization": sizes(1), "dstc7": sizes(2, True)})
+
+
+def plain_figure() -> Figure:
+    """A figure that never saw our style."""
+    with plt.rc_context({"svg.hashsalt": None}):
+        figure, ax = plt.subplots(figsize=(2, 1))
+        ax.fill_between([0, 1, 2], [1, 3, 2], alpha=0.2)
+        ax.set_title("$\\rho$")
+    plt.rcParams["svg.hashsalt"] = None
+    return figure
+
+
+@pytest.mark.parametrize("draw", [threshold_figure, data_size_figure, plain_figure])
+def test_the_same_numbers_give_the_same_bytes(tmp_path: Path, draw: object) -> None:
+    first = figures.save(draw(), tmp_path / "one" / "figure2")  # type: ignore[operator]
+    again = figures.save(draw(), tmp_path / "two" / "figure2")  # type: ignore[operator]
+    assert [p.name for p in first] == ["figure2.pdf", "figure2.svg", "figure2.png"]
+    for one, two in zip(first, again, strict=True):
+        assert one.read_bytes() == two.read_bytes(), one.suffix
+    starts = [path.read_bytes()[:5] for path in first]
+    assert starts == [b"%PDF-", b"<?xml", b"\x89PNG\r"]
+    # nothing half-written, nothing else
+    assert sorted(p.name for p in (tmp_path / "one").iterdir()) == sorted(p.name for p in first)
+
+
+def test_saving_closes_the_figure_even_if_it_fails(tmp_path: Path) -> None:
+    figures.save(plain_figure(), tmp_path / "a")
+    assert plt.get_fignums() == []
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(OutputError, match="cannot be written"):
+        figures.save(plain_figure(), tmp_path / "file" / "a")
+    assert plt.get_fignums() == []
+
+
+def test_a_name_with_dots_keeps_them(tmp_path: Path) -> None:
+    paths = figures.save(plain_figure(), tmp_path / "bleu.char")
+    assert [p.name for p in paths] == ["bleu.char.pdf", "bleu.char.svg", "bleu.char.png"]
+
+
+# ---- figures 2 and 3 --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tasks", [TASKS[:1], TASKS[:3], ["a_new_task", *TASKS]], ids=len)
+@pytest.mark.parametrize("column", ["spearman", "coverage"])
+def test_one_line_a_task_and_panel(tasks: list[str], column: str) -> None:
+    curves = {task: curve(seed) for seed, task in enumerate(tasks)}
+    figure = figures.threshold_figure(curves, column, "y", DEFAULTS)
+    assert len(figure.axes) == 2
+    labels = [figures.TASK_LABELS.get(task, task) for task in tasks]
+    for ax, threshold in zip(figure.axes, "ab", strict=True):
+        lines = named(ax)
+        assert list(lines) == labels
+        for task, label in zip(tasks, labels, strict=True):
+            wanted = curves[task][curves[task]["threshold"] == threshold]
+            np.testing.assert_array_equal(lines[label].get_xdata(), wanted["value"])
+            np.testing.assert_array_equal(lines[label].get_ydata(), wanted[column])
+        # known tasks are told apart without colour
+        styles = [lines[figures.TASK_LABELS[t]].get_linestyle() for t in tasks if t in TASKS]
+        assert len(set(styles)) == len(styles)
+        marks = [
+            line.get_xdata()[0]  # type: ignore[index]
+            for line in ax.get_lines()
+            if str(line.get_label()).startswith("_")
+        ]
+        assert marks == [DEFAULTS[threshold]]
+    assert figure.axes[0].get_ylabel() == "y"
+    assert legend(figure) == labels
+
+
+@pytest.mark.parametrize("undefined", [0.3, 1.0])
+@pytest.mark.parametrize("human", [None, {}, {TASKS[0]: 0.4, TASKS[1]: 0.5}, {TASKS[0]: np.nan}])
+def test_undefined_points_leave_gaps_and_are_no_error(
+    tmp_path: Path, undefined: float, human: dict[str, float] | None
+) -> None:
+    curves = {task: curve(seed, undefined) for seed, task in enumerate(TASKS[:2])}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        figure = figures.threshold_figure(curves, "spearman", "y", DEFAULTS, human)
+        figure.savefig(tmp_path / "f.png", dpi=20)
+    for ax, threshold in zip(figure.axes, "ab", strict=True):
+        for table, line in zip(curves.values(), named(ax).values(), strict=True):
+            wanted = table.loc[table["threshold"] == threshold, "spearman"]
+            np.testing.assert_array_equal(line.get_ydata(), wanted)
+        assert np.isfinite(ax.get_ylim()).all()
+
+
+def test_the_region_above_the_average_annotator_is_shaded_and_seen() -> None:
+    """Also where every annotator lies far above the curves."""
+    human = {"huse_summarization": 0.9}
+    curves = {"huse_summarization": curve(1).assign(spearman=0.1)}
+    figure = figures.threshold_figure(curves, "spearman", "y", DEFAULTS, human)
+    for ax in figure.axes:
+        low, high = ax.get_ylim()
+        assert low <= 0.1 < 0.9 < high
+        (region,) = ax.patches
+        bottom, top = region.get_extents().transformed(ax.transData.inverted()).intervaly
+        assert (bottom, top) == pytest.approx((0.9, high))
+    assert legend(figure) == ["summarization", "above the average annotator"]
+
+
+# ---- figure 4 ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tasks", [TASKS[:1], TASKS], ids=len)
+def test_means_and_spread_over_the_data_size(tasks: list[str]) -> None:
+    curves = {task: sizes(seed) for seed, task in enumerate(tasks)}
+    figure = figures.data_size_figure(curves)
+    for ax, column in zip(figure.axes, ("spearman", "coverage"), strict=True):
+        lines = named(ax)
+        assert list(lines) == [figures.TASK_LABELS[task] for task in tasks]
+        for task, line, band in zip(tasks, lines.values(), ax.collections, strict=True):
+            drawn = [curves[task].query("size == @n")[column].to_numpy() for n in (10, 50, 100)]
+            assert list(line.get_xdata()) == [10, 50, 100]
+            np.testing.assert_allclose(line.get_ydata(), [part.mean() for part in drawn])
+            corners = band.get_paths()[0].vertices
+            for n, part in zip((10, 50, 100), drawn, strict=True):
+                heights = corners[corners[:, 0] == n, 1]
+                assert heights.min() == pytest.approx(part.mean() - part.std())
+                assert heights.max() == pytest.approx(part.mean() + part.std())
+    assert legend(figure) == [figures.TASK_LABELS[task] for task in tasks]
+
+
+def test_a_size_at_which_nothing_is_defined_is_a_gap() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        figure = figures.data_size_figure({"dstc7": sizes(1, undefined=True)})
+        figure.canvas.draw()
+    (line,) = named(figure.axes[0]).values()
+    assert np.isnan(line.get_ydata()).tolist() == [True, False, False]  # type: ignore[arg-type]

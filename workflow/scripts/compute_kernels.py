@@ -1,0 +1,42 @@
+"""Compute kernels of a task's texts with themselves, and sign them. Stage: kernel.
+
+One job serves all variants of a family: to start the compiled code takes longer than to run it on
+a few hundred texts.
+"""
+
+import argparse
+import logging
+import time
+from pathlib import Path
+
+from refless.files import read_json, read_texts
+from refless.kernels import kernel, signature
+from refless.scripting import run
+from refless.store import write_kernel
+
+log = logging.getLogger(__name__)
+
+
+def main(arguments: argparse.Namespace) -> None:
+    about = read_json(arguments.ratings / "about.json")
+    texts = read_texts(arguments.ratings / "texts.csv")
+    options = {} if arguments.wordnet is None else {"wordnet": str(arguments.wordnet)}
+    for name in arguments.kernels:
+        begin = time.perf_counter()
+        matrix = kernel(name, texts, texts, threads=arguments.threads, **options)
+        seconds = time.perf_counter() - begin
+        log.info("%s on %s: %d x %d pairs in %.2f s", name, about["task"], *matrix.shape, seconds)
+        signed = signature(name, about["text_sum"], **options)
+        signed |= {"task": about["task"], "provenance": "computed"}
+        write_kernel(matrix, signed, arguments.out / f"{name}.npz")
+
+
+parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+parser.add_argument("kernels", nargs="+", help="names of kernels, e.g. bleu.char")
+parser.add_argument("--ratings", type=Path, required=True, help="directory of the task's tables")
+parser.add_argument("--wordnet", type=Path, help="WordNet 3.0 in nltk's layout, for METEOR")
+parser.add_argument("--threads", type=int, default=1)
+parser.add_argument("--out", type=Path, required=True, help="directory for the kernel files")
+
+if __name__ == "__main__":
+    run(main, parser)
