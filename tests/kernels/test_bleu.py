@@ -98,7 +98,7 @@ def test_nltk_on_strange_and_random_texts(name: str) -> None:
     x = [*STRANGE, *random_sentences(25, 15, seed=1)]
     s = [*STRANGE, *random_sentences(25, 25, seed=2)]
     expected = [[nltk_bleu(name, a, b) for b in s] for a in x]
-    assert np.count_nonzero(expected) > 20
+    assert np.count_nonzero(expected) > 15
     np.testing.assert_allclose(kernel(name, x, s), expected, rtol=1e-12, atol=0)
 
 

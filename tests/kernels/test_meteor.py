@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,7 +16,16 @@ from nltk.translate import meteor_score as nltk_meteor
 
 from refless.errors import KernelError
 from refless.kernels import kernel
-from tests.kernels.texts import STRANGE, WORDS, essays, mirror, random_sentences, summaries, texts
+from tests.kernels.texts import (
+    STRANGE,
+    WORDS,
+    essays,
+    mirror,
+    nltk_wordnet,
+    random_sentences,
+    summaries,
+    texts,
+)
 
 BOTH = ["meteor.nltk35", "meteor.nltk39"]
 # Words, and stems as nltk39 looks them up; not symmetric, some chained, one of itself.
@@ -63,10 +73,7 @@ def oracle35(x: str, s: str) -> float:
     if not pairs:
         return 0.0
     pairs.sort(key=lambda pair: pair[0])
-    chunks = 1 + sum(
-        (i + 1, j + 1) != following
-        for (i, j), following in zip(pairs, pairs[1:], strict=False)
-    )
+    chunks = 1 + sum((i + 1, j + 1) != following for (i, j), following in pairwise(pairs))
     m = len(pairs)
     precision, recall = m / len(a), m / len(b)
     f = precision * recall / (0.9 * precision + 0.1 * recall)
@@ -158,14 +165,11 @@ def test_nltk_on_10000_characters(name: str) -> None:
 
 
 @pytest.mark.mirror
-def test_todays_nltk_on_summaries_and_essays(monkeypatch: pytest.MonkeyPatch) -> None:
-    import nltk.data
-    from nltk.data import ZipFilePathPointer
-
+def test_todays_nltk_on_summaries_and_essays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     place = mirror("nltk/wordnet.zip")
-    # nltk opens files below its own data directories only.
-    monkeypatch.setattr(nltk.data, "path", [*nltk.data.path, str(place.parent)])
-    reader = WordNetCorpusReader(ZipFilePathPointer(str(place), "wordnet/"), None)
+    reader = nltk_wordnet(tmp_path, monkeypatch)
     x, _ = summaries()
     for some in (x[::5], essays(12)):
         expected = [

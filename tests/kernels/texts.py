@@ -5,15 +5,23 @@ from __future__ import annotations
 import csv
 import os
 import random
+import shutil
+import warnings
 from pathlib import Path
 
+import nltk.data
 import pytest
 from hypothesis import strategies as st
+from nltk.corpus.reader.wordnet import WordNetCorpusReader
 
-WORDS = (
-    "the a of cat cats dog dogs run running ran runs walk walks large big huge house home quickly"
-    " company firm firms business guide guides command commands always says said it's they're"
-).split()
+# fmt: off
+WORDS = [
+    "the", "a", "of", "cat", "cats", "dog", "dogs", "run", "running", "ran", "runs", "walk",
+    "walks", "large", "big", "huge", "house", "home", "quickly", "company", "firm", "firms",
+    "business", "guide", "guides", "command", "commands", "always", "says", "said", "it's",
+    "they're",
+]
+# fmt: on
 
 STRANGE = [
     "",
@@ -47,8 +55,12 @@ texts = characters | sentences | st.text(max_size=30)
 
 
 def random_sentences(n: int, longest: int, seed: int) -> list[str]:
+    """Every other one is made of five words only, so that phrases recur."""
     rng = random.Random(seed)
-    return [" ".join(rng.choices(WORDS, k=rng.randint(0, longest))) for _ in range(n)]
+    return [
+        " ".join(rng.choices(WORDS[: 5 if i % 2 else len(WORDS)], k=rng.randint(0, longest)))
+        for i in range(n)
+    ]
 
 
 def mirror(name: str) -> Path:
@@ -60,6 +72,17 @@ def mirror(name: str) -> Path:
     if not path.exists():
         pytest.skip(f"the mirror has no {name}")
     return path
+
+
+def nltk_wordnet(folder: Path, monkeypatch: pytest.MonkeyPatch) -> WordNetCorpusReader:
+    """nltk's own reader of the mirror's WordNet, which must lie below its data directory."""
+    place = folder / "nltk_data" / "corpora" / "wordnet.zip"
+    place.parent.mkdir(parents=True)
+    shutil.copy(mirror("nltk/wordnet.zip"), place)
+    monkeypatch.setattr(nltk.data, "path", [str(place.parent.parent)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of languages that are not there
+        return WordNetCorpusReader(nltk.data.find("corpora/wordnet.zip/wordnet/"), None)
 
 
 def summaries() -> tuple[list[str], list[list[float]]]:

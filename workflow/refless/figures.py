@@ -16,7 +16,6 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -46,9 +45,12 @@ STYLES = {
 
 def style() -> None:
     """Set the style of all figures."""
-    sns.set_theme(context="paper", style="ticks", font_scale=1.1)
+    plt.rcdefaults()
     plt.rcParams.update(
         {
+            "font.size": 10,
+            "axes.labelsize": 10.5,
+            "lines.linewidth": 1.6,
             "svg.fonttype": "path",
             "pdf.fonttype": 42,
             "axes.spines.top": False,

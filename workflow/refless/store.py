@@ -8,12 +8,14 @@ others, or by other code, is refused.
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from refless.errors import FormatError, StaleError
+from refless.errors import FormatError, SettingError, StaleError
 from refless.files import whole_file
 
 
@@ -57,3 +59,40 @@ def read_kernel(
         if reasons:
             raise StaleError("is stale: " + "; ".join(reasons), path=path, remedy=remedy)
     return matrix, signature
+
+
+def shard_rows(shard: str, n: int) -> slice:
+    """The candidates of one shard, e.g. ``2-of-8``: shards differ in size by one at most.
+
+    Raises
+    ------
+    SettingError : not of the form ``i-of-k`` with i from 1 to k.
+    """
+    match = re.fullmatch(r"(\d+)-of-(\d+)", shard)
+    part, parts = (int(match[1]), int(match[2])) if match else (0, 0)
+    if not 1 <= part <= parts:
+        raise SettingError(f"a shard is written like 2-of-8, not {shard!r}")
+    return slice((part - 1) * n // parts, part * n // parts)
+
+
+def gather_kernel(paths: Sequence[str | Path], out: str | Path) -> None:
+    """Put the shards of one kernel together; the file is the one of an unsharded run, bit for bit.
+
+    Raises
+    ------
+    StaleError : the shards' signatures differ, or the rows do not add up to a square kernel.
+    """
+    parts, signatures = zip(*(read_kernel(path, check_code=False) for path in paths), strict=True)
+    for path, signature in zip(paths, signatures, strict=True):
+        if signature != signatures[0]:
+            raise StaleError(
+                "does not fit the other shards", path=path, remedy="delete it and run again"
+            )
+    matrix = np.concatenate(parts)
+    if matrix.shape[0] != matrix.shape[1]:
+        raise StaleError(
+            f"{len(parts)} shards make {matrix.shape[0]} rows of {matrix.shape[1]}",
+            path=paths[0],
+            remedy="delete the shards and run again",
+        )
+    write_kernel(matrix, signatures[0], out)

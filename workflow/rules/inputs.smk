@@ -57,6 +57,29 @@ def kernel_families():
     return families
 
 
+def kernel_outputs(family, directory):
+    return [f"{directory}/{kernel}.npz" for kernel in kernel_families()[family]]
+
+
+def shard_inputs(family):
+    return [
+        path
+        for kernel in kernel_families()[family]
+        for path in gather.kernel(
+            f"results/shards/{{{{task}}}}/{{scatteritem}}/{kernel}.npz"
+        )
+    ]
+
+
+def first_directory(wildcards, output):
+    return str(Path(output[0]).parent)
+
+
+def shard_directories(wildcards, input):
+    """The directories of the shards, each once, in the order of the shards."""
+    return list(dict.fromkeys(str(Path(path).parent) for path in input.shards))
+
+
 def wordnet_files(family):
     if family == "meteor":
         return [f"{DATA}/{WORDNET}", f"results/verified/{WORDNET}.json"]

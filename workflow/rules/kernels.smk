@@ -1,7 +1,14 @@
 # Stage: kernel. In: rated texts. Out: results/kernels/<task>/<kernel>.npz, matrix and signature.
 
 
-# One rule a family of kernels, so that an edited module rebuilds its own kernels and no others.
+# Over how many jobs a kernel is scattered is a matter of the machine: `set-scatter` in a profile.
+scattergather:
+    kernel=1,
+
+
+SHARDS = len(gather.kernel("{scatteritem}"))
+
+# Rules a family of kernels, so that an edited module rebuilds its own kernels and no others.
 for FAMILY, VARIANTS in kernel_families().items():
 
     rule:
@@ -13,21 +20,55 @@ for FAMILY, VARIANTS in kernel_families().items():
             wordnet=wordnet_files(FAMILY),
             code=code("compute_kernels.py", f"kernels/{FAMILY}"),
         output:
-            [f"results/kernels/{{task}}/{kernel}.npz" for kernel in VARIANTS],
+            kernel_outputs(FAMILY, "results/kernels/{task}")
+            if SHARDS == 1
+            else temporary(
+                kernel_outputs(FAMILY, "results/shards/{task}/{scatteritem}")
+            ),
         log:
-            f"results/logs/compute_kernels/{{task}}/{FAMILY}.log",
+            f"results/logs/compute_kernels/{{task}}/{FAMILY}.log"
+            if SHARDS == 1
+            else f"results/logs/compute_kernels/{{task}}/{FAMILY}.{{scatteritem}}.log",
         benchmark:
-            f"results/benchmarks/compute_kernels/{{task}}/{FAMILY}.tsv"
+            (
+                f"results/benchmarks/compute_kernels/{{task}}/{FAMILY}.tsv"
+                if SHARDS == 1
+                else f"results/benchmarks/compute_kernels/{{task}}/{FAMILY}.{{scatteritem}}.tsv"
+            )
         conda:
             "../../envs/refless.yaml"
         threads: 2
         params:
             kernels=VARIANTS,
             wordnet=wordnet_option(FAMILY),
+            shard="" if SHARDS == 1 else "--shard {scatteritem}",
+            out=first_directory,
         shell:
             "python workflow/scripts/compute_kernels.py {params.kernels}"
-            " --ratings results/ratings/{wildcards.task} {params.wordnet} --threads {threads}"
-            " --out results/kernels/{wildcards.task} --log {log}"
+            " --ratings results/ratings/{wildcards.task} {params.wordnet} {params.shard}"
+            " --threads {threads} --out {params.out} --log {log}"
+
+    if SHARDS > 1:
+
+        rule:
+            name:
+                f"gather_{FAMILY}_kernels"
+            input:
+                shards=shard_inputs(FAMILY),
+                code=code("gather_kernels.py"),
+            output:
+                kernel_outputs(FAMILY, "results/kernels/{task}"),
+            log:
+                f"results/logs/gather_kernels/{{task}}/{FAMILY}.log",
+            conda:
+                "../../envs/refless.yaml"
+            params:
+                kernels=VARIANTS,
+                directories=shard_directories,
+                out=first_directory,
+            shell:
+                "python workflow/scripts/gather_kernels.py {params.kernels}"
+                " --shards {params.directories} --out {params.out} --log {log}"
 
 
 # For the maintainers: renew the numbers that come with refless. It has no output of its own, so it

@@ -1,7 +1,8 @@
 """Compute kernels of a task's texts with themselves, and sign them. Stage: kernel.
 
 One job serves all variants of a family: to start the compiled code takes longer than to run it on
-a few hundred texts.
+a few hundred texts. A large kernel is cut into shards of candidates (`--shard 2-of-8`), which
+gather_kernels.py puts together again.
 """
 
 import argparse
@@ -12,7 +13,7 @@ from pathlib import Path
 from refless.files import read_json, read_texts
 from refless.kernels import kernel, signature
 from refless.scripting import run
-from refless.store import write_kernel
+from refless.store import shard_rows, write_kernel
 
 log = logging.getLogger(__name__)
 
@@ -21,9 +22,10 @@ def main(arguments: argparse.Namespace) -> None:
     about = read_json(arguments.ratings / "about.json")
     texts = read_texts(arguments.ratings / "texts.csv")
     options = {} if arguments.wordnet is None else {"wordnet": str(arguments.wordnet)}
+    rows = None if arguments.shard is None else shard_rows(arguments.shard, len(texts))
     for name in arguments.kernels:
         begin = time.perf_counter()
-        matrix = kernel(name, texts, texts, threads=arguments.threads, **options)
+        matrix = kernel(name, texts, texts, rows=rows, threads=arguments.threads, **options)
         seconds = time.perf_counter() - begin
         log.info("%s on %s: %d x %d pairs in %.2f s", name, about["task"], *matrix.shape, seconds)
         signed = signature(name, about["text_sum"], **options)
@@ -35,6 +37,7 @@ parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("kernels", nargs="+", help="names of kernels, e.g. bleu.char")
 parser.add_argument("--ratings", type=Path, required=True, help="directory of the task's tables")
 parser.add_argument("--wordnet", type=Path, help="WordNet 3.0 in nltk's layout, for METEOR")
+parser.add_argument("--shard", help="which part of the candidates, e.g. 2-of-8; default: all")
 parser.add_argument("--threads", type=int, default=1)
 parser.add_argument("--out", type=Path, required=True, help="directory for the kernel files")
 

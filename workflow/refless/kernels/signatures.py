@@ -17,6 +17,7 @@ import io
 import json
 import tokenize
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -100,8 +101,8 @@ def fingerprint(name: str) -> str:
     comments, docstrings and blank lines.
     """
     digest = hashlib.sha256()
-    for path in sorted(_sources(module_path(name))):
-        digest.update(f"{path.relative_to(FOLDER).as_posix()}\n{_code(path)}\n".encode())
+    for path, source in sorted(_sources(module_path(name)).items()):
+        digest.update(f"{path.relative_to(FOLDER).as_posix()}\n{_code(source)}\n".encode())
     return digest.hexdigest()
 
 
@@ -126,72 +127,66 @@ def _version(package: str) -> str | None:
         return None
 
 
-def _sources(path: Path) -> set[Path]:
-    """A module and what it imports from ``refless.kernels``, directly or not."""
-    found: set[Path] = set()
+def _sources(path: Path) -> dict[Path, str]:
+    """The files, and their contents, of a module and of what it imports from this package."""
+    found: dict[Path, str] = {}
     waiting = [path]
     while waiting:
         path = waiting.pop()
-        if path in found:
-            continue
-        found.add(path)
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            modules: list[str] = []
-            if isinstance(node, ast.Import):
-                modules = [alias.name for alias in node.names]
-            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                modules = [node.module, *(f"{node.module}.{a.name}" for a in node.names)]
-            for module in modules:
-                if module.startswith(f"{_PACKAGE}."):
-                    parts = module.removeprefix(f"{_PACKAGE}.").split(".")
-                    candidate = FOLDER.joinpath(*parts).with_suffix(".py")
-                    if candidate.is_file():
-                        waiting.append(candidate)
+        if path not in found:
+            found[path] = path.read_text(encoding="utf-8")
+            files = [FOLDER / f"{module}.py" for module in _imports(found[path])]
+            waiting += [file for file in files if file.is_file()]
     return found
 
 
-def _code(path: Path) -> str:
+@cache
+def _imports(source: str) -> list[str]:
+    """What a source imports from ``refless.kernels``: names of modules, and other names."""
+    modules = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            modules += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            modules += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    inside = f"{_PACKAGE}."
+    return [m.removeprefix(inside).partition(".")[0] for m in modules if m.startswith(inside)]
+
+
+@cache
+def _code(source: str) -> str:
     """The source without comments, docstrings and blank lines.
 
     They are cut out by position and the rest is left as it stands, so that the result does not
     depend on how a version of Python would print it.
     """
-    source = path.read_text(encoding="utf-8")
     lines = source.split("\n")
     cuts = []  # (first line, first column, last line, last column), in characters, 0-based
-    kept: set[int] = set()  # lines that are inside a string, where blanks count
-    docstrings = set()
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            head = node.body[0] if node.body else None
-            if (
-                isinstance(head, ast.Expr)
-                and isinstance(head.value, ast.Constant)
-                and isinstance(head.value.value, str)
-            ):
-                docstrings.add(head.value)
-    for node in ast.walk(tree):
-        text = isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)
-        if not (text or isinstance(node, ast.JoinedStr)):
+    for node in ast.walk(ast.parse(source)):
+        if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
             continue
-        assert isinstance(node, ast.Constant | ast.JoinedStr)
-        first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
-        if node in docstrings:
+        if isinstance(node.value.value, str):  # a docstring, or one of a variable
+            first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
             # Columns of the syntax tree count bytes.
             begin = len(lines[first].encode()[: node.col_offset].decode())
             end = len(lines[last].encode()[: node.end_col_offset].decode())
             cuts.append((first, begin, last, end))
-        else:
-            kept.update(range(first, last))
+    kept: set[int] = set()  # lines that a string goes on after: blanks count there
+    opened = []
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type == tokenize.COMMENT:
-            line, column = token.start[0] - 1, token.start[1]
-            cuts.append((line, column, line, column + len(token.string)))
+        (line, column), kind = token.start, tokenize.tok_name[token.type]
+        if kind == "COMMENT":
+            cuts.append((line - 1, column, line - 1, column + len(token.string)))
+        elif kind == "STRING":
+            kept.update(range(line - 1, token.end[0] - 1))
+        elif kind == "FSTRING_START":  # in pieces since Python 3.12
+            opened.append(line)
+        elif kind == "FSTRING_END":
+            kept.update(range(opened.pop() - 1, token.end[0] - 1))
     for first, begin, last, end in sorted(cuts, reverse=True):
         lines[last] = lines[first][:begin] + lines[last][end:]
         for line in range(first, last):
             lines[line] = ""
-    # A line that a string goes on after keeps its end; another loses blanks there.
+            kept.discard(line)
     result = [line if i in kept else line.rstrip() for i, line in enumerate(lines)]
     return "\n".join(line for i, line in enumerate(result) if line or i in kept or (i - 1) in kept)

@@ -1,0 +1,233 @@
+"""What holds for every kernel: shards, threads, order; and neighbors against the whole matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from refless.errors import KernelError
+from refless.kernels import _blocks, bleu, kernel, meteor, names, neighbor_sums, rouge_l
+from tests.kernels.texts import STRANGE, mirror, random_sentences, summaries, texts
+
+NAMES = [
+    *("bleu.char", "bleu.word", "bleu.char.unclipped", "bleu.word.unclipped"),
+    *("rouge_l.stem", "rouge_l.plain", "meteor.nltk35", "meteor.nltk39"),
+]
+SYNONYMS = {"big": ["large"], "large": ["big", "huge"], "home": ["house"], "firm": ["company"]}
+each = pytest.mark.parametrize("name", NAMES)
+
+
+def options(name: str) -> dict[str, Any]:
+    return {"synonyms": SYNONYMS} if name.startswith("meteor") else {}
+
+
+def some_texts() -> tuple[list[str], list[str]]:
+    x = [*STRANGE, *random_sentences(40, 14, seed=1), *random_sentences(3, 100, seed=2)]
+    s = [*random_sentences(60, 14, seed=3), *STRANGE, *x[-10:]]
+    return x, s
+
+
+@pytest.fixture
+def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks of a few texts, and few values at a time."""
+    for module in (bleu, rouge_l, meteor):
+        monkeypatch.setattr(module, "WIDTH", 7)
+    monkeypatch.setattr(_blocks, "VALUES", 30)
+
+
+def by_matrix(
+    matrix: np.ndarray, quality: np.ndarray, taus: list[float], exclude: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Counts and sums read off the matrix, one addition after the other."""
+    counts = np.zeros((len(matrix), len(taus)), np.int64)
+    sums = np.zeros((len(matrix), len(taus)))
+    for i in range(matrix.shape[0]):
+        for t, tau in enumerate(taus):
+            for j in range(matrix.shape[1]):
+                if matrix[i, j] >= tau and j != exclude[i]:
+                    counts[i, t] += 1
+                    sums[i, t] += quality[j]
+    return counts, sums
+
+
+def test_all_kernels_are_tested_here() -> None:
+    assert sorted(n for n in names() if n.split(".")[0] in ("bleu", "rouge_l", "meteor")) == (
+        sorted(NAMES)
+    )
+
+
+@each
+def test_matrix_is_float64_of_the_right_shape(name: str) -> None:
+    for x, s in (([], []), (["a b c d"], []), ([], ["a b c d"]), (["a"] * 3, ["a"] * 5)):
+        matrix = kernel(name, x, s, **options(name))
+        assert matrix.shape == (len(x), len(s))
+        assert matrix.dtype == np.float64
+
+
+@each
+@pytest.mark.usefixtures("narrow")
+def test_threads_blocks_and_shards_give_the_same_bits(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x, s = some_texts()
+    one = kernel(name, x, s, threads=1, **options(name))
+    assert np.array_equal(one, kernel(name, x, s, threads=2, **options(name)))
+    for rows in (slice(0, 11), slice(11, None), slice(5, 50, 3)):
+        assert np.array_equal(one[rows], kernel(name, x, s, rows=rows, **options(name)))
+    monkeypatch.undo()
+    assert np.array_equal(one, kernel(name, x, s, **options(name)))
+
+
+@each
+@settings(max_examples=25, deadline=None)
+@given(
+    x=st.lists(texts, min_size=1, max_size=5),
+    s=st.lists(texts, min_size=1, max_size=8),
+    data=st.data(),
+)
+def test_permuting_texts_permutes_the_matrix(
+    name: str, x: list[str], s: list[str], data: st.DataObject
+) -> None:
+    columns = data.draw(st.permutations(range(len(s))))
+    rows = data.draw(st.permutations(range(len(x))))
+    matrix = kernel(name, x, s, **options(name))
+    shuffled = kernel(name, [x[i] for i in rows], [s[j] for j in columns], **options(name))
+    assert np.array_equal(shuffled, matrix[np.ix_(rows, columns)])
+
+
+@each
+@pytest.mark.usefixtures("narrow")
+def test_neighbors_are_those_of_the_matrix(name: str) -> None:
+    x, s = some_texts()
+    rng = np.random.default_rng(4)
+    quality = rng.random(len(s))
+    exclude = rng.integers(-1, len(s), len(x))
+    matrix = kernel(name, x, s, **options(name))
+    positive = matrix[matrix > 0]
+    # Values that occur are ties: they count. The next number up does not. Not in order.
+    tie = float(np.quantile(positive, 0.6, method="nearest"))
+    taus = [tie, 0.08, float(np.nextafter(tie, 2)), 0.0, -1.0, float(positive.max()), 3.0, 0.08]
+    assert ((matrix >= taus[0]).sum(1) != (matrix >= taus[2]).sum(1)).any()
+    expected = by_matrix(matrix, quality, taus, exclude)
+    for threads in (1, 2):
+        got = neighbor_sums(
+            name, x, s, quality, taus, exclude=exclude, threads=threads, **options(name)
+        )
+        assert got[0].dtype == np.int64
+        assert got[1].dtype == np.float64
+        assert np.array_equal(got[0], expected[0])
+        assert np.array_equal(got[1], expected[1])
+    rows = slice(3, 40, 2)
+    shard = neighbor_sums(
+        name, x, s, quality, taus[:2], exclude=exclude, rows=rows, **options(name)
+    )
+    assert np.array_equal(shard[0], expected[0][rows, :2])
+    assert np.array_equal(shard[1], expected[1][rows, :2])
+
+
+def test_exclusion_goes_by_row_not_by_text() -> None:
+    # Three equal texts: each is left out once, the two others stay.
+    x = ["the same text"] * 3
+    counts, sums = neighbor_sums("bleu.char", x, x, [0.25, 0.5, 1.0], [0.9], exclude=[0, 1, 2])
+    assert counts.tolist() == [[2], [2], [2]]
+    assert sums.tolist() == [[1.5], [1.25], [0.75]]
+    counts, sums = neighbor_sums("bleu.char", x, x, [0.25, 0.5, 1.0], [0.9], exclude=[-1, 2, -1])
+    assert counts.tolist() == [[3], [2], [3]]
+    assert sums.tolist() == [[1.75], [0.75], [1.75]]
+
+
+def test_without_training_texts_or_taus() -> None:
+    counts, sums = neighbor_sums("bleu.char", ["abcde"], [], [], [0.1])
+    assert counts.tolist() == [[0]]
+    assert sums.tolist() == [[0.0]]
+    counts, sums = neighbor_sums("bleu.char", ["abcde"], ["abcde"], [1.0], [])
+    assert counts.shape == sums.shape == (1, 0)
+
+
+@pytest.mark.usefixtures("narrow")
+def test_progress_rises_to_the_number_of_candidates() -> None:
+    seen: list[int] = []
+    x, s = some_texts()
+    neighbor_sums("bleu.char", x, s, np.ones(len(s)), [0.1], progress=seen.append, threads=2)
+    assert len(seen) > 10
+    assert seen == sorted(seen)
+    assert seen[-1] == len(x)
+
+
+def test_wrong_arguments_are_named() -> None:
+    x = ["some text", "more text"]
+    for arguments, message in (
+        ((x, x, [1.0], [0.1]), "quality of shape"),
+        ((x, x, [1.0, np.nan], [0.1]), "finite"),
+        ((x, x, [1.0, 0.5], [np.inf]), "finite"),
+        ((x, x, [1.0, 0.5], [[0.1]]), "rows"),
+    ):
+        with pytest.raises(KernelError, match=message):
+            neighbor_sums("bleu.char", *arguments)
+    for exclude, message in (
+        ([0], "2 integers"),
+        ([0.0, 1.0], "type float64"),
+        ([0, 2], "from 0 to 2"),
+        ([-2, 0], "from -2 to 0"),
+    ):
+        with pytest.raises(KernelError, match=message):
+            neighbor_sums("bleu.char", x, x, [1.0, 0.5], [0.1], exclude=exclude)
+    with pytest.raises(KernelError, match="one text"):
+        kernel("bleu.char", "abc", x)
+    with pytest.raises(KernelError, match=r"training\[1\] is no text but None"):
+        kernel("bleu.char", x, ["abc", None])  # type: ignore[list-item]
+    with pytest.raises(KernelError, match="0 threads"):
+        kernel("bleu.char", x, x, threads=0)
+
+
+def test_threads_follow_what_snakemake_grants(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_blocks.os, "sched_getaffinity", lambda pid: range(8), raising=False)
+    for limit, threads in (("3", 3), ("64", 8), ("", 8), ("0", 1), ("many", 8)):
+        monkeypatch.setenv("OMP_NUM_THREADS", limit)
+        assert _blocks.available_threads(None) == threads
+    assert _blocks.available_threads(5) == 5
+
+
+@pytest.mark.mirror
+def test_published_coverage_of_the_summaries() -> None:
+    # Table 1, summarization; the share of texts with 5 to 66% of the others as neighbors.
+    x, ratings = summaries()
+    assert len(x) == 199
+    quality = np.array([np.mean(r) for r in ratings])
+    for name, tau, coverage in (
+        ("bleu.char", 0.08, 0.995),
+        ("bleu.word", 0.08, 0.0),
+        ("rouge_l.stem", 0.06, 0.970),
+        ("rouge_l.plain", 0.06, 0.950),
+        ("meteor.nltk35", 0.18, 0.121),
+        ("meteor.nltk39", 0.18, 0.101),
+    ):
+        more = {"wordnet": mirror("nltk/wordnet.zip")} if name.startswith("meteor") else {}
+        counts, _ = neighbor_sums(name, x, x, quality, [tau], exclude=np.arange(len(x)), **more)
+        covered = (counts >= 5) & (counts <= 0.66 * (len(x) - 1))
+        assert round(float(covered.mean()), 3) == coverage, name
+
+
+def test_loops_compile_where_nothing_can_be_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    import numba
+
+    from refless.kernels import _compiled
+
+    njit = numba.njit
+
+    def without_cache(types: str, *, cache: bool = False, **more: Any) -> Any:
+        if cache:
+            raise RuntimeError("cannot cache function 'add': no locator available")
+        return njit(types, **more)
+
+    def add(a: int, b: int) -> int:
+        return a + b
+
+    monkeypatch.setattr(numba, "njit", without_cache)
+    loop = _compiled.compiled("int64(int64, int64)")(add)
+    assert loop(2, 3) == 5
+    assert loop.signatures  # type: ignore[attr-defined]

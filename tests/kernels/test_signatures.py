@@ -1,0 +1,247 @@
+"""Signatures: they change when what decides the numbers changes, and not otherwise."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from refless.errors import KernelError
+from refless.kernels import (
+    _registry,
+    fingerprint,
+    kernel,
+    matches_code,
+    module_path,
+    names,
+    signature,
+    signatures,
+    text_sum,
+)
+
+SOURCE = '''"""A module."""
+
+from refless.kernels._helper import help_
+
+TABLE = """a
+
+b # no comment
+"""  # a comment
+LONG = (
+    "a"  # here
+
+    # and here
+    "b"
+)
+"""What LONG is."""
+
+
+def value(x):
+    """What it does,
+
+    and more.
+    """
+    # How.
+    return f"{x}#" + '#' + help_(x)  # so
+
+
+class Thing:
+    """é: bytes are not characters."""  # é
+
+    size = 1
+'''
+
+
+INSTALLED = {name: fingerprint(name) for name in names()}
+
+
+@pytest.fixture
+def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The kernels' sources in another folder, which the signatures then look at."""
+    folder = tmp_path / "kernels"
+    shutil.copytree(_registry.FOLDER, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(signatures, "FOLDER", folder)
+    monkeypatch.setattr(
+        signatures, "module_path", lambda name: folder / _registry.module_path(name).name
+    )
+    return folder
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    source = path.read_text(encoding="utf-8")
+    assert old in source
+    path.write_text(source.replace(old, new), encoding="utf-8")
+
+
+# ---- text_sum ----------------------------------------------------------------------------------
+
+
+def test_text_sum_by_hand() -> None:
+    # 8 bytes of length, then UTF-8: \u00e9 is c3 a9; a lone surrogate d800 is ed a0 80.
+    content = bytes([2, 0, 0, 0, 0, 0, 0, 0, 0xC3, 0xA9, 3, 0, 0, 0, 0, 0, 0, 0, 0xED, 0xA0, 0x80])
+    assert text_sum(["\u00e9", "\ud800"]) == hashlib.sha256(content).hexdigest()
+
+
+some = st.lists(st.text(alphabet="a\x00\x01\ud83d\ude00\U0001f600", max_size=3), max_size=4)
+
+
+@given(one=some, other=some)
+def test_text_sum_tells_lists_apart(one: list[str], other: list[str]) -> None:
+    assert (text_sum(one) == text_sum(other)) == (one == other)
+
+
+# ---- code --------------------------------------------------------------------------------------
+
+
+def test_comments_docstrings_and_blank_lines_are_cut() -> None:
+    expected = (
+        "from refless.kernels._helper import help_\n"
+        'TABLE = """a\n'
+        "\n"
+        "b # no comment\n"
+        '"""\n'
+        "LONG = (\n"
+        '    "a"\n'
+        '    "b"\n'
+        ")\n"
+        "def value(x):\n"
+        "    return f\"{x}#\" + '#' + help_(x)\n"
+        "class Thing:\n"
+        "    size = 1"
+    )
+    assert signatures._code(SOURCE) == expected
+
+
+def test_comments_and_docstrings_do_not_change_a_fingerprint(copy: Path) -> None:
+    for path in copy.glob("*.py"):
+        edit(path, "from __future__", "# A comment.\n\n\nfrom __future__")
+        edit(path, "Stage: kernels", "Stage: one that is called otherwise")
+    edit(copy / "bleu.py", '"""Make texts ready', '"""\n\n    Made texts ready')
+    edit(copy / "_ngrams.py", "    n = len(codes)\n", "    # So many.\n\n    n = len(codes)  # n\n")
+    assert {name: fingerprint(name) for name in names()} == INSTALLED
+
+
+def test_code_changes_a_fingerprint(copy: Path) -> None:
+    before = INSTALLED
+    edit(copy / "meteor.py", "0.9 * precision", "0.8 * precision")
+    changed = {name for name in names() if fingerprint(name) != before[name]}
+    assert changed == {"meteor.nltk35", "meteor.nltk39"}
+    # A helper counts for those that import it, also through another.
+    before = {name: fingerprint(name) for name in names()}
+    edit(copy / "wordnet.py", '("men", "man")', '("men", "mon")')
+    edit(copy / "_ngrams.py", "ORDERS = (2, 3, 4)", "ORDERS = (1, 3, 4)")
+    changed = {name.split(".")[0] for name in names() if fingerprint(name) != before[name]}
+    assert changed == {"bleu", "meteor"}
+    before = {name: fingerprint(name) for name in names()}
+    edit(copy / "_texts.py", "np.int32", "np.int16")
+    assert {name.split(".")[0] for name in names() if fingerprint(name) != before[name]} >= {
+        "bleu",
+        "rouge_l",
+        "meteor",
+    }
+
+
+# ---- signatures --------------------------------------------------------------------------------
+
+
+def test_signature_holds_what_decides_the_numbers() -> None:
+    signed = signature("meteor.nltk35", "abc", resources={"wordnet": "def"}, wordnet="/some/place")
+    assert json.loads(json.dumps(signed)) == signed
+    assert "/some/place" not in json.dumps(signed)
+    assert signed["kernel"] == "meteor.nltk35"
+    assert signed["data"] == "abc"
+    assert signed["resources"] == {"wordnet": "def"}
+    assert list(signed["packages"]) == ["nltk"]
+    assert signature("bleu.char", "abc")["packages"] == {}
+    assert signature("rouge_l.plain", "abc")["packages"] == {}
+    assert list(signature("rouge_l.stem", "abc")["packages"]) == ["nltk"]
+
+
+def test_signature_of_given_synonyms() -> None:
+    def signed(synonyms: object) -> dict[str, str]:
+        return signature("meteor.nltk39", "abc", synonyms=synonyms)["resources"]
+
+    one = signed({"a": ["b", "c"], "d": ["e"]})
+    assert one == signed({"d": ["e"], "a": ["c", "b"]})
+    assert one != signed({"d": ["e"], "a": ["b"]})
+    with pytest.raises(KernelError, match="mapping"):
+        signed(lambda word: [])
+
+
+def test_option_that_cannot_be_kept() -> None:
+    with pytest.raises(KernelError, match="signed"):
+        signature("bleu.char", "abc", something=object())
+
+
+@pytest.mark.parametrize("name", ["bleu.char", "rouge_l.stem", "meteor.nltk35"])
+def test_fresh_signature_matches(name: str) -> None:
+    signed = json.loads(json.dumps(signature(name, "abc", resources={"wordnet": "def"})))
+    assert matches_code(signed) == []
+
+
+def test_reasons_of_a_stale_signature(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    signed = signature("rouge_l.stem", "abc")
+    assert matches_code(signed) == []
+    (reason,) = matches_code({**signed, "kernel": "rouge_l.none"})
+    assert "rouge_l.none" in reason
+    (reason,) = matches_code({**signed, "packages": {"nltk": "3.5"}})
+    assert "nltk 3.5" in reason
+    (reason,) = matches_code({**signed, "packages": {}})
+    assert "no version" in reason
+    (reason,) = matches_code({**signed, "packages": {**signed["packages"], "numpy": "1.0"}})
+    assert "numpy 1.0" in reason
+    assert "no longer" in reason
+    edit(copy / "rouge_l.py", "precision * recall", "precision + recall")
+    (reason,) = matches_code(signed)
+    assert "code of rouge_l.stem" in reason
+    assert len(matches_code({})) == 1
+    monkeypatch.setattr(signatures, "_version", lambda package: None)
+    assert any("not installed" in reason for reason in matches_code(signed))
+
+
+# ---- registry ----------------------------------------------------------------------------------
+
+
+def test_unknown_kernels_and_options() -> None:
+    for call in (lambda n: kernel(n, [], []), module_path, fingerprint):
+        with pytest.raises(KernelError, match=r"rouge\.l.*\n.*bleu\.char.*rouge_l\.stem"):
+            call("rouge.l")
+    with pytest.raises(KernelError, match=r"'n'.*\n.*its options are: none"):
+        kernel("bleu.char", [], [], n=4)
+    with pytest.raises(KernelError, match="its options are: wordnet, synonyms"):
+        kernel("meteor.nltk35", [], [], wornet="x")
+
+
+def test_names_signatures_and_paths_import_no_kernel() -> None:
+    code = (
+        "import sys, refless.kernels as k\n"
+        "for name in k.names():\n"
+        "    k.module_path(name), k.matches_code(k.signature(name, 'sum', resources={}))\n"
+        "print(sorted(m for m in sys.modules if m.split('.')[0] in ('numba', 'nltk') or"
+        " m.startswith('refless.kernels.') and m.split('.')[2] in ('bleu', 'rouge_l', 'meteor')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_kernel_is_one_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "bertscore.py").write_text('NAMES = ("bertscore.*",)\n', encoding="utf-8")
+    (tmp_path / "exact.py").write_text('"""Doc."""\nNAMES = ("exact.same",)\n', encoding="utf-8")
+    (tmp_path / "helper.py").write_text("NAMES_ = 1\n", encoding="utf-8")
+    monkeypatch.setattr(_registry, "FOLDER", tmp_path)
+    _registry._modules.cache_clear()
+    try:
+        assert names() == ["bertscore.*", "exact.same"]
+        assert module_path("exact.same") == tmp_path / "exact.py"
+        assert module_path("bertscore.any-model") == tmp_path / "bertscore.py"
+        with pytest.raises(KernelError):
+            module_path("exact.other")
+    finally:
+        _registry._modules.cache_clear()

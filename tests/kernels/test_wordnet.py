@@ -1,0 +1,136 @@
+"""WordNet's files: a small one of our own making, and the real one against nltk's reader."""
+
+from __future__ import annotations
+
+import random
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from refless.errors import KernelError
+from refless.kernels.wordnet import WordNet, content_sum, find
+from tests.kernels.texts import mirror, nltk_wordnet
+
+# part: sets of synonyms
+SENSES = {
+    "noun": [["cat", "puss"], ["cat", "lash", "cat-o'-nine-tails"], ["hot_dog", "frank"]],
+    "verb": [["hitch", "hike"], ["vomit", "cat"], ["Go", "travel"]],
+    "adj": [["galore(ip)", "abounding"], ["fine", "OK"]],
+    "adv": [["finely", "fine"]],
+}
+EXCEPTIONS = {"noun": "cats' cat\nmen man\n", "verb": "went go\n", "adj": "", "adv": ""}
+
+
+def write(folder: Path) -> Path:
+    """SENSES in the format of WordNet's database files (wndb(5WN))."""
+    folder.mkdir(parents=True)
+    for part, sets in SENSES.items():
+        data = "  1 a licence with | and blanks\n"
+        offsets: dict[str, list[int]] = {}
+        for names in sets:
+            for name in names:
+                offsets.setdefault(name.partition("(")[0].lower(), []).append(len(data))
+            fields = " ".join(f"{name} 0" for name in names)
+            data += f"{len(data):08d} 05 {part[0]} {len(names):02x} {fields} 000 | a gloss  \n"
+        index = "  1 a licence\n"
+        for name in sorted(offsets):
+            found = " ".join(f"{offset:08d}" for offset in offsets[name])
+            n = len(offsets[name])
+            index += f"{name} {part[0]} {n} 2 @ ~ {n} 0 {found}  \n"
+        (folder / f"data.{part}").write_text(data, encoding="utf-8")
+        (folder / f"index.{part}").write_text(index, encoding="utf-8")
+        (folder / f"{part}.exc").write_text(EXCEPTIONS[part], encoding="utf-8")
+    return folder
+
+
+def pack(folder: Path, path: Path) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in sorted(folder.iterdir(), reverse=True):
+            archive.write(file, f"wordnet/{file.name}")
+    return path
+
+
+def test_synonyms_by_hand(tmp_path: Path) -> None:
+    wordnet = WordNet(write(tmp_path / "wordnet"))
+    # All parts of speech, spelt as they are; compounds and positions of adjectives are left out.
+    assert wordnet.synonyms("cat") == {"cat", "puss", "lash", "cat-o'-nine-tails", "vomit"}
+    assert wordnet.synonyms("Frank") == {"frank"}
+    assert wordnet.synonyms("hot_dog") == {"frank"}
+    assert wordnet.synonyms("galore") == {"galore", "abounding"}
+    assert wordnet.synonyms("fine") == {"fine", "OK", "finely"}
+    # Endings: cats as noun and verb; hiking to hike; finer to fine. Exceptions: went, cats'.
+    assert wordnet.synonyms("cats") == wordnet.synonyms("cat")
+    assert wordnet.synonyms("hiking") == {"hitch", "hike"}
+    assert wordnet.synonyms("finer") == {"fine", "OK"}
+    assert wordnet.synonyms("went") == {"Go", "travel"}
+    assert wordnet.synonyms("cats'") == {"cat", "puss", "lash", "cat-o'-nine-tails"}
+    for word in ("", "s", "ing", "men", "dog", "hitchings", "caf\u00e9", "\ud800"):
+        assert wordnet.synonyms(word) == set(), word
+
+
+def test_only_nltk35_cuts_endings_again(tmp_path: Path) -> None:
+    place = write(tmp_path / "wordnet")
+    # hitchings, hitching, hitch.
+    assert WordNet(place).synonyms("hitchings") == set()
+    assert WordNet(place, insist=True).synonyms("hitchings") == {"hitch", "hike"}
+    assert WordNet(place, insist=True).synonyms("cats") == WordNet(place).synonyms("cats")
+
+
+def test_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import nltk.data
+
+    folder = write(tmp_path / "data" / "corpora" / "wordnet")
+    archive = pack(folder, tmp_path / "packed.zip")
+    for given in (folder, folder.parent, tmp_path / "data", str(folder)):
+        assert find(given) == folder
+    assert find(archive) == archive
+    assert WordNet(archive).synonyms("finer") == {"fine", "OK"}
+    monkeypatch.setattr(nltk.data, "path", [str(tmp_path / "none"), str(tmp_path / "data")])
+    monkeypatch.delenv("REFLESS_WORDNET", raising=False)
+    assert find() == folder
+    monkeypatch.setenv("REFLESS_WORDNET", str(archive))
+    assert find() == archive
+    assert find(folder) == folder
+
+
+def test_sum_is_of_the_contents(tmp_path: Path) -> None:
+    folder = write(tmp_path / "wordnet")
+    before = content_sum(folder)
+    assert content_sum(pack(folder, tmp_path / "one.zip")) == before
+    (folder / "LICENSE").write_text("text", encoding="utf-8")
+    assert content_sum(folder) == before
+    (folder / "verb.exc").write_text("gone go\n", encoding="utf-8")
+    assert content_sum(folder) != before
+
+
+def test_broken_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import nltk.data
+
+    monkeypatch.delenv("REFLESS_WORDNET", raising=False)
+    monkeypatch.setattr(nltk.data, "path", [])
+    with pytest.raises(KernelError, match="REFLESS_WORDNET"):
+        find()
+    folder = write(tmp_path / "wordnet")
+    (folder / "index.adv").unlink()
+    with pytest.raises(KernelError, match="not WordNet"):
+        WordNet(folder)
+    archive = pack(folder, tmp_path / "one.zip")
+    with pytest.raises(KernelError, match=r"index\.adv is missing"):
+        WordNet(archive)
+    content = bytearray(archive.read_bytes())
+    content[60:100] = bytes(40)
+    archive.write_bytes(content)
+    with pytest.raises(KernelError, match=r"one\.zip"):
+        WordNet(archive)
+
+
+@pytest.mark.mirror
+def test_the_real_wordnet_against_nltk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reader = nltk_wordnet(tmp_path, monkeypatch)
+    ours = WordNet(mirror("nltk/wordnet.zip"))
+    lemmas = random.Random(1).sample(sorted(reader.all_lemma_names()), 1_000)
+    endings = ["", "s", "es", "ses", "men", "ies", "ed", "ing", "er", "est"]
+    for word in (lemma + end for lemma in lemmas for end in endings):
+        names = {lemma.name() for sense in reader.synsets(word) for lemma in sense.lemmas()}
+        assert ours.synonyms(word) == {name for name in names if "_" not in name}, word
