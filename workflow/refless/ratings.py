@@ -34,6 +34,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -156,7 +157,7 @@ def write_table(table: pd.DataFrame, path: str | Path) -> None:
     # A bare carriage return ends a row unless it is quoted, and the writer does not see that.
     strings = table.select_dtypes(["object", "str"])
     returns = any(strings[name].astype(str).str.contains("\r").any() for name in strings)
-    quoting = csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL
+    quoting: Literal[0, 2] = csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL
     with whole_file(path) as partial:
         table.to_csv(partial, index=False, lineterminator="\n", encoding="utf-8", quoting=quoting)
 

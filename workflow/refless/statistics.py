@@ -146,8 +146,9 @@ def evaluate(prediction: Array, truth: Array, draws: int = 2000, seed: int = 0) 
     rho, p_value = spearman(p, t)
     mse = mean_squared_error(p, t)
     share = float(covered.mean()) if n else float("nan")
-    if n == 0 or not covered.any():
-        return Cell(Estimate(mse), Estimate(rho), Estimate(share), p_value, n, 0)
+    if not covered.any():
+        # every draw of uncovered candidates has coverage 0; of no candidates, none
+        return Cell(Estimate(mse), Estimate(rho), Estimate(share, share, share), p_value, n, 0)
     weights = draw_weights(n, draws, seed)
     inside = weights[:, covered].astype(np.float64)
     number = inside.sum(axis=1)
@@ -196,7 +197,8 @@ def human_rows(
     truth : quality of each candidate, shape (candidates,)
     undefined : the rho of an annotator for whom there is none (labels all alike, or fewer than 3
         of them); NaN leaves that annotator out
-    draws, seed : of the bootstrap over candidates (the annotators stay)
+    draws, seed : of the bootstrap over candidates (the annotators stay). For the best annotator
+        it is the bootstrap of an extreme, which leans to the better side.
 
     Everything is NaN where there is no rating. In a draw that misses all candidates of an
     annotator, that annotator has no MSE and rho is undefined.

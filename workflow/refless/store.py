@@ -78,21 +78,26 @@ def shard_rows(shard: str, n: int) -> slice:
 def gather_kernel(paths: Sequence[str | Path], out: str | Path) -> None:
     """Put the shards of one kernel together; the file is the one of an unsharded run, bit for bit.
 
+    Parameters
+    ----------
+    paths : the shards, in order; each says in its signature which one it is
+
     Raises
     ------
-    StaleError : the shards' signatures differ, or the rows do not add up to a square kernel.
+    StaleError : a shard is missing, stands at the wrong place, or is of another kernel, other
+        texts or other code.
     """
-    parts, signatures = zip(*(read_kernel(path, check_code=False) for path in paths), strict=True)
-    for path, signature in zip(paths, signatures, strict=True):
-        if signature != signatures[0]:
+    parts = []
+    first: dict[str, Any] = {}
+    for number, path in enumerate(paths, start=1):
+        matrix, signature = read_kernel(path, check_code=False)
+        shard = signature.pop("shard", None)
+        first = first or signature
+        if shard != f"{number}-of-{len(paths)}" or signature != first:
             raise StaleError(
-                "does not fit the other shards", path=path, remedy="delete it and run again"
+                f"is not shard {number} of {len(paths)} of the same kernel (it says {shard})",
+                path=path,
+                remedy="delete the shards and run again",
             )
-    matrix = np.concatenate(parts)
-    if matrix.shape[0] != matrix.shape[1]:
-        raise StaleError(
-            f"{len(parts)} shards make {matrix.shape[0]} rows of {matrix.shape[1]}",
-            path=paths[0],
-            remedy="delete the shards and run again",
-        )
-    write_kernel(matrix, signatures[0], out)
+        parts.append(matrix)
+    write_kernel(np.concatenate(parts), first, out)

@@ -112,7 +112,7 @@ def why_absent(task):
     """Why a task has no numbers, and what would change that."""
     paths = list(config["data"][task]["files"].values())
     missing = [path for path in paths if not obtainable(path)]
-    where = "; ".join(f"{path} ({SOURCES[path].description})" for path in missing)
+    where = " and ".join(f"{path} ({SOURCES[path].description})" for path in missing)
     return f"the raw file is missing, put it at resources/manual/{where}"
 
 
@@ -224,7 +224,7 @@ def what_was_built():
         ("report", "results", "report.html"),
     ]
     for name, directory, pattern in places:
-        found = sorted(Path(directory).glob(pattern))
+        found = sorted(p for p in Path(directory).glob(pattern) if not p.name.startswith("."))
         if found:
             lines.append(f"  {name:8s}" + ", ".join(map(str, found)))
     shipped = [task for task in NEIGHBORS["tasks"] if task_mode(task) == "shipped"]

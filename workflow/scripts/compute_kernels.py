@@ -30,6 +30,8 @@ def main(arguments: argparse.Namespace) -> None:
         log.info("%s on %s: %d x %d pairs in %.2f s", name, about["task"], *matrix.shape, seconds)
         signed = signature(name, about["text_sum"], **options)
         signed |= {"task": about["task"], "provenance": "computed"}
+        if arguments.shard is not None:
+            signed["shard"] = arguments.shard
         write_kernel(matrix, signed, arguments.out / f"{name}.npz")
 
 

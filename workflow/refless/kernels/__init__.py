@@ -10,7 +10,7 @@ imported when it is asked for. Adding a family is adding that module, with
 ``NAMES``
     a tuple of the kernels' full names; ``family.*`` stands for any variant
 ``PACKAGES``
-    kernel name to a tuple of the packages whose version decides its values
+    kernel name (or ``family.*``) to a tuple of the packages whose version decides its values
 ``plan(name, candidates, training, **options)``
     the texts made ready: a `refless.kernels._plan.Plan`
 ``LOCATIONS`` and ``resources(**locations)``, if files decide the values

@@ -47,7 +47,8 @@ def units_of(
     """
     n = len(codes)
     known = int(starts[n_training])
-    left = np.repeat(starts[1:], np.diff(starts)) - np.arange(n)
+    # How many elements are left in the text from each on, itself included.
+    left = np.repeat(starts[1:].astype(np.int32), np.diff(starts)) - np.arange(n, dtype=np.int32)
     units = np.empty((len(ORDERS), n), np.int32)
     grams, keys, n_units = codes, np.empty(n, np.int64), 0
     for row, order in enumerate(ORDERS):

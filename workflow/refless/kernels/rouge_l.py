@@ -22,11 +22,11 @@ import numpy as np
 
 from refless.kernels._compiled import compiled
 from refless.kernels._plan import Fill, even_blocks
-from refless.kernels._stems import stems
+from refless.kernels._porter import stem
 from refless.kernels._texts import number_words, starts_of
 
 NAMES = ("rouge_l.stem", "rouge_l.plain")
-PACKAGES = {"rouge_l.stem": ("nltk",)}
+PACKAGES: dict[str, tuple[str, ...]] = {}
 
 WIDTH = 16384
 """Training texts in a block."""
@@ -37,17 +37,19 @@ _WORD = re.compile("[a-z0-9]+")
 
 def plan(name: str, candidates: Sequence[str], training: Sequence[str]) -> RougePlan:
     """Make texts ready for the kernel ``name``; see ``refless.kernels._plan.Plan``."""
-    return RougePlan(candidates, training, name == "rouge_l.stem")
+    return RougePlan(candidates, training, stemmed=name == "rouge_l.stem")
 
 
 class RougePlan:
     """Candidates and training texts as word numbers, from 1."""
 
-    def __init__(self, candidates: Sequence[str], training: Sequence[str], stem: bool) -> None:
+    def __init__(
+        self, candidates: Sequence[str], training: Sequence[str], *, stemmed: bool
+    ) -> None:
         self.shape = len(candidates), len(training)
         texts = [_WORD.findall(text.lower()) for text in (*candidates, *training)]
-        if stem:
-            stem_of = stems({word for words in texts for word in words if len(word) > 3})
+        if stemmed:
+            stem_of = {w: stem(w) for w in {w for words in texts for w in words if len(w) > 3}}
             texts = [[stem_of.get(word, word) for word in words] for words in texts]
         known = {"": 0}
         n = len(candidates)

@@ -117,7 +117,8 @@ def text_sum(texts: Iterable[str]) -> str:
 
 
 def _packages(name: str) -> tuple[str, ...]:
-    return tuple(constants(module_path(name)).get("PACKAGES", {}).get(name, ()))
+    stated = constants(module_path(name)).get("PACKAGES", {})
+    return tuple(stated.get(name) or stated.get(name.partition(".")[0] + ".*", ()))
 
 
 def _version(package: str) -> str | None:
