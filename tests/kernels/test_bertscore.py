@@ -7,13 +7,13 @@ a trained encoder seldom has, and cost milliseconds.
 from __future__ import annotations
 
 import csv
-import importlib
 import importlib.util
 import json
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -60,16 +60,16 @@ def bert_folder(folder: Path, **options: Any) -> Path:
     from transformers import BertConfig, BertModel, BertTokenizer
 
     limit = options.pop("model_max_length", 40)
-    letters = [c for c in "abcdefghijklmnopqrstuvwxyz"]
+    letters = list("abcdefghijklmnopqrstuvwxyz")
     known = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS, *",:!", *letters]
     known += ["##" + c for c in letters]
     vocabulary = {word: i for i, word in enumerate(dict.fromkeys(known))}
     config = BertConfig(
         vocab_size=len(vocabulary),
-        hidden_size=32,
+        hidden_size=64,
         num_hidden_layers=3,
         num_attention_heads=4,
-        intermediate_size=48,
+        intermediate_size=64,
         max_position_embeddings=options.pop("positions", 40),
         initializer_range=0.6,
         hidden_act="tanh",
@@ -108,21 +108,46 @@ def roberta_folder(folder: Path, prefix_space: bool) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module", autouse=True)
+def one_thread() -> Iterator[None]:
+    """Threads of torch that wait for a core that others use cost more than they bring here."""
+    if TORCH:
+        yield
+        return
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return bert_folder(tmp_path_factory.mktemp("models") / "tiny")
 
 
 def oracle(folder: Path, layer: int, x: list[str], s: list[str], **options: Any) -> np.ndarray:
-    """F of bert-score, each pair scored alone; shape (x, s)."""
+    """P, R and F of bert-score, each pair scored alone; shape (3, x, s)."""
     from bert_score import BERTScorer
 
     scorer = BERTScorer(
         model_type=str(folder), num_layers=layer, batch_size=1, device="cpu", **options
     )
     pairs = [(a, b) for a in x for b in s]
-    f = scorer.score([a for a, _ in pairs], [b for _, b in pairs], batch_size=1)[2]
-    return f.double().numpy().reshape(len(x), len(s))
+    scores = scorer.score([a for a, _ in pairs], [b for _, b in pairs], batch_size=1)
+    return np.stack([score.double().numpy().reshape(len(x), len(s)) for score in scores])
+
+
+def assert_equals(found: np.ndarray, expected: np.ndarray) -> None:
+    """Equal to 1e-5; where P and R have opposite signs, to what their rounding makes of F.
+
+    F = 2 P R / (P + R) has no bound near P = -R: an error of P counts 2 R R / (P + R) ** 2 times.
+    """
+    p, r, f = expected
+    factor = np.maximum(1, np.where(p * r < 0, 2 * np.maximum(p * p, r * r) / (p + r) ** 2, 1))
+    assert (np.abs(found - f) <= 1e-5 * factor).all()
+    assert np.median(np.abs(found - f)) < 1e-6
 
 
 def minilm() -> Path:
@@ -141,9 +166,7 @@ def on_tiny(folder: Path, x: list[str], s: list[str], **options: Any) -> np.ndar
 @pytest.mark.parametrize("layer", [1, 3])
 def test_equals_bert_score_on_each_pair_alone(tiny: Path, layer: int) -> None:
     expected = oracle(tiny, layer, TEXTS, TEXTS)
-    np.testing.assert_allclose(
-        on_tiny(tiny, TEXTS, TEXTS, layer=layer), expected, rtol=1e-5, atol=1e-5
-    )
+    assert_equals(on_tiny(tiny, TEXTS, TEXTS, layer=layer), expected)
 
 
 @needs_torch
@@ -155,8 +178,8 @@ def test_there_is_no_floor_of_zero(tiny: Path) -> None:
     scorer = BERTScorer(model_type=str(tiny), num_layers=3, device="cpu")
     pairs = [(a, b) for a in TEXTS for b in TEXTS]
     batched = scorer.score([a for a, _ in pairs], [b for _, b in pairs], batch_size=100)[2]
-    assert np.abs(batched.numpy().reshape(alone.shape) - alone).max() > 1e-3
-    np.testing.assert_allclose(on_tiny(tiny, TEXTS, TEXTS), alone, rtol=1e-5, atol=1e-5)
+    assert np.abs(batched.numpy().reshape(alone[2].shape) - alone[2]).max() > 1e-3
+    assert_equals(on_tiny(tiny, TEXTS, TEXTS), alone)
 
 
 @needs_wheel
@@ -170,7 +193,7 @@ def test_equals_bert_score_with_a_trained_encoder() -> None:
     s = ["Stocks fall.", "Man arrested", "Man arrested", "Ä émigré's naïve façade 東京 🙂", x[3]]
     expected = oracle(minilm(), 6, [x[0], x[1], x[3]], s)
     found = kernel(MINILM, x, s, device="cpu")
-    np.testing.assert_allclose(found[[0, 1, 3]], expected, atol=1e-5, rtol=0)
+    assert_equals(found[[0, 1, 3]], expected)
     assert (found[2] == 0).all()
     np.testing.assert_array_equal(found[:, 1], found[:, 2])
 
@@ -180,11 +203,9 @@ def test_equals_bert_score_with_a_trained_encoder() -> None:
 @pytest.mark.skipif(not HUSE.is_file(), reason="REFLESS_MIRROR has no HUSE data")
 def test_equals_bert_score_on_summaries() -> None:
     with HUSE.open(encoding="utf-8", newline="") as file:
-        texts = sorted({row["Input.OUT0"] for row in csv.DictReader(file)})
+        texts = sorted({row[f"Input.OUT{k}"] for row in csv.DictReader(file) for k in range(25)})
     x, s = texts[:12], texts[8:24]
-    np.testing.assert_allclose(
-        kernel(MINILM, x, s, device="cpu"), oracle(minilm(), 6, x, s), atol=1e-5, rtol=0
-    )
+    assert_equals(kernel(MINILM, x, s, device="cpu"), oracle(minilm(), 6, x, s))
 
 
 @needs_torch
@@ -193,7 +214,7 @@ def test_long_texts_are_cut_as_bert_score_does(tmp_path: Path) -> None:
     long = " ".join(WORDS * 3)
     x = [long, long + " red", " ".join(WORDS[:10]), "cat"]
     found = kernel("bertscore.short", x, x, model=folder, layer=2, device="cpu")
-    np.testing.assert_allclose(found, oracle(folder, 2, x, x), rtol=1e-5, atol=1e-5)
+    assert_equals(found, oracle(folder, 2, x, x))
     np.testing.assert_array_equal(found[0], found[1])
     assert found[0, 2] == pytest.approx(1)  # 12 tokens less 2 special ones
 
@@ -216,8 +237,8 @@ def test_blank_before_the_first_word_for_encoders_of_robertas_kind(tmp_path: Pat
     options = {"layer": 2, "device": "cpu"}
     as_asked = kernel("bertscore.plain", x, x, model=plain, **options)
     as_read = kernel("bertscore.plain", x, x, model=plain, prefix_space=False, **options)
-    np.testing.assert_allclose(as_asked, oracle(blank, 2, x, x), rtol=1e-5, atol=1e-5)
-    np.testing.assert_allclose(as_read, oracle(plain, 2, x, x), rtol=1e-5, atol=1e-5)
+    assert_equals(as_asked, oracle(blank, 2, x, x))
+    assert_equals(as_read, oracle(plain, 2, x, x))
     assert np.abs(as_asked - as_read).max() > 1e-3
     # Positions start after the padding's number: 60 of them are 58 tokens.
     long = ["a" * 56, "a" * 100]
@@ -248,8 +269,8 @@ def test_rescaling_with_a_baseline(tiny: Path, baseline: Path, rescale: bool | N
         lang="en",
         rescale_with_baseline=True,
         baseline_path=str(baseline),
-    )
-    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+    )[2]
+    np.testing.assert_allclose(found, expected, rtol=0, atol=2e-5)
     raw = on_tiny(tiny, TEXTS, TEXTS, layer=2)
     np.testing.assert_allclose(found, (raw - 0.375) / 0.625, rtol=1e-14)
 
@@ -276,7 +297,7 @@ def test_rescaling_without_a_baseline_says_what_to_do(baseline: Path) -> None:
     with pytest.raises(KernelError, match="rescale is off"):
         kernel("bertscore.mine", ["a"], ["b"], layer=2, baseline=baseline, rescale=False)
     with pytest.raises(KernelError, match="cannot be read: No such file"):
-        kernel("bertscore.mine", ["a"], ["b"], layer=2, baseline=baseline / "no")
+        kernel("bertscore.mine", ["a"], ["b"], layer=2, baseline="no-file")
     baseline.write_text("LAYER\tF\n1\t0.5\n")
     with pytest.raises(KernelError, match="no baseline\n.*LAYER,P,R,F"):
         kernel("bertscore.mine", ["a"], ["b"], layer=2, baseline=baseline)
@@ -329,7 +350,7 @@ def test_shards_blocks_and_threads_do_not_matter(
     others["shards"] = np.vstack(
         [on_tiny(tiny, x, s, rows=slice(i, i + 9)) for i in range(0, 70, 9)]
     )
-    others["one by one"] = np.vstack([on_tiny(tiny, x[i : i + 1], s) for i in range(0, 70)])
+    others["one by one"] = np.vstack([on_tiny(tiny, x[i : i + 1], s) for i in range(5)])
     back = np.random.default_rng(3).permutation(90)
     others["another order"] = on_tiny(tiny, x, [s[i] for i in back])[:, np.argsort(back)]
     monkeypatch.setattr(bertscore, "ROOM", 32 * 40)
@@ -337,7 +358,7 @@ def test_shards_blocks_and_threads_do_not_matter(
     monkeypatch.setattr(bertscore, "BATCH", {"cpu": 10})
     others["small blocks"] = on_tiny(tiny, x, s)
     for what, matrix in others.items():
-        np.testing.assert_allclose(matrix, whole, rtol=0, atol=1e-6, err_msg=what)
+        np.testing.assert_allclose(matrix, whole[: len(matrix)], rtol=0, atol=1e-6, err_msg=what)
     assert torch.get_num_threads() == threads
 
 
@@ -417,7 +438,7 @@ def test_models_come_from_the_hub(tiny: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
     found = kernel("bertscore.some-model", TEXTS, TEXTS, layer=3, device="cpu")
     np.testing.assert_array_equal(found, on_tiny(tiny, TEXTS, TEXTS))
-    with pytest.raises(KernelError, match="this is not roberta-large: .* 'bert', 32, 3"):
+    with pytest.raises(KernelError, match=r"this is not roberta-large: .*\('bert', 64, 3"):
         kernel("bertscore.roberta-large", TEXTS, TEXTS)
     assert asked == ["some-model", "roberta-large"]
 

@@ -43,6 +43,7 @@ import os
 import re
 import threading
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -124,7 +125,7 @@ def plan(
 ) -> BertScorePlan:
     """Encode the texts for the kernel ``name``; see ``refless.kernels._plan.Plan``.
 
-    Encoding uses torch's threads: all cores, or as many as ``OMP_NUM_THREADS`` says.
+    Encoding uses as many threads as torch: all cores, or what ``OMP_NUM_THREADS`` says.
 
     Parameters
     ----------
@@ -225,8 +226,7 @@ def find(name: str, model: str | Path | None = None) -> Path:
         stated, expected = _kind(folder), MODELS[wanted].kind
         if stated != expected:
             raise KernelError(
-                f"this is not {wanted}: type, width, layers and words are {stated}, not"
-                f" {expected}",
+                f"this is not {wanted}: type, width, layers and words are {stated}, not {expected}",
                 path=folder / "config.json",
                 remedy="call the kernel after the model that it is",
             )
@@ -444,7 +444,9 @@ def _device(torch: Any, device: str | None) -> Any:
     try:
         place = torch.device(device)
     except (RuntimeError, TypeError) as error:
-        raise KernelError(f"no device is called {device!r}", remedy="cpu, cuda or cuda:1") from error
+        raise KernelError(
+            f"no device is called {device!r}", remedy="cpu, cuda or cuda:1"
+        ) from error
     if place.type not in TILE:
         raise KernelError(f"device {device} is not supported", remedy="use cpu or cuda")
     if place.type == "cuda" and (place.index or 0) >= torch.cuda.device_count():
@@ -588,18 +590,48 @@ def encode(
     for text, row in enumerate(counts):
         if any(row):
             by_length.setdefault(len(row), []).append(text)
-    with torch.inference_mode():
-        for length, members in sorted(by_length.items()):
-            size = max(1, BATCH[encoder.device.type] // length)
-            for first in range(0, len(members), size):
-                batch = members[first : first + size]
-                ids = [tokens[text] for text in batch]
-                ids += ids[:1] * (-(-LEAST_ROWS // length) - len(ids))
-                out = encoder.network(torch.tensor(ids, device=encoder.device))[0][: len(batch)]
-                out = out / out.norm(dim=-1, keepdim=True)
-                places = starts[batch][:, None] + np.arange(length)
-                vectors[torch.from_numpy(places).to(encoder.device)] = out
+    batches = []
+    for length, members in sorted(by_length.items(), reverse=True):
+        size = max(1, BATCH[encoder.device.type] // length)
+        batches += [members[first : first + size] for first in range(0, len(members), size)]
+    threads = torch.get_num_threads()
+
+    def work(batch: list[int]) -> None:
+        ids = [tokens[text] for text in batch]
+        length = len(ids[0])
+        ids += ids[:1] * (-(-LEAST_ROWS // length) - len(ids))
+        with _alone(torch, encoder.device, threads), torch.inference_mode():
+            out = encoder.network(torch.tensor(ids, device=encoder.device))[0][: len(batch)]
+            out = out / out.norm(dim=-1, keepdim=True)
+            places = starts[batch][:, None] + np.arange(length)
+            vectors[torch.from_numpy(places).to(encoder.device)] = out
+
+    with ThreadPoolExecutor(threads if encoder.device.type == "cpu" else 1) as pool:
+        for _ in pool.map(work, batches):
+            pass
     return vectors, weights, starts
+
+
+_gpu = threading.Lock()
+
+
+@contextmanager
+def _alone(torch: Any, device: Any, threads: int) -> Iterator[None]:
+    """Let the calling thread compute by itself; a GPU, one thread at a time.
+
+    Threads that each compute something of their own do not wait for each other, as torch's would
+    within every small operation, for long where cores are shared. torch sets its number of
+    threads for the calling thread and for threads to come; ``threads`` is what it was.
+    """
+    if device.type != "cpu":
+        with _gpu:
+            yield
+        return
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
 
 
 def _repaired(text: str) -> str:
@@ -646,7 +678,6 @@ class BertScorePlan:
         self._device = encoder.device
         self._tile = TILE[encoder.device.type]
         self._threads = self._torch.get_num_threads()
-        self._lock = threading.Lock()
 
     def blocks(self) -> Iterator[tuple[int, int]]:
         tokens = float(np.diff(self._starts)[self._s].mean()) if len(self._s) else 1.0
@@ -660,28 +691,12 @@ class BertScorePlan:
             ]
 
         def fill(first: int, last: int, out: np.ndarray, column: int) -> None:
-            with self._alone(), self._torch.inference_mode():
+            with _alone(self._torch, self._device, self._threads), self._torch.inference_mode():
                 for x in self._sides(self._x[first:last], self._tile[0], LEAST_ROWS):
                     for s in sides:
                         out[x.rows[:, None], column + s.rows] = self._compare(x, s)
 
         return fill
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Let the calling thread compute by itself; a GPU, one thread at a time.
-
-        torch sets its number of threads for the calling thread and for threads to come.
-        """
-        if self._device.type != "cpu":
-            with self._lock:
-                yield
-            return
-        self._torch.set_num_threads(1)
-        try:
-            yield
-        finally:
-            self._torch.set_num_threads(self._threads)
 
     def _sides(self, texts: np.ndarray, most: int, least: int) -> Iterator[Side]:
         """Texts, sorted by length, in pieces of ``least`` to about ``most`` tokens."""
@@ -701,9 +716,7 @@ class BertScorePlan:
             places = self._starts[texts[rows]] + np.where(own, steps, 0)
             weights = np.where(own, self._weights[places], 0.0)
             index = self._torch.from_numpy(places.ravel()).to(self._device)
-            yield Side(
-                rows, self._vectors[index], self._torch.from_numpy(weights).to(self._device)
-            )
+            yield Side(rows, self._vectors[index], self._torch.from_numpy(weights).to(self._device))
 
     def _compare(self, x: Side, s: Side) -> np.ndarray:
         """F of every text in x against every text in s, shape (texts of x, texts of s).

@@ -8,14 +8,14 @@ k(x, s), from 0; at most 1 for ``meteor.nltk39``, at most 2 for ``meteor.nltk35`
 with m aligned pairs of words that form ``chunks`` runs adjacent in both texts (Lavie & Agarwal
 2007). Texts are lower-cased and split on blanks. Three passes over the words still free, each
 from the last word of x to the first, taking the last free word of s that fits: the same word,
-the same Porter stem, a synonym in WordNet.
+the same Porter stem, a synonym in WordNet (of the word in x).
 
 =============  =================================================================================
 meteor.nltk35  nltk 3.5: words aligned by stem stay free in the third pass, so that a pair can
                count twice and k exceed 1. This gives the published figures (coverage 0.121 on
                the summaries of table 1)
-meteor.nltk39  nltk 3.6 and later: words aligned by stem are taken, and the third pass looks up
-               stems in WordNet instead of words (coverage 0.101)
+meteor.nltk39  nltk 3.9 and later (checked against 3.10): words aligned by stem are taken, and
+               the third pass looks up stems in WordNet instead of words (coverage 0.101)
 =============  =================================================================================
 """
 
@@ -24,6 +24,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -40,6 +41,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {}
 LOCATIONS = ("wordnet", "synonyms")
 
 WIDTH = 16384
+"""Training texts in a block."""
 
 Synonyms = Callable[[str], Iterable[str]] | Mapping[str, Iterable[str]]
 
@@ -69,11 +71,14 @@ def plan(
     if synonyms is None:
         look_up = WordNet(wordnet, insist=old).synonyms
     elif isinstance(synonyms, Mapping):
-        given = synonyms
-        look_up = lambda word: given.get(word, ())  # noqa: E731
+        look_up = partial(_given, synonyms)
     else:
         look_up = synonyms
     return MeteorPlan(candidates, training, old, look_up)
+
+
+def _given(synonyms: Mapping[str, Iterable[str]], word: str) -> Iterable[str]:
+    return synonyms.get(word, ())
 
 
 def resources(
@@ -102,6 +107,7 @@ class MeteorPlan:
         synonyms: Callable[[str], Iterable[str]],
     ) -> None:
         self.shape = len(candidates), len(training)
+        # The third pass takes what was free before the second, or what is free after it.
         self._resume = 1 if old else 2
         known: dict[str, int] = {}
         self._x, self._x_starts = number_words([t.lower().split() for t in candidates], known)

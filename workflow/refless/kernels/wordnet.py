@@ -100,7 +100,7 @@ class WordNet:
     path : zip or directory, see `find`
     insist : where neither a word nor what is left without its ending is in WordNet, cut endings
         again and again; if not, once. nltk 3.5 insists (*hitchings* finds the verb *hitch*),
-        later versions do not.
+        3.10 does not
 
     Raises
     ------
