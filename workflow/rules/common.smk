@@ -224,7 +224,9 @@ def what_was_built():
         ("report", "results", "report.html"),
     ]
     for name, directory, pattern in places:
-        found = sorted(p for p in Path(directory).glob(pattern) if not p.name.startswith("."))
+        found = sorted(
+            p for p in Path(directory).glob(pattern) if not p.name.startswith(".")
+        )
         if found:
             lines.append(f"  {name:8s}" + ", ".join(map(str, found)))
     shipped = [task for task in NEIGHBORS["tasks"] if task_mode(task) == "shipped"]
