@@ -127,6 +127,18 @@ def test_same_input_gives_the_same_bytes(small: Project) -> None:
     assert [str(p) for p, content in before.items() if p.read_bytes() != content] == []
 
 
+def test_sharded_kernels_are_the_unsharded_ones_bit_for_bit(small: Project) -> None:
+    paths = sorted((small.path / "results/kernels").rglob("*.npz"))
+    before = {path: path.read_bytes() for path in paths}
+    for path in paths:
+        path.unlink()
+    output = small.snakemake("kernels", "--set-scatter", "kernel=3")
+    assert len(before) == 8
+    assert {path: path.read_bytes() for path in paths} == before
+    assert len(re.findall(r"(?m)^(?:local)?rule compute_bleu_kernels:", output)) == 6
+    assert not list((small.path / "results/shards").rglob("*.npz"))
+
+
 SETTINGS = [
     ("min_neighbors: 5", "min_neighbours: 5", "min_neighbours"),
     ("min_neighbors: 5", "min_neighbors: 0", "0 is less than the minimum of 1"),

@@ -32,6 +32,12 @@ rule fetch:
         ],
 
 
+# Every data set that is there, as the tidy tables.
+rule ratings:
+    input:
+        all_ratings,
+
+
 rule kernels:
     input:
         all_kernels,

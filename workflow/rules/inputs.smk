@@ -99,6 +99,10 @@ def computed_kernels(task):
     ]
 
 
+def all_ratings(wildcards):
+    return [path for task in there(config["data"]) for path in ratings_files(task)]
+
+
 def all_kernels(wildcards):
     return [
         kernel_file(task, kernel)

@@ -37,7 +37,7 @@ for FAMILY, VARIANTS in kernel_families().items():
             )
         conda:
             "../../envs/refless.yaml"
-        threads: 2
+        threads: 8
         params:
             kernels=VARIANTS,
             wordnet=wordnet_option(FAMILY),

@@ -1,7 +1,7 @@
 """BERTScore: tokens matched greedily by the cosine of their contextual embeddings.
 
 Stage: kernels. In: candidates x and training texts s; an encoder, which is a folder with
-transformers' files. Out: k(x, s), F1; about -1 to 1, and 1 for equal texts, but for rounding.
+transformers' files. Out: k(x, s), F1; 1 for equal texts (but for rounding), mostly -1 to 1.
 
     P = mean over the tokens t of x of max over the tokens u of s of cos(t, u)
     R = mean over the tokens u of s of max over the tokens t of x of cos(t, u)
@@ -11,7 +11,8 @@ transformers' files. Out: k(x, s), F1; about -1 to 1, and 1 for equal texts, but
 the mean leaves out the special tokens at the ends of a text, the maximum does not; texts are
 stripped, and cut where the encoder cannot read on; F is 0 before rescaling where a text has no
 token (empty, blanks). A pair is scored as bert-score scores it alone: in bert-score's batches,
-padding puts a floor of 0 under the cosines.
+padding puts a floor of 0 under the cosines. Where P and R have opposite signs, F has no bound
+(the encoder in the wheel gives -7.4 for two headlines that have nothing in common).
 
 ===========================  ===================================================================
 bertscore.roberta-large      layer 17, rescaled: what the paper used. Its tau of 0.10 means
@@ -89,8 +90,8 @@ MODELS = {
 
 ROOM = 1 << 24
 """Numbers in the embeddings of a block of training texts: 64 MB."""
-TILE = {"cpu": (256, 4096), "cuda": (4096, 16384)}
-"""Tokens of candidates, tokens of training texts that are compared at a time: 4 MB, 256 MB."""
+TILE = {"cpu": (128, 1024), "cuda": (4096, 16384)}
+"""Tokens of candidates, of training texts, compared at a time: half a megabyte, 256 MB."""
 BATCH = {"cpu": 2048, "cuda": 1 << 16}
 """Tokens that are encoded at a time."""
 LEAST_ROWS, LEAST_COLUMNS = 16, 64

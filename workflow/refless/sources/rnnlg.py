@@ -8,7 +8,6 @@ rule-based baseline]. Out: a `RatedTexts` without ratings: the human references 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -22,13 +21,17 @@ TASKS = ("sfhot", "sfrest")
 PARTS = ("train", "valid", "test")
 
 
-def load(paths: Mapping[str, str | Path], task: str) -> RatedTexts:
+def load(
+    task: str,
+    train: str | Path | None = None,
+    valid: str | Path | None = None,
+    test: str | Path | None = None,
+) -> RatedTexts:
     """Read the parts of one domain.
 
     Parameters
     ----------
-    paths : the file of each part, by name: ``{"train": ..., "valid": ..., "test": ...}``; some
-        may be left out
+    train, valid, test : the files of the parts; some may be left out
     task : ``sfrest`` or ``sfhot``
 
     Returns
@@ -46,20 +49,19 @@ def load(paths: Mapping[str, str | Path], task: str) -> RatedTexts:
 
     Raises
     ------
-    FormatError : an unknown task or part, or no part; a file that is not in this format.
+    FormatError : an unknown task, or no part; a file that is not in this format.
     """
     if task not in TASKS:
         raise FormatError(f"unknown task {task!r}", remedy=f"choose one of {', '.join(TASKS)}")
-    if not paths or set(paths) - set(PARTS):
-        raise FormatError(
-            f"parts must be some of {', '.join(PARTS)}, not {', '.join(sorted(paths)) or 'none'}"
-        )
+    paths = {"train": train, "valid": valid, "test": test}
+    if not any(paths.values()):
+        raise FormatError(f"no part is given; name the file of one of {', '.join(PARTS)}")
     rows: list[dict[str, object]] = []
     problems: list[Problem] = []
     for part in PARTS:
-        if part not in paths:
-            continue
         path = paths[part]
+        if path is None:
+            continue
         raw = read_text(path)
         for number, (_, line, triple) in enumerate(json_array(raw, path, _comments(raw)), start=1):
             try:
