@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: quickstart all test lint format lock ship readme clean help
+.PHONY: quickstart all test torch lint format lock ship readme clean help
 .DEFAULT_GOAL := quickstart
 
 quickstart: $(VENV)/core.done ## tables, figures and report from what is at hand, without network
@@ -16,6 +16,8 @@ all: $(VENV)/core.done ## the full reproduction: fetches the raw data and comput
 
 test: $(VENV)/dev.done ## the tests; those that need real data want REFLESS_MIRROR
 	$(BIN)/python -m pytest
+
+torch: $(VENV)/torch.done ## install torch and an encoder, for the kernels bertscore.*
 
 lint: $(VENV)/dev.done ## linters, formatters and the type checker
 	$(BIN)/ruff check .
@@ -41,6 +43,8 @@ lock: ## renew the locks (needs uv)
 	  --no-annotate envs/core.in -o envs/lock/core.txt
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header \
 	  --no-annotate envs/core.in envs/dev.in -c envs/lock/core.txt -o envs/lock/dev.txt
+	uv pip compile -q --universal --python-version 3.11 --no-header --no-annotate \
+	  envs/torch.in -c envs/lock/core.txt | grep -vE '^(nvidia-|cuda-|triton=)' > envs/lock/torch.txt
 
 clean: ## remove results; raw data and the environment stay
 	rm -rf results .snakemake
@@ -57,6 +61,11 @@ $(VENV)/core.done: envs/lock/core.txt pyproject.toml | $(VENV)/bin/python
 	@echo "Installing what refless needs into $(VENV) (a minute or two) ..."
 	$(PIP) --require-hashes -r envs/lock/core.txt
 	$(PIP) --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/torch.done: envs/lock/torch.txt $(VENV)/core.done
+	@echo "Installing what BERTScore needs (torch is large) ..."
+	$(PIP) -r envs/lock/torch.txt
 	@touch $@
 
 $(VENV)/dev.done: envs/lock/dev.txt $(VENV)/core.done

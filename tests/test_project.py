@@ -14,7 +14,7 @@ def lock(name: str) -> dict[str, set[str]]:
     """Package -> versions in a lock (one for each range of Python versions)."""
     found: dict[str, set[str]] = {}
     for package, version in re.findall(
-        r"(?m)^([a-z0-9._-]+)(?:\[[a-z,]+\])?==([^ ;]+)", (ROOT / "envs/lock" / name).read_text()
+        r"(?m)^([a-z0-9._-]+)(?:\[[a-z,]+\])?==([^\s;]+)", (ROOT / "envs/lock" / name).read_text()
     ):
         found.setdefault(package, set()).add(version)
     return found
@@ -53,7 +53,15 @@ def test_package_needs_nothing_that_is_not_locked() -> None:
     assert names <= set(wanted("core.in"))
 
 
-@pytest.mark.parametrize("name", ["core.txt", "dev.txt"])
+def test_the_lock_of_torch_agrees_and_brings_no_cuda() -> None:
+    core, torch = lock("core.txt"), lock("torch.txt")
+    assert {"torch", "transformers"} <= set(torch)
+    for name in set(core) & set(torch):
+        assert torch[name] <= core[name], name
+    assert not [name for name in torch if name.startswith(("nvidia", "cuda", "triton"))]
+
+
+@pytest.mark.parametrize("name", ["core.txt", "dev.txt", "torch.txt"])
 def test_locks_name_no_address(name: str) -> None:
     assert "://" not in (ROOT / "envs/lock" / name).read_text()
 

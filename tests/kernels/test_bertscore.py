@@ -578,7 +578,7 @@ def test_resources_are_contents_not_places(tmp_path: Path, monkeypatch: pytest.M
     (two / "README.md").write_text("of no importance")
     sums = bertscore.resources(model=one)
     assert sorted(sums) == ["config", "tokenizer", "weights"]
-    assert bertscore.resources(name="bertscore.mine", model=two) == sums
+    assert bertscore.resources(name="bertscore.mine", model=two, device="cuda") == sums
     monkeypatch.setenv("REFLESS_MODELS", str(tmp_path / "two"))
     assert bertscore.resources(name="bertscore.mine") == sums
     for file, key in (("model.safetensors", "weights"), ("config.json", "config")):

@@ -143,7 +143,7 @@ SETTINGS = [
     ("min_neighbors: 5", "min_neighbours: 5", "min_neighbours"),
     ("min_neighbors: 5", "min_neighbors: 0", "0 is less than the minimum of 1"),
     ("tau: 0.08", "tau: eight", "'eight' is not of type 'number'"),
-    ("bleu.word", "bleu.wurd", "bleu.wurd"),
+    ("bleu.char, bleu.word", "bleu.char, bleu.wurd", "bleu.wurd"),
     ("numbers: computed", "numbers: perhaps", "perhaps"),
     ("draws: 2000", "draws: 10", "10 is less than the minimum of 1000"),
     ("mirror: ", "mirrors: ", "mirrors"),

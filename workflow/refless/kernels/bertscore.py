@@ -28,9 +28,9 @@ under transformers 5.
 
 Values are numbers of single precision (before rescaling), computed by torch. Each text is encoded
 once, with texts of the same length only, and matrices are never so small that the libraries
-change their order of adding: on the CPUs tried (x86 with MKL), values of a pair are the same bits
-in any block or shard and with any number of threads. That is no promise of torch's; where it does
-not hold, and between CPU and GPU, they differ by less than 1e-6 before rescaling.
+change their order of adding. So values of a pair were the same bits in any block or shard and with
+1 or 2 threads, on the CPU tried (x86 with AVX2, MKL; an encoder 384 wide). That is no promise of
+torch's: encoders less than 64 wide gave up to 2e-6 where P + R is near 0, and no GPU was tried.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ from refless.kernels._texts import starts_of
 
 NAMES = ("bertscore.*",)
 PACKAGES = {"bertscore.*": ("torch", "transformers")}
-LOCATIONS = ("model", "baseline")
+LOCATIONS = ("model", "baseline", "device")
 
 
 class Known(NamedTuple):
@@ -165,6 +165,7 @@ def resources(
     name: str | None = None,
     model: str | Path | None = None,
     baseline: str | Path | None = None,
+    device: str | None = None,
 ) -> dict[str, str]:
     """SHA-256 of what decides the values besides code and texts.
 
@@ -175,6 +176,7 @@ def resources(
     ----------
     name : the kernel; without it ``model`` must say where the encoder is
     model, baseline : see `plan`
+    device : of no importance; it is where values are computed, and not signed either
 
     Raises
     ------

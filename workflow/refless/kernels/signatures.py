@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import importlib.metadata
+import inspect
 import io
 import json
 import tokenize
@@ -48,7 +49,7 @@ def signature(
     stated = constants(module_path(name))
     places = {key: options.pop(key) for key in stated.get("LOCATIONS", ()) if key in options}
     if resources is None:
-        resources = load(name).resources(**places) if "LOCATIONS" in stated else {}
+        resources = _resources(name, places) if "LOCATIONS" in stated else {}
     try:
         options = json.loads(json.dumps(options, sort_keys=True))
     except (TypeError, ValueError) as error:
@@ -121,9 +122,19 @@ def _packages(name: str) -> tuple[str, ...]:
     return tuple(stated.get(name) or stated.get(name.partition(".")[0] + ".*", ()))
 
 
+def _resources(name: str, places: Mapping[str, Any]) -> dict[str, str]:
+    """Sums of a kernel's resources; which ones may hang on the kernel's name."""
+    function = load(name).resources
+    if "name" in inspect.signature(function).parameters:
+        places = {"name": name, **places}
+    sums: dict[str, str] = function(**places)
+    return sums
+
+
 def _version(package: str) -> str | None:
+    """The installed version, without the build: ``2.13.0`` for ``2.13.0+cpu``."""
     try:
-        return importlib.metadata.version(package)
+        return importlib.metadata.version(package).partition("+")[0]
     except importlib.metadata.PackageNotFoundError:
         return None
 
