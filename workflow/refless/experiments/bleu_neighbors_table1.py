@@ -76,6 +76,7 @@ def table1(
     """
     rows: list[dict[str, Any]] = []
     for task in order:
+        humans = {} if task in absent else _human_rows(task, tasks[task], settings)
         for model in ("human_best", "human_average", *settings.models, *missing_models):
             if task in absent:
                 kernel = settings.models.get(model, [""])[0]
@@ -85,7 +86,7 @@ def table1(
                 note = f"not available: {missing_models[model]}"
                 rows.append({"model": model, "task": task, "kernel": model, "note": note})
             elif model.startswith("human"):
-                rows += _human_rows(model, task, tasks[task], settings)
+                rows += humans[model]
             else:
                 rows += _model_rows(model, task, tasks[task], settings)
     table = pd.DataFrame(rows)
@@ -107,23 +108,25 @@ def table1(
     return table
 
 
-def _human_rows(model: str, task: str, data: TaskInput, settings: Settings) -> list[dict[str, Any]]:
-    rows = []
+def _human_rows(task: str, data: TaskInput, settings: Settings) -> dict[str, list[dict[str, Any]]]:
+    """The rows of both human models; one bootstrap serves the two."""
+    rows: dict[str, list[dict[str, Any]]] = {"human_best": [], "human_average": []}
     variants = [(reading, truth, 0.0) for reading, truth in data.truths.items()]
     variants.append(("without undefined", data.truths["published"], float("nan")))
     for reading, truth, undefined in variants:
-        cells = human_cells(truth, settings.draws, settings.seed, undefined)[model]
-        rows.append(
-            {
-                "model": model,
-                "task": task,
-                "kernel": "",
-                "reading": reading,
-                **cells,
-                "provenance": data.ratings_provenance,
-                "note": READING_NOTES[reading],
-            }
-        )
+        humans = human_cells(truth, settings.draws, settings.seed, undefined)
+        for model, cells in humans.items():
+            rows[model].append(
+                {
+                    "model": model,
+                    "task": task,
+                    "kernel": "",
+                    "reading": reading,
+                    **cells,
+                    "provenance": data.ratings_provenance,
+                    "note": READING_NOTES[reading],
+                }
+            )
     return rows
 
 

@@ -114,8 +114,9 @@ def neighbor_sums(
     KernelError : as for `kernel`; or shapes do not fit, or a number is not finite.
     """
     candidates, training = _checked(candidates, "candidates"), _checked(training, "training")
-    quality = np.ascontiguousarray(quality, np.float64)
-    taus = np.ascontiguousarray(taus, np.float64)
+    # writeable, as the compiled code wants it: a table's column is not
+    quality = np.require(quality, np.float64, ["C", "W"])
+    taus = np.require(taus, np.float64, ["C", "W"])
     left_out = _excluded(exclude, len(candidates), len(training))
     if quality.shape != (len(training),):
         raise KernelError(f"{len(training)} training texts have quality of shape {quality.shape}")

@@ -1,0 +1,347 @@
+"""The essays of the BLEU Neighbors paper (section 5.6): estimates for table 3 and what moves it.
+
+Stage: prediction. In: the rated texts of ASAP-SAS. Out: numbers without text: an estimate for each
+test essay from each training set, under the published recipe and under recipes that differ from
+it in one choice; and sums of neighbors' scores for every set as the test set.
+
+The published recipe is `Recipe()`. The paper's text leaves its choices open; these give its nine
+single-set values to the third decimal (39 test essays, so an interval is about 0.6 wide):
+
+=========  ======================================================================================
+sentences  how they are counted, see `SENTENCE_RULES`; test essays have 5 to 15 (section 4)
+cut        ``cut``: training essays have 5 to 15 as well, which the paper says of test essays only;
+           ``whole``: they are all used (set 4: 0.153 instead of -0.128)
+raters     ``both``: quality of a training essay is (score1 + score2) / 2 / 3; ``first``: score1 / 3
+           (set 1: 0.319 instead of 0.301)
+kernel     characters, clipped; neighbors from tau = 0.08 on
+means      ``floating``: `numpy.mean` over the neighbors in the order of the file, whose rounding
+           noise orders ties (set 4: -0.128 instead of 0.000); ``exact``: rounded once
+reading    ``quoted`` or ``unquoted``: what the loader takes a quotation mark for (set 1: 0.319
+           unquoted)
+=========  ======================================================================================
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from refless.errors import FormatError, SettingError, StaleError
+from refless.fetch import file_sum
+from refless.files import read_json, write_json
+from refless.models.neighbors import neighbor_means
+from refless.ratings import read_table, write_table
+
+Array = np.ndarray
+
+TOP = 3  # of the scale of the scores, for every set
+PUBLISHED = "published"
+ESTIMATE_COLUMNS = [
+    "choice",
+    "value",
+    "train_topic",
+    "id",
+    "quality",
+    "estimate",
+    "neighbors",
+    "training",
+]
+
+_LINE_BREAK = r"\n|\^p|<br ?/?>"  # the essays have some that were typed or converted so
+
+
+def full_stops(text: str) -> int:
+    """Sentences as the published numbers count them: pieces between a full stop and a blank."""
+    return len(text.split(". "))
+
+
+def marks(text: str) -> int:
+    """Non-empty pieces between runs of ``. ! ?`` before a blank or the end, and line breaks."""
+    pieces = re.split(rf"[.!?]+['\")]*(?:\s+|$)|{_LINE_BREAK}", text)
+    return sum(bool(piece.strip()) for piece in pieces)
+
+
+def capitals(text: str) -> int:
+    """As `marks`, but a mark ends a sentence only where a capital or a digit follows (``e.g. x``).
+
+    About what a trained splitter does, without its model.
+    """
+    end = rf"(?:(?<=[.!?])|(?<=[.!?]['\")]))\s+(?=['\"(]*[A-Z0-9])|{_LINE_BREAK}"
+    return sum(bool(piece.strip()) for piece in re.split(end, text))
+
+
+SENTENCE_RULES: dict[str, Callable[[str], int]] = {
+    "full_stops": full_stops,
+    "marks": marks,
+    "capitals": capitals,
+}
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """One reading of table 3; the defaults are the published one (see the module)."""
+
+    reading: str = "quoted"
+    sentences: str = "full_stops"
+    cut: str = "cut"
+    raters: str = "both"
+    kernel: str = "bleu.char"
+    tau: float = 0.08
+    means: str = "floating"
+
+    def check(self) -> Recipe:
+        """Return self, or raise SettingError for a choice that is none."""
+        allowed: dict[str, Sequence[str]] = {
+            "reading": ("quoted", "unquoted"),
+            "sentences": tuple(SENTENCE_RULES),
+            "cut": ("cut", "whole"),
+            "raters": ("both", "first"),
+            "means": ("floating", "exact"),
+        }
+        for name, values in allowed.items():
+            if getattr(self, name) not in values:
+                raise SettingError(
+                    f"{name} is {getattr(self, name)!r}; choose one of {', '.join(values)}"
+                )
+        if not 0 < self.tau <= 1:
+            raise SettingError(f"tau is {self.tau}; it must lie in (0, 1]")
+        return self
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which essays table 3 is about: the test set, and from how many to how many sentences."""
+
+    test_set: int = 3
+    fewest: int = 5
+    most: int = 15
+
+
+def one_choice_changed(
+    base: Recipe, changes: Mapping[str, Sequence[Any]]
+) -> list[tuple[str, str, Recipe]]:
+    """The base as ``("published", "")``, then (choice, value, recipe) for each other value.
+
+    Raises
+    ------
+    SettingError : ``changes`` names no choice of a recipe, or no value of one.
+    """
+    known = {field.name for field in fields(Recipe)}
+    recipes = [(PUBLISHED, "", base.check())]
+    for choice, values in changes.items():
+        if choice not in known:
+            raise SettingError(f"{choice!r} is no choice of a recipe ({', '.join(sorted(known))})")
+        for value in values:
+            if value != getattr(base, choice):
+                recipes.append((choice, f"{value}", replace(base, **{choice: value}).check()))
+    return recipes
+
+
+def topics(
+    sets: Sequence[int], test_set: int, left_out: Sequence[Sequence[int]]
+) -> dict[str, list[int]]:
+    """Name -> sets that train: each set but the tested one, then all but those of ``left_out``.
+
+    Their names are those of the published table: ``8``, ``all_but_3``, ``all_but_3_and_1``.
+    """
+    found = {str(number): [number] for number in sets if number != test_set}
+    for out in left_out:
+        name = "all_but_" + "_and_".join(map(str, out))
+        found[name] = [number for number in sets if number not in out]
+    return found
+
+
+def training_quality(essays: pd.DataFrame, raters: str) -> Array:
+    """Quality of training essays in [0, 1], shape (n,), in the order of operations that counts.
+
+    Dividing by 2 and then by 3 rounds otherwise than dividing by 6, and that noise orders ties.
+    """
+    score1 = essays["score1"].to_numpy(np.float64)
+    if raters == "first":
+        return score1 / TOP
+    return (score1 + essays["score2"].to_numpy(np.float64)) / 2 / TOP
+
+
+def training_points(essays: pd.DataFrame, raters: str) -> tuple[Array, int]:
+    """Scores of training essays as whole numbers, shape (n,), and what one of them is at most."""
+    score1 = essays["score1"].to_numpy(np.float64)
+    if raters == "first":
+        return score1.copy(), TOP
+    return score1 + essays["score2"].to_numpy(np.float64), 2 * TOP
+
+
+def in_cut(essays: pd.DataFrame, rule: str, selection: Selection) -> Array:
+    """Whether each essay has as many sentences as it should, shape (n,), bool."""
+    count = essays["text"].map(SENTENCE_RULES[rule]).to_numpy(np.int64)
+    return (count >= selection.fewest) & (count <= selection.most)
+
+
+def estimates(
+    readings: Mapping[str, pd.DataFrame],
+    recipes: Sequence[tuple[str, str, Recipe]],
+    selection: Selection,
+    left_out: Sequence[Sequence[int]],
+    threads: int | None = None,
+) -> pd.DataFrame:
+    """Estimates of the test essays from each training set, under each recipe.
+
+    Parameters
+    ----------
+    readings : ``quoted``, and ``unquoted`` if a recipe asks for it: the loader's table of texts
+    recipes : from `one_choice_changed`
+    left_out : combinations of sets besides the single ones, see `topics`
+
+    Returns
+    -------
+    DataFrame : `ESTIMATE_COLUMNS`; choice, value (of the recipe), train_topic, id, quality (gold
+        score / 3), estimate (NaN without a neighbor), neighbors and training (their numbers)
+
+    Raises
+    ------
+    SettingError : a recipe asks for a reading that is not given.
+
+    Source: Ethayarajh & Sadigh (2020), sections 4 and 5.6.
+    """
+    from refless.kernels import kernel
+
+    tables = []
+    matrices: dict[tuple[str, str], Array] = {}
+    cuts: dict[tuple[str, str], tuple[Array, Array]] = {}
+    for choice, value, recipe in recipes:
+        if recipe.reading not in readings:
+            raise SettingError(f"the essays were not read {recipe.reading}")
+        texts = readings[recipe.reading]
+        test = texts[(texts["part"] == "test") & (texts["set"] == selection.test_set)]
+        train = texts[texts["part"] == "train"]
+        # All test essays of the set and all training essays at once: recipes choose among them.
+        if (recipe.reading, recipe.kernel) not in matrices:
+            matrices[recipe.reading, recipe.kernel] = kernel(
+                recipe.kernel, test["text"].tolist(), train["text"].tolist(), threads=threads
+            )
+        if (recipe.reading, recipe.sentences) not in cuts:
+            cuts[recipe.reading, recipe.sentences] = (
+                in_cut(test, recipe.sentences, selection),
+                in_cut(train, recipe.sentences, selection),
+            )
+        tested, trained = cuts[recipe.reading, recipe.sentences]
+        matrix = matrices[recipe.reading, recipe.kernel][tested]
+        if recipe.cut == "whole":
+            trained = np.ones(len(train), bool)
+        quality = training_quality(train, recipe.raters)
+        points, most = training_points(train, recipe.raters)
+        for name, members in topics(_sets(train), selection.test_set, left_out).items():
+            columns = np.flatnonzero(trained & train["set"].isin(members).to_numpy())
+            own = matrix[:, columns]
+            if recipe.means == "exact":
+                estimate, neighbors = _exact_means(own, points[columns], most, recipe.tau)
+            else:
+                estimate, neighbors = neighbor_means(own, quality[columns], recipe.tau)
+            tables.append(
+                pd.DataFrame(
+                    {
+                        "choice": choice,
+                        "value": value,
+                        "train_topic": name,
+                        "id": test["id"].to_numpy()[tested],
+                        "quality": test["quality"].to_numpy(np.float64)[tested],
+                        "estimate": estimate,
+                        "neighbors": neighbors,
+                        "training": len(columns),
+                    }
+                )
+            )
+    return pd.concat(tables, ignore_index=True)[ESTIMATE_COLUMNS]
+
+
+def _sets(essays: pd.DataFrame) -> list[int]:
+    return sorted(int(number) for number in essays["set"].unique())
+
+
+def _exact_means(matrix: Array, points: Array, most: int, tau: float) -> tuple[Array, Array]:
+    """As `neighbor_means` on points / most, rounded once: equal means are equal numbers."""
+    near = matrix >= tau
+    neighbors = near.sum(axis=1).astype(np.int64)
+    with np.errstate(invalid="ignore"):
+        return near @ points / (most * neighbors), neighbors
+
+
+def set_sums(
+    texts: pd.DataFrame, recipe: Recipe, selection: Selection, threads: int | None = None
+) -> pd.DataFrame:
+    """Neighbors of every test essay in every set's training essays.
+
+    Columns: part (``whole``: all essays; ``cut``: test and training essays of the wanted number of
+    sentences only), id, set, gold (0..3), then for each set k ``neighbors_k`` and ``points_k``,
+    the sum of their scores. Whole numbers, so no order of summing shows.
+    """
+    from refless.kernels import neighbor_sums
+
+    test, train = texts[texts["part"] == "test"], texts[texts["part"] == "train"]
+    tested = in_cut(test, recipe.sentences, selection)
+    trained = in_cut(train, recipe.sentences, selection)
+    points, _ = training_points(train, recipe.raters)
+    tables = []
+    for part in ("whole", "cut"):
+        rows = test if part == "whole" else test[tested]
+        table = pd.DataFrame({"part": part, "id": rows["id"].to_numpy()})
+        table["set"] = rows["set"].to_numpy(np.int64)
+        table["gold"] = np.rint(rows["quality"].to_numpy(np.float64) * TOP).astype(np.int64)
+        for number in _sets(train):
+            own = (train["set"] == number).to_numpy() & (trained | (part == "whole"))
+            counts, sums = neighbor_sums(
+                recipe.kernel,
+                rows["text"].tolist(),
+                train["text"][own].tolist(),
+                points[own],
+                [recipe.tau],
+                threads=threads,
+            )
+            table[f"neighbors_{number}"] = counts[:, 0]
+            table[f"points_{number}"] = np.rint(sums[:, 0]).astype(np.int64)
+        tables.append(table)
+    return pd.concat(tables, ignore_index=True)
+
+
+# ---- numbers between the stages, signed ----------------------------------------------------------
+
+
+def write_numbers(table: pd.DataFrame, about: dict[str, Any], path: str | Path) -> None:
+    """Write a table of numbers, and beside it a JSON with what it depends on.
+
+    ``about`` has ``provenance`` and ``signatures``, a list of kernels' signatures; the sum of the
+    table is added to it.
+    """
+    path = Path(path)
+    write_table(table, path)
+    write_json({**about, "sha256": file_sum(path)}, path.with_suffix(".json"))
+
+
+def read_numbers(path: str | Path, columns: Sequence[str]) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Read what `write_numbers` wrote.
+
+    Raises
+    ------
+    FormatError : a file is missing or broken.
+    StaleError : the table is not the one that was signed, or a kernel's code is another now.
+    """
+    from refless.kernels import matches_code
+
+    path = Path(path)
+    about = read_json(path.with_suffix(".json"))
+    remedy = "delete it and run again; for a shipped file: compute it from the data and `make ship`"
+    signed = about.get("signatures") if isinstance(about, dict) else None
+    if not signed or "sha256" not in about or "provenance" not in about:
+        raise FormatError("is no signature of numbers", path=path.with_suffix(".json"))
+    table = read_table(path, columns)
+    if file_sum(path) != about["sha256"]:
+        raise StaleError("is not the table that was signed", path=path, remedy=remedy)
+    reasons = {reason for signature in signed for reason in matches_code(signature)}
+    if reasons:
+        raise StaleError("is stale: " + "; ".join(sorted(reasons)), path=path, remedy=remedy)
+    return table, about
