@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: quickstart all test torch lint format lock ship readme clean help
+.PHONY: quickstart all test torch lint format lock ship readme benchmark clean help
 .DEFAULT_GOAL := quickstart
 
 quickstart: $(VENV)/core.done ## tables, figures and report from what is at hand, without network
@@ -37,6 +37,9 @@ ship: $(VENV)/core.done ## renew resources/shipped from results (needs the raw d
 readme: $(VENV)/core.done ## renew the README's table of published against reproduced figures
 	$(BIN)/snakemake --cores $(CORES) --quiet all -- bleu_neighbors_table1
 	$(BIN)/python workflow/scripts/update_readme.py
+
+benchmark: $(VENV)/dev.done ## how fast the kernels are here (BENCHMARK=--record: for the README)
+	$(BIN)/python workflow/scripts/benchmark_kernels.py $(BENCHMARK)
 
 lock: ## renew the locks (needs uv)
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header \

@@ -26,9 +26,16 @@ include: "workflow/rules/fetch.smk"
 include: "workflow/rules/ratings.smk"
 include: "workflow/rules/kernels.smk"
 include: "workflow/rules/neighbors.smk"
+include: "workflow/rules/essays.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/report.smk"
+
+
+# Here and not in collect.smk, since Snakemake takes its default target from this file alone.
+rule all:
+    input:
+        EVERYTHING,
 
 
 onsuccess:

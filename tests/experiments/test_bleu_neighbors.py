@@ -526,7 +526,7 @@ def test_without_a_covered_candidate_the_note_says_why(table: pd.DataFrame) -> N
     for note in word["note"]:
         assert "from 3 neighbors to 0.5" in note
         assert "the most that any has is 0" in note
-    assert (word["agreement"] == "not available").all()
+    assert (word["agreement"] == "outside").all()
 
 
 def test_provenance_is_each_kernels_own(table: pd.DataFrame) -> None:

@@ -64,7 +64,7 @@ def copy_project(target: Path, mirror: str = "") -> Project:
 
 
 def small_project(base: Path) -> Project:
-    """A project with two HUSE batches of our own, behind a mirror directory of its own.
+    """A project with two HUSE batches and essays of our own, behind a mirror of its own.
 
     METEOR is left out, since it needs WordNet.
     """
@@ -75,6 +75,10 @@ def small_project(base: Path) -> Project:
     }
     for seed, path in enumerate(files.values()):
         small_data.write_huse_batch(path, items=60, seed=seed)
+    names = "train_rel_2.tsv", "public_leaderboard_rel_2.tsv", "public_leaderboard_solution.csv"
+    essays = {f"asap-sas/{name}": mirror / "asap-sas" / name for name in names}
+    small_data.write_essays(*essays.values())
+    files |= essays
     project = copy_project(base / "project", str(mirror))
     small_data.register(project.path, files)
     config = project.path / "config" / "config.yaml"

@@ -56,6 +56,37 @@ def write_huse_batch(path: Path, items: int, seed: int, annotators: int = 12) ->
                 writer.writerow(row)
 
 
+def write_essays(train: Path, test: Path, solution: Path, seed: int = 0) -> None:
+    """The three files of ASAP-SAS with a dozen training and eight test essays a set."""
+    generator = random.Random(seed)
+    number = 0
+    rows: dict[Path, list[list[str]]] = {
+        train: [["Id", "EssaySet", "Score1", "Score2", "EssayText"]],
+        test: [["Id", "EssaySet", "EssayText"]],
+        solution: [["id", "essay_set", "essay_score"]],
+    }
+    for path, count in ((train, 12), (test, 8)):
+        for essay_set in range(1, 11):
+            for i in range(count):
+                number += 1
+                score = generator.randint(0, 3)
+                # the better, the longer; two of each set have too few or too many sentences
+                length = {0: 2, 1: 17}.get(i, 5 + 2 * score + generator.randint(0, 2))
+                parts = [s.removesuffix(" .") for s in sentences(length, 1000 * seed + number)]
+                text = ". ".join([*parts[:-1], f'they say "{parts[-1]}"']) + "."
+                if path == train:
+                    second = min(3, max(0, score + generator.randint(-1, 1)))
+                    rows[path].append([f"{number}", f"{essay_set}", f"{score}", f"{second}", text])
+                else:
+                    rows[path].append([f"{number}", f"{essay_set}", text])
+                    rows[solution].append([f"{number}", f"{essay_set}", f"{score}"])
+    for path, table in rows.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(path, "w", newline="", encoding="utf-8") as handle:
+            delimiter = "," if path == solution else "\t"
+            csv.writer(handle, delimiter=delimiter, lineterminator="\n").writerows(table)
+
+
 def register(project: Path, files: dict[str, Path]) -> None:
     """Give the project's table of sources the sums of these files."""
     table = project / "resources" / "sources.csv"

@@ -61,6 +61,8 @@ def test_quickstart_without_data_is_labelled_shipped(quick: Project) -> None:
     there = table[table["mse"].notna()]
     assert set(there["task"]) == {"huse_summarization"}
     assert set(there["provenance"]) == {"shipped"}
+    essays = pd.read_csv(quick.path / "results/tables/bleu_neighbors_table3.csv")
+    assert set(essays.loc[essays["n"].notna(), "provenance"]) == {"shipped"}
     assert (quick.path / "results/report.html").is_file()
     assert not (quick.path / "resources/data").exists()
 
@@ -70,7 +72,8 @@ def test_after_the_quickstart_the_full_run_computes(quick: Project, mirror: str)
     planned = Project(quick.path, mirror).planned("bleu_neighbors")
     for family in ("bleu", "rouge_l", "meteor"):
         assert planned[f"compute_{family}_kernels"] == 1
-    assert planned["normalize_ratings"] == 1
+    assert planned["normalize_ratings"] == 2  # HUSE summarization and the essays
+    assert planned["predict_essays"] == planned["sum_essay_sets"] == 1
     assert planned["tabulate_bleu_neighbors_table1"] == 1
 
 
@@ -133,9 +136,12 @@ def test_shipped_and_computed_kernels_are_equal(real: Project, path: Path) -> No
 
 @pytest.mark.workflow
 @pytest.mark.mirror
-def test_shipped_and_computed_tables_agree(real: Project, quick: Project) -> None:
+@pytest.mark.parametrize(
+    "name", ["table1", "table3", "table3_williams", "table3_sensitivity", "essays"]
+)
+def test_shipped_and_computed_tables_agree(real: Project, quick: Project, name: str) -> None:
     tables = [
-        pd.read_csv(p.path / "results/tables/bleu_neighbors_table1.csv").drop(columns="provenance")
+        pd.read_csv(p.path / f"results/tables/bleu_neighbors_{name}.csv").drop(columns="provenance")
         for p in (real, quick)
     ]
     pd.testing.assert_frame_equal(*tables, check_exact=False, atol=1e-9)

@@ -16,13 +16,14 @@ from tests.workflow.conftest import ROOT, Project
 
 pytestmark = pytest.mark.workflow
 
-FIGURES = [f"bleu_neighbors_figure{n}" for n in (2, 3, 4)]
+FIGURES = [*(f"bleu_neighbors_figure{n}" for n in (2, 3, 4)), "bleu_neighbors_essays"]
 TARGETS = [
     "all",
     "kernels",
     "report",
     "bleu_neighbors",
     "bleu_neighbors_table1",
+    "bleu_neighbors_table3",
     *FIGURES,
 ]
 
@@ -45,6 +46,55 @@ def test_tables_figures_and_report_are_built(small: Project) -> None:
     assert all(name in report for name in ["bleu_neighbors_table1", *FIGURES])
 
 
+def test_essays_are_computed_and_compared(small: Project) -> None:
+    table = pd.read_csv(small.path / "results/tables/bleu_neighbors_table3.csv", dtype=str)
+    own = table[(table["model"] == "bleu_neighbors") & (table["kernel"] == "bleu.char")]
+    assert set(own["provenance"]) == {"computed"}
+    assert set(own["n"]) == {"6"}  # 8, and two of them have too few or too many sentences
+    assert set(own[own["train_topic"] == "8"]["n_train"]) == {"10"}
+    tables = small.path / "results/tables"
+    changed = pd.read_csv(tables / "bleu_neighbors_table3_sensitivity.csv")
+    assert set(changed["choice"]) == {
+        *("reading", "sentences", "cut", "raters", "kernel", "tau", "means")
+    }
+    assert len(pd.read_csv(tables / "bleu_neighbors_table3_williams.csv")) == 85
+    assert len(pd.read_csv(tables / "bleu_neighbors_essays.csv")) == 200
+
+
+def test_a_changed_recipe_rebuilds_the_essays_alone(small: Project) -> None:
+    config = small.path / "config/config.yaml"
+    text = config.read_text()
+    config.write_text(text.replace("    cut: cut\n", "    cut: whole\n"))
+    try:
+        assert set(small.planned("bleu_neighbors")) == {
+            *("predict_essays", "sum_essay_sets", "tabulate_bleu_neighbors_table3"),
+            *("tabulate_bleu_neighbors_essays", "plot_bleu_neighbors_essays", "bleu_neighbors"),
+        }
+    finally:
+        config.write_text(text)
+
+
+def test_without_essays_the_tables_say_why(small: Project) -> None:
+    """Nothing at hand, nothing shipped: cells with a reason, and no error."""
+    from tests.workflow.conftest import copy_project
+
+    bare = copy_project(small.path.parent / "bare")
+    for path in (bare.path / "resources/shipped/asap_sas/essays").iterdir():
+        path.unlink()
+    bare.snakemake(
+        "bleu_neighbors_table3",
+        "bleu_neighbors_essays",
+        "--config",
+        "numbers=auto",
+        "network=False",
+    )
+    for name in ("table3", "table3_williams", "table3_sensitivity", "essays"):
+        table = pd.read_csv(bare.path / f"results/tables/bleu_neighbors_{name}.csv")
+        assert table["spearman"].isna().all()
+        assert table["note"].str.contains("resources/manual/asap-sas/train_rel_2.tsv").any()
+    assert (bare.path / "results/figures/bleu_neighbors_essays.pdf").is_file()
+
+
 def test_markdown_quotes_the_signatures(small: Project) -> None:
     table = (small.path / "results/tables/bleu_neighbors_table1.md").read_text(encoding="utf-8")
     assert re.search(
@@ -54,6 +104,15 @@ def test_markdown_quotes_the_signatures(small: Project) -> None:
 
 def test_a_second_run_does_nothing(small: Project) -> None:
     assert small.planned(*TARGETS) == {}
+
+
+def test_without_a_target_everything_is_built(fresh: Project) -> None:
+    planned = fresh.planned()
+    assert planned.pop("all") == 1
+    named = fresh.planned("all")
+    assert named.pop("all") == 1
+    assert planned == named
+    assert planned["make_report"] == 1
 
 
 def test_every_named_target_can_be_asked_for(small: Project) -> None:
@@ -143,7 +202,7 @@ SETTINGS = [
     ("min_neighbors: 5", "min_neighbours: 5", "min_neighbours"),
     ("min_neighbors: 5", "min_neighbors: 0", "0 is less than the minimum of 1"),
     ("tau: 0.08", "tau: eight", "'eight' is not of type 'number'"),
-    ("bleu.char, bleu.word", "bleu.char, bleu.wurd", "bleu.wurd"),
+    ("bleu.char, bleu.word", "bleu.char, bleu", "'bleu' does not match"),
     ("numbers: computed", "numbers: perhaps", "perhaps"),
     ("draws: 2000", "draws: 10", "10 is less than the minimum of 1000"),
     ("mirror: ", "mirrors: ", "mirrors"),
@@ -164,6 +223,7 @@ def test_the_schema_names_a_wrong_setting(old: str, new: str, named: str) -> Non
     ("old", "new", "named"),
     [
         SETTINGS[0],
+        ("bleu.char, bleu.word", "bleu.char, bleu.wurd", "'bleu.wurd'"),
         ("loader: huse\n", "loader: house\n", "'house'"),
         ("huse/lm_results.csv", "huse/ml_results.csv", "'huse/ml_results.csv'"),
         ("tasks: [huse_dialogue,", "tasks: [huse_dialog,", "'huse_dialog'"),

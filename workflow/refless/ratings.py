@@ -44,7 +44,10 @@ from refless.files import whole_file
 
 TEXT_COLUMNS = ["id", "task", "context", "text", "quality", "n_ratings", "system"]
 RATING_COLUMNS = ["id", "rater", "label", "rating"]
-_STRINGS = {"id", "task", "context", "text", "system", "rater", "item", "type", "kernel", "reading"}
+_STRINGS = {
+    *("id", "task", "context", "text", "system", "rater", "item", "type", "kernel", "reading"),
+    *("choice", "variant", "train_topic"),
+}
 _ID = re.compile(r"[A-Za-z0-9._:\-]+")
 
 

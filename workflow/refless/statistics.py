@@ -96,7 +96,7 @@ def williams(r_a: float, r_b: float, r_ab: float, n: int) -> tuple[float, float]
         raise SettingError(f"no three variables have the correlations {r_a}, {r_b} and {r_ab}")
     if n < 4:
         return float("nan"), float("nan")
-    if r_a == r_b:
+    if abs(r_a - r_b) < 1e-12:  # equal but for rounding, which 0 / 0 would blow up
         return 0.0, 1.0
     spread = 2 * max(k, 0.0) * (n - 1) / (n - 3)
     spread += ((r_a + r_b) / 2) ** 2 * max(1 - r_ab, 0.0) ** 3

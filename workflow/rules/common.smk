@@ -25,6 +25,7 @@ environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environ["PA
 
 from refless.errors import ReflessError
 from refless.fetch import Places, read_sources
+from refless.kernels import module_path
 
 # The mirror is handed on in the environment: as a parameter of the rule, another mirror would
 # make Snakemake fetch again what is there and verified.
@@ -41,6 +42,9 @@ PLACES = Places(
 )
 WORDNET = "nltk/wordnet.zip"
 NEIGHBORS = config["bleu_neighbors"]
+# Table 3's data set, and the numbers of it that are shipped: no text, and no ratings either.
+ESSAYS = "asap_sas"
+SHIPPED_ESSAYS = f"{SHIPPED}/{ESSAYS}/essays"
 # The report's own run of Snakemake inside the report's job.
 NESTED = environ.get("REFLESS_NESTED") == "1"
 
@@ -59,15 +63,17 @@ def check_settings():
                 f"config: data.{task}.loader is {entry['loader']!r}, but there is no"
                 f" workflow/refless/sources/{entry['loader']}.py"
             )
+    for kernel in configured_kernels():
+        try:
+            module_path(kernel)
+        except ReflessError as error:
+            raise WorkflowError(f"config: bleu_neighbors.models: {error}") from error
     for task in NEIGHBORS["tasks"]:
         if task not in config["data"]:
             raise WorkflowError(
                 f"config: bleu_neighbors.tasks names {task!r}, which is not among the data sets"
                 f" ({', '.join(config['data'])})"
             )
-
-
-check_settings()
 
 
 # ---- which numbers come from where -----------------------------------------------------------
@@ -141,6 +147,15 @@ def ratings_files(task):
         f"{ratings_directory(task)}/{name}"
         for name in ("texts.csv", "ratings.csv", "about.json")
     ]
+
+
+def essays_mode():
+    """``computed``, ``shipped`` or ``absent``: table 3's numbers come from the essays alone."""
+    if task_mode(ESSAYS) == "computed":
+        return "computed"
+    if Path(SHIPPED_ESSAYS, "estimates.json").is_file():
+        return "shipped"
+    return "absent"
 
 
 def kernel_file(task, kernel):
@@ -230,9 +245,13 @@ def what_was_built():
         if found:
             lines.append(f"  {name:8s}" + ", ".join(map(str, found)))
     shipped = [task for task in NEIGHBORS["tasks"] if task_mode(task) == "shipped"]
+    shipped += [ESSAYS] if essays_mode() == "shipped" else []
     if shipped:
         lines.append(
             f"  From shipped numbers: {', '.join(shipped)}. To compute them from the raw data:"
             " snakemake --cores 8 (with network), or set REFLESS_MIRROR."
         )
     return "\n".join(lines)
+
+
+check_settings()

@@ -21,6 +21,7 @@ rule fetch_source:
 rule verify_source:
     input:
         raw="resources/data/{path}",
+        by_hand=placed_by_hand,
         sources="resources/sources.csv",
         members="resources/sources_members.csv",
         code=code("verify_source.py"),
@@ -32,4 +33,5 @@ rule verify_source:
     conda:
         "../../envs/refless.yaml"
     shell:
-        "python workflow/scripts/verify_source.py {wildcards.path} --out {output} --log {log}"
+        "python workflow/scripts/verify_source.py {wildcards.path}"
+        " --by-hand {input.by_hand} --out {output} --log {log}"

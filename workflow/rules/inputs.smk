@@ -21,6 +21,14 @@ def figure_files(names):
 # ---- ratings -----------------------------------------------------------------------------------
 
 
+def placed_by_hand(wildcards):
+    """What a user placed by hand for a source without a sum: only its bytes tell a new version."""
+    source = SOURCES[wildcards.path]
+    if source.sha256 or source.members:
+        return []
+    return [str(path) for path in PLACES.by_hand(source) if path.is_file()][:1]
+
+
 def raw_files(wildcards):
     return [
         f"{DATA}/{path}" for path in config["data"][wildcards.task]["files"].values()
@@ -118,19 +126,28 @@ def shippable():
 
 
 def shippable_files(wildcards):
-    return [
+    files = [
         path
         for task in shippable()
         for path in [*ratings_files(task), *computed_kernels(task)]
     ]
+    if essays_mode() == "computed":
+        files += [*essay_numbers("estimates"), *essay_numbers("set_sums")]
+    return files
 
 
 def ship_commands(wildcards):
-    return "; ".join(
+    commands = [
         f"python workflow/scripts/ship.py --ratings {ratings_directory(task)}"
         f" --kernels {' '.join(computed_kernels(task))}"
         for task in shippable()
-    )
+    ]
+    if essays_mode() == "computed":
+        paths = [essay_numbers(name)[0] for name in ("estimates", "set_sums")]
+        commands.append(
+            f"python workflow/scripts/ship_essays.py {' '.join(paths)} --out {SHIPPED_ESSAYS}"
+        )
+    return " && ".join(commands)
 
 
 # ---- neighbors ---------------------------------------------------------------------------------
@@ -155,6 +172,33 @@ def task_kernels(wildcards):
         for kernel in configured_kernels()
         if kernel_mode(wildcards.task, kernel) != "absent"
     ]
+
+
+def shipped_families(task, kernels):
+    """Modules of the shipped kernels among these: when one changes, who reads them must look."""
+    return sorted(
+        {
+            f"kernels/{kernel.split('.')[0]}"
+            for kernel in kernels
+            if kernel_mode(task, kernel) == "shipped"
+        }
+    )
+
+
+def prediction_code(wildcards):
+    return code(
+        "predict_neighbors.py", *shipped_families(wildcards.task, configured_kernels())
+    )
+
+
+def threshold_code(wildcards):
+    modules = shipped_families(wildcards.task, [wildcards.kernel])
+    return code("compute_threshold_curves.py", *modules)
+
+
+def data_size_code(wildcards):
+    modules = shipped_families(wildcards.task, [wildcards.kernel])
+    return code("compute_data_size_curve.py", *modules)
 
 
 def kernel_taus():
@@ -204,6 +248,87 @@ def table1_missing_models(wildcards):
             "no kernel is configured for it (bleu_neighbors.models.bertscore)"
         )
     return as_json(missing)
+
+
+# ---- essays ------------------------------------------------------------------------------------
+
+
+def essay_numbers(name):
+    """A table of numbers about the essays and its signature; nothing where there is none."""
+    if essays_mode() == "absent":
+        return []
+    where = SHIPPED_ESSAYS if essays_mode() == "shipped" else "results/essays"
+    return [f"{where}/{name}.{ending}" for ending in ("csv", "json")]
+
+
+def essay_estimates(wildcards):
+    return essay_numbers("estimates")
+
+
+def essay_set_sums(wildcards):
+    return essay_numbers("set_sums")
+
+
+def essay_estimates_option(wildcards):
+    return essay_option("--estimates", "estimates")
+
+
+def essay_set_sums_option(wildcards):
+    return essay_option("--sums", "set_sums")
+
+
+def essay_option(option, name):
+    """Where the numbers are, or why there are none."""
+    if essays_mode() == "absent":
+        return f"--absent {shlex.quote(why_absent(ESSAYS))}"
+    return f"{option} {essay_numbers(name)[0]}"
+
+
+def essay_files():
+    """The raw files, which the other reading of quotation marks is made from."""
+    return config["data"][ESSAYS]["files"]
+
+
+def essay_raw_files():
+    return [f"{DATA}/{path}" for path in essay_files().values()]
+
+
+def essay_verified_files():
+    return [f"results/verified/{path}.json" for path in essay_files().values()]
+
+
+def essay_file_options():
+    return " ".join(
+        f"--file {name}={DATA}/{path}" for name, path in essay_files().items()
+    )
+
+
+def essay_settings(*parts):
+    """The settings of the essays' numbers, for the scripts (see bleu_neighbors_essays.py)."""
+    essays, options = (
+        NEIGHBORS["essays"],
+        config["data"][ESSAYS].get("options", {}),
+    )
+    sentences = essays["sentences"]
+    settings = {
+        "selection": {
+            "test_set": essays["test_set"],
+            "fewest": sentences["fewest"],
+            "most": sentences["most"],
+        },
+        "recipe": {
+            "reading": "quoted" if options.get("quoting", True) else "unquoted",
+            "sentences": sentences["rule"],
+            "cut": essays["cut"],
+            "raters": options.get("raters", "both"),
+            "kernel": essays["kernel"],
+            "tau": essays["tau"],
+            "means": essays["means"],
+        },
+        "changes": essays["sensitivity"],
+        "left_out": essays["left_out"],
+    }
+    return as_json({name: settings[name] for name in parts})
 
 
 # ---- figures -----------------------------------------------------------------------------------

@@ -76,7 +76,7 @@ for FAMILY, VARIANTS in kernel_families().items():
 rule ship:
     input:
         shippable_files,
-        code=code("ship.py"),
+        code=sorted({*code("ship.py"), *code("ship_essays.py")}),
     log:
         "results/logs/ship.log",
     localrule: True

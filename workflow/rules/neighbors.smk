@@ -6,7 +6,7 @@ rule predict_neighbors:
     input:
         ratings=task_ratings,
         kernels=task_kernels,
-        code=code("predict_neighbors.py"),
+        code=prediction_code,
     output:
         predictions="results/neighbors/{task}.csv",
         about="results/neighbors/{task}.json",
@@ -27,7 +27,7 @@ rule compute_threshold_curves:
     input:
         kernel=task_kernel,
         ratings=task_ratings,
-        code=code("compute_threshold_curves.py"),
+        code=threshold_code,
     output:
         "results/curves/{task}/{kernel}.thresholds.csv",
     log:
@@ -53,7 +53,7 @@ rule compute_data_size_curve:
     input:
         ratings=task_ratings,
         kernel=task_kernel,
-        code=code("compute_data_size_curve.py"),
+        code=data_size_code,
     output:
         "results/curves/{task}/{kernel}.data_size.csv",
     log:

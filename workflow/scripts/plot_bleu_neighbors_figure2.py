@@ -22,7 +22,7 @@ def main(arguments: argparse.Namespace) -> None:
 
 
 parser = argparse.ArgumentParser(description=__doc__)
-parser.add_argument("curves", type=Path, nargs="+", help="<task>/*.csv, one for each task")
+parser.add_argument("curves", type=Path, nargs="*", help="<task>/*.csv, one for each task")
 parser.add_argument("--a", type=int, required=True, help="the default of a, marked")
 parser.add_argument("--b", type=float, required=True, help="the default of b, marked")
 parser.add_argument("--out", type=Path, required=True, help="the figure's path without ending")

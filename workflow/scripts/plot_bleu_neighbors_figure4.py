@@ -15,7 +15,7 @@ def main(arguments: argparse.Namespace) -> None:
 
 
 parser = argparse.ArgumentParser(description=__doc__)
-parser.add_argument("curves", type=Path, nargs="+", help="<task>/*.csv, one for each task")
+parser.add_argument("curves", type=Path, nargs="*", help="<task>/*.csv, one for each task")
 parser.add_argument("--out", type=Path, required=True, help="the figure's path without ending")
 
 if __name__ == "__main__":

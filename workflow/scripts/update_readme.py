@@ -1,7 +1,7 @@
-"""Renew the README's tables from results/tables. Stage: table.
+"""Renew the README's tables from results/tables and resources/benchmarks. Stage: table.
 
 What stands between `<!-- name:begin -->` and `<!-- name:end -->` is replaced; `make readme` builds
-the tables first.
+the tables first. How fast the kernels are is as `make benchmark BENCHMARK=--record` found it.
 """
 
 import argparse
@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from refless.benchmark import tables
 from refless.errors import FormatError
 from refless.experiments.bleu_neighbors_table1 import KEYS
-from refless.files import whole_file
+from refless.files import read_json, whole_file
 from refless.published import markdown, number, with_interval
 from refless.scripting import run
 
@@ -42,7 +43,11 @@ def table1(directory: Path) -> str:
 
 def main(arguments: argparse.Namespace) -> None:
     text = arguments.readme.read_text(encoding="utf-8")
-    for name, content in {"table1": table1(arguments.tables)}.items():
+    contents = {
+        "table1": table1(arguments.tables),
+        "benchmark": tables(read_json(arguments.benchmark)),
+    }
+    for name, content in contents.items():
         pattern = rf"(<!-- {name}:begin -->\n).*?(<!-- {name}:end -->)"
         if not re.search(pattern, text, re.DOTALL):
             raise FormatError(f"has no place for {name}", path=arguments.readme)
@@ -53,6 +58,7 @@ def main(arguments: argparse.Namespace) -> None:
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("--tables", type=Path, default=Path("results/tables"))
+parser.add_argument("--benchmark", type=Path, default=Path("resources/benchmarks/kernels.json"))
 parser.add_argument("--readme", type=Path, default=Path("README.md"))
 
 if __name__ == "__main__":

@@ -7,14 +7,23 @@ directory by hand is checked like any other.
 import argparse
 from pathlib import Path
 
-from refless.fetch import read_sources, verify
+from refless.errors import SourceError
+from refless.fetch import file_sum, read_sources, verify
 from refless.files import write_json
 from refless.scripting import run
 
 
 def main(arguments: argparse.Namespace) -> None:
     source = read_sources(arguments.sources, arguments.members)[arguments.path]
-    found = verify(arguments.data / arguments.path, source)
+    here = arguments.data / arguments.path
+    found = verify(here, source)
+    for path in arguments.by_hand:
+        if file_sum(path) != found:
+            raise SourceError(
+                f"is not the file that was placed by hand at {path}",
+                path=here,
+                remedy=f"delete {here} and run again to take the one placed by hand",
+            )
     write_json({"path": source.path, "sha256": found}, arguments.out)
 
 
@@ -23,6 +32,9 @@ parser.add_argument("path", help="the file's path in the table of sources")
 parser.add_argument("--sources", type=Path, default=Path("resources/sources.csv"))
 parser.add_argument("--members", type=Path, default=Path("resources/sources_members.csv"))
 parser.add_argument("--data", type=Path, default=Path("resources/data"))
+parser.add_argument(
+    "--by-hand", type=Path, nargs="*", default=[], help="file placed by hand that it must equal"
+)
 parser.add_argument("--out", type=Path, required=True, help="JSON with the file's path and sum")
 
 if __name__ == "__main__":

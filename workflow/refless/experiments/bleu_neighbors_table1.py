@@ -135,7 +135,8 @@ def _model_rows(model: str, task: str, data: TaskInput, settings: Settings) -> l
     for kernel in settings.models[model]:
         if not any((kernel, reading) in data.predictions for reading in data.truths):
             # A published cell must not vanish without a word.
-            note = "not available: its similarities are neither computed nor shipped"
+            note = "not available: its kernel is neither computed nor shipped"
+            note += " (METEOR needs nltk/wordnet.zip)" if kernel.startswith("meteor.") else ""
             rows.append({"model": model, "task": task, "kernel": kernel, "note": note})
         for reading in data.truths:
             if (kernel, reading) not in data.predictions:

@@ -79,6 +79,14 @@ def check_settings(*, tau: float = 1.0, min_neighbors: int = 1, max_share: float
         raise SettingError(f"max_share is {max_share}; it must lie in [0, 1]")
 
 
+def _no_bare_string(texts: Sequence[str]) -> None:
+    if isinstance(texts, str):
+        raise SettingError(
+            "texts is one string, which would be read letter by letter",
+            remedy="give a list of texts",
+        )
+
+
 class NeighborsRegressor:
     """Predict quality as the mean rating of the nearest rated neighbors.
 
@@ -119,6 +127,7 @@ class NeighborsRegressor:
         SettingError : lengths differ, there is no example, or a quality is not a finite number.
         """
         # a copy: the caller may change theirs, and a column of a table is read-only
+        _no_bare_string(texts)
         values = np.array(quality, dtype=np.float64)
         if values.ndim != 1:
             raise SettingError(f"quality must be one number a text, not {values.ndim}-dimensional")
@@ -138,6 +147,7 @@ class NeighborsRegressor:
 
         The number of neighbors stays in ``neighbors_``, shape (len(texts),).
         """
+        _no_bare_string(texts)
         return self._predict(list(texts), None, len(self._fitted()), progress)
 
     def leave_one_out(self, progress: Callable[[int], None] | None = None) -> Array:
