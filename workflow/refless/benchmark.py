@@ -772,12 +772,12 @@ def _measured_on(record: dict[str, Any]) -> str:
             ("load_average", "load average before the run {:.1f}"),
             ("cores_taken_by_others", "other jobs took {:.1f} cores meanwhile"),
         )
-        if here[key] is not None
+        if here.get(key) is not None
     ]
     return (
         f"{here['cpu']}, {_count(here['cores'], 'core')} ({'; '.join(busy)});"
-        f" Python {here['python']}, {versions}. Texts: {texts['source']}, {texts['mean_characters']:.0f} characters or"
-        f" {texts['mean_words']:.1f} words on average."
+        f" Python {here['python']}, {versions}. Texts: {texts['source']},"
+        f" {texts['mean_characters']:.0f} characters or {texts['mean_words']:.1f} words on average."
     )
 
 
