@@ -171,7 +171,10 @@ def data_size_figure(curves: dict[str, pd.DataFrame]) -> Figure:
             mean, spread = grouped.mean(), grouped.std(ddof=0)
             colour = COLOURS.get(task, "0.3")
             ax.plot(mean.index, mean, STYLES.get(task, "-"), color=colour, label=_label(task))
-            ax.fill_between(mean.index, mean - spread, mean + spread, color=colour, alpha=0.2, lw=0)
+            low, high = mean - spread, mean + spread
+            if column == "coverage":
+                low, high = low.clip(lower=0), high.clip(upper=1)
+            ax.fill_between(mean.index, low, high, color=colour, alpha=0.2, lw=0)
         ax.set_xlabel("rated texts")
         ax.set_ylabel(ylabel)
         ax.set_xlim(left=0)
