@@ -34,13 +34,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from refless.errors import FormatError
-from refless.files import whole_file
+from refless.files import read_json, whole_file
 
 TEXT_COLUMNS = ["id", "task", "context", "text", "quality", "n_ratings", "system"]
 RATING_COLUMNS = ["id", "rater", "label", "rating"]
@@ -188,6 +188,21 @@ def read_table(path: str | Path, columns: Sequence[str]) -> pd.DataFrame:
         raise FormatError(f"cannot be read as a table: {error}", path=path) from error
     _columns(table, list(columns), str(path))
     return table
+
+
+def read_task(directory: str | Path) -> tuple[dict[str, Any], pd.DataFrame, pd.DataFrame]:
+    """What a task's directory holds: ``about.json``, the rated texts, the individual ratings.
+
+    Raises
+    ------
+    FormatError : one of the three files is missing or broken.
+    """
+    directory = Path(directory)
+    return (
+        read_json(directory / "about.json"),
+        read_table(directory / "texts.csv", TEXT_COLUMNS),
+        read_table(directory / "ratings.csv", RATING_COLUMNS),
+    )
 
 
 def _columns(table: pd.DataFrame, wanted: list[str], where: str) -> None:

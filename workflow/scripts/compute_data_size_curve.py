@@ -4,18 +4,14 @@ import argparse
 from pathlib import Path
 
 from refless.experiments.bleu_neighbors import data_size_curve, read_truth
-from refless.files import read_json
-from refless.ratings import RATING_COLUMNS, TEXT_COLUMNS, read_table, write_table
+from refless.ratings import read_task, write_table
 from refless.scripting import run
 from refless.store import read_kernel
 
 
 def main(arguments: argparse.Namespace) -> None:
-    about = read_json(arguments.ratings / "about.json")
-    truth = read_truth(
-        read_table(arguments.ratings / "texts.csv", TEXT_COLUMNS),
-        read_table(arguments.ratings / "ratings.csv", RATING_COLUMNS),
-    )
+    about, texts, ratings = read_task(arguments.ratings)
+    truth = read_truth(texts, ratings)
     matrix, _ = read_kernel(arguments.kernel, data_sum=about["text_sum"])
     n = len(truth.id)
     # the last point is everything there is

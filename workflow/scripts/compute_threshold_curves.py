@@ -14,18 +14,14 @@ from refless.experiments.bleu_neighbors import (
     read_truth,
     threshold_curves,
 )
-from refless.files import read_json
-from refless.ratings import RATING_COLUMNS, TEXT_COLUMNS, read_table, write_table
+from refless.ratings import read_task, write_table
 from refless.scripting import run
 from refless.store import read_kernel
 
 
 def main(arguments: argparse.Namespace) -> None:
-    about = read_json(arguments.ratings / "about.json")
-    truth = read_truth(
-        read_table(arguments.ratings / "texts.csv", TEXT_COLUMNS),
-        read_table(arguments.ratings / "ratings.csv", RATING_COLUMNS),
-    )
+    about, texts, ratings = read_task(arguments.ratings)
+    truth = read_truth(texts, ratings)
     matrix, _ = read_kernel(arguments.kernel, data_sum=about["text_sum"])
     a_low, a_high = arguments.a_range
     b_values = np.round(np.arange(0, 1 + arguments.b_step / 2, arguments.b_step), 10)

@@ -10,16 +10,14 @@ from pathlib import Path
 import pandas as pd
 
 from refless.experiments.bleu_neighbors import predictions
-from refless.files import read_json, write_json
-from refless.ratings import RATING_COLUMNS, TEXT_COLUMNS, read_table, write_table
+from refless.files import write_json
+from refless.ratings import read_task, write_table
 from refless.scripting import run
 from refless.store import read_kernel
 
 
 def main(arguments: argparse.Namespace) -> None:
-    about = read_json(arguments.ratings / "about.json")
-    texts = read_table(arguments.ratings / "texts.csv", TEXT_COLUMNS)
-    ratings = read_table(arguments.ratings / "ratings.csv", RATING_COLUMNS)
+    about, texts, ratings = read_task(arguments.ratings)
     taus = json.loads(arguments.taus)
     tables, notes = [], []
     for path in arguments.kernels:

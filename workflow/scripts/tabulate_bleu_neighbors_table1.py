@@ -20,16 +20,14 @@ from refless.experiments.bleu_neighbors_table1 import (
 )
 from refless.files import read_json
 from refless.published import read_published, write_markdown
-from refless.ratings import RATING_COLUMNS, TEXT_COLUMNS, read_table, write_table
+from refless.ratings import read_table, read_task, write_table
 from refless.scripting import run
 
 
 def main(arguments: argparse.Namespace) -> None:
     tasks = {}
     for directory in arguments.ratings:
-        about = read_json(directory / "about.json")
-        texts = read_table(directory / "texts.csv", TEXT_COLUMNS)
-        ratings = read_table(directory / "ratings.csv", RATING_COLUMNS)
+        about, texts, ratings = read_task(directory)
         truths = {
             reading: read_truth(texts, ratings, reading) for reading in available_readings(ratings)
         }
