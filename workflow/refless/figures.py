@@ -6,6 +6,7 @@ bytes depend on nothing but the numbers.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -20,6 +21,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from refless.files import whole_file
+
+# the log of a figure is not for every glyph of its fonts
+logging.getLogger("fontTools").setLevel(logging.WARNING)
 
 FORMATS = ("pdf", "svg", "png")
 TASK_LABELS = {
@@ -245,4 +249,25 @@ def set_heat_maps(table: pd.DataFrame, titles: dict[str, str]) -> Figure:
         ax.set_ylabel("test essays of set (their number)")
         if rho.isna().all(axis=None):
             ax.text(0.5, 0.5, "not available", transform=ax.transAxes, ha="center", va="center")
+    return figure
+
+
+def resource_figure(table: pd.DataFrame) -> Figure:
+    """Seconds and peak memory by rule (`refless.provenance.RESOURCE_COLUMNS`), the longest on top.
+
+    Bars of time are wall time, summed over a rule's jobs; the mark is the CPU time.
+    """
+    style()
+    table = table.iloc[::-1]
+    figure, (left, right) = plt.subplots(
+        1, 2, figsize=(8.2, 0.9 + 0.22 * max(len(table), 1)), sharey=True
+    )
+    place = np.arange(len(table))
+    left.barh(place, table["seconds"], color=COLOURS["huse_dialogue"], label="wall time")
+    left.plot(table["cpu_seconds"], place, "k|", markersize=7, label="CPU time")
+    left.set_yticks(place, table["rule"], fontsize=7)
+    left.set_xlabel("seconds, all jobs of the rule")
+    left.legend(loc="lower right", frameon=False, fontsize=8)
+    right.barh(place, table["peak_memory_mb"], color=COLOURS["huse_summarization"])
+    right.set_xlabel("peak memory of a job, MB")
     return figure

@@ -10,6 +10,7 @@ import sys
 from os import environ
 from pathlib import Path
 
+import yaml
 from snakemake.exceptions import WorkflowError
 
 # The library is found without being installed (`--sdm conda`), and jobs run the Python that runs
@@ -45,6 +46,10 @@ NEIGHBORS = config["bleu_neighbors"]
 # Table 3's data set, and the numbers of it that are shipped: no text, and no ratings either.
 ESSAYS = "asap_sas"
 SHIPPED_ESSAYS = f"{SHIPPED}/{ESSAYS}/essays"
+# Table -> its place in the report.
+CATALOGUE = yaml.safe_load(
+    Path("workflow/report/catalogue.yaml").read_text(encoding="utf-8")
+)
 # The report's own run of Snakemake inside the report's job.
 NESTED = environ.get("REFLESS_NESTED") == "1"
 

@@ -57,25 +57,10 @@ rule tabulate_bleu_neighbors_table3:
         published="resources/published/bleu_neighbors_table3.csv",
         code=code("tabulate_bleu_neighbors_table3.py"),
     output:
-        csv=report(
-            "results/tables/bleu_neighbors_table3.csv",
-            caption="../report/bleu_neighbors_table3.rst",
-            category="BLEU Neighbors",
-            labels={"item": "table 3", "content": "essays"},
-        ),
+        csv="results/tables/bleu_neighbors_table3.csv",
         md="results/tables/bleu_neighbors_table3.md",
-        williams=report(
-            "results/tables/bleu_neighbors_table3_williams.csv",
-            caption="../report/bleu_neighbors_table3_williams.rst",
-            category="BLEU Neighbors",
-            labels={"item": "table 3", "content": "Williams' test"},
-        ),
-        sensitivity=report(
-            "results/tables/bleu_neighbors_table3_sensitivity.csv",
-            caption="../report/bleu_neighbors_table3_sensitivity.rst",
-            category="BLEU Neighbors",
-            labels={"item": "table 3", "content": "one choice changed at a time"},
-        ),
+        williams="results/tables/bleu_neighbors_table3_williams.csv",
+        sensitivity="results/tables/bleu_neighbors_table3_sensitivity.csv",
         sensitivity_md="results/tables/bleu_neighbors_table3_sensitivity.md",
     log:
         "results/logs/tabulate_bleu_neighbors_table3.log",
@@ -99,12 +84,7 @@ rule tabulate_bleu_neighbors_essays:
         sums=essay_set_sums,
         code=code("tabulate_bleu_neighbors_essays.py"),
     output:
-        csv=report(
-            "results/tables/bleu_neighbors_essays.csv",
-            caption="../report/bleu_neighbors_essays.rst",
-            category="BLEU Neighbors",
-            labels={"item": "beyond table 3", "content": "every set of essays"},
-        ),
+        csv="results/tables/bleu_neighbors_essays.csv",
         md="results/tables/bleu_neighbors_essays.md",
     log:
         "results/logs/tabulate_bleu_neighbors_essays.log",

@@ -350,3 +350,25 @@ def threshold_curves(wildcards):
 
 def data_size_curves(wildcards):
     return curves("data_size")
+
+
+# ---- report ------------------------------------------------------------------------------------
+
+
+def table_labels(table):
+    entry = CATALOGUE[table]
+    return {"item": entry["item"], "content": entry["content"]}
+
+
+def table_title(table):
+    entry = CATALOGUE[table]
+    return f"{entry['category']}, {entry['item']}: {entry['content']}"
+
+
+def numbers_in_use(wildcards):
+    return numbers()
+
+
+def run_again(wildcards):
+    target = "quickstart" if numbers() == "auto" else "all"
+    return f"REFLESS_NUMBERS={numbers()} snakemake --cores 8 {target}"

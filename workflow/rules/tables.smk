@@ -9,12 +9,7 @@ rule tabulate_bleu_neighbors_table1:
         published="resources/published/bleu_neighbors_table1.csv",
         code=code("tabulate_bleu_neighbors_table1.py"),
     output:
-        csv=report(
-            "results/tables/bleu_neighbors_table1.csv",
-            caption="../report/bleu_neighbors_table1.rst",
-            category="BLEU Neighbors",
-            labels={"item": "table 1", "content": "models and annotators"},
-        ),
+        csv="results/tables/bleu_neighbors_table1.csv",
         md="results/tables/bleu_neighbors_table1.md",
     log:
         "results/logs/tabulate_bleu_neighbors_table1.log",

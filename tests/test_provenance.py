@@ -1,0 +1,72 @@
+"""The record of a run, the footer of a table, and what the rules cost."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from refless import provenance
+from refless.errors import FormatError
+
+HEADER = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n"
+
+
+def write_benchmark(path: Path, seconds: float, memory: str, cpu: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    row = [str(seconds), "0:00:01", memory, "1", "1", "1", "0", "0", "50", cpu]
+    path.write_text(HEADER + "\t".join(row) + "\n")
+
+
+def test_footer_has_the_settings_and_no_place_or_time() -> None:
+    argv = ["workflow/scripts/x.py", "--seed", "7", "--log", "/some/where.log", "--a", "b c"]
+    line = provenance.made_by(argv)
+    assert "`python workflow/scripts/x.py --seed 7 --a 'b c'`" in line
+    assert "/some" not in line
+    assert f"numpy {np.__version__}" in line
+    assert line == provenance.made_by(argv)
+
+
+def test_record_has_what_a_rerun_needs(tmp_path: Path) -> None:
+    table = tmp_path / "one.csv"
+    table.write_text("x,provenance\n1,computed\n2,shipped\n3,computed\n4,\n")
+    found = provenance.record({"a": 1}, "auto", {"z": "1", "b": "2"}, [table], "snakemake all")
+    assert found["tables"]["one"] == {
+        "sha256": hashlib.sha256(table.read_bytes()).hexdigest(),
+        "rows": 4,
+        "provenance": {"computed": 2, "shipped": 1},
+    }
+    assert found["settings"] == {"a": 1}
+    assert list(found["data"]) == ["b", "z"]
+    assert found["packages"]["numpy"] == np.__version__
+    assert found["machine"]["cores"] >= 1
+    assert found["machine"]["memory_gib"] > 0
+    assert found["code"]["sha256"] == provenance.code_sum()
+
+
+def test_resources_add_up_by_rule(tmp_path: Path) -> None:
+    write_benchmark(tmp_path / "fit" / "a" / "one.tsv", 2.0, "100", "1.5")
+    write_benchmark(tmp_path / "fit" / "two.tsv", 3.0, "300", "2.5")
+    write_benchmark(tmp_path / "draw.tsv", 0.1, "-", "-")
+    table = provenance.resources(tmp_path)
+    assert list(table.columns) == provenance.RESOURCE_COLUMNS
+    assert table["rule"].tolist() == ["fit", "draw"]
+    fit = table.iloc[0]
+    assert fit["jobs"] == 2
+    assert fit["seconds"] == 5.0
+    assert fit["longest_seconds"] == 3.0
+    assert fit["cpu_seconds"] == 4.0
+    assert fit["peak_memory_mb"] == 300.0
+    assert np.isnan(table.iloc[1]["peak_memory_mb"])
+
+
+def test_no_benchmark_gives_an_empty_table(tmp_path: Path) -> None:
+    assert len(provenance.resources(tmp_path)) == 0
+
+
+def test_a_broken_benchmark_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "fit.tsv").write_text("s\n1\n")
+    with pytest.raises(FormatError, match=r"fit\.tsv"):
+        provenance.resources(tmp_path)

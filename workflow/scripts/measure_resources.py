@@ -1,0 +1,23 @@
+"""Time and peak memory of each rule of the runs that made the results. Stage: report."""
+
+import argparse
+from pathlib import Path
+
+from refless import figures
+from refless.provenance import resources
+from refless.ratings import write_table
+from refless.scripting import run
+
+
+def main(arguments: argparse.Namespace) -> None:
+    table = resources(arguments.benchmarks)
+    figures.save(figures.resource_figure(table), arguments.out.with_suffix(""))
+    write_table(table, arguments.out)
+
+
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("benchmarks", type=Path, help="directory of Snakemake's benchmark files")
+parser.add_argument("--out", type=Path, required=True, help="CSV; the figure lies beside it")
+
+if __name__ == "__main__":
+    run(main, parser)
