@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -12,7 +14,7 @@ import pytest
 
 from refless import kernels
 from refless.errors import FormatError, OutputError, SettingError, StaleError
-from refless.files import read_json, whole_file, write_json
+from refless.files import partial_path, read_json, whole_file, write_json
 from refless.kernels import text_sum
 from refless.store import gather_kernel, read_kernel, shard_rows, write_kernel
 
@@ -130,6 +132,21 @@ def test_writers_of_one_file_do_not_get_in_each_others_way(tmp_path: Path) -> No
 
 
 # ---- JSON -------------------------------------------------------------------------------------
+
+
+def test_what_a_killed_process_left_is_removed_and_a_living_ones_is_not(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    child = subprocess.Popen([sys.executable, "-c", ""])
+    child.wait()
+    living = partial_path(path)
+    dead = Path(str(living).replace(f"-{os.getpid()}-", f"-{child.pid}-"))
+    other = dead.with_name(dead.name.replace(".a.", ".b."))
+    elsewhere = dead.with_name(dead.name.replace(".a.", ".a.another-host-"))
+    for leftover in (living, dead, other, elsewhere):
+        leftover.touch()
+    with whole_file(path) as partial:
+        partial.write_text("new")
+    assert sorted(tmp_path.iterdir()) == sorted([path, living, other, elsewhere])
 
 
 def test_json_round_trip_does_not_hang_on_the_order_of_keys(tmp_path: Path) -> None:

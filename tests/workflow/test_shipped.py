@@ -12,7 +12,7 @@ import pytest
 from refless.kernels import matches_code
 from refless.ratings import RATING_COLUMNS, TEXT_COLUMNS, read_table
 from refless.store import read_kernel
-from tests.workflow.conftest import ROOT, Project, copy_project
+from tests.conftest import ROOT, Project, copy_project
 
 SHIPPED = sorted((ROOT / "resources/shipped").glob("*/kernels/*.npz"))
 TASKS = sorted(

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from tests.workflow.conftest import ROOT, Project
+from tests.conftest import ROOT, Project
 
 pytestmark = pytest.mark.workflow
 
@@ -76,7 +76,7 @@ def test_a_changed_recipe_rebuilds_the_essays_alone(small: Project) -> None:
 
 def test_without_essays_the_tables_say_why(small: Project) -> None:
     """Nothing at hand, nothing shipped: cells with a reason, and no error."""
-    from tests.workflow.conftest import copy_project
+    from tests.conftest import copy_project
 
     bare = copy_project(small.path.parent / "bare")
     for path in (bare.path / "resources/shipped/asap_sas/essays").iterdir():

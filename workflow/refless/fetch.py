@@ -24,7 +24,7 @@ from typing import BinaryIO
 from urllib.parse import unquote
 
 from refless.errors import SourceError
-from refless.files import partial_path, remove_partial, writing
+from refless.files import partial_path, remove_leftovers, remove_partial, writing
 
 log = logging.getLogger(__name__)
 
@@ -340,6 +340,7 @@ def _bring(
     """
     from tqdm import tqdm
 
+    remove_leftovers(target)
     partial = partial_path(target)
     try:
         with (

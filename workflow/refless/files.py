@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import os
+import platform
+import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -17,7 +19,34 @@ from refless.errors import FormatError, OutputError
 def partial_path(path: Path) -> Path:
     """A temporary name beside ``path``, unlike that of any other thread, process or machine."""
     # The suffix stays, since matplotlib and numpy read the format off it.
-    return path.with_name(f".{path.stem}.{secrets.token_hex(4)}.partial{path.suffix}")
+    own = f"{_host()}-{os.getpid()}-{secrets.token_hex(4)}"
+    return path.with_name(f".{path.stem}.{own}.partial{path.suffix}")
+
+
+def remove_leftovers(path: Path) -> None:
+    """Remove what processes of this machine that are no more left beside ``path`` (kill -9)."""
+    pattern = (
+        rf"\.{re.escape(path.stem)}\.{_host()}-(\d+)-[0-9a-f]+\.partial{re.escape(path.suffix)}"
+    )
+    with suppress(OSError):
+        for found in path.parent.iterdir():
+            match = re.fullmatch(pattern, found.name)
+            if match and not _alive(int(match[1])):
+                remove_partial(found)
+
+
+def _host() -> str:
+    return re.sub(r"[^A-Za-z0-9]", "_", platform.node())
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass  # another user's
+    return True
 
 
 def remove_partial(partial: Path) -> None:
@@ -54,6 +83,7 @@ def whole_file(path: str | Path) -> Iterator[Path]:
     try:
         with writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)
+            remove_leftovers(path)
             yield partial
             os.replace(partial, path)
     finally:

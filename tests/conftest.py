@@ -14,7 +14,7 @@ import pytest
 
 from tests.workflow import small_data
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 PARTS = ["Snakefile", "workflow", "config", "profiles", "envs", "resources"]
 
 
