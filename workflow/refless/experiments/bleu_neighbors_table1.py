@@ -22,12 +22,15 @@ PUBLISHED_TASKS = {
     "generation": "huse_generation",
     "summarization": "huse_summarization",
 }
+STAND_IN = "not in the paper: chit-chat with real ratings, under its own name"
 READING_NOTES = {
     "published": "",
     "exact": "means of the ratings rounded once",
     "item": "rated items one by one, equal pairs apart",
-    "without undefined": "annotators whose labels are all alike left out, not counted as 0",
+    "without undefined": "annotators without a rho left out, not counted as 0",
 }
+NOTES = " | "
+"""Between two reasons in one cell of ``note``; reasons have commas and semicolons of their own."""
 
 
 @dataclass
@@ -89,6 +92,9 @@ def table1(
                 rows += humans[model]
             else:
                 rows += _model_rows(model, task, tasks[task], settings)
+    for row in rows:
+        if row["task"] not in PUBLISHED_TASKS.values():
+            row["note"] = NOTES.join(filter(None, [STAND_IN, row["note"]]))
     table = pd.DataFrame(rows)
     names = {ours: paper for paper, ours in PUBLISHED_TASKS.items()}
     table["_task"] = table["task"].map(lambda task: names.get(task, task))
@@ -115,6 +121,12 @@ def _human_rows(task: str, data: TaskInput, settings: Settings) -> dict[str, lis
     variants.append(("without undefined", data.truths["published"], float("nan")))
     for reading, truth, undefined in variants:
         humans = human_cells(truth, settings.draws, settings.seed, undefined)
+        notes = [READING_NOTES[reading]] if READING_NOTES[reading] else []
+        lost = humans["human_average"]["undefined"]
+        if lost and undefined == 0:
+            notes.append(
+                f"{lost} annotators have no rho (labels all alike, or fewer than 3) and count as 0"
+            )
         for model, cells in humans.items():
             rows[model].append(
                 {
@@ -124,7 +136,7 @@ def _human_rows(task: str, data: TaskInput, settings: Settings) -> dict[str, lis
                     "reading": reading,
                     **cells,
                     "provenance": data.ratings_provenance,
-                    "note": READING_NOTES[reading],
+                    "note": NOTES.join(notes),
                 }
             )
     return rows
@@ -157,7 +169,7 @@ def _model_rows(model: str, task: str, data: TaskInput, settings: Settings) -> l
                     "reading": reading,
                     **cells,
                     "provenance": data.provenance[kernel],
-                    "note": "; ".join(notes),
+                    "note": NOTES.join(notes),
                 }
             )
     return rows
@@ -188,7 +200,7 @@ def table1_markdown(table: pd.DataFrame) -> str:
 def _line(record: dict[str, Any], reasons: dict[str, int]) -> list[str]:
     star = "" if pd.isna(record["p_below_0.01"]) or not record["p_below_0.01"] else "*"
     numbers = []
-    for reason in filter(None, str(record["note"]).split("; ")):
+    for reason in filter(None, str(record["note"]).split(NOTES)):
         numbers.append(str(reasons.setdefault(reason, len(reasons) + 1)))
     return [
         str(record["model"]),
