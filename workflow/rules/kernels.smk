@@ -23,9 +23,7 @@ for FAMILY, VARIANTS in kernel_families().items():
             kernel_outputs(FAMILY, "results/kernels/{task}")
             if SHARDS == 1
             else temporary(
-                kernel_outputs(
-                    FAMILY, "results/shards/kernels/{task}/{scatteritem}"
-                )
+                kernel_outputs(FAMILY, "results/shards/kernels/{task}/{scatteritem}")
             ),
         log:
             f"results/logs/compute_kernels/{{task}}/{FAMILY}.log"

@@ -131,7 +131,7 @@ def neighbor_sums(
         candidates, left_out = candidates[rows], np.ascontiguousarray(left_out[rows])
     plan = _prepared(name, candidates, training, options)
     order = np.argsort(taus, kind="stable")
-    kinds = np.ascontiguousarray(quality.reshape(len(training), -1).T)
+    kinds = np.ascontiguousarray(quality.T if quality.ndim == 2 else quality[None])
     counts, sums = _blocks.sums(plan, kinds, taus[order], left_out, threads, progress)
     back = np.argsort(order, kind="stable")
     sums = sums[0] if quality.ndim == 1 else np.moveaxis(sums, 0, -1)
