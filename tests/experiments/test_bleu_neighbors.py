@@ -471,8 +471,19 @@ def test_paper_columns_are_as_printed_and_only_where_the_paper_has_them(
 
 def test_annotators_without_a_rho_are_counted(table: pd.DataFrame) -> None:
     human = rows(table, task="huse_summarization", model="human_average").set_index("reading")
-    assert "1 annotators have no rho" in human["note"]["published"]
+    assert "1 of 5 annotators have no rho" in human["note"]["published"]
+    assert "annotators gave" not in human["note"]["published"]
     assert "no rho" not in human["note"]["without undefined"]
+
+
+def test_annotators_of_very_few_ratings_are_told(paper: pd.DataFrame) -> None:
+    texts, ratings, _ = made_up()
+    ratings.loc[0, "rater"] = "r006"
+    task = TaskInput(read_truths(texts, ratings, None), {})
+    found = table1(["t"], {"t": task}, {}, {}, paper, SETTINGS)
+    (note,) = rows(found, model="human_best")[:1]["note"]
+    assert "annotators gave from 1 to " in note
+    assert "2 of 6 annotators have no rho" in note
 
 
 def test_a_reason_may_have_semicolons(paper: pd.DataFrame) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from refless.experiments.bleu_neighbors import Truth, human_cells, model_cells
@@ -122,10 +123,17 @@ def _human_rows(task: str, data: TaskInput, settings: Settings) -> dict[str, lis
     for reading, truth, undefined in variants:
         humans = human_cells(truth, settings.draws, settings.seed, undefined)
         notes = [READING_NOTES[reading]] if READING_NOTES[reading] else []
-        lost = humans["human_average"]["undefined"]
+        lost, everyone = (humans["human_average"][name] for name in ("undefined", "annotators"))
         if lost and undefined == 0:
             notes.append(
-                f"{lost} annotators have no rho (labels all alike, or fewer than 3) and count as 0"
+                f"{lost} of {everyone} annotators have no rho (labels all alike, or fewer than 3)"
+                " and count as 0"
+            )
+        fewest, most = _labels_given(truth)
+        if fewest < 3:
+            notes.append(
+                f"annotators gave from {fewest} to {most} ratings: the best and the mean are also"
+                " those of annotators of very few"
             )
         for model, cells in humans.items():
             rows[model].append(
@@ -140,6 +148,12 @@ def _human_rows(task: str, data: TaskInput, settings: Settings) -> dict[str, lis
                 }
             )
     return rows
+
+
+def _labels_given(truth: Truth) -> tuple[int, int]:
+    """The fewest and the most ratings that an annotator gave; 0 without annotators."""
+    _, number = np.unique(truth.rater.astype(str), return_counts=True)
+    return (int(number.min()), int(number.max())) if len(number) else (0, 0)
 
 
 def _model_rows(model: str, task: str, data: TaskInput, settings: Settings) -> list[dict[str, Any]]:
