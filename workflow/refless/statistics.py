@@ -139,13 +139,19 @@ def weighted_midranks(values: Array, weights: Array) -> Array:
     they would have between their neighbors and are to be ignored.
     """
     _, group = np.unique(values, return_inverse=True)
+    _, rank = _group_ranks(group, weights)
+    return np.take(rank, group, axis=1)
+
+
+def _group_ranks(group: Array, weights: Array) -> tuple[Array, Array]:
+    """Size and midrank of each group of equal values, both (draws, groups), float64.
+
+    ``group`` is the number of each candidate's group in ascending order of the values, (n,).
+    """
     order = np.argsort(group, kind="stable")
     starts = np.flatnonzero(np.r_[True, np.diff(group[order]) > 0])
-    # `take`, since indexing would give columns that lie together, and sums over rows that then
-    # hang on how many rows there are
     size = np.add.reduceat(np.take(weights, order, axis=1).astype(np.float64), starts, axis=1)
-    rank = np.cumsum(size, axis=1) - (size - 1) / 2
-    return np.take(rank, group, axis=1)
+    return size, np.cumsum(size, axis=1) - (size - 1) / 2
 
 
 def weighted_pearson(x: Array, y: Array, weights: Array) -> Array:
@@ -173,8 +179,26 @@ def weighted_mean(values: Array, weights: Array) -> Array:
 
 
 def weighted_spearman(x: Array, y: Array, weights: Array) -> Array:
-    """Spearman's rho of ``x`` and ``y``, shape (n,), under each row of weights (draws, n)."""
-    return weighted_pearson(weighted_midranks(x, weights), weighted_midranks(y, weights), weights)
+    """Spearman's rho of ``x`` and ``y``, shape (n,), under each row of weights (draws, n).
+
+    NaN where a side is constant. Weights are whole numbers, so ranks are halves and their moments
+    exact as long as 4 n^3 is below 2^53: no order of summing shows in the result.
+    """
+    total = weights.sum(axis=1)
+    middle = total * ((total + 1) / 2) ** 2  # the mean rank is the same on both sides
+    spread, ranks = [], []
+    still = np.zeros(len(weights), bool)
+    for values in (x, y):
+        _, group = np.unique(values, return_inverse=True)
+        size, rank = _group_ranks(group, weights)
+        still |= (size > 0).sum(axis=1) < 2
+        spread.append(np.einsum("dg,dg,dg->d", size, rank, rank) - middle)
+        ranks.append(np.take(rank, group, axis=1))
+    shared = np.einsum("dn,dn,dn->d", weights, *ranks) - middle
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rho = shared / np.sqrt(spread[0] * spread[1])
+    rho[still] = np.nan
+    return np.asarray(rho)
 
 
 @dataclass(frozen=True)
