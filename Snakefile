@@ -25,11 +25,13 @@ include: "workflow/rules/collect.smk"
 include: "workflow/rules/fetch.smk"
 include: "workflow/rules/ratings.smk"
 include: "workflow/rules/kernels.smk"
+include: "workflow/rules/sums.smk"
 include: "workflow/rules/neighbors.smk"
 include: "workflow/rules/essays.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/report.smk"
+include: "workflow/rules/ship.smk"
 
 
 # Here and not in collect.smk, since Snakemake takes its default target from this file alone.

@@ -64,7 +64,7 @@ def copy_project(target: Path, mirror: str = "") -> Project:
 
 
 def small_project(base: Path) -> Project:
-    """A project with two HUSE batches and essays of our own, behind a mirror of its own.
+    """A project with two HUSE batches, chit-chat and essays of our own, behind its own mirror.
 
     METEOR is left out, since it needs WordNet.
     """
@@ -79,6 +79,9 @@ def small_project(base: Path) -> Project:
     essays = {f"asap-sas/{name}": mirror / "asap-sas" / name for name in names}
     small_data.write_essays(*essays.values())
     files |= essays
+    chat = mirror / "dstc7/dstc7-task2-human_eval.tgz"
+    small_data.write_dstc7(chat, contexts=24, seed=7)
+    files["dstc7/dstc7-task2-human_eval.tgz"] = chat
     project = copy_project(base / "project", str(mirror))
     small_data.register(project.path, files)
     config = project.path / "config" / "config.yaml"

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
@@ -65,6 +66,7 @@ def named(ax: Axes) -> dict[str, Line2D]:
 
 def legend(figure: Figure) -> list[str]:
     found = [ax.get_legend() for ax in figure.axes if ax.get_legend() is not None]
+    found += figure.legends
     assert len(found) == 1
     return [text.get_text() for text in found[0].get_texts()]
 
@@ -180,7 +182,21 @@ def test_the_region_above_the_average_annotator_is_shaded_and_seen() -> None:
         (region,) = ax.patches
         bottom, top = region.get_extents().transformed(ax.transData.inverted()).intervaly
         assert (bottom, top) == pytest.approx((0.9, high))
-    assert legend(figure) == ["summarization", "above the average annotator"]
+    assert legend(figure) == ["summarization", "above its average annotator"]
+
+
+def test_with_several_tasks_the_legend_says_whose_shading_is_whose() -> None:
+    tasks = TASKS[:3]
+    curves = {task: curve(seed) for seed, task in enumerate(tasks)}
+    human = {task: 0.3 + 0.1 * i for i, task in enumerate(tasks)}
+    figure = figures.threshold_figure(curves, "spearman", "y", DEFAULTS, human)
+    shaded = "above its average annotator"
+    assert legend(figure) == ["dialogue", shaded, "generation", shaded, "summarization", shaded]
+    (drawn,) = figure.legends
+    colours = [to_hex(patch.get_facecolor()) for patch in drawn.get_patches()]
+    assert colours == [figures.COLOURS[task].lower() for task in tasks]
+    for ax in figure.axes:
+        assert [to_hex(region.get_facecolor()) for region in ax.patches] == colours
 
 
 # ---- figure 4 ---------------------------------------------------------------------------------
@@ -206,6 +222,20 @@ def test_means_and_spread_over_the_data_size(tasks: list[str]) -> None:
                 assert heights.min() == pytest.approx(low)
                 assert heights.max() == pytest.approx(high)
     assert legend(figure) == [figures.TASK_LABELS[task] for task in tasks]
+
+
+def test_tasks_of_different_magnitude_share_a_logarithmic_axis() -> None:
+    few, many = sizes(1), sizes(2)
+    many["size"] *= 50
+    for curves, scale in (({"dstc7": many}, "linear"), ({"huse": few, "dstc7": many}, "log")):
+        figure = figures.data_size_figure(curves)
+        figure.canvas.draw()
+        for ax in figure.axes:
+            assert ax.get_xscale() == scale
+            low, high = ax.get_xlim()
+            assert low < 10
+            assert high > 5000
+    assert "1,000" in [label.get_text() for label in figure.axes[0].get_xticklabels()]
 
 
 def test_a_size_at_which_nothing_is_defined_is_a_gap() -> None:

@@ -19,6 +19,7 @@ from refless.published import (
     markdown,
     number,
     read_published,
+    skipped_rows,
     with_interval,
     write_markdown,
 )
@@ -234,3 +235,10 @@ def test_equal_is_what_rounding_to_the_printed_digits_says() -> None:
             same = f"{ours:.{digits}f}" == printed
             assert (compare(ours, printed, NAN, NAN) == EQUAL) == same
             assert not math.isclose(abs(step) / 16.3, 0.5, abs_tol=1e-6)
+
+
+def test_skipped_rows_are_told_where_there_are_any() -> None:
+    assert skipped_rows({"task": "nem", "malformed": 0}) == []
+    (note,) = skipped_rows({"task": "nem", "malformed": 1})
+    assert note.startswith("nem: 1 malformed row of the raw files skipped")
+    assert "3 malformed rows" in skipped_rows({"task": "nem", "malformed": 3})[0]

@@ -18,7 +18,7 @@ from refless.ratings import (
     Problem,
     RatedTexts,
     anonymise,
-    exact_quality,
+    exact_points,
     read_table,
     write_table,
 )
@@ -225,23 +225,59 @@ def test_raters_are_numbered_by_first_appearance() -> None:
     assert anonymise([]) == []
 
 
+SCALES = [(0, 5), (1, 5), (1, 6), (0, 3)]
+RATED = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 12)), min_size=1, max_size=25)
+
+
+def rated_on(scale: tuple[float, float], rated: list[tuple[int, int]]) -> pd.DataFrame:
+    """Ratings of texts t:0 to t:3 in steps of a half, as the mean of two marks is."""
+    low, high = scale
+    labels = np.array([min(low + half / 2, high) for _, half in rated])
+    ids = [f"t:{text}" for text, _ in rated]
+    rating = (labels - low) / (high - low)
+    return pd.DataFrame({"id": ids, "rater": "r001", "label": labels, "rating": rating})
+
+
 @settings(max_examples=60, deadline=None)
-@given(
-    st.sampled_from([(0.0, 5.0), (1.0, 5.0), (1.0, 6.0), (0.0, 3.0)]),
-    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 6)), min_size=1, max_size=30),
-)
-def test_exact_quality_is_the_mean_rounded_once(
+@given(st.sampled_from(SCALES), RATED)
+def test_exact_points_are_the_means_of_fractions(
     scale: tuple[float, float], rated: list[tuple[int, int]]
 ) -> None:
     low, high = scale
-    ids = [f"t:{text}" for text, _ in rated]
-    labels = [min(low + half / 2, high) for _, half in rated]
-    ratings = pd.DataFrame({"id": ids, "rater": "r001", "label": labels, "rating": 0.0})
-    data = RatedTexts(pd.DataFrame({"id": ["t:3", "t:1", "t:2", "t:0"]}), ratings)
-    for name, found in zip(data.texts["id"], exact_quality(data, low, high), strict=True):
-        own = [Fraction(label) for i, label in zip(ids, labels, strict=True) if i == name]
+    ratings = rated_on(scale, rated)
+    texts = pd.DataFrame({"id": ["t:3", "t:1", "t:2", "t:0"]})
+    points, most = exact_points(texts, ratings, scale)
+    total = Fraction(0)
+    for name, found in zip(texts["id"], points, strict=True):
+        own = [Fraction(label) for label in ratings.loc[ratings["id"] == name, "label"]]
         if own:
             mean = (sum(own) / len(own) - Fraction(low)) / Fraction(high - low)
-            assert found == float(mean)
+            assert Fraction(found) == mean * Fraction(most)
+            assert found / most == float(mean)
+            total += mean
         else:
             assert np.isnan(found)
+    # and so are their sums, in any order
+    assert (
+        Fraction(np.nansum(points)) == Fraction(np.nansum(points[::-1])) == total * Fraction(most)
+    )
+
+
+def test_points_without_a_small_common_multiple_are_rounded_once() -> None:
+    """41 numbers of ratings from 10 to 50 have one of more than 18 digits."""
+    rated = [(number, label) for number in range(10, 51) for label in [0] + [1] * (number - 1)]
+    ratings = pd.DataFrame(rated, columns=["id", "label"]).assign(rater="r001")
+    ratings["rating"] = ratings["label"] / 1.0
+    points, most = exact_points(pd.DataFrame({"id": range(10, 51)}), ratings, (0, 1))
+    assert most == 1
+    assert points.tolist() == [(number - 1) / number for number in range(10, 51)]
+
+
+def test_a_rating_that_is_not_its_label_is_named() -> None:
+    ratings = rated_on((0, 5), [(1, 3), (2, 4)])
+    ratings.loc[1, "rating"] = 0.8
+    with pytest.raises(FormatError, match=r"label 2.0 of text 't:2' .* rating 0.8 .* from 0 to 5"):
+        exact_points(pd.DataFrame({"id": ["t:1", "t:2"]}), ratings, (0, 5))
+    data = RatedTexts(texts_table(), ratings.assign(rating=[0.3, 0.8]), scale=(0, 5))
+    with pytest.raises(FormatError, match=r"label 2\.0 of text 't:2'"):
+        data.check()

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from refless import statistics
 from refless.statistics import (
     correlation_p_value,
     draw_weights,
@@ -424,3 +425,28 @@ def test_without_any_annotator_the_rows_are_empty_not_an_error(case: str) -> Non
     assert undefined(humans.average_spearman)
     assert undefined(humans.best_spearman)
     assert humans.annotators == humans.undefined == (0 if case == "no ratings" else 1)
+
+
+@pytest.mark.parametrize("block", [1, 41, 160])
+def test_no_result_hangs_on_the_size_of_a_block(
+    monkeypatch: pytest.MonkeyPatch, block: int
+) -> None:
+    """Bit for bit: a draw's numbers come from its own row of weights."""
+    generator = np.random.default_rng(5)
+    n = 37
+    truth = np.round(generator.random(n), 1)
+    prediction = np.where(generator.random(n) < 0.8, np.round(truth + generator.random(n), 2), NAN)
+    candidate = generator.integers(0, n, 150)
+    rater = generator.integers(0, 9, 150)
+    rating = np.round(generator.random(150) / 2 + truth[candidate] / 2, 1)
+
+    def everything() -> tuple[object, ...]:
+        return (
+            draw_weights(n, 30, 4).tobytes(),
+            evaluate(prediction, truth, 30, 4),
+            human_rows(candidate, rater, rating, truth, draws=30, seed=4),
+        )
+
+    whole = everything()
+    monkeypatch.setattr(statistics, "BLOCK", block)
+    assert everything() == whole

@@ -10,8 +10,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import stats
 
 from refless import sources
@@ -19,15 +17,20 @@ from refless.errors import FormatError, SettingError
 from refless.experiments.bleu_neighbors import (
     Truth,
     apply_thresholds,
+    available_readings,
     data_size_curve,
     human_cells,
     leave_one_out,
+    matrix_neighbors,
     model_cells,
     read_truth,
+    read_truths,
     threshold_curves,
 )
 from refless.experiments.bleu_neighbors_table1 import (
     KEYS,
+    NOTES,
+    STAND_IN,
     Settings,
     TaskInput,
     lead_text,
@@ -118,34 +121,6 @@ def test_the_published_reading_is_the_table_as_it_is() -> None:
     assert truth.rater.tolist() == ratings["rater"].tolist()
 
 
-SCALES = {"0..5": (0.0, 5.0), "1..5": (1.0, 5.0), "1..6": (1.0, 6.0), "0..3": (0.0, 3.0)}
-
-
-@settings(max_examples=80, deadline=None)
-@given(
-    st.sampled_from(sorted(SCALES)),
-    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 12)), min_size=1, max_size=25),
-)
-def test_exact_means_are_those_of_fractions(scale: str, rated: list[tuple[int, int]]) -> None:
-    low, high = SCALES[scale]
-    # steps of a half, as the mean of two raters is
-    labels = np.array([min(low + half / 2, high) for _, half in rated])
-    ids = np.array([f"t:{text}" for text, _ in rated])
-    ratings = pd.DataFrame(
-        {"id": ids, "rater": "r001", "label": labels, "rating": (labels - low) / (high - low)}
-    )
-    names = sorted(set(ids))
-    quality = [ratings.loc[ratings["id"] == name, "rating"].mean() for name in names]
-    truth = read_truth(pd.DataFrame({"id": names, "quality": quality}), ratings, "exact")
-    for name, found in zip(names, truth.quality, strict=True):
-        own = [Fraction(label) for label in labels[ids == name]]
-        mean = (sum(own) / len(own) - Fraction(low)) / Fraction(high - low)
-        if np.ptp(labels):
-            assert found == float(mean)
-        else:
-            assert found == (labels[0] - low) / (high - low)
-
-
 def test_exact_means_tie_where_floating_point_does_not() -> None:
     """Two orders of the same labels: one mean on paper, two in floating point."""
     labels, other = [5.0, 3.0, 3.0, 1.0, 1.0], [5.0, 1.0, 3.0, 1.0, 3.0]
@@ -155,17 +130,37 @@ def test_exact_means_tie_where_floating_point_does_not() -> None:
     assert means[0] != means[1]
     texts = pd.DataFrame({"id": ["a", "b"], "quality": means})
     assert read_truth(texts, ratings).quality.tolist() == means
-    exact = read_truth(texts, ratings, "exact").quality
-    assert exact[0] == exact[1] == 13 / 25
+    truth = read_truth(texts, ratings, "exact", (0, 5))
+    assert truth.quality[0] == truth.quality[1] == 13 / 25
+    assert (truth.points / truth.most).tolist() == truth.quality.tolist()
 
 
-def test_exact_means_need_ratings_on_one_line() -> None:
-    """Two scales in one table (0..2 and 0..3) have no one line from label to rating."""
-    texts = pd.DataFrame({"id": ["a", "b"], "quality": [0.5, 1.0]})
-    ratings = pd.DataFrame({"id": ["a", "b", "a"], "rater": "r001", "label": [1.0, 3.0, 2.0]})
-    for rating in ([0.5, 1.0, 1.0], [0.5, 0.5, 0.5]):
-        with pytest.raises(SettingError, match="no straight line"):
-            read_truth(texts, ratings.assign(rating=rating), "exact")
+def test_exact_estimates_are_rounded_once() -> None:
+    """Sums of labels and of neighbors are exact, so an estimate is the nearest number to it."""
+    texts, ratings, matrix = made_up()
+    assert len(set(texts["n_ratings"])) > 3
+    truth = read_truth(texts, ratings, "exact", (0, 5))
+    own = {
+        name: Fraction(int(part["label"].sum()), 5 * len(part))
+        for name, part in ratings.groupby("id")
+    }
+    table = leave_one_out(matrix, truth, 0.5)
+    for i, estimate in enumerate(table["estimate"]):
+        near = [own[truth.id[j]] for j in range(40) if j != i and matrix[i, j] >= 0.5]
+        assert near
+        assert estimate == float(sum(near) / len(near))
+        assert table["quality"][i] == float(own[truth.id[i]])
+
+
+def test_the_readings_that_ratings_allow() -> None:
+    texts, ratings, _ = made_up()
+    assert available_readings(ratings, (0, 5)) == ["published", "exact", "item"]
+    assert available_readings(ratings.drop(columns="item")) == ["published"]
+    assert list(read_truths(texts, ratings, None)) == ["published", "item"]
+    with pytest.raises(SettingError, match="without the scale"):
+        read_truth(texts, ratings, "exact")
+    with pytest.raises(FormatError, match="on the scale from 0 to 3"):
+        read_truth(texts, ratings, "exact", (0, 3))
 
 
 def test_an_item_is_what_was_sent_out() -> None:
@@ -205,13 +200,13 @@ def test_texts_that_nobody_rated_are_no_candidates() -> None:
     ratings = ratings[ratings["id"] != lost]
     others = np.delete(np.arange(40), 7)
     for reading in ("published", "exact"):
-        truth = read_truth(texts, ratings, reading)
+        truth = read_truth(texts, ratings, reading, (0, 5))
         assert truth.row.tolist() == others.tolist()
         assert lost not in truth.id
         assert truth.id[truth.candidate].tolist() == ratings["id"].tolist()
         found = apply_thresholds(leave_one_out(matrix, truth, 0.7), 3, 0.66)
         expected = slow_predictions(matrix[np.ix_(others, others)], truth.quality, 0.7, 3, 0.66)
-        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-15)
         assert not np.isnan(found).all()
 
 
@@ -323,7 +318,9 @@ def test_every_point_of_the_threshold_curves_is_what_it_is_from_scratch() -> Non
 
 def curve_of(matrix: np.ndarray, truth: Truth, sizes: list[int], **changes: object) -> pd.DataFrame:
     options: dict[str, object] = {"tau": 0.7, "a": 3, "b": 0.5, "subsets": 6, "seed": 5}
-    return data_size_curve(matrix, truth, sizes, **(options | changes))  # type: ignore[arg-type]
+    options |= changes
+    neighbors = matrix_neighbors(matrix, truth, options.pop("tau"))  # type: ignore[arg-type]
+    return data_size_curve(neighbors, truth, sizes, **options)  # type: ignore[arg-type]
 
 
 def test_every_subset_is_leave_one_out_from_scratch() -> None:
@@ -348,7 +345,7 @@ def test_every_subset_is_leave_one_out_from_scratch() -> None:
 @pytest.mark.parametrize("reading", ["published", "exact", "item"])
 def test_the_last_point_is_the_tables_cell(reading: str) -> None:
     texts, ratings, matrix = made_up()
-    truth = read_truth(texts, ratings, reading)
+    truth = read_truth(texts, ratings, reading, (0, 5))
     cells = model_cells(leave_one_out(matrix, truth, 0.7), 3, 0.5, draws=2, seed=1)
     curve = curve_of(matrix, truth, [len(truth.id)], subsets=3)
     for column in ("spearman", "coverage", "n_covered"):
@@ -396,7 +393,7 @@ def paper() -> pd.DataFrame:
 def inputs(*without: str) -> TaskInput:
     """Two readings; ``bleu.word`` has no neighbors for anyone."""
     texts, ratings, matrix = made_up()
-    truths = {reading: read_truth(texts, ratings, reading) for reading in ("published", "exact")}
+    truths = read_truths(texts, ratings.drop(columns="item"), (0, 5))
     taus = {"bleu.char": 0.7, "bleu.word": 2.0, "rouge_l.stem": 0.8}
     predictions = {
         (name, reading): leave_one_out(matrix, truth, tau)
@@ -451,8 +448,8 @@ def test_our_cells_are_those_of_the_experiments(table: pd.DataFrame) -> None:
         assert row[name] == value, name
     for model, cells in human_cells(truth, 20, 1).items():
         row = rows(table, task="dstc7", model=model).iloc[0]
-        for name, value in cells.items():
-            assert row[name] == value, name
+        for name in set(cells) & set(table.columns):
+            assert row[name] == cells[name], name
 
 
 def test_paper_columns_are_as_printed_and_only_where_the_paper_has_them(
@@ -466,8 +463,33 @@ def test_paper_columns_are_as_printed_and_only_where_the_paper_has_them(
     # made-up data does not give the published numbers
     assert row["agreement"] == "outside"
     ours = rows(table, task="dstc7")
+    assert ours["note"].str.startswith(STAND_IN).all()
+    assert not rows(table, task="huse_summarization")["note"].str.contains(STAND_IN).any()
     assert (ours.filter(like="paper_") == "").all(axis=None)
     assert (ours["agreement"] == "").all()
+
+
+def test_annotators_without_a_rho_are_counted(table: pd.DataFrame) -> None:
+    human = rows(table, task="huse_summarization", model="human_average").set_index("reading")
+    assert "1 of 5 annotators have no rho" in human["note"]["published"]
+    assert "annotators gave" not in human["note"]["published"]
+    assert "no rho" not in human["note"]["without undefined"]
+
+
+def test_annotators_of_very_few_ratings_are_told(paper: pd.DataFrame) -> None:
+    texts, ratings, _ = made_up()
+    ratings.loc[0, "rater"] = "r006"
+    task = TaskInput(read_truths(texts, ratings, None), {})
+    found = table1(["t"], {"t": task}, {}, {}, paper, SETTINGS)
+    (note,) = rows(found, model="human_best")[:1]["note"]
+    assert "annotators gave from 1 to " in note
+    assert "2 of 6 annotators have no rho" in note
+
+
+def test_a_reason_may_have_semicolons(paper: pd.DataFrame) -> None:
+    absent = {"huse_dialogue": "first; second"}
+    text = table1_markdown(table1(list(absent), {}, absent, {}, paper, SETTINGS))
+    assert "1. not available: first; second\n" in f"{text}\n"
 
 
 def test_a_cell_that_agrees_says_so(paper: pd.DataFrame) -> None:
@@ -514,7 +536,7 @@ def test_a_missing_model_and_a_missing_kernel_keep_a_row_that_says_why(
     assert bertscore["paper_spearman"].tolist() == ["0.225"]
     rouge = rows(table, task="dstc7", model="rouge")
     assert rouge["kernel"].tolist() == ["rouge_l.stem"]
-    assert rouge["note"][0].startswith("not available: ")
+    assert "not available: " in rouge["note"][0]
     assert rouge[["mse", "n"]].isna().all(axis=None)
 
 
@@ -579,8 +601,8 @@ def test_the_table_for_reading(table: pd.DataFrame) -> None:
     assert "[0.0213]" in line
     # every note is to be found, and undefined numbers are dashes
     for note in set(table["note"]) - {""}:
-        for part in note.split("; "):
-            assert part in text
+        for part in note.split(NOTES):
+            assert f". {part}\n" in f"{text}\n"
     assert not re.search(r"\bnan\b|<NA>|None", text)
 
 
@@ -628,7 +650,7 @@ class TestPublished:
     def test_what_a_choice_moves_in_the_human_rows(
         self, huse: tuple[pd.DataFrame, pd.DataFrame]
     ) -> None:
-        exact = human_cells(read_truth(*huse, "exact"), draws=2, seed=0)
+        exact = human_cells(read_truth(*huse, "exact", (0, 5)), draws=2, seed=0)
         assert f"{exact['human_average']['spearman']:.4f}" == "0.4061"
         assert f"{exact['human_best']['spearman']:.4f}" == "0.9233"
         left_out = human_cells(read_truth(*huse), draws=2, seed=0, undefined=NAN)

@@ -129,6 +129,19 @@ def test_neighbors_are_those_of_the_matrix(name: str) -> None:
     assert np.array_equal(shard[1], expected[1][rows, :2])
 
 
+@pytest.mark.usefixtures("narrow")
+def test_several_kinds_of_quality_in_one_walk() -> None:
+    x, s = some_texts()
+    quality = np.random.default_rng(6).random((len(s), 3))
+    taus = [0.3, 0.05]
+    counts, sums = neighbor_sums("bleu.char", x, s, quality, taus, threads=2)
+    assert sums.shape == (len(x), 2, 3)
+    for kind in range(3):
+        alone = neighbor_sums("bleu.char", x, s, quality[:, kind], taus)
+        assert np.array_equal(counts, alone[0])
+        assert np.array_equal(sums[:, :, kind], alone[1])
+
+
 def test_exclusion_goes_by_row_not_by_text() -> None:
     # Three equal texts: each is left out once, the two others stay.
     x = ["the same text"] * 3

@@ -94,6 +94,56 @@ def test_the_team_without_texts(pack, files):
     assert own.loc["TeamEC", "n_ratings"] == 1
 
 
+def pairs(files):
+    """The Baseline says what Constant says; a third context repeats the words of the first."""
+    third = "beef00beef00beef"
+    files[f"{TOP}context.tsv"] += f"{third}\t2\thello there\n"
+    files[f"{TOP}system_responses.tsv"] += (
+        f"Baseline\t{C1}\ti do not know.\nConstant\t{third}\ti do not know.\n"
+    )
+    files[f"{TOP}human-eval-per-judge.tsv"] += (
+        f"anon9\t{C1}\tBaseline\t4\t2\nanon7\t{third}\tConstant\t2\t2\n"
+    )
+    return files
+
+
+@pytest.mark.parametrize(
+    ("unit", "merged", "labels"),
+    [
+        ("output", ["Constant"], [3.5, 1, 5]),
+        ("pair", ["Constant", "Baseline"], [3.5, 1, 5, 3]),
+        ("wording", ["Constant", "Baseline", "Constant"], [3.5, 1, 5, 3, 2]),
+    ],
+)
+def test_what_one_text_is(pack, files, unit, merged, labels):
+    loaded = dstc7.load(pack(pairs(files)), unit=unit).check()
+    assert not loaded.problems
+    assert loaded.scale == (1, 5)
+    texts, ratings = loaded.texts, loaded.ratings
+    assert len(texts) == 7 - len(merged)
+    first = texts.iloc[0]
+    assert first["id"] == "dstc7:c0ffee00c0ff:Constant"
+    assert first["context_id"] == C1
+    assert first["system"] == "+".join(dict.fromkeys(merged))
+    items = first["item"].split("+")
+    assert [item.split(":")[2] for item in items] == merged
+    assert ratings.loc[ratings["id"] == first["id"], "label"].tolist() == labels
+    assert first["n_ratings"] == len(labels)
+    assert first["quality"] == pytest.approx((sum(labels) / len(labels) - 1) / 4)
+    # every output is in one text, and every judgment says which output it was given to
+    every = [item for joined in texts["item"] for item in joined.split("+")]
+    assert len(every) == len(set(every)) == 6
+    text_of = {item: row.id for row in texts.itertuples() for item in row.item.split("+")}
+    assert [text_of[item] for item in ratings["item"]] == ratings["id"].tolist()
+    if unit == "output":
+        assert (ratings["item"] == ratings["id"]).all()
+
+
+def test_pairs_are_the_default(pack, files):
+    path = pack(pairs(files))
+    assert dstc7.load(path).texts.equals(dstc7.load(path, unit="pair").texts)
+
+
 def test_malformed_rows(pack, files):
     files[f"{TOP}context.tsv"] += (
         f"{C1}\t2\tagain\n0x-1\t2\tbad id\n\t2\tno id\nabc\t2\t \nabd\t2\n"
@@ -182,12 +232,14 @@ def test_archives_of_another_kind(pack, files, write):
         dstc7.load(pack(files), quality="overall")
     with pytest.raises(FormatError, match="unknown team_ec 'drop'"):
         dstc7.load(pack(files), team_ec="drop")
+    with pytest.raises(FormatError, match="unknown unit 'item'"):
+        dstc7.load(pack(files), unit="item")
 
 
 @pytest.mark.mirror
 def test_the_real_archive(mirror):
     path = mirror("dstc7/dstc7-task2-human_eval.tgz")
-    loaded = dstc7.load(path).check().require_clean()
+    loaded = dstc7.load(path, unit="output").check().require_clean()
     texts, ratings = loaded.texts, loaded.ratings
     assert len(texts) == 10_000
     assert texts["context_id"].nunique() == 1000
@@ -205,10 +257,25 @@ def test_the_real_archive(mirror):
     for system, value in given.items():
         assert mean[system] == pytest.approx(value, abs=0.0051)
     assert mean["TeamCE"] == pytest.approx(2.941, abs=0.0005)
-    pooled = dstc7.load(path, team_ec="pool").check().texts
+    pooled = dstc7.load(path, team_ec="pool", unit="output").check().texts
     pooled = pooled[pooled["system"] == "TeamCE"]
     assert pooled["n_ratings"].eq(6).all()
     assert pooled["quality"].mean() * 4 + 1 == pytest.approx(2.91, abs=0.0051)
+
+
+@pytest.mark.mirror
+def test_the_real_pairs(mirror):
+    path = mirror("dstc7/dstc7-task2-human_eval.tgz")
+    loaded = dstc7.load(path).check().require_clean()
+    texts = loaded.texts
+    assert len(texts) == 9_969
+    assert texts["context"].nunique() == 488
+    several = texts[texts["item"].str.contains("+", regex=False)]
+    assert set(several["system"]) == {"Constant+Baseline"}
+    assert set(several["n_ratings"]) == {6}
+    assert len(several) == 31
+    assert texts["n_ratings"].sum() == len(loaded.ratings) == 30_000
+    assert len(dstc7.load(path, unit="wording").texts) == 9_231
 
 
 @pytest.mark.mirror
@@ -217,7 +284,7 @@ def test_the_real_gold_references(mirror):
     gold = dstc7.gold(path)
     sizes = gold.groupby("context_id").size()
     assert (len(sizes), sizes.min(), sizes.max(), len(gold)) == (954, 2, 1009, 35161)
-    texts = dstc7.load(path).texts
+    texts = dstc7.load(path, unit="output").texts
     human = texts[texts["system"] == "human"].set_index("context_id")["text"]
 
     def bare(text):

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import io
 import random
+import tarfile
 from pathlib import Path
 
 SUBJECTS = ["the river", "a small boat", "the old bridge", "our neighbour", "the night train"]
@@ -85,6 +87,38 @@ def write_essays(train: Path, test: Path, solution: Path, seed: int = 0) -> None
         with open(path, "w", newline="", encoding="utf-8") as handle:
             delimiter = "," if path == solution else "\t"
             csv.writer(handle, delimiter=delimiter, lineterminator="\n").writerows(table)
+
+
+def write_dstc7(path: Path, contexts: int, seed: int) -> None:
+    """The archive: four systems, two judges a response; Baseline copies Constant now and then."""
+    generator = random.Random(seed)
+    systems = ["Constant", "Baseline", "Human", "TeamA"]
+    texts = sentences(4 * contexts, seed)
+    tables: dict[str, list[list[object]]] = {
+        "context": [["InstanceID", "Depth", "Context"]],
+        "system_responses": [["SystemID", "InstanceID", "Response"]],
+        "human-eval-per-judge": [
+            ["JudgeID", "InstanceID", "SystemID", "Relevance", "Informativeness"]
+        ],
+    }
+    for i in range(contexts):
+        name = f"{i:06d}c0ffee{i:06d}"
+        tables["context"].append([name, 2, f"what about {SUBJECTS[i % 5]}?"])
+        own = texts[4 * i : 4 * i + 4]
+        own[1] = own[0] if i % 8 == 0 else own[1]
+        for system, text in zip(systems, own, strict=True):
+            tables["system_responses"].append([system, name, text])
+            good = generator.uniform(1.5, 4.5)
+            for judge in generator.sample(range(9), 2):
+                marks = [round(min(5, max(1, generator.gauss(good, 1)))) for _ in range(2)]
+                tables["human-eval-per-judge"].append([f"J{judge}", name, system, *marks])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tarfile.open(path, "w:gz") as archive:
+        for member, rows in tables.items():
+            content = "".join("\t".join(map(str, row)) + "\n" for row in rows).encode()
+            info = tarfile.TarInfo(f"dstc7-task2-human_eval/dstc7-task2-{member}.tsv")
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
 
 
 def register(project: Path, files: dict[str, Path]) -> None:

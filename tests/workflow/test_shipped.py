@@ -9,12 +9,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from refless.experiments.bleu_neighbors import read_truths
+from refless.experiments.bleu_neighbors_essays import read_numbers
+from refless.experiments.bleu_neighbors_stored import read_predictions
 from refless.kernels import matches_code
-from refless.ratings import RATING_COLUMNS, TEXT_COLUMNS, read_table
-from refless.store import read_kernel
+from refless.ratings import RATING_COLUMNS, TEXT_COLUMNS, read_table, read_task
+from refless.store import read_arrays, read_kernel
 from tests.conftest import ROOT, Project, copy_project
 
 SHIPPED = sorted((ROOT / "resources/shipped").glob("*/kernels/*.npz"))
+SUMS = sorted((ROOT / "resources/shipped").glob("*/sums/*.npz"))
+CURVES = sorted((ROOT / "resources/shipped").glob("*/curves/*.csv"))
 TASKS = sorted(
     path.parents[1] for path in (ROOT / "resources/shipped").glob("*/ratings/about.json")
 )
@@ -22,7 +27,9 @@ TASKS = sorted(
 
 def test_something_is_shipped() -> None:
     assert len(SHIPPED) >= 7
-    assert "huse_summarization" in {path.name for path in TASKS}
+    assert len(SUMS) >= 7
+    assert CURVES
+    assert {"huse_summarization", "dstc7"} <= {path.name for path in TASKS}
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: f"{path.parents[1].name}-{path.stem}")
@@ -34,6 +41,27 @@ def test_shipped_kernel_is_not_stale(path: Path) -> None:
     assert signature["provenance"] == "shipped"
     assert matrix.shape == (about["texts"], about["texts"])
     assert 0 <= matrix.min() <= matrix.max() <= 1 + 1e-12
+
+
+@pytest.mark.parametrize("path", SUMS, ids=lambda path: f"{path.parents[1].name}-{path.stem}")
+def test_shipped_sums_are_not_stale(path: Path) -> None:
+    about, texts, ratings = read_task(path.parents[1] / "ratings")
+    truths = read_truths(texts, ratings, about["scale"])
+    _, signature = read_arrays(path, check_code=False)
+    assert matches_code(signature) == [], "renew the shipped numbers: make ship"
+    assert signature["provenance"] == "shipped"
+    taus = {path.stem: signature["tau"]}
+    table, _ = read_predictions(path, truths, taus, about["text_sum"])
+    assert set(table["kernel"]) == {path.stem}
+    assert table["estimate"].dropna().between(0, 1).all()
+    assert path.stat().st_size < 1_000_000
+
+
+@pytest.mark.parametrize("path", CURVES, ids=lambda path: f"{path.parents[1].name}-{path.stem}")
+def test_shipped_curves_are_not_stale(path: Path) -> None:
+    curve, about = read_numbers(path, ["size", "subset", "spearman", "coverage"])
+    assert about["provenance"] == "shipped"
+    assert set(curve["size"]) == set(about["settings"]["sizes"])
 
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda path: path.name)
@@ -59,7 +87,7 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> Project:
 def test_quickstart_without_data_is_labelled_shipped(quick: Project) -> None:
     table = pd.read_csv(quick.path / "results/tables/bleu_neighbors_table1.csv")
     there = table[table["mse"].notna()]
-    assert set(there["task"]) == {"huse_summarization"}
+    assert set(there["task"]) == {"huse_summarization", "dstc7"}
     assert set(there["provenance"]) == {"shipped"}
     essays = pd.read_csv(quick.path / "results/tables/bleu_neighbors_table3.csv")
     assert set(essays.loc[essays["n"].notna(), "provenance"]) == {"shipped"}
@@ -72,7 +100,8 @@ def test_after_the_quickstart_the_full_run_computes(quick: Project, mirror: str)
     planned = Project(quick.path, mirror).planned("bleu_neighbors")
     for family in ("bleu", "rouge_l", "meteor"):
         assert planned[f"compute_{family}_kernels"] == 1
-    assert planned["normalize_ratings"] == 2  # HUSE summarization and the essays
+        assert planned[f"sum_{family}_neighbors"] == 1
+    assert planned["normalize_ratings"] == 3  # HUSE summarization, DSTC7 and the essays
     assert planned["predict_essays"] == planned["sum_essay_sets"] == 1
     assert planned["tabulate_bleu_neighbors_table1"] == 1
 
@@ -132,6 +161,18 @@ def test_shipped_and_computed_kernels_are_equal(real: Project, path: Path) -> No
     computed, signature = read_kernel(real.path / "results/kernels" / task / path.name)
     assert signature["provenance"] == "computed"
     np.testing.assert_allclose(shipped, computed, rtol=0, atol=1e-12)
+
+
+@pytest.mark.workflow
+@pytest.mark.mirror
+@pytest.mark.parametrize("path", SUMS, ids=lambda path: f"{path.parents[1].name}-{path.stem}")
+def test_shipped_and_computed_sums_are_equal(real: Project, path: Path) -> None:
+    shipped, _ = read_arrays(path)
+    computed, signature = read_arrays(real.path / "results/sums" / path.parents[1].name / path.name)
+    assert signature["provenance"] == "computed"
+    assert list(shipped) == list(computed)
+    for name in shipped:
+        np.testing.assert_allclose(shipped[name], computed[name], rtol=1e-12, atol=0)
 
 
 @pytest.mark.workflow

@@ -30,7 +30,7 @@ TARGETS = [
 
 def test_tables_figures_and_report_are_built(small: Project) -> None:
     table = pd.read_csv(small.path / "results/tables/bleu_neighbors_table1.csv")
-    for task in ("huse_summarization", "huse_dialogue"):
+    for task in ("huse_summarization", "huse_dialogue", "dstc7"):
         rows = table[table["task"] == task]
         models = rows[rows["model"] != "bertscore"]
         assert set(models["provenance"]) == {"computed"}
@@ -44,6 +44,19 @@ def test_tables_figures_and_report_are_built(small: Project) -> None:
             assert (small.path / f"results/figures/{name}.{ending}").stat().st_size > 1000
     report = (small.path / "results/report.html").read_text(encoding="utf-8")
     assert all(name in report for name in ["bleu_neighbors_table1", *FIGURES])
+
+
+def test_a_streamed_task_keeps_sums_and_no_matrix(small: Project) -> None:
+    results = small.path / "results"
+    assert not list(results.glob("kernels/dstc7/*"))
+    assert len(list(results.glob("sums/dstc7/*.npz"))) == 4
+    texts = pd.read_csv(results / "ratings/dstc7/texts.csv")
+    assert len(texts) == 93  # 24 contexts, four systems, three pairs of one text
+    predictions = pd.read_csv(results / "neighbors/dstc7.csv", keep_default_na=False)
+    number = predictions[predictions["kernel"] == "bleu.char"]["reading"].value_counts()
+    assert number.to_dict() == {"published": 93, "exact": 93, "item": 96}
+    curve = pd.read_csv(results / "curves/dstc7/bleu.char.data_size.csv")
+    assert sorted(set(curve["size"])) == [20, 50, 93]
 
 
 def test_essays_are_computed_and_compared(small: Project) -> None:
@@ -139,7 +152,8 @@ def test_a_changed_kernel_module_rebuilds_that_kernel_and_what_hangs_on_it(small
     try:
         assert small.planned("bleu_neighbors") == {
             "compute_rouge_l_kernels": 2,  # stemmed and plain at once, on two tasks
-            "predict_neighbors": 2,
+            "sum_rouge_l_neighbors": 1,
+            "predict_neighbors": 3,
             "tabulate_bleu_neighbors_table1": 1,
             "bleu_neighbors": 1,
         }
@@ -165,7 +179,7 @@ def test_a_changed_setting_rebuilds_what_hangs_on_it(small: Project) -> None:
     config.write_text(text.replace("subsets: 20", "subsets: 19"))
     try:
         assert small.planned("bleu_neighbors") == {
-            "compute_data_size_curve": 2,
+            "compute_data_size_curve": 3,
             "plot_bleu_neighbors_figure4": 1,
             "bleu_neighbors": 1,
         }
@@ -176,6 +190,8 @@ def test_a_changed_setting_rebuilds_what_hangs_on_it(small: Project) -> None:
 def test_same_input_gives_the_same_bytes(small: Project) -> None:
     paths = [
         *(small.path / "results/kernels").rglob("*.npz"),
+        *(small.path / "results/sums").rglob("*.npz"),
+        *(small.path / "results/curves").rglob("*.*"),
         *(small.path / "results/tables").glob("*"),
         *(small.path / "results/figures").glob("*"),
         *(small.path / "results/ratings").rglob("*.*"),
@@ -187,14 +203,17 @@ def test_same_input_gives_the_same_bytes(small: Project) -> None:
 
 
 def test_sharded_kernels_are_the_unsharded_ones_bit_for_bit(small: Project) -> None:
-    paths = sorted((small.path / "results/kernels").rglob("*.npz"))
+    """And so are sums: shards are rows of candidates in both."""
+    results = small.path / "results"
+    paths = sorted([*results.glob("kernels/*/*.npz"), *results.glob("sums/*/*.npz")])
     before = {path: path.read_bytes() for path in paths}
     for path in paths:
         path.unlink()
     output = small.snakemake("kernels", "--set-scatter", "kernel=3")
-    assert len(before) == 8
+    assert len(before) == 12
     assert {path: path.read_bytes() for path in paths} == before
     assert len(re.findall(r"(?m)^(?:local)?rule compute_bleu_kernels:", output)) == 6
+    assert len(re.findall(r"(?m)^(?:local)?rule sum_bleu_neighbors:", output)) == 3
     assert not list((small.path / "results/shards").rglob("*.npz"))
 
 
@@ -206,6 +225,8 @@ SETTINGS = [
     ("numbers: computed", "numbers: perhaps", "perhaps"),
     ("draws: 2000", "draws: 10", "10 is less than the minimum of 1000"),
     ("mirror: ", "mirrors: ", "mirrors"),
+    ("streamed: [20, ", "streamed: [1, ", "1 is less than the minimum of 2"),
+    ("  streamed: [dstc7]\n", "", "'streamed' is a required property"),
 ]
 
 
@@ -227,6 +248,7 @@ def test_the_schema_names_a_wrong_setting(old: str, new: str, named: str) -> Non
         ("loader: huse\n", "loader: house\n", "'house'"),
         ("huse/lm_results.csv", "huse/ml_results.csv", "'huse/ml_results.csv'"),
         ("tasks: [huse_dialogue,", "tasks: [huse_dialog,", "'huse_dialog'"),
+        ("streamed: [dstc7]", "streamed: [dstc8]", "bleu_neighbors.streamed names 'dstc8'"),
     ],
 )
 def test_a_wrong_setting_stops_the_workflow(fresh: Project, old: str, new: str, named: str) -> None:
@@ -280,11 +302,12 @@ def test_a_malformed_row_is_an_error_that_names_it(fresh: Project) -> None:
     assert not (fresh.path / "results/ratings/huse_summarization/texts.csv").exists()
 
 
-def test_malformed_rows_can_be_skipped_and_are_listed(fresh: Project) -> None:
+def test_malformed_rows_can_be_skipped_and_are_listed_and_counted(fresh: Project) -> None:
     line = damage(fresh)
-    fresh.snakemake(
-        "results/ratings/huse_summarization/texts.csv", "--config", "malformed_rows=skip"
-    )
+    fresh.snakemake("bleu_neighbors_table1", "--config", "malformed_rows=skip")
+    table = (fresh.path / "results/tables/bleu_neighbors_table1.md").read_text()
+    assert "- huse_summarization: 1 malformed row of the raw files skipped" in table
+    assert "huse_dialogue: 1 malformed" not in table
     listed = (fresh.path / "results/ratings/huse_summarization/malformed.txt").read_text()
     assert listed.count("\n") == 1
     assert f":{line}: " in listed

@@ -136,8 +136,8 @@ def threshold_figure(
     axes[0].set_ylabel(ylabel)
     if human:
         _shade_above(axes, human, top)
-    _legend(axes[1], "above the average annotator" if human else None, human or {})
     figure.tight_layout()
+    _legend(figure, list(curves), human or {})
     return figure
 
 
@@ -149,17 +149,31 @@ def _shade_above(axes: Sequence[Axes], human: dict[str, float], top: float) -> N
         for task, value in human.items():
             colour = COLOURS.get(task, "0.3")
             ax.axhspan(value, high, color=colour, alpha=0.10, lw=0)
-            ax.axhline(value, color=colour, lw=0.6, alpha=0.6)
+            ax.axhline(value, color=colour, ls=STYLES.get(task, "-"), lw=0.8)
         ax.set_ylim(low, high)
 
 
-def _legend(ax: Axes, shaded: str | None, human: dict[str, float]) -> None:
-    handles, labels = ax.get_legend_handles_labels()
-    if shaded:
-        colour = COLOURS.get(next(iter(human)), "0.3") if len(human) == 1 else "0.5"
-        handles.append(matplotlib.patches.Patch(color=colour, alpha=0.2, lw=0))
-        labels.append(shaded)
-    ax.legend(handles, labels, frameon=False, loc="best", fontsize="small")
+def _legend(figure: Figure, tasks: Sequence[str], human: dict[str, float]) -> None:
+    """A legend below the panels: a column a task, its curve and below it what is shaded for it."""
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    entries = []
+    for task, handle, label in zip(tasks, handles, labels, strict=True):
+        entries.append((handle, label))
+        if task in human:
+            colour = COLOURS.get(task, "0.3")
+            entries.append(
+                (matplotlib.patches.Patch(color=colour, alpha=0.2), "above its average annotator")
+            )
+    figure.legend(
+        *zip(*entries, strict=True),
+        frameon=False,
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0.02),
+        fontsize="small",
+        ncols=len(tasks),
+        columnspacing=1.2,
+        handlelength=2.6,
+    )
 
 
 def data_size_figure(curves: dict[str, pd.DataFrame]) -> Figure:
@@ -181,10 +195,22 @@ def data_size_figure(curves: dict[str, pd.DataFrame]) -> Figure:
             ax.fill_between(mean.index, low, high, color=colour, alpha=0.2, lw=0)
         ax.set_xlabel("rated texts")
         ax.set_ylabel(ylabel)
-        ax.set_xlim(left=0)
+        _size_axis(ax, curves)
     axes[1].legend(frameon=False, loc="best", fontsize="small")
     figure.tight_layout()
     return figure
+
+
+def _size_axis(ax: Axes, curves: dict[str, pd.DataFrame]) -> None:
+    """Sizes from 0, or as powers of ten where one task has ten times the texts of another."""
+    largest = [curve["size"].max() for curve in curves.values()]
+    if max(largest) < 10 * min(largest):
+        ax.set_xlim(left=0)
+        return
+    ax.set_xscale("log")
+    smallest = min(curve["size"].min() for curve in curves.values())
+    ax.set_xlim(0.8 * smallest, 1.25 * max(largest))
+    ax.xaxis.set_major_formatter(lambda size, _: f"{size:,.0f}")
 
 
 def set_heat_maps(table: pd.DataFrame, titles: dict[str, str]) -> Figure:

@@ -6,7 +6,7 @@ Out: one tidy table with ours, an interval, the published value and how far the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
@@ -118,3 +118,17 @@ def write_markdown(
     foot = "\n".join(f"- {note}" for note in notes)
     with whole_file(path) as partial:
         partial.write_text(f"# {title}\n\n{lead}\n\n{body}\n\n{foot}\n", encoding="utf-8")
+
+
+def skipped_rows(about: Mapping[str, Any]) -> list[str]:
+    """A note for a footer where malformed rows of raw files were skipped; none where none were.
+
+    ``about`` says of a task its name (``task``) and the number of such rows (``malformed``).
+    """
+    number = about.get("malformed", 0)
+    if not number:
+        return []
+    return [
+        f"{about['task']}: {number} malformed row{'s' * (number > 1)} of the raw files skipped"
+        " (the configuration's `malformed_rows`)"
+    ]

@@ -20,7 +20,7 @@ rounding noise of a floating-point mean, and with it some published values):
 ==========  =======  ===================================================================
 id          str      the rated text
 rater       str      ``r001``, ``r002``, ... in order of first appearance (no worker ids)
-label       float    on the source's own scale
+label       float    on the source's own scale, in whole numbers or halves
 rating      float    the label brought to [0, 1]
 ==========  =======  ===================================================================
 
@@ -30,6 +30,7 @@ A loader may add further columns behind these.
 from __future__ import annotations
 
 import csv
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -65,7 +66,11 @@ class Problem:
 
 @dataclass
 class RatedTexts:
-    """What a loader returns: the two tables, and the rows that it could not use."""
+    """What a loader returns: the two tables, the rows that it could not use, the labels' scale.
+
+    ``scale`` is (lowest, highest label): rating = (label - lowest) / (highest - lowest). None where
+    there are no labels.
+    """
 
     texts: pd.DataFrame
     ratings: pd.DataFrame = field(
@@ -74,6 +79,7 @@ class RatedTexts:
         )
     )
     problems: list[Problem] = field(default_factory=list)
+    scale: tuple[float, float] | None = None
 
     def check(self) -> RatedTexts:
         """Return self if both tables keep their promises.
@@ -81,7 +87,8 @@ class RatedTexts:
         Raises
         ------
         FormatError : a column is missing, an id repeats, a quality or rating lies outside
-            [0, 1], a rating has no text. A loader's tables never should; a user's may.
+            [0, 1], a rating has no text or is not its label on the scale. A loader's tables never
+            should; a user's may.
         """
         _columns(self.texts, TEXT_COLUMNS, "texts")
         _columns(self.ratings, RATING_COLUMNS, "ratings")
@@ -109,6 +116,8 @@ class RatedTexts:
                 f"the rating of text {row['id']!r} by {row['rater']!r} is {row['rating']}; it must"
                 " lie in [0, 1]"
             )
+        if self.scale is not None:
+            require_scale(ratings, self.scale)
         lost = set(ratings["id"]) - set(texts["id"])
         if lost:
             raise FormatError(f"{len(lost)} rated ids have no text, e.g. {min(lost)!r}")
@@ -136,17 +145,56 @@ class RatedTexts:
         return self
 
 
-def exact_quality(data: RatedTexts, low: float, high: float) -> np.ndarray:
-    """Mean quality of each text without rounding noise, shape (texts,), in [0, 1].
+def require_scale(ratings: pd.DataFrame, scale: tuple[float, float]) -> None:
+    """Make sure that each rating is its label, brought from ``scale`` to [0, 1].
 
-    The labels are integers (or halves) on the source's scale, so their sum is exact and the mean
-    is rounded once. ``numpy.mean`` over label/5 rounds on the way, which breaks ties.
+    Raises
+    ------
+    FormatError : with the first rating that is not.
     """
-    grouped = data.ratings.groupby("id", sort=False)["label"]
-    total, number = grouped.sum(), grouped.size()
-    ids = data.texts["id"]
-    n = number.reindex(ids).to_numpy(float)
-    return (total.reindex(ids).to_numpy(float) - low * n) / ((high - low) * n)
+    low, high = scale
+    label, rating = ratings["label"].to_numpy(float), ratings["rating"].to_numpy(float)
+    bad = ~(np.abs((label - low) / (high - low) - rating) < 1e-9)
+    if bad.any():
+        row = ratings.iloc[int(np.flatnonzero(bad)[0])]
+        raise FormatError(
+            f"label {row['label']} of text {row['id']!r} by {row['rater']!r} does not give rating"
+            f" {row['rating']} on the scale from {low:g} to {high:g}"
+        )
+
+
+def exact_points(
+    texts: pd.DataFrame, ratings: pd.DataFrame, scale: tuple[float, float]
+) -> tuple[np.ndarray, float]:
+    """Quality of each text as points: quality = points / most, and sums of points are exact.
+
+    Labels are whole numbers, or halves, on their scale. So a mean of n labels is a fraction, all
+    means have the least common multiple of the n's as a denominator, and ``most`` is that times
+    the width of the scale. ``numpy.mean`` over labels in [0, 1] rounds on the way instead, which
+    tells apart means that are equal.
+
+    Returns
+    -------
+    points : shape (texts,), NaN where a text has no rating
+    most : the points of quality 1. Where sums of so many points would leave the integers that a
+        float64 holds (numbers of ratings without a small common multiple), it is 1, and points
+        are the quality, rounded once.
+
+    Raises
+    ------
+    FormatError : a rating is not its label on the scale.
+    """
+    require_scale(ratings, scale)
+    low, high = scale
+    grouped = ratings.groupby("id", sort=False)["label"]
+    total = grouped.sum().reindex(texts["id"]).to_numpy(float)
+    number = grouped.size().reindex(texts["id"]).to_numpy(float)
+    above = total - low * number
+    common = math.lcm(*{int(n) for n in number[~np.isnan(number)]})
+    # halves count twice
+    if 2 * (high - low) * common * max(len(texts), 1) > 2**53:
+        return above / ((high - low) * number), 1.0
+    return above * (common / number), (high - low) * common
 
 
 def anonymise(raters: Sequence[str]) -> list[str]:

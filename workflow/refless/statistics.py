@@ -5,13 +5,15 @@ intervals. Arrays are float64; NaN marks a candidate without a prediction.
 
 Bootstrap samples are multiplicities: a draw of n candidates with replacement says how often each
 candidate was drawn, and every statistic here takes such weights. For rank correlations a weight
-of k is exactly k copies, midranks included, so that all draws of a bootstrap are one pass of
-array arithmetic.
+of k is exactly k copies, midranks included, so that many draws are one pass of array arithmetic.
+They are taken a block at a time, so that memory does not grow with draws times candidates; every
+number of a draw comes from that draw's row alone, so no result depends on the size of a block.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +21,9 @@ import numpy as np
 from refless.errors import SettingError
 
 Array = np.ndarray
+
+BLOCK = 1 << 21
+"""Weights that a bootstrap holds at a time: 16 MB, and a few times that while it computes."""
 
 
 def mean_squared_error(prediction: Array, truth: Array) -> float:
@@ -108,11 +113,23 @@ def williams(r_a: float, r_b: float, r_ab: float, n: int) -> tuple[float, float]
 
 def draw_weights(n: int, draws: int, seed: int) -> Array:
     """Multiplicities of ``draws`` bootstrap samples of n candidates, shape (draws, n), int32."""
-    generator = np.random.default_rng(seed)
     weights = np.empty((draws, n), np.int32)
-    for row in weights:
-        row[:] = np.bincount(generator.integers(0, n, n), minlength=n)
+    done = 0
+    for block in draw_blocks(n, draws, seed):
+        weights[done : done + len(block)] = block
+        done += len(block)
     return weights
+
+
+def draw_blocks(n: int, draws: int, seed: int) -> Iterator[Array]:
+    """Yield the rows of `draw_weights` a block at a time, float64: BLOCK numbers, or one row."""
+    generator = np.random.default_rng(seed)
+    for start in range(0, draws, max(1, BLOCK // max(n, 1))):
+        rows = min(max(1, BLOCK // max(n, 1)), draws - start)
+        block = np.empty((rows, n), np.float64)
+        for row in block:
+            row[:] = np.bincount(generator.integers(0, n, n), minlength=n)
+        yield block
 
 
 def weighted_midranks(values: Array, weights: Array) -> Array:
@@ -122,11 +139,19 @@ def weighted_midranks(values: Array, weights: Array) -> Array:
     they would have between their neighbors and are to be ignored.
     """
     _, group = np.unique(values, return_inverse=True)
+    _, rank = _group_ranks(group, weights)
+    return np.take(rank, group, axis=1)
+
+
+def _group_ranks(group: Array, weights: Array) -> tuple[Array, Array]:
+    """Size and midrank of each group of equal values, both (draws, groups), float64.
+
+    ``group`` is the number of each candidate's group in ascending order of the values, (n,).
+    """
     order = np.argsort(group, kind="stable")
     starts = np.flatnonzero(np.r_[True, np.diff(group[order]) > 0])
-    size = np.add.reduceat(weights[:, order].astype(np.float64), starts, axis=1)
-    rank = np.cumsum(size, axis=1) - (size - 1) / 2
-    return rank[:, group]
+    size = np.add.reduceat(np.take(weights, order, axis=1).astype(np.float64), starts, axis=1)
+    return size, np.cumsum(size, axis=1) - (size - 1) / 2
 
 
 def weighted_pearson(x: Array, y: Array, weights: Array) -> Array:
@@ -147,9 +172,33 @@ def weighted_pearson(x: Array, y: Array, weights: Array) -> Array:
     return r
 
 
+def weighted_mean(values: Array, weights: Array) -> Array:
+    """Mean of ``values``, shape (n,), under each row of weights (draws, n); NaN without any."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray((weights * values).sum(axis=1) / weights.sum(axis=1))
+
+
 def weighted_spearman(x: Array, y: Array, weights: Array) -> Array:
-    """Spearman's rho of ``x`` and ``y``, shape (n,), under each row of weights (draws, n)."""
-    return weighted_pearson(weighted_midranks(x, weights), weighted_midranks(y, weights), weights)
+    """Spearman's rho of ``x`` and ``y``, shape (n,), under each row of weights (draws, n).
+
+    NaN where a side is constant. Weights are whole numbers, so ranks are halves and their moments
+    exact as long as 4 n^3 is below 2^53: no order of summing shows in the result.
+    """
+    total = weights.sum(axis=1)
+    middle = total * ((total + 1) / 2) ** 2  # the mean rank is the same on both sides
+    spread, ranks = [], []
+    still = np.zeros(len(weights), bool)
+    for values in (x, y):
+        _, group = np.unique(values, return_inverse=True)
+        size, rank = _group_ranks(group, weights)
+        still |= (size > 0).sum(axis=1) < 2
+        spread.append(np.einsum("dg,dg,dg->d", size, rank, rank) - middle)
+        ranks.append(np.take(rank, group, axis=1))
+    shared = np.einsum("dn,dn,dn->d", weights, *ranks) - middle
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rho = shared / np.sqrt(spread[0] * spread[1])
+    rho[still] = np.nan
+    return np.asarray(rho)
 
 
 @dataclass(frozen=True)
@@ -203,16 +252,16 @@ def evaluate(prediction: Array, truth: Array, draws: int = 2000, seed: int = 0) 
     if not covered.any():
         # every draw of uncovered candidates has coverage 0; of no candidates, none
         return Cell(Estimate(mse), Estimate(rho), Estimate(share, share, share), p_value, n, 0)
-    weights = draw_weights(n, draws, seed)
-    inside = weights[:, covered].astype(np.float64)
-    number = inside.sum(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        mse_draws = inside @ ((p - t) ** 2) / number
-    rho_draws = weighted_spearman(p, t, inside) if not np.isnan(rho) else np.array([])
+    drawn: list[tuple[Array, Array, Array]] = []
+    for weights in draw_blocks(n, draws, seed):
+        inside = np.compress(covered, weights, axis=1)
+        rhos = weighted_spearman(p, t, inside) if not np.isnan(rho) else np.array([])
+        drawn.append((weighted_mean((p - t) ** 2, inside), rhos, inside.sum(axis=1) / n))
+    mse_draws, rho_draws, share_draws = map(np.concatenate, zip(*drawn, strict=True))
     return Cell(
         Estimate(mse, *interval(mse_draws)),
         Estimate(rho, *interval(rho_draws)),
-        Estimate(share, *interval(number / n)),
+        Estimate(share, *interval(share_draws)),
         p_value,
         n,
         int(covered.sum()),
@@ -262,26 +311,29 @@ def human_rows(
     if len(rater) == 0:
         nothing = Estimate(float("nan"))
         return Humans(nothing, nothing, nothing, nothing, 0, 0)
-    weights = draw_weights(len(truth), draws, seed).astype(np.float64)
-    mse, rho, mse_draws, rho_draws = [], [], [], []
-    lost = 0
-    for name in np.unique(rater):
-        own = rater == name
-        seen, given = candidate[own], rating[own]
-        mse.append(mean_squared_error(given, truth[seen]))
-        value, _ = spearman(given, truth[seen])
-        lost += bool(np.isnan(value))
-        rho.append(undefined if np.isnan(value) else value)
-        inside = weights[:, seen]
-        number = inside.sum(axis=1)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            mse_draws.append(inside @ ((given - truth[seen]) ** 2) / number)
-        drawn = weighted_spearman(given, truth[seen], inside)
+    names, number = np.unique(rater, return_inverse=True)
+    owns = [np.flatnonzero(number == i) for i in range(len(names))]
+    mse = [mean_squared_error(rating[own], truth[candidate[own]]) for own in owns]
+    found = np.array([spearman(rating[own], truth[candidate[own]])[0] for own in owns])
+    lost = np.isnan(found)
+    rho = np.where(lost, undefined, found)
+    mse_blocks, rho_blocks = [], []
+    for weights in draw_blocks(len(truth), draws, seed):
+        mse_block = np.empty((len(owns), len(weights)))
         # without a rho of all candidates, a draw of some of them has none either
-        rho_draws.append(np.where(np.isnan(drawn) | np.isnan(value), undefined, drawn))
+        rho_block = np.full((len(owns), len(weights)), undefined)
+        for i, own in enumerate(owns):
+            given, seen = rating[own], candidate[own]
+            inside = np.take(weights, seen, axis=1)
+            mse_block[i] = weighted_mean((given - truth[seen]) ** 2, inside)
+            if not lost[i]:
+                drawn = weighted_spearman(given, truth[seen], inside)
+                rho_block[i] = np.where(np.isnan(drawn), undefined, drawn)
+        mse_blocks.append(mse_block)
+        rho_blocks.append(rho_block)
 
-    def row(values: list[float], drawn: list[Array], best: str) -> tuple[Estimate, Estimate]:
-        stacked = np.array(drawn)
+    def row(values: Array, blocks: list[Array], best: str) -> tuple[Estimate, Estimate]:
+        stacked = np.concatenate(blocks, axis=1)
         pick = {"min": np.nanmin, "max": np.nanmax}[best]
         with warnings.catch_warnings():
             # that all annotators are left out is no accident: the estimate is then NaN
@@ -289,6 +341,6 @@ def human_rows(
             average = Estimate(float(np.nanmean(values)), *interval(np.nanmean(stacked, axis=0)))
             return average, Estimate(float(pick(values)), *interval(pick(stacked, axis=0)))
 
-    average_mse, best_mse = row(mse, mse_draws, "min")
-    average_rho, best_rho = row(rho, rho_draws, "max")
-    return Humans(average_mse, average_rho, best_mse, best_rho, len(mse), lost)
+    average_mse, best_mse = row(np.array(mse), mse_blocks, "min")
+    average_rho, best_rho = row(rho, rho_blocks, "max")
+    return Humans(average_mse, average_rho, best_mse, best_rho, len(mse), int(lost.sum()))

@@ -1,15 +1,16 @@
-"""Kernel files: a matrix and its signature.
+"""Kernel files: numbers about the candidates, and a signature.
 
-A kernel file (``.npz``) holds the matrix and says which kernel, which code, which package
-versions, which texts. Whoever reads it says which texts it expects; a file that was computed from
-others, or by other code, is refused.
+A kernel file (``.npz``) holds arrays whose rows are candidates: the matrix (``kernel``), or, of a
+task too large for it, numbers and sums of neighbors (``<reading>.counts``, ``<reading>.sums``). It
+says which kernel, which code, which package versions, which texts. Whoever reads it says which
+texts it expects; a file that was computed from others, or by other code, is refused.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +19,45 @@ import numpy as np
 from refless.errors import FormatError, SettingError, StaleError
 from refless.files import whole_file
 
+STALE = "delete it and run again; for a shipped file: compute it from the data and `make ship`"
+
 
 def write_kernel(matrix: np.ndarray, signature: dict[str, Any], path: str | Path) -> None:
     """Write a kernel matrix (float64) and its signature; the same input gives the same bytes."""
+    write_arrays({"kernel": matrix}, signature, path)
+
+
+def write_arrays(
+    arrays: Mapping[str, np.ndarray], signature: dict[str, Any], path: str | Path
+) -> None:
+    """Write arrays whose rows are candidates, and their signature, as `write_kernel` does."""
     with whole_file(path) as partial:
-        np.savez_compressed(partial, kernel=matrix, signature=json.dumps(signature, sort_keys=True))
+        np.savez_compressed(partial, **arrays, signature=json.dumps(signature, sort_keys=True))  # type: ignore[arg-type]
 
 
 def read_kernel(
     path: str | Path, *, data_sum: str | None = None, check_code: bool = True
 ) -> tuple[np.ndarray, dict[str, Any]]:
-    """Read a kernel matrix and its signature.
+    """Read a kernel matrix and its signature: see `read_arrays`.
+
+    Raises
+    ------
+    FormatError : as there, or the file holds sums of neighbors and no matrix.
+    """
+    arrays, signature = read_arrays(path, data_sum=data_sum, check_code=check_code)
+    if "kernel" not in arrays:
+        raise FormatError(
+            "holds numbers and sums of neighbors, and no matrix",
+            path=path,
+            remedy="take the task off the list of those that are streamed",
+        )
+    return arrays["kernel"], signature
+
+
+def read_arrays(
+    path: str | Path, *, data_sum: str | None = None, check_code: bool = True
+) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """Read a kernel file's arrays and its signature.
 
     Parameters
     ----------
@@ -42,23 +71,24 @@ def read_kernel(
     """
     try:
         with np.load(path, allow_pickle=False) as stored:
-            matrix = stored["kernel"]
-            signature = dict(json.loads(str(stored["signature"])))
+            arrays = {name: stored[name] for name in stored.files}
+            signature = dict(json.loads(str(arrays.pop("signature"))))
+        if not arrays:
+            raise ValueError("there are no numbers in it")
     except Exception as error:
         # Over broken bytes, numpy and zipfile pass on whatever their decoders raise.
         raise FormatError(
             f"is not a whole kernel file: {error}", path=path, remedy="delete it and run again"
         ) from error
-    remedy = "delete it and run again; for a shipped file: compute it from the data and `make ship`"
     if data_sum is not None and signature.get("data") != data_sum:
-        raise StaleError("was computed from other texts", path=path, remedy=remedy)
+        raise StaleError("was computed from other texts", path=path, remedy=STALE)
     if check_code:
         from refless.kernels import matches_code
 
         reasons = matches_code(signature)
         if reasons:
-            raise StaleError("is stale: " + "; ".join(reasons), path=path, remedy=remedy)
-    return matrix, signature
+            raise StaleError("is stale: " + "; ".join(reasons), path=path, remedy=STALE)
+    return arrays, signature
 
 
 def shard_rows(shard: str, n: int) -> slice:
@@ -87,10 +117,10 @@ def gather_kernel(paths: Sequence[str | Path], out: str | Path) -> None:
     StaleError : a shard is missing, stands at the wrong place, or is of another kernel, other
         texts or other code.
     """
-    parts = []
+    parts: list[dict[str, np.ndarray]] = []
     first: dict[str, Any] = {}
     for number, path in enumerate(paths, start=1):
-        matrix, signature = read_kernel(path, check_code=False)
+        arrays, signature = read_arrays(path, check_code=False)
         shard = signature.pop("shard", None)
         first = first or signature
         if shard != f"{number}-of-{len(paths)}" or signature != first:
@@ -99,5 +129,6 @@ def gather_kernel(paths: Sequence[str | Path], out: str | Path) -> None:
                 path=path,
                 remedy="delete the shards and run again",
             )
-        parts.append(matrix)
-    write_kernel(np.concatenate(parts), first, out)
+        parts.append(arrays)
+    whole = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    write_arrays(whole, first, out)

@@ -43,6 +43,8 @@ PLACES = Places(
 )
 WORDNET = "nltk/wordnet.zip"
 NEIGHBORS = config["bleu_neighbors"]
+# Tasks that are too large for kernel matrices.
+STREAMED = NEIGHBORS["streamed"]
 # Table 3's data set, and the numbers of it that are shipped: no text, and no ratings either.
 ESSAYS = "asap_sas"
 SHIPPED_ESSAYS = f"{SHIPPED}/{ESSAYS}/essays"
@@ -73,12 +75,13 @@ def check_settings():
             module_path(kernel)
         except ReflessError as error:
             raise WorkflowError(f"config: bleu_neighbors.models: {error}") from error
-    for task in NEIGHBORS["tasks"]:
-        if task not in config["data"]:
-            raise WorkflowError(
-                f"config: bleu_neighbors.tasks names {task!r}, which is not among the data sets"
-                f" ({', '.join(config['data'])})"
-            )
+    for name in ("tasks", "streamed"):
+        for task in NEIGHBORS[name]:
+            if task not in config["data"]:
+                raise WorkflowError(
+                    f"config: bleu_neighbors.{name} names {task!r}, which is not among the data"
+                    f" sets ({', '.join(config['data'])})"
+                )
 
 
 # ---- which numbers come from where -----------------------------------------------------------
@@ -133,9 +136,14 @@ def kernel_mode(task, kernel):
         not kernel.startswith("meteor.") or obtainable(WORDNET)
     ):
         return "computed"
-    if Path(SHIPPED, task, "kernels", f"{kernel}.npz").is_file():
+    if Path(SHIPPED, task, kernel_kind(task), f"{kernel}.npz").is_file():
         return "shipped"
     return "absent"
+
+
+def kernel_kind(task):
+    """What a kernel file of a task holds, and the directory that is named after it."""
+    return "sums" if task in STREAMED else "kernels"
 
 
 def ratings_directory(task):
@@ -164,9 +172,10 @@ def essays_mode():
 
 
 def kernel_file(task, kernel):
+    """The matrix, or the sums of a task that is streamed."""
     if kernel_mode(task, kernel) == "shipped":
-        return f"{SHIPPED}/{task}/kernels/{kernel}.npz"
-    return f"results/kernels/{task}/{kernel}.npz"
+        return f"{SHIPPED}/{task}/{kernel_kind(task)}/{kernel}.npz"
+    return f"results/{kernel_kind(task)}/{task}/{kernel}.npz"
 
 
 def configured_kernels():

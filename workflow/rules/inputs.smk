@@ -69,12 +69,12 @@ def kernel_outputs(family, directory):
     return [f"{directory}/{kernel}.npz" for kernel in kernel_families()[family]]
 
 
-def shard_inputs(family):
+def shard_inputs(family, kind):
     return [
         path
         for kernel in kernel_families()[family]
         for path in gather.kernel(
-            f"results/shards/{{{{task}}}}/{{scatteritem}}/{kernel}.npz"
+            f"results/shards/{kind}/{{{{task}}}}/{{scatteritem}}/{kernel}.npz"
         )
     ]
 
@@ -131,6 +131,8 @@ def shippable_files(wildcards):
         for task in shippable()
         for path in [*ratings_files(task), *computed_kernels(task)]
     ]
+    for task in shippable():
+        files += streamed_curve(task)
     if essays_mode() == "computed":
         files += [*essay_numbers("estimates"), *essay_numbers("set_sums")]
     return files
@@ -142,11 +144,17 @@ def ship_commands(wildcards):
         f" --kernels {' '.join(computed_kernels(task))}"
         for task in shippable()
     ]
+    numbers_of = {
+        f"{SHIPPED}/{task}/curves": streamed_curve(task)[:1] for task in shippable()
+    }
     if essays_mode() == "computed":
-        paths = [essay_numbers(name)[0] for name in ("estimates", "set_sums")]
-        commands.append(
-            f"python workflow/scripts/ship_essays.py {' '.join(paths)} --out {SHIPPED_ESSAYS}"
-        )
+        names = ("estimates", "set_sums")
+        numbers_of[SHIPPED_ESSAYS] = [essay_numbers(name)[0] for name in names]
+    commands += [
+        f"python workflow/scripts/ship_numbers.py {' '.join(paths)} --out {out}"
+        for out, paths in numbers_of.items()
+        if paths
+    ]
     return " && ".join(commands)
 
 
@@ -197,8 +205,51 @@ def threshold_code(wildcards):
 
 
 def data_size_code(wildcards):
-    modules = shipped_families(wildcards.task, [wildcards.kernel])
+    """Where the script computes the kernel itself, its module counts as well."""
+    task, kernel = wildcards.task, wildcards.kernel
+    modules = shipped_families(task, [kernel])
+    if task in STREAMED:
+        modules = [f"kernels/{kernel.split('.')[0]}"]
     return code("compute_data_size_curve.py", *modules)
+
+
+def shipped_curve(task, kernel):
+    """The data-size curve of a streamed task, which cannot be had from shipped sums."""
+    stem = f"{SHIPPED}/{task}/curves/{kernel}.data_size"
+    return [f"{stem}.csv", f"{stem}.json"]
+
+
+def data_size_numbers(wildcards):
+    """What a data-size curve is made from, beside the ratings."""
+    task, kernel = wildcards.task, wildcards.kernel
+    if task not in STREAMED:
+        return [kernel_file(task, kernel)]
+    return shipped_curve(task, kernel) if task_mode(task) == "shipped" else []
+
+
+def data_size_option(wildcards):
+    task, kernel = wildcards.task, wildcards.kernel
+    if task not in STREAMED:
+        return f"--matrix {kernel_file(task, kernel)}"
+    if task_mode(task) == "shipped":
+        return f"--shipped {shipped_curve(task, kernel)[0]}"
+    return f"--stream {kernel}"
+
+
+def data_size_points(wildcards):
+    size = NEIGHBORS["data_size"]
+    if wildcards.task in STREAMED:
+        return "--sizes " + " ".join(map(str, size["streamed"]))
+    return f"--step {size['step']}"
+
+
+def streamed_curve(task):
+    """The data-size curve of a task, if it is to be shipped: a matrix gives it in no time."""
+    if task not in STREAMED:
+        return []
+    kernel = NEIGHBORS["models"]["bleu"]["kernels"][0]
+    stem = f"results/curves/{task}/{kernel}.data_size"
+    return [f"{stem}.csv", f"{stem}.json"]
 
 
 def kernel_taus():
@@ -207,6 +258,10 @@ def kernel_taus():
         for model in NEIGHBORS["models"].values()
         for kernel in model["kernels"]
     }
+
+
+def family_taus(family):
+    return {kernel: kernel_taus()[kernel] for kernel in kernel_families()[family]}
 
 
 def kernel_tau(wildcards):

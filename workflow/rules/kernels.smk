@@ -23,7 +23,7 @@ for FAMILY, VARIANTS in kernel_families().items():
             kernel_outputs(FAMILY, "results/kernels/{task}")
             if SHARDS == 1
             else temporary(
-                kernel_outputs(FAMILY, "results/shards/{task}/{scatteritem}")
+                kernel_outputs(FAMILY, "results/shards/kernels/{task}/{scatteritem}")
             ),
         log:
             f"results/logs/compute_kernels/{{task}}/{FAMILY}.log"
@@ -54,7 +54,7 @@ for FAMILY, VARIANTS in kernel_families().items():
             name:
                 f"gather_{FAMILY}_kernels"
             input:
-                shards=shard_inputs(FAMILY),
+                shards=shard_inputs(FAMILY, "kernels"),
                 code=code("gather_kernels.py"),
             output:
                 kernel_outputs(FAMILY, "results/kernels/{task}"),
@@ -69,20 +69,3 @@ for FAMILY, VARIANTS in kernel_families().items():
             shell:
                 "python workflow/scripts/gather_kernels.py {params.kernels}"
                 " --shards {params.directories} --out {params.out} --log {log}"
-
-
-# For the maintainers: renew the numbers that come with refless. It has no output of its own, so it
-# runs whenever it is asked for.
-rule ship:
-    input:
-        shippable_files,
-        code=sorted({*code("ship.py"), *code("ship_essays.py")}),
-    log:
-        "results/logs/ship.log",
-    localrule: True
-    conda:
-        "../../envs/refless.yaml"
-    params:
-        commands=ship_commands,
-    shell:
-        "( {params.commands} ) > {log} 2>&1"

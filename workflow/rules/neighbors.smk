@@ -52,24 +52,30 @@ rule compute_threshold_curves:
 rule compute_data_size_curve:
     input:
         ratings=task_ratings,
-        kernel=task_kernel,
+        numbers=data_size_numbers,
         code=data_size_code,
     output:
-        "results/curves/{task}/{kernel}.data_size.csv",
+        csv="results/curves/{task}/{kernel}.data_size.csv",
+        json="results/curves/{task}/{kernel}.data_size.json",
     log:
         "results/logs/compute_data_size_curve/{task}/{kernel}.log",
+    benchmark:
+        "results/benchmarks/compute_data_size_curve/{task}/{kernel}.tsv"
     wildcard_constraints:
         kernel=r"[a-z][A-Za-z0-9._-]*",
     conda:
         "../../envs/refless.yaml"
+    threads: 2
     params:
         directory=task_ratings_directory,
+        numbers=data_size_option,
+        points=data_size_points,
         tau=kernel_tau,
         a=NEIGHBORS["min_neighbors"],
         b=NEIGHBORS["max_share"],
         size=NEIGHBORS["data_size"],
     shell:
-        "python workflow/scripts/compute_data_size_curve.py --kernel {input.kernel}"
+        "python workflow/scripts/compute_data_size_curve.py {params.numbers}"
         " --ratings {params.directory} --tau {params.tau} --a {params.a} --b {params.b}"
-        " --step {params.size[step]} --subsets {params.size[subsets]} --seed {params.size[seed]}"
-        " --out {output} --log {log}"
+        " {params.points} --subsets {params.size[subsets]} --seed {params.size[seed]}"
+        " --threads {threads} --out {output.csv} --log {log}"

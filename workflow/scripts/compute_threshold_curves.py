@@ -1,6 +1,6 @@
 """Spearman and coverage as the thresholds a and b move (figures 2 and 3). Stage: cell.
 
-From the cached kernel in one pass: the thresholds choose among estimates, they change none.
+From the kernel file in one pass: the thresholds choose among estimates, they change none.
 """
 
 import argparse
@@ -10,23 +10,25 @@ import numpy as np
 
 from refless.experiments.bleu_neighbors import (
     human_cells,
-    leave_one_out,
     read_truth,
     threshold_curves,
 )
+from refless.experiments.bleu_neighbors_stored import read_predictions
 from refless.ratings import read_task, write_table
 from refless.scripting import run
-from refless.store import read_kernel
 
 
 def main(arguments: argparse.Namespace) -> None:
     about, texts, ratings = read_task(arguments.ratings)
     truth = read_truth(texts, ratings)
-    matrix, _ = read_kernel(arguments.kernel, data_sum=about["text_sum"])
+    taus = {arguments.kernel.stem: arguments.tau}
+    predictions, _ = read_predictions(
+        arguments.kernel, {"published": truth}, taus, about["text_sum"]
+    )
     a_low, a_high = arguments.a_range
     b_values = np.round(np.arange(0, 1 + arguments.b_step / 2, arguments.b_step), 10)
     curves = threshold_curves(
-        leave_one_out(matrix, truth, arguments.tau),
+        predictions,
         range(a_low, a_high + 1),
         b_values,
         arguments.a,

@@ -34,6 +34,7 @@ def main(arguments: argparse.Namespace) -> None:
             "texts": len(data.texts),
             "ratings": len(data.ratings),
             "malformed": len(data.problems),
+            "scale": data.scale,
             "text_sum": text_sum(data.texts["text"].tolist()),
             "sources": {Path(path).name: file_sum(path) for path in files.values()},
         },

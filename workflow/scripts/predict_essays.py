@@ -44,6 +44,8 @@ def main(arguments: argparse.Namespace) -> None:
     write_numbers(
         table,
         {
+            "task": about["task"],
+            "malformed": about["malformed"],
             "provenance": "computed",
             "settings": settings,
             "signatures": [

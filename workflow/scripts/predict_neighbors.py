@@ -9,24 +9,25 @@ from pathlib import Path
 
 import pandas as pd
 
-from refless.experiments.bleu_neighbors import predictions
+from refless.experiments.bleu_neighbors import read_truths
+from refless.experiments.bleu_neighbors_stored import read_predictions
 from refless.files import write_json
 from refless.ratings import read_task, write_table
 from refless.scripting import run
-from refless.store import read_kernel
 
 
 def main(arguments: argparse.Namespace) -> None:
     about, texts, ratings = read_task(arguments.ratings)
+    truths = read_truths(texts, ratings, about["scale"])
     taus = json.loads(arguments.taus)
     tables, notes = [], []
     for path in arguments.kernels:
-        matrix, signature = read_kernel(path, data_sum=about["text_sum"])
-        name = signature["kernel"]
-        tables.append(predictions(name, matrix, texts, ratings, taus[name]))
+        table, signature = read_predictions(path, truths, taus, about["text_sum"])
+        tables.append(table)
         shipped = "shipped" in (about["provenance"], signature["provenance"])
         provenance = "shipped" if shipped else "computed"
-        notes.append({"tau": taus[name], "signature": signature, "provenance": provenance})
+        tau = taus[signature["kernel"]]
+        notes.append({"tau": tau, "signature": signature, "provenance": provenance})
     write_table(pd.concat(tables, ignore_index=True), arguments.out)
     write_json({"task": about["task"], "kernels": notes}, arguments.out.with_suffix(".json"))
 

@@ -11,7 +11,7 @@ from refless.errors import StaleError
 from refless.files import read_json, write_json
 from refless.ratings import RATING_COLUMNS, TEXT_COLUMNS, read_table, write_table
 from refless.scripting import run
-from refless.store import read_kernel, write_kernel
+from refless.store import read_arrays, write_arrays
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -27,9 +27,9 @@ def main(arguments: argparse.Namespace) -> None:
     write_table(ratings, out / "ratings" / "ratings.csv")
     write_json({**about, "provenance": "shipped"}, out / "ratings" / "about.json")
     for path in arguments.kernels:
-        matrix, signature = read_kernel(path, data_sum=about["text_sum"])
+        arrays, signature = read_arrays(path, data_sum=about["text_sum"])
         signature["provenance"] = "shipped"
-        write_kernel(matrix, signature, out / "kernels" / path.name)
+        write_arrays(arrays, signature, out / path.parents[1].name / path.name)
 
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])

@@ -35,6 +35,8 @@ def main(arguments: argparse.Namespace) -> None:
     write_numbers(
         table,
         {
+            "task": about["task"],
+            "malformed": about["malformed"],
             "provenance": "computed",
             "settings": settings,
             "most": training_points(texts.iloc[:0], recipe.raters)[1],

@@ -12,7 +12,7 @@ from refless.experiments.bleu_neighbors_table3 import (
     essays_markdown,
     essays_table,
 )
-from refless.published import write_markdown
+from refless.published import skipped_rows, write_markdown
 from refless.ratings import write_table
 from refless.scripting import run
 
@@ -31,7 +31,7 @@ def main(arguments: argparse.Namespace) -> None:
             about["provenance"],
             Settings(arguments.a, arguments.b, arguments.draws, arguments.seed),
         )
-        notes = [signature_note(signature) for signature in about["signatures"]]
+        notes = [*skipped_rows(about), *map(signature_note, about["signatures"])]
     write_table(table, arguments.out)
     write_markdown(
         arguments.out.with_suffix(".md"),

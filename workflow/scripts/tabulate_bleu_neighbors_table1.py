@@ -6,8 +6,7 @@ from pathlib import Path
 
 from refless.experiments.bleu_neighbors import (
     PREDICTION_COLUMNS,
-    available_readings,
-    read_truth,
+    read_truths,
 )
 from refless.experiments.bleu_neighbors_table1 import (
     KEYS,
@@ -19,18 +18,17 @@ from refless.experiments.bleu_neighbors_table1 import (
     table1_markdown,
 )
 from refless.files import read_json
-from refless.published import read_published, write_markdown
+from refless.published import read_published, skipped_rows, write_markdown
 from refless.ratings import read_table, read_task, write_table
 from refless.scripting import run
 
 
 def main(arguments: argparse.Namespace) -> None:
-    tasks = {}
+    tasks, skipped = {}, []
     for directory in arguments.ratings:
         about, texts, ratings = read_task(directory)
-        truths = {
-            reading: read_truth(texts, ratings, reading) for reading in available_readings(ratings)
-        }
+        truths = read_truths(texts, ratings, about["scale"])
+        skipped += skipped_rows(about)
         tasks[about["task"]] = TaskInput(truths, {}, {}, about["provenance"])
     signatures = {}
     for path in arguments.predictions:
@@ -61,7 +59,7 @@ def main(arguments: argparse.Namespace) -> None:
         "BLEU Neighbors, table 1",
         lead_text(settings),
         table1_markdown(table),
-        [signature_note(signature) for signature in signatures.values()],
+        [*skipped, *map(signature_note, signatures.values())],
     )
 
 

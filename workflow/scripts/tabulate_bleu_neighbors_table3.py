@@ -25,7 +25,7 @@ from refless.experiments.bleu_neighbors_table3 import (
     williams_markdown,
     williams_table,
 )
-from refless.published import read_published, write_markdown
+from refless.published import read_published, skipped_rows, write_markdown
 from refless.ratings import write_table
 from refless.scripting import run
 
@@ -40,7 +40,7 @@ def main(arguments: argparse.Namespace) -> None:
         estimates, about = read_numbers(arguments.estimates, ESTIMATE_COLUMNS)
         require_settings(about, asked, arguments.estimates)
         numbers = Numbers(estimates, recipe, about["provenance"])
-        notes = [
+        notes = skipped_rows(about) + [
             f"{signature_note(signature)}, read {signature['reading']}"
             for signature in about["signatures"]
         ]

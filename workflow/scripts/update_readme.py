@@ -7,6 +7,7 @@ the tables first. How fast the kernels are is as `make benchmark BENCHMARK=--rec
 import argparse
 import re
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -20,31 +21,52 @@ from refless.scripting import run
 KERNEL_CHOICES = "bleu.word", "bleu.char.unclipped", "rouge_l.plain", "meteor.nltk39"
 
 
-def table1(directory: Path) -> str:
+COLUMNS = ("mse", 4, 4), ("spearman", 3, 3), ("coverage", 3, 2)  # digits of ours and of the paper
+HEADER = ["MSE", "Spearman", "coverage"]
+
+
+def chosen(directory: Path, task: str) -> list[dict[str, Any]]:
+    """Rows of a task in table 1: the published variants and single choices."""
     table = pd.read_csv(directory / "bleu_neighbors_table1.csv", dtype={"p_below_0.01": "Int64"})
-    table = table[table["task"] == "huse_summarization"]
+    table = table[table["task"] == task]
     first = ~table.duplicated(KEYS)
     others = table["kernel"].isin(KERNEL_CHOICES) & (table["reading"] == "published")
     exact = (table["reading"] == "exact") & table["kernel"].isin(["bleu.char"])
+    records = table[first | others | exact].to_dict("records")
+    return [{str(key): value for key, value in record.items()} for record in records]
+
+
+def named(row: dict[str, Any]) -> list[str]:
+    name = str(row["model"]) + (f" `{row['kernel']}`" if isinstance(row["kernel"], str) else "")
+    return [name, row["reading"] if isinstance(row["reading"], str) else number(None)]
+
+
+def table1(directory: Path) -> str:
     rows = []
-    for record in table[first | others | exact].to_dict("records"):
-        row = {str(key): value for key, value in record.items()}
-        name = str(row["model"]) + (f" `{row['kernel']}`" if isinstance(row["kernel"], str) else "")
+    for row in chosen(directory, "huse_summarization"):
         cells = [
             f"{with_interval(row, column, digits)} / {row[f'paper_{column}']:.{printed}f}"
-            for column, digits, printed in (("mse", 4, 4), ("spearman", 3, 3), ("coverage", 3, 2))
+            for column, digits, printed in COLUMNS
         ]
-        reading = row["reading"] if isinstance(row["reading"], str) else number(None)
-        rows.append([name, reading, *cells, str(row["agreement"])])
-    header = ["model", "reading"]
-    header += [f"{name}: ours / paper" for name in ("MSE", "Spearman", "coverage")]
-    return markdown([*header, "agreement"], rows)
+        rows.append([*named(row), *cells, str(row["agreement"])])
+    header = ["model", "reading", *(f"{name}: ours / paper" for name in HEADER), "agreement"]
+    return markdown(header, rows)
+
+
+def chit_chat(directory: Path) -> str:
+    rows = []
+    for row in chosen(directory, "dstc7"):
+        if pd.notna(row["coverage"]):
+            cells = [with_interval(row, column, digits) for column, digits, _ in COLUMNS]
+            rows.append([*named(row), *cells])
+    return markdown(["model", "reading", *HEADER], rows)
 
 
 def main(arguments: argparse.Namespace) -> None:
     text = arguments.readme.read_text(encoding="utf-8")
     contents = {
         "table1": table1(arguments.tables),
+        "dstc7": chit_chat(arguments.tables),
         "benchmark": tables(read_json(arguments.benchmark)),
     }
     for name, content in contents.items():

@@ -6,8 +6,12 @@ table 1, the curves of figures 2 to 4. A *reading* says how the ground truth is 
 =========  =====================================================================================
 published  one sentence is one (context, output) pair; its quality is the floating-point mean of
            its ratings in the order of the raw file. Rounding noise breaks ties; on HUSE
-           summarization it moves the human average rho from 0.4061 to 0.405.
-exact      the same sentences, with means rounded once, so that equal means are equal numbers
+           summarization it moves the human average rho from 0.4061 to 0.405. An estimate is the
+           floating-point mean over the neighbors: from a kernel matrix as `numpy.mean` takes it,
+           as published; of a task that is streamed, the sum in training order, one after the
+           other, over their number. (No paper has such a task.)
+exact      the same sentences; sums of ratings and of neighbors' quality are exact and divided
+           once, so that equal means are equal numbers
 item       the rated items as they were sent out, one by one: a pair that was sent out as two
            items counts as two sentences (rho of ``bleu.char`` 0.317 instead of 0.325)
 =========  =====================================================================================
@@ -15,14 +19,15 @@ item       the rated items as they were sent out, one by one: a pair that was se
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from refless.errors import FormatError, SettingError
-from refless.models.neighbors import enough_evidence, most_neighbors, neighbor_means
+from refless.models.neighbors import enough_evidence, neighbor_means
+from refless.ratings import exact_points
 from refless.statistics import Estimate, evaluate, human_rows, spearman
 
 Array = np.ndarray
@@ -38,25 +43,36 @@ class Truth:
     id : name of each candidate
     row : its row in the table of rated texts (and in the kernel), shape (candidates,)
     quality : shape (candidates,)
+    points, most : quality is points / most; under ``exact``, sums of points are exact. Otherwise
+        points are the quality and most is 1.
     candidate, rater, rating : one entry an individual rating; ``candidate`` indexes ``id``
     """
 
     id: Array
     row: Array
     quality: Array
+    points: Array
+    most: float
     candidate: Array
     rater: Array
     rating: Array
 
 
-def read_truth(texts: pd.DataFrame, ratings: pd.DataFrame, reading: str = "published") -> Truth:
+def read_truth(
+    texts: pd.DataFrame,
+    ratings: pd.DataFrame,
+    reading: str = "published",
+    scale: tuple[float, float] | None = None,
+) -> Truth:
     """Bring the tables of a task into one reading. Texts that nobody rated are no candidates.
+
+    ``scale`` is the lowest and the highest label (``about.json`` of the task); ``exact`` needs it.
 
     Raises
     ------
-    SettingError : unknown reading; ``item`` for ratings that do not say their item; ``exact`` for
-        ratings that are no straight line of their labels.
-    FormatError : a rating has no text.
+    SettingError : unknown reading; ``item`` for ratings that do not say their item; ``exact``
+        without a scale.
+    FormatError : a rating has no text, or is not its label on the scale.
     """
     row_of = {name: row for row, name in enumerate(texts["id"])}
     lost = ~ratings["id"].isin(texts["id"])
@@ -68,49 +84,43 @@ def read_truth(texts: pd.DataFrame, ratings: pd.DataFrame, reading: str = "publi
     if reading == "item":
         if "item" not in ratings.columns:
             raise SettingError("these ratings do not say which item they were given to")
-        items, first, candidate = np.unique(
-            ratings["item"].astype(str), return_index=True, return_inverse=True
+        items, first, candidate, number = np.unique(
+            ratings["item"].astype(str), return_index=True, return_inverse=True, return_counts=True
         )
-        quality = np.array([np.mean(rating[candidate == i]) for i in range(len(items))])
-        return Truth(items, text_row[first], quality, candidate, rater, rating)
-    quality = texts["quality"].to_numpy(np.float64)
+        # the ratings of each item, in the order of the file
+        groups = np.split(rating[np.argsort(candidate, kind="stable")], np.cumsum(number)[:-1])
+        quality = np.array([np.mean(group) for group in groups])
+        return Truth(items, text_row[first], quality, quality, 1.0, candidate, rater, rating)
+    points, most = texts["quality"].to_numpy(np.float64), 1.0
     if reading == "exact":
-        quality = _exact_means(quality, text_row, ratings)
+        if scale is None:
+            raise SettingError("without the scale of the labels, no mean is exact")
+        points, most = exact_points(texts, ratings, scale)
     elif reading != "published":
         raise SettingError(f"unknown reading {reading!r}; there are {', '.join(READINGS)}")
-    rated = ~np.isnan(quality)
+    rated = ~np.isnan(points)
     candidate = (np.cumsum(rated) - 1)[text_row]
-    rows = np.flatnonzero(rated)
-    return Truth(texts["id"].to_numpy()[rows], rows, quality[rows], candidate, rater, rating)
+    rows, points = np.flatnonzero(rated), points[rated]
+    name = texts["id"].to_numpy()[rows]
+    return Truth(name, rows, points / most, points, most, candidate, rater, rating)
 
 
-def available_readings(ratings: pd.DataFrame) -> list[str]:
-    """The readings that say something for these ratings: ``item`` needs to know the items."""
-    return [name for name in READINGS if name != "item" or "item" in ratings.columns]
+def available_readings(
+    ratings: pd.DataFrame, scale: tuple[float, float] | None = None
+) -> list[str]:
+    """The readings that these ratings allow: see `read_truth`."""
+    missing = {"exact": scale is None, "item": "item" not in ratings.columns}
+    return [name for name in READINGS if not missing.get(name)]
 
 
-def _exact_means(quality: Array, text_row: Array, ratings: pd.DataFrame) -> Array:
-    """Means of the labels rounded once; a label is brought to [0, 1] by one exact line."""
-    label = ratings["label"].to_numpy(np.float64)
-    rating = ratings["rating"].to_numpy(np.float64)
-    if len(label) == 0:
-        return quality
-    number = np.bincount(text_row, minlength=len(quality))
-    if np.ptp(label) == 0:
-        return np.where(number > 0, rating[0], quality)
-    # rating = (label - low) / width, with low and width read off two different labels and
-    # rounded to the halves that every scale in use has.
-    i, j = int(np.argmin(label)), int(np.argmax(label))
-    span = rating[j] - rating[i]
-    width = round(2 * (label[j] - label[i]) / span) / 2 if span else 0.0
-    low = round(2 * (label[i] - rating[i] * width)) / 2
-    if not np.allclose(low + rating * width, label, rtol=0, atol=1e-6):
-        raise SettingError("the ratings are no straight line of the labels, so no mean is exact")
-    total = np.bincount(text_row, weights=label, minlength=len(quality))
-    exact = quality.copy()
-    seen = number > 0
-    exact[seen] = (total[seen] - low * number[seen]) / (width * number[seen])
-    return exact
+def read_truths(
+    texts: pd.DataFrame, ratings: pd.DataFrame, scale: tuple[float, float] | None
+) -> dict[str, Truth]:
+    """Every reading that the ratings allow."""
+    return {
+        reading: read_truth(texts, ratings, reading, scale)
+        for reading in available_readings(ratings, scale)
+    }
 
 
 def leave_one_out(matrix: Array, truth: Truth, tau: float) -> pd.DataFrame:
@@ -119,9 +129,15 @@ def leave_one_out(matrix: Array, truth: Truth, tau: float) -> pd.DataFrame:
     ``matrix`` has shape (texts, texts), in the order of the table of rated texts. Returns the
     columns id, quality, estimate (NaN without a neighbor), neighbors, training (their number).
     """
+    square = matrix[np.ix_(truth.row, truth.row)]
     estimate, neighbors = neighbor_means(
-        matrix[np.ix_(truth.row, truth.row)], truth.quality, tau, leave_one_out=True
+        square, truth.points, tau, leave_one_out=True, most=truth.most
     )
+    return as_predictions(truth, estimate, neighbors)
+
+
+def as_predictions(truth: Truth, estimate: Array, neighbors: Array) -> pd.DataFrame:
+    """The table that `leave_one_out` returns, of estimates and numbers of neighbors."""
     return pd.DataFrame(
         {
             "id": truth.id,
@@ -131,17 +147,6 @@ def leave_one_out(matrix: Array, truth: Truth, tau: float) -> pd.DataFrame:
             "training": len(truth.id) - 1,
         }
     )
-
-
-def predictions(
-    kernel: str, matrix: Array, texts: pd.DataFrame, ratings: pd.DataFrame, tau: float
-) -> pd.DataFrame:
-    """`leave_one_out` under every reading that the ratings allow, as `PREDICTION_COLUMNS`."""
-    tables = []
-    for reading in available_readings(ratings):
-        table = leave_one_out(matrix, read_truth(texts, ratings, reading), tau)
-        tables.append(table.assign(kernel=kernel, reading=reading))
-    return pd.concat(tables, ignore_index=True)[PREDICTION_COLUMNS]
 
 
 def apply_thresholds(predictions: pd.DataFrame, a: int, b: float) -> Array:
@@ -180,7 +185,11 @@ def model_cells(
 def human_cells(
     truth: Truth, draws: int, seed: int, undefined: float = 0.0
 ) -> dict[str, dict[str, object]]:
-    """The cells of the rows ``human_best`` and ``human_average``."""
+    """The cells of the rows ``human_best`` and ``human_average``.
+
+    An annotator without a rho (labels all alike, or fewer than 3 of them) counts as ``undefined``;
+    how many there are is in the cells under that name.
+    """
     humans = human_rows(
         truth.candidate,
         truth.rater,
@@ -196,6 +205,7 @@ def human_cells(
         "n": len(truth.id),
         "n_covered": len(truth.id),
         "annotators": humans.annotators,
+        "undefined": humans.undefined,
     }
     return {
         "human_best": {
@@ -235,11 +245,10 @@ def threshold_curves(
 
 
 def data_size_curve(
-    matrix: Array,
+    neighbors: Callable[[Array], tuple[Array, Array]],
     truth: Truth,
     sizes: Iterable[int],
     *,
-    tau: float,
     a: int,
     b: float,
     subsets: int = 20,
@@ -247,14 +256,14 @@ def data_size_curve(
 ) -> pd.DataFrame:
     """Spearman and coverage on random subsets of the data, leave-one-out in each (figure 4).
 
+    ``neighbors`` takes a subset, ascending places in ``truth``, and returns means and numbers of
+    the neighbors within it, both of the subset's shape: see `matrix_neighbors`.
+
     Columns: size, subset, spearman (NaN where undefined), coverage, n_covered: one row a subset.
-    Subsets come from one generator a size, so that adding a size changes no other. A submatrix of
-    the kernel serves each subset.
+    Subsets come from one generator a size, so that adding a size changes no other.
 
     Source: Ethayarajh & Sadigh (2020), section 5.5.
     """
-    full = matrix[np.ix_(truth.row, truth.row)] >= tau
-    np.fill_diagonal(full, False)
     n = len(truth.id)
     rows = []
     for size in sizes:
@@ -262,12 +271,25 @@ def data_size_curve(
             raise SettingError(f"a subset of {size} cannot be drawn from {n} candidates")
         generator = np.random.default_rng([seed, size])
         for subset in range(subsets):
-            chosen = np.sort(generator.choice(n, size, replace=False))
-            near = full[np.ix_(chosen, chosen)]
-            quality = truth.quality[chosen]
-            counts = near.sum(axis=1)
-            inside = (counts >= a) & (counts <= most_neighbors(b, size - 1))
-            estimate = np.array([np.mean(quality[near[i]]) for i in np.flatnonzero(inside)])
-            rho, _ = spearman(estimate, quality[inside])
-            rows.append((size, subset, rho, float(inside.mean()), int(inside.sum())))
+            if size < n or subset == 0:  # of everything there is one subset only
+                chosen = np.sort(generator.choice(n, size, replace=False))
+                means, counts = neighbors(chosen)
+                predicted = enough_evidence(means, counts, size - 1, a, b)
+                covered = ~np.isnan(predicted)
+                rho, _ = spearman(predicted[covered], truth.quality[chosen][covered])
+            rows.append((size, subset, rho, float(covered.mean()), int(covered.sum())))
     return pd.DataFrame(rows, columns=["size", "subset", "spearman", "coverage", "n_covered"])
+
+
+def matrix_neighbors(
+    matrix: Array, truth: Truth, tau: float
+) -> Callable[[Array], tuple[Array, Array]]:
+    """Neighbors within a subset, for `data_size_curve`, from the kernel matrix of the texts."""
+    square = matrix[np.ix_(truth.row, truth.row)]
+
+    def neighbors(chosen: Array) -> tuple[Array, Array]:
+        part = square[np.ix_(chosen, chosen)]
+        points = truth.points[chosen]
+        return neighbor_means(part, points, tau, leave_one_out=True, most=truth.most)
+
+    return neighbors

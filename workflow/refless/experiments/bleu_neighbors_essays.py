@@ -242,7 +242,7 @@ def estimates(
             columns = np.flatnonzero(trained & train["set"].isin(members).to_numpy())
             own = matrix[:, columns]
             if recipe.means == "exact":
-                estimate, neighbors = _exact_means(own, points[columns], most, recipe.tau)
+                estimate, neighbors = neighbor_means(own, points[columns], recipe.tau, most=most)
             else:
                 estimate, neighbors = neighbor_means(own, quality[columns], recipe.tau)
             tables.append(
@@ -264,14 +264,6 @@ def estimates(
 
 def _sets(essays: pd.DataFrame) -> list[int]:
     return sorted(int(number) for number in essays["set"].unique())
-
-
-def _exact_means(matrix: Array, points: Array, most: int, tau: float) -> tuple[Array, Array]:
-    """As `neighbor_means` on points / most, rounded once: equal means are equal numbers."""
-    near = matrix >= tau
-    neighbors = near.sum(axis=1).astype(np.int64)
-    with np.errstate(invalid="ignore"):
-        return near @ points / (most * neighbors), neighbors
 
 
 def set_sums(
@@ -382,6 +374,6 @@ def require_settings(about: Mapping[str, Any], asked: Mapping[str, Any], path: s
         raise StaleError(
             f"was made under other settings ({shown})",
             path=path,
-            remedy="compute it from the data (shipped numbers are for the published recipe), or"
-            " take back the change under bleu_neighbors.essays",
+            remedy="compute it from the data (shipped numbers are for the settings they were made"
+            " under), or take back the change under bleu_neighbors",
         )

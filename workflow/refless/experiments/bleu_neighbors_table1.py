@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from refless.experiments.bleu_neighbors import Truth, human_cells, model_cells
@@ -22,12 +23,15 @@ PUBLISHED_TASKS = {
     "generation": "huse_generation",
     "summarization": "huse_summarization",
 }
+STAND_IN = "not in the paper: chit-chat with real ratings, under its own name"
 READING_NOTES = {
     "published": "",
     "exact": "means of the ratings rounded once",
     "item": "rated items one by one, equal pairs apart",
-    "without undefined": "annotators whose labels are all alike left out, not counted as 0",
+    "without undefined": "annotators without a rho left out, not counted as 0",
 }
+NOTES = " | "
+"""Between two reasons in one cell of ``note``; reasons have commas and semicolons of their own."""
 
 
 @dataclass
@@ -89,6 +93,9 @@ def table1(
                 rows += humans[model]
             else:
                 rows += _model_rows(model, task, tasks[task], settings)
+    for row in rows:
+        if row["task"] not in PUBLISHED_TASKS.values():
+            row["note"] = NOTES.join(filter(None, [STAND_IN, row["note"]]))
     table = pd.DataFrame(rows)
     names = {ours: paper for paper, ours in PUBLISHED_TASKS.items()}
     table["_task"] = table["task"].map(lambda task: names.get(task, task))
@@ -115,6 +122,19 @@ def _human_rows(task: str, data: TaskInput, settings: Settings) -> dict[str, lis
     variants.append(("without undefined", data.truths["published"], float("nan")))
     for reading, truth, undefined in variants:
         humans = human_cells(truth, settings.draws, settings.seed, undefined)
+        notes = [READING_NOTES[reading]] if READING_NOTES[reading] else []
+        lost, everyone = (humans["human_average"][name] for name in ("undefined", "annotators"))
+        if lost and undefined == 0:
+            notes.append(
+                f"{lost} of {everyone} annotators have no rho (labels all alike, or fewer than 3)"
+                " and count as 0"
+            )
+        fewest, most = _labels_given(truth)
+        if fewest < 3:
+            notes.append(
+                f"annotators gave from {fewest} to {most} ratings: the best and the mean are also"
+                " those of annotators of very few"
+            )
         for model, cells in humans.items():
             rows[model].append(
                 {
@@ -124,10 +144,16 @@ def _human_rows(task: str, data: TaskInput, settings: Settings) -> dict[str, lis
                     "reading": reading,
                     **cells,
                     "provenance": data.ratings_provenance,
-                    "note": READING_NOTES[reading],
+                    "note": NOTES.join(notes),
                 }
             )
     return rows
+
+
+def _labels_given(truth: Truth) -> tuple[int, int]:
+    """The fewest and the most ratings that an annotator gave; 0 without annotators."""
+    _, number = np.unique(truth.rater.astype(str), return_counts=True)
+    return (int(number.min()), int(number.max())) if len(number) else (0, 0)
 
 
 def _model_rows(model: str, task: str, data: TaskInput, settings: Settings) -> list[dict[str, Any]]:
@@ -157,7 +183,7 @@ def _model_rows(model: str, task: str, data: TaskInput, settings: Settings) -> l
                     "reading": reading,
                     **cells,
                     "provenance": data.provenance[kernel],
-                    "note": "; ".join(notes),
+                    "note": NOTES.join(notes),
                 }
             )
     return rows
@@ -188,7 +214,7 @@ def table1_markdown(table: pd.DataFrame) -> str:
 def _line(record: dict[str, Any], reasons: dict[str, int]) -> list[str]:
     star = "" if pd.isna(record["p_below_0.01"]) or not record["p_below_0.01"] else "*"
     numbers = []
-    for reason in filter(None, str(record["note"]).split("; ")):
+    for reason in filter(None, str(record["note"]).split(NOTES)):
         numbers.append(str(reasons.setdefault(reason, len(reasons) + 1)))
     return [
         str(record["model"]),

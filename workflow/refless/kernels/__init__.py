@@ -96,7 +96,8 @@ def neighbor_sums(
     Parameters
     ----------
     name, candidates, training, threads, options : as for `kernel`
-    quality : of the training texts, shape (training,), finite
+    quality : of the training texts, shape (training,), finite; or several kinds of quality at
+        once, shape (training, kinds), which costs less than a call for each
     taus : shape (n_tau,), in any order
     exclude : the training row to leave out for each candidate (-1: none), shape (candidates,);
         for leave-one-out. It goes by row, so an equal text elsewhere stays.
@@ -107,7 +108,8 @@ def neighbor_sums(
     Returns
     -------
     counts : int64, shape (candidates, n_tau)
-    sums : float64, shape (candidates, n_tau); 0 where there is no neighbor
+    sums : float64, shape (candidates, n_tau), or (candidates, n_tau, kinds); 0 where there is no
+        neighbor
 
     Raises
     ------
@@ -118,7 +120,7 @@ def neighbor_sums(
     quality = np.require(quality, np.float64, ["C", "W"])
     taus = np.require(taus, np.float64, ["C", "W"])
     left_out = _excluded(exclude, len(candidates), len(training))
-    if quality.shape != (len(training),):
+    if quality.ndim not in (1, 2) or len(quality) != len(training):
         raise KernelError(f"{len(training)} training texts have quality of shape {quality.shape}")
     if taus.ndim != 1 or not np.isfinite(taus).all() or not np.isfinite(quality).all():
         raise KernelError(
@@ -129,8 +131,10 @@ def neighbor_sums(
         candidates, left_out = candidates[rows], np.ascontiguousarray(left_out[rows])
     plan = _prepared(name, candidates, training, options)
     order = np.argsort(taus, kind="stable")
-    counts, sums = _blocks.sums(plan, quality, taus[order], left_out, threads, progress)
+    kinds = np.ascontiguousarray(quality.T if quality.ndim == 2 else quality[None])
+    counts, sums = _blocks.sums(plan, kinds, taus[order], left_out, threads, progress)
     back = np.argsort(order, kind="stable")
+    sums = sums[0] if quality.ndim == 1 else np.moveaxis(sums, 0, -1)
     return np.ascontiguousarray(counts[:, back]), np.ascontiguousarray(sums[:, back])
 
 

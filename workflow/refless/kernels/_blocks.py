@@ -69,15 +69,16 @@ def sums(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Counts and sums of quality over the neighbors; see ``refless.kernels.neighbor_sums``.
 
-    Shapes: quality (training,), taus (n_tau,) ascending, exclude (candidates,); returned are
-    counts int64 and sums float64, both (candidates, n_tau). Memory: VALUES numbers a thread, and
-    what the plan holds.
+    Shapes: quality (kinds, training), taus (n_tau,) ascending, exclude (candidates,); returned are
+    counts int64, (candidates, n_tau), and sums float64, (kinds, candidates, n_tau). Memory: VALUES
+    numbers a thread, and what the plan holds.
     """
     from refless.kernels._neighbors import add_neighbors
 
     n_candidates, n_training = plan.shape
-    counts = np.zeros((n_candidates, len(taus)), np.int64)
-    totals = np.zeros((n_candidates, len(taus)), np.float64)
+    # the same for every kind of quality
+    counts = np.zeros((len(quality), n_candidates, len(taus)), np.int64)
+    totals = np.zeros((len(quality), n_candidates, len(taus)), np.float64)
     with _Pool(threads) as pool:
         for start, stop in plan.blocks():
             fill = plan.block(start, stop)
@@ -88,13 +89,14 @@ def sums(
                 values = np.empty((last - first, stop - start), np.float64)
                 fill(first, last, values, 0)
                 near = np.empty(stop - start, np.int64)
-                add_neighbors(values, first, start, quality, taus, exclude, near, counts, totals)
+                for kind, count, total in zip(quality, counts, totals, strict=True):
+                    add_neighbors(values, first, start, kind, taus, exclude, near, count, total)
 
             for done in pool.run(work, n_candidates, stop - start):
                 if progress is not None:
                     pairs = n_candidates * start + done * (stop - start)
                     progress(pairs // n_training)
-    return counts, totals
+    return counts[0], totals
 
 
 class _Pool:

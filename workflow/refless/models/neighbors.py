@@ -21,7 +21,12 @@ Array = np.ndarray
 
 
 def neighbor_means(
-    matrix: Array, quality: Array, tau: float, *, leave_one_out: bool = False
+    matrix: Array,
+    quality: Array,
+    tau: float,
+    *,
+    leave_one_out: bool = False,
+    most: float = 1.0,
 ) -> tuple[Array, Array]:
     """Mean quality and number of the neighbors ``{s : k(x, s) >= tau}`` of each candidate.
 
@@ -32,12 +37,14 @@ def neighbor_means(
     tau : similarity threshold; a tie counts as a neighbor
     leave_one_out : candidates are the training examples themselves, and each leaves out its own
         row. The row, not its value: an equal text elsewhere stays a neighbor.
+    most : the ``quality`` that counts as 1. With whole numbers for ``quality``, sums are exact
+        and the mean is rounded once.
 
     Returns
     -------
-    means : shape (candidates,), NaN without a neighbor. Summed by `numpy.mean` over the neighbors
-        in their order: where estimates tie but for rounding noise, as in table 3 of the paper,
-        the published ranks hang on that order.
+    means : shape (candidates,), NaN without a neighbor. Summed as by `numpy.mean` over the
+        neighbors in their order: where estimates tie but for rounding noise, as in table 3 of the
+        paper, the published ranks hang on that order.
     counts : shape (candidates,), int64
     """
     near = matrix >= tau
@@ -48,8 +55,14 @@ def neighbor_means(
     counts = near.sum(axis=1).astype(np.int64)
     means = np.full(len(near), np.nan)
     for row in np.flatnonzero(counts):
-        means[row] = np.mean(quality[near[row]])
+        means[row] = np.sum(quality[near[row]]) / (counts[row] * most)
     return means, counts
+
+
+def means_of_sums(sums: Array, counts: Array, most: float = 1.0) -> Array:
+    """Mean quality of the neighbors from sum and number, NaN without any; ``most`` as above."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(counts > 0, sums / (np.maximum(counts, 1) * most), np.nan))
 
 
 def most_neighbors(max_share: float, training: int) -> int:
@@ -180,6 +193,5 @@ class NeighborsRegressor:
             **self.options,
         )
         self.neighbors_ = counts[:, 0]
-        with np.errstate(invalid="ignore"):
-            means = np.where(counts[:, 0] > 0, sums[:, 0] / np.maximum(counts[:, 0], 1), np.nan)
+        means = means_of_sums(sums[:, 0], self.neighbors_)
         return enough_evidence(means, self.neighbors_, training, self.min_neighbors, self.max_share)

@@ -114,7 +114,7 @@ def load(
     ]
     order = {str(test): 0, str(solution): 1}
     problems += sorted(test_problems, key=lambda p: (order.get(p.path, 0), p.line))
-    return RatedTexts(*_tables(training, kept, raters), problems)
+    return RatedTexts(*_tables(training, kept, raters), problems, (0, TOP))
 
 
 def _essays(

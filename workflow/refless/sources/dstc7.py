@@ -40,6 +40,7 @@ from refless.sources._reading import (
 
 TASKS = ("dstc7",)
 QUALITIES = ("relevance_informativeness_mean", "relevance", "informativeness")
+UNITS = ("pair", "wording", "output")
 LOW, HIGH = 1, 5
 
 _CONTEXTS = "dstc7-task2-context.tsv"
@@ -54,6 +55,7 @@ def load(
     path: str | Path,
     quality: str = "relevance_informativeness_mean",
     team_ec: str = "leave_out",
+    unit: str = "pair",
 ) -> RatedTexts:
     """Read the rated responses.
 
@@ -64,6 +66,10 @@ def load(
         organisers report), or one of the two
     team_ec : what becomes of the ratings of TeamEC, which has no texts: ``leave_out``, or
         ``pool``: they count as ratings of TeamCE's texts.
+    unit : what one text is. ``pair``: one context and text, so outputs that are the same pair
+        share a row and their judges' labels. ``wording``: the same, with contexts of one wording
+        taken for one context, as HUSE's pairs are told apart. ``output``: one output, for whoever
+        needs every system's outputs of every context apart.
 
     Returns
     -------
@@ -71,9 +77,14 @@ def load(
         context by the first 12 characters of its id; ``context`` is the dialogue before it;
         ``system`` is ``human`` or the name in the file; ``quality`` is (mean label - 1) / 4, NaN
         with ``n_ratings`` 0 if no judge's row was usable. Extra columns: ``context_id`` (whole),
-        ``relevance`` and ``informativeness`` (means on 1..5). ``ratings`` has a row a judge, in
-        the order of the file, with the extra columns ``relevance`` and ``informativeness``. 54
-        times a judge rated a text twice: both ratings stand.
+        ``relevance`` and ``informativeness`` (means on 1..5), ``item`` (ids of the outputs in
+        this row, joined by ``+``). ``ratings`` has a row a judge, in the order of the file, with
+        the extra columns ``relevance``, ``informativeness`` and ``item``, the output that was
+        judged. 54 times a judge rated an output twice: both ratings stand, and so do those of a
+        judge who rated several outputs of a pair.
+
+        A pair of several outputs has the id and context of its first. Its ``system`` is each of
+        theirs, once, joined by ``+`` (no system's name has one): no system answers for it alone.
 
         Problems (such a row is not used): a row with too few or too many fields; a context,
         response or rating that has no id, or a second one of the same id; a response to an
@@ -83,7 +94,7 @@ def load(
     Raises
     ------
     FormatError : not this archive, or a member of it is not in its format; two contexts share
-        the first 12 characters of their ids; unknown ``quality`` or ``team_ec``.
+        the first 12 characters of their ids; unknown ``quality``, ``team_ec`` or ``unit``.
     """
     if quality not in QUALITIES:
         raise FormatError(
@@ -91,6 +102,8 @@ def load(
         )
     if team_ec not in ("leave_out", "pool"):
         raise FormatError(f"unknown team_ec {team_ec!r}", remedy="choose leave_out or pool")
+    if unit not in UNITS:
+        raise FormatError(f"unknown unit {unit!r}", remedy=f"choose one of {', '.join(UNITS)}")
     members = read_members(path, [_CONTEXTS, _RESPONSES, _JUDGES])
     problems: list[Problem] = []
     contexts = _contexts(members[_CONTEXTS], f"{path}:{_CONTEXTS}", problems)
@@ -103,35 +116,55 @@ def load(
         judged, columns=["system", "context_id", "rater", "relevance", "informativeness"]
     )
     ratings["rater"] = anonymise(ratings["rater"].tolist())
-    ratings["id"] = [
-        _id(*key) for key in zip(ratings["system"], ratings["context_id"], strict=True)
-    ]
+    keys = zip(ratings["system"], ratings["context_id"], strict=True)
+    ratings["item"] = [_id(*key) for key in keys]
     ratings = ratings.astype({"relevance": float, "informativeness": float})
     both = (ratings["relevance"] + ratings["informativeness"]) / 2
     ratings["label"] = both if quality == QUALITIES[0] else ratings[quality]
     ratings["rating"] = (ratings["label"] - LOW) / (HIGH - LOW)
 
-    texts = pd.DataFrame(
-        [
-            (_id(system, context), contexts[context], text, _name(system), context)
-            for (system, context), text in responses.items()
-        ],
-        columns=["id", "context", "text", "system", "context_id"],
-    )
+    texts, text_of = _units(responses, contexts, unit)
+    ratings["id"] = ratings["item"].map(text_of)
+    grouped = ratings.groupby("id")
+    mean = grouped[["label", "relevance", "informativeness"]].mean().reindex(texts["id"])
     texts["task"] = "dstc7"
-    mean = ratings.groupby("id")[["label", "relevance", "informativeness"]].mean()
-    mean = mean.reindex(texts["id"])
     texts["quality"] = (mean["label"].to_numpy(float) - LOW) / (HIGH - LOW)
-    number = ratings.groupby("id").size().reindex(texts["id"]).fillna(0)
+    number = grouped.size().reindex(texts["id"]).fillna(0)
     texts["n_ratings"] = number.to_numpy().astype(np.int64)
     for name in ("relevance", "informativeness"):
         texts[name] = mean[name].to_numpy(float)
     order = ["id", "task", "context", "text", "quality", "n_ratings", "system", "context_id"]
     return RatedTexts(
-        texts[[*order, "relevance", "informativeness"]],
-        ratings[["id", "rater", "label", "rating", "relevance", "informativeness"]],
+        texts[[*order, "relevance", "informativeness", "item"]],
+        ratings[["id", "rater", "label", "rating", "relevance", "informativeness", "item"]],
         problems,
+        (LOW, HIGH),
     )
+
+
+def _units(
+    responses: dict[tuple[str, str], str], contexts: dict[str, str], unit: str
+) -> tuple[pd.DataFrame, dict[str, str]]:
+    """The texts of a unit by first appearance, and for each output's id that of its text."""
+    groups: dict[tuple[str, ...], list[tuple[str, str]]] = {}
+    for (system, context), text in responses.items():
+        keys = {
+            "pair": (context, text),
+            "wording": (contexts[context], text),
+            "output": (system, context),
+        }
+        groups.setdefault(keys[unit], []).append((system, context))
+    rows: list[tuple[str, ...]] = []
+    text_of: dict[str, str] = {}
+    for group in groups.values():
+        first, context = group[0]
+        ids = [_id(*output) for output in group]
+        text_of |= dict.fromkeys(ids, ids[0])
+        systems = "+".join(dict.fromkeys(_name(system) for system, _ in group))
+        text = responses[first, context]
+        rows.append((ids[0], contexts[context], text, systems, context, "+".join(ids)))
+    columns = ["id", "context", "text", "system", "context_id", "item"]
+    return pd.DataFrame(rows, columns=columns), text_of
 
 
 def gold(path: str | Path) -> pd.DataFrame:

@@ -158,7 +158,7 @@ def load(
             }
         )
     ratings.sort()
-    return RatedTexts(_texts(texts), _ratings(ratings), problems)
+    return RatedTexts(_texts(texts), _ratings(ratings), problems, (0, len(LABELS) - 1))
 
 
 def _count_items(columns: dict[str, int], task: str, path: str | Path, line: int) -> int:

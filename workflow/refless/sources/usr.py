@@ -126,6 +126,7 @@ def load(path: str | Path, task: str) -> RatedTexts:
         table.astype({**floats, "n_ratings": int}),
         rated.astype(dict.fromkeys(["label", "rating", *others], float)),
         problems,
+        (1, 5),
     )
 
 
