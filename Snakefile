@@ -5,15 +5,12 @@
 #   snakemake --cores 8                           the full reproduction
 #   snakemake --cores 1 fetch                     every download, nothing else
 #   snakemake --cores 2 bleu_neighbors_figure2    one item
-from snakemake.utils import min_version, validate
+from snakemake.utils import min_version
 
 min_version("9.0")
 
 
 configfile: "config/config.yaml"
-
-
-validate(config, "workflow/schemas/config.schema.yaml")
 
 
 report: "workflow/report/workflow.rst"

@@ -15,6 +15,7 @@ from refless.experiments.bleu_neighbors import neighbor_means
 from refless.kernels import kernel
 from refless.models.neighbors import enough_evidence
 from refless.tsv import read_tsv
+from tests.kernels.test_bertscore import bert_folder, needs_torch
 from tests.workflow.small_data import sentences
 
 TEXTS = sentences(60, seed=7)
@@ -118,6 +119,19 @@ def test_bad_input_is_named(tmp_path: Path, content: bytes, line: int | None, me
         (["--min-neighbors", "0"], "min_neighbors"),
         (["--max-share", "1.5"], "max_share"),
         (["--train", "nowhere.tsv"], "nowhere.tsv"),
+        (["--option", "layer=3"], "the options of bleu.char are: none"),
+        (["--kernel", "meteor.nltk39", "--option", "wordnet"], "NAME=VALUE"),
+        (["--kernel", "bertscore.mine", "--option", "depth=3"], "are: model, layer, rescale"),
+        (["--kernel", "bertscore.mine", "--option", "layer=3"], "give --tau"),
+        (["--kernel", "bertscore.roberta-large", "--option", "rescale=false"], "give --tau"),
+        (
+            ["--kernel", "bertscore.mine", "--tau", "0.5", "--option", "layer=three"],
+            "layer is 'three'; it must be a whole number",
+        ),
+        (
+            ["--kernel", "bertscore.mine", "--tau", "0.5", "--option", "rescale=1"],
+            "rescale is 1; it must be true or false",
+        ),
     ],
 )
 def test_bad_settings_fail_and_leave_no_output(
@@ -137,3 +151,16 @@ def test_no_candidates_give_only_the_header(files: tuple[Path, Path, Path]) -> N
     candidates.write_text("text\n")
     assert score("--train", train, "--candidates", candidates, "--out", out) == 0
     assert out.read_text() == "text\tprediction\tneighbors\n"
+
+
+@needs_torch
+def test_options_reach_the_kernel(files: tuple[Path, Path, Path], tmp_path: Path) -> None:
+    train, candidates, out = files
+    model = bert_folder(tmp_path / "tiny")
+    common = ["--kernel", "bertscore.tiny", "--tau", "0.8", "--option", f"model={model}"]
+    common += ["--train", train, "--candidates", candidates, "--out", out]
+    for layer in (1, 3):
+        assert score(*common, "--option", f"layer={layer}", "--option", "rescale=false") == 0
+        matrix = kernel("bertscore.tiny", TEXTS[40:], TEXTS[:40], model=model, layer=layer)
+        found = read_tsv(str(out), ["neighbors"]).columns["neighbors"]
+        assert [int(n) for n in found] == (matrix >= 0.8).sum(1).tolist()

@@ -198,6 +198,16 @@ def test_a_kernel_file_comes_back_bit_for_bit(tmp_path: Path) -> None:
     assert names(tmp_path) == ["bleu.char.npz"]
 
 
+def test_values_of_single_precision_are_kept_as_such(tmp_path: Path) -> None:
+    single = MATRIX.astype(np.float32).astype(np.float64)
+    write_kernel(single, signed(), tmp_path / "single.npz")
+    with np.load(tmp_path / "single.npz") as stored:
+        assert stored["kernel"].dtype == np.float32
+    matrix, _ = read_kernel(tmp_path / "single.npz")
+    assert matrix.dtype == np.float64
+    np.testing.assert_array_equal(matrix, single)
+
+
 def test_the_same_kernel_gives_the_same_bytes(tmp_path: Path) -> None:
     signature = signed()
     write_kernel(MATRIX, signature, tmp_path / "a.npz")

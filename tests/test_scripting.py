@@ -47,6 +47,18 @@ def broken(_: argparse.Namespace) -> None:
     raise ZeroDivisionError("a bug")
 
 
+def test_a_log_that_cannot_be_written_is_an_error_for_users(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "logs").write_text("a file where a directory should be")
+    with pytest.raises(SystemExit) as caught:
+        script(lambda _: None, "dstc7", "--log", str(tmp_path / "logs/task.log"))
+    assert caught.value.code == 1
+    said = capsys.readouterr().err
+    assert "task.log: cannot be written: " in said
+    assert "What to do:" in said
+
+
 def test_main_gets_its_arguments_and_the_log_gets_what_it_says(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -33,6 +33,7 @@ from refless.experiments.bleu_neighbors_table1 import (
     STAND_IN,
     Settings,
     TaskInput,
+    kernel_note,
     lead_text,
     signature_note,
     table1,
@@ -402,7 +403,14 @@ def inputs(*without: str) -> TaskInput:
         if name not in without
     }
     provenance = {"bleu.char": "shipped", "bleu.word": "computed", "rouge_l.stem": "computed"}
-    return TaskInput(truths, predictions, provenance, ratings_provenance="shipped")
+    return TaskInput(
+        truths,
+        predictions,
+        provenance,
+        ratings_provenance="shipped",
+        missing={"rouge_l.stem": "somebody took it"},
+        notes={"bleu.word": "a note"},
+    )
 
 
 @pytest.fixture(scope="module")
@@ -528,6 +536,22 @@ def test_an_absent_task_keeps_its_published_cells_and_says_why(table: pd.DataFra
     assert (absent["provenance"] == "").all()
 
 
+def test_a_stand_in_says_that_it_is_one(table: pd.DataFrame) -> None:
+    word = rows(table, task="huse_summarization", kernel="bleu.word")["note"]
+    assert all("a note" in note.split(NOTES) for note in word)
+    signed = {"kernel": "bertscore.roberta-large", "options": {}}
+    assert kernel_note(signed, 0.1) == ""
+    assert kernel_note({"kernel": "bleu.char", "options": {}}, 0.08) == ""
+    for changed in (
+        {**signed, "options": {"rescale": False}},
+        {**signed, "kernel": "bertscore.other"},
+    ):
+        said = kernel_note(changed, 0.25)
+        assert said.startswith("a stand-in")
+        assert "tau is 0.25" in said
+        assert "; " not in said  # it separates notes
+
+
 def test_a_missing_model_and_a_missing_kernel_keep_a_row_that_says_why(
     table: pd.DataFrame,
 ) -> None:
@@ -536,7 +560,7 @@ def test_a_missing_model_and_a_missing_kernel_keep_a_row_that_says_why(
     assert bertscore["paper_spearman"].tolist() == ["0.225"]
     rouge = rows(table, task="dstc7", model="rouge")
     assert rouge["kernel"].tolist() == ["rouge_l.stem"]
-    assert "not available: " in rouge["note"][0]
+    assert rouge["note"][0] == NOTES.join([STAND_IN, "not available: somebody took it"])
     assert rouge[["mse", "n"]].isna().all(axis=None)
 
 

@@ -430,8 +430,8 @@ def test_models_come_from_the_hub(tiny: Path, monkeypatch: pytest.MonkeyPatch) -
 
     asked = []
 
-    def download(hub: str, allow_patterns: list[str]) -> str:
-        asked.append(hub)
+    def download(hub: str, allow_patterns: list[str], revision: str | None) -> str:
+        asked.append((hub, revision))
         return str(tiny)
 
     monkeypatch.delenv("REFLESS_MODELS", raising=False)
@@ -440,13 +440,14 @@ def test_models_come_from_the_hub(tiny: Path, monkeypatch: pytest.MonkeyPatch) -
     np.testing.assert_array_equal(found, on_tiny(tiny, TEXTS, TEXTS))
     with pytest.raises(KernelError, match=r"this is not roberta-large: .*\('bert', 64, 3"):
         kernel("bertscore.roberta-large", TEXTS, TEXTS)
-    assert asked == ["some-model", "roberta-large"]
+    revision = bertscore.MODELS["roberta-large"].revision
+    assert asked == [("some-model", None), ("roberta-large", revision)]
 
 
 def hub_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     import huggingface_hub
 
-    def download(hub: str, allow_patterns: list[str]) -> str:
+    def download(hub: str, **_: object) -> str:
         raise OSError("no network\nat all")
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
@@ -479,6 +480,14 @@ def test_the_wheels_encoder_may_be_named_or_given(monkeypatch: pytest.MonkeyPatc
     monkeypatch.delenv("REFLESS_MODELS", raising=False)
     assert bertscore.find(MINILM, minilm()) == minilm()
     assert (minilm() / "model.safetensors").is_file()
+
+
+def test_options_of_the_wrong_type_are_named_before_anything_is_loaded() -> None:
+    for layer in ("10", 1.5, True):
+        with pytest.raises(KernelError, match=f"layer is {layer!r}; it must be a whole number"):
+            kernel("bertscore.mine", ["a"], ["b"], layer=layer)
+    with pytest.raises(KernelError, match="rescale is 'no'; it must be true or false"):
+        kernel("bertscore.mine", ["a"], ["b"], layer=1, rescale="no")
 
 
 @needs_torch
@@ -521,7 +530,11 @@ def test_damaged_models(tiny: Path, tmp_path: Path) -> None:
     folder = broken("half-a-file")
     content = (folder / "model.safetensors").read_bytes()
     (folder / "model.safetensors").write_bytes(content[: len(content) // 2])
-    with pytest.raises(KernelError, match="cannot be loaded"):
+    with pytest.raises(KernelError, match="cut off"):
+        compute(folder)
+    folder = broken("no-tensors")
+    (folder / "model.safetensors").write_text("a page that says 404")
+    with pytest.raises(KernelError, match="cut off or no weights"):
         compute(folder)
     folder = broken("fewer-weights")
     weights = load_file(folder / "model.safetensors")
@@ -564,9 +577,17 @@ def test_importing_the_module_imports_no_torch() -> None:
 # ---- resources -----------------------------------------------------------------------------------
 
 
-def fake_model(folder: Path, weights: bytes = b"w") -> Path:
+def safetensors(content: bytes) -> bytes:
+    """A file of that format with one tensor of bytes."""
+    tensor = {"dtype": "U8", "shape": [len(content)], "data_offsets": [0, len(content)]}
+    header = json.dumps({"__metadata__": {"format": "pt"}, "x": tensor}).encode()
+    return len(header).to_bytes(8, "little") + header + content
+
+
+def fake_model(folder: Path) -> Path:
+    """A folder that looks like a model's as long as nobody loads it."""
     folder.mkdir(parents=True)
-    (folder / "model.safetensors").write_bytes(weights)
+    (folder / "model.safetensors").write_bytes(safetensors(b"w"))
     (folder / "config.json").write_text("{}")
     (folder / "vocab.txt").write_text("a\nb\n")
     return folder
@@ -582,7 +603,7 @@ def test_resources_are_contents_not_places(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv("REFLESS_MODELS", str(tmp_path / "two"))
     assert bertscore.resources(name="bertscore.mine") == sums
     for file, key in (("model.safetensors", "weights"), ("config.json", "config")):
-        (two / file).write_text("changed")
+        (two / file).write_bytes(safetensors(b"changed"))
         changed = bertscore.resources(model=two)
         assert changed.pop(key) != sums[key]
         assert changed.items() <= sums.items()
@@ -593,8 +614,7 @@ def test_resources_are_contents_not_places(tmp_path: Path, monkeypatch: pytest.M
     baseline.write_text("LAYER,P,R,F\n1,0,0,0\n")
     assert "baseline" in bertscore.resources(model=one, baseline=baseline)
     # Weights in parts count as well.
-    (one / "model.safetensors").unlink()
-    (one / "part-1").write_bytes(b"w")
+    (one / "model.safetensors").rename(one / "part-1")
     (one / "model.safetensors.index.json").write_text('{"weight_map": {"x": "part-1"}}')
     assert bertscore.resources(model=one) == sums
 

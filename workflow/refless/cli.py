@@ -7,6 +7,7 @@ so that ``refless --help`` is quick.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 from pathlib import Path
@@ -15,8 +16,9 @@ from typing import Any
 from refless import __version__
 from refless.errors import FormatError, OutputError, ReflessError, SettingError
 
-# Ethayarajh & Sadigh (2020), section 4
+# Ethayarajh & Sadigh (2020), section 4; BERTScore's is for PUBLISHED_BERTSCORE alone
 TAUS = {"bleu": 0.08, "rouge_l": 0.06, "meteor": 0.18, "bertscore": 0.1}
+PUBLISHED_BERTSCORE = "bertscore.roberta-large"
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -55,6 +57,14 @@ def build_parser() -> argparse.ArgumentParser:
         help="most neighbors, as a share of the training texts (default: %(default)s)",
     )
     score.add_argument("--wordnet", metavar="PATH", help="WordNet 3.0, for METEOR kernels")
+    score.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="an option of the kernel, e.g. layer=10, rescale=false or model=FOLDER for BERTScore;"
+        " may be given several times",
+    )
     score.add_argument("--threads", type=int, help="default: all cores")
     score.add_argument(
         "--out", default="-", metavar="TSV", help="adds prediction and neighbors (default: -)"
@@ -94,13 +104,23 @@ def _score(arguments: argparse.Namespace) -> None:
 
     from refless.models.neighbors import NeighborsRegressor
 
-    options: dict[str, Any] = {"threads": arguments.threads}
+    chosen = _options(arguments.option, arguments.kernel)
+    options: dict[str, Any] = {"threads": arguments.threads, **chosen}
     family = arguments.kernel.split(".")[0]
     if arguments.wordnet:
         if family != "meteor":
             raise SettingError(f"{arguments.kernel} takes no --wordnet", remedy="leave it out")
         options["wordnet"] = arguments.wordnet
-    tau = TAUS.get(family, 0.08) if arguments.tau is None else arguments.tau
+    tau = arguments.tau
+    if tau is None:
+        scaled = {"layer", "rescale", "baseline"} & set(chosen)
+        if family == "bertscore" and (arguments.kernel != PUBLISHED_BERTSCORE or scaled):
+            raise SettingError(
+                f"the published tau is for {PUBLISHED_BERTSCORE} as it is; other forms have other"
+                " scales",
+                remedy="give --tau, e.g. one that gives most candidates 5 neighbors or more",
+            )
+        tau = TAUS.get(family, 0.08)
     model = NeighborsRegressor(
         arguments.kernel,
         tau,
@@ -117,6 +137,29 @@ def _score(arguments: argparse.Namespace) -> None:
         lines.append(f"{line}\t{shown}\t{number}")
     _write("\n".join(lines) + "\n", arguments.out)
     _report(prediction, truth)
+
+
+def _options(texts: list[str], kernel: str) -> dict[str, Any]:
+    """``["layer=10"]`` as options of a kernel: numbers, true, false, or else text as it stands."""
+    if not texts:
+        return {}
+    from refless.kernels import option_names
+
+    known, found = option_names(kernel), {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or name not in known:
+            raise SettingError(
+                f"--option {text!r} is not understood",
+                remedy=f"write it NAME=VALUE; the options of {kernel} are:"
+                f" {', '.join(known) or 'none'}",
+            )
+        try:
+            read = json.loads(value)
+        except ValueError:
+            read = value
+        found[name] = read if isinstance(read, (bool, int, float)) else value
+    return found
 
 
 def _with_progress(model: Any, texts: list[str]) -> Any:

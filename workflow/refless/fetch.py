@@ -217,6 +217,13 @@ class Places:
     mirror: str = ""
     network: bool = True
 
+    @classmethod
+    def told(cls, data: Path, manual: Path) -> Places:
+        """With the mirror and the network as the environment says (REFLESS_MIRROR,
+        REFLESS_NETWORK)."""
+        mirror = os.environ.get("REFLESS_MIRROR", "")
+        return cls(data, manual, mirror, os.environ.get("REFLESS_NETWORK", "on") != "off")
+
     def mirror_directory(self) -> Path | None:
         """The mirror as a directory, or None if there is none or it is a URL."""
         if not self.mirror or self.mirror.startswith(("http://", "https://")):
@@ -230,6 +237,12 @@ class Places:
         paths = (self.manual / source.path, self.manual / Path(source.path).name)
         return list(dict.fromkeys(paths))
 
+    def mirror_address(self, path: str) -> str:
+        """Where a mirror behind a URL would have a file; empty without such a mirror."""
+        if not self.mirror or self.mirror_directory() is not None:
+            return ""
+        return self.mirror.rstrip("/") + "/" + path
+
     def at_hand(self, source: Source) -> bool:
         """Whether the file can be had without asking a public URL (existence only)."""
         if any(path.is_file() for path in (self.data / source.path, *self.by_hand(source))):
@@ -237,8 +250,8 @@ class Places:
         directory = self.mirror_directory()
         if directory is not None:
             return (directory / source.path).is_file()
-        # A mirror behind a URL is taken at its word for files that have a public source; it is
-        # not asked while the workflow is only being planned.
+        # A mirror behind a URL is taken at its word for files that have a public source; for
+        # others, `answers` can ask it for `mirror_address`.
         return bool(self.mirror) and source.access == "url"
 
 
@@ -280,7 +293,7 @@ def fetch(
             tried.append(f"{path}: not there")
             continue
         try:
-            _copy(path, target, source, progress)
+            copy(path, target, source, progress)
             return target
         except SourceError as error:
             # Under its whole path the file was meant for this source; several sources may have
@@ -293,11 +306,11 @@ def fetch(
     if not places.mirror:
         tried.append("mirror: none is set (REFLESS_MIRROR, or mirror: in the configuration)")
     elif directory is None:
-        urls.append(places.mirror.rstrip("/") + "/" + source.path)
+        urls.append(places.mirror_address(source.path))
     if source.url and places.network:
         urls.append(source.url)
     for url in urls:
-        reason = _download(url, target, source, attempts, timeout, pause, progress)
+        reason = download(url, target, source, attempts, timeout, pause, progress)
         if reason is None:
             return target
         tried.append(f"{url}: {reason}")
@@ -316,7 +329,7 @@ def fetch(
     )
 
 
-def _copy(path: Path, target: Path, source: Source, progress: bool) -> None:
+def copy(path: Path, target: Path, source: Source, progress: bool) -> None:
     """Copy a local file; SourceError names it if it cannot be read or is the wrong one."""
     try:
         _bring(path.open("rb"), target, source, path.stat().st_size, progress)
@@ -375,7 +388,7 @@ def _bring(
     log.info("%s: %s bytes, verified", target, f"{target.stat().st_size:,}")
 
 
-def _download(
+def download(
     url: str,
     target: Path,
     source: Source,
@@ -384,7 +397,7 @@ def _download(
     pause: float,
     progress: bool,
 ) -> str | None:
-    """Try one URL. Return None if the file is in place, else why it is not."""
+    """Try one URL for one source: None if the file is in place, else why it is not."""
     import requests
     from urllib3.exceptions import HTTPError
 
@@ -413,6 +426,17 @@ def _download(
             reason = _short(error)
         log.warning("%s: attempt %d of %d failed: %s", url, attempt + 1, attempts, reason)
     return f"{reason} ({attempts} attempts)"
+
+
+def answers(url: str, timeout: float = 5.0) -> bool:
+    """Whether something can be had from an address, by its headers alone."""
+    import requests
+
+    try:
+        with requests.head(url, timeout=timeout, allow_redirects=True) as answer:
+            return answer.ok
+    except requests.RequestException:
+        return False
 
 
 def _short(error: BaseException) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from refless.errors import ReflessError
+from refless.files import writing
 
 
 def run(
@@ -28,8 +29,11 @@ def run(
     arguments = parser.parse_args(argv)
     handlers: list[logging.Handler] = [logging.StreamHandler()]
     if arguments.log is not None:
-        arguments.log.parent.mkdir(parents=True, exist_ok=True)
-        handlers.append(logging.FileHandler(arguments.log, mode="w", encoding="utf-8"))
+        try:
+            handlers.append(_log_file(arguments.log))
+        except ReflessError as error:
+            print(f"error: {error}", file=sys.stderr)
+            sys.exit(1)
     logging.basicConfig(
         level=logging.INFO,
         format="%(asctime)s %(levelname)s %(message)s",
@@ -49,3 +53,10 @@ def run(
             with open(arguments.log, "a", encoding="utf-8") as log:
                 traceback.print_exc(file=log)
         raise
+
+
+def _log_file(path: Path) -> logging.Handler:
+    """A handler that writes to a new file, or OutputError."""
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return logging.FileHandler(path, mode="w", encoding="utf-8")

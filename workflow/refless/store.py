@@ -17,14 +17,19 @@ from typing import Any
 import numpy as np
 
 from refless.errors import FormatError, SettingError, StaleError
-from refless.files import whole_file
+from refless.files import read_json, whole_file
 
 STALE = "delete it and run again; for a shipped file: compute it from the data and `make ship`"
 
 
 def write_kernel(matrix: np.ndarray, signature: dict[str, Any], path: str | Path) -> None:
-    """Write a kernel matrix (float64) and its signature; the same input gives the same bytes."""
-    write_arrays({"kernel": matrix}, signature, path)
+    """Write a kernel matrix and its signature; the same input gives the same bytes.
+
+    Values that are numbers of single precision (BERTScore's, where not rescaled) are kept as such.
+    """
+    single = matrix.astype(np.float32)
+    stored = single if np.array_equal(single, matrix) else matrix
+    write_arrays({"kernel": stored}, signature, path)
 
 
 def write_arrays(
@@ -38,7 +43,7 @@ def write_arrays(
 def read_kernel(
     path: str | Path, *, data_sum: str | None = None, check_code: bool = True
 ) -> tuple[np.ndarray, dict[str, Any]]:
-    """Read a kernel matrix and its signature: see `read_arrays`.
+    """Read a kernel matrix (float64) and its signature: see `read_arrays`.
 
     Raises
     ------
@@ -51,7 +56,7 @@ def read_kernel(
             path=path,
             remedy="take the task off the list of those that are streamed",
         )
-    return arrays["kernel"], signature
+    return arrays["kernel"].astype(np.float64), signature
 
 
 def read_arrays(
@@ -132,3 +137,18 @@ def gather_kernel(paths: Sequence[str | Path], out: str | Path) -> None:
         parts.append(arrays)
     whole = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     write_arrays(whole, first, out)
+
+
+def check_resources(signed: dict[str, Any], verified: str | Path) -> None:
+    """Refuse resources that are not those that were verified.
+
+    Raises
+    ------
+    StaleError : a signature's resources have other sums than the file ``verified`` states.
+    """
+    if signed["resources"] != read_json(verified)["resources"]:
+        raise StaleError(
+            f"the files that {signed['kernel']} is computed with are not those that were verified",
+            path=verified,
+            remedy="delete it and run again, to verify them anew",
+        )

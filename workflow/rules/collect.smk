@@ -32,11 +32,7 @@ rule quickstart:
 # Every download, and nothing else: for the login node, before compute nodes without network.
 rule fetch:
     input:
-        [
-            f"results/verified/{path}.json"
-            for path, source in SOURCES.items()
-            if source.access == "url" or PLACES.at_hand(source)
-        ],
+        fetchable_files,
 
 
 # Every data set that is there, as the tidy tables.

@@ -1,4 +1,4 @@
-# Helpers of all rules: which numbers come from where, and which code a file hangs on.
+# Helpers of all rules: are the settings sound, which numbers come from where, and which code a file hangs on.
 # Stage: none. In: the configuration and what is at hand. Out: functions and constants.
 import ast
 import functools
@@ -12,6 +12,7 @@ from pathlib import Path
 
 import yaml
 from snakemake.exceptions import WorkflowError
+from snakemake.utils import validate
 
 # The library is found without being installed (`--sdm conda`), and jobs run the Python that runs
 # Snakemake, whether its environment was activated or only called by path.
@@ -24,9 +25,66 @@ environ["PYTHONPATH"] = os.pathsep.join(
 )
 environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environ["PATH"]])
 
+from refless import encoders, fetch
 from refless.errors import ReflessError
 from refless.fetch import Places, read_sources
 from refless.kernels import module_path
+from refless.kernels.bertscore import in_package, layer_and_offset
+
+# The report's own run of Snakemake inside the report's job.
+NESTED = environ.get("REFLESS_NESTED") == "1"
+
+
+# ---- are the settings sound ------------------------------------------------------------------
+
+
+def check_schema():
+    """The schema's verdict on the configuration, in one line."""
+    try:
+        validate(config, "../schemas/config.schema.yaml")
+    except WorkflowError as error:
+        fault = error.__context__
+        raise WorkflowError(
+            f"config: {schema_fault(fault)}" if hasattr(fault, "validator") else error
+        ) from None
+
+
+def schema_fault(fault):
+    """What is wrong with a setting, and what is allowed there (jsonschema's error as a sentence)."""
+    where = ".".join(str(part) for part in fault.absolute_path)
+    if fault.validator in {"additionalProperties", "propertyNames"}:
+        allowed = fault.schema.get("properties", {})
+        patterns = fault.schema.get("patternProperties", {})
+        wrong = [
+            key
+            for key in fault.instance
+            if key not in allowed and not any(re.search(p, key) for p in patterns)
+        ]
+        known = ", ".join([*allowed, *patterns])
+        inside = f"{where}." if where else ""
+        return f"{inside}{wrong[0]} is no setting; known are: {known}"
+    if fault.validator == "required":
+        return f"{where or 'a setting'}: {fault.message}"
+    allowed = {
+        "enum": f"one of {', '.join(map(str, fault.schema.get('enum', [])))}",
+        "minimum": f"at least {fault.validator_value}",
+        "maximum": f"at most {fault.validator_value}",
+        "exclusiveMinimum": f"above {fault.validator_value}",
+        "type": f"of type {fault.validator_value}",
+        "pattern": f"of the form {fault.validator_value}",
+        "uniqueItems": "without repetition",
+        "minItems": f"at least {fault.validator_value} long",
+        "maxItems": f"at most {fault.validator_value} long",
+    }.get(fault.validator, fault.message)
+    return f"{where} is {fault.instance!r}; it must be {allowed}"
+
+
+# The nested run has the outer one's settings, wherever those came from.
+if NESTED and "REFLESS_CONFIG" in environ:
+    config.clear()
+    config.update(json.loads(environ["REFLESS_CONFIG"]))
+check_schema()
+environ["REFLESS_CONFIG"] = json.dumps(config)
 
 # The mirror is handed on in the environment: as a parameter of the rule, another mirror would
 # make Snakemake fetch again what is there and verified.
@@ -43,6 +101,8 @@ PLACES = Places(
 )
 WORDNET = "nltk/wordnet.zip"
 NEIGHBORS = config["bleu_neighbors"]
+# Options that change a kernel's values; the others say where something lies.
+VALUE_OPTIONS = {"layer", "rescale", "baseline", "prefix_space"}
 # Tasks that are too large for kernel matrices.
 STREAMED = NEIGHBORS["streamed"]
 # Table 3's data set, and the numbers of it that are shipped: no text, and no ratings either.
@@ -52,8 +112,6 @@ SHIPPED_ESSAYS = f"{SHIPPED}/{ESSAYS}/essays"
 CATALOGUE = yaml.safe_load(
     Path("workflow/report/catalogue.yaml").read_text(encoding="utf-8")
 )
-# The report's own run of Snakemake inside the report's job.
-NESTED = environ.get("REFLESS_NESTED") == "1"
 
 
 def check_settings():
@@ -73,8 +131,32 @@ def check_settings():
     for kernel in configured_kernels():
         try:
             module_path(kernel)
+            if is_bertscore(kernel):
+                chosen = kernel_options(kernel)
+                layer_and_offset(
+                    kernel, *map(chosen.get, ("layer", "rescale", "baseline"))
+                )
         except ReflessError as error:
-            raise WorkflowError(f"config: bleu_neighbors.models: {error}") from error
+            raise WorkflowError(
+                f"config: kernel {kernel} of bleu_neighbors.models: {error}"
+            ) from error
+    for kernel in config.get("kernels", {}):
+        if kernel not in configured_kernels():
+            raise WorkflowError(
+                f"config: kernels has options for {kernel!r}, which no model of"
+                " bleu_neighbors.models has"
+            )
+    for name, model in NEIGHBORS["models"].items():
+        for kernel in set(model.get("taus", {})) - set(model["kernels"]):
+            raise WorkflowError(
+                f"config: bleu_neighbors.models.{name}.taus names {kernel!r}, which is not among"
+                f" its kernels ({', '.join(model['kernels'])})"
+            )
+        for task in set(model.get("skip_tasks", [])) - set(config["data"]):
+            raise WorkflowError(
+                f"config: bleu_neighbors.models.{name}.skip_tasks names {task!r}, which is not"
+                f" among the data sets ({', '.join(config['data'])})"
+            )
     for name in ("tasks", "streamed"):
         for task in NEIGHBORS[name]:
             if task not in config["data"]:
@@ -108,9 +190,22 @@ def obtainable(path):
     source = SOURCES[path]
     if numbers() == "shipped":
         return False
-    return PLACES.at_hand(source) or (
-        numbers() == "computed" and source.access == "url"
-    )
+    if PLACES.at_hand(source):
+        return True
+    if numbers() != "computed":
+        return False
+    # Without a public address, a mirror behind a URL is the only hope: it is asked.
+    mirrored = PLACES.mirror_address(path)
+    return source.access == "url" or (bool(mirrored) and answers(mirrored))
+
+
+def answers(address):
+    """Whether an address answers: asked once, for this process and those that it starts."""
+    known = json.loads(environ.get("REFLESS_ANSWERS", "{}"))
+    if address not in known:
+        known[address] = fetch.answers(address)
+        environ["REFLESS_ANSWERS"] = json.dumps(known)
+    return known[address]
 
 
 def task_mode(task):
@@ -131,12 +226,14 @@ def why_absent(task):
 
 
 def kernel_mode(task, kernel):
-    """``computed``, ``shipped`` or ``absent``: METEOR needs WordNet on top of the texts."""
-    if task_mode(task) == "computed" and (
-        not kernel.startswith("meteor.") or obtainable(WORDNET)
-    ):
+    """``computed``, ``shipped`` or ``absent``; what is shipped was computed without options."""
+    if skipped(task, kernel):
+        return "absent"
+    if task_mode(task) == "computed" and not lacks(kernel):
         return "computed"
-    if Path(SHIPPED, task, kernel_kind(task), f"{kernel}.npz").is_file():
+    if Path(SHIPPED, task, kernel_kind(task), f"{kernel}.npz").is_file() and not (
+        VALUE_OPTIONS & set(kernel_options(kernel))
+    ):
         return "shipped"
     return "absent"
 
@@ -144,6 +241,51 @@ def kernel_mode(task, kernel):
 def kernel_kind(task):
     """What a kernel file of a task holds, and the directory that is named after it."""
     return "sums" if task in STREAMED else "kernels"
+
+
+def lacks(kernel):
+    """What a kernel needs on top of the texts and cannot have, in one line; empty if nothing."""
+    if kernel.startswith("meteor.") and not obtainable(WORDNET):
+        return f"METEOR needs {WORDNET}, put it at resources/manual/{WORDNET}"
+    if not is_bertscore(kernel):
+        return ""
+    if "conda" in {
+        str(m).lower() for m in workflow.deployment_settings.deployment_method
+    }:
+        return "the conda environment of the jobs has no torch"
+    folder = kernel_options(kernel).get("model")
+    if folder is not None:
+        return encoders.lacking() or encoders.fault(kernel, Path(folder))
+    return encoders.why_not(
+        kernel, PLACES, answers if numbers() == "computed" else None
+    )
+
+
+def skipped(task, kernel):
+    """Whether the configuration leaves a kernel out for a task."""
+    return any(
+        kernel in model["kernels"] and task in model.get("skip_tasks", [])
+        for model in NEIGHBORS["models"].values()
+    )
+
+
+def why_no_kernel(task, kernel):
+    """Why a task that is there lacks a kernel, and what would change that."""
+    if skipped(task, kernel):
+        return "the configuration leaves this task out for this kernel (skip_tasks)"
+    reasons = [lacks(kernel)] if lacks(kernel) else []
+    if task_mode(task) != "computed":
+        reasons.insert(0, "its kernel is not shipped and the texts are not at hand")
+    return ", and ".join(reasons)
+
+
+def is_bertscore(kernel):
+    return kernel.startswith("bertscore.")
+
+
+def kernel_options(kernel):
+    """What the configuration tells a kernel."""
+    return config.get("kernels", {}).get(kernel, {})
 
 
 def ratings_directory(task):

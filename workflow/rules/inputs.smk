@@ -57,22 +57,31 @@ def loader_options(wildcards):
 # ---- kernels -----------------------------------------------------------------------------------
 
 
-def kernel_families():
-    """Family -> its configured kernels; the family is the module that computes them."""
-    families = {}
+def kernel_groups():
+    """Name -> the configured kernels that one job computes: those of a module.
+
+    BERTScore's are alone, so that a missing encoder does not keep another from its work.
+    """
+    groups = {}
     for kernel in configured_kernels():
-        families.setdefault(kernel.split(".")[0], []).append(kernel)
-    return families
+        name = kernel if is_bertscore(kernel) else kernel.split(".")[0]
+        groups.setdefault(re.sub(r"\W", "_", name), []).append(kernel)
+    return groups
 
 
-def kernel_outputs(family, directory):
-    return [f"{directory}/{kernel}.npz" for kernel in kernel_families()[family]]
+def kernel_module(kernels):
+    """The module of a group of kernels."""
+    return f"kernels/{kernels[0].split('.')[0]}"
 
 
-def shard_inputs(family, kind):
+def kernel_outputs(kernels, directory):
+    return [f"{directory}/{kernel}.npz" for kernel in kernels]
+
+
+def shard_inputs(kernels, kind):
     return [
         path
-        for kernel in kernel_families()[family]
+        for kernel in kernels
         for path in gather.kernel(
             f"results/shards/{kind}/{{{{task}}}}/{{scatteritem}}/{kernel}.npz"
         )
@@ -88,14 +97,54 @@ def shard_directories(wildcards, input):
     return list(dict.fromkeys(str(Path(path).parent) for path in input.shards))
 
 
-def wordnet_files(family):
-    if family == "meteor":
+def fetched_model(kernels):
+    """The model that a group of kernels needs in the data directory; empty for none."""
+    if not is_bertscore(kernels[0]) or "model" in kernel_options(kernels[0]):
+        return ""
+    model = encoders.model_of(kernels[0])
+    return "" if in_package(model) else model
+
+
+def kernel_resources(kernels):
+    """The files, besides texts, that a group of kernels is computed with."""
+    if kernels[0].startswith("meteor."):
         return [f"{DATA}/{WORDNET}", f"results/verified/{WORDNET}.json"]
-    return []
+    model = fetched_model(kernels)
+    if model:
+        return [
+            f"{DATA}/models/{model}/sums.json",
+            f"results/verified/models/{model}.json",
+        ]
+    options = kernel_options(kernels[0])
+    files = [f"{options['model']}/config.json"] if "model" in options else []
+    return files + ([options["baseline"]] if "baseline" in options else [])
 
 
-def wordnet_option(family):
-    return f"--wordnet {DATA}/{WORDNET}" if family == "meteor" else ""
+def resource_options(kernels):
+    """The same, and the kernels' options, as arguments of the script."""
+    if kernels[0].startswith("meteor."):
+        return f"--wordnet {DATA}/{WORDNET}"
+    options, verified = dict(kernel_options(kernels[0])), ""
+    if model := fetched_model(kernels):
+        options["model"] = f"{DATA}/models/{model}"
+        verified = f" --verified results/verified/models/{model}.json"
+    return f"--options {as_json({kernels[0]: options})}{verified}" if options else ""
+
+
+def fetchable_files(wildcards):
+    """Notes that raw files are there and verified, and the encoders that can be had."""
+    files = [
+        f"results/verified/{path}.json"
+        for path, source in SOURCES.items()
+        if source.access == "url" or obtainable(path)
+    ]
+    models = filter(None, (fetched_model([kernel]) for kernel in configured_kernels()))
+    return files + [
+        f"results/verified/models/{model}.json"
+        for model in dict.fromkeys(models)
+        if encoders.local_folder(model, PLACES)
+        or not encoders.why_not(f"bertscore.{model}", PLACES, answers)
+    ]
 
 
 def computed_kernels(task):
@@ -254,14 +303,14 @@ def streamed_curve(task):
 
 def kernel_taus():
     return {
-        kernel: model["tau"]
+        kernel: model.get("taus", {}).get(kernel, model["tau"])
         for model in NEIGHBORS["models"].values()
         for kernel in model["kernels"]
     }
 
 
-def family_taus(family):
-    return {kernel: kernel_taus()[kernel] for kernel in kernel_families()[family]}
+def taus_of(kernels):
+    return {kernel: kernel_taus()[kernel] for kernel in kernels}
 
 
 def kernel_tau(wildcards):
@@ -293,6 +342,19 @@ def table1_absent(wildcards):
     tasks = NEIGHBORS["tasks"]
     return as_json(
         {task: why_absent(task) for task in tasks if task not in there(tasks)}
+    )
+
+
+def table1_missing_kernels(wildcards):
+    return as_json(
+        {
+            task: {
+                kernel: why_no_kernel(task, kernel)
+                for kernel in configured_kernels()
+                if kernel_mode(task, kernel) == "absent"
+            }
+            for task in there(NEIGHBORS["tasks"])
+        }
     )
 
 

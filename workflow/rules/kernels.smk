@@ -8,8 +8,9 @@ scattergather:
 
 SHARDS = len(gather.kernel("{scatteritem}"))
 
-# Rules a family of kernels, so that an edited module rebuilds its own kernels and no others.
-for FAMILY, VARIANTS in kernel_families().items():
+# Rules a family of kernels, so that an edited module rebuilds its own kernels and no others. The
+# hub's client is told to stay off the network: what is needed was fetched.
+for FAMILY, VARIANTS in kernel_groups().items():
 
     rule:
         name:
@@ -17,13 +18,13 @@ for FAMILY, VARIANTS in kernel_families().items():
         input:
             texts="results/ratings/{task}/texts.csv",
             about="results/ratings/{task}/about.json",
-            wordnet=wordnet_files(FAMILY),
-            code=code("compute_kernels.py", f"kernels/{FAMILY}"),
+            resources=kernel_resources(VARIANTS),
+            code=code("compute_kernels.py", kernel_module(VARIANTS)),
         output:
-            kernel_outputs(FAMILY, "results/kernels/{task}")
+            kernel_outputs(VARIANTS, "results/kernels/{task}")
             if SHARDS == 1
             else temporary(
-                kernel_outputs(FAMILY, "results/shards/kernels/{task}/{scatteritem}")
+                kernel_outputs(VARIANTS, "results/shards/kernels/{task}/{scatteritem}")
             ),
         log:
             f"results/logs/compute_kernels/{{task}}/{FAMILY}.log"
@@ -40,12 +41,12 @@ for FAMILY, VARIANTS in kernel_families().items():
         threads: 8
         params:
             kernels=VARIANTS,
-            wordnet=wordnet_option(FAMILY),
+            resources=resource_options(VARIANTS),
             shard="" if SHARDS == 1 else "--shard {scatteritem}",
             out=first_directory,
         shell:
-            "python workflow/scripts/compute_kernels.py {params.kernels}"
-            " --ratings results/ratings/{wildcards.task} {params.wordnet} {params.shard}"
+            "HF_HUB_OFFLINE=1 python workflow/scripts/compute_kernels.py {params.kernels}"
+            " --ratings results/ratings/{wildcards.task} {params.resources} {params.shard}"
             " --threads {threads} --out {params.out} --log {log}"
 
     if SHARDS > 1:
@@ -54,10 +55,10 @@ for FAMILY, VARIANTS in kernel_families().items():
             name:
                 f"gather_{FAMILY}_kernels"
             input:
-                shards=shard_inputs(FAMILY, "kernels"),
+                shards=shard_inputs(VARIANTS, "kernels"),
                 code=code("gather_kernels.py"),
             output:
-                kernel_outputs(FAMILY, "results/kernels/{task}"),
+                kernel_outputs(VARIANTS, "results/kernels/{task}"),
             log:
                 f"results/logs/gather_kernels/{{task}}/{FAMILY}.log",
             conda:

@@ -4,7 +4,7 @@
 
 # Over as many jobs as kernels (`set-scatter: kernel=8`): shards are candidates, whose rows are put
 # one after the other.
-for FAMILY, VARIANTS in kernel_families().items():
+for FAMILY, VARIANTS in kernel_groups().items():
 
     rule:
         name:
@@ -13,13 +13,13 @@ for FAMILY, VARIANTS in kernel_families().items():
             texts="results/ratings/{task}/texts.csv",
             ratings="results/ratings/{task}/ratings.csv",
             about="results/ratings/{task}/about.json",
-            wordnet=wordnet_files(FAMILY),
-            code=code("sum_neighbors.py", f"kernels/{FAMILY}"),
+            resources=kernel_resources(VARIANTS),
+            code=code("sum_neighbors.py", kernel_module(VARIANTS)),
         output:
-            kernel_outputs(FAMILY, "results/sums/{task}")
+            kernel_outputs(VARIANTS, "results/sums/{task}")
             if SHARDS == 1
             else temporary(
-                kernel_outputs(FAMILY, "results/shards/sums/{task}/{scatteritem}")
+                kernel_outputs(VARIANTS, "results/shards/sums/{task}/{scatteritem}")
             ),
         log:
             f"results/logs/sum_neighbors/{{task}}/{FAMILY}.log"
@@ -36,13 +36,13 @@ for FAMILY, VARIANTS in kernel_families().items():
         threads: 8
         params:
             kernels=VARIANTS,
-            taus=as_json(family_taus(FAMILY)),
-            wordnet=wordnet_option(FAMILY),
+            taus=as_json(taus_of(VARIANTS)),
+            resources=resource_options(VARIANTS),
             shard="" if SHARDS == 1 else "--shard {scatteritem}",
             out=first_directory,
         shell:
-            "python workflow/scripts/sum_neighbors.py {params.kernels} --taus {params.taus}"
-            " --ratings results/ratings/{wildcards.task} {params.wordnet} {params.shard}"
+            "HF_HUB_OFFLINE=1 python workflow/scripts/sum_neighbors.py {params.kernels} --taus {params.taus}"
+            " --ratings results/ratings/{wildcards.task} {params.resources} {params.shard}"
             " --threads {threads} --out {params.out} --log {log}"
 
     if SHARDS > 1:
@@ -51,10 +51,10 @@ for FAMILY, VARIANTS in kernel_families().items():
             name:
                 f"gather_{FAMILY}_sums"
             input:
-                shards=shard_inputs(FAMILY, "sums"),
+                shards=shard_inputs(VARIANTS, "sums"),
                 code=code("gather_kernels.py"),
             output:
-                kernel_outputs(FAMILY, "results/sums/{task}"),
+                kernel_outputs(VARIANTS, "results/sums/{task}"),
             log:
                 f"results/logs/gather_sums/{{task}}/{FAMILY}.log",
             conda:

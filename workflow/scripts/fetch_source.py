@@ -1,7 +1,6 @@
 """Bring one raw file into the data directory, verified. Stage: fetch."""
 
 import argparse
-import os
 from pathlib import Path
 
 from refless.errors import SourceError
@@ -17,13 +16,7 @@ def main(arguments: argparse.Namespace) -> None:
             path=arguments.sources,
             remedy="add a row for it",
         )
-    places = Places(
-        data=arguments.data,
-        manual=arguments.manual,
-        mirror=os.environ.get("REFLESS_MIRROR", ""),
-        network=os.environ.get("REFLESS_NETWORK", "on") != "off",
-    )
-    fetch(sources[arguments.path], places)
+    fetch(sources[arguments.path], Places.told(arguments.data, arguments.manual))
 
 
 parser = argparse.ArgumentParser(

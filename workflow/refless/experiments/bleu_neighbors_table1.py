@@ -52,12 +52,17 @@ class Settings:
 
 @dataclass
 class TaskInput:
-    """One task: truths by reading, predictions by (kernel, reading), provenance by kernel."""
+    """One task: truths by reading, predictions by (kernel, reading), provenance by kernel.
+
+    missing, notes: by kernel, why it is missing and what is to be said of it.
+    """
 
     truths: dict[str, Truth]
     predictions: dict[tuple[str, str], pd.DataFrame]
     provenance: dict[str, str] = field(default_factory=dict)
     ratings_provenance: str = "computed"
+    missing: dict[str, str] = field(default_factory=dict)
+    notes: dict[str, str] = field(default_factory=dict)
 
 
 def table1(
@@ -161,15 +166,15 @@ def _model_rows(model: str, task: str, data: TaskInput, settings: Settings) -> l
     for kernel in settings.models[model]:
         if not any((kernel, reading) in data.predictions for reading in data.truths):
             # A published cell must not vanish without a word.
-            note = "not available: its kernel is neither computed nor shipped"
-            note += " (METEOR needs nltk/wordnet.zip)" if kernel.startswith("meteor.") else ""
+            reason = data.missing.get(kernel, "its kernel is neither computed nor shipped")
+            note = f"not available: {reason}"
             rows.append({"model": model, "task": task, "kernel": kernel, "note": note})
         for reading in data.truths:
             if (kernel, reading) not in data.predictions:
                 continue
             predictions = data.predictions[kernel, reading]
             cells = model_cells(predictions, settings.a, settings.b, settings.draws, settings.seed)
-            notes = [READING_NOTES[reading]] if READING_NOTES[reading] else []
+            notes = [n for n in (READING_NOTES[reading], data.notes.get(kernel, "")) if n]
             if cells["n_covered"] == 0:
                 notes.append(
                     f"no candidate has from {settings.a} neighbors to {settings.b:g} of the"
@@ -187,6 +192,22 @@ def _model_rows(model: str, task: str, data: TaskInput, settings: Settings) -> l
                 }
             )
     return rows
+
+
+def kernel_note(signature: dict[str, Any], tau: float) -> str:
+    """What is to be said of a kernel wherever its numbers stand; mostly nothing.
+
+    BERTScore in another form than the paper's is a stand-in: its tau is on another scale.
+    """
+    kernel, options = signature["kernel"], signature["options"]
+    family, _, model = kernel.partition(".")
+    if family != "bertscore" or (model == "roberta-large" and not {*options} - {"prefix_space"}):
+        return ""
+    chosen = ", ".join(f"{name} {value}" for name, value in sorted(options.items()))
+    return (
+        f"a stand-in for the paper's BERTScore (roberta-large, layer 17, rescaled): {model}"
+        f"{f' ({chosen})' if chosen else ''} has a scale of its own, and tau is {tau:g} on it"
+    )
 
 
 def table1_markdown(table: pd.DataFrame) -> str:

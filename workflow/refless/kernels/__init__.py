@@ -40,6 +40,7 @@ __all__ = [
     "module_path",
     "names",
     "neighbor_sums",
+    "option_names",
     "signature",
     "text_sum",
 ]
@@ -138,6 +139,11 @@ def neighbor_sums(
     return np.ascontiguousarray(counts[:, back]), np.ascontiguousarray(sums[:, back])
 
 
+def option_names(name: str) -> list[str]:
+    """The options that a kernel takes."""
+    return list(inspect.signature(load(name).plan).parameters)[3:]
+
+
 def _prepared(
     name: str, candidates: list[str], training: list[str], options: dict[str, Any]
 ) -> Plan:
@@ -145,10 +151,9 @@ def _prepared(
     try:
         call = inspect.signature(plan).bind(name, candidates, training, **options)
     except TypeError as error:
-        known = list(inspect.signature(plan).parameters)[3:]
         raise KernelError(
             f"{name} cannot be called so: {error}",
-            remedy=f"its options are: {', '.join(known) or 'none'}",
+            remedy=f"its options are: {', '.join(option_names(name)) or 'none'}",
         ) from error
     return plan(*call.args, **call.kwargs)
 
