@@ -16,9 +16,9 @@ import yaml
 from refless.files import read_texts
 from refless.kernels import kernel
 from refless.store import read_kernel
+from tests.conftest import Project, copy_project, small_project
 from tests.kernels.test_bertscore import TORCH, bert_folder, fake_model
 from tests.serving import serving
-from tests.conftest import Project, copy_project, small_project
 
 pytestmark = pytest.mark.workflow
 
