@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: quickstart all test torch lint format lock ship readme benchmark clean help
+.PHONY: quickstart all test test-slurm torch slurm lint format lock ship readme benchmark clean help
 .DEFAULT_GOAL := quickstart
 
 quickstart: $(VENV)/core.done ## tables, figures and report from what is at hand, without network
@@ -16,6 +16,11 @@ all: $(VENV)/core.done ## the full reproduction: fetches the raw data and comput
 
 test: $(VENV)/dev.done ## the tests; those that need real data want REFLESS_MIRROR
 	$(BIN)/python -m pytest
+
+test-slurm: $(VENV)/dev.done $(VENV)/slurm.done ## jobs through a real Slurm of one node (as root, on Debian)
+	$(BIN)/python -m pytest tests/slurm
+
+slurm: $(VENV)/slurm.done ## install Snakemake's plugins for clusters (docs/cluster.md)
 
 torch: $(VENV)/torch.done ## install torch and an encoder, for the kernels bertscore.*
 
@@ -46,6 +51,8 @@ lock: ## renew the locks (needs uv)
 	  --no-annotate envs/core.in -o envs/lock/core.txt
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header \
 	  --no-annotate envs/core.in envs/dev.in -c envs/lock/core.txt -o envs/lock/dev.txt
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header \
+	  --no-annotate envs/slurm.in -c envs/lock/core.txt -o envs/lock/slurm.txt
 	uv pip compile -q --universal --python-version 3.11 --no-header --no-annotate \
 	  envs/torch.in -c envs/lock/core.txt | grep -vE '^(nvidia-|cuda-|triton=)' > envs/lock/torch.txt
 
@@ -53,7 +60,7 @@ clean: ## remove results; raw data and the environment stay
 	rm -rf results .snakemake
 
 help: ## this list
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -69,6 +76,11 @@ $(VENV)/core.done: envs/lock/core.txt pyproject.toml | $(VENV)/bin/python
 $(VENV)/torch.done: envs/lock/torch.txt $(VENV)/core.done
 	@echo "Installing what BERTScore needs (torch is large) ..."
 	$(PIP) -r envs/lock/torch.txt
+	@touch $@
+
+$(VENV)/slurm.done: envs/lock/slurm.txt $(VENV)/core.done
+	@echo "Installing Snakemake's plugins for clusters ..."
+	$(PIP) --require-hashes -r envs/lock/slurm.txt
 	@touch $@
 
 $(VENV)/dev.done: envs/lock/dev.txt $(VENV)/core.done

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).parents[1]
 
@@ -45,6 +46,20 @@ def test_conda_environment_has_the_locked_versions() -> None:
         assert version in locked[name], name
 
 
+def test_conda_environment_with_torch_has_the_locked_versions() -> None:
+    plain, torch = ((ROOT / f"envs/{name}.yaml").read_text() for name in ("refless", "torch"))
+    pins = set(re.findall(r"(?m)^  - (\S+=\S+)$", torch))
+    more = pins - set(re.findall(r"(?m)^  - (\S+=\S+)$", plain))
+    assert pins - more == set(re.findall(r"(?m)^  - (\S+=\S+)$", plain))
+    pinned = dict(pin.split("=") for pin in more)
+    pinned |= dict(re.findall(r"(?m)^      - ([a-z0-9-]+)==(\S+)$", torch))
+    pinned["torch"] = pinned.pop("pytorch")  # conda's name for it
+    locked = lock("torch.txt")
+    assert set(pinned) == {line.split("==")[0] for line in wanted("torch.in")}
+    for name, version in pinned.items():
+        assert version in locked[name], name
+
+
 def test_package_needs_nothing_that_is_not_locked() -> None:
     import tomllib
 
@@ -61,7 +76,24 @@ def test_the_lock_of_torch_agrees_and_brings_no_cuda() -> None:
     assert not [name for name in torch if name.startswith(("nvidia", "cuda", "triton"))]
 
 
-@pytest.mark.parametrize("name", ["core.txt", "dev.txt", "torch.txt"])
+def test_the_lock_for_clusters_agrees() -> None:
+    core, slurm = lock("core.txt"), lock("slurm.txt")
+    assert set(wanted("slurm.in")) <= set(slurm)
+    for name in set(core) & set(slurm):
+        assert slurm[name] <= core[name], name
+
+
+@pytest.mark.parametrize("profile", ["slurm", "cluster-generic"])
+def test_a_cluster_profile_loses_nothing_of_the_default_profile(profile: str) -> None:
+    """Snakemake reads one profile of the workflow: naming one drops the default one."""
+    default, cluster = (
+        yaml.safe_load((ROOT / f"profiles/{name}/config.yaml").read_text())
+        for name in ("default", profile)
+    )
+    assert {name: cluster[name] for name in default} == default
+
+
+@pytest.mark.parametrize("name", ["core.txt", "dev.txt", "slurm.txt", "torch.txt"])
 def test_locks_name_no_address(name: str) -> None:
     assert "://" not in (ROOT / "envs/lock" / name).read_text()
 

@@ -90,6 +90,8 @@ environ["REFLESS_CONFIG"] = json.dumps(config)
 # make Snakemake fetch again what is there and verified.
 environ["REFLESS_MIRROR"] = environ.get("REFLESS_MIRROR") or config["mirror"]
 environ["REFLESS_NETWORK"] = "on" if config["network"] else "off"
+# Set by `numbers()`; a cluster's profile names it, and what it names must exist.
+environ.setdefault("REFLESS_NUMBERS", "")
 
 DATA, SHIPPED = "resources/data", "resources/shipped"
 SOURCES = read_sources("resources/sources.csv", "resources/sources_members.csv")

@@ -19,6 +19,9 @@ rule predict_essays:
     conda:
         "../../envs/refless.yaml"
     threads: 4
+    resources:
+        mem_mb=2000,
+        runtime=20,
     params:
         files=essay_file_options(),
         malformed=config["malformed_rows"],
@@ -44,6 +47,9 @@ rule sum_essay_sets:
     conda:
         "../../envs/refless.yaml"
     threads: 8
+    resources:
+        mem_mb=2000,
+        runtime=20,
     params:
         settings=essay_settings("selection", "recipe"),
     shell:
@@ -64,6 +70,7 @@ rule tabulate_bleu_neighbors_table3:
         sensitivity_md="results/tables/bleu_neighbors_table3_sensitivity.md",
     log:
         "results/logs/tabulate_bleu_neighbors_table3.log",
+    localrule: True
     conda:
         "../../envs/refless.yaml"
     params:
@@ -88,6 +95,7 @@ rule tabulate_bleu_neighbors_essays:
         md="results/tables/bleu_neighbors_essays.md",
     log:
         "results/logs/tabulate_bleu_neighbors_essays.log",
+    localrule: True
     conda:
         "../../envs/refless.yaml"
     params:
@@ -117,6 +125,7 @@ rule plot_bleu_neighbors_essays:
         others=multiext("results/figures/bleu_neighbors_essays", ".pdf", ".png"),
     log:
         "results/logs/plot_bleu_neighbors_essays.log",
+    localrule: True
     conda:
         "../../envs/refless.yaml"
     params:

@@ -16,6 +16,7 @@ rule plot_bleu_neighbors_figure2:
         others=multiext("results/figures/bleu_neighbors_figure2", ".pdf", ".png"),
     log:
         "results/logs/plot_bleu_neighbors_figure2.log",
+    localrule: True
     conda:
         "../../envs/refless.yaml"
     params:
@@ -40,6 +41,7 @@ rule plot_bleu_neighbors_figure3:
         others=multiext("results/figures/bleu_neighbors_figure3", ".pdf", ".png"),
     log:
         "results/logs/plot_bleu_neighbors_figure3.log",
+    localrule: True
     conda:
         "../../envs/refless.yaml"
     params:
@@ -64,6 +66,7 @@ rule plot_bleu_neighbors_figure4:
         others=multiext("results/figures/bleu_neighbors_figure4", ".pdf", ".png"),
     log:
         "results/logs/plot_bleu_neighbors_figure4.log",
+    localrule: True
     conda:
         "../../envs/refless.yaml"
     shell:

@@ -37,8 +37,13 @@ for FAMILY, VARIANTS in kernel_groups().items():
                 else f"results/benchmarks/compute_kernels/{{task}}/{FAMILY}.{{scatteritem}}.tsv"
             )
         conda:
-            "../../envs/refless.yaml"
+            "../../envs/torch.yaml"
+            if FAMILY == "bertscore"
+            else "../../envs/refless.yaml"
         threads: 8
+        resources:
+            mem_mb=4000,
+            runtime=60,
         params:
             kernels=VARIANTS,
             resources=resource_options(VARIANTS),
@@ -63,6 +68,9 @@ for FAMILY, VARIANTS in kernel_groups().items():
                 f"results/logs/gather_kernels/{{task}}/{FAMILY}.log",
             conda:
                 "../../envs/refless.yaml"
+            resources:
+                mem_mb=4000,
+                runtime=10,
             params:
                 kernels=VARIANTS,
                 directories=shard_directories,

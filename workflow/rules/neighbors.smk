@@ -14,6 +14,9 @@ rule predict_neighbors:
         "results/logs/predict_neighbors/{task}.log",
     conda:
         "../../envs/refless.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=20,
     params:
         directory=task_ratings_directory,
         taus=as_json(kernel_taus()),
@@ -36,6 +39,9 @@ rule compute_threshold_curves:
         kernel=r"[a-z][A-Za-z0-9._-]*",
     conda:
         "../../envs/refless.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=20,
     params:
         directory=task_ratings_directory,
         tau=kernel_tau,
@@ -66,6 +72,9 @@ rule compute_data_size_curve:
     conda:
         "../../envs/refless.yaml"
     threads: 2
+    resources:
+        mem_mb=2000,
+        runtime=20,
     params:
         directory=task_ratings_directory,
         numbers=data_size_option,

@@ -13,6 +13,7 @@ rule normalize_ratings:
         malformed="results/ratings/{task}/malformed.txt",
     log:
         "results/logs/normalize_ratings/{task}.log",
+    localrule: True
     conda:
         "../../envs/refless.yaml"
     params:

@@ -13,6 +13,7 @@ rule tabulate_bleu_neighbors_table1:
         md="results/tables/bleu_neighbors_table1.md",
     log:
         "results/logs/tabulate_bleu_neighbors_table1.log",
+    localrule: True
     conda:
         "../../envs/refless.yaml"
     params:
