@@ -251,10 +251,6 @@ def lacks(kernel):
         return f"METEOR needs {WORDNET}, put it at resources/manual/{WORDNET}"
     if not is_bertscore(kernel):
         return ""
-    if "conda" in {
-        str(m).lower() for m in workflow.deployment_settings.deployment_method
-    }:
-        return "the conda environment of the jobs has no torch"
     folder = kernel_options(kernel).get("model")
     if folder is not None:
         return encoders.lacking() or encoders.fault(kernel, Path(folder))

@@ -38,7 +38,7 @@ for FAMILY, VARIANTS in kernel_groups().items():
             )
         conda:
             "../../envs/torch.yaml"
-            if FAMILY == "bertscore"
+            if FAMILY.startswith("bertscore")
             else "../../envs/refless.yaml"
         threads: 8
         resources:
