@@ -10,6 +10,7 @@ import hashlib
 import io
 import random
 import tarfile
+from collections.abc import Sequence
 from pathlib import Path
 
 SUBJECTS = ["the river", "a small boat", "the old bridge", "our neighbour", "the night train"]
@@ -25,8 +26,17 @@ def sentences(count: int, seed: int) -> list[str]:
     return generator.sample(every, count)
 
 
-def write_huse_batch(path: Path, items: int, seed: int, annotators: int = 12) -> None:
-    """A Mechanical Turk batch: each annotator labels half of the items, five a row."""
+def write_huse_batch(
+    path: Path,
+    items: int,
+    seed: int,
+    annotators: int = 12,
+    types: Sequence[str] = ("HUMAN", "SUM"),
+) -> None:
+    """A Mechanical Turk batch: each annotator labels half of the items, five a row.
+
+    The items take ``types`` in turn; log-probabilities differ from item to item.
+    """
     generator = random.Random(seed)
     texts = sentences(items, seed)
     goodness = [generator.uniform(0.5, 4.5) for _ in texts]
@@ -50,9 +60,9 @@ def write_huse_batch(path: Path, items: int, seed: int, annotators: int = 12) ->
                     row |= {
                         f"Input.IDX{k}": str(item),
                         f"Input.CTX{k}": f"a question about {SUBJECTS[item % 5]}",
-                        f"Input.TYPE{k}": "SUM" if item % 2 else "HUMAN",
+                        f"Input.TYPE{k}": types[item % len(types)],
                         f"Input.OUT{k}": texts[item],
-                        f"Input.LOGP{k}": "-1.5",
+                        f"Input.LOGP{k}": f"{-1.5 - item % 7}",
                         f"Answer.{k}": LABELS[label],
                     }
                 writer.writerow(row)

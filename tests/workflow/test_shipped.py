@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from refless.experiments.bleu_neighbors import read_truths
-from refless.experiments.bleu_neighbors_essays import read_numbers
+from refless.experiments.bleu_neighbors_essays import read_numbers, require_texts
 from refless.experiments.bleu_neighbors_stored import read_predictions
 from refless.kernels import matches_code
 from refless.ratings import RATING_COLUMNS, TEXT_COLUMNS, read_table, read_task
@@ -31,6 +31,7 @@ def test_something_is_shipped() -> None:
     assert len(SUMS) >= 7
     assert CURVES
     assert {"huse_summarization", "dstc7"} <= {path.name for path in TASKS}
+    assert len(NUMBERS) >= 5
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: f"{path.parents[1].name}-{path.stem}")
@@ -76,6 +77,23 @@ def test_no_text_is_shipped(task: Path) -> None:
     for column in [c for c in texts.columns if c not in TEXT_COLUMNS]:
         assert texts[column].dtype.kind in "fi"
     assert ratings["rater"].str.fullmatch(r"r\d{3,}").all()
+
+
+NUMBERS = sorted(
+    path
+    for pattern in ("cross_task/*.csv", "*/huse/items.csv")
+    for path in (ROOT / "resources/shipped").glob(pattern)
+)
+
+
+@pytest.mark.parametrize("path", NUMBERS, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_shipped_numbers_are_not_stale_and_have_no_text(path: Path) -> None:
+    table, about = read_numbers(path, ["id"])  # stale ones are refused
+    assert about["provenance"] == "shipped"
+    for name in set(table.columns) - {"id", "item", "system"}:
+        assert table[name].dtype.kind in "fi", name
+    for task in TASKS:
+        require_texts(about, [task / "ratings"], path)
 
 
 @pytest.fixture(scope="session")
@@ -210,11 +228,17 @@ def test_shipped_and_computed_sums_are_equal(real: Project, path: Path) -> None:
 @pytest.mark.workflow
 @pytest.mark.mirror
 @pytest.mark.parametrize(
-    "name", ["table1", "table3", "table3_williams", "table3_sensitivity", "essays"]
+    "name",
+    [
+        *("table1", "table3", "table3_williams", "table3_sensitivity", "essays"),
+        *("table2", "section53", "huse", "agreement", "agreement_cells"),
+    ],
 )
 def test_shipped_and_computed_tables_agree(real: Project, quick: Project, name: str) -> None:
     tables = [
-        pd.read_csv(p.path / f"results/tables/bleu_neighbors_{name}.csv").drop(columns="provenance")
+        pd.read_csv(p.path / f"results/tables/bleu_neighbors_{name}.csv").drop(
+            columns="provenance", errors="ignore"
+        )
         for p in (real, quick)
     ]
     for table in tables:  # why a cell is missing is another matter in each

@@ -23,7 +23,11 @@ TARGETS = [
     "report",
     "bleu_neighbors",
     "bleu_neighbors_table1",
+    "bleu_neighbors_table2",
     "bleu_neighbors_table3",
+    "bleu_neighbors_section53",
+    "bleu_neighbors_huse",
+    "bleu_neighbors_agreement",
     *FIGURES,
 ]
 
@@ -82,6 +86,7 @@ def test_a_changed_recipe_rebuilds_the_essays_alone(small: Project) -> None:
         assert set(small.planned("bleu_neighbors")) == {
             *("predict_essays", "sum_essay_sets", "tabulate_bleu_neighbors_table3"),
             *("tabulate_bleu_neighbors_essays", "plot_bleu_neighbors_essays", "bleu_neighbors"),
+            "tabulate_bleu_neighbors_agreement",
         }
     finally:
         config.write_text(text)
@@ -155,6 +160,9 @@ def test_a_changed_kernel_module_rebuilds_that_kernel_and_what_hangs_on_it(small
             "sum_rouge_l_neighbors": 1,
             "predict_neighbors": 3,
             "tabulate_bleu_neighbors_table1": 1,
+            "tabulate_bleu_neighbors_section53": 1,
+            "tabulate_bleu_neighbors_huse": 1,
+            "tabulate_bleu_neighbors_agreement": 1,
             "bleu_neighbors": 1,
         }
     finally:

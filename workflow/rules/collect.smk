@@ -3,7 +3,16 @@
 TABLE3_FILES = table_files(
     ["bleu_neighbors_table3", "bleu_neighbors_table3_sensitivity"]
 ) + ["results/tables/bleu_neighbors_table3_williams.csv"]
-BLEU_NEIGHBORS_TABLES = ["bleu_neighbors_table1", "bleu_neighbors_essays"]
+AGREEMENT_FILES = table_files(["bleu_neighbors_agreement"]) + [
+    "results/tables/bleu_neighbors_agreement_cells.csv"
+]
+BLEU_NEIGHBORS_TABLES = [
+    "bleu_neighbors_table1",
+    "bleu_neighbors_table2",
+    "bleu_neighbors_section53",
+    "bleu_neighbors_huse",
+    "bleu_neighbors_essays",
+]
 BLEU_NEIGHBORS_FIGURES = [
     "bleu_neighbors_figure2",
     "bleu_neighbors_figure3",
@@ -18,6 +27,7 @@ REPORTED_FIGURES = figure_files(BLEU_NEIGHBORS_FIGURES)
 EVERYTHING = [
     *table_files(BLEU_NEIGHBORS_TABLES),
     *TABLE3_FILES,
+    *AGREEMENT_FILES,
     *REPORTED_FIGURES,
     "results/report.html",
 ]
@@ -55,12 +65,34 @@ rule bleu_neighbors:
     input:
         table_files(BLEU_NEIGHBORS_TABLES),
         TABLE3_FILES,
+        AGREEMENT_FILES,
         figure_files(BLEU_NEIGHBORS_FIGURES),
 
 
 rule bleu_neighbors_table1:
     input:
         table_files(["bleu_neighbors_table1"]),
+
+
+rule bleu_neighbors_table2:
+    input:
+        table_files(["bleu_neighbors_table2"]),
+
+
+rule bleu_neighbors_section53:
+    input:
+        table_files(["bleu_neighbors_section53"]),
+
+
+rule bleu_neighbors_huse:
+    input:
+        table_files(["bleu_neighbors_huse"]),
+
+
+# Every published cell of tables 1 to 3, counted once.
+rule bleu_neighbors_agreement:
+    input:
+        AGREEMENT_FILES,
 
 
 rule bleu_neighbors_table3:

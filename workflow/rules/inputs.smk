@@ -184,7 +184,7 @@ def shippable_files(wildcards):
         files += streamed_curve(task)
     if essays_mode() == "computed":
         files += [*essay_numbers("estimates"), *essay_numbers("set_sums")]
-    return files
+    return files + cross_files_to_ship()
 
 
 def ship_commands(wildcards):
@@ -199,6 +199,7 @@ def ship_commands(wildcards):
     if essays_mode() == "computed":
         names = ("estimates", "set_sums")
         numbers_of[SHIPPED_ESSAYS] = [essay_numbers(name)[0] for name in names]
+    numbers_of |= numbers_to_ship()
     commands += [
         f"python workflow/scripts/ship_numbers.py {' '.join(paths)} --out {out}"
         for out, paths in numbers_of.items()
@@ -470,6 +471,10 @@ def data_size_curves(wildcards):
 
 
 # ---- report ------------------------------------------------------------------------------------
+
+
+def table_caption(table):
+    return f"{CATALOGUE[table].get('caption', table)}.rst"
 
 
 def table_labels(table):

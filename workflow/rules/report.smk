@@ -8,12 +8,12 @@ for TABLE in CATALOGUE:
             f"render_{TABLE}"
         input:
             table=f"results/tables/{TABLE}.csv",
-            caption=f"workflow/report/{TABLE}.rst",
+            caption=f"workflow/report/{table_caption(TABLE)}",
             code=code("render_table.py"),
         output:
             report(
                 f"results/tables/{TABLE}.html",
-                caption=f"../report/{TABLE}.rst",
+                caption=f"../report/{table_caption(TABLE)}",
                 category=CATALOGUE[TABLE]["category"],
                 labels=table_labels(TABLE),
             ),

@@ -1,6 +1,6 @@
-"""Copy signed numbers (essays, curves) to resources/shipped: no text is in them. Stage: none.
+"""Copy signed tables of numbers to resources/shipped: no text is in them. Stage: none.
 
-For the maintainers, after a kernel or a recipe has changed.
+For the maintainers, after a kernel, a loader or a recipe has changed.
 """
 
 import argparse
@@ -28,7 +28,7 @@ def main(arguments: argparse.Namespace) -> None:
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("numbers", type=Path, nargs="+", help="CSV files, each with its JSON beside it")
-parser.add_argument("--out", type=Path, default=Path("resources/shipped/asap_sas/essays"))
+parser.add_argument("--out", type=Path, required=True, help="directory under resources/shipped")
 
 if __name__ == "__main__":
     run(main, parser)

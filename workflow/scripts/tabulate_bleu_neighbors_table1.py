@@ -4,49 +4,22 @@ import argparse
 import json
 from pathlib import Path
 
-from refless.experiments.bleu_neighbors import (
-    PREDICTION_COLUMNS,
-    read_truths,
-)
 from refless.experiments.bleu_neighbors_table1 import (
     KEYS,
     Settings,
-    TaskInput,
-    kernel_note,
     lead_text,
-    signature_note,
+    read_tasks,
     table1,
     table1_markdown,
 )
-from refless.files import read_json
-from refless.published import read_published, skipped_rows, write_markdown
-from refless.ratings import read_table, read_task, write_table
+from refless.published import read_published, write_markdown
+from refless.ratings import write_table
 from refless.scripting import run
 
 
 def main(arguments: argparse.Namespace) -> None:
-    tasks, skipped = {}, []
     missing = json.loads(arguments.missing_kernels)
-    for directory in arguments.ratings:
-        about, texts, ratings = read_task(directory)
-        truths = read_truths(texts, ratings, about["scale"])
-        skipped += skipped_rows(about)
-        tasks[about["task"]] = TaskInput(
-            truths, {}, {}, about["provenance"], missing.get(about["task"], {})
-        )
-    signatures = {}
-    for path in arguments.predictions:
-        about = read_json(path.with_suffix(".json"))
-        task = tasks[about["task"]]
-        for (kernel, reading), rows in read_table(path, PREDICTION_COLUMNS).groupby(
-            ["kernel", "reading"]
-        ):
-            task.predictions[kernel, reading] = rows
-        for note in about["kernels"]:
-            signature = note["signature"]
-            task.provenance[signature["kernel"]] = note["provenance"]
-            task.notes[signature["kernel"]] = kernel_note(signature, note["tau"])
-            signatures[signature["kernel"], about["task"]] = signature
+    tasks, notes = read_tasks(arguments.ratings, arguments.predictions, missing)
     settings = Settings(
         json.loads(arguments.models), arguments.a, arguments.b, arguments.draws, arguments.seed
     )
@@ -64,7 +37,7 @@ def main(arguments: argparse.Namespace) -> None:
         "BLEU Neighbors, table 1",
         lead_text(settings),
         table1_markdown(table),
-        [*skipped, *map(signature_note, signatures.values())],
+        notes,
     )
 
 

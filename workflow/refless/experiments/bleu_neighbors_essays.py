@@ -326,8 +326,8 @@ def training_sizes(
 def write_numbers(table: pd.DataFrame, about: dict[str, Any], path: str | Path) -> None:
     """Write a table of numbers, and beside it a JSON with what it depends on.
 
-    ``about`` has ``provenance`` and ``signatures``, a list of kernels' signatures; the sum of the
-    table is added to it.
+    ``about`` has ``provenance`` and ``signatures``, a list of kernels' signatures (empty if none
+    decides the numbers); the sum of the table is added to it.
     """
     path = Path(path)
     write_table(table, path)
@@ -348,7 +348,7 @@ def read_numbers(path: str | Path, columns: Sequence[str]) -> tuple[pd.DataFrame
     about = read_json(path.with_suffix(".json"))
     remedy = "delete it and run again; for a shipped file: compute it from the data and `make ship`"
     signed = about.get("signatures") if isinstance(about, dict) else None
-    if not signed or "sha256" not in about or "provenance" not in about:
+    if signed is None or "sha256" not in about or "provenance" not in about:
         raise FormatError("is no signature of numbers", path=path.with_suffix(".json"))
     table = read_table(path, columns)
     if file_sum(path) != about["sha256"]:
@@ -377,3 +377,29 @@ def require_settings(about: Mapping[str, Any], asked: Mapping[str, Any], path: s
             remedy="compute it from the data (shipped numbers are for the settings they were made"
             " under), or take back the change under bleu_neighbors",
         )
+
+
+def require_texts(
+    about: Mapping[str, Any], ratings: Sequence[str | Path], path: str | Path
+) -> None:
+    """Make sure that numbers are about the texts that the other stages see.
+
+    Parameters
+    ----------
+    about : its ``texts`` is task -> sum of the texts
+    ratings : directories of tasks' tables; tasks that are in none of them are not looked at
+
+    Raises
+    ------
+    StaleError : the texts of a task are others now, e.g. since its loader has changed.
+    """
+    for directory in ratings:
+        now = read_json(Path(directory) / "about.json")
+        made = about.get("texts", {}).get(now["task"])
+        if made is not None and made != now["text_sum"]:
+            raise StaleError(
+                f"was made from other texts of {now['task']}",
+                path=path,
+                remedy="delete it and run again; for a shipped file: compute it from the data and"
+                " `make ship`",
+            )

@@ -6,15 +6,30 @@ Stage: cell -> table. In: ratings and predictions of the tasks that are there. O
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from refless.experiments.bleu_neighbors import Truth, human_cells, model_cells
-from refless.published import beside_published, markdown, number, with_interval
+from refless.experiments.bleu_neighbors import (
+    PREDICTION_COLUMNS,
+    Truth,
+    human_cells,
+    model_cells,
+    read_truths,
+)
+from refless.files import read_json
+from refless.published import (
+    beside_published,
+    markdown,
+    number,
+    skipped_rows,
+    with_interval,
+)
+from refless.ratings import read_table, read_task
 
 KEYS = ["model", "task"]
 VALUES = ["mse", "spearman", "coverage", "p_below_0.01"]
@@ -63,6 +78,54 @@ class TaskInput:
     ratings_provenance: str = "computed"
     missing: dict[str, str] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
+
+
+def read_tasks(
+    ratings: Sequence[Path],
+    predictions: Sequence[Path],
+    missing: dict[str, dict[str, str]] | None = None,
+    kernels: Collection[str] | None = None,
+) -> tuple[dict[str, TaskInput], list[str]]:
+    """The tasks that are there, and the notes for the table's footer.
+
+    Parameters
+    ----------
+    ratings : directories, one a task
+    predictions : tables by ``predict_neighbors``, each with its JSON beside it
+    missing : task -> kernel -> why it is missing
+    kernels : whose signatures are noted; None for all
+
+    Raises
+    ------
+    FormatError : a file is missing or broken.
+    """
+    tasks: dict[str, TaskInput] = {}
+    skipped: list[str] = []
+    for directory in ratings:
+        about, texts, given = read_task(directory)
+        skipped += skipped_rows(about)
+        truths = read_truths(texts, given, about["scale"])
+        reasons = (missing or {}).get(about["task"], {})
+        tasks[about["task"]] = TaskInput(truths, {}, {}, about["provenance"], reasons)
+    signatures = {}
+    for path in predictions:
+        about = read_json(path.with_suffix(".json"))
+        task = tasks[about["task"]]
+        for (kernel, reading), rows in read_table(path, PREDICTION_COLUMNS).groupby(
+            ["kernel", "reading"]
+        ):
+            task.predictions[str(kernel), str(reading)] = rows
+        for note in about["kernels"]:
+            signature = note["signature"]
+            task.provenance[signature["kernel"]] = note["provenance"]
+            task.notes[signature["kernel"]] = kernel_note(signature, note["tau"])
+            signatures[signature["kernel"], about["task"]] = signature
+    noted = [
+        signature_note(signature)
+        for (kernel, _), signature in signatures.items()
+        if kernels is None or kernel in kernels
+    ]
+    return tasks, [*skipped, *noted]
 
 
 def table1(
