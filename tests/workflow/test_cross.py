@@ -9,8 +9,8 @@ import pytest
 
 from refless.experiments.bleu_neighbors_essays import read_numbers
 from refless.published import read_published
+from tests.conftest import ROOT, Project, small_project
 from tests.workflow import small_data
-from tests.workflow.conftest import ROOT, Project, small_project
 
 pytestmark = pytest.mark.workflow
 

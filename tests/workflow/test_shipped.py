@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 import yaml
 
+from refless import numbers
 from refless.experiments.bleu_neighbors import read_truths
 from refless.experiments.bleu_neighbors_essays import read_numbers, require_texts
 from refless.experiments.bleu_neighbors_stored import read_predictions
@@ -26,7 +27,26 @@ TASKS = sorted(
 )
 
 
+ARRAYS = sorted(
+    path
+    for kind in ("ablation", "pareto")
+    for path in (ROOT / "resources/shipped").glob(f"*/{kind}/*.npz")
+)
+
+
+@pytest.mark.parametrize("path", ARRAYS, ids=lambda p: "-".join((*p.parts[-3:-1], p.stem)))
+def test_shipped_numbers_are_not_stale_and_hold_no_text(path: Path) -> None:
+    arrays, about = numbers.read_numbers(path)
+    numbers.require_fresh(about, about["settings"], path)
+    assert about["provenance"] == "shipped"
+    assert about["task"] == path.parents[1].name
+    for name, array in arrays.items():
+        assert array.dtype.kind in "fiu", name
+        assert len(arrays["quality"]) in array.shape
+
+
 def test_something_is_shipped() -> None:
+    assert len(ARRAYS) == 10  # two tasks: plain and encoders, three models
     assert len(SHIPPED) >= 7
     assert len(SUMS) >= 7
     assert CURVES
@@ -231,7 +251,7 @@ def test_shipped_and_computed_sums_are_equal(real: Project, path: Path) -> None:
     "name",
     [
         *("table1", "table3", "table3_williams", "table3_sensitivity", "essays"),
-        *("table2", "section53", "huse", "agreement", "agreement_cells"),
+        *("table2", "section53", "huse", "agreement", "agreement_cells", "ablation", "pareto"),
     ],
 )
 def test_shipped_and_computed_tables_agree(real: Project, quick: Project, name: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib.util
 import os
 import re
 from pathlib import Path
@@ -16,7 +17,10 @@ from tests.conftest import ROOT, Project
 
 pytestmark = pytest.mark.workflow
 
-FIGURES = [*(f"bleu_neighbors_figure{n}" for n in (2, 3, 4)), "bleu_neighbors_essays"]
+FIGURES = [
+    *(f"bleu_neighbors_figure{n}" for n in (2, 3, 4)),
+    *("bleu_neighbors_essays", "bleu_neighbors_ablation", "bleu_neighbors_pareto"),
+]
 TARGETS = [
     "all",
     "kernels",
@@ -61,6 +65,39 @@ def test_a_streamed_task_keeps_sums_and_no_matrix(small: Project) -> None:
     assert number.to_dict() == {"published": 93, "exact": 93, "item": 96}
     curve = pd.read_csv(results / "curves/dstc7/bleu.char.data_size.csv")
     assert sorted(set(curve["size"])) == [20, 50, 93]
+
+
+def test_the_ablation_starts_from_the_row_of_table_1(small: Project) -> None:
+    tables = small.path / "results/tables"
+    ablation = pd.read_csv(tables / "bleu_neighbors_ablation.csv")
+    pareto = pd.read_csv(tables / "bleu_neighbors_pareto.csv")
+    first = pd.read_csv(tables / "bleu_neighbors_table1.csv")
+    first = first[(first["kernel"] == "bleu.char") & (first["reading"] == "published")]
+    for task in ("huse_summarization", "huse_dialogue"):
+        own = first.set_index("task").loc[task]
+        plain = ablation[(ablation["task"] == task) & (ablation["variant"] == "plain")]
+        default = pareto[
+            (pareto["task"] == task) & (pareto["model"] == "bleu") & (pareto["rule"] == "default")
+        ]
+        for rows, digits in ((plain, 1e-12), (default, 1e-5)):
+            assert set(rows["provenance"]) == {"computed"}
+            for column in ("mse", "spearman", "coverage"):
+                assert rows[column].item() == pytest.approx(own[column], abs=digits), column
+    absent = ablation[ablation["task"] == "huse_generation"]
+    assert absent["note"].str.contains("resources/manual/huse/lm_results.csv").all()
+
+
+def test_without_torch_the_rows_say_so(small: Project) -> None:
+    if importlib.util.find_spec("torch") is not None:
+        pytest.skip("torch is installed")
+    table = pd.read_csv(small.path / "results/tables/bleu_neighbors_ablation.csv")
+    rows = table[table["variant"].str.startswith("embedding.")]
+    assert set(rows["task"]) == {"huse_summarization", "huse_dialogue"}
+    assert rows["spearman"].isna().all()
+    # what is shipped is of the real summaries, not of these
+    why = rows.set_index("task")["note"]
+    assert "other texts" in why["huse_summarization"]
+    assert "make torch" in why["huse_dialogue"]
 
 
 def test_essays_are_computed_and_compared(small: Project) -> None:
@@ -163,6 +200,9 @@ def test_a_changed_kernel_module_rebuilds_that_kernel_and_what_hangs_on_it(small
             "tabulate_bleu_neighbors_section53": 1,
             "tabulate_bleu_neighbors_huse": 1,
             "tabulate_bleu_neighbors_agreement": 1,
+            "compute_pareto_sums": 2,
+            "tabulate_bleu_neighbors_pareto": 1,
+            "plot_bleu_neighbors_pareto": 1,
             "bleu_neighbors": 1,
         }
     finally:
@@ -235,6 +275,8 @@ SETTINGS = [
     ("mirror: ", "mirrors: ", "mirrors"),
     ("streamed: [20, ", "streamed: [1, ", "1 is less than the minimum of 2"),
     ("  streamed: [dstc7]\n", "", "'streamed' is a required property"),
+    ("halves: 20", "halves: 1", "1 is less than the minimum of 2"),
+    ("tau_factors: [0.5, 0.75, 1, ", "tau_factors: [0.5, 0.75, ", "contain"),
 ]
 
 
@@ -257,6 +299,8 @@ def test_the_schema_names_a_wrong_setting(old: str, new: str, named: str) -> Non
         ("huse/lm_results.csv", "huse/ml_results.csv", "'huse/ml_results.csv'"),
         ("tasks: [huse_dialogue,", "tasks: [huse_dialog,", "'huse_dialog'"),
         ("streamed: [dstc7]", "streamed: [dstc8]", "bleu_neighbors.streamed names 'dstc8'"),
+        ("- bleu_idf.char", "- bleu_idf.chars", "'bleu_idf.chars'"),
+        ("models: [bleu, rouge]", "models: [bleu, rogue]", "'rogue'"),
     ],
 )
 def test_a_wrong_setting_stops_the_workflow(fresh: Project, old: str, new: str, named: str) -> None:

@@ -184,7 +184,7 @@ def shippable_files(wildcards):
         files += streamed_curve(task)
     if essays_mode() == "computed":
         files += [*essay_numbers("estimates"), *essay_numbers("set_sums")]
-    return files + cross_files_to_ship()
+    return files + cross_files_to_ship() + ablation_shippable()
 
 
 def ship_commands(wildcards):
@@ -205,7 +205,7 @@ def ship_commands(wildcards):
         for out, paths in numbers_of.items()
         if paths
     ]
-    return " && ".join(commands)
+    return " && ".join([*commands, *ablation_ship_commands()])
 
 
 # ---- neighbors ---------------------------------------------------------------------------------

@@ -6,7 +6,9 @@
 rule ship:
     input:
         shippable_files,
-        code=sorted({*code("ship.py"), *code("ship_numbers.py")}),
+        code=sorted(
+            {*code("ship.py"), *code("ship_numbers.py"), *code("ship_arrays.py")}
+        ),
     log:
         "results/logs/ship.log",
     localrule: True

@@ -1,0 +1,74 @@
+"""Thresholds chosen for a floor of coverage, tuned and honest, on each task. Stage: table."""
+
+import argparse
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from refless.experiments.bleu_neighbors_pareto import (
+    FRONT_COLUMNS,
+    Settings,
+    Sums,
+    lead_text,
+    pareto_markdown,
+    pareto_rows,
+    pareto_table,
+)
+from refless.experiments.bleu_neighbors_table1 import signature_note
+from refless.numbers import read_numbers, require_fresh
+from refless.published import write_markdown
+from refless.ratings import write_table
+from refless.scripting import run
+
+
+def main(arguments: argparse.Namespace) -> None:
+    made = json.loads(arguments.made)
+    settings = Settings(**json.loads(arguments.settings))
+    absent = json.loads(arguments.absent)
+    files = {}
+    for path in arguments.numbers:
+        arrays, about = read_numbers(path)
+        kernel = about["signatures"][0]["kernel"]
+        require_fresh(about, made[kernel], path)
+        files[about["task"], kernel] = arrays, about
+    rows, fronts, notes = [], [], []
+    for task in arguments.tasks:
+        for model, (kernel, tau) in json.loads(arguments.models).items():
+            row = {"task": task, "model": model, "kernel": kernel}
+            if (task, kernel) not in files:
+                rows.append(row | {"note": f"not available: {absent[task]}"})
+                continue
+            arrays, about = files[task, kernel]
+            data = Sums(taus=np.array(made[kernel]["taus"]), **arrays)
+            found, front = pareto_rows(data, tau, settings)
+            rows += [{**row, "provenance": about["provenance"], **one} for one in found]
+            fronts.append(front.assign(**row))
+            notes.append(signature_note(about["signatures"][0]))
+    table = pareto_table(rows)
+    write_table(table, arguments.out)
+    front = pd.concat(fronts) if fronts else pd.DataFrame()
+    write_table(front.reindex(columns=FRONT_COLUMNS), arguments.front)
+    write_markdown(
+        arguments.out.with_suffix(".md"),
+        "BLEU Neighbors: thresholds, tuned and honest",
+        lead_text(settings, arguments.folds),
+        pareto_markdown(table),
+        notes,
+    )
+
+
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("--tasks", nargs="+", required=True, help="all tasks, in order")
+parser.add_argument("--numbers", type=Path, nargs="*", default=[], help="NPZ, by task and kernel")
+parser.add_argument("--models", required=True, help="JSON: model -> [kernel, the paper's tau]")
+parser.add_argument("--made", required=True, help="JSON: kernel -> settings of its numbers")
+parser.add_argument("--settings", required=True, help="JSON: bleu_neighbors_pareto.Settings")
+parser.add_argument("--absent", default="{}", help="JSON: task -> why it lacks a kernel")
+parser.add_argument("--folds", type=int, required=True)
+parser.add_argument("--front", type=Path, required=True, help="CSV for the fronts")
+parser.add_argument("--out", type=Path, required=True, help="CSV; a .md is put beside it")
+
+if __name__ == "__main__":
+    run(main, parser)
