@@ -7,7 +7,7 @@ import logging
 import signal
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from refless.errors import ReflessError
@@ -49,3 +49,8 @@ def run(
             with open(arguments.log, "a", encoding="utf-8") as log:
                 traceback.print_exc(file=log)
         raise
+
+
+def directories(pairs: Sequence[str]) -> dict[str, Path]:
+    """``name=directory`` as an option gives it -> the directory of each name, in their order."""
+    return {name: Path(place) for name, _, place in (pair.partition("=") for pair in pairs)}

@@ -152,6 +152,46 @@ def weighted_spearman(x: Array, y: Array, weights: Array) -> Array:
     return weighted_pearson(weighted_midranks(x, weights), weighted_midranks(y, weights), weights)
 
 
+def midranks(values: Array) -> Array:
+    """Ranks within each row of ``values`` (rows, n), from 1, ties sharing their mean."""
+    order = np.argsort(values, axis=1, kind="stable")
+    ordered = np.take_along_axis(values, order, axis=1)
+    position = np.arange(values.shape[1])
+    new = np.ones(values.shape, bool)
+    new[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    first = np.maximum.accumulate(np.where(new, position, 0), axis=1)
+    last = np.ones(values.shape, bool)
+    last[:, :-1] = new[:, 1:]
+    end = np.where(last, position, values.shape[1])
+    end = np.minimum.accumulate(end[:, ::-1], axis=1)[:, ::-1]
+    ranks = np.empty(values.shape)
+    np.put_along_axis(ranks, order, (first + end) / 2 + 1, axis=1)
+    return ranks
+
+
+def pearson_rows(x: Array, y: Array) -> Array:
+    """Pearson's r of each row of ``x`` and ``y`` (rows, n); of `midranks` it is Spearman's rho."""
+    return weighted_pearson(x, y, np.ones((1, x.shape[1])))
+
+
+def kendall_rows(x: Array, y: Array) -> Array:
+    """Kendall's tau-b of each row of ``x`` and ``y`` (rows, n); NaN where a side is constant."""
+    from refless._rank_pairs import kendall_loop
+
+    tau = np.empty(len(x))
+    kendall_loop(np.ascontiguousarray(x, np.float64), np.ascontiguousarray(y, np.float64), tau)
+    return tau
+
+
+def fisher_interval(r: float, n: int) -> tuple[float, float]:
+    """95% interval of a correlation of n pairs by Fisher's z; NaN for n < 4 or without r."""
+    if n < 4 or np.isnan(r) or abs(r) >= 1:
+        return float("nan"), float("nan")
+    half = 1.959963984540054 / np.sqrt(n - 3)
+    low, high = np.tanh([np.arctanh(r) - half, np.arctanh(r) + half])
+    return float(low), float(high)
+
+
 @dataclass(frozen=True)
 class Estimate:
     """A number with its 95% bootstrap interval; NaN where it is undefined."""
@@ -182,7 +222,13 @@ class Cell:
     n_covered: int
 
 
-def evaluate(prediction: Array, truth: Array, draws: int = 2000, seed: int = 0) -> Cell:
+def evaluate(
+    prediction: Array,
+    truth: Array,
+    draws: int = 2000,
+    seed: int = 0,
+    groups: Array | None = None,
+) -> Cell:
     """MSE, Spearman's rho and coverage with 95% intervals over candidates.
 
     Parameters
@@ -191,6 +237,8 @@ def evaluate(prediction: Array, truth: Array, draws: int = 2000, seed: int = 0) 
     truth : shape (candidates,), the human quality
     draws, seed : of the bootstrap; every draw resamples all candidates, covered or not, so that
         coverage varies with the others
+    groups : number of the group of each candidate (0, 1, ...), shape (candidates,): groups are then
+        drawn, whole, since candidates of one context are no independent evidence
 
     Source: Ethayarajh & Sadigh (2020), section 4 and definition 3.3; intervals are ours.
     """
@@ -203,7 +251,10 @@ def evaluate(prediction: Array, truth: Array, draws: int = 2000, seed: int = 0) 
     if not covered.any():
         # every draw of uncovered candidates has coverage 0; of no candidates, none
         return Cell(Estimate(mse), Estimate(rho), Estimate(share, share, share), p_value, n, 0)
-    weights = draw_weights(n, draws, seed)
+    if groups is None:
+        weights = draw_weights(n, draws, seed)
+    else:
+        weights = draw_weights(int(groups.max()) + 1, draws, seed)[:, groups]
     inside = weights[:, covered].astype(np.float64)
     number = inside.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -212,7 +263,7 @@ def evaluate(prediction: Array, truth: Array, draws: int = 2000, seed: int = 0) 
     return Cell(
         Estimate(mse, *interval(mse_draws)),
         Estimate(rho, *interval(rho_draws)),
-        Estimate(share, *interval(number / n)),
+        Estimate(share, *interval(number / weights.sum(axis=1))),
         p_value,
         n,
         int(covered.sum()),

@@ -133,7 +133,7 @@ def shippable_files(wildcards):
     ]
     if essays_mode() == "computed":
         files += [*essay_numbers("estimates"), *essay_numbers("set_sums")]
-    return files
+    return files + delta_bleu_shippable(wildcards)
 
 
 def ship_commands(wildcards):
@@ -147,6 +147,7 @@ def ship_commands(wildcards):
         commands.append(
             f"python workflow/scripts/ship_essays.py {' '.join(paths)} --out {SHIPPED_ESSAYS}"
         )
+    commands += delta_bleu_ship_commands(wildcards)
     return " && ".join(commands)
 
 

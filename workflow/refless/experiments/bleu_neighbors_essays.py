@@ -367,7 +367,12 @@ def read_numbers(path: str | Path, columns: Sequence[str]) -> tuple[pd.DataFrame
     return table, about
 
 
-def require_settings(about: Mapping[str, Any], asked: Mapping[str, Any], path: str | Path) -> None:
+def require_settings(
+    about: Mapping[str, Any],
+    asked: Mapping[str, Any],
+    path: str | Path,
+    section: str = "bleu_neighbors.essays",
+) -> None:
     """Make sure that numbers were made under the settings asked for, of those in ``asked``.
 
     Raises
@@ -382,6 +387,6 @@ def require_settings(about: Mapping[str, Any], asked: Mapping[str, Any], path: s
         raise StaleError(
             f"was made under other settings ({shown})",
             path=path,
-            remedy="compute it from the data (shipped numbers are for the published recipe), or"
-            " take back the change under bleu_neighbors.essays",
+            remedy="compute it from the data (shipped numbers are for the settings that come with"
+            f" refless), or take back the change under {section}",
         )
