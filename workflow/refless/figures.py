@@ -189,7 +189,7 @@ METRIC_LOOKS = {
     ("bleu", ""): ("BLEU", "#0072B2", "-", "o"),
     ("sbleu", ""): ("sBLEU", "#009E73", "--", "s"),
     ("delta_bleu", "w>=0.6"): ("ΔBLEU, $w\\geq 0.6$", "#E69F00", "-.", "D"),
-    ("delta_bleu", ""): ("ΔBLEU", "#D55E00", "-", "^"),
+    ("delta_bleu", ""): ("ΔBLEU (B, C: all)", "#D55E00", "-", "^"),
 }
 
 

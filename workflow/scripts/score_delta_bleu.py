@@ -13,6 +13,7 @@ from refless.experiments.delta_bleu import (
     MODULES,
     NUMBER_COLUMNS,
     TEST_COLUMNS,
+    Cell,
     Counted,
     Settings,
     figure_numbers,
@@ -36,7 +37,9 @@ def main(arguments: argparse.Namespace) -> None:
     settings = Settings(**{k: tuple(v) if isinstance(v, list) else v for k, v in asked.items()})
     dialogues = read_dialogues(texts, gold)
     begin = time.perf_counter()
-    table, tests = table_numbers(Counted(dialogues, 2), settings, arguments.threads)
+    table, tests = table_numbers(
+        Counted(dialogues, Cell("bleu").order), settings, arguments.threads
+    )
     log.info("table: %d rows in %.1f s", len(table), time.perf_counter() - begin)
     begin = time.perf_counter()
     counted = Counted(dialogues, max(settings.orders))

@@ -8,11 +8,11 @@ from refless.experiments.delta_bleu import NUMBER_COLUMNS
 from refless.experiments.delta_bleu_table2 import (
     KEYS,
     LEAD,
+    comparison_table,
     read_task_numbers,
     signature_notes,
     table2,
     table2_markdown,
-    tests_table,
 )
 from refless.published import read_published, write_markdown
 from refless.ratings import write_table
@@ -29,7 +29,7 @@ def main(arguments: argparse.Namespace) -> None:
         NUMBER_COLUMNS,
     )
     table = table2(numbers, read_published(arguments.published, KEYS))
-    tests = tests_table(numbers)
+    tests = comparison_table(numbers)
     write_table(table, arguments.out)
     write_table(tests, arguments.out.with_name(f"{arguments.out.stem}_tests.csv"))
     write_markdown(

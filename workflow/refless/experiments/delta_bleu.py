@@ -37,7 +37,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -338,6 +338,19 @@ def bootstrap_pool(contexts: Array, draws: int, times: int, seed: int) -> Array:
     return np.repeat(drawn, times, axis=0).astype(np.int32)
 
 
+class Observations(NamedTuple):
+    """What correlations are taken of.
+
+    m : float64 (cells, assignments, observations), differences of scores
+    q : float64 (assignments, observations), differences of mean ratings
+    negative : float64 (cells,), share of the scores with a numerator that is not positive
+    """
+
+    m: Array
+    q: Array
+    negative: Array
+
+
 def observations(
     counted: Counted,
     cells: Sequence[Cell],
@@ -345,7 +358,7 @@ def observations(
     unit: int,
     seed: int,
     threads: int = 1,
-) -> tuple[Array, Array]:
+) -> Observations:
     """Differences of scores and of ratings for every assignment.
 
     Parameters
@@ -355,11 +368,6 @@ def observations(
     unit : M, contexts in a unit
     seed : an assignment hangs on it, on the pair and on its place among the assignments, and on
         nothing else
-
-    Returns
-    -------
-    m : float64 (cells, assignments, observations)
-    q : float64 (assignments, observations)
 
     Raises
     ------
@@ -374,6 +382,7 @@ def observations(
     quality = own.quality[own.output].T[:, :, None]  # systems, contexts, 1
     m = np.empty((len(cells), len(pool), len(own.pairs) * n_units))
     q = np.empty(m.shape[1:])
+    negative = np.empty((len(cells), len(own.pairs)))
     for cell in cells:  # in this thread, so that no two make the same statistics
         counted.rows(cell)
 
@@ -393,6 +402,8 @@ def observations(
             for k in members:
                 first, second = (_scored(total, cells[k], counted.max_order) for total in sums)
                 m[k, :, place] = sign * (first - second)
+                matches = np.stack([total[..., : cells[k].order] for total in sums])
+                negative[k, number] = (matches <= 0).any(axis=-1).mean()
 
     if threads > 1:
         with ThreadPoolExecutor(threads) as workers:
@@ -400,7 +411,7 @@ def observations(
     else:
         for number in range(len(own.pairs)):
             one(number)
-    return m, q
+    return Observations(m, q, negative.mean(axis=1))
 
 
 def _scored(total: Array, cell: Cell, orders: int) -> Array:
@@ -509,10 +520,10 @@ def _measured(
 ) -> tuple[list[dict[str, Any]], Array, Array, Array]:
     unit, seed = settings.unit, settings.seeds[0]
     pool = plain_pool(contexts, settings.assignments)
-    m, q = observations(counted, cells, pool, unit, seed, threads)
+    m, q, negative = observations(counted, cells, pool, unit, seed, threads)
     rho, tau = spearman_rows(m, q), kendall_all(m, q, threads)
     again = bootstrap_pool(contexts, settings.draws, settings.times, seed)
-    m_boot, q_boot = observations(counted, cells, again, unit, seed, threads)
+    m_boot, q_boot, _ = observations(counted, cells, again, unit, seed, threads)
     rho_boot = _means(spearman_rows(m_boot, q_boot), settings.times)
     tau_boot = _means(kendall_all(m_boot, q_boot, threads), settings.times)
     rows = []
@@ -525,8 +536,10 @@ def _measured(
             mean = float(_means(values[None], len(values))[0, 0])
             row[name] = mean
             row[f"{name}_low"], row[f"{name}_high"] = interval(drawn)
-            row[f"{name}_ci95_low"], row[f"{name}_ci95_high"] = fisher_interval(mean, q.shape[1])
             row[f"{name}_spread_low"], row[f"{name}_spread_high"] = interval(values)
+        ends = fisher_interval(row["spearman"], q.shape[1])
+        row["spearman_ci95_low"], row["spearman_ci95_high"] = ends
+        row["negative"] = float(negative[k])
         rows.append(row)
     return rows, m, q, rho_boot
 
@@ -548,7 +561,7 @@ def _seed_means(
     means = []
     pool = plain_pool(contexts, settings.assignments)
     for seed in settings.seeds:
-        m, q = observations(counted, cells, pool, settings.unit, seed, threads)
+        m, q, _ = observations(counted, cells, pool, settings.unit, seed, threads)
         means.append(_means(spearman_rows(m, q), len(pool))[:, 0])
     return np.stack(means, axis=1)
 
@@ -622,7 +635,7 @@ def figure_numbers(counted: Counted, settings: Settings, threads: int = 1) -> pd
     rows = []
     for kind, cells, unit in panels:
         pool = plain_pool(every, settings.figure_assignments)
-        m, q = observations(counted, cells, pool, unit, settings.seeds[0], threads)
+        m, q, _ = observations(counted, cells, pool, unit, settings.seeds[0], threads)
         for cell, rho in zip(cells, spearman_rows(m, q), strict=True):
             mean = float(_means(rho[None], len(rho))[0, 0])
             low, high = fisher_interval(mean, q.shape[1])

@@ -32,7 +32,8 @@ LEAD = (
     " systems are the human responses and the rated outputs of all other systems, so most are"
     " machine outputs. In square brackets: the paper's interval, on Twitter data that is not"
     " public. Outputs are those of a system in a context and stay apart where two systems wrote the"
-    " same (31 of DSTC7's 10,000)."
+    " same (31 of DSTC7's 10,000). *Share negative*: scores of a unit of which some order's"
+    " numerator is not positive, so that the rule decides."
 )
 PREDICTOR_LEAD = (
     "Estimates of the quality of single texts from the rated texts of other systems in the same"
@@ -148,11 +149,11 @@ def table2(numbers: Sequence[Numbers], published: pd.DataFrame) -> pd.DataFrame:
     shown = ["task", *CELL_KEYS]
     for column in ("spearman", "kendall"):
         shown += [column, f"{column}_low", f"{column}_high"]
-        shown += [f"{column}_ci95_low", f"{column}_ci95_high"]
-        shown += [f"paper_{name}" for name in INTERVALS if name.startswith(column)]
+        if column == "spearman":
+            shown += [*INTERVALS, *(f"paper_{name}" for name in INTERVALS)]
         shown += [f"{column}_spread_low", f"{column}_spread_high"]
     shown += ["seeds", "spearman_seeds_low", "spearman_seeds_high"]
-    shown += ["n", "unit", "pairs", "contexts", "provenance", "note"]
+    shown += ["negative", "n", "unit", "pairs", "contexts", "provenance", "note"]
     table = pd.DataFrame(records).reindex(columns=shown)
     for column in ("order", "gold", "seeds", "n", "unit", "pairs", "contexts"):
         table[column] = table[column].astype("Int64")
@@ -174,7 +175,7 @@ def _is_main(table: pd.DataFrame) -> list[bool]:
     ]
 
 
-def tests_table(numbers: Sequence[Numbers]) -> pd.DataFrame:
+def comparison_table(numbers: Sequence[Numbers]) -> pd.DataFrame:
     """ΔBLEU against BLEU and sBLEU on the same units, by task."""
     parts = [own.tests.assign(task=own.task, provenance=own.provenance) for own in numbers]
     absent = [
@@ -226,7 +227,7 @@ def _lines(rows: pd.DataFrame, choices: bool) -> str:
     header = ["metric", "references"]
     header += ["rule", "centre", "gold", "lacking", "tokens"] if choices else []
     header += ["Spearman (contexts drawn anew)", "as the paper's interval", "Kendall"]
-    header += [] if choices else ["paper, Twitter", "least and most over seeds"]
+    header += ["share negative"] if choices else ["paper, Twitter", "least and most over seeds"]
     lines = []
     for record in rows.to_dict("records"):
         row = {str(key): value for key, value in record.items()}
@@ -236,7 +237,9 @@ def _lines(rows: pd.DataFrame, choices: bool) -> str:
             line += [row["lacking"], row["tokens"]]
         low, high = (number(row[name]) for name in INTERVALS)
         line += [with_interval(row, "spearman"), f"({low}, {high})", with_interval(row, "kendall")]
-        if not choices:
+        if choices:
+            line.append(number(row["negative"]))
+        else:
             spread = (number(row[f"spearman_seeds_{end}"], 4) for end in ("low", "high"))
             line += [_bracket(row), " – ".join(spread)]
         lines.append(line)

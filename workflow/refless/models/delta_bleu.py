@@ -25,6 +25,10 @@ signed   the score is BP times the least precision, at least -1: the only rule u
 =======  ========================================================================================
 
 An order of which the hypotheses have no n-gram has precision 0 and is not smoothed.
+
+The authors' code (github.com/mgalley/sacreBLEU) departs from the formula where a hypothesis repeats
+an n-gram: it multiplies the greatest weight of a reference that has g with the greatest clipped
+count over all references, be they another's. On its own example both give the same.
 """
 
 from __future__ import annotations
