@@ -9,8 +9,10 @@ rule score_delta_bleu:
         gold=delta_bleu_gold,
         code=code("score_delta_bleu.py"),
     output:
-        units=multiext("results/delta_bleu/{task}/units", ".csv", ".json"),
-        tests=multiext("results/delta_bleu/{task}/tests", ".csv", ".json"),
+        units="results/delta_bleu/{task}/units.csv",
+        about_units="results/delta_bleu/{task}/units.json",
+        tests="results/delta_bleu/{task}/tests.csv",
+        about_tests="results/delta_bleu/{task}/tests.json",
     log:
         "results/logs/score_delta_bleu/{task}.log",
     benchmark:
@@ -24,7 +26,7 @@ rule score_delta_bleu:
     shell:
         "python workflow/scripts/score_delta_bleu.py --ratings $(dirname {input.ratings})"
         " {params.gold} --settings {params.settings} --threads {threads}"
-        " --out {output.units[0]} --tests {output.tests[0]} --log {log}"
+        " --out {output.units} --tests {output.tests} --log {log}"
 
 
 rule predict_delta_bleu:
@@ -32,7 +34,8 @@ rule predict_delta_bleu:
         ratings=predictor_ratings,
         code=code("predict_delta_bleu.py", *predictor_kernel_modules()),
     output:
-        multiext("results/delta_bleu/{task}/predictor", ".csv", ".json"),
+        csv="results/delta_bleu/{task}/predictor.csv",
+        json="results/delta_bleu/{task}/predictor.json",
     log:
         "results/logs/predict_delta_bleu/{task}.log",
     benchmark:
@@ -45,7 +48,7 @@ rule predict_delta_bleu:
         settings=as_json(predictor_settings()),
     shell:
         "python workflow/scripts/predict_delta_bleu.py --ratings results/ratings/{wildcards.task}"
-        " {params.references} --settings {params.settings} --out {output[0]} --log {log}"
+        " {params.references} --settings {params.settings} --out {output.csv} --log {log}"
 
 
 rule tabulate_delta_bleu_table2:
