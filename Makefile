@@ -43,8 +43,9 @@ readme: $(VENV)/core.done ## renew the README's table of published against repro
 	$(BIN)/snakemake --cores $(CORES) --quiet all -- bleu_neighbors_table1
 	$(BIN)/python workflow/scripts/update_readme.py
 
-benchmark: $(VENV)/dev.done ## how fast the kernels are here (BENCHMARK=--record: for the README)
+benchmark: $(VENV)/dev.done ## how fast kernels and ΔBLEU are here (BENCHMARK=--record: for the README)
 	$(BIN)/python workflow/scripts/benchmark_kernels.py $(BENCHMARK)
+	$(BIN)/python workflow/scripts/benchmark_delta_bleu.py $(BENCHMARK)
 
 lock: ## renew the locks (needs uv)
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header \

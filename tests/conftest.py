@@ -12,10 +12,25 @@ from pathlib import Path
 
 import pytest
 
-from tests.workflow import small_data
+from tests.workflow import small_data, small_dialogues
 
 ROOT = Path(__file__).parents[1]
 PARTS = ["Snakefile", "workflow", "config", "profiles", "envs", "resources"]
+
+
+# ΔBLEU on as few contexts as the small dialogues have, and without the data sets that are not among
+# them.
+DIALOGUES = [
+    ("dstc7: {unit: 100, units: [1, 2, 5, 10, 20, 50, 100]", "dstc7: {unit: 4, units: [1, 4]"),
+    (
+        "usr_topicalchat: {unit: 10, units: [1, 2, 3, 5, 10, 20]",
+        "usr_topicalchat: {unit: 4, units: [4]",
+    ),
+    ("    usr_personachat: {unit: 10, units: [1, 2, 3, 5, 10, 20], gold: false}\n", ""),
+    ("[dstc7, usr_topicalchat, usr_personachat, nem]", "[dstc7, usr_topicalchat, nem]"),
+    ("{nem: [bagel, sfrest, sfhot]}", "{nem: [bagel]}"),
+    ("assignments: 1000", "assignments: 20"),
+]
 
 
 @dataclass
@@ -70,7 +85,7 @@ def copy_project(target: Path, mirror: str = "") -> Project:
 
 
 def small_project(base: Path) -> Project:
-    """A project with two HUSE batches, chit-chat and essays of our own, behind its own mirror.
+    """A project with two HUSE batches, dialogues and essays of our own, behind its own mirror.
 
     METEOR is left out, since it needs WordNet. BERTScore has an encoder of our own, which is
     nowhere until a test puts it somewhere.
@@ -85,7 +100,7 @@ def small_project(base: Path) -> Project:
     names = "train_rel_2.tsv", "public_leaderboard_rel_2.tsv", "public_leaderboard_solution.csv"
     essays = {f"asap-sas/{name}": mirror / "asap-sas" / name for name in names}
     small_data.write_essays(*essays.values())
-    files |= essays
+    files |= essays | small_dialogues.write_dialogues(mirror)
     chat = mirror / "dstc7/dstc7-task2-human_eval.tgz"
     small_data.write_dstc7(chat, contexts=24, seed=7)
     files["dstc7/dstc7-task2-human_eval.tgz"] = chat
@@ -106,6 +121,9 @@ def small_project(base: Path) -> Project:
         "\nkernels: {}\n", "\nkernels: {bertscore.refless-tiny: {layer: 2}}\n"
     )
     settings = settings.replace("[bleu, rouge, meteor]", "[bleu, rouge]")
+    for old, new in DIALOGUES:
+        assert old in settings
+        settings = settings.replace(old, new)
     config.write_text(settings)
     return project
 

@@ -20,6 +20,7 @@ from refless.ratings import (
     anonymise,
     exact_points,
     read_table,
+    separate_items,
     write_table,
 )
 
@@ -281,3 +282,26 @@ def test_a_rating_that_is_not_its_label_is_named() -> None:
     data = RatedTexts(texts_table(), ratings.assign(rating=[0.3, 0.8]), scale=(0, 5))
     with pytest.raises(FormatError, match=r"label 2\.0 of text 't:2'"):
         data.check()
+
+
+def test_outputs_that_share_a_row_come_apart() -> None:
+    texts = pd.DataFrame(
+        {
+            "id": ["t:c:A", "t:c:C"],
+            "text": ["same", "other"],
+            "system": ["A+B", "C"],
+            "quality": [0.5, 0.125],
+            "n_ratings": [3, 1],
+            "item": ["t:c:A+t:c:B", "t:c:C"],
+        }
+    )
+    ratings = pd.DataFrame(
+        {"item": ["t:c:A", "t:c:B", "t:c:B", "t:c:C"], "rating": [0.25, 0.5, 0.75, 0.125]}
+    )
+    apart = separate_items(texts, ratings)
+    assert apart["id"].tolist() == ["t:c:A", "t:c:B", "t:c:C"]
+    assert apart["text"].tolist() == ["same", "same", "other"]
+    assert apart["system"].tolist() == ["A", "B", "C"]
+    assert apart["quality"].tolist() == [0.25, 0.625, 0.125]
+    assert apart["n_ratings"].tolist() == [1, 2, 1]
+    assert separate_items(apart, ratings) is apart

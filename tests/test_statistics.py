@@ -16,9 +16,13 @@ from refless.statistics import (
     correlation_p_value,
     draw_weights,
     evaluate,
+    fisher_interval,
     human_rows,
     interval,
+    kendall_rows,
     mean_squared_error,
+    midranks,
+    pearson_rows,
     spearman,
     weighted_midranks,
     weighted_pearson,
@@ -450,3 +454,48 @@ def test_no_result_hangs_on_the_size_of_a_block(
     whole = everything()
     monkeypatch.setattr(statistics, "BLOCK", block)
     assert everything() == whole
+
+
+# ---- rows at once, groups ----------------------------------------------------------------------
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 12), st.integers(1, 6))
+def test_ranks_and_correlations_of_rows_are_those_of_scipy(seed: int, n: int, levels: int) -> None:
+    generator = np.random.default_rng(seed)
+    x, y = generator.integers(0, levels, (2, 3, n)).astype(float)
+    np.testing.assert_array_equal(midranks(x), stats.rankdata(x, axis=1))
+    rho, tau = pearson_rows(midranks(x), midranks(y)), kendall_rows(x, y)
+    for row in range(3):
+        if np.ptp(x[row]) == 0 or np.ptp(y[row]) == 0:
+            assert np.isnan(rho[row])
+            assert np.isnan(tau[row])
+        else:
+            assert rho[row] == pytest.approx(stats.spearmanr(x[row], y[row]).statistic)
+            assert tau[row] == pytest.approx(stats.kendalltau(x[row], y[row]).statistic)
+
+
+def test_fisher_interval_is_that_of_scipy() -> None:
+    generator = np.random.default_rng(0)
+    x = generator.random(30)
+    found = stats.pearsonr(x, x + generator.random(30))
+    expected = found.confidence_interval()
+    assert fisher_interval(found.statistic, 30) == pytest.approx((expected.low, expected.high))
+    assert np.isnan(fisher_interval(0.5, 3)).all()
+    assert np.isnan(fisher_interval(NAN, 30)).all()
+
+
+def test_the_bootstrap_can_draw_whole_groups() -> None:
+    """Twins tell nothing new: with groups, they leave the interval as it is."""
+    generator = np.random.default_rng(1)
+    x = generator.random(50)
+    y = x + generator.random(50)
+    alone = evaluate(x, y, draws=400, seed=3)
+    twice = np.repeat(np.arange(50), 2)
+    groups = evaluate(x[twice], y[twice], draws=400, seed=3, groups=twice)
+    assert groups.spearman.value == pytest.approx(alone.spearman.value)
+    assert groups.spearman.low == pytest.approx(alone.spearman.low)
+    assert groups.mse.high == pytest.approx(alone.mse.high)
+    assert groups.coverage == alone.coverage
+    apart = evaluate(x[twice], y[twice], draws=400, seed=3)
+    assert apart.spearman.low > groups.spearman.low

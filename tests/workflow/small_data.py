@@ -110,12 +110,15 @@ def write_dstc7(path: Path, contexts: int, seed: int) -> None:
         "human-eval-per-judge": [
             ["JudgeID", "InstanceID", "SystemID", "Relevance", "Informativeness"]
         ],
+        "gold_responses": [["InstanceID", "Reference1", "Reference2"]],
     }
     for i in range(contexts):
         name = f"{i:06d}c0ffee{i:06d}"
         tables["context"].append([name, 2, f"what about {SUBJECTS[i % 5]}?"])
         own = texts[4 * i : 4 * i + 4]
         own[1] = own[0] if i % 8 == 0 else own[1]
+        if i:
+            tables["gold_responses"].append([name, own[2].capitalize(), "It never rains here ."])
         for system, text in zip(systems, own, strict=True):
             tables["system_responses"].append([system, name, text])
             good = generator.uniform(1.5, 4.5)

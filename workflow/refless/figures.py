@@ -31,6 +31,8 @@ TASK_LABELS = {
     "huse_generation": "generation",
     "huse_summarization": "summarization",
     "dstc7": "chit-chat (DSTC7)",
+    "usr_topicalchat": "TopicalChat",
+    "usr_personachat": "PersonaChat",
 }
 # Okabe-Ito: told apart with any colour vision, and in grey by the line style.
 COLOURS = {
@@ -84,12 +86,12 @@ def _label(task: str) -> str:
     return TASK_LABELS.get(task, task)
 
 
-def empty_figure() -> Figure:
+def empty_figure(reason: str = "no task with the published BLEU* kernel is there") -> Figure:
     """A figure that says why there is nothing to draw."""
     style()
     figure, ax = plt.subplots(figsize=(8.2, 1.2))
     ax.set_axis_off()
-    ax.text(0.5, 0.5, "no task with the published BLEU* kernel is there", ha="center")
+    ax.text(0.5, 0.5, reason, ha="center")
     return figure
 
 
@@ -211,6 +213,77 @@ def _size_axis(ax: Axes, curves: dict[str, pd.DataFrame]) -> None:
     smallest = min(curve["size"].min() for curve in curves.values())
     ax.set_xlim(0.8 * smallest, 1.25 * max(largest))
     ax.xaxis.set_major_formatter(lambda size, _: f"{size:,.0f}")
+
+
+METRIC_LOOKS = {
+    ("bleu", ""): ("BLEU", "#0072B2", "-", "o"),
+    ("sbleu", ""): ("sBLEU", "#009E73", "--", "s"),
+    ("delta_bleu", "w>=0.6"): ("ΔBLEU, $w\\geq 0.6$", "#E69F00", "-.", "D"),
+    ("delta_bleu", ""): ("ΔBLEU (B, C: all)", "#D55E00", "-", "^"),
+}
+
+
+def delta_bleu_figure(numbers: dict[str, pd.DataFrame]) -> Figure:
+    """Figure 2 of ΔBLEU, a row a task: Spearman's rho over threshold on w, unit size and order.
+
+    Parameters
+    ----------
+    numbers : by task, columns kind (threshold, unit or order), metric, references, order, unit,
+        spearman, spearman_ci95_low and _high (shaded)
+    """
+    if not numbers:
+        return empty_figure("no task of ΔBLEU is there")
+    style()
+    figure, axes = plt.subplots(
+        len(numbers),
+        3,
+        figsize=(8.2, 0.5 + 2.3 * len(numbers)),
+        squeeze=False,
+        sharey="row",
+        layout="constrained",
+    )
+    titles = {
+        "threshold": "(A) least weight $w$ of a reference",
+        "unit": "(B) contexts in a unit",
+        "order": "(C) highest order of n-grams",
+    }
+    for line, (task, table) in zip(axes, numbers.items(), strict=True):
+        for ax, kind in zip(line, titles, strict=True):
+            _metric_lines(ax, kind, table[table["kind"] == kind])
+            ax.axhline(0, color="0.7", lw=0.8, zorder=0)
+        line[0].set_ylabel(f"{_label(task)}\nSpearman's $\\rho$")
+        line[0].invert_xaxis()
+        line[1].set_xscale("log")
+        sizes = sorted(table.loc[table["kind"] == "unit", "unit"].unique())
+        line[1].set_xticks(sizes, [f"{size:g}" for size in sizes])
+        line[1].minorticks_off()
+        line[2].set_xticks(sorted(table.loc[table["kind"] == "order", "order"].unique()))
+    for ax, title in zip(axes[-1], titles.values(), strict=True):
+        ax.set_xlabel(title)
+    handles, labels = axes[0, 1].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=4, frameon=False)
+    return figure
+
+
+def _metric_lines(ax: Axes, kind: str, table: pd.DataFrame) -> None:
+    for (metric, references), (label, colour, line, marker) in METRIC_LOOKS.items():
+        own = table[table["metric"] == metric]
+        if kind == "threshold":
+            own = own.assign(threshold=own["references"].str.removeprefix("w>=").astype(float))
+        elif metric == "delta_bleu":
+            own = own[own["references"] == (references or "all")]
+        if own.empty or (kind == "threshold" and references):
+            continue
+        own = own.sort_values(kind)
+        ax.plot(own[kind], own["spearman"], line, color=colour, marker=marker, ms=3.5, label=label)
+        ax.fill_between(
+            own[kind],
+            own["spearman_ci95_low"],
+            own["spearman_ci95_high"],
+            color=colour,
+            alpha=0.12,
+            lw=0,
+        )
 
 
 def set_heat_maps(table: pd.DataFrame, titles: dict[str, str]) -> Figure:

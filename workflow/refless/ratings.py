@@ -197,6 +197,36 @@ def exact_points(
     return above * (common / number), (high - low) * common
 
 
+def separate_items(texts: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame:
+    """One row an output, where outputs that say the same share a row.
+
+    Parameters
+    ----------
+    texts, ratings : tidy tables; where ``texts`` has no column ``item`` they are apart already.
+        ``item`` names a row's outputs, ``<...>:<system>``, joined by ``+``; ``ratings`` has the
+        output that was rated under the same name.
+
+    Returns
+    -------
+    The rows of ``texts``; one of several outputs becomes as many, each with its own ``id``,
+    ``system``, ``quality`` (mean rating) and ``n_ratings``; other columns are repeated.
+    """
+    if "item" not in texts or not texts["item"].str.contains("+", regex=False).any():
+        return texts
+    shared = texts["item"].str.contains("+", regex=False).to_numpy()
+    apart = texts.assign(item=texts["item"].str.split("+")).explode("item")
+    split = np.repeat(shared, texts["item"].str.count(r"\+").to_numpy() + 1)
+    own = ratings.groupby("item")["rating"]
+    mean, number = (s.reindex(apart["item"]).to_numpy() for s in (own.mean(), own.size()))
+    name = apart["item"].str.rpartition(":")[2]
+    return apart.assign(
+        id=np.where(split, apart["item"], apart["id"]),
+        system=np.where(split, name, apart["system"]),
+        quality=np.where(split, mean, apart["quality"]),
+        n_ratings=np.where(split, np.nan_to_num(number), apart["n_ratings"]).astype(np.int64),
+    ).reset_index(drop=True)
+
+
 def anonymise(raters: Sequence[str]) -> list[str]:
     """``r001``, ``r002``, ... in order of first appearance."""
     seen: dict[str, str] = {}

@@ -7,7 +7,7 @@ import logging
 import signal
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from refless.errors import ReflessError
@@ -60,3 +60,8 @@ def _log_file(path: Path) -> logging.Handler:
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         return logging.FileHandler(path, mode="w", encoding="utf-8")
+
+
+def directories(pairs: Sequence[str]) -> dict[str, Path]:
+    """``name=directory`` as an option gives it -> the directory of each name, in their order."""
+    return {name: Path(place) for name, _, place in (pair.partition("=") for pair in pairs)}

@@ -207,6 +207,46 @@ def weighted_spearman(x: Array, y: Array, weights: Array) -> Array:
     return np.asarray(rho)
 
 
+def midranks(values: Array) -> Array:
+    """Ranks within each row of ``values`` (rows, n), from 1, ties sharing their mean."""
+    order = np.argsort(values, axis=1, kind="stable")
+    ordered = np.take_along_axis(values, order, axis=1)
+    position = np.arange(values.shape[1])
+    new = np.ones(values.shape, bool)
+    new[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    first = np.maximum.accumulate(np.where(new, position, 0), axis=1)
+    last = np.ones(values.shape, bool)
+    last[:, :-1] = new[:, 1:]
+    end = np.where(last, position, values.shape[1])
+    end = np.minimum.accumulate(end[:, ::-1], axis=1)[:, ::-1]
+    ranks = np.empty(values.shape)
+    np.put_along_axis(ranks, order, (first + end) / 2 + 1, axis=1)
+    return ranks
+
+
+def pearson_rows(x: Array, y: Array) -> Array:
+    """Pearson's r of each row of ``x`` and ``y`` (rows, n); of `midranks` it is Spearman's rho."""
+    return weighted_pearson(x, y, np.ones((1, x.shape[1])))
+
+
+def kendall_rows(x: Array, y: Array) -> Array:
+    """Kendall's tau-b of each row of ``x`` and ``y`` (rows, n); NaN where a side is constant."""
+    from refless._rank_pairs import kendall_loop
+
+    tau = np.empty(len(x))
+    kendall_loop(np.ascontiguousarray(x, np.float64), np.ascontiguousarray(y, np.float64), tau)
+    return tau
+
+
+def fisher_interval(r: float, n: int) -> tuple[float, float]:
+    """95% interval of a correlation of n pairs by Fisher's z; NaN for n < 4 or without r."""
+    if n < 4 or np.isnan(r) or abs(r) >= 1:
+        return float("nan"), float("nan")
+    half = 1.959963984540054 / np.sqrt(n - 3)
+    low, high = np.tanh([np.arctanh(r) - half, np.arctanh(r) + half])
+    return float(low), float(high)
+
+
 @dataclass(frozen=True)
 class Estimate:
     """A number with its 95% bootstrap interval; NaN where it is undefined."""
@@ -241,7 +281,13 @@ class Cell:
     n_covered: int
 
 
-def evaluate(prediction: Array, truth: Array, draws: int = 2000, seed: int = 0) -> Cell:
+def evaluate(
+    prediction: Array,
+    truth: Array,
+    draws: int = 2000,
+    seed: int = 0,
+    groups: Array | None = None,
+) -> Cell:
     """MSE, Spearman's rho and coverage with 95% intervals over candidates.
 
     Parameters
@@ -250,6 +296,8 @@ def evaluate(prediction: Array, truth: Array, draws: int = 2000, seed: int = 0) 
     truth : shape (candidates,), the human quality
     draws, seed : of the bootstrap; every draw resamples all candidates, covered or not, so that
         coverage varies with the others
+    groups : number of the group of each candidate (0, 1, ...), shape (candidates,): groups are then
+        drawn, whole, since candidates of one context are no independent evidence
 
     Source: Ethayarajh & Sadigh (2020), section 4 and definition 3.3; intervals are ours.
     """
@@ -263,10 +311,13 @@ def evaluate(prediction: Array, truth: Array, draws: int = 2000, seed: int = 0) 
         # every draw of uncovered candidates has coverage 0; of no candidates, none
         return Cell(Estimate(mse), Estimate(rho), Estimate(share, share, share), p_value, n, 0)
     drawn: list[tuple[Array, Array, Array]] = []
-    for weights in draw_blocks(n, draws, seed):
+    drawing = n if groups is None else int(groups.max()) + 1
+    for whole in draw_blocks(drawing, draws, seed):
+        weights = whole if groups is None else np.take(whole, groups, axis=1)
         inside = np.compress(covered, weights, axis=1)
         rhos = weighted_spearman(p, t, inside) if not np.isnan(rho) else np.array([])
-        drawn.append((weighted_mean((p - t) ** 2, inside), rhos, inside.sum(axis=1) / n))
+        share_drawn = inside.sum(axis=1) / weights.sum(axis=1)
+        drawn.append((weighted_mean((p - t) ** 2, inside), rhos, share_drawn))
     mse_draws, rho_draws, share_draws = map(np.concatenate, zip(*drawn, strict=True))
     return Cell(
         Estimate(mse, *interval(mse_draws)),

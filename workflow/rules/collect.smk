@@ -23,16 +23,26 @@ BLEU_NEIGHBORS_FIGURES = [
     "bleu_neighbors_essays",
     *BEYOND,
 ]
+DELTA_BLEU_TABLE2_FILES = [
+    *table_files(["delta_bleu_table2"]),
+    "results/tables/delta_bleu_table2_tests.csv",
+]
+DELTA_BLEU_FILES = [
+    *DELTA_BLEU_TABLE2_FILES,
+    *figure_files(["delta_bleu_figure2"]),
+    *table_files(["delta_bleu_predictor"]),
+]
 
 
 # Every table with a page of its own in the report, and what else stands there.
 REPORTED_TABLES = [f"results/tables/{table}.csv" for table in CATALOGUE]
-REPORTED_FIGURES = figure_files(BLEU_NEIGHBORS_FIGURES)
+REPORTED_FIGURES = figure_files([*BLEU_NEIGHBORS_FIGURES, "delta_bleu_figure2"])
 EVERYTHING = [
     *table_files(BLEU_NEIGHBORS_TABLES),
     *TABLE3_FILES,
     *AGREEMENT_FILES,
     *REPORTED_FIGURES,
+    *DELTA_BLEU_FILES,
     "results/report.html",
 ]
 
@@ -136,6 +146,27 @@ rule bleu_neighbors_figure3:
 rule bleu_neighbors_figure4:
     input:
         figure_files(["bleu_neighbors_figure4"]),
+
+
+rule delta_bleu:
+    input:
+        DELTA_BLEU_FILES,
+
+
+rule delta_bleu_table2:
+    input:
+        DELTA_BLEU_TABLE2_FILES,
+
+
+rule delta_bleu_figure2:
+    input:
+        figure_files(["delta_bleu_figure2"]),
+
+
+# Beyond the paper: ΔBLEU as an estimate of quality.
+rule delta_bleu_predictor:
+    input:
+        table_files(["delta_bleu_predictor"]),
 
 
 # What the report shows; asked for by the run of Snakemake inside the report's job.

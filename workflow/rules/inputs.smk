@@ -184,7 +184,12 @@ def shippable_files(wildcards):
         files += streamed_curve(task)
     if essays_mode() == "computed":
         files += [*essay_numbers("estimates"), *essay_numbers("set_sums")]
-    return files + cross_files_to_ship() + ablation_shippable()
+    return (
+        files
+        + cross_files_to_ship()
+        + ablation_shippable()
+        + delta_bleu_shippable(wildcards)
+    )
 
 
 def ship_commands(wildcards):
@@ -205,7 +210,9 @@ def ship_commands(wildcards):
         for out, paths in numbers_of.items()
         if paths
     ]
-    return " && ".join([*commands, *ablation_ship_commands()])
+    return " && ".join(
+        [*commands, *ablation_ship_commands(), *delta_bleu_ship_commands(wildcards)]
+    )
 
 
 # ---- neighbors ---------------------------------------------------------------------------------

@@ -359,7 +359,12 @@ def read_numbers(path: str | Path, columns: Sequence[str]) -> tuple[pd.DataFrame
     return table, about
 
 
-def require_settings(about: Mapping[str, Any], asked: Mapping[str, Any], path: str | Path) -> None:
+def require_settings(
+    about: Mapping[str, Any],
+    asked: Mapping[str, Any],
+    path: str | Path,
+    section: str = "bleu_neighbors.essays",
+) -> None:
     """Make sure that numbers were made under the settings asked for, of those in ``asked``.
 
     Raises
@@ -375,7 +380,7 @@ def require_settings(about: Mapping[str, Any], asked: Mapping[str, Any], path: s
             f"was made under other settings ({shown})",
             path=path,
             remedy="compute it from the data (shipped numbers are for the settings they were made"
-            " under), or take back the change under bleu_neighbors",
+            f" under), or take back the change under {section}",
         )
 
 

@@ -64,6 +64,27 @@ def signature(
     }
 
 
+def code_signature(modules: Iterable[str], data_sum: str) -> dict[str, Any]:
+    """What numbers depend on that no kernel alone makes.
+
+    Parameters
+    ----------
+    modules : files of the package that compute them, relative to it: ``models/delta_bleu.py``
+    data_sum : sum of what went in
+    """
+    modules = sorted(modules)
+    return {"modules": modules, "fingerprint": _code_sum(modules), "data": data_sum}
+
+
+def _code_sum(modules: Iterable[str]) -> str:
+    """SHA-256 of the code of modules, without comments, docstrings and blank lines."""
+    digest = hashlib.sha256()
+    for name in modules:
+        source = (FOLDER.parent / name).read_text(encoding="utf-8")
+        digest.update(f"{name}\n{_code(source)}\n".encode())
+    return digest.hexdigest()
+
+
 def matches_code(stored: Mapping[str, Any]) -> list[str]:
     """Reasons why a stored signature does not agree with this code; empty if it does.
 
@@ -72,6 +93,12 @@ def matches_code(stored: Mapping[str, Any]) -> list[str]:
     (``provenance``) name the versions that they came from; which are installed here, if any, is
     of no matter.
     """
+    if "modules" in stored:
+        modules = stored["modules"]
+        there = all((FOLDER.parent / name).is_file() for name in modules)
+        if there and stored.get("fingerprint") == _code_sum(modules):
+            return []
+        return [f"the code in {', '.join(modules)} has changed since these numbers were computed"]
     name = stored.get("kernel")
     try:
         module_path(str(name))

@@ -1,0 +1,236 @@
+"""ΔBLEU: a slow direct transcription, sacrebleu at weights 1, what must hold, bad input."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+import sacrebleu
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from refless.errors import SettingError
+from refless.models.delta_bleu import (
+    FLOOR,
+    RULES,
+    References,
+    Statistics,
+    Texts,
+    corpus_bleu,
+    corpus_delta_bleu,
+    scores,
+    sentence_bleu,
+)
+
+WORDS = st.lists(st.sampled_from("abcde"), max_size=9).map(" ".join)
+SOME_WORDS = st.lists(st.sampled_from("abcde"), min_size=1, max_size=9).map(" ".join)
+WEIGHT = st.integers(-12, 12).map(lambda twelfth: twelfth / 12)
+
+
+@st.composite
+def weighted(draw, max_items=4):
+    """Hypotheses, references and weights; the first of each item is positive."""
+    items = draw(st.integers(1, max_items))
+    hypotheses = [draw(WORDS) for _ in range(items)]
+    references, weights = [], []
+    for _ in range(items):
+        n = draw(st.integers(1, 4))
+        references.append([draw(SOME_WORDS) for _ in range(n)])
+        weights.append([max(1 / 12, draw(WEIGHT)), *(draw(WEIGHT) for _ in range(n - 1))])
+    return hypotheses, references, weights
+
+
+def grams(text: str, n: int) -> Counter:
+    words = text.split()
+    return Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
+
+
+def direct(hypotheses, references, weights, max_order, rule) -> float:
+    """Equations 1 and 2 of the paper, one loop after the other."""
+    precisions, zeros = [], 0
+    for n in range(1, max_order + 1):
+        top = bottom = 0.0
+        for h, own, given_weights in zip(hypotheses, references, weights, strict=True):
+            for g, count in grams(h, n).items():
+                found = [
+                    w * min(count, grams(r, n)[g])
+                    for r, w in zip(own, given_weights, strict=True)
+                    if g in grams(r, n)
+                ]
+                top += max(found, default=0.0)
+                bottom += max(w * count for w in given_weights)
+        p = top / bottom if bottom > 0 else 0.0
+        if rule == "smooth" and bottom > 0 and p <= 0:
+            zeros += 1
+            p = 1 / (2**zeros * bottom)
+        precisions.append(max(p, FLOOR) if rule == "floor" else p)
+    length = closest = 0
+    for h, own in zip(hypotheses, references, strict=True):
+        n = len(h.split())
+        length += n
+        closest += min((abs(len(r.split()) - n), len(r.split())) for r in own)[1]
+    penalty = 0.0 if length == 0 else min(1.0, math.exp(1 - closest / length))
+    if min(precisions) > 0:
+        return penalty * math.exp(sum(map(math.log, precisions)) / max_order)
+    return penalty * max(min(precisions), -1) if rule == "signed" else 0.0
+
+
+@settings(max_examples=100, deadline=None)
+@given(weighted(), st.integers(1, 5), st.sampled_from(RULES))
+def test_it_is_the_formula(case, max_order: int, rule: str) -> None:
+    ours = corpus_delta_bleu(*case, max_order=max_order, rule=rule)
+    # a sum that is 0 but for rounding falls on either side of the rule
+    if rule == "zero" and ours == 0:
+        assert direct(*case, max_order, rule) == pytest.approx(0, abs=1e-6)
+    else:
+        assert ours == pytest.approx(direct(*case, max_order, rule), abs=1e-9)
+    assert -1 <= ours <= 1 + 1e-12
+    assert ours >= 0 or rule == "signed"
+
+
+@settings(max_examples=100, deadline=None)
+@given(weighted(), st.integers(1, 5), st.sampled_from([("zero", "none"), ("smooth", "exp")]))
+def test_at_weights_1_it_is_the_bleu_of_sacrebleu(case, max_order: int, rules) -> None:
+    hypotheses, references, _ = case
+    ours = corpus_bleu(hypotheses, references, max_order, rules[0])
+    assert ours == corpus_delta_bleu(
+        hypotheses, references, [[1.0] * len(own) for own in references], max_order, rules[0]
+    )
+    metric = sacrebleu.BLEU(
+        tokenize="none", force=True, smooth_method=rules[1], max_ngram_order=max_order
+    )
+    # sacrebleu wants as many references of each: a repeated one changes nothing
+    most = max(map(len, references))
+    padded = [own + [own[0]] * (most - len(own)) for own in references]
+    theirs = metric.corpus_score(hypotheses, [list(column) for column in zip(*padded, strict=True)])
+    if not any(theirs.counts):  # where nothing matches at all, sacrebleu gives up before smoothing
+        assert theirs.score == 0
+    else:
+        assert ours == pytest.approx(theirs.score / 100, abs=1e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(weighted(), st.integers(1, 4))
+def test_the_best_reference_of_every_item_scores_1(case, max_order: int) -> None:
+    _, references, weights = case
+    best = [
+        max(zip(given_weights, own, strict=True))[1]
+        for own, given_weights in zip(references, weights, strict=True)
+    ]
+    long_enough = any(len(text.split()) >= max_order for text in best)
+    score = corpus_delta_bleu(best, references, weights, max_order)
+    assert score == pytest.approx(1.0 if long_enough else 0.0)
+
+
+def test_matches_with_bad_references_cost() -> None:
+    references, weights = [["a b c d", "e f g h"]], [[1.0, -0.5]]
+    good = corpus_delta_bleu(["a b x y"], references, weights, 2, "signed")
+    nothing = corpus_delta_bleu(["w x y z"], references, weights, 2, "signed")
+    bad = corpus_delta_bleu(["e f x y"], references, weights, 2, "signed")
+    assert good > nothing == 0 > bad
+    # unigrams -0.5 * 2 / 4, bigrams -0.5 * 1 / 3
+    assert bad == pytest.approx(-0.25)
+    assert corpus_delta_bleu(["e f x y"], references, weights, 2) == 0
+    assert corpus_delta_bleu(["e f x y"], references, weights, 2, "floor") == pytest.approx(FLOOR)
+    smoothed = math.sqrt(1 / (2 * 4) * 1 / (4 * 3))
+    assert corpus_delta_bleu(["e f x y"], references, weights, 2, "smooth") == pytest.approx(
+        smoothed
+    )
+
+
+def test_sentence_bleu_by_hand() -> None:
+    # unigrams 2 of 3, bigrams (1 + 1) / (2 + 1); penalty exp(1 - (4 + 1) / 3)
+    found = sentence_bleu(["a b x", "p q"], [["a b c d"], ["x y"]], 2)
+    assert found[0] == pytest.approx(math.sqrt(2 / 3 * 2 / 3) * math.exp(1 - 5 / 3))
+    assert found[1] == 0
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_leaving_an_owner_out_is_counting_without_them(data) -> None:
+    """Statistics of every column are those of the references that are left."""
+    owners, max_order = 3, 3
+    n = data.draw(st.integers(0, 6))
+    texts = [data.draw(WORDS), *(data.draw(WORDS) for _ in range(n))]
+    owner = [data.draw(st.integers(-1, owners - 1)) for _ in range(n)]
+    weight = [data.draw(WEIGHT) for _ in range(n)]
+    counted = Texts(texts, max_order)
+
+    def statistics(kept: list[int], columns: int) -> Statistics:
+        references = References(
+            np.array([0, len(kept)]),
+            np.array(kept, np.int64) + 1,
+            np.array([owner[k] for k in kept], np.int64),
+            np.array([weight[k] for k in kept], np.float64),
+        )
+        return counted.statistics([0], [0], [0], references, columns)
+
+    found = statistics(list(range(n)), owners)
+    for column in range(1 + owners):
+        kept = [k for k in range(n) if owner[k] not in (0, column - 1 if column else 0)]
+        alone = statistics(kept, 0)
+        for name in ("matches", "totals", "length", "closest"):
+            np.testing.assert_allclose(
+                getattr(found, name)[:, column], getattr(alone, name)[:, 0], rtol=0, atol=1e-12
+            )
+
+
+def test_scores_of_sums_are_the_corpus_score() -> None:
+    hypotheses = ["a b c", "b b a d", "c"]
+    references = [["a b d", "c c"], ["b a d"], ["c d", "a"]]
+    weights = [[0.5, -0.25], [1.0], [0.25, 0.75]]
+    flat = [text for own in references for text in own]
+    found = Texts([*hypotheses, *flat], 2).statistics(
+        np.arange(3),
+        np.full(3, -1),
+        np.arange(3),
+        References(
+            np.array([0, 2, 3, 5]),
+            np.arange(3, 8),
+            np.full(5, -1),
+            np.array([w for own in weights for w in own]),
+        ),
+    )
+    both = Statistics(*(part[:2, 0].sum(axis=0) for part in vars(found).values()))
+    assert scores(both) == pytest.approx(
+        corpus_delta_bleu(hypotheses[:2], references[:2], weights[:2], 2)
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (([], [], []), "no hypothesis"),
+        (("a b", [["a"]], [[1]]), "one string"),
+        ((["a b"], ["a b"], [[1]]), "one string"),
+        ((["a", "b"], [["a"]], [[1]]), "2 hypotheses, but references of 1 items"),
+        ((["a"], [["a"]], [[1], [1]]), "weights of 2"),
+        ((["a", "b"], [["a"], ["b", "c"]], [[1], [1]]), r"item 1 .* 2 references, but 1 weights"),
+        ((["a"], [[]], [[]]), "item 0 .* no reference"),
+        ((["a", "b"], [["a"], ["b"]], [[1], [0.0]]), r"item 1 .* positive weight .*0\.0"),
+        ((["a"], [["a"]], [[float("nan")]]), "item 0 .* weight of nan"),
+        ((["a"], [["a"]], [[1.5]]), r"item 0 .* weight of 1\.5"),
+    ],
+)
+def test_bad_input_is_named(arguments, named: str) -> None:
+    with pytest.raises(SettingError, match=named):
+        corpus_delta_bleu(*arguments)
+
+
+@pytest.mark.parametrize("max_order", [0, -1, 1.5])
+def test_a_wrong_order_or_rule_is_named(max_order) -> None:
+    with pytest.raises(SettingError, match="max_order"):
+        corpus_delta_bleu(["a"], [["a"]], [[1]], max_order)
+    with pytest.raises(SettingError, match="unknown rule 'clip'"):
+        corpus_delta_bleu(["a"], [["a"]], [[1]], rule="clip")
+
+
+def test_the_default_order_is_4_and_any_order_goes() -> None:
+    text = "a b c d e f g"
+    assert corpus_delta_bleu([text], [[text]], [[0.5]]) == pytest.approx(1)
+    assert corpus_delta_bleu(["a b c"], [["a b c"]], [[1]]) == 0  # no 4-gram
+    assert corpus_delta_bleu([text], [[text]], [[0.5]], 7) == pytest.approx(1)
+    assert corpus_delta_bleu([text], [[text]], [[0.5]], 8) == 0
+    assert corpus_delta_bleu([""], [["a"]], [[1]], 1) == 0

@@ -1,0 +1,263 @@
+"""ΔBLEU as an estimate of quality, beside BLEU Neighbors and kernels.
+
+Stage: cell. In: rated texts, each with the rated texts of the same context (or of the same MR, with
+unrated human references) as its references. Out: Spearman's rho, error and coverage of each model.
+
+=============  ==================================================================================
+context_mean   mean quality of the references: what the context alone tells, without the text
+sbleu          smoothed sentence BLEU against the references, whatever their quality
+delta_bleu     sentence ΔBLEU against the references, weighted by their quality
+kernel_mean    mean quality of the references, weighted by their similarity to the text
+neighbors      BLEU Neighbors: mean quality of all similar rated texts, of whatever context
+=============  ==================================================================================
+
+A reference never comes from the system whose text is rated. Scores that are no quality become one
+by a straight line fitted on other contexts (`calibrated`), so that errors can be compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from refless.errors import FormatError
+from refless.experiments.delta_bleu import tokenize
+from refless.kernels import kernel
+from refless.models.delta_bleu import (
+    References,
+    Statistics,
+    Texts,
+    scores,
+    smoothed_scores,
+)
+from refless.models.neighbors import NeighborsRegressor
+from refless.statistics import evaluate
+
+Array = np.ndarray
+
+ORDER = 2
+FOLDS = 10
+MODULES = (
+    *("models/delta_bleu.py", "models/_weighted_matches.py", "models/neighbors.py"),
+    *("experiments/delta_bleu_predictor.py", "experiments/delta_bleu.py"),
+)
+"""The code that decides the numbers, besides that of the kernels."""
+COLUMNS = ["model", "variant", "kernel", "spearman", "mse", "coverage", "n", "n_covered"]
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Rated texts, which are each other's references, and references that are only that.
+
+    texts : the rated ones, then the others
+    quality : (texts,); of the others, what they are taken to be worth
+    owner, group : (texts,), int64: who wrote it, and its context or MR, numbered from 0
+    rated : how many of them are rated
+    """
+
+    texts: list[str]
+    quality: Array
+    owner: Array
+    group: Array
+    rated: int
+
+    def centre(self) -> float:
+        """Mean quality of the rated texts."""
+        return float(self.quality[: self.rated].mean())
+
+
+def same_context(texts: pd.DataFrame) -> Candidates:
+    """Rated texts with the column ``context_id``; two humans (``model``) are two owners."""
+    rated = texts[texts["n_ratings"] > 0]
+    owner = rated["model"] if "model" in rated else rated["system"]
+    return Candidates(
+        rated["text"].tolist(),
+        rated["quality"].to_numpy(np.float64),
+        pd.factorize(owner)[0].astype(np.int64),
+        pd.factorize(rated["context_id"])[0].astype(np.int64),
+        len(rated),
+    )
+
+
+def same_mr(texts: pd.DataFrame, humans: Mapping[str, pd.DataFrame]) -> Candidates:
+    """NEM's outputs with the human references of the same MR, at the top of the scale.
+
+    Parameters
+    ----------
+    texts : columns ``dataset`` and ``mr_key`` besides the usual
+    humans : by ``dataset``, tables with ``mr_key`` and ``text_nem``
+
+    Raises
+    ------
+    FormatError : there are no human references of a data set.
+    """
+    lost = sorted(set(texts["dataset"]) - set(humans))
+    if lost:
+        raise FormatError(f"there are no human references for {', '.join(lost)}")
+    keys = (texts["dataset"] + " " + texts["mr_key"]).tolist()
+    owners = texts["system"].tolist()
+    words, quality = texts["text"].tolist(), texts["quality"].tolist()
+    known = set(keys)
+    for name, table in humans.items():
+        for mr, text in zip(table["mr_key"], table["text_nem"], strict=True):
+            if f"{name} {mr}" in known:
+                keys.append(f"{name} {mr}")
+                owners.append("human")
+                words.append(text)
+                quality.append(1.0)
+    return Candidates(
+        words,
+        np.array(quality, np.float64),
+        pd.factorize(np.array(owners, object))[0].astype(np.int64),
+        pd.factorize(np.array(keys, object))[0].astype(np.int64),
+        len(texts),
+    )
+
+
+def references_of(candidates: Candidates, weight: Array) -> References:
+    """All texts as references of their groups."""
+    order, bounds = _by_group(candidates)
+    return References(bounds, order, candidates.owner[order], weight[order])
+
+
+def _by_group(candidates: Candidates) -> tuple[Array, Array]:
+    """Numbers of the texts, group by group, and where each group starts."""
+    order = np.argsort(candidates.group, kind="stable")
+    groups = np.arange(int(candidates.group.max()) + 2)
+    return order, np.searchsorted(candidates.group[order], groups).astype(np.int64)
+
+
+def sentence_statistics(candidates: Candidates, counted: Texts, weight: Array) -> Statistics:
+    """Of each rated text against the references of its group that others wrote."""
+    n = candidates.rated
+    found = counted.statistics(
+        np.arange(n), candidates.owner[:n], candidates.group[:n], references_of(candidates, weight)
+    )
+    return Statistics(*(part[:, 0] for part in vars(found).values()))
+
+
+def sentence_scores(candidates: Candidates) -> dict[tuple[str, str], Array]:
+    """(model, variant) -> score of each rated text, NaN where it is undefined: no reference, or,
+    for ΔBLEU, none of positive weight."""
+    counted = Texts([tokenize(text) for text in candidates.texts], ORDER)
+    plain = sentence_statistics(candidates, counted, np.ones(len(candidates.texts)))
+    found = {("sbleu", ""): np.where(plain.closest >= 0, smoothed_scores(plain), np.nan)}
+    for centre, middle in (("scale", 0.5), ("mean", candidates.centre())):
+        weight = np.clip((candidates.quality - middle) / max(middle, 1 - middle), -1, 1)
+        own = sentence_statistics(candidates, counted, weight)
+        positive = np.where(np.isfinite(own.totals), own.totals, -1)[:, 0] > 0
+        for rule in ("smooth", "signed"):
+            score = np.where(positive, scores(own, rule), np.nan)
+            found["delta_bleu", f"{rule}, centre {centre}"] = score
+    return found
+
+
+def context_means(candidates: Candidates) -> Array:
+    """Mean quality of the references of each rated text, NaN without any."""
+    return _weighted_mean(candidates, lambda rows, columns: np.ones((len(rows), len(columns))))
+
+
+def kernel_means(candidates: Candidates, name: str) -> Array:
+    """The same, weighted by the similarity; NaN where nothing is similar at all."""
+    texts = candidates.texts
+
+    def similarity(rows: Array, columns: Array) -> Array:
+        return kernel(name, [texts[r] for r in rows], [texts[c] for c in columns], threads=1)
+
+    return _weighted_mean(candidates, similarity)
+
+
+def _weighted_mean(candidates: Candidates, similarity: Callable[[Array, Array], Array]) -> Array:
+    order, bounds = _by_group(candidates)
+    found = np.full(candidates.rated, np.nan)
+    for start, end in pairwise(bounds):
+        columns = order[start:end]
+        rows = columns[columns < candidates.rated]
+        others = candidates.owner[rows][:, None] != candidates.owner[columns][None, :]
+        weight = np.where(others, similarity(rows, columns), 0.0)
+        total = weight.sum(axis=1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            found[rows] = np.where(total > 0, weight @ candidates.quality[columns] / total, np.nan)
+    return found
+
+
+def calibrated(score: Array, quality: Array, group: Array, seed: int = 0) -> Array:
+    """Quality read off a score by a straight line, fitted by least squares on other groups.
+
+    Groups are dealt at random to `FOLDS` folds; a score is calibrated by the line of all other
+    folds, so no text and no context calibrates itself. NaN where the score is.
+    """
+    generator = np.random.default_rng(seed)
+    fold = (generator.permutation(int(group.max()) + 1) % FOLDS)[group]
+    there = ~np.isnan(score)
+    found = np.full(len(score), np.nan)
+    for k in range(FOLDS):
+        fit, asked = there & (fold != k), there & (fold == k)
+        if not fit.any() or not asked.any():
+            continue
+        x, y = score[fit], quality[fit]
+        spread = ((x - x.mean()) ** 2).sum()
+        slope = ((x - x.mean()) * (y - y.mean())).sum() / spread if spread > 0 else 0.0
+        found[asked] = y.mean() + slope * (score[asked] - x.mean())
+    return found
+
+
+def predictor_numbers(
+    candidates: Candidates,
+    kernels: Mapping[str, float],
+    min_neighbors: int,
+    max_share: float,
+    draws: int,
+    seed: int,
+) -> pd.DataFrame:
+    """One row a model, with the columns `COLUMNS`, intervals over groups, and ``references``, the
+    mean number of references of a text.
+
+    Parameters
+    ----------
+    kernels : name -> tau of BLEU Neighbors
+    """
+    n = candidates.rated
+    quality, group = candidates.quality[:n], candidates.group[:n]
+    found: list[tuple[str, str, str, Array]] = [
+        ("context_mean", "", "", context_means(candidates)),
+        *((model, variant, "", s) for (model, variant), s in sentence_scores(candidates).items()),
+    ]
+    for name, tau in kernels.items():
+        found.append(("kernel_mean", "", name, kernel_means(candidates, name)))
+        model = NeighborsRegressor(name, tau, min_neighbors, max_share)
+        found.append(
+            ("neighbors", "", name, model.fit(candidates.texts[:n], quality).leave_one_out())
+        )
+    number = _numbers_of_references(candidates)
+    rows = []
+    for model_name, variant, name, score in found:
+        raw = evaluate(score, quality, draws, seed, group)
+        line = evaluate(calibrated(score, quality, group, seed), quality, draws, seed, group)
+        row: dict[str, Any] = {"model": model_name, "variant": variant, "kernel": name}
+        for column, estimate in (
+            ("spearman", raw.spearman),
+            ("mse", line.mse),
+            ("coverage", raw.coverage),
+        ):
+            row |= {
+                column: estimate.value,
+                f"{column}_low": estimate.low,
+                f"{column}_high": estimate.high,
+            }
+        rows.append(row | {"n": raw.n, "n_covered": raw.n_covered, "references": number})
+    return pd.DataFrame(rows)
+
+
+def _numbers_of_references(candidates: Candidates) -> float:
+    """Mean number of references, over the rated texts."""
+    n = candidates.rated
+    all_of = np.bincount(candidates.group)[candidates.group[:n]]
+    pair = candidates.group * (candidates.owner.max() + 1) + candidates.owner
+    own = np.bincount(pair)[pair[:n]]
+    return float((all_of - own).mean())
