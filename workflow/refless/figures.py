@@ -80,12 +80,12 @@ def _label(task: str) -> str:
     return TASK_LABELS.get(task, task)
 
 
-def empty_figure() -> Figure:
+def empty_figure(reason: str = "no task with the published BLEU* kernel is there") -> Figure:
     """A figure that says why there is nothing to draw."""
     style()
     figure, ax = plt.subplots(figsize=(8.2, 1.2))
     ax.set_axis_off()
-    ax.text(0.5, 0.5, "no task with the published BLEU* kernel is there", ha="center")
+    ax.text(0.5, 0.5, reason, ha="center", wrap=True)
     return figure
 
 
@@ -245,4 +245,60 @@ def set_heat_maps(table: pd.DataFrame, titles: dict[str, str]) -> Figure:
         ax.set_ylabel("test essays of set (their number)")
         if rho.isna().all(axis=None):
             ax.text(0.5, 0.5, "not available", transform=ax.transAxes, ha="center", va="center")
+    return figure
+
+
+def learning_curve_figure(
+    curve: pd.DataFrame, labels: dict[tuple[str, str], str], points: pd.DataFrame
+) -> Figure:
+    """Pearson and Spearman over the number of rated training outputs.
+
+    Parameters
+    ----------
+    curve : columns model, reading, size, pearson, spearman; several rows a size are a spread
+    labels : (model, reading) -> label, in order
+    points : columns label, size, pearson, spearman: what was trained at one size only
+    """
+    style()
+    figure, axes = plt.subplots(1, 2, figsize=(8.2, 3.6), sharey=True)
+    looks = list(zip(COLOURS.values(), STYLES.values(), strict=True))
+    ticks = sorted(curve.loc[curve["reading"] == curve["reading"].iloc[0], "size"].unique())
+    for ax, column in zip(axes, ("pearson", "spearman"), strict=True):
+        for (model, reading), (colour, line) in zip(labels, looks, strict=False):
+            own = curve[(curve["model"] == model) & (curve["reading"] == reading)]
+            grouped = own.groupby("size")[column]
+            mean, spread = grouped.mean(), grouped.std(ddof=0)
+            ax.plot(mean.index, mean, line, color=colour, label=labels[model, reading])
+            ax.fill_between(mean.index, mean - spread, mean + spread, color=colour, alpha=0.2, lw=0)
+        for mark, row in zip("Dos^", points.to_dict("records"), strict=False):
+            if pd.notna(row[column]):
+                ax.plot(
+                    row["size"],
+                    row[column],
+                    mark,
+                    ms=5.5,
+                    mec="0.1",
+                    mfc="none",
+                    ls="none",
+                    label=row["label"],
+                    zorder=5,
+                    clip_on=False,
+                )
+        ax.set_xscale("log")
+        ax.minorticks_off()
+        ax.set_xticks(ticks, [str(tick) for tick in ticks])
+        ax.set_xlabel("rated training outputs")
+    axes[0].set_ylabel("Pearson's $r$")
+    axes[1].set_ylabel("Spearman's $\\rho$")
+    handles, names = axes[0].get_legend_handles_labels()
+    figure.legend(
+        handles,
+        names,
+        frameon=False,
+        loc="upper center",
+        ncols=2,
+        fontsize="small",
+        bbox_to_anchor=(0.5, 0.0),
+    )
+    figure.tight_layout()
     return figure

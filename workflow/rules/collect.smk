@@ -10,12 +10,19 @@ BLEU_NEIGHBORS_FIGURES = [
     "bleu_neighbors_figure4",
     "bleu_neighbors_essays",
 ]
+RNN_QE_TABLES = [f"rnn_qe_table{number}" for number in range(1, 6)]
+RNN_QE_FILES = [
+    *table_files(RNN_QE_TABLES),
+    *(f"results/tables/rnn_qe_table{number}_williams.csv" for number in (3, 4, 5)),
+    *figure_files(["rnn_qe_data_size"]),
+]
 
 
 EVERYTHING = [
     *table_files(BLEU_NEIGHBORS_TABLES),
     *TABLE3_FILES,
     *figure_files(BLEU_NEIGHBORS_FIGURES),
+    *RNN_QE_FILES,
     "results/report.html",
 ]
 
@@ -91,9 +98,46 @@ rule bleu_neighbors_figure4:
         figure_files(["bleu_neighbors_figure4"]),
 
 
+rule rnn_qe:
+    input:
+        RNN_QE_FILES,
+
+
+rule rnn_qe_table1:
+    input:
+        table_files(["rnn_qe_table1"]),
+
+
+rule rnn_qe_table2:
+    input:
+        table_files(["rnn_qe_table2"]),
+
+
+rule rnn_qe_table3:
+    input:
+        table_files(["rnn_qe_table3"]),
+
+
+rule rnn_qe_table4:
+    input:
+        table_files(["rnn_qe_table4"]),
+
+
+rule rnn_qe_table5:
+    input:
+        table_files(["rnn_qe_table5"]),
+
+
+# Beyond the paper: how many rated outputs it takes.
+rule rnn_qe_data_size:
+    input:
+        figure_files(["rnn_qe_data_size"]),
+
+
 # What the report shows; asked for by the run of Snakemake inside the report's job.
 rule reported:
     input:
         table_files(BLEU_NEIGHBORS_TABLES),
         TABLE3_FILES,
         figure_files(BLEU_NEIGHBORS_FIGURES),
+        RNN_QE_FILES,

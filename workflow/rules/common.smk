@@ -246,6 +246,7 @@ def what_was_built():
             lines.append(f"  {name:8s}" + ", ".join(map(str, found)))
     shipped = [task for task in NEIGHBORS["tasks"] if task_mode(task) == "shipped"]
     shipped += [ESSAYS] if essays_mode() == "shipped" else []
+    shipped += ["rnn_qe"] if rnn_qe_mode() == "shipped" else []
     if shipped:
         lines.append(
             f"  From shipped numbers: {', '.join(shipped)}. To compute them from the raw data:"

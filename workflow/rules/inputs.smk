@@ -133,6 +133,8 @@ def shippable_files(wildcards):
     ]
     if essays_mode() == "computed":
         files += [*essay_numbers("estimates"), *essay_numbers("set_sums")]
+    if rnn_qe_mode() == "computed":
+        files += [*rnn_qe_numbers("outputs"), *rnn_qe_numbers("curve")]
     return files
 
 
@@ -147,7 +149,7 @@ def ship_commands(wildcards):
         commands.append(
             f"python workflow/scripts/ship_essays.py {' '.join(paths)} --out {SHIPPED_ESSAYS}"
         )
-    return " && ".join(commands)
+    return " && ".join(commands + rnn_qe_ship_commands())
 
 
 # ---- neighbors ---------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Copy the numbers of the essays to resources/shipped: no text is in them. Stage: none.
+"""Copy tables of numbers, the essays' or others, to resources/shipped: no text. Stage: none.
 
 For the maintainers, after a kernel or a recipe has changed.
 """
@@ -15,7 +15,7 @@ from refless.scripting import run
 
 def main(arguments: argparse.Namespace) -> None:
     for path in arguments.numbers:
-        _, about = read_numbers(path, ["id"])
+        _, about = read_numbers(path, [])
         if about["provenance"] != "computed":
             raise StaleError("these numbers were not computed here", path=path)
         about["provenance"] = "shipped"

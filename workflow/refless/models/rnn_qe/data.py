@@ -55,6 +55,7 @@ CONFIGURATIONS = (1, 2, 3)
 SYNTHESISE = ("first_part", "all_parts")
 ERRORS = 4
 FOLDS = 5
+APART = "apart"
 REFERENCE_TASKS = ("bagel", "sfrest", "sfhot")
 # The test sets of tables 4 and 5: experiment -> column of the rated outputs and its value.
 CROSS = {"cross_domain": ("dataset", "sfhot"), "cross_system": ("system", "LOLS")}
@@ -347,23 +348,29 @@ def read_texts(directory: str | Path) -> Texts:
     return Texts.of(rated, pd.concat([table[columns] for table in references], ignore_index=True))
 
 
-def splits_of(rated: pd.DataFrame, name: str, seed: int, synthesise: str) -> list[Split]:
-    """The splits behind a name of `names`: five folds, or one split of tables 4 and 5.
+def apart(rated: pd.DataFrame) -> pd.DataFrame:
+    """The rated outputs of `Texts` keyed by delexicalised MR and text.
 
-    Raises
-    ------
-    SettingError : an unknown name.
+    Folds made of them never have the same on both sides; those of the paper do, where the MR or
+    the output differ in a value.
     """
-    experiment, _, configuration = name.rpartition("_setup")[0].rpartition("_")
-    if not experiment:
-        return cross_validation(rated, seed, synthesise)
+    return rated.assign(mr_key=rated["mr"], text=rated["words"])
+
+
+def splits_of(rated: pd.DataFrame, name: str, seed: int, synthesise: str) -> list[Split]:
+    """The splits behind a name of `names`: five folds, or one split of tables 4 and 5."""
+    prefix = name.rpartition("setup")[0].rstrip("_")
+    if prefix in ("", APART):
+        return cross_validation(apart(rated) if prefix else rated, seed, synthesise)
+    experiment, _, configuration = prefix.rpartition("_")
     return [cross_split(rated, experiment, int(configuration), seed)]
 
 
 def names() -> list[str]:
-    """``setup1`` ... (cross-validation), ``cross_domain_1_setup1`` ... (tables 4 and 5)."""
+    """``setup1`` ... (cross-validation), ``cross_domain_1_setup1`` ... (tables 4 and 5), and
+    ``apart_setup1`` ... (cross-validation on the folds of `apart`, not in the paper)."""
     before = ["", *(f"{name}_{number}_" for name in CROSS for number in CONFIGURATIONS)]
-    return [f"{prefix}setup{setup}" for prefix in before for setup in SETUPS]
+    return [f"{prefix}setup{setup}" for prefix in [*before, f"{APART}_"] for setup in SETUPS]
 
 
 def tables(
