@@ -64,7 +64,7 @@ def copy_project(target: Path, mirror: str = "") -> Project:
 
 
 def small_project(base: Path) -> Project:
-    """A project with two HUSE batches and essays of our own, behind a mirror of its own.
+    """A project with two HUSE batches, essays and rated outputs of our own, behind its own mirror.
 
     METEOR is left out, since it needs WordNet.
     """
@@ -79,6 +79,9 @@ def small_project(base: Path) -> Project:
     essays = {f"asap-sas/{name}": mirror / "asap-sas" / name for name in names}
     small_data.write_essays(*essays.values())
     files |= essays
+    files |= {
+        str(path.relative_to(mirror)): path for path in small_data.write_rated_outputs(mirror)
+    }
     project = copy_project(base / "project", str(mirror))
     small_data.register(project.path, files)
     config = project.path / "config" / "config.yaml"
@@ -86,6 +89,7 @@ def small_project(base: Path) -> Project:
     settings, changed = re.subn(r"(?m)^    meteor: .*\n", "", settings)
     assert changed == 1
     settings = settings.replace(", bleu.char.unclipped]", "]")
+    settings = settings.replace("sizes: [50, 100, 200, 400, 800]", "sizes: [50, 100]")
     config.write_text(settings)
     return project
 

@@ -260,21 +260,26 @@ def learning_curve(
     rows = []
     for reading, splits in folds.items():
         whole = min(len(split.train) for split in splits)
-        for size in [*(n for n in counts if n < whole), whole]:
-            for subset in range(subsets if size < whole else 1):
-                smaller = _subsets(splits, size, np.random.default_rng([seed, size, subset]))
-                for model in VIEWS:
-                    raw = _predicted(PREDICTORS[model, "dev"], context, smaller)
-                    rows.append(
-                        {"model": model, "reading": reading, "size": size, "subset": subset}
-                        | statistics(to_scale(raw), context.rating)
-                        | {"coverage": float((~np.isnan(raw)).mean())}
-                    )
+        drawn = [(n, subset) for n in counts if n < whole for subset in range(subsets)]
+        for size, subset in [*drawn, (whole, 0)]:
+            generator = np.random.default_rng([seed, size, subset])
+            smaller = _subsets(splits, size if size < whole else None, generator)
+            for model in VIEWS:
+                raw = _predicted(PREDICTORS[model, "dev"], context, smaller)
+                rows.append(
+                    {"model": model, "reading": reading, "size": size, "subset": subset}
+                    | statistics(to_scale(raw), context.rating)
+                    | {"coverage": float((~np.isnan(raw)).mean())}
+                )
     return pd.DataFrame(rows)
 
 
-def _subsets(splits: Sequence[Split], size: int, generator: np.random.Generator) -> list[Split]:
-    """The splits with training parts of ``size`` rows at most."""
+def _subsets(
+    splits: Sequence[Split], size: int | None, generator: np.random.Generator
+) -> list[Split]:
+    """The splits with training parts of ``size`` random rows, or as they are."""
+    if size is None:
+        return list(splits)
     return [replace(split, train=generator.permutation(split.train)[:size]) for split in splits]
 
 

@@ -199,7 +199,7 @@ def cross_split(rated: pd.DataFrame, experiment: str, configuration: int, seed: 
 
     Raises
     ------
-    SettingError : an unknown experiment or configuration.
+    SettingError : an unknown experiment or configuration; an in-set without a test part.
     """
     if experiment not in CROSS:
         raise SettingError(f"no experiment {experiment!r}; choose one of {', '.join(CROSS)}")
@@ -207,6 +207,8 @@ def cross_split(rated: pd.DataFrame, experiment: str, configuration: int, seed: 
         raise SettingError(f"no configuration {configuration}; choose 1, 2 or 3")
     column, value = CROSS[experiment]
     inside = (rated[column] == value).to_numpy()
+    if inside.sum() <= IN_SET_TRAIN + IN_SET_DEV:
+        raise SettingError(f"{inside.sum()} outputs with {column} {value} are too few to test on")
     groups = shuffled_groups(rated, seed)
     own = [rows[inside[rows]] for rows in groups if inside[rows].any()]
     train, dev, test = cut(own, [IN_SET_TRAIN, IN_SET_DEV, int(inside.sum())])
