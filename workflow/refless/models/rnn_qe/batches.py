@@ -19,8 +19,9 @@ most at each step. `deal` therefore gives every batch the same mixture of length
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -124,25 +125,37 @@ def numbered(sequences: Sequence[Sequence[str]], words: dict[str, int]) -> Seque
     return Sequences(np.array(tokens, np.int64), starts.astype(np.int64))
 
 
-@dataclass(frozen=True)
 class Encoded:
-    """`Instances` as numbers, with the vocabularies of their training rows."""
+    """`Instances` as numbers, with the vocabularies of their training rows.
 
-    instances: Instances
-    mr_words: dict[str, int] = field(init=False)
-    text_words: dict[str, int] = field(init=False)
-    mr: Sequences = field(init=False)
-    text: Sequences = field(init=False)
-    rating: Array = field(init=False)
+    digest : a name for the content
+    """
 
-    def __post_init__(self) -> None:
-        rows = self.instances.rows("train", "pretrain")
-        for name in ("mr", "text"):
-            tokens = getattr(self.instances, name)
-            words = vocabulary(tokens[row] for row in rows)
-            object.__setattr__(self, f"{name}_words", words)
-            object.__setattr__(self, name, numbered(tokens, words))
-        object.__setattr__(self, "rating", np.array(self.instances.rating))
+    def __init__(self, instances: Instances) -> None:
+        self.instances = instances
+        self.rating = np.array(instances.rating)
+        rows = instances.rows("train", "pretrain")
+        self.mr_words = vocabulary(instances.mr[row] for row in rows)
+        self.text_words = vocabulary(instances.text[row] for row in rows)
+        self.mr = numbered(instances.mr, self.mr_words)
+        self.text = numbered(instances.text, self.text_words)
+        self.digest = hashlib.sha256(repr(instances).encode()).hexdigest()
+        self._backward: dict[str, Sequences] = {}
+
+    def sequences(self, encoder: str) -> Sequences:
+        """What an encoder reads: ``mr``, ``text``, and with ``_back`` the rows backwards."""
+        side, _, back = encoder.partition("_")
+        forward: Sequences = getattr(self, side)
+        if back and side not in self._backward:
+            self._backward[side] = reverse(forward)
+        return self._backward[side] if back else forward
+
+
+def reverse(sequences: Sequences) -> Sequences:
+    """Every row backwards."""
+    rows = np.repeat(np.arange(len(sequences.starts) - 1), sequences.lengths)
+    mirrored = sequences.starts[rows] + sequences.starts[rows + 1] - 1 - np.arange(len(rows))
+    return Sequences(sequences.tokens[mirrored], sequences.starts)
 
 
 class Packed(NamedTuple):
@@ -161,7 +174,7 @@ class Packed(NamedTuple):
 
 
 def pack(sequences: Sequence[Sequences], rows: Sequence[Array]) -> Packed:
-    """Pack ``rows[m]`` of ``sequences[m]`` for every model m; fewer rows are filled with empty ones.
+    """Pack ``rows[m]`` of ``sequences[m]`` for each model m, with empty rows where one has fewer.
 
     Ties of length keep their order, so a model's part does not depend on the others.
     """

@@ -25,15 +25,22 @@ steps instead of one a step, and what a step must do is left with one product an
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from refless.errors import SettingError
-from refless.models.rnn_qe.batches import HIGHEST, LOWEST, STEP, Packed
+from refless.models.rnn_qe.batches import (
+    HIGHEST,
+    LOWEST,
+    STEP,
+    Packed,
+    Sequences,
+    distinct,
+    pack,
+)
 
 try:
     import torch
@@ -45,6 +52,8 @@ except ModuleNotFoundError as error:
 
 LEVELS = int((HIGHEST - LOWEST) / STEP)
 """Levels above the lowest: 1.5, 2, ... 6."""
+ROWS_AT_ONCE = 256
+"""Sequences that are encoded at a time where nothing is learned."""
 CELLS = {"gru": 3, "lstm": 4}
 OUTPUTS = {"linear": 1, "ordinal": LEVELS}
 SHUT = 1e4
@@ -404,3 +413,35 @@ def losses(architecture: Architecture, outputs: Tensor, truth: Tensor, weight: T
     else:
         row = (outputs.squeeze(2) - truth) ** 2
     return (row * weight).sum(1)
+
+
+@torch.no_grad()
+def predict(
+    architecture: Architecture,
+    parameters: Parameters,
+    sequences: Mapping[str, Sequence[Sequences]],
+    rows: Sequence[np.ndarray],
+) -> list[np.ndarray]:
+    """Ratings, not rounded, of each model's ``rows``; each distinct MR and text is encoded once.
+
+    Parameters
+    ----------
+    sequences : what each encoder reads, of each model
+    """
+    device = parameters["output.bias"].device
+    size = max(map(len, rows))
+    joined = []
+    for name in architecture.encoders:
+        chosen = [distinct(read, own) for read, own in zip(sequences[name], rows, strict=True)]
+        which = np.zeros((len(rows), size), np.int64)
+        for model, (_, own) in enumerate(chosen):
+            which[model, : len(own)] = own
+        parts = []
+        for start in range(0, max(1, *(len(unique) for unique, _ in chosen)), ROWS_AT_ONCE):
+            some = [unique[start : start + ROWS_AT_ONCE] for unique, _ in chosen]
+            inputs = Inputs(pack(sequences[name], some), device)
+            parts.append(encode_trained(architecture, parameters, name, inputs))
+        joined.append(_lookup(torch.cat(parts, 1), torch.from_numpy(which).to(device)))
+    values = ratings(architecture, head(architecture, parameters, torch.cat(joined, 2)))
+    found = values.double().cpu().numpy()
+    return [value[: len(own)] for value, own in zip(found, rows, strict=True)]

@@ -20,8 +20,11 @@ import hashlib
 import json
 import logging
 import math
+import pickle
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -33,17 +36,9 @@ import torch
 from torch import Tensor
 
 from refless.errors import FormatError, SettingError
-from refless.files import remove_partial, whole_file
+from refless.files import whole_file
 from refless.models.rnn_qe import network
-from refless.models.rnn_qe.batches import (
-    Encoded,
-    Instances,
-    Sequences,
-    deal,
-    distinct,
-    pack,
-    rounded,
-)
+from refless.models.rnn_qe.batches import Encoded, Sequences, deal, pack, rounded
 from refless.models.rnn_qe.network import Architecture, Inputs, Parameters
 from refless.statistics import weighted_pearson, weighted_spearman
 
@@ -52,7 +47,6 @@ Array = np.ndarray
 PHASES = ("pretrain", "train")
 START = -1
 """In place of a phase, where a generator serves to set up a model."""
-ROWS_AT_ONCE = 256
 
 
 @dataclass(frozen=True)
@@ -63,7 +57,6 @@ class Schedule:
     train: int
     rate: float
     batch: int
-    warm: float = 1.0
 
     def __post_init__(self) -> None:
         if self.train < 1 or self.pretrain < 0 or self.batch < 1 or not self.rate > 0:
@@ -76,7 +69,7 @@ class Schedule:
 SCHEDULES = {
     # The batch size is not in the paper; 50 is that of the authors' published configuration.
     "paper": Schedule(pretrain=20, train=500, rate=1e-4, batch=50),
-    "fast": Schedule(pretrain=2, train=12, rate=1e-3, batch=50),
+    "fast": Schedule(pretrain=2, train=16, rate=1e-3, batch=50),
 }
 
 
@@ -90,6 +83,11 @@ class Member(NamedTuple):
 def generator(seed: int, phase: int, number: int) -> np.random.Generator:
     """The source of all randomness of one model in one pass (its start: `START`, 0)."""
     return np.random.Generator(np.random.SFC64([seed, phase - START, number]))
+
+
+def corner(model: int, shape: Sequence[int]) -> tuple[int | slice, ...]:
+    """Where one model's values are in a stack that is as wide as its widest model."""
+    return (model, *(slice(0, size) for size in shape))
 
 
 class Stack:
@@ -113,12 +111,6 @@ class Stack:
         self.members, self.schedule, self.architecture = list(members), schedule, architecture
         self.device = torch.device(device)
         self.data = [folds[member.fold] for member in members]
-        self.backward = {
-            (side, id(data)): reverse(getattr(data, side))
-            for data in self.data
-            for side in ("mr", "text")
-            if architecture.bidirectional
-        }
         self.rows = [
             [data.instances.rows("train", "pretrain") for data in self.data],
             [data.instances.rows("train") for data in self.data],
@@ -129,7 +121,7 @@ class Stack:
         if not self._pretrains():
             self.phase = 1
         count = len(self.members)
-        self.best = {name: value.clone() for name, value in self.parameters.items()}
+        self.best = {name: value.detach().clone() for name, value in self.parameters.items()}
         self.best_score = np.full(count, -math.inf)
         self.best_pass = np.full((count, 2), -1)
         self.history: list[dict[str, Any]] = []
@@ -156,7 +148,7 @@ class Stack:
             shape = np.max([values[name].shape for values in own], axis=0)
             whole = np.zeros((len(own), *shape), np.float32)
             for model, values in enumerate(own):
-                whole[(model, *map(slice, values[name].shape))] = values[name]
+                whole[corner(model, values[name].shape)] = values[name]
             tensor = torch.from_numpy(whole).to(self.device, self.architecture.dtype)
             stacked[name] = tensor.requires_grad_()
         return stacked
@@ -187,10 +179,7 @@ class Stack:
 
     def sequences(self, name: str) -> list[Sequences]:
         """What the encoder ``name`` reads, of each model."""
-        side = name.split("_")[0]
-        if name.endswith("_back"):
-            return [self.backward[side, id(data)] for data in self.data]
-        return [getattr(data, side) for data in self.data]
+        return [data.sequences(name) for data in self.data]
 
     def deals(self, generators: Sequence[np.random.Generator]) -> list[list[Array]]:
         """The batches of a pass, each model's row numbers; no rows once a model has had all."""
@@ -264,7 +253,7 @@ class Stack:
     # ---- prediction ------------------------------------------------------------------------------
 
     def validate(self) -> tuple[Array, Array]:
-        """Pearson and Spearman of each model on its validation part, (models,); NaN if undefined."""
+        """Pearson and Spearman on each model's validation part, (models,); NaN where undefined."""
         rows = [data.instances.rows("dev") for data in self.data]
         found = []
         for data, own, prediction in zip(
@@ -281,36 +270,21 @@ class Stack:
         pearson, spearman = np.array(found, dtype=float).T
         return pearson, spearman
 
-    @torch.no_grad()
     def predict(self, rows: Sequence[Array], parameters: Parameters) -> list[Array]:
-        """Unrounded ratings of each model's ``rows``. Each distinct MR and text is encoded once."""
-        joined = []
-        for name in self.architecture.encoders:
-            sequences = self.sequences(name)
-            chosen = [distinct(s, own) for s, own in zip(sequences, rows, strict=True)]
-            unique = [own[0] for own in chosen]
-            most = max(map(len, unique))
-            parts = []
-            for start in range(0, most, ROWS_AT_ONCE):
-                some = [own[start : start + ROWS_AT_ONCE] for own in unique]
-                inputs = Inputs(pack(sequences, some), self.device)
-                parts.append(network.encode_trained(self.architecture, parameters, name, inputs))
-            which = np.zeros((len(rows), max(map(len, rows))), np.int64)
-            for model, own in enumerate(chosen):
-                which[model, : len(own[1])] = own[1]
-            index = torch.from_numpy(which).to(self.device)
-            joined.append(network._lookup(torch.cat(parts, 1), index))
-        outputs = network.head(self.architecture, parameters, torch.cat(joined, 2))
-        values = network.ratings(self.architecture, outputs).double().cpu().numpy()
-        return [value[: len(own)] for value, own in zip(values, rows, strict=True)]
+        """Unrounded ratings of each model's ``rows``, without dropout."""
+        sequences = {name: self.sequences(name) for name in self.architecture.encoders}
+        return network.predict(self.architecture, parameters, sequences, rows)
 
     # ---- checkpoints -----------------------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
-        """All that changes in training."""
-        return {
+        """All that changes in training, and is still needed."""
+        going = {
             "parameters": {k: v.detach() for k, v in self.parameters.items()},
             "optimizer": self.optimizer.state_dict(),
+        }
+        return {
+            **({} if self.finished else going),
             "best": self.best,
             "best_score": torch.from_numpy(self.best_score),
             "best_pass": torch.from_numpy(self.best_pass),
@@ -321,19 +295,328 @@ class Stack:
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """The reverse of `state`."""
-        for name, value in self.parameters.items():
-            value.detach().copy_(state["parameters"][name])
-            self.best[name].copy_(state["best"][name])
-        self.optimizer = self._adam()
-        self.optimizer.load_state_dict(state["optimizer"])
+        for name, value in self.best.items():
+            value.detach().copy_(state["best"][name])
+        if "parameters" in state:
+            for name, value in self.parameters.items():
+                value.detach().copy_(state["parameters"][name])
+            self.optimizer = self._adam()
+            self.optimizer.load_state_dict(state["optimizer"])
         self.best_score = state["best_score"].numpy()
         self.best_pass = state["best_pass"].numpy()
         self.phase, self.done = state["phase"], state["done"]
         self.history = list(state["history"])
 
+    def signature(self) -> str:
+        """A name for the models, the data and all that decides their numbers."""
+        parts: list[Any] = [self.members, asdict(self.schedule), asdict(self.architecture)]
+        parts += [torch.__version__, str(self.device)]
+        digest = hashlib.sha256(json.dumps(parts).encode())
+        for data in self.data:
+            digest.update(data.digest.encode())
+        for value in self.parameters.values():  # where pretrained vectors have gone
+            digest.update(value.detach().cpu().numpy().tobytes())
+        return digest.hexdigest()[:16]
 
-def reverse(sequences: Sequences) -> Sequences:
-    """Every row backwards."""
-    rows = np.repeat(np.arange(len(sequences.starts) - 1), sequences.lengths)
-    mirrored = sequences.starts[rows] + sequences.starts[rows + 1] - 1 - np.arange(len(rows))
-    return Sequences(sequences.tokens[mirrored], sequences.starts)
+    def own(self, number: int, parameters: Parameters) -> Parameters:
+        """One model's parameters, a stack of one without the rows of others' words."""
+        data = self.data[number]
+        shapes = self.architecture.shapes(len(data.mr_words) + 1, len(data.text_words) + 1)
+        return {
+            name: parameters[name].detach()[corner(number, shape)][None].clone()
+            for name, shape in shapes.items()
+        }
+
+    def course(self, number: int) -> dict[str, Any]:
+        """One model's fold, seed, best pass and history, as JSON has it (None: undefined)."""
+        keys = ("loss", "pearson", "spearman")
+        history = [
+            {
+                **entry,
+                **{k: None if math.isnan(entry[k][number]) else entry[k][number] for k in keys},
+            }
+            for entry in self.history
+        ]
+        phase, done = (int(value) for value in self.best_pass[number])
+        best = next(e for e in history if (e["phase"], e["pass"]) == (PHASES[phase], done))
+        return {**self.members[number]._asdict(), "best": best, "history": history}
+
+    def remaining(self) -> int:
+        """Instance passes that are still to come, of all models."""
+        left = 0
+        for phase in range(self.phase, len(PHASES)):
+            if phase == 0 and not self._pretrains():
+                continue
+            done = self.done if phase == self.phase else 0
+            left += (self.schedule.passes(phase) - done) * sum(map(len, self.rows[phase]))
+        return left
+
+
+def number_or_none(value: float) -> float | None:
+    """JSON knows no NaN."""
+    return None if math.isnan(value) else value
+
+
+# ---- a whole run ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Run:
+    """How a set-up is trained; none of this but ``device`` can change a number.
+
+    together : models in a stack; without it 5 on a CPU, where more only crowd the caches, else all
+    workers : stacks that are trained at the same time, each on one core; on a CPU only
+    checkpoints : directory where an interrupted run finds what it had, or None
+    every : seconds between two checkpoints of a stack; written after a pass
+    """
+
+    device: str = "cpu"
+    together: int | None = None
+    workers: int = 1
+    checkpoints: Path | None = None
+    every: float = 60.0
+
+    def __post_init__(self) -> None:
+        if self.device != "cpu":
+            try:
+                torch.empty(1, device=self.device)
+            except (RuntimeError, AssertionError) as error:
+                raise SettingError(
+                    f"torch cannot use the device {self.device!r}",
+                    remedy="cpu, or a build of torch for that device",
+                ) from error
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What comes out of `train`.
+
+    predictions : one row a model and an instance of ``dev`` or ``test``: fold, seed, part, id,
+        ``raw`` and ``prediction`` (rounded, see `refless.models.rnn_qe.batches.rounded`)
+    models : one entry a model: fold, seed, phase and number of its best pass, its correlations on
+        the validation part then, and ``history``: one entry a pass
+    parameters : of each model's best pass, in the same order
+    seconds : that this run took; less than the whole where it went on from checkpoints
+    """
+
+    predictions: pd.DataFrame
+    models: list[dict[str, Any]]
+    parameters: list[Parameters]
+    seconds: float
+
+
+def train(
+    folds: Mapping[int, Encoded],
+    seeds: Sequence[int],
+    schedule: Schedule,
+    architecture: Architecture,
+    run: Run | None = None,
+    *,
+    vectors: Mapping[str, Array] | None = None,
+    tick: Callable[[int], None] = lambda instances: None,
+) -> Trained:
+    """Train a model for each fold and seed, and predict with what was best on its validation part.
+
+    Progress is shown on standard error where that is a terminal, and logged now and then.
+
+    Parameters
+    ----------
+    vectors : word -> what its embedding starts from, shape (embedding,); others are random
+    tick : called with the number of instances after each batch (of a stack)
+
+    Raises
+    ------
+    SettingError : no fold or no seed, a seed below 0, vectors of another width.
+    FormatError : a checkpoint cannot be read.
+    OutputError : a checkpoint cannot be written.
+    """
+    run = run or Run()
+    if not folds or not seeds or min(seeds) < 0:
+        raise SettingError("training needs a fold and a seed, and seeds of at least 0")
+    for word, vector in (vectors or {}).items():
+        if len(vector) != architecture.embedding:
+            raise SettingError(
+                f"the vector of {word!r} has {len(vector)} numbers, not {architecture.embedding}"
+            )
+    begin = time.perf_counter()
+    # One seed of all folds first: an unfinished run then has whole cross-validations.
+    members = [Member(fold, seed) for seed in seeds for fold in folds]
+    size = run.together or (5 if run.device == "cpu" else len(members))
+    chunks = [members[start : start + size] for start in range(0, len(members), size)]
+    workers = min(run.workers, len(chunks)) if run.device == "cpu" else 1
+    with _cores(1 if workers > 1 else run.workers):
+
+        def build(chunk: list[Member]) -> Stack:
+            return Stack(chunk, folds, schedule, architecture, run.device, vectors)
+
+        stop = threading.Event()
+        progress = _Progress(tick, stop)
+        stacks = [_Kept(build, chunk, run) for chunk in chunks]
+        progress.expect(stacks, build, workers)
+        with ThreadPoolExecutor(workers) as pool:
+            jobs = [pool.submit(stack.finish, progress) for stack in stacks]
+            try:
+                done = [job.result() for job in jobs]
+            except BaseException:
+                stop.set()
+                for job in jobs:
+                    job.cancel()
+                raise
+        progress.close()
+    return _gathered(done, time.perf_counter() - begin)
+
+
+@contextmanager
+def _cores(count: int) -> Iterator[None]:
+    """torch's threads within a product, for the while."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(max(1, count))
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+class _Stopped(Exception):
+    """Another stack failed, or the user lost patience."""
+
+
+class _Progress:
+    """A bar where there is a terminal, a line in the log now and then, an estimate before both."""
+
+    def __init__(self, tick: Callable[[int], None], stop: threading.Event) -> None:
+        self.tick, self.stop = tick, stop
+        self.lock = threading.Lock()
+        self.bar: Any = None
+        self.told = time.perf_counter()
+
+    def expect(self, stacks: list[_Kept], build: Callable[..., Stack], workers: int) -> None:
+        """Estimate the time from a few batches of a stack that is then thrown away."""
+        from tqdm import tqdm
+
+        todo = [stack for stack in stacks if stack.left]
+        total = sum(stack.left for stack in todo)
+        # disable=None: no bar where standard error is not a terminal
+        self.bar = tqdm(total=total, unit="", unit_scale=True, disable=None, smoothing=0.05)
+        if not total:
+            return
+        seconds = seconds_per_instance(build(todo[0].members)) * total / workers
+        log.info(
+            "%d models, %d to train, %s instance passes: about %s, %d at a time",
+            sum(len(stack.members) for stack in stacks),
+            sum(len(stack.members) for stack in todo),
+            f"{total:,}",
+            _duration(seconds),
+            workers,
+        )
+
+    def batch(self, instances: int) -> None:
+        """After each batch."""
+        if self.stop.is_set():
+            raise _Stopped
+        with self.lock:
+            self.tick(instances)
+            self.bar.update(instances)
+
+    def after_pass(self, stack: Stack) -> None:
+        """Correlations on the validation parts, means over the stack."""
+        last = stack.history[-1]
+        with self.lock:
+            means = [float(np.nanmean([np.nan, *last[k]])) if not np.all(np.isnan(last[k])) else 0.0
+                     for k in ("pearson", "spearman")]  # fmt: skip
+            self.bar.set_postfix_str(f"dev Pearson {means[0]:.3f} Spearman {means[1]:.3f}")
+            if stack.finished or time.perf_counter() - self.told > 60:
+                self.told = time.perf_counter()
+                log.info(
+                    "folds and seeds %s: %s pass %d, loss %.3f, dev Pearson %.3f Spearman %.3f",
+                    " ".join(f"{m.fold}/{m.seed}" for m in stack.members),
+                    *(last["phase"], last["pass"], float(np.mean(last["loss"])), *means),
+                )
+
+    def close(self) -> None:
+        self.bar.close()
+
+
+def seconds_per_instance(stack: Stack, batches: int = 3) -> float:
+    """Measured on a few batches, after one to warm up; the stack is of no use afterwards."""
+    generators = [generator(m.seed, stack.phase, 0) for m in stack.members]
+    dealt = stack.deals(generators)
+    stack.step(dealt[0], generators)
+    some = [dealt[k % len(dealt)] for k in range(1, 1 + batches)]
+    begin = time.perf_counter()
+    for rows in some:
+        stack.step(rows, generators)
+    if stack.device.type == "cuda":
+        torch.cuda.synchronize()
+    return (time.perf_counter() - begin) / sum(len(own) for rows in some for own in rows)
+
+
+def _duration(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    return f"{seconds:.0f} s" if seconds < 90 else f"{minutes // 60} h {minutes % 60} min"
+
+
+class _Kept:
+    """A stack that is built only when its turn comes, and its checkpoint."""
+
+    def __init__(
+        self, build: Callable[[list[Member]], Stack], members: list[Member], run: Run
+    ) -> None:
+        self.build, self.members, self.run = build, members, run
+        stack = build(members)
+        self.path = None
+        if run.checkpoints is not None:
+            self.path = Path(run.checkpoints) / f"{stack.signature()}.pt"
+        self.left = self._resumed(stack).remaining()
+
+    def _resumed(self, stack: Stack) -> Stack:
+        if self.path is not None and self.path.is_file():
+            try:
+                stack.restore(torch.load(self.path, map_location=stack.device, weights_only=True))
+            except (OSError, RuntimeError, KeyError, EOFError, pickle.UnpicklingError) as error:
+                raise FormatError(
+                    f"cannot be read as a checkpoint: {error}",
+                    path=self.path,
+                    remedy="delete it and run again",
+                ) from error
+        return stack
+
+    def finish(self, progress: _Progress) -> Stack:
+        """Train what is left."""
+        torch.set_num_threads(1 if self.run.device == "cpu" else torch.get_num_threads())
+        stack = self._resumed(self.build(self.members))
+        written = time.perf_counter()
+        while not stack.finished:
+            stack.advance(progress.batch)
+            progress.after_pass(stack)
+            late = time.perf_counter() - written >= self.run.every
+            if self.path is not None and (stack.finished or late):
+                with whole_file(self.path) as partial:
+                    torch.save(stack.state(), partial)
+                written = time.perf_counter()
+        del stack.optimizer  # two thirds of its memory
+        return stack
+
+
+def _gathered(stacks: Sequence[Stack], seconds: float) -> Trained:
+    tables, models, parameters = [], [], []
+    for stack in stacks:
+        rows = [data.instances.rows("dev", "test") for data in stack.data]
+        predicted = stack.predict(rows, stack.best)
+        for number, (member, data) in enumerate(zip(stack.members, stack.data, strict=True)):
+            own = rows[number]
+            tables.append(
+                pd.DataFrame(
+                    {
+                        "fold": member.fold,
+                        "seed": member.seed,
+                        "part": [data.instances.part[row] for row in own],
+                        "id": [data.instances.id[row] for row in own],
+                        "raw": predicted[number],
+                        "prediction": rounded(predicted[number]),
+                    }
+                )
+            )
+            models.append(stack.course(number))
+            parameters.append(stack.own(number, stack.best))
+    return Trained(pd.concat(tables, ignore_index=True), models, parameters, seconds)
