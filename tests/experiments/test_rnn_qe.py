@@ -36,6 +36,7 @@ from refless.experiments.rnn_qe_predictions import (
     PREDICTION_COLUMNS,
     pack,
     read_predictions,
+    training_note,
 )
 from refless.experiments.rnn_qe_tables import (
     Bootstrap,
@@ -188,6 +189,7 @@ def test_table_3_has_every_row_and_says_what_is_missing(numbers: pd.DataFrame) -
     assert rows.loc[("1", ""), "paper_pearson"] == "0.273"
     assert rows.loc[("1", "apart"), "paper_pearson"] == ""
     assert rows.loc[("1", "apart"), "provenance"] == "shipped"
+    assert "both sides" in rows.loc[("1", "apart"), "note"]
     assert 0 < rows.loc[("1", ""), "p_better_than_metrics"] <= 1
     assert not set(published(3)["setup"]) - set(table["setup"])
     assert set(tests["against"]) == {*METRICS, "1"}
@@ -289,6 +291,15 @@ def test_predictions_from_other_data_or_other_than_signed_are_refused(tmp_path: 
     path.unlink()
     with pytest.raises(FormatError, match="cannot be read"):
         read_predictions(path, DATA)
+
+
+def test_a_note_says_how_training_differs_from_the_paper() -> None:
+    schedule = {"name": "paper", "pretrain": 20, "train": 500, "rate": 1e-4, "batch": 50}
+    assert training_note({"settings": {"schedule": schedule}}) == ""
+    fast = {"settings": {"schedule": schedule | {"train": 16}, "vectors": True}}
+    assert training_note(fast) == (
+        "trained otherwise than in the paper: train 16 for 500, pretrained vectors of words"
+    )
 
 
 # ---- shipped numbers -----------------------------------------------------------------------------

@@ -79,9 +79,10 @@ def test_rated_outputs_are_counted_and_compared(small: Project) -> None:
     assert sizes["first_part", 1] == 264
     assert sizes["first_part", 2] == 264 + 5 * 88
     assert sizes["all_parts", 2] == 264 + 5 * 264
-    for name, tested in (("3", 440), ("4", 20), ("5", 20)):
+    # 220 less 200; equal outputs stay together, so that a few go to the other parts
+    for name, fewest, most in (("3", 440, 440), ("4", 1, 20), ("5", 1, 20)):
         table = pd.read_csv(tables / f"rnn_qe_table{name}.csv", dtype={"setup": str})
-        assert set(table.loc[table["setup"] == "bleu", "n"]) == {tested}
+        assert table.loc[table["setup"] == "bleu", "n"].between(fewest, most).all()
         trained = table[table["setup"].isin([str(n) for n in range(1, 7)])]
         assert trained["pearson"].isna().all()
         assert trained["note"].str.contains("results/rnn_qe/predictions/").all()

@@ -257,7 +257,8 @@ def learning_curve_figure(
     ----------
     curve : columns model, reading, size, pearson, spearman; several rows a size are a spread
     labels : (model, reading) -> label, in order
-    points : columns label, size, pearson, spearman: what was trained at one size only
+    points : columns label, published, size, pearson, spearman: what was trained at one size only;
+        published values are drawn hollow
     """
     style()
     figure, axes = plt.subplots(1, 2, figsize=(8.2, 3.6), sharey=True)
@@ -278,7 +279,7 @@ def learning_curve_figure(
                     mark,
                     ms=5.5,
                     mec="0.1",
-                    mfc="none",
+                    mfc="none" if row["published"] else "0.1",
                     ls="none",
                     label=row["label"],
                     zorder=5,

@@ -99,8 +99,13 @@ def rnn_qe_at_hand(name):
 
 
 def rnn_qe_shipped(name):
+    """Predictions that come with refless, if they were made from the data of this configuration."""
     path = Path(SHIPPED_RNN_QE, "predictions", f"{name}.csv.gz")
-    return str(path) if path.is_file() else None
+    about = path.with_name(f"{name}.json")
+    if not (path.is_file() and about.is_file()):
+        return None
+    made = json.loads(about.read_text(encoding="utf-8"))["settings"]["data"]
+    return str(path) if made == RNN_QE["data"] else None
 
 
 def rnn_qe_predictions(experiment):

@@ -29,11 +29,12 @@ def main(arguments: argparse.Namespace) -> None:
     table = read_table(arguments.table, columns)
     # set-up 1 alone learns from rated outputs and nothing else
     own = table[(table["setup"] == "1") & table["reading"].isin(list(READINGS))]
-    points = own.assign(label=own["reading"].map(READINGS))
-    paper = own[own["reading"] == ""].assign(label=f"{READINGS['']}, published")
+    points = own.assign(label=own["reading"].map(READINGS), published=False)
+    paper = own[own["reading"] == ""].assign(label=f"{READINGS['']}, published", published=True)
     for name in ("pearson", "spearman"):
         paper[name] = paper[f"paper_{name}"].astype(float)
-    points = pd.concat([points[points["pearson"].notna()], paper])
+    # the published one first, so that its mark stays the same whatever else is there
+    points = pd.concat([paper, points[points["pearson"].notna()]])
     figures.save(
         figures.learning_curve_figure(curve, LABELS, points.assign(size=curve["size"].max())),
         arguments.out,

@@ -8,14 +8,17 @@ import pandas as pd
 
 from refless.experiments.bleu_neighbors_table1 import signature_note
 from refless.experiments.rnn_qe_outputs import OUTPUT_COLUMNS, read_outputs
-from refless.experiments.rnn_qe_predictions import read_predictions
+from refless.experiments.rnn_qe_predictions import (
+    predictions_note,
+    read_predictions,
+    training_note,
+)
 from refless.experiments.rnn_qe_tables import (
     Bootstrap,
     Trained,
     cross_table,
     lead_text,
     markdown_table,
-    predictions_note,
     table3,
 )
 from refless.models.rnn_qe.data import APART, CONFIGURATIONS, SETUPS
@@ -51,7 +54,7 @@ def main(arguments: argparse.Namespace) -> None:
         )
         if name in files and not absent:
             table, about = read_predictions(files[name], asked["data"])
-            given[key] = Trained(table, about["provenance"])
+            given[key] = Trained(table, about["provenance"], training_note(about))
             notes.append(predictions_note(name, about))
     bootstrap = Bootstrap(arguments.draws, arguments.seed)
     if experiment == "cross_validation":

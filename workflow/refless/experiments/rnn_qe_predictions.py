@@ -23,6 +23,36 @@ PREDICTION_COLUMNS = [
 ]
 
 
+# What the paper says of training (section 3.4; the batch from the authors' configuration).
+PAPER: dict[str, dict[str, Any]] = {
+    "schedule": {"pretrain": 20, "train": 500, "rate": 1e-4, "batch": 50},
+    "architecture": {"cell": "gru", "embedding": 300, "layers": 2, "dropout": 0.5}
+    | {"bidirectional": False, "output": "linear", "precision": "float32"},
+}
+
+
+def training_note(about: Mapping[str, Any]) -> str:
+    """How these predictions were trained otherwise than the paper's, or an empty string."""
+    settings = about["settings"]
+    differ = [
+        f"{name} {settings[part][name]} for {paper}"
+        for part, values in PAPER.items()
+        for name, paper in values.items()
+        if name in settings.get(part, {}) and settings[part][name] != paper
+    ]
+    differ += ["pretrained vectors of words"] if settings.get("vectors") else []
+    return f"trained otherwise than in the paper: {', '.join(differ)}" if differ else ""
+
+
+def predictions_note(name: str, about: Mapping[str, Any]) -> str:
+    """One line of a footer: whose predictions, by what command, where and how long."""
+    machine = about.get("machine") or {}
+    facts = [str(about["provenance"]), str(about.get("command", ""))]
+    facts += [str(machine[key]) for key in ("device", "cpu") if machine.get(key)]
+    facts += [f"{about['seconds']:,.0f} s"] if about.get("seconds") else []
+    return f"predictions of {name}: " + ", ".join(filter(None, facts))
+
+
 def about_path(path: str | Path) -> Path:
     """The JSON that belongs to ``<name>.csv`` or ``<name>.csv.gz``."""
     path = Path(path)
