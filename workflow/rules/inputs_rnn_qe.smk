@@ -72,6 +72,35 @@ def rnn_qe_settings(*parts):
     return as_json({name: settings[name] for name in parts})
 
 
+# ---- training ----------------------------------------------------------------------------------
+
+
+def rnn_qe_folds(wildcards):
+    """The instances behind a name: five folds, or the one split of tables 4 and 5."""
+    folds = 1 if wildcards.name.startswith("cross_") else 5
+    return [
+        f"results/rnn_qe/data/{wildcards.name}/fold{fold}.csv" for fold in range(folds)
+    ]
+
+
+def rnn_qe_stacks(wildcards):
+    """Models are trained five together, each five on one core."""
+    models = len(rnn_qe_folds(wildcards)) * RNN_QE["training"]["seeds"]
+    return min(8, -(-models // 5))
+
+
+def rnn_qe_seeds():
+    return " ".join(map(str, range(RNN_QE["training"]["seeds"])))
+
+
+def rnn_qe_architecture():
+    return as_json({"precision": RNN_QE["training"]["precision"]})
+
+
+def rnn_qe_gpus(wildcards):
+    return 0 if RNN_QE["training"]["device"] == "cpu" else 1
+
+
 # ---- predictions of RNN-QE ---------------------------------------------------------------------
 
 

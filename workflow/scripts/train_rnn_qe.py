@@ -13,9 +13,9 @@ import sys
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from refless.benchmark import machine
 from refless.errors import SettingError
 from refless.files import write_json
+from refless.machine import load_average, processor, versions
 from refless.models.rnn_qe.batches import Encoded, Instances
 from refless.ratings import write_table
 from refless.scripting import run
@@ -75,7 +75,9 @@ def main(arguments: argparse.Namespace) -> None:
             "sha256": hashlib.sha256(arguments.out.read_bytes()).hexdigest(),
             "data": {str(number): data.digest for number, data in folds.items()},
             "command": shlex.join(["python", *sys.argv]),
-            "machine": machine() | {"device": arguments.device},
+            "machine": f"{processor()}, {arguments.device}, {arguments.threads} at a time",
+            "load_average": load_average(),
+            "versions": versions(["refless", "torch", "numpy"]),
             "seconds": round(done.seconds, 1),
             "models": done.models,
         },
@@ -83,9 +85,11 @@ def main(arguments: argparse.Namespace) -> None:
     )
     if arguments.save_models is not None:
         for about, parameters in zip(done.models, done.parameters, strict=True):
-            one = {k: about[k] for k in ("fold", "seed", "best")} | {"name": arguments.name}
-            model = Model.of(architecture, parameters, folds[about["fold"]], one)
-            save_model(model, arguments.save_models / f"fold{about['fold']}.seed{about['seed']}.pt")
+            fold, seed = about["fold"], about["seed"]
+            if seed == arguments.seeds[0]:
+                one = {"name": arguments.name, "fold": fold, "seed": seed, "best": about["best"]}
+                model = Model.of(architecture, parameters, folds[fold], one)
+                save_model(model, arguments.save_models / f"fold{fold}.pt")
     if arguments.checkpoints is not None:
         shutil.rmtree(arguments.checkpoints, ignore_errors=True)
 
@@ -108,7 +112,7 @@ parser.add_argument("--threads", type=int, default=1, help="stacks at a time, on
 parser.add_argument("--together", type=int, help="models in a stack; default: 5 on a CPU, else all")
 parser.add_argument("--checkpoints", type=Path, help="directory; removed when all is done")
 parser.add_argument("--every", type=float, default=60, help="seconds between two of them")
-parser.add_argument("--save-models", type=Path, help="directory for the models")
+parser.add_argument("--save-models", type=Path, help="directory for the first seed's models")
 parser.add_argument("--settings", default='{"data": {}}', help="JSON: data")
 parser.add_argument("--out", type=Path, required=True, help="CSV; a JSON is put beside it")
 

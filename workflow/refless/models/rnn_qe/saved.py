@@ -101,6 +101,9 @@ def load_model(path: str | Path, device: str = "cpu") -> Model:
             for side in ("mr", "text")
         ]
         architecture = Architecture(**content["architecture"])
+        for name, shape in architecture.shapes(len(words[0]) + 1, len(words[1]) + 1).items():
+            if content["parameters"][name].shape != (1, *shape):
+                raise FormatError(f"{name} has another shape than {shape}", path=path)
         return Model(architecture, content["parameters"], words[0], words[1], content["about"])
     except (OSError, RuntimeError, KeyError, TypeError, EOFError, pickle.UnpicklingError) as error:
         raise FormatError(
