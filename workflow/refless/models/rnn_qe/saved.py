@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
 from refless.errors import FormatError
 from refless.files import whole_file
 from refless.models.rnn_qe.batches import Encoded, numbered, reverse, rounded
-from refless.models.rnn_qe.network import Architecture, Parameters, predict
+
+# torch by way of network, which says what to do where it is missing
+from refless.models.rnn_qe.network import Architecture, Parameters, predict, torch
 
 
 @dataclass(frozen=True)

@@ -32,14 +32,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import torch
-from torch import Tensor
 
 from refless.errors import FormatError, SettingError
 from refless.files import whole_file
 from refless.models.rnn_qe import network
 from refless.models.rnn_qe.batches import Encoded, Sequences, deal, pack, rounded
-from refless.models.rnn_qe.network import Architecture, Inputs, Parameters
+
+# torch by way of network, which says what to do where it is missing
+from refless.models.rnn_qe.network import Architecture, Inputs, Parameters, Tensor, torch
 from refless.statistics import weighted_pearson, weighted_spearman
 
 log = logging.getLogger(__name__)
