@@ -28,7 +28,6 @@ DIALOGUES = [
     ),
     ("    usr_personachat: {unit: 10, units: [1, 2, 3, 5, 10, 20], gold: false}\n", ""),
     ("[dstc7, usr_topicalchat, usr_personachat, nem]", "[dstc7, usr_topicalchat, nem]"),
-    ("{nem: [bagel, sfrest, sfhot]}", "{nem: [bagel]}"),
     ("assignments: 1000", "assignments: 20"),
 ]
 
@@ -85,7 +84,9 @@ def copy_project(target: Path, mirror: str = "") -> Project:
 
 
 def small_project(base: Path) -> Project:
-    """A project with two HUSE batches, dialogues and essays of our own, behind its own mirror.
+    """A project with two HUSE batches, dialogues, essays and rated outputs of our own.
+
+    They lie behind a mirror of its own.
 
     METEOR is left out, since it needs WordNet. BERTScore has an encoder of our own, which is
     nowhere until a test puts it somewhere.
@@ -104,6 +105,9 @@ def small_project(base: Path) -> Project:
     chat = mirror / "dstc7/dstc7-task2-human_eval.tgz"
     small_data.write_dstc7(chat, contexts=24, seed=7)
     files["dstc7/dstc7-task2-human_eval.tgz"] = chat
+    files |= {
+        str(path.relative_to(mirror)): path for path in small_data.write_rated_outputs(mirror)
+    }
     project = copy_project(base / "project", str(mirror))
     small_data.register(project.path, files)
     config = project.path / "config" / "config.yaml"
@@ -124,6 +128,7 @@ def small_project(base: Path) -> Project:
     for old, new in DIALOGUES:
         assert old in settings
         settings = settings.replace(old, new)
+    settings = settings.replace("sizes: [50, 100, 200, 400, 800]", "sizes: [50, 100]")
     config.write_text(settings)
     return project
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import json
 import random
 import tarfile
 from collections.abc import Sequence
@@ -132,6 +133,69 @@ def write_dstc7(path: Path, contexts: int, seed: int) -> None:
             info = tarfile.TarInfo(f"dstc7-task2-human_eval/dstc7-task2-{member}.tsv")
             info.size = len(content)
             archive.addfile(info, io.BytesIO(content))
+
+
+NAMES = ["blue door", "corner house", "old mill", "harbour", "seven stars"]
+AREAS = ["north side", "riverside", "market square"]
+METRICS = [
+    *("TER", "Bleu_1", "Bleu_2", "Bleu_3", "Bleu_4", "ROUGE_L", "NIST", "LEPOR", "CIDEr", "METEOR"),
+    *("sim.mr.sys", "lev.dist", "sys.read.flesch", "sys.cpw", "sys.ref.len", "sys.wps", "sys.sps"),
+    *("sys.spw", "sys.n.poly", "sys.pspw", "n.misspel", "parser.sc.mean", "parser.sc.max"),
+]
+
+
+def write_rated_outputs(root: Path, seed: int = 0) -> list[Path]:
+    """NEM's file with 440 rated outputs, and the references of BAGEL, SFRest and SFHot for it.
+
+    220 outputs each are of LOLS and about hotels, so that tables 4 and 5 have something to test on.
+    """
+    generator = random.Random(seed)
+    meanings: dict[str, list[tuple[str, str]]] = {"BAGEL": [], "SFRES": [], "SFHOT": []}
+    rows = []
+    for i in range(440):
+        dataset = "SFHOT" if i < 220 else "SFRES" if i < 400 else "BAGEL"
+        system = "LOLS" if i % 2 else "Dusek" if dataset == "BAGEL" else "WEN"
+        name, area = generator.choice(NAMES), generator.choice(AREAS)
+        worth = generator.randint(0, 4)
+        said = ["is in", "can be found in", "lies", "in in", "the in"][worth]
+        if dataset == "BAGEL":
+            name, area = "X", "X"
+        meaning = f"inform(name='{name}',area='{area}')"
+        metrics = {metric: f"{generator.random():.6f}" for metric in METRICS}
+        quality = min(6, max(1, 6 - worth + generator.choice([-1, -0.5, 0, 0, 0.5])))
+        medians = dict.fromkeys(("informativeness", "naturalness", "quality"), f"{quality:g}")
+        meanings[dataset].append((name, area))
+        rows.append(
+            {"dataset": dataset, "system": system, "mr_type": "inform", "mr": meaning}
+            | {"sys_ref": f"{name} {said} {area}.".lower(), **metrics, **medians}
+        )
+    nem = root / "nem/emnlp_data_medians.csv"
+    nem.parent.mkdir(parents=True, exist_ok=True)
+    with open(nem, "w", newline="", encoding="utf-8") as handle:
+        writer = csv.DictWriter(handle, list(rows[0]), quoting=csv.QUOTE_ALL)
+        writer.writeheader()
+        writer.writerows(rows)
+    bagel = root / "bagel/ACL10-inform-training.txt"
+    bagel.parent.mkdir(parents=True, exist_ok=True)
+    record = (
+        'FULL_DA = inform(name="The Mill",area="Castle")\n'
+        'ABSTRACT_DA = inform(name="X1",area="X2")\n'
+        '-> "[name+X]X []lies near [area+X]X";\n\n'
+    )
+    bagel.write_text(record, encoding="utf-8")
+    paths = [nem, bagel]
+    for dataset, directory in (("SFRES", "restaurant"), ("SFHOT", "hotel")):
+        told = sorted(set(meanings[dataset]))
+        for part, verb in (("train", "stands in"), ("valid", "is at"), ("test", "is found in")):
+            path = root / "rnnlg" / directory / f"{part}.json"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            triples = [
+                [f"inform(name='{name}';area='{area}')", f"{name} {verb} {area}", "it is there"]
+                for name, area in told
+            ]
+            path.write_text("# written for tests\n" + json.dumps(triples), encoding="utf-8")
+            paths.append(path)
+    return paths
 
 
 def register(project: Path, files: dict[str, Path]) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import importlib.util
+import json
 import os
 import re
 from pathlib import Path
@@ -20,7 +22,9 @@ pytestmark = pytest.mark.workflow
 FIGURES = [
     *(f"bleu_neighbors_figure{n}" for n in (2, 3, 4)),
     *("bleu_neighbors_essays", "bleu_neighbors_ablation", "bleu_neighbors_pareto"),
+    "rnn_qe_data_size",
 ]
+RNN_QE = [f"rnn_qe_table{n}" for n in (1, 2, 3, 4, 5)]
 TARGETS = [
     "all",
     "kernels",
@@ -32,6 +36,8 @@ TARGETS = [
     "bleu_neighbors_section53",
     "bleu_neighbors_huse",
     "bleu_neighbors_agreement",
+    "rnn_qe",
+    *RNN_QE,
     *FIGURES,
 ]
 
@@ -51,7 +57,7 @@ def test_tables_figures_and_report_are_built(small: Project) -> None:
         for ending in ("pdf", "svg", "png"):
             assert (small.path / f"results/figures/{name}.{ending}").stat().st_size > 1000
     report = (small.path / "results/report.html").read_text(encoding="utf-8")
-    assert all(name in report for name in ["bleu_neighbors_table1", *FIGURES])
+    assert all(name in report for name in ["bleu_neighbors_table1", *RNN_QE, *FIGURES])
 
 
 def test_a_streamed_task_keeps_sums_and_no_matrix(small: Project) -> None:
@@ -113,6 +119,60 @@ def test_essays_are_computed_and_compared(small: Project) -> None:
     }
     assert len(pd.read_csv(tables / "bleu_neighbors_table3_williams.csv")) == 85
     assert len(pd.read_csv(tables / "bleu_neighbors_essays.csv")) == 200
+
+
+def test_rated_outputs_are_counted_and_compared(small: Project) -> None:
+    tables = small.path / "results/tables"
+    first = pd.read_csv(tables / "rnn_qe_table1.csv").set_index("system")
+    assert first.loc["total", "total"] == 440
+    assert first.loc["LOLS", "total"] == first.loc["total", "sfhot"] == 220
+    second = pd.read_csv(tables / "rnn_qe_table2.csv").set_index(["synthesise", "setup"])
+    sizes = second["training_instances"].round().astype(int)
+    assert sizes["first_part", 1] == 264
+    assert sizes["first_part", 2] == 264 + 5 * 88
+    assert sizes["all_parts", 2] == 264 + 5 * 264
+    # 220 less 200; equal outputs stay together, so that a few go to the other parts
+    for name, fewest, most in (("3", 440, 440), ("4", 1, 20), ("5", 1, 20)):
+        table = pd.read_csv(tables / f"rnn_qe_table{name}.csv", dtype={"setup": str})
+        assert table.loc[table["setup"] == "bleu", "n"].between(fewest, most).all()
+        trained = table[table["setup"].isin([str(n) for n in range(1, 7)])]
+        assert trained["pearson"].isna().all()
+        assert trained["note"].str.contains("results/rnn_qe/predictions/").all()
+        own = table[(table["setup"] == "bleu_neighbors") & (table["reading"] == "dev")]
+        assert own["mae"].between(0, 5).all()
+
+
+def test_predictions_at_hand_fill_their_row_without_training(small: Project) -> None:
+    """What a trainer left is read; it is refused if it was made from other data."""
+    ratings = pd.read_csv(small.path / "results/rnn_qe/outputs.csv")[["id", "fold", "rating"]]
+    seeds = [ratings.assign(seed=seed) for seed in range(5)]
+    table = pd.concat(seeds).rename(columns={"rating": "prediction"})
+    table = table.assign(
+        experiment="cross_validation", setup=1, part="test", raw=table["prediction"]
+    )
+    path = small.path / "results/rnn_qe/predictions/setup1.csv"
+    path.parent.mkdir(parents=True)
+    table.to_csv(path, index=False)
+    about = {
+        "provenance": "computed",
+        "settings": {"data": {"seed": 2017, "synthesise": "first_part"}},
+        "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+    }
+    try:
+        path.with_suffix(".json").write_text(json.dumps(about))
+        assert set(small.planned("rnn_qe_table3")) == {"tabulate_rnn_qe_table3", "rnn_qe_table3"}
+        small.snakemake("rnn_qe_table3")
+        rows = pd.read_csv(small.path / "results/tables/rnn_qe_table3.csv", dtype={"setup": str})
+        row = rows[rows["setup"] == "1"].iloc[0]
+        assert (row["pearson"], row["mae"], row["seeds"]) == (pytest.approx(1), 0, 5)
+        about["settings"] = {"data": {"seed": 1, "synthesise": "first_part"}}
+        path.with_suffix(".json").write_text(json.dumps(about | {"sha256": about["sha256"]}))
+        output = small.snakemake("rnn_qe_table3", "--forcerun", "tabulate_rnn_qe_table3", ok=False)
+        assert "was trained on other data" in output
+    finally:
+        path.unlink()
+        path.with_suffix(".json").unlink()
+        small.snakemake("all")
 
 
 def test_a_changed_recipe_rebuilds_the_essays_alone(small: Project) -> None:

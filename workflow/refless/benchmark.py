@@ -28,7 +28,6 @@ import warnings
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -39,6 +38,7 @@ from refless.files import read_json, write_json
 from refless.kernels import kernel, neighbor_sums
 from refless.kernels._blocks import available_threads
 from refless.kernels._registry import load
+from refless.machine import load_average, processor, versions
 from refless.published import markdown
 
 log = logging.getLogger(__name__)
@@ -700,26 +700,13 @@ def peak_memory() -> int:
 
 def machine() -> dict[str, Any]:
     """What the times were taken on, and how busy it was before."""
-    model = platform.processor() or platform.machine()
-    information = Path("/proc/cpuinfo")
-    if information.is_file():
-        for line in information.read_text().splitlines():
-            if line.startswith("model name"):
-                model = line.partition(":")[2].strip()
-                break
-    versions = {}
-    for package in PACKAGES:
-        try:
-            versions[package] = version(package)
-        except PackageNotFoundError:
-            continue
     return {
-        "cpu": model,
+        "cpu": processor(),
         "cores": available_threads(None),
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
-        "packages": versions,
-        "load_average": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
+        "packages": versions(PACKAGES),
+        "load_average": load_average(),
     }
 
 

@@ -70,6 +70,19 @@ def build_parser() -> argparse.ArgumentParser:
         "--out", default="-", metavar="TSV", help="adds prediction and neighbors (default: -)"
     )
     score.set_defaults(run=_score)
+    qe = commands.add_parser(
+        "qe",
+        help="rate outputs from their meaning representation alone, with a trained network",
+        description="Rate each output, 1 to 6, with a model that train_rnn_qe.py saved.",
+    )
+    qe.add_argument("--model", required=True, metavar="FILE", help="a saved model (fold0.pt)")
+    qe.add_argument(
+        "--outputs", required=True, metavar="TSV", help="columns mr, such as inform(name=x), text"
+    )
+    qe.add_argument(
+        "--out", default="-", metavar="TSV", help="adds raw and prediction (default: -)"
+    )
+    qe.set_defaults(run=_qe)
     return parser
 
 
@@ -95,11 +108,7 @@ def _score(arguments: argparse.Namespace) -> None:
     train = read_tsv(arguments.train, ["text", "quality"])
     quality = train.numbers("quality")
     candidates = read_tsv(arguments.candidates, ["text"])
-    clash = {"prediction", "neighbors"} & set(candidates.columns)
-    if clash:
-        raise FormatError(
-            f"already has a column {min(clash)!r}", path=candidates.path, remedy="rename it"
-        )
+    _free(candidates, "prediction", "neighbors")
     truth = candidates.numbers("quality") if "quality" in candidates.columns else None
 
     from refless.models.neighbors import NeighborsRegressor
@@ -160,6 +169,39 @@ def _options(texts: list[str], kernel: str) -> dict[str, Any]:
             read = value
         found[name] = read if isinstance(read, (bool, int, float)) else value
     return found
+
+
+def _qe(arguments: argparse.Namespace) -> None:
+    from refless.models.rnn_qe.delex import delexicalise
+    from refless.models.rnn_qe.saved import load_model
+    from refless.tsv import read_tsv
+
+    outputs = read_tsv(arguments.outputs, ["mr", "text"])
+    _free(outputs, "raw", "prediction")
+    model = load_model(arguments.model)
+    mrs, texts = [], []
+    pairs = zip(outputs.columns["mr"], outputs.columns["text"], strict=True)
+    for line, (meaning, text) in enumerate(pairs, start=2):
+        try:
+            mr, words = delexicalise(meaning, text)
+        except FormatError as error:
+            raise FormatError(error.message, path=outputs.path, line=line) from error
+        mrs.append(mr.split())
+        texts.append(words.split())
+    raw, prediction = model.predict(mrs, texts)
+    lines = [f"{outputs.header}\traw\tprediction"]
+    for line_, unrounded, value in zip(outputs.lines, raw, prediction, strict=True):
+        lines.append(f"{line_}\t{unrounded:.4f}\t{value:.1f}")
+    _write("\n".join(lines) + "\n", arguments.out)
+
+
+def _free(table: Any, *names: str) -> None:
+    """Columns that are to be added must not be there."""
+    clash = set(names) & set(table.columns)
+    if clash:
+        raise FormatError(
+            f"already has a column {min(clash)!r}", path=table.path, remedy="rename it"
+        )
 
 
 def _with_progress(model: Any, texts: list[str]) -> Any:

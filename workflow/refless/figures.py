@@ -91,7 +91,7 @@ def empty_figure(reason: str = "no task with the published BLEU* kernel is there
     style()
     figure, ax = plt.subplots(figsize=(8.2, 1.2))
     ax.set_axis_off()
-    ax.text(0.5, 0.5, reason, ha="center")
+    ax.text(0.5, 0.5, reason, ha="center", wrap=True)
     return figure
 
 
@@ -369,4 +369,61 @@ def resource_figure(table: pd.DataFrame) -> Figure:
     left.legend(loc="lower right", frameon=False, fontsize=8)
     right.barh(place, table["peak_memory_mb"], color=COLOURS["huse_summarization"])
     right.set_xlabel("peak memory of a job, MB")
+    return figure
+
+
+def learning_curve_figure(
+    curve: pd.DataFrame, labels: dict[tuple[str, str], str], points: pd.DataFrame
+) -> Figure:
+    """Pearson and Spearman over the number of rated training outputs.
+
+    Parameters
+    ----------
+    curve : columns model, reading, size, pearson, spearman; several rows a size are a spread
+    labels : (model, reading) -> label, in order
+    points : columns label, published, size, pearson, spearman: what was trained at one size only;
+        published values are drawn hollow
+    """
+    style()
+    figure, axes = plt.subplots(1, 2, figsize=(8.2, 3.6), sharey=True)
+    looks = list(zip(COLOURS.values(), STYLES.values(), strict=True))
+    ticks = sorted(curve.loc[curve["reading"] == curve["reading"].iloc[0], "size"].unique())
+    for ax, column in zip(axes, ("pearson", "spearman"), strict=True):
+        for (model, reading), (colour, line) in zip(labels, looks, strict=False):
+            own = curve[(curve["model"] == model) & (curve["reading"] == reading)]
+            grouped = own.groupby("size")[column]
+            mean, spread = grouped.mean(), grouped.std(ddof=0)
+            ax.plot(mean.index, mean, line, color=colour, label=labels[model, reading])
+            ax.fill_between(mean.index, mean - spread, mean + spread, color=colour, alpha=0.2, lw=0)
+        for mark, row in zip("Dos^", points.to_dict("records"), strict=False):
+            if pd.notna(row[column]):
+                ax.plot(
+                    row["size"],
+                    row[column],
+                    mark,
+                    ms=5.5,
+                    mec="0.1",
+                    mfc="none" if row["published"] else "0.1",
+                    ls="none",
+                    label=row["label"],
+                    zorder=5,
+                    clip_on=False,
+                )
+        ax.set_xscale("log")
+        ax.minorticks_off()
+        ax.set_xticks(ticks, [str(tick) for tick in ticks])
+        ax.set_xlabel("rated training outputs")
+    axes[0].set_ylabel("Pearson's $r$")
+    axes[1].set_ylabel("Spearman's $\\rho$")
+    handles, names = axes[0].get_legend_handles_labels()
+    figure.legend(
+        handles,
+        names,
+        frameon=False,
+        loc="upper center",
+        ncols=2,
+        fontsize="small",
+        bbox_to_anchor=(0.5, 0.0),
+    )
+    figure.tight_layout()
     return figure

@@ -32,17 +32,31 @@ DELTA_BLEU_FILES = [
     *figure_files(["delta_bleu_figure2"]),
     *table_files(["delta_bleu_predictor"]),
 ]
+RNN_QE_TABLES = [f"rnn_qe_table{number}" for number in range(1, 6)]
+RNN_QE_FILES = [
+    *table_files(RNN_QE_TABLES),
+    *(f"results/tables/rnn_qe_table{number}_williams.csv" for number in (3, 4, 5)),
+    *figure_files(["rnn_qe_data_size"]),
+]
 
 
-# Every table with a page of its own in the report, and what else stands there.
-REPORTED_TABLES = [f"results/tables/{table}.csv" for table in CATALOGUE]
-REPORTED_FIGURES = figure_files([*BLEU_NEIGHBORS_FIGURES, "delta_bleu_figure2"])
-EVERYTHING = [
+BLEU_NEIGHBORS_FILES = [
     *table_files(BLEU_NEIGHBORS_TABLES),
     *TABLE3_FILES,
     *AGREEMENT_FILES,
-    *REPORTED_FIGURES,
+    *figure_files(BLEU_NEIGHBORS_FIGURES),
+]
+
+
+# Every table with a page of its own in the report, and every figure.
+REPORTED_TABLES = [f"results/tables/{table}.csv" for table in CATALOGUE]
+REPORTED_FIGURES = figure_files(
+    [*BLEU_NEIGHBORS_FIGURES, "delta_bleu_figure2", "rnn_qe_data_size"]
+)
+EVERYTHING = [
+    *BLEU_NEIGHBORS_FILES,
     *DELTA_BLEU_FILES,
+    *RNN_QE_FILES,
     "results/report.html",
 ]
 
@@ -77,10 +91,7 @@ rule report:
 
 rule bleu_neighbors:
     input:
-        table_files(BLEU_NEIGHBORS_TABLES),
-        TABLE3_FILES,
-        AGREEMENT_FILES,
-        figure_files(BLEU_NEIGHBORS_FIGURES),
+        BLEU_NEIGHBORS_FILES,
 
 
 rule bleu_neighbors_table1:
@@ -167,6 +178,42 @@ rule delta_bleu_figure2:
 rule delta_bleu_predictor:
     input:
         table_files(["delta_bleu_predictor"]),
+
+
+rule rnn_qe:
+    input:
+        RNN_QE_FILES,
+
+
+rule rnn_qe_table1:
+    input:
+        table_files(["rnn_qe_table1"]),
+
+
+rule rnn_qe_table2:
+    input:
+        table_files(["rnn_qe_table2"]),
+
+
+rule rnn_qe_table3:
+    input:
+        table_files(["rnn_qe_table3"]),
+
+
+rule rnn_qe_table4:
+    input:
+        table_files(["rnn_qe_table4"]),
+
+
+rule rnn_qe_table5:
+    input:
+        table_files(["rnn_qe_table5"]),
+
+
+# Beyond the paper: how many rated outputs it takes.
+rule rnn_qe_data_size:
+    input:
+        figure_files(["rnn_qe_data_size"]),
 
 
 # What the report shows; asked for by the run of Snakemake inside the report's job.

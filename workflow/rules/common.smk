@@ -402,6 +402,7 @@ def what_was_built():
     shipped += [ESSAYS] if essays_mode() == "shipped" else []
     shipped += delta_bleu_shipped()
     shipped = list(dict.fromkeys(shipped))
+    shipped += ["rnn_qe"] if rnn_qe_mode() == "shipped" else []
     if shipped:
         lines.append(
             f"  From shipped numbers: {', '.join(shipped)}. To compute them from the raw data:"

@@ -184,12 +184,10 @@ def shippable_files(wildcards):
         files += streamed_curve(task)
     if essays_mode() == "computed":
         files += [*essay_numbers("estimates"), *essay_numbers("set_sums")]
-    return (
-        files
-        + cross_files_to_ship()
-        + ablation_shippable()
-        + delta_bleu_shippable(wildcards)
-    )
+    if rnn_qe_mode() == "computed":
+        files += [*rnn_qe_numbers("outputs"), *rnn_qe_numbers("curve")]
+    files += cross_files_to_ship() + ablation_shippable()
+    return files + delta_bleu_shippable(wildcards)
 
 
 def ship_commands(wildcards):
@@ -210,9 +208,8 @@ def ship_commands(wildcards):
         for out, paths in numbers_of.items()
         if paths
     ]
-    return " && ".join(
-        [*commands, *ablation_ship_commands(), *delta_bleu_ship_commands(wildcards)]
-    )
+    commands += ablation_ship_commands() + delta_bleu_ship_commands(wildcards)
+    return " && ".join(commands + rnn_qe_ship_commands())
 
 
 # ---- neighbors ---------------------------------------------------------------------------------

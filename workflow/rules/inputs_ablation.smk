@@ -172,11 +172,11 @@ def pareto_code(wildcards):
 
 
 def pareto_wordnet(wildcards):
-    return wordnet_files(wildcards.kernel.split(".")[0])
+    return kernel_resources([wildcards.kernel])
 
 
 def pareto_wordnet_option(wildcards):
-    return wordnet_option(wildcards.kernel.split(".")[0])
+    return resource_options([wildcards.kernel])
 
 
 def pareto_made():

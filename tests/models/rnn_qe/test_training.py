@@ -1,0 +1,303 @@
+"""Training: one at a time or together, killed or not, the numbers are the same."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from refless.errors import FormatError, SettingError
+from refless.models.rnn_qe.batches import Encoded
+from tests.models.rnn_qe.test_network import small
+
+pytestmark = pytest.mark.skipif(
+    importlib.util.find_spec("torch") is None, reason="torch is not installed: make torch"
+)
+TINY = {"embedding": 6, "hidden": 5, "precision": "float64"}
+
+
+def folds(*sizes: int) -> dict[int, Encoded]:
+    return {number: Encoded(small(size, number)) for number, size in enumerate(sizes)}
+
+
+def schedule(**changes: Any) -> Any:
+    from refless.models.rnn_qe.training import Schedule
+
+    return Schedule(**{"pretrain": 2, "train": 3, "rate": 0.01, "batch": 7, **changes})
+
+
+def trained(data: dict[int, Encoded], seeds: list[int], run: Any = None, **changes: Any) -> Any:
+    from refless.models.rnn_qe.network import Architecture
+    from refless.models.rnn_qe.training import train
+
+    keywords = {k: changes.pop(k) for k in ("tick", "vectors") if k in changes}
+    architecture = Architecture(**{**TINY, **changes})  # type: ignore[arg-type]
+    return train(data, seeds, schedule(), architecture, run, **keywords)
+
+
+def assert_same(one: Any, other: Any) -> None:
+    pd.testing.assert_frame_equal(one.predictions, other.predictions, check_exact=True)
+    assert json.dumps(one.models) == json.dumps(other.models)
+
+
+@pytest.mark.parametrize(
+    "variant", [{}, {"cell": "lstm"}, {"bidirectional": True, "output": "ordinal"}]
+)
+def test_together_as_one_at_a_time(variant: dict[str, Any]) -> None:
+    # folds of other sizes: other numbers of batches, and other vocabularies
+    data = folds(40, 31)
+    both = trained(data, [0, 7], **variant)
+    for number, (seed, fold) in enumerate([(0, 0), (0, 1), (7, 0), (7, 1)]):
+        alone = trained({fold: data[fold]}, [seed], **variant)
+        table = both.predictions
+        own = table[(table["fold"] == fold) & (table["seed"] == seed)]
+        assert own["id"].tolist() == alone.predictions["id"].tolist()
+        np.testing.assert_allclose(own["raw"], alone.predictions["raw"], rtol=0, atol=1e-9)
+        for ours, theirs in zip(
+            both.models[number]["history"], alone.models[0]["history"], strict=True
+        ):
+            assert ours["loss"] == pytest.approx(theirs["loss"], abs=1e-9)
+        for name, value in alone.parameters[0].items():
+            np.testing.assert_allclose(both.parameters[number][name], value, rtol=0, atol=1e-9)
+    seeds = table[table["fold"] == 0].groupby("seed")["raw"].apply(list)
+    assert not np.allclose(seeds[0], seeds[7]), "another seed, another model"
+
+
+def test_as_torch_trains_it() -> None:
+    """Without dropout and in one batch, against torch's GRU and Adam: losses pass by pass."""
+    import torch
+
+    from refless.models.rnn_qe.network import Architecture
+    from refless.models.rnn_qe.training import Member, Stack
+    from tests.models.rnn_qe.test_network import oracle
+
+    data = folds(24)
+    architecture = Architecture(**{**TINY, "dropout": 0})  # type: ignore[arg-type]
+    stack = Stack([Member(0, 5)], data, schedule(pretrain=0, train=6, batch=99), architecture)
+    one = {k: v.detach()[0].clone().requires_grad_() for k, v in stack.parameters.items()}
+    adam = torch.optim.Adam(one.values(), lr=0.01)
+    rows = data[0].instances.rows("train")
+    truth = torch.from_numpy(data[0].rating[rows])
+    losses = []
+    for _ in range(6):
+        outputs = torch.cat([oracle(architecture, one, data[0], row, None) for row in rows])
+        loss = ((outputs - truth) ** 2).mean()
+        losses.append(loss.item())
+        adam.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        adam.step()
+    while not stack.finished:
+        stack.advance()
+    assert [entry["loss"][0] for entry in stack.history] == pytest.approx(losses, abs=1e-9)
+    assert losses[-1] < losses[0]
+
+
+def test_it_learns() -> None:
+    from refless.models.rnn_qe.network import Architecture
+    from refless.models.rnn_qe.training import Schedule, train
+
+    architecture = Architecture(embedding=16, hidden=16)
+    data = {0: Encoded(small(400, dev=60))}
+    done = train(data, [1], Schedule(0, 12, 0.01, 20), architecture)
+    assert done.models[0]["best"]["pearson"] > 0.8
+    table = done.predictions
+    assert set(table["part"]) == {"dev", "test"}
+    assert set((2 * table["prediction"]) % 1) == {0.0}
+    assert table["prediction"].between(1, 6).all()
+    assert np.abs(table["raw"] - table["prediction"]).max() <= 0.25 or table["raw"].max() > 6
+
+
+def test_half_precision_learns_as_well() -> None:
+    from refless.models.rnn_qe.network import Architecture
+    from refless.models.rnn_qe.training import Schedule, train
+
+    data = {0: Encoded(small(400, dev=60))}
+    best = {}
+    for precision in ("float32", "bfloat16"):
+        architecture = Architecture(embedding=16, hidden=16, precision=precision)
+        done = train(data, [1], Schedule(0, 12, 0.01, 20), architecture)
+        best[precision] = done.models[0]["best"]["pearson"]
+    assert best["bfloat16"] == pytest.approx(best["float32"], abs=0.05)
+
+
+def test_the_best_pass_predicts_and_starts_the_second_phase() -> None:
+    done = trained(folds(40), [3])
+    (model,) = done.models
+    phases = [(entry["phase"], entry["pass"]) for entry in model["history"]]
+    assert phases == [("pretrain", 1), ("pretrain", 2), *(("train", k) for k in (1, 2, 3))]
+    scores = [(e["pearson"] or -1) + (e["spearman"] or -1) for e in model["history"]]
+    best = model["history"][int(np.argmax(scores))]
+    assert model["best"] == best
+    dev = done.predictions[done.predictions["part"] == "dev"]
+    truth = dict(zip(small(40).id, small(40).rating, strict=True))
+    pearson = np.corrcoef(dev["prediction"], [truth[name] for name in dev["id"]])[0, 1]
+    assert pearson == pytest.approx(best["pearson"], abs=1e-12)
+
+
+def test_without_synthetic_rows_nothing_comes_first() -> None:
+    data = small(40)
+    part = ["train" if name == "pretrain" else name for name in data.part]
+    rated = type(data)(data.id, part, data.mr, data.text, data.rating)
+    (model,) = trained({0: Encoded(rated)}, [0]).models
+    assert {entry["phase"] for entry in model["history"]} == {"train"}
+
+
+# ---- interruptions -------------------------------------------------------------------------------
+
+
+class Killed(BaseException):
+    pass
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_killed_at_any_moment_it_ends_with_the_same_bits(tmp_path: Path, workers: int) -> None:
+    from refless.models.rnn_qe.training import Run
+
+    data = folds(40, 31)
+    whole = trained(data, [0, 1], Run(together=2))
+    run = Run(together=2, workers=workers, checkpoints=tmp_path, every=0)
+    for allowed in (1, 5, 9, 4, 7):
+        ticks = 0
+
+        def tick(instances: int, allowed: int = allowed) -> None:
+            nonlocal ticks
+            ticks += 1
+            if ticks > allowed:
+                raise Killed
+
+        with pytest.raises(Killed):
+            trained(data, [0, 1], run, tick=tick)
+    resumed = trained(data, [0, 1], run)
+    assert_same(whole, resumed)
+    again = trained(data, [0, 1], run, tick=lambda instances: pytest.fail("all was done"))
+    assert_same(whole, again)
+
+
+def test_killed_while_a_checkpoint_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from refless.models.rnn_qe.training import Run
+
+    data = folds(31)
+    whole = trained(data, [0])
+    run = Run(checkpoints=tmp_path, every=0)
+    real, calls = os.replace, 0
+
+    def replace(source: Any, target: Any) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 3:
+            raise Killed
+        real(source, target)
+
+    monkeypatch.setattr(os, "replace", replace)
+    with pytest.raises(Killed):
+        trained(data, [0], run)
+    assert_same(whole, trained(data, [0], run))
+
+
+def test_other_settings_start_anew(tmp_path: Path) -> None:
+    from refless.models.rnn_qe.training import Run
+
+    run = Run(checkpoints=tmp_path, every=0)
+    trained(folds(31), [0], run)
+    assert_same(trained(folds(32), [0]), trained(folds(32), [0], run))
+    assert len(list(tmp_path.glob("*.pt"))) == 2
+
+
+def test_a_broken_checkpoint_is_named(tmp_path: Path) -> None:
+    from refless.models.rnn_qe.training import Run
+
+    run = Run(checkpoints=tmp_path, every=0)
+    trained(folds(31), [0], run)
+    (path,) = tmp_path.glob("*.pt")
+    path.write_bytes(b"nonsense")
+    with pytest.raises(FormatError, match=str(path)):
+        trained(folds(31), [0], run)
+
+
+def script(tmp_path: Path, out: str, checkpoints: str, *more: str) -> list[str]:
+    return [
+        *(sys.executable, "workflow/scripts/train_rnn_qe.py", str(tmp_path / "fold0.csv")),
+        *("--name", "setup2", "--seeds", "0", "1", "--train", "40", "--rate", "0.001"),
+        *("--architecture", json.dumps({"embedding": 8, "hidden": 8})),
+        *("--checkpoints", str(tmp_path / checkpoints), "--out", str(tmp_path / out), *more),
+    ]
+
+
+def test_sigkill_and_resume_of_the_script(tmp_path: Path) -> None:
+    data = small(60)
+    table = pd.DataFrame(
+        {
+            "id": data.id,
+            "part": data.part,
+            "mr": [" ".join(words) for words in data.mr],
+            "text": [" ".join(words) for words in data.text],
+            "rating": data.rating,
+        }
+    )
+    table.to_csv(tmp_path / "fold0.csv", index=False)
+    root = Path(__file__).parents[3]
+    environment = {**os.environ, "PYTHONPATH": str(root / "workflow"), "OMP_NUM_THREADS": "1"}
+    options: dict[str, Any] = {"cwd": root, "env": environment, "stderr": subprocess.DEVNULL}
+    command = script(tmp_path, "killed.csv", "kept", "--every", "0")
+    with subprocess.Popen(command, **options) as process:
+        deadline = time.monotonic() + 60
+        while not list((tmp_path / "kept").glob("[!.]*.pt")) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL
+    assert not (tmp_path / "killed.csv").exists()
+    subprocess.run(command, check=True, **options)
+    subprocess.run(script(tmp_path, "whole.csv", "other"), check=True, **options)
+    assert (tmp_path / "killed.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
+    about = [json.loads((tmp_path / f"{n}.json").read_text()) for n in ("killed", "whole")]
+    assert about[0]["models"] == about[1]["models"]
+    assert not (tmp_path / "kept").exists()
+    assert pd.read_csv(tmp_path / "killed.csv").columns.tolist() == [
+        *("experiment", "setup", "fold", "seed", "part", "id", "raw", "prediction")
+    ]
+
+
+# ---- settings ------------------------------------------------------------------------------------
+
+
+def test_settings_that_make_no_sense() -> None:
+    from refless.models.rnn_qe.training import Run, Schedule
+
+    with pytest.raises(SettingError, match="a fold and a seed"):
+        trained(folds(31), [])
+    with pytest.raises(SettingError, match="numbers, not 6"):
+        trained(folds(31), [0], vectors={"cheap": np.zeros(3)})
+    with pytest.raises(SettingError):
+        Schedule(0, 0, 0.1, 1)
+    with pytest.raises(SettingError, match="cannot use the device"):
+        Run(device="xla:9")
+
+
+def test_vectors_are_where_embeddings_start() -> None:
+    from refless.models.rnn_qe.network import Architecture
+    from refless.models.rnn_qe.training import Member, Stack
+
+    data = folds(31)
+    vector = np.arange(6.0)
+    stack = Stack(
+        [Member(0, 0)],
+        data,
+        schedule(),
+        Architecture(**TINY),  # type: ignore[arg-type]
+        vectors={"cheap": vector, "no such word": vector},
+    )
+    table = stack.parameters["text.embedding"].detach().numpy()[0]
+    assert table[data[0].text_words["cheap"]].tolist() == vector.tolist()
+    assert table[0].tolist() == [0] * 6

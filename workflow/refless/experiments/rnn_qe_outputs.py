@@ -1,0 +1,317 @@
+"""Numbers about the rated outputs that RNN-QE's tables are made of; no text is in them.
+
+Stage: prediction. In: rated outputs and human references, delexicalised. Out: a table, one row a
+rated output: `OUTPUT_COLUMNS`, and for each of our own models a column
+``<experiment>:<model>:<reading>`` with its predictions; counts; a learning curve.
+
+Own models, not in the paper: an entry of `PREDICTORS` sees a context and a split and predicts the
+split's test outputs, NaN where it cannot. That is all it takes to put another one (Discriminative
+BLEU, say) beside them in tables 3 to 5.
+
+BLEU Neighbors sees the delexicalised text, or the MR's triples and then the text. Reading ``tau``
+has the thresholds of the BLEU Neighbors paper; in a domain this small nearly every pair of outputs
+is similar by them. Reading ``dev`` takes the tau that is best on the validation part, by the
+criterion that picks RNN-QE's pass. ``dev_apart`` is ``dev`` on folds where no delexicalised MR and
+output stand on both sides, which the paper's folds allow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from refless.errors import StaleError
+from refless.experiments.bleu_neighbors_essays import read_numbers
+from refless.kernels import kernel
+from refless.models.neighbors import enough_evidence, neighbor_means
+from refless.models.rnn_qe.data import (
+    CONFIGURATIONS,
+    CROSS,
+    SETUPS,
+    SYNTHESISE,
+    Split,
+    Texts,
+    apart,
+    cross_split,
+    cross_validation,
+    matches,
+    sizes,
+)
+from refless.statistics import scale_counts, scale_statistics
+
+Array = np.ndarray
+
+METRICS = {"bleu": "Bleu_4", "meteor": "METEOR", "rouge_l": "ROUGE_L", "cider": "CIDEr"}
+OUTPUT_COLUMNS = ["id", "dataset", "system", "rating", *METRICS.values(), "fold", *CROSS]
+CURVE_COLUMNS = ["model", "reading", "size", "subset"]
+SCALE = np.arange(1, 6.25, 0.5)
+CONSTANT = 4.5
+VIEWS = {"bleu_neighbors": "text", "bleu_neighbors_mr": "mr_text"}
+
+
+@dataclass(frozen=True)
+class Neighbors:
+    """Thresholds of BLEU Neighbors: the published ones, and those among which dev chooses.
+
+    kernel : name of the kernel
+    tau, min_neighbors, max_share : of the reading ``tau``
+    taus, dev_min_neighbors : of the reading ``dev``, which knows no greatest share
+    """
+
+    kernel: str
+    tau: float
+    min_neighbors: int
+    max_share: float
+    taus: Sequence[float]
+    dev_min_neighbors: int
+
+
+@dataclass(frozen=True)
+class Context:
+    """What own models see: kernels of all outputs with all outputs by view, ratings, settings."""
+
+    matrices: Mapping[str, Array]
+    rating: Array
+    neighbors: Neighbors
+
+    @classmethod
+    def of(cls, texts: Texts, neighbors: Neighbors, threads: int | None = None) -> Context:
+        """Compute the kernels."""
+        rated = texts.rated
+        views = {
+            "text": rated["words"].tolist(),
+            "mr_text": (rated["mr"] + " " + rated["words"]).tolist(),
+        }
+        return cls(
+            {
+                name: kernel(neighbors.kernel, own, own, threads=threads)
+                for name, own in views.items()
+            },
+            rated["median_quality"].to_numpy(np.float64),
+            neighbors,
+        )
+
+
+def to_scale(prediction: Array) -> Array:
+    """Predictions rounded to half points and clipped to 1..6; `CONSTANT` where there is none."""
+    rounded = SCALE[0] + np.round((prediction - SCALE[0]) / 0.5) * 0.5
+    return np.where(np.isnan(prediction), CONSTANT, np.clip(rounded, SCALE[0], SCALE[-1]))
+
+
+def statistics(prediction: Array, truth: Array) -> dict[str, float]:
+    """Pearson, Spearman, MAE and RMSE of half points, shape (n,) each."""
+    counts = scale_counts(prediction, truth, SCALE, np.ones((1, len(truth))))
+    return {name: float(values[0]) for name, values in scale_statistics(counts, SCALE).items()}
+
+
+def _published_tau(context: Context, split: Split, view: str) -> Array:
+    own, train = context.neighbors, split.train
+    means, counts = neighbor_means(
+        context.matrices[view][np.ix_(split.test, train)], context.rating[train], own.tau
+    )
+    return enough_evidence(means, counts, len(train), own.min_neighbors, own.max_share)
+
+
+def _dev_tau(context: Context, split: Split, view: str) -> Array:
+    own, train = context.neighbors, split.train
+    rating = context.rating
+
+    def predict(rows: Array, tau: float) -> Array:
+        matrix = context.matrices[view][np.ix_(rows, train)]
+        means, counts = neighbor_means(matrix, rating[train], tau)
+        return enough_evidence(means, counts, len(train), own.dev_min_neighbors, 1.0)
+
+    def worth(tau: float) -> float:
+        found = statistics(to_scale(predict(split.dev, tau)), rating[split.dev])
+        value = found["pearson"] + found["spearman"]
+        return -np.inf if np.isnan(value) else value
+
+    return predict(split.test, max(own.taus, key=worth))
+
+
+READINGS: dict[str, Callable[[Context, Split, str], Array]] = {
+    "tau": _published_tau,
+    "dev": _dev_tau,
+}
+
+
+def _seen_as(
+    view: str, rule: Callable[[Context, Split, str], Array]
+) -> Callable[[Context, Split], Array]:
+    return lambda context, split: rule(context, split, view)
+
+
+PREDICTORS: dict[tuple[str, str], Callable[[Context, Split], Array]] = {
+    (model, reading): _seen_as(view, rule)
+    for model, view in VIEWS.items()
+    for reading, rule in READINGS.items()
+}
+
+
+def outputs(texts: Texts, metrics: pd.DataFrame, context: Context, seed: int) -> pd.DataFrame:
+    """Ratings, metrics, parts and own predictions of each rated output.
+
+    ``fold`` is the fold that tests an output; ``cross_domain`` and ``cross_system`` are its part
+    (``train``, ``dev``, ``test``) in the in-set of tables 5 and 4, empty outside.
+
+    Parameters
+    ----------
+    metrics : the loader's table of the same outputs, with the columns of `METRICS`
+    seed : of the folds
+    """
+    rated = texts.rated
+    table = rated[["id", "dataset", "system"]].assign(rating=context.rating)
+    for column in METRICS.values():
+        table[column] = metrics[column].to_numpy(np.float64)
+    folds = cross_validation(rated, seed)
+    table["fold"] = 0
+    for number, split in enumerate(folds):
+        table.loc[split.test, "fold"] = number
+    experiments: dict[str, list[Split]] = {"cross_validation": folds}
+    for name in CROSS:
+        table[name] = ""
+        for configuration in CONFIGURATIONS:
+            split = cross_split(rated, name, configuration, seed)
+            experiments[f"{name}_{configuration}"] = [split]
+            if configuration == 1:
+                for part in ("train", "dev", "test"):
+                    table.loc[getattr(split, part), name] = part
+    for experiment, splits in experiments.items():
+        for (model, reading), predict in PREDICTORS.items():
+            name = f"{experiment}:{model}:{reading}"
+            table[name] = _predicted(predict, context, splits)
+    harder = cross_validation(apart(rated), seed)
+    for model in VIEWS:
+        predict = PREDICTORS[model, "dev"]
+        table[f"cross_validation:{model}:dev_apart"] = _predicted(predict, context, harder)
+    return table
+
+
+def _predicted(
+    predict: Callable[[Context, Split], Array], context: Context, splits: Sequence[Split]
+) -> Array:
+    values = np.full(len(context.rating), np.nan)
+    for split in splits:
+        values[split.test] = predict(context, split)
+    return np.round(values, 4)  # half points are made of it; more digits would only fill files
+
+
+def counts(texts: Texts, seed: int) -> dict[str, Any]:
+    """What tables 1 and 2 count.
+
+    Returns
+    -------
+    dict : ``ratings`` (system -> data set -> rated outputs); ``matches`` (by data set: outputs,
+        those with a human reference, MRs, references); ``repeated`` (rows whose MR and output stand
+        in an earlier row); ``instances`` (synthesise -> set-up -> for each fold what `sizes` says);
+        ``seen`` (share of test outputs whose delexicalised MR and text stand in the training part)
+    """
+    rated = texts.rated
+    table = pd.crosstab(rated["system"], rated["dataset"])
+    folds = cross_validation(rated, seed)
+    key = (rated["mr"] + "\n" + rated["words"]).to_numpy()
+    seen = [np.isin(key[split.test], key[split.train]) for split in folds]
+    return {
+        "ratings": {
+            str(system): {str(name): int(n) for name, n in row.items()}
+            for system, row in table.iterrows()
+        },
+        "matches": matches(texts).to_dict("records"),
+        "repeated": int(rated.duplicated(["mr_key", "text"]).sum()),
+        "seen": float(np.concatenate(seen).mean()),
+        "instances": {
+            synthesise: {
+                str(setup): [
+                    sizes(texts, split, setup, synthesise)
+                    for split in cross_validation(rated, seed, synthesise)
+                ]
+                for setup in SETUPS
+            }
+            for synthesise in SYNTHESISE
+        },
+    }
+
+
+def learning_curve(
+    context: Context,
+    folds: Mapping[str, Sequence[Split]],
+    counts: Sequence[int],
+    subsets: int,
+    seed: int,
+) -> pd.DataFrame:
+    """BLEU Neighbors, tau chosen on the validation part, with fewer rated outputs to learn from.
+
+    Each fold's training part is cut to a random subset; the test parts of all folds count
+    together. The last size is the whole training part, once.
+
+    Parameters
+    ----------
+    folds : reading (``dev``, ``dev_apart``) -> folds
+
+    Returns
+    -------
+    DataFrame : `CURVE_COLUMNS`, pearson, spearman, mae, rmse, coverage
+    """
+    rows = []
+    for reading, splits in folds.items():
+        whole = min(len(split.train) for split in splits)
+        drawn = [(n, subset) for n in counts if n < whole for subset in range(subsets)]
+        for size, subset in [*drawn, (whole, 0)]:
+            generator = np.random.default_rng([seed, size, subset])
+            smaller = _subsets(splits, size if size < whole else None, generator)
+            for model in VIEWS:
+                raw = _predicted(PREDICTORS[model, "dev"], context, smaller)
+                rows.append(
+                    {"model": model, "reading": reading, "size": size, "subset": subset}
+                    | statistics(to_scale(raw), context.rating)
+                    | {"coverage": float((~np.isnan(raw)).mean())}
+                )
+    return pd.DataFrame(rows)
+
+
+def _subsets(
+    splits: Sequence[Split], size: int | None, generator: np.random.Generator
+) -> list[Split]:
+    """The splits with training parts of ``size`` random rows, or as they are."""
+    if size is None:
+        return list(splits)
+    return [replace(split, train=generator.permutation(split.train)[:size]) for split in splits]
+
+
+def read_outputs(
+    path: str | Path, settings: Mapping[str, Mapping[str, Any]]
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """The table of `outputs` and what is said about it.
+
+    Parameters
+    ----------
+    settings : what is asked for. ``data.seed`` and ``neighbors`` must be those of the table; how
+        errors are made (``data.synthesise``) moves predictions of RNN-QE alone.
+
+    Raises
+    ------
+    FormatError : a file is missing or broken.
+    StaleError : made under other settings, or by other code.
+    """
+    table, about = read_numbers(path, OUTPUT_COLUMNS)
+    made = about["settings"]
+    differ = [
+        f"{name}: {was}, asked for: {now}"
+        for name, was, now in (
+            ("data.seed", made["data"]["seed"], settings["data"]["seed"]),
+            ("neighbors", made["neighbors"], dict(settings["neighbors"])),
+        )
+        if was != now
+    ]
+    if differ:
+        raise StaleError(
+            f"was made under other settings ({'; '.join(differ)})",
+            path=path,
+            remedy="compute it from the data, or take back the change under rnn_qe",
+        )
+    return table, about

@@ -1,0 +1,35 @@
+"""What numbers were computed on. Stage: none. In: names of packages. Out: processor, versions."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterable
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+
+def processor() -> str:
+    """The processor's name."""
+    information = Path("/proc/cpuinfo")
+    if information.is_file():
+        for line in information.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def versions(packages: Iterable[str]) -> dict[str, str]:
+    """Versions of those packages that are installed."""
+    found = {}
+    for package in packages:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def load_average() -> float | None:
+    """How busy the machine was in the last minute, in runnable processes, if it says so."""
+    return os.getloadavg()[0] if hasattr(os, "getloadavg") else None

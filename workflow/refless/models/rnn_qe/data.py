@@ -1,0 +1,390 @@
+"""Training data of the six set-ups: rated outputs, and human references and errors on top.
+
+Stage: prediction (data of RNN-QE). In: rated outputs of NEM, human references of BAGEL, SFRest and
+SFHot. Out: for each split a table of `COLUMNS`, one row an instance:
+
+======  ==========================================================================================
+id      the rated output's; of a synthetic row ``<why>:<source row>:e<errors>``, why being
+        ``output``, ``reference`` (of a rated output's MR) or ``source`` (a row of a source set)
+part    ``train``: rated outputs; ``pretrain``: synthetic rows, which a trainer uses at first only;
+        ``dev``, ``test``
+origin  ``system`` or ``human``, whoever wrote the text before errors
+errors  how many were put in, 0 to `ERRORS`
+mr      triples ``act slot value``, separated by blanks, delexicalised
+text    tokens, separated by blanks, delexicalised
+rating  1..6
+======  ==========================================================================================
+
+Set-ups, each with all of the one before it, where the paper's text and its numbers differ
+(``synthesise``): 1 the rated training outputs alone; 2 errors in them; 3 human references of
+their MRs; 4 the training parts of SFRest and SFHot; 5 references of the test items; 6 all parts of
+the source sets. Every text that is added comes five times: as it is, and with 1 to 4 errors.
+
+What gives the sizes that the paper prints, and stands in the code that the authors published
+(github.com/tuetschek/ratpred, July 2017) but not in the text: in cross-validation, outputs and
+references of the first of the three training parts alone are synthesised from (``first_part``);
+references are those of all parts of the source sets, joined by MR; set-ups 5 and 6 add references
+by MR and the source sets' rows without asking whether they are the same. ``all_parts`` is what
+the text says instead, each reference once.
+
+Source: Dušek, Novikova & Rieser (2017), sections 3.1, 3.3 and 4.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from refless.errors import SettingError
+from refless.models.rnn_qe.delex import delexicalise
+from refless.models.rnn_qe.synthesis import BEST, distort, lowered
+from refless.ratings import read_table
+
+Array = np.ndarray
+
+COLUMNS = ["id", "part", "origin", "errors", "mr", "text", "rating"]
+RATED_COLUMNS = ["id", "dataset", "system", "context", "text", "mr_key", "median_quality"]
+REFERENCE_COLUMNS = ["id", "task", "context", "text_nem", "mr_key"]
+SETUPS = (1, 2, 3, 4, 5, 6)
+CONFIGURATIONS = (1, 2, 3)
+SYNTHESISE = ("first_part", "all_parts")
+ERRORS = 4
+FOLDS = 5
+APART = "apart"
+REFERENCE_TASKS = ("bagel", "sfrest", "sfhot")
+# The test sets of tables 4 and 5: experiment -> column of the rated outputs and its value.
+CROSS = {"cross_domain": ("dataset", "sfhot"), "cross_system": ("system", "LOLS")}
+IN_SET_TRAIN, IN_SET_DEV = 100, 100
+
+
+@dataclass(frozen=True)
+class Split:
+    """Row numbers of rated outputs by part.
+
+    source : those of ``train`` that errors and references are made from
+    """
+
+    train: Array
+    dev: Array
+    test: Array
+    source: Array
+
+
+@dataclass(frozen=True)
+class Texts:
+    """What the splits are made of, delexicalised.
+
+    rated : `RATED_COLUMNS`, and mr and words (see `delexicalise`)
+    references : `REFERENCE_COLUMNS` and ``part`` (train, valid or test; empty for BAGEL), mr, words
+    """
+
+    rated: pd.DataFrame
+    references: pd.DataFrame
+
+    @classmethod
+    def of(cls, rated: pd.DataFrame, references: pd.DataFrame) -> Texts:
+        """Delexicalise the loaders' tables.
+
+        Raises
+        ------
+        FormatError : an MR that cannot be read.
+        """
+        return cls(_delexicalised(rated, "text"), _delexicalised(references, "text_nem"))
+
+
+def _delexicalised(table: pd.DataFrame, column: str) -> pd.DataFrame:
+    pairs = [delexicalise(m, t) for m, t in zip(table["context"], table[column], strict=True)]
+    return table.reset_index(drop=True).assign(
+        mr=[p[0] for p in pairs], words=[p[1] for p in pairs]
+    )
+
+
+# ---- references ----------------------------------------------------------------------------------
+
+
+def references_by_mr(texts: Texts) -> pd.DataFrame:
+    """The references of each rated MR: columns mr_key, dataset and ``row``, of ``references``.
+
+    The same sentence of the same MR comes once. A data set's outputs get references of their own
+    source set only.
+    """
+    keyed = texts.references.assign(row=np.arange(len(texts.references)))
+    rated = texts.rated[["dataset", "mr_key"]].drop_duplicates()
+    joined = rated.merge(
+        keyed.rename(columns={"task": "dataset"})[["dataset", "mr_key", "text_nem", "row"]],
+        on=["dataset", "mr_key"],
+    )
+    return joined.drop_duplicates(["dataset", "mr_key", "text_nem"])[["dataset", "mr_key", "row"]]
+
+
+def matches(texts: Texts) -> pd.DataFrame:
+    """By data set: rated outputs, those with a human reference of their MR, MRs, references."""
+    joined = references_by_mr(texts)
+    found = set(zip(joined["dataset"], joined["mr_key"], strict=True))
+    rows = []
+    for dataset, own in texts.rated.groupby("dataset", sort=False):
+        with_reference = [(dataset, key) in found for key in own["mr_key"]]
+        rows.append(
+            {
+                "dataset": dataset,
+                "outputs": len(own),
+                "matched": sum(with_reference),
+                "mrs": own["mr_key"].nunique(),
+                "references": int((joined["dataset"] == dataset).sum()),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+# ---- splits --------------------------------------------------------------------------------------
+
+
+def shuffled_groups(rated: pd.DataFrame, seed: int) -> list[Array]:
+    """Row numbers in random order, those with the same MR and output together."""
+    group = rated.groupby(["mr_key", "text"], sort=False).ngroup().to_numpy()
+    order = np.random.default_rng(seed).permutation(int(group.max()) + 1)
+    rows = [np.flatnonzero(group == number) for number in range(len(order))]
+    return [rows[number] for number in order]
+
+
+def cut(groups: Sequence[Array], sizes: Sequence[int]) -> list[Array]:
+    """Consecutive parts of at least these sizes, the last one taking the rest; groups stay whole.
+
+    A part that comes out larger makes the next one smaller, so that sizes do not drift.
+    """
+    parts: list[list[Array]] = [[] for _ in sizes]
+    ends = np.cumsum(sizes)
+    part = total = 0
+    for rows in groups:
+        while part < len(sizes) - 1 and total >= ends[part]:
+            part += 1
+        parts[part].append(rows)
+        total += len(rows)
+    return [np.concatenate(p) if p else np.empty(0, np.int64) for p in parts]
+
+
+def cross_validation(rated: pd.DataFrame, seed: int, synthesise: str = "first_part") -> list[Split]:
+    """Five folds: of five parts, each fold trains on three, validates on one, tests on one.
+
+    Raises
+    ------
+    SettingError : an unknown ``synthesise``.
+    """
+    _check(1, synthesise)
+    parts = cut(shuffled_groups(rated, seed), _even(len(rated), FOLDS))
+    splits = []
+    for fold in range(FOLDS):
+        one, two, three, dev, test = parts[fold:] + parts[:fold]
+        train = np.concatenate([one, two, three])
+        splits.append(Split(train, dev, test, one if synthesise == "first_part" else train))
+    return splits
+
+
+def _even(n: int, parts: int) -> list[int]:
+    return [n * (i + 1) // parts - n * i // parts for i in range(parts)]
+
+
+def cross_split(rated: pd.DataFrame, experiment: str, configuration: int, seed: int) -> Split:
+    """Tables 4 and 5: which rows train, validate and test under one configuration.
+
+    Of the shuffled in-set, 100 rows may train, 100 validate, and the rest tests, in each
+    configuration the same. Configuration 1 uses these alone; 2 trains and validates (3 to 1) on
+    the out-of-set; 3 trains on the out-of-set and the 100. An out-of-set row with the MR and the
+    output of a row that tests or validates is not used: two systems may have said the same.
+
+    Raises
+    ------
+    SettingError : an unknown experiment or configuration; an in-set without a test part.
+    """
+    if experiment not in CROSS:
+        raise SettingError(f"no experiment {experiment!r}; choose one of {', '.join(CROSS)}")
+    if configuration not in CONFIGURATIONS:
+        raise SettingError(f"no configuration {configuration}; choose 1, 2 or 3")
+    column, value = CROSS[experiment]
+    inside = (rated[column] == value).to_numpy()
+    if inside.sum() <= IN_SET_TRAIN + IN_SET_DEV:
+        raise SettingError(f"{inside.sum()} outputs with {column} {value} are too few to test on")
+    groups = shuffled_groups(rated, seed)
+    own = [rows[inside[rows]] for rows in groups if inside[rows].any()]
+    train, dev, test = cut(own, [IN_SET_TRAIN, IN_SET_DEV, int(inside.sum())])
+    held = set(np.concatenate([dev, test]).tolist())
+    out = [rows for rows in groups if not inside[rows].any()]
+    out += [
+        rows[~inside[rows]]
+        for rows in groups
+        if inside[rows].any() and not inside[rows].all() and not held & set(rows.tolist())
+    ]
+    if configuration == 2:
+        size = sum(map(len, out))
+        train, dev = cut(out, [size * 3 // 4, size])
+    elif configuration == 3:
+        train = np.concatenate([*out, train])
+    return Split(train, dev, test, train)
+
+
+# ---- instances -----------------------------------------------------------------------------------
+
+
+def instances(
+    texts: Texts, split: Split, setup: int, seed: int, synthesise: str = "first_part"
+) -> pd.DataFrame:
+    """All rows of one split under one set-up, `COLUMNS`.
+
+    The errors of a text follow from ``seed`` and its id alone, given the dictionary, which is the
+    words of the split's training outputs, each as often as it stands there.
+
+    Raises
+    ------
+    SettingError : an unknown set-up or ``synthesise``.
+    """
+    _check(setup, synthesise)
+    rated = texts.rated
+    rows = [
+        (name, part, "system", 0, mr, words, rating)
+        for part, numbers in (("train", split.train), ("dev", split.dev), ("test", split.test))
+        for name, mr, words, rating in _fields(rated, numbers, rated["median_quality"])
+    ]
+    dictionary = " ".join(rated["words"].to_numpy()[split.train]).split(" ")
+    for why, origin, part in _added(texts, split, setup, synthesise):
+        for name, mr, words, rating in part:
+            start = words.split(" ")
+            for errors in range(ERRORS + 1):
+                row = f"{why}:{name}:e{errors}"
+                generator = np.random.default_rng([seed, zlib.crc32(row.encode())])
+                text = " ".join(distort(start, errors, dictionary, generator))
+                rows.append((row, "pretrain", origin, errors, mr, text, lowered(rating, errors)))
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _check(setup: int, synthesise: str) -> None:
+    if setup not in SETUPS:
+        raise SettingError(f"no set-up {setup}; choose one of {', '.join(map(str, SETUPS))}")
+    if synthesise not in SYNTHESISE:
+        raise SettingError(f"synthesise is {synthesise!r}; choose one of {', '.join(SYNTHESISE)}")
+
+
+def _fields(
+    table: pd.DataFrame, rows: Array, ratings: pd.Series | None = None
+) -> list[tuple[str, str, str, float]]:
+    """(id, mr, words, rating) of some rows; human references are taken to be the best."""
+    own = table.iloc[rows]
+    given = [BEST] * len(own) if ratings is None else ratings.iloc[rows].tolist()
+    return list(zip(own["id"], own["mr"], own["words"], given, strict=True))
+
+
+def _added(
+    texts: Texts, split: Split, setup: int, synthesise: str
+) -> list[tuple[str, str, list[tuple[str, str, str, float]]]]:
+    """What errors are put into: (why, origin, (id, mr, words, rating) of each text)."""
+    if setup == 1:
+        return []
+    rated, references = texts.rated, texts.references
+    added = [("output", "system", _fields(rated, split.source, rated["median_quality"]))]
+    by_mr = source = np.empty(0, np.int64)
+    if setup >= 3:
+        chosen = rated.iloc[split.source if setup < 5 else np.arange(len(rated))]
+        wanted = set(zip(chosen["dataset"], chosen["mr_key"], strict=True))
+        joined = references_by_mr(texts)
+        keys = zip(joined["dataset"], joined["mr_key"], strict=True)
+        by_mr = joined["row"].to_numpy()[[key in wanted for key in keys]]
+    if setup >= 4:
+        parts = references["part"].fillna("").to_numpy()
+        source = np.flatnonzero(parts == "train") if setup < 6 else np.arange(len(references))
+    if synthesise == "all_parts":
+        source, by_mr = _once(references, source, by_mr)
+    added.append(("reference", "human", _fields(references, by_mr)))
+    added.append(("source", "human", _fields(references, source)))
+    return added
+
+
+def _once(references: pd.DataFrame, *groups: Array) -> tuple[Array, ...]:
+    """The same groups of rows without any that repeats the MR and sentence of one before it."""
+    keys = list(zip(references["task"], references["mr_key"], references["text_nem"], strict=True))
+    seen: set[tuple[str, str, str]] = set()
+    result = []
+    for rows in groups:
+        kept = []
+        for row in rows.tolist():
+            if keys[row] not in seen:
+                seen.add(keys[row])
+                kept.append(row)
+        result.append(np.array(kept, np.int64))
+    return tuple(result)
+
+
+def sizes(texts: Texts, split: Split, setup: int, synthesise: str = "first_part") -> dict[str, int]:
+    """How many rows of `instances` are what, without making them: rated, from_output,
+    from_reference, from_source (synthetic rows by what they are made from), dev and test."""
+    _check(setup, synthesise)
+    counts = {"rated": len(split.train)}
+    counts |= {f"from_{why}": 0 for why in ("output", "reference", "source")}
+    for why, _, part in _added(texts, split, setup, synthesise):
+        counts[f"from_{why}"] = len(part) * (ERRORS + 1)
+    return counts | {"dev": len(split.dev), "test": len(split.test)}
+
+
+# ---- files ---------------------------------------------------------------------------------------
+
+
+def read_texts(directory: str | Path) -> Texts:
+    """Rated outputs and human references from the tidy tables of four tasks, delexicalised.
+
+    Raises
+    ------
+    FormatError : a table is missing or broken.
+    """
+    directory = Path(directory)
+    rated = read_table(directory / "nem" / "texts.csv", RATED_COLUMNS)
+    references = [
+        read_table(directory / task / "texts.csv", REFERENCE_COLUMNS) for task in REFERENCE_TASKS
+    ]
+    for table in references:
+        if "part" not in table:  # BAGEL has none
+            table["part"] = ""
+    columns = [*REFERENCE_COLUMNS, "part"]
+    return Texts.of(rated, pd.concat([table[columns] for table in references], ignore_index=True))
+
+
+def apart(rated: pd.DataFrame) -> pd.DataFrame:
+    """The rated outputs of `Texts` keyed by delexicalised MR and text.
+
+    Folds made of them never have the same on both sides; those of the paper do, where the MR or
+    the output differ in a value.
+    """
+    return rated.assign(mr_key=rated["mr"], text=rated["words"])
+
+
+def splits_of(rated: pd.DataFrame, name: str, seed: int, synthesise: str) -> list[Split]:
+    """The splits behind a name of `names`: five folds, or one split of tables 4 and 5."""
+    prefix = name.rpartition("setup")[0].rstrip("_")
+    if prefix in ("", APART):
+        return cross_validation(apart(rated) if prefix else rated, seed, synthesise)
+    experiment, _, configuration = prefix.rpartition("_")
+    return [cross_split(rated, experiment, int(configuration), seed)]
+
+
+def names() -> list[str]:
+    """``setup1`` ... (cross-validation), ``cross_domain_1_setup1`` ... (tables 4 and 5), and
+    ``apart_setup1`` ... (cross-validation on the folds of `apart`, not in the paper)."""
+    before = ["", *(f"{name}_{number}_" for name in CROSS for number in CONFIGURATIONS)]
+    return [f"{prefix}setup{setup}" for prefix in [*before, f"{APART}_"] for setup in SETUPS]
+
+
+def tables(
+    texts: Texts, name: str, seed: int, synthesise: str = "first_part"
+) -> Iterator[pd.DataFrame]:
+    """`instances` of each fold behind one name of `names`, in order.
+
+    Raises
+    ------
+    SettingError : an unknown name or ``synthesise``.
+    """
+    if name not in names():
+        raise SettingError(f"no data set-up is called {name!r}; choose one of {', '.join(names())}")
+    for split in splits_of(texts.rated, name, seed, synthesise):
+        yield instances(texts, split, int(name[-1]), seed, synthesise)

@@ -1,0 +1,90 @@
+"""Delexicalisation: tokens of an MR and of a text with slot values replaced by ``X-<slot>``.
+
+Stage: prediction (data of RNN-QE). In: an MR as written and a text. Out: both as tokens separated
+by blanks, so that what is read off the files is what the network sees.
+
+A value is looked for in the text as its MR has it; letters and digits count, blanks and marks
+between them do not (``citycentre`` is ``city centre``), and ``st`` and ``ave`` may be written out.
+Longer values go first. Where several slots of an MR share a value (BAGEL's ``X``), its occurrences
+from left to right go to those slots in the order of the MR, and what is left over to the last.
+
+Source: Dušek, Novikova & Rieser (2017), section 3.2.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from refless.sources import mr
+
+NOTHING = "<none>"
+# Values that say something by themselves and stay as they are.
+SPECIAL = {"": NOTHING, "yes": "yes", "no": "no", "none": "none", "?": "?"}
+SPECIAL |= dict.fromkeys(("dontcare", "dont_care", "dont care", "don't care"), "dontcare")
+
+_TOKEN = re.compile(r"\d+(?:[.,]\d+)*|\w+(?:['’]\w+)*|[^\w\s]")
+_INSIDE = re.compile(r"[\W_]+")
+_STREETS = {"st": "street", "ave": "avenue"}
+
+
+def tokens(text: str) -> list[str]:
+    """Words, numbers and single marks of a text, lower case."""
+    return _TOKEN.findall(text.lower())
+
+
+def delexicalise(meaning: str, text: str) -> tuple[str, str]:
+    """An MR as triples ``act slot value`` and a text, both delexicalised, separated by blanks.
+
+    A slot without a value has ``<none>`` for it, an MR without slots is ``act <none> <none>``.
+    ``yes``, ``no``, ``none`` and ``dontcare`` stay. Only values of this MR are replaced in the
+    text: a wrong value stays a word.
+
+    Raises
+    ------
+    FormatError : ``meaning`` is no MR.
+    """
+    act, slots = mr.parse(meaning)
+    triples: list[str] = []
+    values: dict[str, list[str]] = {}
+    for slot, value in slots or [(NOTHING, "")]:
+        special = SPECIAL.get(value.lower())
+        triples += [act, slot, special or f"X-{slot}"]
+        if special is None:
+            values.setdefault(_plain(tokens(value)), []).append(f"X-{slot}")
+    return " ".join(triples), " ".join(_replace(tokens(text), values))
+
+
+def _plain(words: Sequence[str]) -> str:
+    """Letters and digits of some tokens, streets written out."""
+    return "".join(_INSIDE.sub("", _STREETS.get(word, word)) for word in words)
+
+
+def _replace(words: list[str], values: dict[str, list[str]]) -> list[str]:
+    """Tokens with each span that makes a value replaced by that value's placeholders in turn."""
+    for value in sorted(filter(None, values), key=len, reverse=True):
+        waiting = list(values[value])
+        position, done = 0, []
+        while position < len(words):
+            end = _span(words, position, value)
+            if end == position:
+                done.append(words[position])
+                position += 1
+            else:
+                done.append(waiting.pop(0) if len(waiting) > 1 else waiting[0])
+                position = end
+        words = done
+    return words
+
+
+def _span(words: Sequence[str], start: int, value: str) -> int:
+    """Where the tokens from ``start`` on that make ``value`` end; ``start`` if they do not."""
+    made, end = "", start
+    while end < len(words) and len(made) < len(value) and not words[end].startswith("X-"):
+        made += _plain(words[end : end + 1])
+        end += 1
+        if not made:  # a value begins with a word, not with a mark
+            return start
+        if not value.startswith(made):
+            return start
+    return end if made == value else start

@@ -1,0 +1,622 @@
+"""Training of RNN-QE: all folds and seeds of a set-up advance together, and survive being killed.
+
+Stage: prediction (RNN-QE). In: instances of each fold, seeds, a schedule. Out: for each model its
+predictions on the validation and test parts after its best pass, and the course of training.
+
+A model is a fold and a seed. Its seed decides where it starts, how its rows are dealt into batches
+and what dropout drops, whoever is trained beside it: random numbers come from a generator made
+of seed, phase and pass. So a checkpoint after a pass needs no state of a generator, and training
+that was killed goes on with the same numbers to the last bit on the same machine.
+
+After each pass the validation part is predicted; the best pass is that of the largest Pearson plus
+Spearman correlation of rounded predictions (Dušek et al. 2017, section 3.4). With synthetic rows,
+the passes over everything come first, and the best parameters of these start the passes over the
+rated rows, with Adam anew (the paper does not say).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import math
+import pickle
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from refless.errors import FormatError, SettingError
+from refless.files import whole_file
+from refless.models.rnn_qe import network
+from refless.models.rnn_qe.batches import Encoded, Sequences, deal, pack, rounded
+
+# torch by way of network, which says what to do where it is missing
+from refless.models.rnn_qe.network import Architecture, Inputs, Parameters, Tensor, torch
+from refless.statistics import weighted_pearson, weighted_spearman
+
+log = logging.getLogger(__name__)
+Array = np.ndarray
+PHASES = ("pretrain", "train")
+START = -1
+"""In place of a phase, where a generator serves to set up a model."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How long and how fast: passes over everything, over rated rows, Adam's rate, batch size."""
+
+    pretrain: int
+    train: int
+    rate: float
+    batch: int
+
+    def __post_init__(self) -> None:
+        if self.train < 1 or self.pretrain < 0 or self.batch < 1 or not self.rate > 0:
+            raise SettingError("a schedule needs a pass, a batch size and a rate above 0")
+
+    def passes(self, phase: int) -> int:
+        return (self.pretrain, self.train)[phase]
+
+
+SCHEDULES = {
+    # The batch size is not in the paper; 50 is that of the authors' published configuration.
+    "paper": Schedule(pretrain=20, train=500, rate=1e-4, batch=50),
+    "fast": Schedule(pretrain=2, train=16, rate=1e-3, batch=50),
+}
+
+
+class Member(NamedTuple):
+    """One model of a stack."""
+
+    fold: int
+    seed: int
+
+
+def generator(seed: int, phase: int, number: int) -> np.random.Generator:
+    """The source of all randomness of one model in one pass (its start: `START`, 0)."""
+    return np.random.Generator(np.random.SFC64([seed, phase - START, number]))
+
+
+def corner(model: int, shape: Sequence[int]) -> tuple[int | slice, ...]:
+    """Where one model's values are in a stack that is as wide as its widest model."""
+    return (model, *(slice(0, size) for size in shape))
+
+
+class Stack:
+    """Models that advance together, with all that a checkpoint holds.
+
+    Parameters
+    ----------
+    members : the models, in any order
+    folds : instances of each fold, encoded
+    """
+
+    def __init__(
+        self,
+        members: Sequence[Member],
+        folds: Mapping[int, Encoded],
+        schedule: Schedule,
+        architecture: Architecture,
+        device: str = "cpu",
+        vectors: Mapping[str, Array] | None = None,
+    ) -> None:
+        self.members, self.schedule, self.architecture = list(members), schedule, architecture
+        self.device = torch.device(device)
+        self.data = [folds[member.fold] for member in members]
+        self.rows = [
+            [data.instances.rows("train", "pretrain") for data in self.data],
+            [data.instances.rows("train") for data in self.data],
+        ]
+        self.parameters = self._start(vectors or {})
+        self.optimizer = self._adam()
+        self.phase, self.done = 0, 0
+        if not self._pretrains():
+            self.phase = 1
+        count = len(self.members)
+        self.best = {name: value.detach().clone() for name, value in self.parameters.items()}
+        self.best_score = np.full(count, -math.inf)
+        self.best_pass = np.full((count, 2), -1)
+        self.history: list[dict[str, Any]] = []
+
+    # ---- parameters ------------------------------------------------------------------------------
+
+    def _start(self, vectors: Mapping[str, Array]) -> Parameters:
+        own = []
+        for member, data in zip(self.members, self.data, strict=True):
+            mean = float(data.rating[data.instances.rows("train")].mean())
+            values = network.initial(
+                self.architecture,
+                len(data.mr_words) + 1,
+                len(data.text_words) + 1,
+                mean,
+                generator(member.seed, START, 0),
+            )
+            for word, vector in vectors.items():
+                if word in data.text_words:
+                    values["text.embedding"][data.text_words[word]] = vector
+            own.append(values)
+        stacked = {}
+        for name in own[0]:
+            shape = np.max([values[name].shape for values in own], axis=0)
+            whole = np.zeros((len(own), *shape), np.float32)
+            for model, values in enumerate(own):
+                whole[corner(model, values[name].shape)] = values[name]
+            tensor = torch.from_numpy(whole).to(self.device, self.architecture.dtype)
+            stacked[name] = tensor.requires_grad_()
+        return stacked
+
+    def _adam(self) -> torch.optim.Adam:
+        """Adam over every model's slice of every tensor: a model that sits out a step keeps all."""
+        self.slices = [
+            [value.detach()[model] for value in self.parameters.values()]
+            for model in range(len(self.members))
+        ]
+        every = [one for own in self.slices for one in own]
+        return torch.optim.Adam(every, lr=self.schedule.rate, fused=True)
+
+    # ---- training --------------------------------------------------------------------------------
+
+    def _pretrains(self) -> bool:
+        return self.schedule.pretrain > 0 and any(
+            len(all_rows) > len(rated) for all_rows, rated in zip(*self.rows, strict=True)
+        )
+
+    @property
+    def finished(self) -> bool:
+        return self.phase == len(PHASES)
+
+    def batches_of(self, model: int) -> int:
+        """Batches that a model's rows make in a pass of the present phase."""
+        return max(1, -(-len(self.rows[self.phase][model]) // self.schedule.batch))
+
+    def sequences(self, name: str) -> list[Sequences]:
+        """What the encoder ``name`` reads, of each model."""
+        return [data.sequences(name) for data in self.data]
+
+    def deals(self, generators: Sequence[np.random.Generator]) -> list[list[Array]]:
+        """The batches of a pass, each model's row numbers; no rows once a model has had all."""
+        dealt = []
+        for model, data in enumerate(self.data):
+            rows = self.rows[self.phase][model]
+            lengths = np.stack([data.mr.lengths[rows], data.text.lengths[rows]])
+            own = deal(lengths, self.batches_of(model), generators[model])
+            dealt.append([rows[batch] for batch in own])
+        none = np.empty(0, np.int64)
+        most = max(map(len, dealt))
+        return [[own[k] if k < len(own) else none for own in dealt] for k in range(most)]
+
+    def step(self, rows: Sequence[Array], generators: Sequence[np.random.Generator]) -> Tensor:
+        """One batch of each model that has one left; losses (models,)."""
+        states = []
+        for name in self.architecture.encoders:
+            inputs = Inputs(pack(self.sequences(name), rows), self.device)
+            mask = network.masks(inputs, self.architecture, generators)
+            states.append(network.encode(self.architecture, self.parameters, name, inputs, mask))
+        size = max(map(len, rows))
+        truth, weight = np.zeros((2, len(rows), size))
+        for model, own in enumerate(rows):
+            truth[model, : len(own)] = self.data[model].rating[own]
+            weight[model, : len(own)] = 1 / max(1, len(own))
+        dtype = self.architecture.dtype
+        given = [torch.from_numpy(one).to(self.device, dtype) for one in (truth, weight)]
+        outputs = network.head(self.architecture, self.parameters, torch.cat(states, 2))
+        loss = network.losses(self.architecture, outputs, given[0], given[1])
+        gradients = torch.autograd.grad(loss.sum(), list(self.parameters.values()))
+        for model, own in enumerate(rows):
+            for one, gradient in zip(self.slices[model], gradients, strict=True):
+                one.grad = gradient[model] if len(own) else None
+        self.optimizer.step()
+        return loss.detach()
+
+    def advance(self, tick: Callable[[int], None] = lambda instances: None) -> None:
+        """One pass, and what comes after it: validation, the best pass so far, the next phase."""
+        generators = [generator(m.seed, self.phase, self.done) for m in self.members]
+        total = np.zeros(len(self.members))
+        for rows in self.deals(generators):
+            loss = self.step(rows, generators)
+            total += loss.double().cpu().numpy() * [len(own) for own in rows]
+            tick(sum(map(len, rows)))
+        self.done += 1
+        pearson, spearman = self.validate()
+        score = np.where(np.isnan(pearson + spearman), -2.0, pearson + spearman)
+        better = score > self.best_score
+        for name, value in self.parameters.items():
+            for model in np.flatnonzero(better):
+                self.best[name][model] = value.detach()[model]
+        self.best_score[better] = score[better]
+        self.best_pass[better] = self.phase, self.done
+        loss_per_row = total / [len(rows) for rows in self.rows[self.phase]]
+        self.history.append(
+            {
+                "phase": PHASES[self.phase],
+                "pass": self.done,
+                "loss": loss_per_row.tolist(),
+                "pearson": pearson.tolist(),
+                "spearman": spearman.tolist(),
+            }
+        )
+        if self.done == self.schedule.passes(self.phase):
+            self.phase, self.done = self.phase + 1, 0
+            if not self.finished:
+                for name, value in self.parameters.items():
+                    value.detach().copy_(self.best[name])
+                self.optimizer = self._adam()
+
+    # ---- prediction ------------------------------------------------------------------------------
+
+    def validate(self) -> tuple[Array, Array]:
+        """Pearson and Spearman on each model's validation part, (models,); NaN where undefined."""
+        rows = [data.instances.rows("dev") for data in self.data]
+        found = []
+        for data, own, prediction in zip(
+            self.data, rows, self.predict(rows, self.parameters), strict=True
+        ):
+            given, truth = rounded(prediction), data.rating[own]
+            once = np.ones((1, len(own)))
+            found.append(
+                (
+                    weighted_pearson(given[None], truth[None], once)[0],
+                    weighted_spearman(given, truth, once)[0],
+                )
+            )
+        pearson, spearman = np.array(found, dtype=float).T
+        return pearson, spearman
+
+    def predict(self, rows: Sequence[Array], parameters: Parameters) -> list[Array]:
+        """Unrounded ratings of each model's ``rows``, without dropout."""
+        sequences = {name: self.sequences(name) for name in self.architecture.encoders}
+        return network.predict(self.architecture, parameters, sequences, rows)
+
+    # ---- checkpoints -----------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Any]:
+        """All that changes in training, and is still needed."""
+        going = {
+            "parameters": {k: v.detach() for k, v in self.parameters.items()},
+            "optimizer": self.optimizer.state_dict(),
+        }
+        return {
+            **({} if self.finished else going),
+            "best": self.best,
+            "best_score": torch.from_numpy(self.best_score),
+            "best_pass": torch.from_numpy(self.best_pass),
+            "phase": self.phase,
+            "done": self.done,
+            "history": self.history,
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """The reverse of `state`."""
+        for name, value in self.best.items():
+            value.detach().copy_(state["best"][name])
+        if "parameters" in state:
+            for name, value in self.parameters.items():
+                value.detach().copy_(state["parameters"][name])
+            self.optimizer = self._adam()
+            self.optimizer.load_state_dict(state["optimizer"])
+        self.best_score = state["best_score"].numpy()
+        self.best_pass = state["best_pass"].numpy()
+        self.phase, self.done = state["phase"], state["done"]
+        self.history = list(state["history"])
+
+    def signature(self) -> str:
+        """A name for the models, the data and all that decides their numbers."""
+        parts: list[Any] = [self.members, asdict(self.schedule), asdict(self.architecture)]
+        parts += [torch.__version__, str(self.device)]
+        digest = hashlib.sha256(json.dumps(parts).encode())
+        for data in self.data:
+            digest.update(data.digest.encode())
+        for value in self.parameters.values():  # where pretrained vectors have gone
+            digest.update(value.detach().cpu().numpy().tobytes())
+        return digest.hexdigest()[:16]
+
+    def own(self, number: int, parameters: Parameters) -> Parameters:
+        """One model's parameters, a stack of one without the rows of others' words."""
+        data = self.data[number]
+        shapes = self.architecture.shapes(len(data.mr_words) + 1, len(data.text_words) + 1)
+        return {
+            name: parameters[name].detach()[corner(number, shape)][None].clone()
+            for name, shape in shapes.items()
+        }
+
+    def course(self, number: int) -> dict[str, Any]:
+        """One model's fold, seed, best pass and history, as JSON has it (None: undefined)."""
+        keys = ("loss", "pearson", "spearman")
+        history = [
+            {
+                **entry,
+                **{k: None if math.isnan(entry[k][number]) else entry[k][number] for k in keys},
+            }
+            for entry in self.history
+        ]
+        phase, done = (int(value) for value in self.best_pass[number])
+        best = next(e for e in history if (e["phase"], e["pass"]) == (PHASES[phase], done))
+        return {**self.members[number]._asdict(), "best": best, "history": history}
+
+    def remaining(self) -> int:
+        """Instance passes that are still to come, of all models."""
+        left = 0
+        for phase in range(self.phase, len(PHASES)):
+            if phase == 0 and not self._pretrains():
+                continue
+            done = self.done if phase == self.phase else 0
+            left += (self.schedule.passes(phase) - done) * sum(map(len, self.rows[phase]))
+        return left
+
+
+def number_or_none(value: float) -> float | None:
+    """JSON knows no NaN."""
+    return None if math.isnan(value) else value
+
+
+# ---- a whole run ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Run:
+    """How a set-up is trained; none of this but ``device`` can change a number.
+
+    together : models in a stack; without it 5 on a CPU, where more only crowd the caches, else all
+    workers : stacks that are trained at the same time, each on one core; on a CPU only
+    checkpoints : directory where an interrupted run finds what it had, or None
+    every : seconds between two checkpoints of a stack; written after a pass
+    """
+
+    device: str = "cpu"
+    together: int | None = None
+    workers: int = 1
+    checkpoints: Path | None = None
+    every: float = 60.0
+
+    def __post_init__(self) -> None:
+        if self.device != "cpu":
+            try:
+                torch.empty(1, device=self.device)
+            except (RuntimeError, AssertionError) as error:
+                raise SettingError(
+                    f"torch cannot use the device {self.device!r}",
+                    remedy="cpu, or a build of torch for that device",
+                ) from error
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What comes out of `train`.
+
+    predictions : one row a model and an instance of ``dev`` or ``test``: fold, seed, part, id,
+        ``raw`` and ``prediction`` (rounded, see `refless.models.rnn_qe.batches.rounded`)
+    models : one entry a model: fold, seed, phase and number of its best pass, its correlations on
+        the validation part then, and ``history``: one entry a pass
+    parameters : of each model's best pass, in the same order
+    seconds : that this run took; less than the whole where it went on from checkpoints
+    """
+
+    predictions: pd.DataFrame
+    models: list[dict[str, Any]]
+    parameters: list[Parameters]
+    seconds: float
+
+
+def train(
+    folds: Mapping[int, Encoded],
+    seeds: Sequence[int],
+    schedule: Schedule,
+    architecture: Architecture,
+    run: Run | None = None,
+    *,
+    vectors: Mapping[str, Array] | None = None,
+    tick: Callable[[int], None] = lambda instances: None,
+) -> Trained:
+    """Train a model for each fold and seed, and predict with what was best on its validation part.
+
+    Progress is shown on standard error where that is a terminal, and logged now and then.
+
+    Parameters
+    ----------
+    vectors : word -> what its embedding starts from, shape (embedding,); others are random
+    tick : called with the number of instances after each batch (of a stack)
+
+    Raises
+    ------
+    SettingError : no fold or no seed, a seed below 0, vectors of another width.
+    FormatError : a checkpoint cannot be read.
+    OutputError : a checkpoint cannot be written.
+    """
+    run = run or Run()
+    if not folds or not seeds or min(seeds) < 0:
+        raise SettingError("training needs a fold and a seed, and seeds of at least 0")
+    for word, vector in (vectors or {}).items():
+        if len(vector) != architecture.embedding:
+            raise SettingError(
+                f"the vector of {word!r} has {len(vector)} numbers, not {architecture.embedding}"
+            )
+    begin = time.perf_counter()
+    # One seed of all folds first: an unfinished run then has whole cross-validations.
+    members = [Member(fold, seed) for seed in seeds for fold in folds]
+    size = run.together or (5 if run.device == "cpu" else len(members))
+    chunks = [members[start : start + size] for start in range(0, len(members), size)]
+    workers = min(run.workers, len(chunks)) if run.device == "cpu" else 1
+    with _cores(1 if workers > 1 else run.workers):
+
+        def build(chunk: list[Member]) -> Stack:
+            return Stack(chunk, folds, schedule, architecture, run.device, vectors)
+
+        stop = threading.Event()
+        progress = _Progress(tick, stop)
+        stacks = [_Kept(build, chunk, run) for chunk in chunks]
+        progress.expect(stacks, build, workers)
+        with ThreadPoolExecutor(workers) as pool:
+            jobs = [pool.submit(stack.finish, progress) for stack in stacks]
+            try:
+                done = [job.result() for job in jobs]
+            except BaseException:
+                stop.set()
+                for job in jobs:
+                    job.cancel()
+                raise
+        progress.close()
+    return _gathered(done, time.perf_counter() - begin)
+
+
+@contextmanager
+def _cores(count: int) -> Iterator[None]:
+    """torch's threads within a product, for the while."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(max(1, count))
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+class _Stopped(Exception):
+    """Another stack failed, or the user lost patience."""
+
+
+class _Progress:
+    """A bar where there is a terminal, a line in the log now and then, an estimate before both."""
+
+    def __init__(self, tick: Callable[[int], None], stop: threading.Event) -> None:
+        self.tick, self.stop = tick, stop
+        self.lock = threading.Lock()
+        self.bar: Any = None
+        self.told = time.perf_counter()
+
+    def expect(self, stacks: list[_Kept], build: Callable[..., Stack], workers: int) -> None:
+        """Estimate the time from a few batches of a stack that is then thrown away."""
+        from tqdm import tqdm
+
+        todo = [stack for stack in stacks if stack.left]
+        total = sum(stack.left for stack in todo)
+        # disable=None: no bar where standard error is not a terminal
+        self.bar = tqdm(total=total, unit="", unit_scale=True, disable=None, smoothing=0.05)
+        if not total:
+            return
+        seconds = seconds_per_instance(build(todo[0].members)) * total / workers
+        log.info(
+            "%d models, %d to train, %s instance passes: about %s, %d at a time",
+            sum(len(stack.members) for stack in stacks),
+            sum(len(stack.members) for stack in todo),
+            f"{total:,}",
+            _duration(seconds),
+            workers,
+        )
+
+    def batch(self, instances: int) -> None:
+        """After each batch."""
+        if self.stop.is_set():
+            raise _Stopped
+        with self.lock:
+            self.tick(instances)
+            self.bar.update(instances)
+
+    def after_pass(self, stack: Stack) -> None:
+        """Correlations on the validation parts, means over the stack."""
+        last = stack.history[-1]
+        with self.lock:
+            means = [float(np.nanmean([np.nan, *last[k]])) if not np.all(np.isnan(last[k])) else 0.0
+                     for k in ("pearson", "spearman")]  # fmt: skip
+            self.bar.set_postfix_str(f"dev Pearson {means[0]:.3f} Spearman {means[1]:.3f}")
+            if stack.finished or time.perf_counter() - self.told > 60:
+                self.told = time.perf_counter()
+                log.info(
+                    "folds and seeds %s: %s pass %d, loss %.3f, dev Pearson %.3f Spearman %.3f",
+                    " ".join(f"{m.fold}/{m.seed}" for m in stack.members),
+                    *(last["phase"], last["pass"], float(np.mean(last["loss"])), *means),
+                )
+
+    def close(self) -> None:
+        self.bar.close()
+
+
+def seconds_per_instance(stack: Stack, batches: int = 3) -> float:
+    """Measured on a few batches, after one to warm up; the stack is of no use afterwards."""
+    generators = [generator(m.seed, stack.phase, 0) for m in stack.members]
+    dealt = stack.deals(generators)
+    stack.step(dealt[0], generators)
+    some = [dealt[k % len(dealt)] for k in range(1, 1 + batches)]
+    begin = time.perf_counter()
+    for rows in some:
+        stack.step(rows, generators)
+    if stack.device.type == "cuda":
+        torch.cuda.synchronize()
+    return (time.perf_counter() - begin) / sum(len(own) for rows in some for own in rows)
+
+
+def _duration(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    return f"{seconds:.0f} s" if seconds < 90 else f"{minutes // 60} h {minutes % 60} min"
+
+
+class _Kept:
+    """A stack that is built only when its turn comes, and its checkpoint."""
+
+    def __init__(
+        self, build: Callable[[list[Member]], Stack], members: list[Member], run: Run
+    ) -> None:
+        self.build, self.members, self.run = build, members, run
+        stack = build(members)
+        self.path = None
+        if run.checkpoints is not None:
+            self.path = Path(run.checkpoints) / f"{stack.signature()}.pt"
+        self.left = self._resumed(stack).remaining()
+
+    def _resumed(self, stack: Stack) -> Stack:
+        if self.path is not None and self.path.is_file():
+            try:
+                stack.restore(torch.load(self.path, map_location=stack.device, weights_only=True))
+            except (OSError, RuntimeError, KeyError, EOFError, pickle.UnpicklingError) as error:
+                raise FormatError(
+                    f"cannot be read as a checkpoint: {error}",
+                    path=self.path,
+                    remedy="delete it and run again",
+                ) from error
+        return stack
+
+    def finish(self, progress: _Progress) -> Stack:
+        """Train what is left."""
+        torch.set_num_threads(1 if self.run.device == "cpu" else torch.get_num_threads())
+        stack = self._resumed(self.build(self.members))
+        written = time.perf_counter()
+        while not stack.finished:
+            stack.advance(progress.batch)
+            progress.after_pass(stack)
+            late = time.perf_counter() - written >= self.run.every
+            if self.path is not None and (stack.finished or late):
+                with whole_file(self.path) as partial:
+                    torch.save(stack.state(), partial)
+                written = time.perf_counter()
+        del stack.optimizer  # two thirds of its memory
+        return stack
+
+
+def _gathered(stacks: Sequence[Stack], seconds: float) -> Trained:
+    tables, models, parameters = [], [], []
+    for stack in stacks:
+        rows = [data.instances.rows("dev", "test") for data in stack.data]
+        predicted = stack.predict(rows, stack.best)
+        for number, (member, data) in enumerate(zip(stack.members, stack.data, strict=True)):
+            own = rows[number]
+            tables.append(
+                pd.DataFrame(
+                    {
+                        "fold": member.fold,
+                        "seed": member.seed,
+                        "part": [data.instances.part[row] for row in own],
+                        "id": [data.instances.id[row] for row in own],
+                        "raw": predicted[number],
+                        "prediction": rounded(predicted[number]),
+                    }
+                )
+            )
+            models.append(stack.course(number))
+            parameters.append(stack.own(number, stack.best))
+    return Trained(pd.concat(tables, ignore_index=True), models, parameters, seconds)

@@ -1,0 +1,250 @@
+# The input and parameter functions of RNN quality estimation. Stage: none. In: wildcards. Out:
+# paths and arguments.
+RNN_QE = config["rnn_qe"]
+RNN_QE_TASKS = ("nem", "bagel", "sfrest", "sfhot")
+SHIPPED_RNN_QE = f"{SHIPPED}/rnn_qe"
+
+
+def rnn_qe_texts(wildcards):
+    """The rated outputs and their human references, from raw data: texts are never shipped."""
+    return [f"results/ratings/{task}/texts.csv" for task in RNN_QE_TASKS]
+
+
+# ---- numbers without text ----------------------------------------------------------------------
+
+
+def rnn_qe_mode():
+    """``computed``, ``shipped`` or ``absent``: all but RNN-QE's own predictions."""
+    if all(task_mode(task) == "computed" for task in RNN_QE_TASKS):
+        return "computed"
+    if Path(SHIPPED_RNN_QE, "outputs.json").is_file():
+        return "shipped"
+    return "absent"
+
+
+def rnn_qe_numbers(name):
+    """``outputs`` or ``curve``, a table and its signature; nothing where there is none."""
+    if rnn_qe_mode() == "absent":
+        return []
+    where = SHIPPED_RNN_QE if rnn_qe_mode() == "shipped" else "results/rnn_qe"
+    return [f"{where}/{name}.{ending}" for ending in ("csv", "json")]
+
+
+def rnn_qe_outputs(wildcards):
+    return rnn_qe_numbers("outputs")
+
+
+def rnn_qe_curve(wildcards):
+    return rnn_qe_numbers("curve")
+
+
+def rnn_qe_outputs_option(wildcards):
+    return rnn_qe_option("--outputs", "outputs")
+
+
+def rnn_qe_curve_option(wildcards):
+    return rnn_qe_option("--curve", "curve")
+
+
+def rnn_qe_option(option, name):
+    """Where the numbers are, or why there are none."""
+    if rnn_qe_mode() == "absent":
+        missing = next(task for task in RNN_QE_TASKS if task_mode(task) != "computed")
+        return f"--absent {shlex.quote(why_absent(missing))}"
+    return f"{option} {rnn_qe_numbers(name)[0]}"
+
+
+def rnn_qe_settings(*parts):
+    """The settings of these numbers, for the scripts (see rnn_qe_outputs.py)."""
+    own = RNN_QE["neighbors"]
+    settings = {
+        "data": RNN_QE["data"],
+        "neighbors": {
+            "kernel": own["kernel"],
+            "tau": NEIGHBORS["models"]["bleu"]["tau"],
+            "min_neighbors": NEIGHBORS["min_neighbors"],
+            "max_share": NEIGHBORS["max_share"],
+            "taus": own["taus"],
+            "dev_min_neighbors": own["min_neighbors"],
+        },
+        "curve": RNN_QE["curve"],
+    }
+    return as_json({name: settings[name] for name in parts})
+
+
+# ---- training ----------------------------------------------------------------------------------
+
+
+def rnn_qe_folds(wildcards):
+    """The instances behind a name: five folds, or the one split of tables 4 and 5."""
+    folds = 1 if wildcards.name.startswith("cross_") else 5
+    return [
+        f"results/rnn_qe/data/{wildcards.name}/fold{fold}.csv" for fold in range(folds)
+    ]
+
+
+def rnn_qe_stacks(wildcards):
+    """Models are trained five together, each five on one core."""
+    models = len(rnn_qe_folds(wildcards)) * RNN_QE["training"]["seeds"]
+    return min(8, -(-models // 5))
+
+
+def rnn_qe_seeds():
+    return " ".join(map(str, range(RNN_QE["training"]["seeds"])))
+
+
+def rnn_qe_architecture():
+    return as_json({"precision": RNN_QE["training"]["precision"]})
+
+
+def rnn_qe_gpus(wildcards):
+    return 0 if RNN_QE["training"]["device"] == "cpu" else 1
+
+
+# ---- predictions of RNN-QE ---------------------------------------------------------------------
+
+
+def rnn_qe_names(experiment):
+    """The names of the training data of table 3, 4 or 5."""
+    if experiment in ("cross_validation", "apart"):
+        prefix = "apart_" if experiment == "apart" else ""
+        return [f"{prefix}setup{setup}" for setup in range(1, 7)]
+    return [
+        f"{experiment}_{configuration}_setup{setup}"
+        for configuration in (1, 2, 3)
+        for setup in range(1, 7)
+    ]
+
+
+def rnn_qe_trains():
+    """Whether this run trains: it is asked for, and the texts can be had."""
+    return RNN_QE["train"] == "run" and rnn_qe_mode() == "computed"
+
+
+def rnn_qe_at_hand(name):
+    """Predictions that an earlier run of the trainer left, or none."""
+    path = Path(f"results/rnn_qe/predictions/{name}.csv")
+    return str(path) if path.is_file() and path.with_suffix(".json").is_file() else None
+
+
+def rnn_qe_shipped(name):
+    """Predictions that come with refless, if they were made from the data of this configuration."""
+    path = Path(SHIPPED_RNN_QE, "predictions", f"{name}.csv.gz")
+    about = path.with_name(f"{name}.json")
+    if not (path.is_file() and about.is_file()):
+        return None
+    made = json.loads(about.read_text(encoding="utf-8"))["settings"]["data"]
+    return str(path) if made == RNN_QE["data"] else None
+
+
+def rnn_qe_predictions(experiment):
+    """Name -> file of the predictions that a table reads."""
+    if rnn_qe_trains():
+        return {
+            name: f"results/rnn_qe/predictions/{name}.csv"
+            for name in rnn_qe_names(experiment)
+        }
+    found = {}
+    names = rnn_qe_names(experiment)
+    if experiment == "cross_validation":  # a further question, asked of what there is
+        names = names + rnn_qe_names("apart")
+    for name in names:
+        path = rnn_qe_at_hand(name) or rnn_qe_shipped(name)
+        if path:
+            found[name] = path
+    return found
+
+
+def rnn_qe_prediction_inputs(experiment):
+    """Those of them that may be asked for as files.
+
+    What an earlier run left is read without asking: as an input it would be trained again as soon
+    as anything before it is newer.
+    """
+    paths = rnn_qe_predictions(experiment).values()
+    return [
+        path
+        for path in paths
+        if rnn_qe_trains() or not path.startswith("results/rnn_qe/predictions")
+    ]
+
+
+def rnn_qe_prediction_options(experiment):
+    found = rnn_qe_predictions(experiment)
+    return " ".join(
+        ["--predictions", *(f"{name}={path}" for name, path in found.items())]
+    )
+
+
+def rnn_qe_prediction_sums(experiment):
+    """Sums of what an earlier run left, so that other predictions make another table."""
+    if rnn_qe_trains():
+        return []
+    return [
+        json.loads(Path(path).with_suffix(".json").read_text(encoding="utf-8")).get(
+            "sha256"
+        )
+        for path in rnn_qe_predictions(experiment).values()
+        if path.startswith("results/rnn_qe/predictions")
+    ]
+
+
+# Snakemake wants functions of wildcards, so each table has its own three.
+
+
+def rnn_qe_table3_inputs(wildcards):
+    return rnn_qe_prediction_inputs("cross_validation")
+
+
+def rnn_qe_table3_options(wildcards):
+    return rnn_qe_prediction_options("cross_validation")
+
+
+def rnn_qe_table3_sums(wildcards):
+    return rnn_qe_prediction_sums("cross_validation")
+
+
+def rnn_qe_table4_inputs(wildcards):
+    return rnn_qe_prediction_inputs("cross_domain")
+
+
+def rnn_qe_table4_options(wildcards):
+    return rnn_qe_prediction_options("cross_domain")
+
+
+def rnn_qe_table4_sums(wildcards):
+    return rnn_qe_prediction_sums("cross_domain")
+
+
+def rnn_qe_table5_inputs(wildcards):
+    return rnn_qe_prediction_inputs("cross_system")
+
+
+def rnn_qe_table5_options(wildcards):
+    return rnn_qe_prediction_options("cross_system")
+
+
+def rnn_qe_table5_sums(wildcards):
+    return rnn_qe_prediction_sums("cross_system")
+
+
+# ---- ship --------------------------------------------------------------------------------------
+
+
+def rnn_qe_ship_commands():
+    """The commands that renew the shipped numbers, and what predictions an earlier run left."""
+    if rnn_qe_mode() != "computed":
+        return []
+    numbers = [rnn_qe_numbers(name)[0] for name in ("outputs", "curve")]
+    commands = [
+        f"python workflow/scripts/ship_numbers.py {' '.join(numbers)} --out {SHIPPED_RNN_QE}"
+    ]
+    names = [
+        name
+        for experiment in ("cross_validation", "apart", "cross_domain", "cross_system")
+        for name in rnn_qe_names(experiment)
+    ]
+    found = [path for path in map(rnn_qe_at_hand, names) if path]
+    if found:
+        commands.append(f"python workflow/scripts/ship_rnn_qe.py {' '.join(found)}")
+    return commands

@@ -1,0 +1,95 @@
+"""Tables 3, 4 and 5 of RNN-QE, with Williams' tests. Stage: table."""
+
+import argparse
+import json
+from pathlib import Path
+
+import pandas as pd
+
+from refless.experiments.bleu_neighbors_table1 import signature_note
+from refless.experiments.rnn_qe_outputs import OUTPUT_COLUMNS, read_outputs
+from refless.experiments.rnn_qe_predictions import (
+    predictions_note,
+    read_predictions,
+    training_note,
+)
+from refless.experiments.rnn_qe_tables import (
+    Bootstrap,
+    Trained,
+    cross_table,
+    lead_text,
+    markdown_table,
+    table3,
+)
+from refless.models.rnn_qe.data import APART, CONFIGURATIONS, SETUPS
+from refless.published import read_published, write_markdown
+from refless.ratings import write_table
+from refless.scripting import run
+
+EXPERIMENTS = {"cross_validation": 3, "cross_domain": 4, "cross_system": 5}
+
+
+def main(arguments: argparse.Namespace) -> None:
+    asked = json.loads(arguments.settings)
+    outputs, provenance, notes = pd.DataFrame(columns=OUTPUT_COLUMNS), "", []
+    absent = arguments.absent
+    if arguments.outputs is not None:
+        outputs, about = read_outputs(arguments.outputs, asked)
+        provenance, absent = about["provenance"], ""
+        notes = [signature_note(signature) for signature in about["signatures"]]
+    files = dict(item.split("=", 1) for item in arguments.predictions)
+    experiment = arguments.experiment
+    names = {
+        (configuration, setup): f"{experiment}_{configuration}_setup{setup}"
+        for configuration in CONFIGURATIONS
+        for setup in SETUPS
+    }
+    if experiment == "cross_validation":
+        names = {(1, setup): f"setup{setup}" for setup in SETUPS}
+    given = {}
+    names |= {(0, setup): f"{APART}_setup{setup}" for setup in SETUPS}
+    for key, name in names.items():
+        given[key] = Trained(
+            None, note=f"not run: `snakemake --cores 8 results/rnn_qe/predictions/{name}.csv`"
+        )
+        if name in files and not absent:
+            table, about = read_predictions(files[name], asked["data"])
+            given[key] = Trained(table, about["provenance"], training_note(about))
+            notes.append(predictions_note(name, about))
+    bootstrap = Bootstrap(arguments.draws, arguments.seed)
+    if experiment == "cross_validation":
+        published = read_published(arguments.published, ["setup"])
+        setups = {setup: given[1, setup] for setup in SETUPS}
+        apart = {setup: given[0, setup] for setup in SETUPS if given[0, setup].table is not None}
+        table, tests = table3(outputs, setups, apart, published, provenance, bootstrap, absent)
+    else:
+        published = read_published(arguments.published, ["setup", "configuration"])
+        table, tests = cross_table(
+            experiment, outputs, given, published, provenance, bootstrap, absent
+        )
+    write_table(table, arguments.out)
+    write_table(tests, arguments.out.with_name(f"{arguments.out.stem}_williams.csv"))
+    write_markdown(
+        arguments.out.with_suffix(".md"),
+        f"RNN quality estimation, table {EXPERIMENTS[experiment]}",
+        lead_text(experiment, bootstrap),
+        markdown_table(table),
+        notes,
+    )
+
+
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("experiment", choices=sorted(EXPERIMENTS))
+parser.add_argument("--outputs", type=Path, help="CSV of score_rnn_qe_outputs.py; none if absent")
+parser.add_argument("--absent", default="no numbers are given", help="why there is no CSV")
+parser.add_argument(
+    "--predictions", nargs="*", default=[], metavar="NAME=PATH", help="e.g. setup4=setup4.csv.gz"
+)
+parser.add_argument("--settings", required=True, help="JSON: data, neighbors")
+parser.add_argument("--published", type=Path, required=True, help="the paper's table")
+parser.add_argument("--draws", type=int, default=2000)
+parser.add_argument("--seed", type=int, default=0)
+parser.add_argument("--out", type=Path, required=True, help="CSV; others are put beside it")
+
+if __name__ == "__main__":
+    run(main, parser)

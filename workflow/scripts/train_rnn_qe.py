@@ -1,0 +1,120 @@
+"""Train RNN-QE on the folds of one set-up, all folds and seeds together. Stage: prediction.
+
+An interrupted run goes on where its checkpoints are. Needs torch (`make torch`).
+"""
+
+import argparse
+import hashlib
+import json
+import logging
+import shlex
+import shutil
+import sys
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from refless.errors import SettingError
+from refless.files import write_json
+from refless.machine import load_average, processor, versions
+from refless.models.rnn_qe.batches import Encoded, Instances
+from refless.ratings import write_table
+from refless.scripting import run
+
+log = logging.getLogger(__name__)
+
+
+def main(arguments: argparse.Namespace) -> None:
+    # Only here, so that --help and a clear error do without torch.
+    from refless.models.rnn_qe.network import Architecture
+    from refless.models.rnn_qe.saved import Model, read_vectors, save_model
+    from refless.models.rnn_qe.training import SCHEDULES, Run, train
+
+    if arguments.schedule not in SCHEDULES:
+        raise SettingError(
+            f"no schedule is called {arguments.schedule!r}", remedy=" or ".join(SCHEDULES)
+        )
+    given = {k: getattr(arguments, k) for k in ("pretrain", "train", "rate", "batch")}
+    schedule = replace(
+        SCHEDULES[arguments.schedule], **{k: v for k, v in given.items() if v is not None}
+    )
+    architecture = Architecture(**json.loads(arguments.architecture))
+    folds = {number: Encoded(Instances.read(path)) for number, path in enumerate(arguments.folds)}
+    vectors = {}
+    if arguments.vectors is not None:
+        words = set().union(*(data.text_words for data in folds.values()))
+        vectors = read_vectors(arguments.vectors, architecture.embedding, words)
+        log.info("%d of %d words have a vector", len(vectors), len(words))
+    done = train(
+        folds,
+        arguments.seeds,
+        schedule,
+        architecture,
+        Run(
+            device=arguments.device,
+            workers=arguments.threads,
+            together=arguments.together,
+            checkpoints=arguments.checkpoints,
+            every=arguments.every,
+        ),
+        vectors=vectors,
+    )
+    experiment, _, setup = arguments.name.rpartition("setup")
+    table = done.predictions
+    table.insert(0, "experiment", experiment.strip("_") or "cross_validation")
+    table.insert(1, "setup", int(setup))
+    write_table(table, arguments.out)
+    write_json(
+        {
+            "provenance": "computed",
+            "settings": json.loads(arguments.settings)
+            | {
+                "schedule": {"name": arguments.schedule, **asdict(schedule)},
+                "architecture": asdict(architecture),
+                "vectors": bool(vectors),
+            },
+            "sha256": hashlib.sha256(arguments.out.read_bytes()).hexdigest(),
+            "data": {str(number): data.digest for number, data in folds.items()},
+            "command": shlex.join(["python", *sys.argv]),
+            "machine": f"{processor()}, {arguments.device}, {arguments.threads} at a time",
+            "load_average": load_average(),
+            "versions": versions(["refless", "torch", "numpy"]),
+            "seconds": round(done.seconds, 1),
+            "models": done.models,
+        },
+        arguments.out.with_suffix(".json"),
+    )
+    if arguments.save_models is not None:
+        for about, parameters in zip(done.models, done.parameters, strict=True):
+            fold, seed = about["fold"], about["seed"]
+            if seed == arguments.seeds[0]:
+                one = {"name": arguments.name, "fold": fold, "seed": seed, "best": about["best"]}
+                model = Model.of(architecture, parameters, folds[fold], one)
+                save_model(model, arguments.save_models / f"fold{fold}.pt")
+    if arguments.checkpoints is not None:
+        shutil.rmtree(arguments.checkpoints, ignore_errors=True)
+
+
+parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+parser.add_argument("folds", nargs="+", type=Path, help="instances of each fold, in order")
+parser.add_argument("--name", required=True, help="of the training data: setup1, ...")
+parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
+parser.add_argument("--schedule", default="paper", help="paper or fast; default: %(default)s")
+parser.add_argument("--pretrain", type=int, help="passes over everything, instead")
+parser.add_argument("--train", type=int, help="passes over rated rows, instead")
+parser.add_argument("--rate", type=float, help="Adam's learning rate, instead")
+parser.add_argument("--batch", type=int, help="rows in a batch, instead")
+parser.add_argument(
+    "--architecture", default="{}", help='JSON, e.g. {"cell": "lstm"}; default: the paper\'s'
+)
+parser.add_argument("--vectors", type=Path, help="pretrained vectors of words, as text")
+parser.add_argument("--device", default="cpu", help="of torch; default: %(default)s")
+parser.add_argument("--threads", type=int, default=1, help="stacks at a time, on a CPU")
+parser.add_argument("--together", type=int, help="models in a stack; default: 5 on a CPU, else all")
+parser.add_argument("--checkpoints", type=Path, help="directory; removed when all is done")
+parser.add_argument("--every", type=float, default=60, help="seconds between two of them")
+parser.add_argument("--save-models", type=Path, help="directory for the first seed's models")
+parser.add_argument("--settings", default='{"data": {}}', help="JSON: data")
+parser.add_argument("--out", type=Path, required=True, help="CSV; a JSON is put beside it")
+
+if __name__ == "__main__":
+    run(main, parser)
