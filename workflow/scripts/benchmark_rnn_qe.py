@@ -12,15 +12,17 @@ What a pass over an instance costs, with width 300, 9 tokens of an MR and 10.5 o
     backward            twice that                        3.2 in all
     an instance         19.5 tokens, and 4 x 600 x 600    63 + 4 = 67 million operations
 
-One core of the record's machine does about 75 (single precision) and 300 (bfloat16) thousand
-million a second in products of this size: at most 1,100 and 4,500 instances. Besides products
-there are Adam (1.9 million parameters a batch, each read and written: 2 to 4 ms beside 45 ms of
-products in single precision, 11 in half) and what is done element by element.
+One core of the record's machine does about 80 (single precision) and 300 (bfloat16) thousand
+million a second in products of 100 rows and more (60 and 160 of 25 rows, which is what a step of a
+batch of 50 has on average): at most 1,200 and 4,500 instances. Besides products there are Adam
+(1.9 million parameters, read and written for each batch: 2 to 4 ms beside 42 ms of products in
+single precision, 11 in bfloat16) and what is done element by element.
 
-torch's GRU leaves out padding too, and its products run at the speed of the processor. So in
-single precision five times its speed is out of reach: what can be saved is what it does besides.
-More is saved by bfloat16, by cores that never wait for each other, and by predicting each distinct
-text once. Encoding an MR once a batch would save an eighth, but then its instances would share
+torch's GRU leaves out padding too and comes to 700 instances a second of a core, near 60% of the
+bound. So in single precision five times its speed is out of reach on a CPU, whatever is batched:
+the bound is at 1.7. bfloat16 moves the bound to 6; what is reached is between 2 and 3. By the
+clock there is more where cores are shared with other work, for a product on two cores waits for
+both, and stacks never wait for each other. Encoding an MR once a batch would save an eighth, but then its instances would share
 what dropout drops, which the paper does not say; smaller states would not be the paper's.
 """
 
