@@ -22,6 +22,7 @@ import pandas as pd
 
 from refless.errors import FormatError
 from refless.fetch import file_sum
+from refless.published import write_markdown
 from refless.ratings import read_table
 
 # What decides numbers; the record of a run lists everything that is installed.
@@ -57,6 +58,13 @@ def made_by(argv: Sequence[str] | None = None) -> str:
         f" {platform.python_version()}, {versions}; sums of the data, all settings, the machine:"
         " `results/run/provenance.json`."
     )
+
+
+def write_signed_markdown(
+    path: str | Path, title: str, lead: str, body: str, notes: Sequence[str]
+) -> None:
+    """Write a table for reading, with `made_by` as its last note, whole or not at all."""
+    write_markdown(path, title, lead, body, [*notes, made_by()])
 
 
 def record(

@@ -41,6 +41,8 @@ rule tabulate_bleu_neighbors_ablation:
         md="results/tables/bleu_neighbors_ablation.md",
     log:
         "results/logs/tabulate_bleu_neighbors_ablation.log",
+    benchmark:
+        "results/benchmarks/tabulate_bleu_neighbors_ablation.tsv"
     conda:
         "../../envs/refless.yaml"
     params:
@@ -75,6 +77,8 @@ rule plot_bleu_neighbors_ablation:
         others=multiext("results/figures/bleu_neighbors_ablation", ".pdf", ".png"),
     log:
         "results/logs/plot_bleu_neighbors_ablation.log",
+    benchmark:
+        "results/benchmarks/plot_bleu_neighbors_ablation.tsv"
     conda:
         "../../envs/refless.yaml"
     shell:
@@ -118,6 +122,8 @@ rule tabulate_bleu_neighbors_pareto:
         front="results/curves/bleu_neighbors_pareto_front.csv",
     log:
         "results/logs/tabulate_bleu_neighbors_pareto.log",
+    benchmark:
+        "results/benchmarks/tabulate_bleu_neighbors_pareto.tsv"
     conda:
         "../../envs/refless.yaml"
     params:
@@ -149,6 +155,8 @@ rule plot_bleu_neighbors_pareto:
         others=multiext("results/figures/bleu_neighbors_pareto", ".pdf", ".png"),
     log:
         "results/logs/plot_bleu_neighbors_pareto.log",
+    benchmark:
+        "results/benchmarks/plot_bleu_neighbors_pareto.tsv"
     conda:
         "../../envs/refless.yaml"
     shell:

@@ -13,6 +13,8 @@ rule tabulate_bleu_neighbors_agreement:
         md="results/tables/bleu_neighbors_agreement.md",
     log:
         "results/logs/tabulate_bleu_neighbors_agreement.log",
+    benchmark:
+        "results/benchmarks/tabulate_bleu_neighbors_agreement.tsv"
     conda:
         "../../envs/refless.yaml"
     shell:

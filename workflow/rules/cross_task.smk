@@ -42,6 +42,8 @@ rule tabulate_bleu_neighbors_table2:
         md="results/tables/bleu_neighbors_table2.md",
     log:
         "results/logs/tabulate_bleu_neighbors_table2.log",
+    benchmark:
+        "results/benchmarks/tabulate_bleu_neighbors_table2.tsv"
     conda:
         "../../envs/refless.yaml"
     params:

@@ -63,6 +63,8 @@ rule tabulate_delta_bleu_table2:
         tests="results/tables/delta_bleu_table2_tests.csv",
     log:
         "results/logs/tabulate_delta_bleu_table2.log",
+    benchmark:
+        "results/benchmarks/tabulate_delta_bleu_table2.tsv"
     conda:
         "../../envs/refless.yaml"
     params:
@@ -89,6 +91,8 @@ rule plot_delta_bleu_figure2:
         others=multiext("results/figures/delta_bleu_figure2", ".pdf", ".png"),
     log:
         "results/logs/plot_delta_bleu_figure2.log",
+    benchmark:
+        "results/benchmarks/plot_delta_bleu_figure2.tsv"
     conda:
         "../../envs/refless.yaml"
     params:
@@ -108,6 +112,8 @@ rule tabulate_delta_bleu_predictor:
         md="results/tables/delta_bleu_predictor.md",
     log:
         "results/logs/tabulate_delta_bleu_predictor.log",
+    benchmark:
+        "results/benchmarks/tabulate_delta_bleu_predictor.tsv"
     conda:
         "../../envs/refless.yaml"
     params:

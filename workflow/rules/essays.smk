@@ -70,6 +70,8 @@ rule tabulate_bleu_neighbors_table3:
         sensitivity_md="results/tables/bleu_neighbors_table3_sensitivity.md",
     log:
         "results/logs/tabulate_bleu_neighbors_table3.log",
+    benchmark:
+        "results/benchmarks/tabulate_bleu_neighbors_table3.tsv"
     localrule: True
     conda:
         "../../envs/refless.yaml"
@@ -95,6 +97,8 @@ rule tabulate_bleu_neighbors_essays:
         md="results/tables/bleu_neighbors_essays.md",
     log:
         "results/logs/tabulate_bleu_neighbors_essays.log",
+    benchmark:
+        "results/benchmarks/tabulate_bleu_neighbors_essays.tsv"
     localrule: True
     conda:
         "../../envs/refless.yaml"
@@ -125,6 +129,8 @@ rule plot_bleu_neighbors_essays:
         others=multiext("results/figures/bleu_neighbors_essays", ".pdf", ".png"),
     log:
         "results/logs/plot_bleu_neighbors_essays.log",
+    benchmark:
+        "results/benchmarks/plot_bleu_neighbors_essays.tsv"
     localrule: True
     conda:
         "../../envs/refless.yaml"

@@ -8,6 +8,8 @@ rule fetch_source:
         "resources/data/{path}",
     log:
         "results/logs/fetch_source/{path}.log",
+    benchmark:
+        "results/benchmarks/fetch_source/{path}.tsv"
     wildcard_constraints:
         path="|".join(re.escape(path) for path in SOURCES),
     localrule: True
@@ -29,6 +31,8 @@ rule verify_source:
         "results/verified/{path}.json",
     log:
         "results/logs/verify_source/{path}.log",
+    benchmark:
+        "results/benchmarks/verify_source/{path}.tsv"
     wildcard_constraints:
         path="|".join(re.escape(path) for path in SOURCES),
     localrule: True
@@ -45,6 +49,8 @@ rule fetch_encoder:
         "resources/data/models/{model}/sums.json",
     log:
         "results/logs/fetch_encoder/{model}.log",
+    benchmark:
+        "results/benchmarks/fetch_encoder/{model}.tsv"
     wildcard_constraints:
         model=r"[\w.-]+",
     localrule: True
@@ -62,6 +68,8 @@ rule verify_encoder:
         "results/verified/models/{model}.json",
     log:
         "results/logs/verify_encoder/{model}.log",
+    benchmark:
+        "results/benchmarks/verify_encoder/{model}.tsv"
     wildcard_constraints:
         model=r"[\w.-]+",
     localrule: True

@@ -16,6 +16,8 @@ rule plot_bleu_neighbors_figure2:
         others=multiext("results/figures/bleu_neighbors_figure2", ".pdf", ".png"),
     log:
         "results/logs/plot_bleu_neighbors_figure2.log",
+    benchmark:
+        "results/benchmarks/plot_bleu_neighbors_figure2.tsv"
     localrule: True
     conda:
         "../../envs/refless.yaml"
@@ -41,6 +43,8 @@ rule plot_bleu_neighbors_figure3:
         others=multiext("results/figures/bleu_neighbors_figure3", ".pdf", ".png"),
     log:
         "results/logs/plot_bleu_neighbors_figure3.log",
+    benchmark:
+        "results/benchmarks/plot_bleu_neighbors_figure3.tsv"
     localrule: True
     conda:
         "../../envs/refless.yaml"
@@ -66,6 +70,8 @@ rule plot_bleu_neighbors_figure4:
         others=multiext("results/figures/bleu_neighbors_figure4", ".pdf", ".png"),
     log:
         "results/logs/plot_bleu_neighbors_figure4.log",
+    benchmark:
+        "results/benchmarks/plot_bleu_neighbors_figure4.tsv"
     localrule: True
     conda:
         "../../envs/refless.yaml"

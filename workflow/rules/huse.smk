@@ -14,6 +14,8 @@ rule collect_huse_items:
         json="results/huse/{task}/items.json",
     log:
         "results/logs/collect_huse_items/{task}.log",
+    benchmark:
+        "results/benchmarks/collect_huse_items/{task}.tsv"
     conda:
         "../../envs/refless.yaml"
     params:
@@ -37,6 +39,8 @@ rule tabulate_bleu_neighbors_huse:
         md="results/tables/bleu_neighbors_huse.md",
     log:
         "results/logs/tabulate_bleu_neighbors_huse.log",
+    benchmark:
+        "results/benchmarks/tabulate_bleu_neighbors_huse.tsv"
     conda:
         "../../envs/refless.yaml"
     params:

@@ -12,6 +12,8 @@ rule predict_neighbors:
         about="results/neighbors/{task}.json",
     log:
         "results/logs/predict_neighbors/{task}.log",
+    benchmark:
+        "results/benchmarks/predict_neighbors/{task}.tsv"
     conda:
         "../../envs/refless.yaml"
     resources:
@@ -35,6 +37,8 @@ rule compute_threshold_curves:
         "results/curves/{task}/{kernel}.thresholds.csv",
     log:
         "results/logs/compute_threshold_curves/{task}/{kernel}.log",
+    benchmark:
+        "results/benchmarks/compute_threshold_curves/{task}/{kernel}.tsv"
     wildcard_constraints:
         kernel=r"[a-z][A-Za-z0-9._-]*",
     conda:

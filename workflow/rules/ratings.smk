@@ -13,6 +13,8 @@ rule normalize_ratings:
         malformed="results/ratings/{task}/malformed.txt",
     log:
         "results/logs/normalize_ratings/{task}.log",
+    benchmark:
+        "results/benchmarks/normalize_ratings/{task}.tsv"
     localrule: True
     conda:
         "../../envs/refless.yaml"

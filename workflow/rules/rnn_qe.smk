@@ -11,6 +11,8 @@ rule prepare_rnn_qe_data:
         expand("results/rnn_qe/data/{{name}}/fold{fold}.csv", fold=range(5)),
     log:
         "results/logs/prepare_rnn_qe_data/{name}.log",
+    benchmark:
+        "results/benchmarks/prepare_rnn_qe_data/{name}.tsv"
     wildcard_constraints:
         name=r"(apart_)?setup[1-6]",
     conda:
@@ -33,6 +35,8 @@ rule prepare_rnn_qe_cross_data:
         "results/rnn_qe/data/{name}/fold0.csv",
     log:
         "results/logs/prepare_rnn_qe_data/{name}.log",
+    benchmark:
+        "results/benchmarks/prepare_rnn_qe_data/{name}.tsv"
     wildcard_constraints:
         name=r"cross_(domain|system)_[1-3]_setup[1-6]",
     conda:
@@ -78,6 +82,8 @@ rule tabulate_rnn_qe_table1:
         md="results/tables/rnn_qe_table1.md",
     log:
         "results/logs/tabulate_rnn_qe_table1.log",
+    benchmark:
+        "results/benchmarks/tabulate_rnn_qe_table1.tsv"
     conda:
         "../../envs/refless.yaml"
     params:
@@ -99,6 +105,8 @@ rule tabulate_rnn_qe_table2:
         md="results/tables/rnn_qe_table2.md",
     log:
         "results/logs/tabulate_rnn_qe_table2.log",
+    benchmark:
+        "results/benchmarks/tabulate_rnn_qe_table2.tsv"
     conda:
         "../../envs/refless.yaml"
     params:
@@ -122,6 +130,8 @@ rule tabulate_rnn_qe_table3:
         williams="results/tables/rnn_qe_table3_williams.csv",
     log:
         "results/logs/tabulate_rnn_qe_table3.log",
+    benchmark:
+        "results/benchmarks/tabulate_rnn_qe_table3.tsv"
     conda:
         "../../envs/refless.yaml"
     params:
@@ -149,6 +159,8 @@ rule tabulate_rnn_qe_table4:
         williams="results/tables/rnn_qe_table4_williams.csv",
     log:
         "results/logs/tabulate_rnn_qe_table4.log",
+    benchmark:
+        "results/benchmarks/tabulate_rnn_qe_table4.tsv"
     conda:
         "../../envs/refless.yaml"
     params:
@@ -176,6 +188,8 @@ rule tabulate_rnn_qe_table5:
         williams="results/tables/rnn_qe_table5_williams.csv",
     log:
         "results/logs/tabulate_rnn_qe_table5.log",
+    benchmark:
+        "results/benchmarks/tabulate_rnn_qe_table5.tsv"
     conda:
         "../../envs/refless.yaml"
     params:
@@ -206,6 +220,8 @@ rule plot_rnn_qe_data_size:
         others=multiext("results/figures/rnn_qe_data_size", ".pdf", ".png"),
     log:
         "results/logs/plot_rnn_qe_data_size.log",
+    benchmark:
+        "results/benchmarks/plot_rnn_qe_data_size.tsv"
     conda:
         "../../envs/refless.yaml"
     params:

@@ -13,6 +13,8 @@ rule tabulate_bleu_neighbors_section53:
         md="results/tables/bleu_neighbors_section53.md",
     log:
         "results/logs/tabulate_bleu_neighbors_section53.log",
+    benchmark:
+        "results/benchmarks/tabulate_bleu_neighbors_section53.tsv"
     conda:
         "../../envs/refless.yaml"
     params:

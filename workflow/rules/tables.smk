@@ -13,6 +13,8 @@ rule tabulate_bleu_neighbors_table1:
         md="results/tables/bleu_neighbors_table1.md",
     log:
         "results/logs/tabulate_bleu_neighbors_table1.log",
+    benchmark:
+        "results/benchmarks/tabulate_bleu_neighbors_table1.tsv"
     localrule: True
     conda:
         "../../envs/refless.yaml"

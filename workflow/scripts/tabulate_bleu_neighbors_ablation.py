@@ -20,7 +20,7 @@ from refless.experiments.bleu_neighbors_ablation import (
 )
 from refless.experiments.bleu_neighbors_table1 import signature_note
 from refless.numbers import read_numbers, require_fresh
-from refless.published import write_markdown
+from refless.provenance import write_signed_markdown
 from refless.ratings import write_table
 from refless.scripting import run
 
@@ -54,7 +54,7 @@ def main(arguments: argparse.Namespace) -> None:
         for _, about in [*plain.values(), *extra.values()]
         for signature in about["signatures"]
     }
-    write_markdown(
+    write_signed_markdown(
         arguments.out.with_suffix(".md"),
         "BLEU Neighbors: what the paper left for later",
         lead_text(Settings(**settings), arguments.draws, arguments.seed),

@@ -10,7 +10,8 @@ from refless.experiments.bleu_neighbors_agreement import (
     agreement_markdown,
     lead_text,
 )
-from refless.published import read_published, write_markdown
+from refless.provenance import write_signed_markdown
+from refless.published import read_published
 from refless.ratings import write_table
 from refless.scripting import run
 
@@ -25,7 +26,7 @@ def main(arguments: argparse.Namespace) -> None:
     out = arguments.out
     write_table(counts, out)
     write_table(cells, out.with_name(f"{out.stem}_cells.csv"))
-    write_markdown(
+    write_signed_markdown(
         out.with_suffix(".md"),
         "BLEU Neighbors, published cells and ours",
         lead_text(),

@@ -12,7 +12,8 @@ from refless.experiments.bleu_neighbors_table3 import (
     essays_markdown,
     essays_table,
 )
-from refless.published import skipped_rows, write_markdown
+from refless.provenance import write_signed_markdown
+from refless.published import skipped_rows
 from refless.ratings import write_table
 from refless.scripting import run
 
@@ -33,7 +34,7 @@ def main(arguments: argparse.Namespace) -> None:
         )
         notes = [*skipped_rows(about), *map(signature_note, about["signatures"])]
     write_table(table, arguments.out)
-    write_markdown(
+    write_signed_markdown(
         arguments.out.with_suffix(".md"),
         "BLEU Neighbors on every set of essays",
         "Spearman's rho between estimate and gold score, each set as the test set (down), trained"

@@ -15,7 +15,7 @@ from refless.experiments.bleu_neighbors_huse import (
 )
 from refless.experiments.bleu_neighbors_table1 import Settings, signature_note
 from refless.files import read_json
-from refless.published import write_markdown
+from refless.provenance import write_signed_markdown
 from refless.ratings import read_table, write_table
 from refless.scripting import run
 
@@ -37,7 +37,7 @@ def main(arguments: argparse.Namespace) -> None:
     absent = json.loads(arguments.absent)
     table = huse_table(arguments.tasks, tasks, absent, settings, arguments.neighbors)
     write_table(table, arguments.out)
-    write_markdown(
+    write_signed_markdown(
         arguments.out.with_suffix(".md"),
         "HUSE, with human and with predicted quality",
         lead_text(settings, arguments.neighbors),

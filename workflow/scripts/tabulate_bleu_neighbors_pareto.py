@@ -18,7 +18,7 @@ from refless.experiments.bleu_neighbors_pareto import (
 )
 from refless.experiments.bleu_neighbors_table1 import signature_note
 from refless.numbers import read_numbers, require_fresh
-from refless.published import write_markdown
+from refless.provenance import write_signed_markdown
 from refless.ratings import write_table
 from refless.scripting import run
 
@@ -50,7 +50,7 @@ def main(arguments: argparse.Namespace) -> None:
     write_table(table, arguments.out)
     front = pd.concat(fronts) if fronts else pd.DataFrame()
     write_table(front.reindex(columns=FRONT_COLUMNS), arguments.front)
-    write_markdown(
+    write_signed_markdown(
         arguments.out.with_suffix(".md"),
         "BLEU Neighbors: thresholds, tuned and honest",
         lead_text(settings, arguments.folds),

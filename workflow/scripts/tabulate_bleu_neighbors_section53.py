@@ -10,7 +10,8 @@ from refless.experiments.bleu_neighbors_section53 import (
     section53_markdown,
 )
 from refless.experiments.bleu_neighbors_table1 import KEYS, Settings, read_tasks
-from refless.published import read_published, write_markdown
+from refless.provenance import write_signed_markdown
+from refless.published import read_published
 from refless.ratings import write_table
 from refless.scripting import run
 
@@ -29,7 +30,7 @@ def main(arguments: argparse.Namespace) -> None:
         settings,
     )
     write_table(table, arguments.out)
-    write_markdown(
+    write_signed_markdown(
         arguments.out.with_suffix(".md"),
         "BLEU Neighbors, section 5.3",
         lead_text(settings),

@@ -12,7 +12,8 @@ from refless.experiments.bleu_neighbors_table1 import (
     table1,
     table1_markdown,
 )
-from refless.published import read_published, write_markdown
+from refless.provenance import write_signed_markdown
+from refless.published import read_published
 from refless.ratings import write_table
 from refless.scripting import run
 
@@ -32,7 +33,7 @@ def main(arguments: argparse.Namespace) -> None:
         settings,
     )
     write_table(table, arguments.out)
-    write_markdown(
+    write_signed_markdown(
         arguments.out.with_suffix(".md"),
         "BLEU Neighbors, table 1",
         lead_text(settings),

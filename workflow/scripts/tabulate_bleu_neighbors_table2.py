@@ -7,7 +7,8 @@ from pathlib import Path
 from refless.experiments.bleu_neighbors_cross import KEYS, Pair, lead_text, table2, table2_markdown
 from refless.experiments.bleu_neighbors_essays import read_numbers, require_settings, require_texts
 from refless.experiments.bleu_neighbors_table1 import Settings, signature_note
-from refless.published import read_published, write_markdown
+from refless.provenance import write_signed_markdown
+from refless.published import read_published
 from refless.ratings import write_table
 from refless.scripting import run
 
@@ -34,7 +35,7 @@ def main(arguments: argparse.Namespace) -> None:
         arguments.tasks, pairs, absent, read_published(arguments.published, KEYS), settings
     )
     write_table(table, arguments.out)
-    write_markdown(
+    write_signed_markdown(
         arguments.out.with_suffix(".md"),
         "BLEU Neighbors, table 2",
         lead_text(settings),

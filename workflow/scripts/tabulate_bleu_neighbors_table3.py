@@ -25,7 +25,8 @@ from refless.experiments.bleu_neighbors_table3 import (
     williams_markdown,
     williams_table,
 )
-from refless.published import read_published, skipped_rows, write_markdown
+from refless.provenance import write_signed_markdown
+from refless.published import read_published, skipped_rows
 from refless.ratings import write_table
 from refless.scripting import run
 
@@ -54,14 +55,14 @@ def main(arguments: argparse.Namespace) -> None:
     write_table(test, out.with_name(f"{out.stem}_williams.csv"))
     write_table(sensitivity, out.with_name(f"{out.stem}_sensitivity.csv"))
     lead = lead_text(settings, selection)
-    write_markdown(
+    write_signed_markdown(
         out.with_suffix(".md"),
         "BLEU Neighbors, table 3",
         f"{lead} The published value stands in square brackets; * is p < 0.01.",
         f"{table3_markdown(table)}\n\n{williams_markdown(test)}",
         notes,
     )
-    write_markdown(
+    write_signed_markdown(
         out.with_name(f"{out.stem}_sensitivity.md"),
         "BLEU Neighbors, table 3: one choice changed at a time",
         f"{lead} Each line changes one choice of the published recipe and leaves the others. `n`"

@@ -12,7 +12,7 @@ from refless.experiments.delta_bleu_table2 import (
     read_task_numbers,
     signature_notes,
 )
-from refless.published import write_markdown
+from refless.provenance import write_signed_markdown
 from refless.ratings import write_table
 from refless.scripting import directories, run
 
@@ -27,7 +27,7 @@ def main(arguments: argparse.Namespace) -> None:
     )
     table = predictor_table(numbers)
     write_table(table, arguments.out)
-    write_markdown(
+    write_signed_markdown(
         arguments.out.with_suffix(".md"),
         "ΔBLEU as an estimate of quality",
         PREDICTOR_LEAD,

@@ -14,7 +14,8 @@ from refless.experiments.delta_bleu_table2 import (
     table2,
     table2_markdown,
 )
-from refless.published import read_published, write_markdown
+from refless.provenance import write_signed_markdown
+from refless.published import read_published
 from refless.ratings import write_table
 from refless.scripting import directories, run
 
@@ -32,7 +33,7 @@ def main(arguments: argparse.Namespace) -> None:
     tests = comparison_table(numbers)
     write_table(table, arguments.out)
     write_table(tests, arguments.out.with_name(f"{arguments.out.stem}_tests.csv"))
-    write_markdown(
+    write_signed_markdown(
         arguments.out.with_suffix(".md"),
         "Discriminative BLEU, table 2",
         LEAD,

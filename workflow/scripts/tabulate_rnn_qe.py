@@ -22,7 +22,8 @@ from refless.experiments.rnn_qe_tables import (
     table3,
 )
 from refless.models.rnn_qe.data import APART, CONFIGURATIONS, SETUPS
-from refless.published import read_published, write_markdown
+from refless.provenance import write_signed_markdown
+from refless.published import read_published
 from refless.ratings import write_table
 from refless.scripting import run
 
@@ -69,7 +70,7 @@ def main(arguments: argparse.Namespace) -> None:
         )
     write_table(table, arguments.out)
     write_table(tests, arguments.out.with_name(f"{arguments.out.stem}_williams.csv"))
-    write_markdown(
+    write_signed_markdown(
         arguments.out.with_suffix(".md"),
         f"RNN quality estimation, table {EXPERIMENTS[experiment]}",
         lead_text(experiment, bootstrap),

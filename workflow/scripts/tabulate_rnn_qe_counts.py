@@ -6,7 +6,8 @@ from pathlib import Path
 
 from refless.experiments.rnn_qe_counts import table1, table1_markdown, table2, table2_markdown
 from refless.experiments.rnn_qe_outputs import read_outputs
-from refless.published import read_published, write_markdown
+from refless.provenance import write_signed_markdown
+from refless.published import read_published
 from refless.ratings import write_table
 from refless.scripting import run
 
@@ -32,7 +33,7 @@ def main(arguments: argparse.Namespace) -> None:
         table = table2(counts, published, provenance, arguments.absent)
         body = table2_markdown(table)
     write_table(table, arguments.out)
-    write_markdown(
+    write_signed_markdown(
         arguments.out.with_suffix(".md"),
         f"RNN quality estimation, table {arguments.table}",
         LEADS[arguments.table],
