@@ -22,6 +22,9 @@ test-slurm: $(VENV)/dev.done $(VENV)/slurm.done ## jobs through a real Slurm of 
 
 slurm: $(VENV)/slurm.done ## install Snakemake's plugins for clusters (docs/cluster.md)
 
+drills: $(VENV)/dev.done ## what happens when runs are killed, starved or fed rubbish, with a count
+	$(BIN)/python -m pytest -m drill
+
 torch: $(VENV)/torch.done ## install torch and an encoder, for the kernels bertscore.*
 
 lint: $(VENV)/dev.done ## linters, formatters and the type checker

@@ -154,3 +154,18 @@ def mirror() -> str:
     if not Path(place or "/nowhere").is_dir():
         pytest.skip("needs the real data: set REFLESS_MIRROR to a directory that has it")
     return place
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """How many drills (marker ``drill``) were tried and passed; a failed one lost something."""
+    ran = [
+        report
+        for outcome in ("passed", "failed", "error")
+        for report in terminalreporter.stats.get(outcome, [])
+        if "drill" in report.keywords and (report.when == "call" or outcome == "error")
+    ]
+    if ran:
+        passed = sum(report.passed for report in ran)
+        terminalreporter.write_line(
+            f"drills: {len(ran)} tried, {passed} passed, {len(ran) - passed} failed"
+        )

@@ -158,6 +158,7 @@ def test_right_bytes_arrive_under_the_final_name_and_nothing_else(
     assert files_in(places.data) == [NAME]
 
 
+@pytest.mark.drill
 def test_wrong_bytes_are_refused_and_not_asked_for_again(site: Site, places: Places) -> None:
     site.answers["/a"] = [send(b"<html>not found</html>")]
     wanted = source(site.base + "/a")
@@ -173,6 +174,7 @@ def test_wrong_bytes_are_refused_and_not_asked_for_again(site: Site, places: Pla
 
 
 @pytest.mark.parametrize("sha256", [hashlib.sha256(CONTENT).hexdigest(), ""])
+@pytest.mark.drill
 def test_a_body_that_breaks_off_is_no_file_even_without_a_sum(
     site: Site, places: Places, sha256: str
 ) -> None:
@@ -184,6 +186,7 @@ def test_a_body_that_breaks_off_is_no_file_even_without_a_sum(
 
 
 @pytest.mark.parametrize("length", [len(CONTENT), None], ids=["with length", "without length"])
+@pytest.mark.drill
 def test_a_body_that_breaks_off_once_is_asked_for_again(
     site: Site, places: Places, length: int | None
 ) -> None:
@@ -193,6 +196,7 @@ def test_a_body_that_breaks_off_once_is_asked_for_again(
     assert files_in(places.data) == [NAME]
 
 
+@pytest.mark.drill
 def test_a_server_that_falls_silent_is_given_up(site: Site, places: Places) -> None:
     site.answers["/a"] = [site.stall]
     with pytest.raises(SourceError, match="timed out"):
@@ -454,6 +458,7 @@ def test_an_archive_is_known_by_its_members_however_it_was_packed(places: Places
     ],
     ids=["wrong", "missing", "truncated", "page", "empty"],
 )
+@pytest.mark.drill
 def test_a_wrong_archive_is_refused(
     site: Site, places: Places, content: bytes, message: str
 ) -> None:
@@ -463,6 +468,7 @@ def test_a_wrong_archive_is_refused(
     assert files_in(places.data) == []
 
 
+@pytest.mark.drill
 def test_an_archive_with_any_byte_broken_is_refused_or_still_has_the_right_members(
     places: Places,
 ) -> None:
@@ -506,6 +512,7 @@ def from_everywhere(site: Site, tmp_path: Path, content: bytes) -> Iterator[tupl
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, the full disk")
 @pytest.mark.parametrize("content", [b"small", CONTENT], ids=["at the end", "on the way"])
+@pytest.mark.drill
 def test_a_full_disk_is_no_fault_of_the_source(
     site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes
 ) -> None:
@@ -578,6 +585,7 @@ def test_a_file_by_hand_that_breaks_while_it_is_read(
     assert files_in(places.data) == []
 
 
+@pytest.mark.drill
 def test_an_interruption_leaves_nothing(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
     put(places.manual)
 
@@ -592,6 +600,7 @@ def test_an_interruption_leaves_nothing(places: Places, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.drill
 def test_a_killed_fetch_leaves_nothing_under_the_final_name(
     site: Site, places: Places, sign: signal.Signals
 ) -> None:
@@ -618,6 +627,7 @@ def test_a_killed_fetch_leaves_nothing_under_the_final_name(
     assert get(wanted, places).read_bytes() == CONTENT
 
 
+@pytest.mark.drill
 def test_two_fetches_of_one_file_do_not_get_in_each_others_way(site: Site, places: Places) -> None:
     together = threading.Barrier(4)
 

@@ -135,6 +135,7 @@ def test_labels(write, written, label):
 
 
 @pytest.mark.parametrize("written", ["", "6", "-1", "3.0", "Typicall", "nan", "5\0"])
+@pytest.mark.drill
 def test_labels_that_are_none(write, written):
     rows = [("as1", "w", [(*A[:5], written)]), ("as2", "v", [A])]
     loaded = huse.load(write(batch(rows, n_items=1)), TASK).check()
@@ -164,6 +165,7 @@ def test_a_text_without_usable_label_stays_unrated(write):
         ((*A[:4], "", "Rare"), "LOGP '' differs from -4.5, this item's first"),
     ],
 )
+@pytest.mark.drill
 def test_malformed_items_are_problems_of_their_line(write, item, message):
     rows = [("as1", "w", [A, B]), ("as2", "v", [B, item]), ("as3", "v", [A, B])]
     loaded = huse.load(write(batch(rows)), TASK).check()
@@ -200,6 +202,7 @@ def test_malformed_rows_and_true_lines_after_quoted_line_feeds(write):
     assert loaded.texts["context"][0] == "a report\r\nof three\r\nlines"
 
 
+@pytest.mark.drill
 def test_words_for_missing_and_odd_characters_are_texts(write):
     rows = [
         ("as1", "w", [("0", "NA", "SUM", "nan", "-1", "1"), ("0", "", "SUM", " a\x07 ", "-1", "1")])

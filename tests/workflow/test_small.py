@@ -375,6 +375,7 @@ def raw(project: Project) -> Path:
     return Path(project.mirror) / "huse/summarization_raw_outputs.csv"
 
 
+@pytest.mark.drill
 def test_a_wrong_file_in_the_mirror_is_refused(fresh: Project) -> None:
     raw(fresh).write_bytes(raw(fresh).read_bytes() + b"x")
     output = fresh.snakemake("results/verified/huse/summarization_raw_outputs.csv.json", ok=False)
@@ -383,6 +384,7 @@ def test_a_wrong_file_in_the_mirror_is_refused(fresh: Project) -> None:
     assert not (fresh.path / "resources/data/huse/summarization_raw_outputs.csv").exists()
 
 
+@pytest.mark.drill
 def test_a_truncated_file_placed_by_hand_is_refused(fresh: Project) -> None:
     target = fresh.path / "resources/data/huse/summarization_raw_outputs.csv"
     target.parent.mkdir(parents=True)
@@ -405,6 +407,7 @@ def damage(project: Project) -> int:
     return 8
 
 
+@pytest.mark.drill
 def test_a_malformed_row_is_an_error_that_names_it(fresh: Project) -> None:
     line = damage(fresh)
     output = fresh.snakemake("results/ratings/huse_summarization/texts.csv", ok=False)
@@ -425,6 +428,7 @@ def test_malformed_rows_can_be_skipped_and_are_listed_and_counted(fresh: Project
     assert f":{line}: " in listed
 
 
+@pytest.mark.drill
 def test_without_data_and_network_the_error_says_what_to_do(fresh: Project) -> None:
     fresh.mirror = ""
     output = fresh.snakemake("bleu_neighbors_table1", "--config", "network=False", ok=False)
