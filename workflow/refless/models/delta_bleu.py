@@ -18,7 +18,8 @@ paper does not say what then happens. Here it is a named rule:
 zero     a precision that is not positive makes the score 0, as in BLEU without smoothing
 smooth   it counts as a match count of zero, and the k-th such order gets the precision
          1 / (2^k * denominator): smoothing of mteval-v13a, and what the authors' own code does
-         with both
+         with both. At most 1, which that code does not see to: small weights on few n-grams make
+         a denominator below 1 / 2^k
 floor    it becomes `FLOOR`
 signed   the score is BP times the least precision, at least -1: the only rule under which a score
          falls below 0 and worse matches still make it worse
@@ -50,6 +51,8 @@ Array = np.ndarray
 
 RULES = ("zero", "smooth", "floor", "signed")
 FLOOR = 1e-9
+ROUNDING = 1e-12
+"""A precision nearer to 0 is 0: matches of good and bad references may cancel, but for rounding."""
 
 
 @dataclass(frozen=True)
@@ -154,10 +157,12 @@ def scores(statistics: Statistics, rule: str = "zero", max_order: int | None = N
     there = totals > 0
     with np.errstate(divide="ignore", invalid="ignore"):
         precision = np.where(there, matches / totals, 0.0)
+        precision[np.abs(precision) < ROUNDING] = 0
         if rule == "smooth":
             zero = there & (precision <= 0)
             halvings = np.cumsum(zero, axis=-1)
-            precision = np.where(zero, 1 / (2.0**halvings * totals), precision)
+            smoothed = np.minimum(1 / (2.0**halvings * totals), 1.0)
+            precision = np.where(zero, smoothed, precision)
         elif rule == "floor":
             precision = np.maximum(precision, FLOOR)
         least = precision.min(axis=-1)
@@ -303,7 +308,10 @@ def _check(
             raise SettingError(f"{where} has {len(own)} references, but {len(given)} weights")
         if len(own) == 0:
             raise SettingError(f"{where} has no reference")
-        value = np.asarray(given, np.float64)
+        try:
+            value = np.asarray(given, np.float64)
+        except (TypeError, ValueError) as error:
+            raise SettingError(f"{where} has weights that are no numbers: {given}") from error
         if not (np.abs(value) <= 1).all():
             bad = value[~(np.abs(value) <= 1)][0]
             raise SettingError(f"{where} has a weight of {bad}; weights lie in [-1, +1]")
