@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 import sys
+import time
 from os import environ
 from pathlib import Path
 
@@ -93,6 +94,7 @@ environ["REFLESS_NETWORK"] = "on" if config["network"] else "off"
 # Set by `numbers()`; a cluster's profile names it, and what it names must exist.
 environ.setdefault("REFLESS_NUMBERS", "")
 
+BEGIN = time.monotonic()
 DATA, SHIPPED = "resources/data", "resources/shipped"
 SOURCES = read_sources("resources/sources.csv", "resources/sources_members.csv")
 PLACES = Places(
@@ -397,7 +399,8 @@ def what_was_built():
             p for p in Path(directory).glob(pattern) if not p.name.startswith(".")
         )
         if found:
-            lines.append(f"  {name:8s}" + ", ".join(map(str, found)))
+            shown = ", ".join(path.name for path in found)
+            lines.append(f"  {len(found)} {name} in {found[0].parent}: {shown}")
     shipped = [task for task in NEIGHBORS["tasks"] if task_mode(task) == "shipped"]
     shipped += [ESSAYS] if essays_mode() == "shipped" else []
     shipped += delta_bleu_shipped()
@@ -408,6 +411,11 @@ def what_was_built():
             f"  From shipped numbers: {', '.join(shipped)}. To compute them from the raw data:"
             " snakemake --cores 8 (with network), or set REFLESS_MIRROR."
         )
+    lines += [
+        f"  It took {time.monotonic() - BEGIN:.0f} s from reading the rules to here.",
+        "  Next: open results/report.html; change a line of config/config.yaml and run again; rate"
+        " your own outputs with `refless score --help`.",
+    ]
     return "\n".join(lines)
 
 
