@@ -69,7 +69,10 @@ class Schedule:
 SCHEDULES = {
     # The batch size is not in the paper; 50 is that of the authors' published configuration.
     "paper": Schedule(pretrain=20, train=500, rate=1e-4, batch=50),
-    "fast": Schedule(pretrain=2, train=16, rate=1e-3, batch=50),
+    # Chosen on validation parts alone, five folds and one seed. Of set-up 1, Pearson plus Spearman
+    # on half of a part after the pass that is best on its other half: 0.58 after 15 passes in
+    # batches of 100, 0.57 in batches of 50 and 0.57 after 24; of set-up 4 0.73.
+    "fast": Schedule(pretrain=4, train=16, rate=1e-3, batch=100),
 }
 
 
