@@ -243,7 +243,7 @@ def test_tables_1_and_2_count(numbers: pd.DataFrame) -> None:
     second = table2(counted, published(2), "computed")
     rows = second.set_index(["synthesise", "setup"])
     assert rows.loc[("all_parts", "2"), "training_instances"] == pytest.approx(6 * 300, abs=1)
-    assert rows["training_instances_low"].le(rows["training_instances_high"]).all()
+    assert rows["training_instances_fewest"].le(rows["training_instances_most"]).all()
     assert "`all_parts`" in table2_markdown(second)
     for table in (table1(None, published(1), "", "gone"), table2(None, published(2), "", "gone")):
         assert set(table["note"]) == {"not available: gone"}

@@ -11,6 +11,7 @@ import pytest
 
 from refless.errors import FormatError, SettingError
 from refless.models.rnn_qe.data import (
+    APART,
     COLUMNS,
     CROSS,
     ERRORS,
@@ -202,6 +203,14 @@ def test_harder_folds_leak_nothing_delexicalised() -> None:
     key = rated["mr"] + "\n" + rated["words"]
     for fold in cross_validation(apart(rated), 1):
         assert not set(key.iloc[fold.train]) & set(key.iloc[fold.test])
+
+
+@pytest.mark.parametrize("setup", [3, 4, 5, 6])
+def test_harder_folds_train_on_no_reference_that_is_a_test_output(setup: int) -> None:
+    for fold in tables(small_texts(), f"{APART}_setup{setup}", 1):
+        key = fold["mr"] + "\n" + fold["text"]
+        whole = fold["part"].isin(["train", "pretrain"]) & (fold["errors"] == 0)
+        assert not set(key[whole]) & set(key[fold["part"].isin(["dev", "test"])])
 
 
 @pytest.mark.parametrize("experiment", CROSS)

@@ -210,5 +210,6 @@ def lead_text() -> str:
         "Each published cell of tables 1 to 3 once, as the paper's own choices give it (published"
         " kernel and reading): *equal* once rounded to the digits that were printed, *inside*, if"
         " the published value lies in our 95% interval, *outside*, or *not available*. The column"
-        " `p_below_0.01` is the paper's star."
+        " `p_below_0.01` is the paper's star; of the human rows it and coverage are equal by"
+        " definition."
     )

@@ -55,9 +55,10 @@ def section53(
         truth = data.truths[READING]
         errors = annotator_errors(truth.candidate, truth.rater, truth.rating, truth.quality)
         bleu: CoveredErrors | None = None
-        for model, kernels in settings.models.items():
-            row, found = _row(data, errors, kernels[0], settings)
-            bleu = found if model == "bleu" else bleu
+        made = {m: _row(data, errors, k[0], settings) for m, k in settings.models.items()}
+        if "bleu" in made:
+            bleu = made["bleu"][1]
+        for model, (row, found) in made.items():
             if found is not None and bleu is not None and model != "bleu":
                 gap = found.covered.value - bleu.covered.value
                 low, high = interval(found.covered_draws - bleu.covered_draws)

@@ -141,6 +141,22 @@ class Dialogues:
         return list(combinations(range(len(self.systems)), 2))
 
 
+def require_systems_apart(context: pd.Series, system: pd.Series) -> None:
+    """Make sure that no system answers a context twice.
+
+    Raises
+    ------
+    FormatError : one does, as where contexts of one wording were taken for one.
+    """
+    twice = pd.MultiIndex.from_arrays([context, system]).duplicated()
+    if twice.any():
+        k = int(np.argmax(twice))
+        raise FormatError(
+            f"{system.iloc[k]} answers context {context.iloc[k]} twice",
+            remedy="load the data with unit: pair or unit: output",
+        )
+
+
 def read_dialogues(texts: pd.DataFrame, gold: pd.DataFrame | None = None) -> Dialogues:
     """Bring a table of rated texts with the column ``context_id`` into shape.
 
@@ -163,6 +179,7 @@ def read_dialogues(texts: pd.DataFrame, gold: pd.DataFrame | None = None) -> Dia
     human = rated["system"] == "human"
     machines = sorted(set(who[~human]))
     humans = sorted(set(who[human]), key=lambda name: (not name.startswith("Original"), name))
+    require_systems_apart(rated["context_id"], who)
     place = (
         rated.assign(who=who, row=rated.index)
         .pivot_table(index="context_id", columns="who", values="row", aggfunc="first", sort=False)
@@ -588,7 +605,8 @@ def _tests(cells: Sequence[Cell], m: Array, q: Array, boot: Array) -> list[dict[
             )
             difference = boot[place[a]] - boot[place[b]]
             low, high = interval(difference)
-            below = float(np.mean(difference <= 0))
+            decided = difference[~np.isnan(difference)]
+            rarer = min((decided <= 0).sum(), (decided >= 0).sum())
             t, p = williams(r_a, r_b, r_ab, q.shape[1])
             rows.append(
                 {
@@ -602,7 +620,7 @@ def _tests(cells: Sequence[Cell], m: Array, q: Array, boot: Array) -> list[dict[
                     "difference": r_a - r_b,
                     "difference_low": low,
                     "difference_high": high,
-                    "p_bootstrap": min(1.0, 2 * min(below, 1 - below)),
+                    "p_bootstrap": min(1.0, float(2 * (1 + rarer) / (1 + len(decided)))),
                     "williams_t": t,
                     "p_williams": p,
                     "n": q.shape[1],

@@ -26,7 +26,7 @@ import numpy as np
 import pandas as pd
 
 from refless.errors import FormatError
-from refless.experiments.delta_bleu import tokenize
+from refless.experiments.delta_bleu import require_systems_apart, tokenize
 from refless.kernels import kernel
 from refless.models.delta_bleu import (
     References,
@@ -75,6 +75,7 @@ def same_context(texts: pd.DataFrame) -> Candidates:
     """Rated texts with the column ``context_id``; two humans (``model``) are two owners."""
     rated = texts[texts["n_ratings"] > 0]
     owner = rated["model"] if "model" in rated else rated["system"]
+    require_systems_apart(rated["context_id"], owner)
     return Candidates(
         rated["text"].tolist(),
         rated["quality"].to_numpy(np.float64),

@@ -38,10 +38,11 @@ LEAD = (
 PREDICTOR_LEAD = (
     "Estimates of the quality of single texts from the rated texts of other systems in the same"
     " context (NEM: of the same MR, with its human references at the top of the scale), and by BLEU"
-    " Neighbors from all rated texts. MSE is that of a straight line through the scores, fitted on"
-    " other contexts. 95% intervals: bootstrap over contexts. A mean of the other texts of the same"
-    " context leans away from the text's own quality where systems' qualities balance (leaving out"
-    " a good one leaves a worse rest), hence its negative correlations."
+    " Neighbors from all rated texts, the own system's others among them, which ΔBLEU never sees"
+    " (what these are worth: `bleu_neighbors_ablation`). MSE is that of a straight line through the"
+    " scores, fitted on other contexts. 95% intervals: bootstrap over contexts. A mean of the other"
+    " texts of the same context leans away from the text's own quality where systems' qualities"
+    " balance (leaving out a good one leaves a worse rest), hence its negative correlations."
 )
 _NOTE_PAPER = "not available: only identifiers of the paper's tweets are public, no texts"
 _NOTE_MACHINE = "most references are machine outputs, unlike the paper's; paper_ columns: Twitter"

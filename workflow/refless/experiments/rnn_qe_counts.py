@@ -120,15 +120,15 @@ def table2(
             folds = counts["instances"][synthesise][setup]
             totals = [sum(fold[kind] for kind in KINDS) for fold in folds]
             row["training_instances"] = sum(totals) / len(totals)
-            row["training_instances_low"] = min(totals)
-            row["training_instances_high"] = max(totals)
+            row["training_instances_fewest"] = min(totals)
+            row["training_instances_most"] = max(totals)
             row |= {kind: sum(fold[kind] for fold in folds) / len(folds) for kind in KINDS}
             rows.append(row)
     table = beside_published(pd.DataFrame(rows), published, ["setup"], ["training_instances"])
     exact = (table["agreement"] == "equal") & (table["synthesise"] == "first_part")
     table.loc[exact, "note"] = ""
     name = "training_instances"
-    columns = ["setup", "synthesise", name, f"{name}_low", f"{name}_high", f"paper_{name}"]
+    columns = ["setup", "synthesise", name, f"{name}_fewest", f"{name}_most", f"paper_{name}"]
     return table.reindex(columns=[*columns, "agreement", *KINDS, "provenance", "note"])
 
 
@@ -138,7 +138,7 @@ def table2_markdown(table: pd.DataFrame) -> str:
     header = ["set-up", "made from", "instances", "fewest to most", "paper", *KINDS.values()]
     lines = []
     for row in table.to_dict("records"):
-        low, high = (_count(row[f"training_instances_{end}"]) for end in ("low", "high"))
+        low, high = (_count(row[f"training_instances_{end}"]) for end in ("fewest", "most"))
         number = str(reasons.setdefault(row["note"], len(reasons) + 1)) if row["note"] else ""
         lines.append(
             [

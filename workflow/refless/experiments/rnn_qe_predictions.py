@@ -26,7 +26,7 @@ PREDICTION_COLUMNS = [
 # What the paper says of training (section 3.4; the batch from the authors' configuration).
 PAPER: dict[str, dict[str, Any]] = {
     "schedule": {"pretrain": 20, "train": 500, "rate": 1e-4, "batch": 50},
-    "architecture": {"cell": "gru", "embedding": 300, "layers": 2, "dropout": 0.5}
+    "architecture": {"cell": "gru", "embedding": 300, "hidden": 300, "layers": 2, "dropout": 0.5}
     | {"bidirectional": False, "output": "linear", "precision": "float32"},
 }
 
@@ -49,7 +49,8 @@ def predictions_note(name: str, about: Mapping[str, Any]) -> str:
     machine = about.get("machine") or {}
     facts = [str(about["provenance"]), str(about.get("command", ""))]
     facts += [str(machine[key]) for key in ("device", "cpu") if machine.get(key)]
-    facts += [f"{about['seconds']:,.0f} s"] if about.get("seconds") else []
+    # of the last part, where a run was interrupted
+    facts += [f"at least {about['seconds']:,.0f} s"] if about.get("seconds") else []
     return f"predictions of {name}: " + ", ".join(filter(None, facts))
 
 

@@ -54,6 +54,10 @@ _OTHER_FILE = (
     " in few places"
 )
 _OTHER_TEST = "the paper's random rest of the in-set is another one"
+_SHARED = (
+    "an MR stands on both sides where its outputs differ, so references of training MRs and of the"
+    " source sets are also those of test outputs"
+)
 _HARDER = "not in the paper; folds where no delexicalised MR and output stand on both sides"
 NOTES = {
     "tau": "not in the paper; thresholds of the BLEU Neighbors paper, 4.5 where they leave no"
@@ -158,6 +162,7 @@ def trained(setup: int, given: Trained, ids: Sequence[str], reading: str = "") -
         if by_id.notna().all():
             seeds.append(by_id.to_numpy(np.float64))
     notes = [given.note] if given.note else []
+    notes += [_SHARED] if setup in (3, 4) and reading != APART else []
     asked = table["seed"].nunique()
     if len(seeds) < asked or asked < SEEDS:
         notes.append(f"{len(seeds)} of {SEEDS} seeds have predictions of all outputs")
@@ -344,7 +349,8 @@ def _section(
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Rows and tests of the predictors of one test part."""
     metrics = [p for p in predictors if p.setup in METRICS and p.reading == "floor"]
-    base = next(p for p in predictors if p.setup == "1" and not p.reading)
+    # set-up 1 on the same folds: those of `apart` are harder
+    bases = {p.reading: p for p in predictors if p.setup == "1"}
     rows, tests = [], []
     for predictor in predictors:
         row: dict[str, Any] = {"setup": predictor.setup, "reading": predictor.reading}
@@ -353,7 +359,10 @@ def _section(
         if predictor.by_seed:
             row |= cells(predictor, truth, weights)
             if predictor.setup not in _FIXED:
-                others = [*metrics, base] if base.by_seed and predictor is not base else metrics
+                base = bases.get("apart" if predictor.reading.endswith("apart") else "")
+                others = list(metrics)
+                if base is not None and base.by_seed and base is not predictor:
+                    others.append(base)
                 own = [t for other in others for t in compared(predictor, other, truth)]
                 p = {t["against"]: t["p_value"] for t in own if t["statistic"] == "pearson"}
                 row["p_better_than_metrics"] = max(p[name] for name in METRICS)

@@ -34,7 +34,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -194,7 +194,8 @@ def cross_split(rated: pd.DataFrame, experiment: str, configuration: int, seed: 
 
     Of the shuffled in-set, 100 rows may train, 100 validate, and the rest tests, in each
     configuration the same. Configuration 1 uses these alone; 2 trains and validates (3 to 1) on
-    the out-of-set; 3 trains on the out-of-set and the 100. An out-of-set row with the MR and the
+    rated outputs of the out-of-set (human references are of both, from set-up 4 on, as the
+    authors' are); 3 trains on the out-of-set and the 100. An out-of-set row with the MR and the
     output of a row that tests or validates is not used: two systems may have said the same.
 
     Raises
@@ -387,4 +388,15 @@ def tables(
     if name not in names():
         raise SettingError(f"no data set-up is called {name!r}; choose one of {', '.join(names())}")
     for split in splits_of(texts.rated, name, seed, synthesise):
-        yield instances(texts, split, int(name[-1]), seed, synthesise)
+        own = without_held(texts, split) if name.startswith(APART) else texts
+        yield instances(own, split, int(name[-1]), seed, synthesise)
+
+
+def without_held(texts: Texts, split: Split) -> Texts:
+    """The texts without references that are, delexicalised, a row that tests or validates."""
+    held = texts.rated.iloc[np.concatenate([split.dev, split.test])]
+    keys = set(zip(held["mr"], held["words"], strict=True))
+    references = texts.references
+    pairs = zip(references["mr"], references["words"], strict=True)
+    kept = references[[pair not in keys for pair in pairs]].reset_index(drop=True)
+    return replace(texts, references=kept)

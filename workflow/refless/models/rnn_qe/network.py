@@ -14,8 +14,9 @@ Variants, which the paper found no better: LSTM, both reading directions, and ``
 one binary classifier for each level above the lowest, trained to say whether the rating reaches
 it; the prediction is the lowest level plus a step for each, weighted by its probability.
 
-Not said in the paper, and chosen here: embeddings start as N(0, 1), other weights as U(-s, s) with
-s = 1/sqrt(width of the input), as torch's layers; the linear unit's bias starts at the mean rating
+Not said in the paper, and chosen here: states are as wide as embeddings; embeddings start as
+N(0, 1), other weights as U(-s, s) with s = 1/sqrt(width of the input), as torch's layers;
+ the linear unit's bias starts at the mean rating
 of the training part; a token that training never saw is a vector of zeros.
 
 The backward pass of the GRU is written out: gradients of weights then take one product over all
@@ -62,7 +63,7 @@ SHUT = 1e4
 
 @dataclass(frozen=True)
 class Architecture:
-    """What the network is made of; the defaults are the paper's.
+    """What the network is made of; the defaults are the paper's, where it says.
 
     cell : ``gru`` or ``lstm``
     bidirectional : the encoders also read backwards, with weights of their own

@@ -27,6 +27,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -81,6 +82,14 @@ class Member(NamedTuple):
 
     fold: int
     seed: int
+
+
+@cache
+def _code() -> str:
+    """SHA-256 of the code of the models and their training: half of each would be neither."""
+    folder = Path(__file__).parent
+    names = ("batches.py", "network.py", "training.py")
+    return hashlib.sha256(b"".join((folder / name).read_bytes() for name in names)).hexdigest()
 
 
 def generator(seed: int, phase: int, number: int) -> np.random.Generator:
@@ -313,7 +322,7 @@ class Stack:
     def signature(self) -> str:
         """A name for the models, the data and all that decides their numbers."""
         parts: list[Any] = [self.members, asdict(self.schedule), asdict(self.architecture)]
-        parts += [torch.__version__, str(self.device)]
+        parts += [torch.__version__, np.__version__, str(self.device), _code()]
         digest = hashlib.sha256(json.dumps(parts).encode())
         for data in self.data:
             digest.update(data.digest.encode())
@@ -575,8 +584,15 @@ class _Kept:
     def _resumed(self, stack: Stack) -> Stack:
         if self.path is not None and self.path.is_file():
             try:
-                stack.restore(torch.load(self.path, map_location=stack.device, weights_only=True))
-            except (OSError, RuntimeError, KeyError, EOFError, pickle.UnpicklingError) as error:
+                stack.restore(torch.load(self.path, map_location="cpu", weights_only=True))
+            except (
+                OSError,
+                RuntimeError,
+                KeyError,
+                TypeError,
+                EOFError,
+                pickle.UnpicklingError,
+            ) as error:
                 raise FormatError(
                     f"cannot be read as a checkpoint: {error}",
                     path=self.path,
