@@ -28,11 +28,11 @@ def test_everything_of_delta_bleu_is_computed(small: Project) -> None:
     predictor = pd.read_csv(results / "tables/delta_bleu_predictor.csv")
     assert predictor.groupby("task")["n"].first().to_dict() == {
         "dstc7": 96,
-        "nem": 24,
+        "nem": 440,
         "usr_topicalchat": 48,
     }
-    # NEM: the other system's output and one human utterance
-    assert set(predictor.loc[predictor["task"] == "nem", "references"]) == {2}
+    # NEM: other outputs of the MR and human utterances
+    assert predictor.loc[predictor["task"] == "nem", "references"].ge(2).all()
     for ending in ("pdf", "svg", "png"):
         assert (results / f"figures/delta_bleu_figure2.{ending}").stat().st_size > 1000
     assert "delta_bleu_table2" in (results / "report.html").read_text(encoding="utf-8")
@@ -85,7 +85,7 @@ def test_a_task_that_is_no_data_set_is_named(fresh: Project) -> None:
     text = config.read_text()
     config.write_text(text.replace("    dstc7: {unit", "    dstc8: {unit"))
     assert "delta_bleu.tasks names 'dstc8'" in fresh.snakemake("--dry-run", "all", ok=False)
-    config.write_text(text.replace("models: [bleu, rouge]", "models: [bleu, rogue]"))
+    config.write_text(text.replace("[bleu, rouge]\n    references", "[bleu, rogue]\n    references"))
     assert "delta_bleu.predictor.models names 'rogue'" in fresh.snakemake(
         "--dry-run", "all", ok=False
     )
