@@ -85,7 +85,8 @@ def test_a_task_that_is_no_data_set_is_named(fresh: Project) -> None:
     text = config.read_text()
     config.write_text(text.replace("    dstc7: {unit", "    dstc8: {unit"))
     assert "delta_bleu.tasks names 'dstc8'" in fresh.snakemake("--dry-run", "all", ok=False)
-    config.write_text(text.replace("[bleu, rouge]\n    references", "[bleu, rogue]\n    references"))
+    models = "[bleu, rouge]\n    references"
+    config.write_text(text.replace(models, models.replace("rouge", "rogue")))
     assert "delta_bleu.predictor.models names 'rogue'" in fresh.snakemake(
         "--dry-run", "all", ok=False
     )

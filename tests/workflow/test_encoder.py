@@ -174,6 +174,7 @@ def test_a_mirror_behind_a_url_may_have_what_has_no_public_address(
     project = copy_project(tmp_path / "project")
     with serving(Path(small.mirror)) as project.mirror:
         planned = project.planned("bleu_neighbors_table1", "--config", "network=False")
-        assert planned["normalize_ratings"] == 3  # summarization, dialogue and chit-chat; no generation
+        # summarization, dialogue and chit-chat; no generation
+        assert planned["normalize_ratings"] == 3
         auto = project.planned("bleu_neighbors_table1", "--config", "numbers=auto")
         assert auto["normalize_ratings"] == 1
