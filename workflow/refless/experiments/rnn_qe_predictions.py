@@ -46,9 +46,7 @@ def training_note(about: Mapping[str, Any]) -> str:
 
 def predictions_note(name: str, about: Mapping[str, Any]) -> str:
     """One line of a footer: whose predictions, by what command, where and how long."""
-    machine = about.get("machine") or {}
-    facts = [str(about["provenance"]), str(about.get("command", ""))]
-    facts += [str(machine[key]) for key in ("device", "cpu") if machine.get(key)]
+    facts = [str(about[key]) for key in ("provenance", "command", "machine") if about.get(key)]
     # of the last part, where a run was interrupted
     facts += [f"at least {about['seconds']:,.0f} s"] if about.get("seconds") else []
     return f"predictions of {name}: " + ", ".join(filter(None, facts))
