@@ -177,4 +177,4 @@ def test_a_mirror_behind_a_url_may_have_what_has_no_public_address(
         # summarization, dialogue and chit-chat; no generation
         assert planned["normalize_ratings"] == 3
         auto = project.planned("bleu_neighbors_table1", "--config", "numbers=auto")
-        assert auto["normalize_ratings"] == 1
+        assert auto["normalize_ratings"] == 2
