@@ -24,9 +24,20 @@ SABOTEUR = Path(__file__).parent / "saboteur"
 # stage -> (script of its jobs, what of its results is taken away)
 LAST = ["results/tables/bleu_neighbors_table1.csv", "results/figures/bleu_neighbors_figure2.svg"]
 STAGES = {
-    "download": ("fetch_source.py", ["resources/data/huse", *LAST]),
+    "download": (
+        "fetch_source.py",
+        [
+            "resources/data/huse",
+            "results/verified/huse",
+            "results/ratings/huse_summarization",
+            *LAST,
+        ],
+    ),
     "ratings": ("normalize_ratings.py", ["results/ratings/huse_summarization", *LAST]),
-    "kernel": ("compute_kernels.py", ["results/kernels/huse_summarization", *LAST]),
+    "kernel": (
+        "compute_kernels.py",
+        ["results/kernels/huse_summarization", "results/neighbors", *LAST],
+    ),
     "prediction": ("predict_neighbors.py", ["results/neighbors", *LAST]),
     "essays": (
         "predict_essays.py",
