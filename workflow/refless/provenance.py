@@ -22,6 +22,7 @@ import pandas as pd
 
 from refless.errors import FormatError
 from refless.fetch import file_sum
+from refless.machine import processor
 from refless.published import write_markdown
 from refless.ratings import read_table
 
@@ -106,22 +107,12 @@ def machine() -> dict[str, Any]:
     pages, size = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return {
-        "processor": _processor(),
+        "processor": f"{processor()} ({platform.machine()})",
         "cores": cores,
         "memory_gib": round(pages * size / 2**30, 1),
         "system": platform.system(),
         "release": platform.release(),
     }
-
-
-def _processor() -> str:
-    """The processor's own name; the architecture where the system does not tell it."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return f"{names[0]} ({platform.machine()})" if names else platform.machine()
 
 
 def _installed() -> dict[str, str]:
