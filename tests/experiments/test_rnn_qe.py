@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +22,9 @@ from refless.experiments.rnn_qe_counts import (
 )
 from refless.experiments.rnn_qe_outputs import (
     METRICS,
+    OWN,
     PREDICTORS,
     SCALE,
-    VIEWS,
     Context,
     Neighbors,
     counts,
@@ -88,7 +89,7 @@ def test_each_output_is_tested_once_and_own_models_see_other_folds(numbers: pd.D
     assert numbers["fold"].value_counts().between(90, 110).all()
     for name in CROSS:
         assert set(numbers[name]) == {"", "train", "dev", "test"}
-    assert {c.split(":")[1] for c in numbers.columns if ":" in c} == set(VIEWS)
+    assert {c.split(":")[1] for c in numbers.columns if ":" in c} == set(OWN)
     tested = numbers["cross_domain"] == "test"
     column = numbers["cross_domain_2:bleu_neighbors:dev"]
     assert column[~tested].isna().all()
@@ -101,7 +102,7 @@ def test_a_model_never_uses_the_ratings_of_what_it_predicts() -> None:
     split = cross_validation(texts.rated, 1)[2]
     rating = context.rating.copy()
     rating[split.test] = 1.0
-    blind = Context(context.matrices, rating, context.neighbors)
+    blind = replace(context, rating=rating)
     for predict in PREDICTORS.values():
         np.testing.assert_array_equal(predict(context, split), predict(blind, split))
 
@@ -111,7 +112,7 @@ def test_the_learning_curve_ends_at_the_whole(numbers: pd.DataFrame) -> None:
     context = Context.of(texts, NEIGHBORS)
     folds = cross_validation(texts.rated, 1)
     curve = learning_curve(context, {"dev": folds}, [50, 5000], 2, 1)
-    assert curve.groupby("size").size().tolist() == [4, 2]
+    assert curve.groupby("size").size().tolist() == [8, 4]
     last = curve[(curve["subset"] == 0) & (curve["size"] > 50)].set_index("model")
     raw = numbers["cross_validation:bleu_neighbors:dev"].to_numpy()
     expected = stats.pearsonr(to_scale(raw), numbers["rating"])[0]
@@ -254,11 +255,12 @@ def test_tables_1_and_2_count(numbers: pd.DataFrame) -> None:
 # ---- files ---------------------------------------------------------------------------------------
 
 DATA = {"seed": 2017, "synthesise": "first_part"}
+TEXTS = "sum of texts"
 
 
 def write_predictions(path: Path, **changes: Any) -> None:
     predictions(["nem:0001", "nem:0002"]).to_csv(path, index=False)
-    about = {"provenance": "computed", "settings": {"data": DATA}}
+    about = {"provenance": "computed", "settings": {"data": DATA}, "texts": TEXTS}
     about["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
     path.with_suffix(".json").write_text(json.dumps(about | changes))
 
@@ -269,8 +271,8 @@ def test_packed_predictions_are_the_same_and_say_shipped(tmp_path: Path) -> None
     packed = pack(path, tmp_path / "shipped")
     first = packed.read_bytes()
     assert pack(path, tmp_path / "shipped").read_bytes() == first
-    table, about = read_predictions(packed, DATA)
-    pd.testing.assert_frame_equal(table, read_predictions(path, DATA)[0])
+    table, about = read_predictions(packed, DATA, TEXTS)
+    pd.testing.assert_frame_equal(table, read_predictions(path, DATA, TEXTS)[0])
     assert about["provenance"] == "shipped"
 
 
@@ -278,19 +280,21 @@ def test_predictions_from_other_data_or_other_than_signed_are_refused(tmp_path: 
     path = tmp_path / "setup1.csv"
     write_predictions(path)
     with pytest.raises(StaleError, match="other data"):
-        read_predictions(path, DATA | {"seed": 1})
+        read_predictions(path, DATA | {"seed": 1}, TEXTS)
+    with pytest.raises(StaleError, match="other rated outputs"):
+        read_predictions(path, DATA, "another sum")
     write_predictions(path, sha256="0")
     with pytest.raises(StaleError, match="not the table"):
-        read_predictions(path, DATA)
+        read_predictions(path, DATA, TEXTS)
     write_predictions(path, settings={})
     with pytest.raises(FormatError, match="says nothing"):
-        read_predictions(path, DATA)
+        read_predictions(path, DATA, TEXTS)
     write_predictions(path, provenance="shipped")
     with pytest.raises(StaleError, match="not computed here"):
         pack(path, tmp_path)
     path.unlink()
     with pytest.raises(FormatError, match="cannot be read"):
-        read_predictions(path, DATA)
+        read_predictions(path, DATA, TEXTS)
 
 
 def test_a_note_says_how_training_differs_from_the_paper() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +25,7 @@ from refless.models.rnn_qe.data import (
     cut,
     instances,
     matches,
-    names,
+    share,
     sizes,
     tables,
 )
@@ -281,10 +282,40 @@ def test_the_same_seed_gives_the_same_rows_and_another_seed_others() -> None:
 
 def test_every_name_makes_its_tables() -> None:
     texts = small_texts()
-    assert len(names()) == 6 * 8
     assert len(list(tables(texts, "setup1", 1))) == 5
     assert len(list(tables(texts, "apart_setup2", 1))) == 5
     assert len(list(tables(texts, "cross_domain_2_setup3", 1))) == 1
+    assert len(list(tables(texts, "curve_20_setup1", 1, subsets=2))) == 10
+
+
+def test_a_learning_curve_has_fewer_rows_that_train_and_tests_the_same() -> None:
+    texts = small_texts()
+    whole = list(tables(texts, "setup1", 1))
+    cut = list(tables(texts, "curve_20_setup1", 1, subsets=2))
+    for number, table in enumerate(cut):
+        own = whole[number % 5]
+        for part in ("dev", "test"):
+            assert set(table.loc[table["part"] == part, "id"]) == set(
+                own.loc[own["part"] == part, "id"]
+            )
+        train = set(table.loc[table["part"] == "train", "id"])
+        assert len(train) == 20
+        assert train < set(own.loc[own["part"] == "train", "id"])
+    assert set(cut[0]["id"]) != set(cut[5]["id"])
+    fewest = min((table["part"] == "train").sum() for table in whole)
+    assert share(texts.rated, "curve_20_setup1", 1, "first_part") == 20 / fewest
+    assert share(texts.rated, "cross_domain_2_setup3", 1, "first_part") == 1
+    with pytest.raises(SettingError, match="has"):
+        list(tables(texts, f"curve_{fewest + 1}_setup1", 1))
+
+
+def test_other_texts_or_ratings_have_another_sum() -> None:
+    texts = small_texts()
+    assert texts.digest() == small_texts().digest()
+    for table, column in (("rated", "text"), ("rated", "median_quality"), ("references", "mr_key")):
+        changed = getattr(texts, table).copy()
+        changed.loc[3, column] = changed.loc[0, column] if column != "median_quality" else 5.75
+        assert replace(texts, **{table: changed}).digest() != texts.digest(), column
 
 
 def test_wrong_settings_are_named() -> None:

@@ -81,7 +81,8 @@ def test_a_changed_option_computes_that_kernel_again(with_model: Project) -> Non
     try:
         assert with_model.planned("bleu_neighbors_table1") == {
             "compute_bertscore_refless_tiny_kernels": 1,
-            "predict_neighbors": 1,
+            "sum_bertscore_refless_tiny_neighbors": 1,
+            "predict_neighbors": 2,
             "tabulate_bleu_neighbors_table1": 1,
             "bleu_neighbors_table1": 1,
         }

@@ -137,6 +137,10 @@ def test_rated_outputs_are_counted_and_compared(small: Project) -> None:
         assert table.loc[table["setup"] == "bleu", "n"].between(fewest, most).all()
         trained = table[table["setup"].isin([str(n) for n in range(1, 7)])]
         assert trained["pearson"].isna().all()
+        # those that are shipped are of the real outputs, not of these
+        shipped = trained["note"].str.contains("shipped predictions are of other texts")
+        assert shipped.any()
+        assert (shipped | trained["note"].str.startswith("not run: ")).all()
         assert trained["note"].str.contains("results/rnn_qe/predictions/").all()
         own = table[(table["setup"] == "bleu_neighbors") & (table["reading"] == "dev")]
         assert own["mae"].between(0, 5).all()
@@ -156,6 +160,7 @@ def test_predictions_at_hand_fill_their_row_without_training(small: Project) -> 
     about = {
         "provenance": "computed",
         "settings": {"data": {"seed": 2017, "synthesise": "first_part"}},
+        "texts": json.loads((small.path / "results/rnn_qe/outputs.json").read_text())["texts"],
         "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
     }
     try:
@@ -169,6 +174,10 @@ def test_predictions_at_hand_fill_their_row_without_training(small: Project) -> 
         path.with_suffix(".json").write_text(json.dumps(about | {"sha256": about["sha256"]}))
         output = small.snakemake("rnn_qe_table3", "--forcerun", "tabulate_rnn_qe_table3", ok=False)
         assert "was trained on other data" in output
+        about["settings"] = {"data": {"seed": 2017, "synthesise": "first_part"}}
+        path.with_suffix(".json").write_text(json.dumps(about | {"texts": "another"}))
+        output = small.snakemake("rnn_qe_table3", "--forcerun", "tabulate_rnn_qe_table3", ok=False)
+        assert "was trained on other rated outputs" in output
     finally:
         path.unlink()
         path.with_suffix(".json").unlink()

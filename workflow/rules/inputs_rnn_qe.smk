@@ -75,22 +75,22 @@ def rnn_qe_settings(*parts):
 # ---- training ----------------------------------------------------------------------------------
 
 
-def rnn_qe_folds(wildcards):
-    """The instances behind a name: five folds, or the one split of tables 4 and 5."""
+def rnn_qe_seeds(wildcards):
+    """Of a learning curve the random subsets do what elsewhere the seeds do."""
+    seeds = 1 if wildcards.name.startswith("curve_") else RNN_QE["training"]["seeds"]
+    return " ".join(map(str, range(seeds)))
+
+
+def rnn_qe_models(wildcards):
+    """How many models are trained behind a name."""
     folds = 1 if wildcards.name.startswith("cross_") else 5
-    return [
-        f"results/rnn_qe/data/{wildcards.name}/fold{fold}.csv" for fold in range(folds)
-    ]
+    subsets = RNN_QE["curve"]["subsets"] if wildcards.name.startswith("curve_") else 1
+    return folds * subsets * len(rnn_qe_seeds(wildcards).split())
 
 
 def rnn_qe_stacks(wildcards):
     """Models are trained five together, each five on one core."""
-    models = len(rnn_qe_folds(wildcards)) * RNN_QE["training"]["seeds"]
-    return min(8, -(-models // 5))
-
-
-def rnn_qe_seeds():
-    return " ".join(map(str, range(RNN_QE["training"]["seeds"])))
+    return min(8, -(-rnn_qe_models(wildcards) // 5))
 
 
 def rnn_qe_architecture():

@@ -8,45 +8,22 @@ rule prepare_rnn_qe_data:
         ratings=rnn_qe_texts,
         code=code("prepare_rnn_qe_data.py"),
     output:
-        expand("results/rnn_qe/data/{{name}}/fold{fold}.csv", fold=range(5)),
+        directory("results/rnn_qe/data/{name}"),
     log:
         "results/logs/prepare_rnn_qe_data/{name}.log",
     benchmark:
         "results/benchmarks/prepare_rnn_qe_data/{name}.tsv"
     wildcard_constraints:
-        name=r"(apart_)?setup[1-6]",
+        name="[^/]+",
     conda:
         "../../envs/refless.yaml"
     params:
         data=RNN_QE["data"],
+        subsets=RNN_QE["curve"]["subsets"],
     shell:
         "python workflow/scripts/prepare_rnn_qe_data.py --ratings results/ratings"
         " --name {wildcards.name} --seed {params.data[seed]}"
-        " --synthesise {params.data[synthesise]} --out results/rnn_qe/data/{wildcards.name}"
-        " --log {log}"
-
-
-# Tables 4 and 5: one split, no folds.
-rule prepare_rnn_qe_cross_data:
-    input:
-        ratings=rnn_qe_texts,
-        code=code("prepare_rnn_qe_data.py"),
-    output:
-        "results/rnn_qe/data/{name}/fold0.csv",
-    log:
-        "results/logs/prepare_rnn_qe_data/{name}.log",
-    benchmark:
-        "results/benchmarks/prepare_rnn_qe_data/{name}.tsv"
-    wildcard_constraints:
-        name=r"cross_(domain|system)_[1-3]_setup[1-6]",
-    conda:
-        "../../envs/refless.yaml"
-    params:
-        data=RNN_QE["data"],
-    shell:
-        "python workflow/scripts/prepare_rnn_qe_data.py --ratings results/ratings"
-        " --name {wildcards.name} --seed {params.data[seed]}"
-        " --synthesise {params.data[synthesise]} --out results/rnn_qe/data/{wildcards.name}"
+        " --synthesise {params.data[synthesise]} --subsets {params.subsets} --out {output}"
         " --log {log}"
 
 

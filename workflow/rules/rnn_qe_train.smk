@@ -5,7 +5,7 @@
 
 rule train_rnn_qe:
     input:
-        folds=rnn_qe_folds,
+        data="results/rnn_qe/data/{name}",
         code=code("train_rnn_qe.py"),
     output:
         csv="results/rnn_qe/predictions/{name}.csv",
@@ -16,7 +16,7 @@ rule train_rnn_qe:
     benchmark:
         "results/benchmarks/train_rnn_qe/{name}.tsv"
     wildcard_constraints:
-        name=r"(apart_|cross_(domain|system)_[1-3]_)?setup[1-6]",
+        name="[^/]+",
     conda:
         "../../envs/torch.yaml"
     threads: rnn_qe_stacks
@@ -25,13 +25,12 @@ rule train_rnn_qe:
         mem_mb=6000,
     params:
         training=RNN_QE["training"],
-        seeds=rnn_qe_seeds(),
+        seeds=rnn_qe_seeds,
         architecture=rnn_qe_architecture(),
-        settings=rnn_qe_settings("data"),
     shell:
-        "python workflow/scripts/train_rnn_qe.py {input.folds} --name {wildcards.name}"
+        "python workflow/scripts/train_rnn_qe.py {input.data}"
         " --schedule {params.training[schedule]} --seeds {params.seeds}"
         " --architecture {params.architecture} --device {params.training[device]}"
         " --threads {threads} --checkpoints results/rnn_qe/checkpoints/{wildcards.name}"
-        " --settings {params.settings} --save-models {output.models} --out {output.csv}"
+        " --save-models {output.models} --out {output.csv}"
         " --log {log}"

@@ -39,6 +39,7 @@ def main(arguments: argparse.Namespace) -> None:
     facts = {
         "provenance": "computed",
         "settings": settings,
+        "texts": texts.digest(),
         "signatures": [signed | {"task": "nem", "provenance": "computed"}],
     }
     write_numbers(table, {**facts, "counts": counts(texts, seed)}, arguments.out / "outputs.csv")

@@ -3,12 +3,15 @@
 import argparse
 import json
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
+from refless.errors import StaleError
 from refless.experiments.bleu_neighbors_table1 import signature_note
 from refless.experiments.rnn_qe_outputs import OUTPUT_COLUMNS, read_outputs
 from refless.experiments.rnn_qe_predictions import (
+    about_path,
     predictions_note,
     read_predictions,
     training_note,
@@ -21,6 +24,7 @@ from refless.experiments.rnn_qe_tables import (
     markdown_table,
     table3,
 )
+from refless.files import read_json
 from refless.models.rnn_qe.data import APART, CONFIGURATIONS, SETUPS
 from refless.provenance import write_signed_markdown
 from refless.published import read_published
@@ -33,6 +37,7 @@ EXPERIMENTS = {"cross_validation": 3, "cross_domain": 4, "cross_system": 5}
 def main(arguments: argparse.Namespace) -> None:
     asked = json.loads(arguments.settings)
     outputs, provenance, notes = pd.DataFrame(columns=OUTPUT_COLUMNS), "", []
+    about: dict[str, Any] = {}
     absent = arguments.absent
     if arguments.outputs is not None:
         outputs, about = read_outputs(arguments.outputs, asked)
@@ -50,13 +55,23 @@ def main(arguments: argparse.Namespace) -> None:
     given = {}
     names |= {(0, setup): f"{APART}_setup{setup}" for setup in SETUPS}
     for key, name in names.items():
-        given[key] = Trained(
-            None, note=f"not run: `snakemake --cores 8 results/rnn_qe/predictions/{name}.csv`"
-        )
-        if name in files and not absent:
-            table, about = read_predictions(files[name], asked["data"])
-            given[key] = Trained(table, about["provenance"], training_note(about))
-            notes.append(predictions_note(name, about))
+        command = f"`snakemake --cores 8 results/rnn_qe/predictions/{name}.csv`"
+        given[key] = Trained(None, note=f"not run: {command}")
+        if name not in files or absent:
+            continue
+        path = Path(files[name])
+        try:
+            table, made = read_predictions(path, asked["data"], about["texts"])
+        except StaleError:
+            # What a user's own training left is an error; what came with refless is only of no use.
+            if read_json(about_path(path)).get("provenance") != "shipped":
+                raise
+            given[key] = Trained(
+                None, note=f"shipped predictions are of other texts than these; {command} trains"
+            )
+            continue
+        given[key] = Trained(table, made["provenance"], training_note(made))
+        notes.append(predictions_note(name, made))
     bootstrap = Bootstrap(arguments.draws, arguments.seed)
     if experiment == "cross_validation":
         published = read_published(arguments.published, ["setup"])

@@ -14,7 +14,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from refless.errors import SettingError
-from refless.files import write_json
+from refless.files import read_json, write_json
 from refless.machine import load_average, processor, versions
 from refless.models.rnn_qe.batches import Encoded, Instances
 from refless.ratings import write_table
@@ -37,8 +37,13 @@ def main(arguments: argparse.Namespace) -> None:
     schedule = replace(
         SCHEDULES[arguments.schedule], **{k: v for k, v in given.items() if v is not None}
     )
+    about = read_json(arguments.data / "about.json")
+    schedule = replace(schedule, batch=max(1, round(schedule.batch * about["share"])))
     architecture = Architecture(**json.loads(arguments.architecture))
-    folds = {number: Encoded(Instances.read(path)) for number, path in enumerate(arguments.folds)}
+    folds = {
+        number: Encoded(Instances.read(arguments.data / f"fold{number}.csv"))
+        for number in range(len(about["folds"]))
+    }
     vectors = {}
     if arguments.vectors is not None:
         words = set().union(*(data.text_words for data in folds.values()))
@@ -58,7 +63,7 @@ def main(arguments: argparse.Namespace) -> None:
         ),
         vectors=vectors,
     )
-    experiment, _, setup = arguments.name.rpartition("setup")
+    experiment, _, setup = about["name"].rpartition("setup")
     table = done.predictions
     table.insert(0, "experiment", experiment.strip("_") or "cross_validation")
     table.insert(1, "setup", int(setup))
@@ -66,13 +71,14 @@ def main(arguments: argparse.Namespace) -> None:
     write_json(
         {
             "provenance": "computed",
-            "settings": json.loads(arguments.settings)
-            | {
+            "settings": {
+                "data": about["settings"],
                 "schedule": {"name": arguments.schedule, **asdict(schedule)},
                 "architecture": asdict(architecture),
                 "vectors": bool(vectors),
             },
             "sha256": hashlib.sha256(arguments.out.read_bytes()).hexdigest(),
+            "texts": about["texts"],
             "data": {str(number): data.digest for number, data in folds.items()},
             "command": shlex.join(["python", *sys.argv]),
             "machine": f"{processor()}, {arguments.device}, {arguments.threads} at a time",
@@ -87,7 +93,7 @@ def main(arguments: argparse.Namespace) -> None:
         for about, parameters in zip(done.models, done.parameters, strict=True):
             fold, seed = about["fold"], about["seed"]
             if seed == arguments.seeds[0]:
-                one = {"name": arguments.name, "fold": fold, "seed": seed, "best": about["best"]}
+                one = {"name": about["name"], "fold": fold, "seed": seed, "best": about["best"]}
                 model = Model.of(architecture, parameters, folds[fold], one)
                 save_model(model, arguments.save_models / f"fold{fold}.pt")
     if arguments.checkpoints is not None:
@@ -95,8 +101,7 @@ def main(arguments: argparse.Namespace) -> None:
 
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-parser.add_argument("folds", nargs="+", type=Path, help="instances of each fold, in order")
-parser.add_argument("--name", required=True, help="of the training data: setup1, ...")
+parser.add_argument("data", type=Path, help="directory made by prepare_rnn_qe_data.py")
 parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
 parser.add_argument("--schedule", default="paper", help="paper or fast; default: %(default)s")
 parser.add_argument("--pretrain", type=int, help="passes over everything, instead")
@@ -113,7 +118,6 @@ parser.add_argument("--together", type=int, help="models in a stack; default: 5 
 parser.add_argument("--checkpoints", type=Path, help="directory; removed when all is done")
 parser.add_argument("--every", type=float, default=60, help="seconds between two of them")
 parser.add_argument("--save-models", type=Path, help="directory for the first seed's models")
-parser.add_argument("--settings", default='{"data": {}}', help="JSON: data")
 parser.add_argument("--out", type=Path, required=True, help="CSV; a JSON is put beside it")
 
 if __name__ == "__main__":

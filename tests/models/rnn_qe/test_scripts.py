@@ -32,7 +32,7 @@ def no_torch(tmp_path: Path) -> Path:
 
 
 def test_without_torch_the_remedy_is_named(no_torch: Path) -> None:
-    command = ["fold0.csv", "--name", "setup1", "--out", str(no_torch / "out.csv")]
+    command = ["data", "--out", str(no_torch / "out.csv")]
     done = run("workflow/scripts/train_rnn_qe.py", *command, path=no_torch)
     assert done.returncode == 1
     assert "make torch" in done.stderr
@@ -48,9 +48,11 @@ def test_without_torch_the_remedy_is_named(no_torch: Path) -> None:
 def test_unknown_schedule_and_missing_folds(tmp_path: Path) -> None:
     if importlib.util.find_spec("torch") is None:
         pytest.skip("torch is not installed: make torch")
-    command = ["workflow/scripts/train_rnn_qe.py", "fold0.csv", "--name", "setup1"]
+    command = ["workflow/scripts/train_rnn_qe.py", str(tmp_path)]
     out = ["--out", str(tmp_path / "out.csv")]
     assert "paper or fast" in run(*command, *out, "--schedule", "slow").stderr
+    assert "about.json: cannot be read as JSON" in run(*command, *out).stderr
+    (tmp_path / "about.json").write_text('{"name": "setup1", "share": 1, "folds": [{}]}')
     assert "fold0.csv: cannot be read as a table" in run(*command, *out).stderr
 
 

@@ -228,8 +228,8 @@ def test_a_broken_checkpoint_is_named(tmp_path: Path) -> None:
 
 def script(tmp_path: Path, out: str, checkpoints: str, *more: str) -> list[str]:
     return [
-        *(sys.executable, "workflow/scripts/train_rnn_qe.py", str(tmp_path / "fold0.csv")),
-        *("--name", "setup2", "--seeds", "0", "1", "--train", "40", "--rate", "0.001"),
+        *(sys.executable, "workflow/scripts/train_rnn_qe.py", str(tmp_path)),
+        *("--seeds", "0", "1", "--train", "40", "--rate", "0.001"),
         *("--architecture", json.dumps({"embedding": 8, "hidden": 8})),
         *("--checkpoints", str(tmp_path / checkpoints), "--out", str(tmp_path / out), *more),
     ]
@@ -247,6 +247,8 @@ def test_sigkill_and_resume_of_the_script(tmp_path: Path) -> None:
         }
     )
     table.to_csv(tmp_path / "fold0.csv", index=False)
+    about = {"name": "setup2", "settings": {}, "texts": "", "share": 1, "folds": [{}]}
+    (tmp_path / "about.json").write_text(json.dumps(about))
     root = Path(__file__).parents[3]
     environment = {**os.environ, "PYTHONPATH": str(root / "workflow"), "OMP_NUM_THREADS": "1"}
     options: dict[str, Any] = {"cwd": root, "env": environment, "stderr": subprocess.DEVNULL}

@@ -5,8 +5,8 @@ rated output: `OUTPUT_COLUMNS`, and for each of our own models a column
 ``<experiment>:<model>:<reading>`` with its predictions; counts; a learning curve.
 
 Own models, not in the paper: an entry of `PREDICTORS` sees a context and a split and predicts the
-split's test outputs, NaN where it cannot. That is all it takes to put another one (Discriminative
-BLEU, say) beside them in tables 3 to 5.
+split's test outputs, NaN where it cannot. That is all it takes to put another one beside them in
+tables 3 to 5. ΔBLEU is explained in `refless.experiments.rnn_qe_delta_bleu`.
 
 BLEU Neighbors sees the delexicalised text, or the MR's triples and then the text. Reading ``tau``
 has the thresholds of the BLEU Neighbors paper; in a domain this small nearly every pair of outputs
@@ -18,7 +18,7 @@ output stand on both sides, which the paper's folds allow.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ import numpy as np
 import pandas as pd
 
 from refless.errors import StaleError
+from refless.experiments import rnn_qe_delta_bleu as delta_bleu
 from refless.experiments.bleu_neighbors_essays import read_numbers
 from refless.kernels import kernel
 from refless.models.neighbors import enough_evidence, neighbor_means
@@ -41,6 +42,7 @@ from refless.models.rnn_qe.data import (
     cross_validation,
     matches,
     sizes,
+    smaller,
 )
 from refless.statistics import scale_counts, scale_statistics
 
@@ -52,6 +54,9 @@ CURVE_COLUMNS = ["model", "reading", "size", "subset"]
 SCALE = np.arange(1, 6.25, 0.5)
 CONSTANT = 4.5
 VIEWS = {"bleu_neighbors": "text", "bleu_neighbors_mr": "mr_text"}
+DELTA_BLEU = {"delta_bleu": False, "delta_bleu_human": True}
+"""Whether human references count."""
+OWN = (*VIEWS, *DELTA_BLEU)
 
 
 @dataclass(frozen=True)
@@ -73,10 +78,12 @@ class Neighbors:
 
 @dataclass(frozen=True)
 class Context:
-    """What own models see: kernels of all outputs with all outputs by view, ratings, settings."""
+    """What own models see: kernels of all outputs with all outputs by view, ratings, settings, and
+    what may be a reference of ΔBLEU."""
 
     matrices: Mapping[str, Array]
     rating: Array
+    pool: delta_bleu.Pool
     neighbors: Neighbors
 
     @classmethod
@@ -93,6 +100,7 @@ class Context:
                 for name, own in views.items()
             },
             rated["median_quality"].to_numpy(np.float64),
+            delta_bleu.Pool.of(texts),
             neighbors,
         )
 
@@ -107,6 +115,13 @@ def statistics(prediction: Array, truth: Array) -> dict[str, float]:
     """Pearson, Spearman, MAE and RMSE of half points, shape (n,) each."""
     counts = scale_counts(prediction, truth, SCALE, np.ones((1, len(truth))))
     return {name: float(values[0]) for name, values in scale_statistics(counts, SCALE).items()}
+
+
+def _worth(prediction: Array, truth: Array) -> float:
+    """What picks RNN-QE's best pass: Pearson plus Spearman of half points."""
+    found = statistics(to_scale(prediction), truth)
+    value = found["pearson"] + found["spearman"]
+    return -np.inf if np.isnan(value) else value
 
 
 def _published_tau(context: Context, split: Split, view: str) -> Array:
@@ -127,9 +142,7 @@ def _dev_tau(context: Context, split: Split, view: str) -> Array:
         return enough_evidence(means, counts, len(train), own.dev_min_neighbors, 1.0)
 
     def worth(tau: float) -> float:
-        found = statistics(to_scale(predict(split.dev, tau)), rating[split.dev])
-        value = found["pearson"] + found["spearman"]
-        return -np.inf if np.isnan(value) else value
+        return _worth(predict(split.dev, tau), rating[split.dev])
 
     return predict(split.test, max(own.taus, key=worth))
 
@@ -146,11 +159,21 @@ def _seen_as(
     return lambda context, split: rule(context, split, view)
 
 
+def _delta_bleu(human: bool) -> Callable[[Context, Split], Array]:
+    def predict(context: Context, split: Split) -> Array:
+        def worth(prediction: Array) -> float:
+            return _worth(prediction, context.rating[split.dev])
+
+        return delta_bleu.predict(context.pool, context.rating, split, human, worth)
+
+    return predict
+
+
 PREDICTORS: dict[tuple[str, str], Callable[[Context, Split], Array]] = {
     (model, reading): _seen_as(view, rule)
     for model, view in VIEWS.items()
     for reading, rule in READINGS.items()
-}
+} | {(model, "dev"): _delta_bleu(human) for model, human in DELTA_BLEU.items()}
 
 
 def outputs(texts: Texts, metrics: pd.DataFrame, context: Context, seed: int) -> pd.DataFrame:
@@ -186,7 +209,7 @@ def outputs(texts: Texts, metrics: pd.DataFrame, context: Context, seed: int) ->
             name = f"{experiment}:{model}:{reading}"
             table[name] = _predicted(predict, context, splits)
     harder = cross_validation(apart(rated), seed)
-    for model in VIEWS:
+    for model in OWN:
         predict = PREDICTORS[model, "dev"]
         table[f"cross_validation:{model}:dev_apart"] = _predicted(predict, context, harder)
     return table
@@ -244,7 +267,7 @@ def learning_curve(
     subsets: int,
     seed: int,
 ) -> pd.DataFrame:
-    """BLEU Neighbors, tau chosen on the validation part, with fewer rated outputs to learn from.
+    """Own models, reading ``dev``, with fewer rated outputs to learn from.
 
     Each fold's training part is cut to a random subset; the test parts of all folds count
     together. The last size is the whole training part, once.
@@ -262,25 +285,15 @@ def learning_curve(
         whole = min(len(split.train) for split in splits)
         drawn = [(n, subset) for n in counts if n < whole for subset in range(subsets)]
         for size, subset in [*drawn, (whole, 0)]:
-            generator = np.random.default_rng([seed, size, subset])
-            smaller = _subsets(splits, size if size < whole else None, generator)
-            for model in VIEWS:
-                raw = _predicted(PREDICTORS[model, "dev"], context, smaller)
+            kept = smaller(splits, size, subset, seed) if size < whole else splits
+            for model in OWN:
+                raw = _predicted(PREDICTORS[model, "dev"], context, kept)
                 rows.append(
                     {"model": model, "reading": reading, "size": size, "subset": subset}
                     | statistics(to_scale(raw), context.rating)
                     | {"coverage": float((~np.isnan(raw)).mean())}
                 )
     return pd.DataFrame(rows)
-
-
-def _subsets(
-    splits: Sequence[Split], size: int | None, generator: np.random.Generator
-) -> list[Split]:
-    """The splits with training parts of ``size`` random rows, or as they are."""
-    if size is None:
-        return list(splits)
-    return [replace(split, train=generator.permutation(split.train)[:size]) for split in splits]
 
 
 def read_outputs(

@@ -59,15 +59,16 @@ def about_path(path: str | Path) -> Path:
 
 
 def read_predictions(
-    path: str | Path, data: Mapping[str, Any]
+    path: str | Path, data: Mapping[str, Any], texts: str
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
     """A trainer's predictions and what is said about them.
 
     Parameters
     ----------
     path : columns `PREDICTION_COLUMNS`; a JSON beside it has ``settings`` (with ``data``),
-        ``sha256`` (of the unpacked CSV) and ``provenance``
+        ``texts``, ``sha256`` (of the unpacked CSV) and ``provenance``
     data : the settings of the training data that are asked for
+    texts : sum of the texts and ratings that are asked for (`refless.models.rnn_qe.data.Texts`)
 
     Raises
     ------
@@ -76,7 +77,7 @@ def read_predictions(
     """
     about = read_json(about_path(path))
     try:
-        made, wanted_sum = about["settings"]["data"], about["sha256"]
+        made, wanted_sum, seen = about["settings"]["data"], about["sha256"], about["texts"]
     except (KeyError, TypeError) as error:
         raise FormatError("says nothing about predictions", path=about_path(path)) from error
     if _sum(path) != wanted_sum:
@@ -88,6 +89,12 @@ def read_predictions(
             f"was trained on other data ({made}; asked for: {dict(data)})",
             path=path,
             remedy="train again with rnn_qe.train: run, or take back the change under rnn_qe.data",
+        )
+    if seen != texts:
+        raise StaleError(
+            "was trained on other rated outputs or references than there are now",
+            path=path,
+            remedy="delete it and train again, or bring the former raw files back",
         )
     return read_table(path, PREDICTION_COLUMNS), about
 
@@ -110,7 +117,7 @@ def pack(path: str | Path, directory: str | Path) -> Path:
     FormatError, StaleError : the file is not whole, or was not computed here.
     """
     about = read_json(about_path(path))
-    read_predictions(path, about["settings"]["data"])
+    read_predictions(path, about["settings"]["data"], about["texts"])
     if about.get("provenance") != "computed":
         raise StaleError("these predictions were not computed here", path=path)
     out = Path(directory) / (Path(path).name + ".gz")

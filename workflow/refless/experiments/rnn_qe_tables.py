@@ -25,10 +25,11 @@ import pandas as pd
 
 from refless.experiments.rnn_qe_outputs import (
     CONSTANT,
+    DELTA_BLEU,
     METRICS,
+    OWN,
     PREDICTORS,
     SCALE,
-    VIEWS,
     to_scale,
 )
 from refless.models.rnn_qe.data import APART, SETUPS
@@ -47,7 +48,7 @@ Array = np.ndarray
 
 VALUES = ["pearson", "spearman", "mae", "rmse"]
 TOPS = {"bleu": 1.0, "meteor": 1.0, "rouge_l": 1.0, "cider": 10.0}
-WITH_REFERENCES = {*METRICS, "5", "6"}
+WITH_REFERENCES = {*METRICS, "5", "6", *(model for model, human in DELTA_BLEU.items() if human)}
 SEEDS = 5
 _OTHER_FILE = (
     "the paper's own file has individual ratings and was not to be had, the public medians differ"
@@ -59,6 +60,10 @@ _SHARED = (
     " source sets are also those of test outputs"
 )
 _HARDER = "not in the paper; folds where no delexicalised MR and output stand on both sides"
+_DELTA_BLEU = (
+    "weights and a line to ratings chosen on the validation part, 4.5 where no reference has a"
+    " positive weight"
+)
 NOTES = {
     "tau": "not in the paper; thresholds of the BLEU Neighbors paper, 4.5 where they leave no"
     " prediction",
@@ -132,7 +137,7 @@ def baselines(outputs: pd.DataFrame, provenance: str) -> list[Predictor]:
 
 def own_models(outputs: pd.DataFrame, experiment: str, provenance: str) -> list[Predictor]:
     """The models that the paper does not have, from their columns in ``outputs``."""
-    wanted = [*PREDICTORS, *((model, "dev_apart") for model in VIEWS)]
+    wanted = [*PREDICTORS, *((model, "dev_apart") for model in OWN)]
     found = []
     for model, reading in wanted:
         column = f"{experiment}:{model}:{reading}"
@@ -145,10 +150,21 @@ def own_models(outputs: pd.DataFrame, experiment: str, provenance: str) -> list[
                     [to_scale(raw)],
                     float((~np.isnan(raw)).mean()),
                     provenance,
-                    NOTES.get(reading, "not in the paper"),
+                    own_note(model, reading),
                 )
             )
     return found
+
+
+def own_note(model: str, reading: str) -> str:
+    """How a model that the paper does not have was applied."""
+    if model not in DELTA_BLEU:
+        return NOTES[reading]
+    references = "rated training outputs of the same delexicalised MR"
+    if DELTA_BLEU[model]:
+        references += ", and its human references"
+    kind = "not in the paper" if reading == "dev" else _HARDER
+    return f"{kind}; references: {references}; {_DELTA_BLEU}"
 
 
 def trained(setup: int, given: Trained, ids: Sequence[str], reading: str = "") -> Predictor:
@@ -330,7 +346,7 @@ _FIXED = {"constant", *METRICS}
 
 
 def _ours(row: Mapping[str, Any]) -> bool:
-    return row["setup"] in VIEWS
+    return row["setup"] in OWN
 
 
 def _predictors(

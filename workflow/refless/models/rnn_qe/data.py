@@ -32,6 +32,8 @@ Source: Dušek, Novikova & Rieser (2017), sections 3.1, 3.3 and 4.
 
 from __future__ import annotations
 
+import hashlib
+import re
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -56,6 +58,7 @@ SYNTHESISE = ("first_part", "all_parts")
 ERRORS = 4
 FOLDS = 5
 APART = "apart"
+CURVE = "curve"
 REFERENCE_TASKS = ("bagel", "sfrest", "sfhot")
 # The test sets of tables 4 and 5: experiment -> column of the rated outputs and its value.
 CROSS = {"cross_domain": ("dataset", "sfhot"), "cross_system": ("system", "LOLS")}
@@ -95,6 +98,16 @@ class Texts:
         FormatError : an MR that cannot be read.
         """
         return cls(_delexicalised(rated, "text"), _delexicalised(references, "text_nem"))
+
+    def digest(self) -> str:
+        """SHA-256 of all that instances are made of, before delexicalisation."""
+        found = hashlib.sha256()
+        for table, columns in (
+            (self.rated, RATED_COLUMNS),
+            (self.references, [*REFERENCE_COLUMNS, "part"]),
+        ):
+            found.update(table[columns].to_json(orient="split", index=False).encode())
+        return found.hexdigest()
 
 
 def _delexicalised(table: pd.DataFrame, column: str) -> pd.DataFrame:
@@ -360,34 +373,79 @@ def apart(rated: pd.DataFrame) -> pd.DataFrame:
     return rated.assign(mr_key=rated["mr"], text=rated["words"])
 
 
-def splits_of(rated: pd.DataFrame, name: str, seed: int, synthesise: str) -> list[Split]:
-    """The splits behind a name of `names`: five folds, or one split of tables 4 and 5."""
-    prefix = name.rpartition("setup")[0].rstrip("_")
-    if prefix in ("", APART):
-        return cross_validation(apart(rated) if prefix else rated, seed, synthesise)
-    experiment, _, configuration = prefix.rpartition("_")
-    return [cross_split(rated, experiment, int(configuration), seed)]
-
-
-def names() -> list[str]:
-    """``setup1`` ... (cross-validation), ``cross_domain_1_setup1`` ... (tables 4 and 5), and
-    ``apart_setup1`` ... (cross-validation on the folds of `apart`, not in the paper)."""
-    before = ["", *(f"{name}_{number}_" for name in CROSS for number in CONFIGURATIONS)]
-    return [f"{prefix}setup{setup}" for prefix in [*before, f"{APART}_"] for setup in SETUPS]
-
-
-def tables(
-    texts: Texts, name: str, seed: int, synthesise: str = "first_part"
-) -> Iterator[pd.DataFrame]:
-    """`instances` of each fold behind one name of `names`, in order.
+def smaller(splits: Sequence[Split], size: int, subset: int, seed: int) -> list[Split]:
+    """The splits with training parts cut to ``size`` random rows; subsets are numbered from 0.
 
     Raises
     ------
-    SettingError : an unknown name or ``synthesise``.
+    SettingError : a training part has fewer rows.
     """
-    if name not in names():
-        raise SettingError(f"no data set-up is called {name!r}; choose one of {', '.join(names())}")
-    for split in splits_of(texts.rated, name, seed, synthesise):
+    fewest = min(len(split.train) for split in splits)
+    if size > fewest:
+        raise SettingError(f"{size} rated outputs are asked for, and a training part has {fewest}")
+    generator = np.random.default_rng([seed, size, subset])
+    kept = [generator.permutation(split.train)[:size] for split in splits]
+    return [
+        replace(split, train=train, source=np.intersect1d(split.source, train))
+        for split, train in zip(splits, kept, strict=True)
+    ]
+
+
+def splits_of(
+    rated: pd.DataFrame, name: str, seed: int, synthesise: str, subsets: int
+) -> list[Split]:
+    """The splits behind a name (see `tables`): five folds, or one split of tables 4 and 5; of a
+    learning curve five folds for each subset."""
+    prefix = name.rpartition("setup")[0].rstrip("_")
+    if prefix in ("", APART):
+        return cross_validation(apart(rated) if prefix else rated, seed, synthesise)
+    experiment, _, number = prefix.rpartition("_")
+    if experiment != CURVE:
+        return [cross_split(rated, experiment, int(number), seed)]
+    folds = cross_validation(rated, seed, synthesise)
+    return [s for subset in range(subsets) for s in smaller(folds, int(number), subset, seed)]
+
+
+def share(rated: pd.DataFrame, name: str, seed: int, synthesise: str) -> float:
+    """Of the rated training rows that there are, those that a learning curve's data keep; else 1.
+
+    A trainer makes its batches smaller by it, so that a pass has as many steps as with all rows.
+    """
+    if not name.startswith(CURVE):
+        return 1.0
+    whole = min(len(split.train) for split in cross_validation(rated, seed, synthesise))
+    return int(name.split("_")[1]) / whole
+
+
+NAME = re.compile(
+    rf"(({APART}|{CURVE}_[1-9]\d*|({'|'.join(CROSS)})_[{CONFIGURATIONS[0]}-{CONFIGURATIONS[-1]}])_)?"
+    rf"setup[{SETUPS[0]}-{SETUPS[-1]}]"
+)
+
+
+def tables(
+    texts: Texts, name: str, seed: int, synthesise: str = "first_part", subsets: int = 1
+) -> Iterator[pd.DataFrame]:
+    """`instances` of each fold, in order.
+
+    Parameters
+    ----------
+    name : ``setup1`` ... (cross-validation), ``cross_domain_1_setup1`` ... (tables 4 and 5); not in
+        the paper ``apart_setup1`` ... (cross-validation on the folds of `apart`) and
+        ``curve_100_setup1`` ... (cross-validation with 100 rated training outputs)
+    subsets : random ones, of a learning curve
+
+    Raises
+    ------
+    SettingError : an unknown name or ``synthesise``; more rows than a training part has.
+    """
+    if not NAME.fullmatch(name):
+        raise SettingError(
+            f"no data set-up is called {name!r}",
+            remedy="write setup1, apart_setup1, curve_100_setup1 or cross_domain_1_setup1, or with"
+            " other numbers",
+        )
+    for split in splits_of(texts.rated, name, seed, synthesise, subsets):
         own = without_held(texts, split) if name.startswith(APART) else texts
         yield instances(own, split, int(name[-1]), seed, synthesise)
 
