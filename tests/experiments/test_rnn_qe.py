@@ -50,6 +50,7 @@ from refless.experiments.rnn_qe_tables import (
     metric_on_scale,
     table3,
     trained,
+    trained_curve,
 )
 from refless.models.rnn_qe.data import CROSS, cross_validation
 from refless.published import read_published
@@ -356,3 +357,24 @@ def test_other_settings_are_refused_but_not_another_synthesis() -> None:
     ):
         with pytest.raises(StaleError, match="other settings"):
             read_outputs(SHIPPED / "outputs.csv", changed)
+
+
+def test_a_curve_counts_the_folds_of_a_subset_together() -> None:
+    outputs = pd.DataFrame({"id": list("abcdef"), "rating": [1.0, 2, 3, 4, 5, 6]})
+    rows = [
+        (fold, "test", name, value)
+        for fold, name, value in zip(
+            [0, 1, 2, 3, 4, 4], "abcdef", [1.0, 2, 3, 4, 5, 6], strict=True
+        )
+    ]
+    rows += [(fold + 5, part, name, 7 - value) for fold, part, name, value in rows]
+    rows += [(0, "dev", "b", 6.0)]
+    table = pd.DataFrame(rows, columns=["fold", "part", "id", "prediction"])
+    found = trained_curve(outputs, {50: table})
+    assert found[["model", "size", "subset"]].to_numpy().tolist() == [
+        ["rnn_qe", 50, 0],
+        ["rnn_qe", 50, 1],
+    ]
+    assert found["pearson"].tolist() == pytest.approx([1, -1])
+    assert found["mae"].tolist() == [0, 3]
+    assert trained_curve(outputs, {}).empty

@@ -7,7 +7,7 @@ bytes depend on nothing but the numbers.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import matplotlib
@@ -373,55 +373,55 @@ def resource_figure(table: pd.DataFrame) -> Figure:
 
 
 def learning_curve_figure(
-    curve: pd.DataFrame, labels: dict[tuple[str, str], str], points: pd.DataFrame
+    curve: pd.DataFrame,
+    labels: Mapping[str, str],
+    readings: Mapping[str, str],
+    published: Mapping[str, float],
+    published_label: str,
 ) -> Figure:
-    """Pearson and Spearman over the number of rated training outputs.
+    """Pearson and Spearman over the number of rated training outputs, a row of panels a reading.
 
     Parameters
     ----------
     curve : columns model, reading, size, pearson, spearman; several rows a size are a spread
-    labels : (model, reading) -> label, in order
-    points : columns label, published, size, pearson, spearman: what was trained at one size only;
-        published values are drawn hollow
+    labels : model -> label, in order
+    readings : reading -> title of its row
+    published : pearson, spearman: values drawn hollow at the end of the first row
     """
     style()
-    figure, axes = plt.subplots(1, 2, figsize=(8.2, 3.6), sharey=True)
+    shape = (len(readings), 2)
+    figure, axes = plt.subplots(*shape, figsize=(8.2, 2.9 * len(readings)), sharey=True)
     looks = list(zip(COLOURS.values(), STYLES.values(), strict=True))
-    ticks = sorted(curve.loc[curve["reading"] == curve["reading"].iloc[0], "size"].unique())
-    for ax, column in zip(axes, ("pearson", "spearman"), strict=True):
-        for (model, reading), (colour, line) in zip(labels, looks, strict=False):
-            own = curve[(curve["model"] == model) & (curve["reading"] == reading)]
-            grouped = own.groupby("size")[column]
-            mean, spread = grouped.mean(), grouped.std(ddof=0)
-            ax.plot(mean.index, mean, line, color=colour, label=labels[model, reading])
-            ax.fill_between(mean.index, mean - spread, mean + spread, color=colour, alpha=0.2, lw=0)
-        for mark, row in zip("Dos^", points.to_dict("records"), strict=False):
-            if pd.notna(row[column]):
-                ax.plot(
-                    row["size"],
-                    row[column],
-                    mark,
-                    ms=5.5,
-                    mec="0.1",
-                    mfc="none" if row["published"] else "0.1",
-                    ls="none",
-                    label=row["label"],
-                    zorder=5,
-                    clip_on=False,
-                )
-        ax.set_xscale("log")
-        ax.minorticks_off()
-        ax.set_xticks(ticks, [str(tick) for tick in ticks])
+    for row, (reading, title) in zip(np.atleast_2d(axes), readings.items(), strict=True):
+        those = curve[curve["reading"] == reading]
+        ticks = sorted(those["size"].unique())
+        for ax, column in zip(row, ("pearson", "spearman"), strict=True):
+            ax.axhline(0, color="0.8", lw=0.8, zorder=0)
+            for (model, label), (colour, line) in zip(labels.items(), looks, strict=True):
+                grouped = those[those["model"] == model].groupby("size")[column]
+                mean, spread = grouped.mean(), grouped.std(ddof=0)
+                ax.plot(mean.index, mean, line, color=colour, marker="o", ms=3, label=label)
+                low, high = mean - spread, mean + spread
+                ax.fill_between(mean.index, low, high, color=colour, alpha=0.2, lw=0)
+            if reading == next(iter(readings)):
+                look = {"ms": 6, "mec": "0.1", "mfc": "none", "ls": "none", "zorder": 5}
+                end = (those["size"].max(), published[column])
+                ax.plot(*end, marker="D", clip_on=False, label=published_label, **look)
+            ax.set_xscale("log")
+            ax.minorticks_off()
+            ax.set_xticks(ticks, [str(tick) for tick in ticks])
+        row[0].set_title(title, loc="left", fontsize="medium")
+        row[0].set_ylabel("Pearson's $r$")
+        row[1].set_ylabel("Spearman's $\\rho$")
+    for ax in np.atleast_2d(axes)[-1]:
         ax.set_xlabel("rated training outputs")
-    axes[0].set_ylabel("Pearson's $r$")
-    axes[1].set_ylabel("Spearman's $\\rho$")
-    handles, names = axes[0].get_legend_handles_labels()
+    handles, names = np.atleast_2d(axes)[0, 0].get_legend_handles_labels()
     figure.legend(
         handles,
         names,
         frameon=False,
         loc="upper center",
-        ncols=2,
+        ncols=3,
         fontsize="small",
         bbox_to_anchor=(0.5, 0.0),
     )

@@ -1,6 +1,13 @@
 # The input and parameter functions of RNN quality estimation. Stage: none. In: wildcards. Out:
 # paths and arguments.
 RNN_QE = config["rnn_qe"]
+RNN_QE_EXPERIMENTS = (
+    "cross_validation",
+    "apart",
+    "cross_domain",
+    "cross_system",
+    "curve",
+)
 RNN_QE_TASKS = ("nem", "bagel", "sfrest", "sfhot")
 SHIPPED_RNN_QE = f"{SHIPPED}/rnn_qe"
 
@@ -105,7 +112,9 @@ def rnn_qe_gpus(wildcards):
 
 
 def rnn_qe_names(experiment):
-    """The names of the training data of table 3, 4 or 5."""
+    """The names of the training data of table 3, 4 or 5, or of the learning curve."""
+    if experiment == "curve":
+        return [f"curve_{size}_setup1" for size in RNN_QE["curve"]["sizes"]]
     if experiment in ("cross_validation", "apart"):
         prefix = "apart_" if experiment == "apart" else ""
         return [f"{prefix}setup{setup}" for setup in range(1, 7)]
@@ -228,6 +237,18 @@ def rnn_qe_table5_sums(wildcards):
     return rnn_qe_prediction_sums("cross_system")
 
 
+def rnn_qe_curve_inputs(wildcards):
+    return rnn_qe_prediction_inputs("curve")
+
+
+def rnn_qe_curve_options(wildcards):
+    return rnn_qe_prediction_options("curve")
+
+
+def rnn_qe_curve_sums(wildcards):
+    return rnn_qe_prediction_sums("curve")
+
+
 # ---- ship --------------------------------------------------------------------------------------
 
 
@@ -240,9 +261,7 @@ def rnn_qe_ship_commands():
         f"python workflow/scripts/ship_numbers.py {' '.join(numbers)} --out {SHIPPED_RNN_QE}"
     ]
     names = [
-        name
-        for experiment in ("cross_validation", "apart", "cross_domain", "cross_system")
-        for name in rnn_qe_names(experiment)
+        name for experiment in RNN_QE_EXPERIMENTS for name in rnn_qe_names(experiment)
     ]
     found = [path for path in map(rnn_qe_at_hand, names) if path]
     if found:

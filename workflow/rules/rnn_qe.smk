@@ -185,6 +185,8 @@ rule tabulate_rnn_qe_table5:
 rule plot_rnn_qe_data_size:
     input:
         curve=rnn_qe_curve,
+        outputs=rnn_qe_outputs,
+        predictions=rnn_qe_curve_inputs,
         table="results/tables/rnn_qe_table3.csv",
         code=code("plot_rnn_qe_data_size.py"),
     output:
@@ -203,6 +205,11 @@ rule plot_rnn_qe_data_size:
         "../../envs/refless.yaml"
     params:
         numbers=rnn_qe_curve_option,
+        outputs=rnn_qe_outputs_option,
+        predictions=rnn_qe_curve_options,
+        sums=rnn_qe_curve_sums,
+        settings=rnn_qe_settings("data", "neighbors"),
     shell:
-        "python workflow/scripts/plot_rnn_qe_data_size.py {params.numbers} --table {input.table}"
+        "python workflow/scripts/plot_rnn_qe_data_size.py {params.numbers} {params.outputs}"
+        " {params.predictions} --settings {params.settings} --table {input.table}"
         " --out results/figures/rnn_qe_data_size --log {log}"

@@ -7,14 +7,12 @@ from typing import Any
 
 import pandas as pd
 
-from refless.errors import StaleError
 from refless.experiments.bleu_neighbors_table1 import signature_note
 from refless.experiments.rnn_qe_outputs import OUTPUT_COLUMNS, read_outputs
 from refless.experiments.rnn_qe_predictions import (
-    about_path,
     predictions_note,
-    read_predictions,
     training_note,
+    usable_predictions,
 )
 from refless.experiments.rnn_qe_tables import (
     Bootstrap,
@@ -24,7 +22,6 @@ from refless.experiments.rnn_qe_tables import (
     markdown_table,
     table3,
 )
-from refless.files import read_json
 from refless.models.rnn_qe.data import APART, CONFIGURATIONS, SETUPS
 from refless.provenance import write_signed_markdown
 from refless.published import read_published
@@ -59,17 +56,13 @@ def main(arguments: argparse.Namespace) -> None:
         given[key] = Trained(None, note=f"not run: {command}")
         if name not in files or absent:
             continue
-        path = Path(files[name])
-        try:
-            table, made = read_predictions(path, asked["data"], about["texts"])
-        except StaleError:
-            # What a user's own training left is an error; what came with refless is only of no use.
-            if read_json(about_path(path)).get("provenance") != "shipped":
-                raise
+        usable = usable_predictions(files[name], asked["data"], about["texts"])
+        if usable is None:
             given[key] = Trained(
                 None, note=f"shipped predictions are of other texts than these; {command} trains"
             )
             continue
+        table, made = usable
         given[key] = Trained(table, made["provenance"], training_note(made))
         notes.append(predictions_note(name, made))
     bootstrap = Bootstrap(arguments.draws, arguments.seed)

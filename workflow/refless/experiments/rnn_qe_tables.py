@@ -25,14 +25,16 @@ import pandas as pd
 
 from refless.experiments.rnn_qe_outputs import (
     CONSTANT,
+    CURVE_COLUMNS,
     DELTA_BLEU,
     METRICS,
     OWN,
     PREDICTORS,
     SCALE,
+    statistics,
     to_scale,
 )
-from refless.models.rnn_qe.data import APART, SETUPS
+from refless.models.rnn_qe.data import APART, FOLDS, SETUPS
 from refless.published import beside_published, markdown, number, with_interval
 from refless.statistics import (
     draw_weights,
@@ -186,6 +188,31 @@ def trained(setup: int, given: Trained, ids: Sequence[str], reading: str = "") -
         return Predictor(str(setup), reading, note="; ".join(notes))
     provenance = given.provenance
     return Predictor(str(setup), reading, seeds, 1.0, provenance, "; ".join(notes))
+
+
+def trained_curve(outputs: pd.DataFrame, predictions: Mapping[int, pd.DataFrame]) -> pd.DataFrame:
+    """RNN-QE, set-up 1, with fewer rated outputs: what `learning_curve` says of our own models.
+
+    Parameters
+    ----------
+    predictions : by number of rated training outputs; fold 5 s + f is fold f of random subset s
+
+    Returns
+    -------
+    DataFrame : `CURVE_COLUMNS`, pearson, spearman, mae, rmse; a row a subset
+    """
+    truth = outputs.set_index("id")["rating"]
+    rows = []
+    for size, table in predictions.items():
+        test = table[table["part"] == "test"]
+        for subset, own in test.groupby(test["fold"] // FOLDS):
+            found = statistics(
+                own["prediction"].to_numpy(np.float64), truth[own["id"]].to_numpy(np.float64)
+            )
+            row = {"model": "rnn_qe", "reading": "dev", "size": size, "subset": int(subset)}
+            rows.append(row | found)
+    table = pd.DataFrame(rows, columns=[*CURVE_COLUMNS, *VALUES])
+    return table.astype({"size": int, "subset": int} | dict.fromkeys(VALUES, float))
 
 
 # ---- cells ---------------------------------------------------------------------------------------
