@@ -90,10 +90,10 @@ def main(arguments: argparse.Namespace) -> None:
         arguments.out.with_suffix(".json"),
     )
     if arguments.save_models is not None:
-        for about, parameters in zip(done.models, done.parameters, strict=True):
-            fold, seed = about["fold"], about["seed"]
+        for facts, parameters in zip(done.models, done.parameters, strict=True):
+            fold, seed = facts["fold"], facts["seed"]
             if seed == arguments.seeds[0]:
-                one = {"name": about["name"], "fold": fold, "seed": seed, "best": about["best"]}
+                one = {"name": about["name"], "fold": fold, "seed": seed, "best": facts["best"]}
                 model = Model.of(architecture, parameters, folds[fold], one)
                 save_model(model, arguments.save_models / f"fold{fold}.pt")
     if arguments.checkpoints is not None:

@@ -232,6 +232,7 @@ def script(tmp_path: Path, out: str, checkpoints: str, *more: str) -> list[str]:
         *("--seeds", "0", "1", "--train", "40", "--rate", "0.001"),
         *("--architecture", json.dumps({"embedding": 8, "hidden": 8})),
         *("--checkpoints", str(tmp_path / checkpoints), "--out", str(tmp_path / out), *more),
+        *("--save-models", str(tmp_path / "models")),
     ]
 
 
@@ -266,6 +267,7 @@ def test_sigkill_and_resume_of_the_script(tmp_path: Path) -> None:
     about = [json.loads((tmp_path / f"{n}.json").read_text()) for n in ("killed", "whole")]
     assert about[0]["models"] == about[1]["models"]
     assert not (tmp_path / "kept").exists()
+    assert (tmp_path / "models/fold0.pt").is_file()
     assert pd.read_csv(tmp_path / "killed.csv").columns.tolist() == [
         *("experiment", "setup", "fold", "seed", "part", "id", "raw", "prediction")
     ]

@@ -227,12 +227,8 @@ def cross_split(rated: pd.DataFrame, experiment: str, configuration: int, seed: 
     own = [rows[inside[rows]] for rows in groups if inside[rows].any()]
     train, dev, test = cut(own, [IN_SET_TRAIN, IN_SET_DEV, int(inside.sum())])
     held = set(np.concatenate([dev, test]).tolist())
-    out = [rows for rows in groups if not inside[rows].any()]
-    out += [
-        rows[~inside[rows]]
-        for rows in groups
-        if inside[rows].any() and not inside[rows].all() and not held & set(rows.tolist())
-    ]
+    outside = ((rows, rows[~inside[rows]]) for rows in groups)
+    out = [own for rows, own in outside if len(own) and not held & set(rows.tolist())]
     if configuration == 2:
         size = sum(map(len, out))
         train, dev = cut(out, [size * 3 // 4, size])
