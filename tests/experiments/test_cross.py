@@ -25,7 +25,6 @@ from refless.experiments.bleu_neighbors_cross import (
     table2,
     table2_markdown,
 )
-from refless.experiments.bleu_neighbors_essays import read_numbers, require_texts, write_numbers
 from refless.experiments.bleu_neighbors_huse import (
     HuseInput,
     huse_items,
@@ -39,6 +38,7 @@ from refless.files import write_json
 from refless.kernels import kernel
 from refless.models.huse import Batch, scores
 from refless.published import read_published
+from refless.signed_tables import read_numbers, require_texts, write_numbers
 from refless.sources.huse import comparisons
 from tests.workflow import small_data
 

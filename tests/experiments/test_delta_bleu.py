@@ -16,7 +16,6 @@ from scipy import stats
 
 from refless import figures
 from refless.errors import FormatError, SettingError, StaleError
-from refless.experiments.bleu_neighbors_essays import read_numbers, write_numbers
 from refless.experiments.delta_bleu import (
     ALL,
     HIGH,
@@ -65,6 +64,7 @@ from refless.experiments.delta_bleu_table2 import (
 from refless.kernels import code_signature, kernel, matches_code
 from refless.models.delta_bleu import corpus_bleu, corpus_delta_bleu, sentence_bleu
 from refless.published import read_published
+from refless.signed_tables import read_numbers, write_numbers
 from refless.sources import load
 
 ROOT = Path(__file__).parents[2]

@@ -19,6 +19,7 @@ from refless import figures
 from refless.errors import FormatError, SettingError, StaleError
 from refless.experiments.bleu_neighbors_essays import (
     ESTIMATE_COLUMNS,
+    SECTION,
     SENTENCE_RULES,
     Recipe,
     Selection,
@@ -28,14 +29,11 @@ from refless.experiments.bleu_neighbors_essays import (
     in_cut,
     marks,
     one_choice_changed,
-    read_numbers,
-    require_settings,
     set_sums,
     topics,
     training_points,
     training_quality,
     training_sizes,
-    write_numbers,
 )
 from refless.experiments.bleu_neighbors_table3 import (
     KEYS,
@@ -53,6 +51,7 @@ from refless.experiments.bleu_neighbors_table3 import (
 )
 from refless.kernels import kernel, signature
 from refless.published import read_published
+from refless.signed_tables import read_numbers, require_settings, write_numbers
 from refless.sources import load
 
 ROOT = Path(__file__).parents[2]
@@ -372,9 +371,9 @@ def test_unsigned_numbers_are_refused(tmp_path: Path) -> None:
 
 def test_numbers_of_another_recipe_are_refused() -> None:
     about = {"settings": {"recipe": asdict(Recipe()), "left_out": LEFT_OUT}}
-    require_settings(about, {"recipe": asdict(Recipe())}, "x.csv")
+    require_settings(about, {"recipe": asdict(Recipe())}, "x.csv", SECTION)
     with pytest.raises(StaleError, match=r"(?s)'tau': 0\.1.*take back the change"):
-        require_settings(about, {"recipe": asdict(Recipe(tau=0.1))}, "x.csv")
+        require_settings(about, {"recipe": asdict(Recipe(tau=0.1))}, "x.csv", SECTION)
 
 
 # ---- the tables ----------------------------------------------------------------------------------
@@ -504,11 +503,11 @@ def test_shipped_numbers_are_whole_and_give_the_published_cells() -> None:
         "changes": changes,
         "left_out": left_out,
     }
-    require_settings(about, settings, "estimates.csv")
+    require_settings(about, settings, "estimates.csv", SECTION)
     check_cells(Numbers(table, recipe, "shipped"))
     sums, about = read_numbers(SHIPPED / "set_sums.csv", ["essays", "id", "set", "gold"])
     del settings["changes"], settings["left_out"]
-    require_settings(about, settings, "set_sums.csv")
+    require_settings(about, settings, "set_sums.csv", SECTION)
     assert len(sums[sums["essays"] == "whole"]) == 5224
 
 

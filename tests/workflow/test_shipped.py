@@ -12,10 +12,10 @@ import yaml
 
 from refless import numbers
 from refless.experiments.bleu_neighbors import read_truths
-from refless.experiments.bleu_neighbors_essays import read_numbers, require_texts
 from refless.experiments.bleu_neighbors_stored import read_predictions
 from refless.kernels import matches_code
 from refless.ratings import RATING_COLUMNS, TEXT_COLUMNS, read_table, read_task
+from refless.signed_tables import read_numbers, require_texts
 from refless.store import read_arrays, read_kernel
 from tests.conftest import ROOT, Project, copy_project
 

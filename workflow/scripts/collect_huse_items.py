@@ -5,11 +5,11 @@ import json
 from pathlib import Path
 
 from refless import sources
-from refless.experiments.bleu_neighbors_essays import write_numbers
 from refless.experiments.bleu_neighbors_huse import huse_items
 from refless.files import read_json
 from refless.ratings import TEXT_COLUMNS, read_table
 from refless.scripting import run
+from refless.signed_tables import write_numbers
 from refless.sources.huse import comparisons
 
 

@@ -10,11 +10,11 @@ import time
 from pathlib import Path
 
 from refless.experiments.bleu_neighbors import data_size_curve, matrix_neighbors, read_truth
-from refless.experiments.bleu_neighbors_essays import read_numbers, require_settings, write_numbers
 from refless.experiments.bleu_neighbors_stored import quality_sums, streamed_neighbors
 from refless.kernels import signature
 from refless.ratings import read_task
 from refless.scripting import run
+from refless.signed_tables import read_numbers, require_settings, write_numbers
 from refless.store import read_kernel
 
 log = logging.getLogger(__name__)
@@ -38,7 +38,7 @@ def main(arguments: argparse.Namespace) -> None:
     }
     if arguments.shipped is not None:
         curve, shipped = read_numbers(arguments.shipped, COLUMNS)
-        require_settings(shipped, settings, arguments.shipped)
+        require_settings(shipped, settings, arguments.shipped, "bleu_neighbors")
         write_numbers(curve, shipped, arguments.out)
         return
     if arguments.matrix is not None:

@@ -6,11 +6,11 @@ import time
 from pathlib import Path
 
 from refless.experiments.bleu_neighbors_cross import cross_estimates
-from refless.experiments.bleu_neighbors_essays import write_numbers
 from refless.files import read_json
 from refless.kernels import signature, text_sum
 from refless.ratings import TEXT_COLUMNS, read_table
 from refless.scripting import run
+from refless.signed_tables import write_numbers
 
 log = logging.getLogger(__name__)
 

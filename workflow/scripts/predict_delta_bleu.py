@@ -6,7 +6,6 @@ import logging
 import time
 from pathlib import Path
 
-from refless.experiments.bleu_neighbors_essays import write_numbers
 from refless.experiments.delta_bleu_predictor import (
     MODULES,
     predictor_numbers,
@@ -17,6 +16,7 @@ from refless.files import read_json
 from refless.kernels import code_signature, signature, text_sum
 from refless.ratings import RATING_COLUMNS, TEXT_COLUMNS, read_table, separate_items
 from refless.scripting import run
+from refless.signed_tables import write_numbers
 
 log = logging.getLogger(__name__)
 

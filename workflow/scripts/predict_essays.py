@@ -13,12 +13,12 @@ from refless.experiments.bleu_neighbors_essays import (
     Selection,
     estimates,
     one_choice_changed,
-    write_numbers,
 )
 from refless.files import read_json
 from refless.kernels import signature, text_sum
 from refless.ratings import TEXT_COLUMNS, read_table
 from refless.scripting import run
+from refless.signed_tables import write_numbers
 from refless.sources import load
 
 log = logging.getLogger(__name__)

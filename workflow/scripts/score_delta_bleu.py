@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from refless.experiments.bleu_neighbors_essays import write_numbers
 from refless.experiments.delta_bleu import (
     MODULES,
     NUMBER_COLUMNS,
@@ -24,6 +23,7 @@ from refless.files import read_json
 from refless.kernels import code_signature, text_sum
 from refless.ratings import RATING_COLUMNS, TEXT_COLUMNS, read_table, separate_items
 from refless.scripting import run
+from refless.signed_tables import write_numbers
 from refless.sources import dstc7
 
 log = logging.getLogger(__name__)

@@ -8,7 +8,6 @@ import json
 import logging
 from pathlib import Path
 
-from refless.experiments.bleu_neighbors_essays import write_numbers
 from refless.experiments.rnn_qe_outputs import (
     METRICS,
     Context,
@@ -22,6 +21,7 @@ from refless.kernels import signature
 from refless.models.rnn_qe.data import apart, cross_validation, read_texts
 from refless.ratings import read_table
 from refless.scripting import run
+from refless.signed_tables import write_numbers
 
 log = logging.getLogger(__name__)
 

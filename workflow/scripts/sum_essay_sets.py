@@ -12,12 +12,12 @@ from refless.experiments.bleu_neighbors_essays import (
     set_sums,
     training_points,
     training_sizes,
-    write_numbers,
 )
 from refless.files import read_json
 from refless.kernels import signature
 from refless.ratings import TEXT_COLUMNS, read_table
 from refless.scripting import run
+from refless.signed_tables import write_numbers
 
 log = logging.getLogger(__name__)
 

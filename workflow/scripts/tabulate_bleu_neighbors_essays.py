@@ -4,10 +4,10 @@ import argparse
 import json
 from pathlib import Path
 
-from refless.experiments.bleu_neighbors_essays import read_numbers, require_settings
 from refless.experiments.bleu_neighbors_table1 import signature_note
 from refless.experiments.bleu_neighbors_table3 import (
     Settings,
+    SECTION,
     absent_essays_table,
     essays_markdown,
     essays_table,
@@ -16,6 +16,7 @@ from refless.provenance import write_signed_markdown
 from refless.published import skipped_rows
 from refless.ratings import write_table
 from refless.scripting import run
+from refless.signed_tables import read_numbers, require_settings
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -24,7 +25,7 @@ def main(arguments: argparse.Namespace) -> None:
         table = absent_essays_table(arguments.absent)
     else:
         sums, about = read_numbers(arguments.sums, ["essays", "id", "set", "gold", "characters"])
-        require_settings(about, json.loads(arguments.settings), arguments.sums)
+        require_settings(about, json.loads(arguments.settings), arguments.sums, SECTION)
         table = essays_table(
             sums,
             about["most"],

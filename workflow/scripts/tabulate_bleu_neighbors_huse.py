@@ -5,7 +5,6 @@ import json
 from pathlib import Path
 
 from refless.experiments.bleu_neighbors import PREDICTION_COLUMNS
-from refless.experiments.bleu_neighbors_essays import read_numbers, require_texts
 from refless.experiments.bleu_neighbors_huse import (
     ITEM_COLUMNS,
     HuseInput,
@@ -18,6 +17,7 @@ from refless.files import read_json
 from refless.provenance import write_signed_markdown
 from refless.ratings import read_table, write_table
 from refless.scripting import run
+from refless.signed_tables import read_numbers, require_texts
 
 
 def main(arguments: argparse.Namespace) -> None:

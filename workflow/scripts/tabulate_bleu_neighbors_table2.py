@@ -5,12 +5,12 @@ import json
 from pathlib import Path
 
 from refless.experiments.bleu_neighbors_cross import KEYS, Pair, lead_text, table2, table2_markdown
-from refless.experiments.bleu_neighbors_essays import read_numbers, require_settings, require_texts
 from refless.experiments.bleu_neighbors_table1 import Settings, signature_note
 from refless.provenance import write_signed_markdown
 from refless.published import read_published
 from refless.ratings import write_table
 from refless.scripting import run
+from refless.signed_tables import read_numbers, require_settings, require_texts
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -21,7 +21,7 @@ def main(arguments: argparse.Namespace) -> None:
     pairs, notes = {}, []
     for path in arguments.estimates:
         table, about = read_numbers(path, ["id", "quality"])
-        require_settings(about, {"tau": arguments.tau}, path)
+        require_settings(about, {"tau": arguments.tau}, path, "bleu_neighbors.models")
         require_texts(about, arguments.ratings, path)
         source, target = path.stem.split(".")
         pairs[source, target] = Pair(table, about["training"], about["provenance"])

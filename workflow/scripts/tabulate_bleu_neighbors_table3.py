@@ -8,9 +8,8 @@ import pandas as pd
 
 from refless.experiments.bleu_neighbors_essays import (
     ESTIMATE_COLUMNS,
+    SECTION,
     Recipe,
-    read_numbers,
-    require_settings,
 )
 from refless.experiments.bleu_neighbors_table1 import signature_note
 from refless.experiments.bleu_neighbors_table3 import (
@@ -29,6 +28,7 @@ from refless.provenance import write_signed_markdown
 from refless.published import read_published, skipped_rows
 from refless.ratings import write_table
 from refless.scripting import run
+from refless.signed_tables import read_numbers, require_settings
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -39,7 +39,7 @@ def main(arguments: argparse.Namespace) -> None:
         numbers = Numbers(pd.DataFrame(columns=ESTIMATE_COLUMNS), recipe, "", arguments.absent)
     else:
         estimates, about = read_numbers(arguments.estimates, ESTIMATE_COLUMNS)
-        require_settings(about, asked, arguments.estimates)
+        require_settings(about, asked, arguments.estimates, SECTION)
         numbers = Numbers(estimates, recipe, about["provenance"])
         notes = skipped_rows(about) + [
             f"{signature_note(signature)}, read {signature['reading']}"

@@ -14,9 +14,9 @@ from typing import Any
 
 import pandas as pd
 
-from refless.experiments.bleu_neighbors_essays import read_numbers, require_settings
 from refless.experiments.delta_bleu import CELL_KEYS, TEST_COLUMNS, main_cells
 from refless.published import markdown, number, with_interval
+from refless.signed_tables import read_numbers, require_settings
 
 KEYS = ["metric", "references"]
 PAPER = "twitter"

@@ -27,7 +27,6 @@ import pandas as pd
 
 from refless.errors import StaleError
 from refless.experiments import rnn_qe_delta_bleu as delta_bleu
-from refless.experiments.bleu_neighbors_essays import read_numbers
 from refless.kernels import kernel
 from refless.models.neighbors import enough_evidence, neighbor_means
 from refless.models.rnn_qe.data import (
@@ -44,6 +43,7 @@ from refless.models.rnn_qe.data import (
     sizes,
     smaller,
 )
+from refless.signed_tables import read_numbers
 from refless.statistics import scale_counts, scale_statistics
 
 Array = np.ndarray
