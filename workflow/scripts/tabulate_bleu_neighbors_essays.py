@@ -6,8 +6,8 @@ from pathlib import Path
 
 from refless.experiments.bleu_neighbors_table1 import signature_note
 from refless.experiments.bleu_neighbors_table3 import (
-    Settings,
     SECTION,
+    Settings,
     absent_essays_table,
     essays_markdown,
     essays_table,

@@ -71,9 +71,9 @@ SCHEDULES = {
     # The batch size is not in the paper; 50 is that of the authors' published configuration.
     "paper": Schedule(pretrain=20, train=500, rate=1e-4, batch=50),
     # Chosen on validation parts alone, five folds and one seed: Pearson plus Spearman of rounded
-    # predictions, after the best pass of each model. Of set-up 4, 0.750 by pass 7; 0.747 with 4 and 16
-    # passes in batches of 100, 0.736 with 2 and 16 of these, 0.705 with 2 and 10 of these at 2e-3.
-    # Of set-up 1, batches of 50 and 100, and 15 and 24 passes, are within 0.01 of each other.
+    # predictions, after the best pass of each model. Of set-up 4, 0.750 by pass 7; 0.747 with 4 and
+    # 16 passes in batches of 100, 0.736 with 2 and 16 of these, 0.705 with 2 and 10 at 2e-3. Of
+    # set-up 1, batches of 50 and 100, and 15 and 24 passes, are within 0.01 of each other.
     "fast": Schedule(pretrain=2, train=12, rate=1e-3, batch=50),
 }
 
