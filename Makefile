@@ -42,8 +42,8 @@ format: $(VENV)/dev.done ## put code and rules into their form
 ship: $(VENV)/core.done ## renew resources/shipped from results (needs the raw data)
 	$(BIN)/snakemake --cores $(CORES) ship
 
-readme: $(VENV)/core.done ## renew the README's table of published against reproduced figures
-	$(BIN)/snakemake --cores $(CORES) --quiet all -- bleu_neighbors_table1
+readme: $(VENV)/core.done ## renew the README's tables from results
+	$(BIN)/snakemake --cores $(CORES) --quiet all -- bleu_neighbors_table1 rnn_qe_table3
 	$(BIN)/python workflow/scripts/update_readme.py
 
 benchmark: $(VENV)/dev.done ## how fast kernels and ΔBLEU are here (BENCHMARK=--record: for the README)

@@ -65,11 +65,38 @@ def chit_chat(directory: Path) -> str:
     return markdown(["model", "reading", *HEADER], rows)
 
 
+RNN_QE_ROWS = {
+    "bleu_neighbors": "BLEU Neighbors (not in the paper)",
+    "delta_bleu": "ΔBLEU (not in the paper)",
+}
+
+
+def rnn_qe(directory: Path) -> str:
+    """Table 3: the six set-ups, our own models, and both on the harder folds."""
+    table = pd.read_csv(directory / "rnn_qe_table3.csv", dtype={"setup": str})
+    table["reading"] = table["reading"].fillna("")
+    names = {str(n): f"set-up {n}" for n in range(1, 7)} | RNN_QE_ROWS
+    rows = []
+    for row in table.to_dict("records"):
+        harder = row["reading"] in ("apart", "dev_apart")
+        if row["setup"] not in names or row["reading"] == "tau" or pd.isna(row["pearson"]):
+            continue
+        cells = []
+        for name in ("pearson", "spearman", "mae", "rmse"):
+            ours = with_interval(row, name) if name == "pearson" else number(row[name])
+            paper = row[f"paper_{name}"]
+            cells.append(f"{ours} / {paper:.3f}" if pd.notna(paper) else ours)
+        name = names[row["setup"]] + (", no equal output in training" if harder else "")
+        rows.append([name, *cells, f"{row['seeds']:.0f}"])
+    return markdown(["", "Pearson", "Spearman", "MAE", "RMSE", "seeds"], rows)
+
+
 def main(arguments: argparse.Namespace) -> None:
     text = arguments.readme.read_text(encoding="utf-8")
     contents = {
         "table1": table1(arguments.tables),
         "dstc7": chit_chat(arguments.tables),
+        "rnn_qe": rnn_qe(arguments.tables),
         "benchmark": tables(read_json(arguments.benchmark)),
     }
     for name, content in contents.items():
