@@ -82,7 +82,6 @@ class Browser:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        # killed with its children, which are its own process group's no more than ours
         self._session = None
         with contextlib.suppress(AssertionError, OSError):
             self.send("Browser.close")
@@ -117,6 +116,8 @@ class Browser:
 
     def run(self, script: str, inside: bool = False) -> Any:
         """The value of an expression, in the page or ``inside`` the frame that it shows."""
+        while event := self._next(0):
+            self._note(event)
         frames = [
             context for context, frame in self._contexts.items() if (frame != self._main) == inside
         ]
@@ -132,21 +133,21 @@ class Browser:
         assert "exceptionDetails" not in found, f"{script}: {found['exceptionDetails']}"
         return found["result"].get("value")
 
-    def wait(self, script: str, inside: bool = False) -> Any:
-        """Wait until an expression is true, and its value."""
+    def wait(self, script: str, inside: bool = False) -> None:
+        """Wait until an expression is true."""
         until = time.monotonic() + PATIENCE
         while time.monotonic() < until:
             # a frame may go while it is asked
             with contextlib.suppress(AssertionError):
-                if found := self.run(script, inside):
-                    return found
+                if self.run(f"Boolean({script})", inside):
+                    return
             time.sleep(0.02)
         raise AssertionError(f"never came true: {script}")
 
     def click(self, element: str, inside: bool = False) -> None:
         """Click with the mouse on the middle of what an expression finds."""
         middle = (
-            f"(e => {{ e.scrollIntoView({{block: 'center', inline: 'center'}});"
+            "(e => { e.scrollIntoView({block: 'center', inline: 'center'});"
             " const r = e.getClientRects()[0]; return [r.x + r.width / 2, r.y + r.height / 2] })"
         )
         x, y = self.run(f"{middle}({element})", inside)
@@ -168,12 +169,15 @@ class Browser:
 
     def _next(self, until: float) -> dict[str, Any] | None:
         while b"\0" not in self._rest:
-            if time.monotonic() > until or self._process.poll() is not None:
-                return None
             try:
-                self._rest += os.read(self._read, 1 << 20)
+                got = os.read(self._read, 1 << 20)
             except BlockingIOError:
+                if time.monotonic() > until:
+                    return None
                 time.sleep(0.002)
+            else:
+                assert got, "Chromium has ended"
+                self._rest += got
         message, _, self._rest = self._rest.partition(b"\0")
         found: dict[str, Any] = json.loads(message)
         return found

@@ -236,7 +236,9 @@ def _cell(column: _Column, row: dict[str, str]) -> str:
         return f"<td{kind}>{html.escape(raw)}</td>"
     low = row[column.low] if column.low else ""
     high = row[column.high] if column.high else ""
-    text = _short(raw) if raw else ("–" if paper else "")
+    # what a paper printed keeps its digits
+    text = html.escape(raw) if column.name.startswith("paper") else _short(raw) if raw else ""
+    text = text or ("–" if paper else "")
     if raw and low and high and low != high:
         text += f" <small>({_short(low)}, {_short(high)})</small>"
     verdict = ""
