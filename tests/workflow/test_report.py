@@ -117,10 +117,9 @@ def walk_through(browser: Browser, report: Path, walk: Walk) -> None:
 
 
 def overflow(browser: Browser) -> int:
-    """Pixels by which the page is wider than the screen."""
-    found: int = browser.run(
-        "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-    )
+    """Pixels by which the page, its menu or its content is wider than there is room."""
+    parts = "document.documentElement, ...document.querySelectorAll('nav, #app > div > div')"
+    found: int = browser.run(f"Math.max(...[{parts}].map(e => e.scrollWidth - e.clientWidth))")
     return found
 
 
