@@ -6,8 +6,10 @@ import base64
 import contextlib
 import json
 import os
+import select
 import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 from types import TracebackType
@@ -22,6 +24,15 @@ FLAGS = (
     *("--no-first-run", "--disable-dev-shm-usage", "--disable-background-networking"),
     "--host-resolver-rules=MAP * ~NOTFOUND",
 )
+
+# Chromium reads from 3 and writes to 4, which ours may be the other way round
+START = """
+import fcntl, os, sys
+here = [fcntl.fcntl(int(number), fcntl.F_DUPFD, 10) for number in sys.argv[1:3]]
+os.dup2(here[0], 3)
+os.dup2(here[1], 4)
+os.execvp(sys.argv[3], sys.argv[3:])
+"""
 
 
 def chromium() -> str | None:
@@ -42,10 +53,9 @@ class Browser:
         self._count = 0
         commands, self._write = os.pipe()
         self._read, answers = os.pipe()
-        # Chromium reads from 3 and writes to 4
         self._process = subprocess.Popen(
             [
-                *("sh", "-c", f'exec "$0" "$@" 3<&{commands} 4>&{answers}', program, *FLAGS),
+                *(sys.executable, "-c", START, str(commands), str(answers), program, *FLAGS),
                 *(f"--user-data-dir={profile}", "about:blank"),
             ],
             pass_fds=(commands, answers),
@@ -54,7 +64,6 @@ class Browser:
         )
         os.close(commands)
         os.close(answers)
-        os.set_blocking(self._read, False)
         self._rest = b""
         self._session: str | None = None
         until = time.monotonic() + PATIENCE
@@ -169,15 +178,12 @@ class Browser:
 
     def _next(self, until: float) -> dict[str, Any] | None:
         while b"\0" not in self._rest:
-            try:
-                got = os.read(self._read, 1 << 20)
-            except BlockingIOError:
-                if time.monotonic() > until:
-                    return None
-                time.sleep(0.002)
-            else:
-                assert got, "Chromium has ended"
-                self._rest += got
+            left = max(0.0, until - time.monotonic())
+            if not select.select([self._read], [], [], left)[0]:
+                return None
+            got = os.read(self._read, 1 << 20)
+            assert got, "Chromium has ended"
+            self._rest += got
         message, _, self._rest = self._rest.partition(b"\0")
         found: dict[str, Any] = json.loads(message)
         return found
