@@ -68,27 +68,32 @@ class Walk:
     errors: list[str] = field(default_factory=list)
 
 
+@pytest.fixture(scope="module")
+def report(small: Project) -> Path:
+    """The report of the small project, made again if another test has changed something."""
+    small.snakemake("report")
+    return small.path / "results/report.html"
+
+
 @pytest.fixture(scope="module", params=WIDTHS)
 def walk(
-    request: pytest.FixtureRequest, small: Project, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, report: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Walk:
-    """A reader's way through the whole report of the small project."""
+    """A reader's way through the whole report."""
     assert PROGRAM is not None
-    small.snakemake("report")
-    report = small.path / "results/report.html"
     # one file: a copy elsewhere shows the same
-    alone = tmp_path_factory.mktemp("alone") / "report.html"
+    place = tmp_path_factory.mktemp("alone")
+    alone = place / "report.html"
     alone.write_bytes(report.read_bytes())
-    profile = tmp_path_factory.mktemp("profile")
-    with Browser(PROGRAM, profile, *WIDTHS[request.param]) as browser:
+    with Browser(PROGRAM, place / "profile", *WIDTHS[request.param]) as browser:
         found = Walk(report)
         try:
             walk_through(browser, alone, found)
-        except AssertionError:
-            browser.picture(tmp_path_factory.mktemp("picture") / "failed.png")
+        except AssertionError as error:
+            browser.picture(place / "failed.png")
+            error.add_note(f"seen then: {place / 'failed.png'}; errors: {browser.errors}")
             raise
-        finally:
-            found.errors = browser.errors
+        found.errors = browser.errors
     return found
 
 
