@@ -85,6 +85,22 @@ def test_numbers_keep_what_they_say(tmp_path: Path) -> None:
     assert shown == [["1672", "1.58e-15", "0.5"], ["3", "0.25", "2"]]
 
 
+def test_the_end_of_an_interval_is_not_compared(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("x_ci95_low,paper_x_ci95_low\n0.1,0.4\n", encoding="utf-8")
+    page = table_page(path, "t")
+    [[(kind, content)]] = cells(page)
+    assert kind == "number"
+    assert content.endswith("0.4")
+    assert 'class="key"' not in page
+
+
+def test_what_was_printed_keeps_its_digits(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("ours,paper\n1.0,1.00\n", encoding="utf-8")
+    assert [content for _, content in cells(table_page(path, "t"))[0]] == ["1", "1.00"]
+
+
 @pytest.mark.parametrize(
     ("content", "what"), [("", "cannot be read"), ("a,b\n1\n", "1 fields, but the header has 2")]
 )

@@ -28,6 +28,7 @@ import warnings
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -701,6 +702,7 @@ def peak_memory() -> int:
 def machine() -> dict[str, Any]:
     """What the times were taken on, and how busy it was before."""
     return {
+        "date": datetime.now(UTC).date().isoformat(),
         "cpu": processor(),
         "cores": available_threads(None),
         "system": f"{platform.system()} {platform.machine()}",

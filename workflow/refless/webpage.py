@@ -21,7 +21,7 @@ from refless.published import EQUAL, INSIDE, MISSING, OUTSIDE, compare
 VERDICTS = {
     EQUAL: "equal once rounded to the digits that were printed",
     INSIDE: "the published value lies in our 95% interval",
-    OUTSIDE: "the published value lies outside our 95% interval",
+    OUTSIDE: "it differs, and lies outside our 95% interval or there is none",
     MISSING: "no value of ours",
 }
 # Columns of prose: they may wrap, and go last.
@@ -32,10 +32,10 @@ _STYLE = """
   --orange: #fbe0c3; --grey: #e6e8eb; }
 * { box-sizing: border-box; }
 body { font: 15px/1.45 system-ui, sans-serif; margin: 0; padding: 1rem; color: #1b2127;
-  background: #fff; }
+  background: #fff; overflow-wrap: anywhere; }
 h1 { font-size: 1.25rem; margin: 0 0 .5rem; }
 p { max-width: 60rem; margin: .25rem 0 .75rem; }
-.key span { display: inline-block; padding: 0 .5rem; margin: 0 .5rem .3rem 0; }
+.key span { padding: 0 .5rem; white-space: nowrap; }
 input { font: inherit; padding: .35rem .6rem; width: min(24rem, 100%); margin-bottom: .6rem;
   border: 1px solid #8a949e; border-radius: 4px; }
 .frame { overflow: auto; max-height: 80vh; border: 1px solid var(--line); }
@@ -43,6 +43,9 @@ table { border-collapse: collapse; font-size: .87rem; }
 th, td { padding: .3rem .6rem; border-bottom: 1px solid var(--line); text-align: left;
   vertical-align: top; white-space: nowrap; }
 th { position: sticky; top: 0; background: #f3f5f7; padding: 0; }
+th:first-child, td:first-child { position: sticky; left: 0; background: #fff; }
+th:first-child { z-index: 1; background: #f3f5f7; }
+th[data-number] { text-align: right; }
 th button { all: unset; cursor: pointer; padding: .4rem .6rem; font-weight: 600; }
 th button:focus-visible { outline: 2px solid #0b62a8; }
 th[aria-sort=ascending] button::after { content: " ▲"; }
@@ -96,6 +99,11 @@ class _Column:
     paper: str | None
     number: bool
 
+    @property
+    def compared(self) -> bool:
+        """Whether it agrees with the paper is to be shown: the end of an interval is no value."""
+        return self.paper is not None and not self.name.endswith(("_low", "_high"))
+
 
 def table_page(path: str | Path, title: str, lead: str = "") -> str:
     """The page of a table.
@@ -120,13 +128,14 @@ def table_page(path: str | Path, title: str, lead: str = "") -> str:
         "<tr>" + "".join(_cell(column, row) for column in columns) + "</tr>" for row in rows
     )
     key = ""
-    if any(column.paper for column in columns):
-        spans = "".join(
-            f'<span class="{_class(verdict)}">{verdict}</span>{html.escape(meaning)}<br>'
+    if any(column.compared for column in columns):
+        spans = "; ".join(
+            f'<span class="{_class(verdict)}">{verdict}</span> {html.escape(meaning)}'
             for verdict, meaning in VERDICTS.items()
         )
         key = (
-            f'<p class="key">{spans}Ours, in brackets the 95% interval, then the paper’s value.</p>'
+            '<p class="key">In a cell: ours, in brackets its 95% interval, the paper’s value.'
+            f" {spans}.</p>"
         )
     parts = "".join(f"<p>{html.escape(part)}</p>" for part in lead.split("\n\n") if part)
     return _page(
@@ -227,13 +236,16 @@ def _cell(column: _Column, row: dict[str, str]) -> str:
         return f"<td{kind}>{html.escape(raw)}</td>"
     low = row[column.low] if column.low else ""
     high = row[column.high] if column.high else ""
-    text = _short(raw) if raw else ("–" if paper else "")
+    # what a paper printed keeps its digits
+    text = html.escape(raw) if column.name.startswith("paper") else _short(raw) if raw else ""
+    text = text or ("–" if paper else "")
     if raw and low and high and low != high:
         text += f" <small>({_short(low)}, {_short(high)})</small>"
     verdict = ""
     if paper:
         text += f" <small>paper</small> {html.escape(paper)}"
-        verdict = _class(compare(_float(raw), paper, _float(low), _float(high)))
+        if column.compared:
+            verdict = _class(compare(_float(raw), paper, _float(low), _float(high)))
     return f'<td class="{f"number {verdict}".strip()}" data-value="{html.escape(raw)}">{text}</td>'
 
 

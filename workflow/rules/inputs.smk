@@ -488,7 +488,8 @@ def table_labels(table):
 
 def table_title(table):
     entry = CATALOGUE[table]
-    return f"{entry['category']}, {entry['item']}: {entry['content']}"
+    title = f"{entry['category']}, {entry['item']}: {entry['content']}"
+    return entry.get("title", title)
 
 
 def numbers_in_use(wildcards):

@@ -29,6 +29,27 @@ for TABLE in CATALOGUE:
             " --caption {input.caption} --out {output} --log {log}"
 
 
+# What was recorded, not measured anew: a report shows the same on any machine.
+rule tabulate_benchmarks:
+    input:
+        records=[
+            f"resources/benchmarks/{name}.json"
+            for name in ("kernels", "delta_bleu", "rnn_qe")
+        ],
+        code=code("tabulate_benchmarks.py"),
+    output:
+        peers="results/tables/benchmark_peers.csv",
+        growth="results/tables/benchmark_growth.csv",
+    log:
+        "results/logs/tabulate_benchmarks.log",
+    localrule: True
+    conda:
+        "../../envs/refless.yaml"
+    shell:
+        "python workflow/scripts/tabulate_benchmarks.py {input.records} --peers {output.peers}"
+        " --growth {output.growth} --log {log}"
+
+
 rule record_provenance:
     input:
         tables=REPORTED_TABLES,
@@ -58,7 +79,7 @@ rule render_provenance:
         report(
             "results/run/provenance.html",
             caption="../report/provenance.rst",
-            category="This run",
+            category="Time, memory, origin",
             labels={"item": "provenance", "content": "data, code, settings, machine"},
         ),
     log:
@@ -81,7 +102,7 @@ rule measure_resources:
         svg=report(
             "results/run/resources.svg",
             caption="../report/resources.rst",
-            category="This run",
+            category="Time, memory, origin",
             labels={"item": "cost", "content": "time and memory of each rule"},
         ),
         others=multiext("results/run/resources", ".pdf", ".png"),

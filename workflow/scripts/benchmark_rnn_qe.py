@@ -33,6 +33,7 @@ import os
 import statistics
 import time
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -181,6 +182,7 @@ def main(arguments: argparse.Namespace) -> None:
     best = [max(median[name][k] for name in list(median)[:2]) for k in range(2)]
     record = {
         "machine": {
+            "date": datetime.now(UTC).date().isoformat(),
             "cpu": processor(),
             "cores": os.cpu_count(),
             "load_average": load_average(),

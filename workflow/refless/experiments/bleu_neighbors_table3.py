@@ -411,7 +411,7 @@ SENSITIVITY_COLUMNS = [
     "spearman_high",
     "difference",
     "paper_spearman",
-    "paper_difference",
+    "difference_to_paper",
     "coverage",
     "n",
     "n_train",
@@ -428,7 +428,7 @@ def sensitivity_table(
 ) -> pd.DataFrame:
     """Every value of every choice, the others left as they are, on every single set.
 
-    ``difference`` is to the value of ``default`` 1 (the recipe itself), ``paper_difference`` to
+    ``difference`` is to the value of ``default`` 1 (the recipe itself), ``difference_to_paper`` to
     the paper's value. Rows of the recipe itself stand under each choice.
     """
     paper = {
@@ -461,7 +461,7 @@ def sensitivity_table(
                 row |= own
                 row["difference"] = own.get("spearman", np.nan) - base.get("spearman", np.nan)
                 if row["paper_spearman"] != "":
-                    row["paper_difference"] = own.get("spearman", np.nan) - float(
+                    row["difference_to_paper"] = own.get("spearman", np.nan) - float(
                         row["paper_spearman"]
                     )
                 rows.append(row)
