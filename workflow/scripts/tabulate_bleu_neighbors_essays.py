@@ -4,9 +4,9 @@ import argparse
 import json
 from pathlib import Path
 
+from refless.experiments.bleu_neighbors_essays import SECTION
 from refless.experiments.bleu_neighbors_table1 import signature_note
 from refless.experiments.bleu_neighbors_table3 import (
-    SECTION,
     Settings,
     absent_essays_table,
     essays_markdown,
