@@ -124,19 +124,26 @@ def delimited(path: Path, change: Callable[[list[list[str]]], None]) -> None:
         csv.writer(handle, delimiter=delimiter, lineterminator="\n").writerows(rows)
 
 
-def packed(path: Path, member: str, change: Callable[[list[list[str]]], None]) -> None:
-    """Change the rows of a table without quotes in an archive."""
+def unpack(path: Path) -> dict[str, bytes]:
     with tarfile.open(path) as archive:
-        contents = {m.name: archive.extractfile(m).read() for m in archive}  # type: ignore[union-attr]
+        return {m.name: archive.extractfile(m).read() for m in archive}  # type: ignore[union-attr]
+
+
+def pack(path: Path, contents: dict[str, bytes]) -> None:
     with tarfile.open(path, "w:gz") as archive:
         for name, content in contents.items():
-            if Path(name).name == member:
-                rows = [line.split("\t") for line in content.decode().split("\n")[:-1]]
-                change(rows)
-                content = "".join("\t".join(row) + "\n" for row in rows).encode()
             info = tarfile.TarInfo(name)
             info.size = len(content)
             archive.addfile(info, io.BytesIO(content))
+
+
+def packed(path: Path, member: str, change: Callable[[list[list[str]]], None]) -> None:
+    """Change the rows of a table without quotes in an archive."""
+    contents = unpack(path)
+    name = next(name for name in contents if Path(name).name == member)
+    rows = [line.split("\t") for line in contents[name].decode().split("\n")[:-1]]
+    change(rows)
+    pack(path, contents | {name: "".join("\t".join(row) + "\n" for row in rows).encode()})
 
 
 def nested(path: Path, change: Callable[[list[Any]], None] = lambda rows: None) -> None:
@@ -325,6 +332,27 @@ def test_a_row_of_another_width_is_named(
     assert len(before) - 1 <= len(data.load("skip")) <= len(before)
 
 
+@pytest.mark.parametrize(
+    ("task", "file", "message"),
+    [
+        (HUSE, "path", "assignment 'A7' stands on line 8 already"),
+        ("dstc7", RESPONSES, "a second response of"),
+        ("dstc7", CONTEXTS, "stood before"),
+        ("asap_sas", "train", "essay 7 stands on line 8 already"),
+        ("asap_sas", "solution", "has a gold score on line 8 already"),
+    ],
+)
+def test_what_stands_there_twice_counts_once(
+    raw: Callable[[str], Raw], task: str, file: str, message: str
+) -> None:
+    data = raw(task)
+    before = data.load()
+    path = data.change(file, lambda rows: rows.append(rows[ROW]))
+    with pytest.raises(FormatError, match=f"{re.escape(path)}:[0-9]+: .*{message}"):
+        data.load()
+    assert data.load("skip").equals(before)
+
+
 @pytest.mark.parametrize("malformed", ["error", "skip"])
 @pytest.mark.parametrize("name", ["../../climbed", "/climbed", "..\\climbed"])
 def test_an_archive_that_climbs_out_is_refused_whole(
@@ -332,13 +360,7 @@ def test_an_archive_that_climbs_out_is_refused_whole(
 ) -> None:
     data = raw("dstc7")
     path = data.files["path"]
-    with tarfile.open(path) as archive:
-        contents = {m.name: archive.extractfile(m).read() for m in archive}  # type: ignore[union-attr]
-    with tarfile.open(path, "w:gz") as archive:
-        for member, content in {**contents, name: b"got out"}.items():
-            info = tarfile.TarInfo(member)
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
+    pack(path, unpack(path) | {name: b"got out"})
     with pytest.raises(FormatError, match="would lie outside the archive") as caught:
         data.load(malformed)
     assert (caught.value.path, bool(caught.value.remedy)) == (str(path), True)
@@ -387,7 +409,6 @@ def test_bagel_has_no_columns_but_the_same_promises(raw: Callable[[str], Raw]) -
         [True] * len(texts)
     )
     shutil.rmtree(data.out)
-    path.write_text(one + one.replace("[]lies near [area+X]X", "").replace("X[name+X]", "") + one)
     spoilt = one.replace('"[name+X]X []lies near [area+X]X"', '" "')
     path.write_text(one + spoilt + one.replace("ABSTRACT_DA", "=cmd()"), encoding="utf-8")
     with pytest.raises(FormatError) as caught:
