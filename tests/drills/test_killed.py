@@ -1,13 +1,9 @@
-"""Killed, starved, or run twice at once: the same final bytes, and nothing half-written.
-
-Every drill starts from a finished small project, takes a stage's results away, makes one job of
-that stage fail at its worst moment, and lets a user do what the last message says.
-"""
+"""Killed, starved, or run twice at once: the same final bytes, and nothing half-written."""
 
 from __future__ import annotations
 
+import ctypes
 import os
-import shutil
 import stat
 import subprocess
 import sys
@@ -17,10 +13,17 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Project
+from tests.drills.harm import (
+    assert_nothing_half_written,
+    clone,
+    contents,
+    run_again,
+    sabotaged,
+    take_away,
+)
 
 pytestmark = [pytest.mark.workflow, pytest.mark.drill]
 
-SABOTEUR = Path(__file__).parent / "saboteur"
 # stage -> (script of its jobs, what of its results is taken away)
 LAST = ["results/tables/bleu_neighbors_table1.csv", "results/figures/bleu_neighbors_figure2.svg"]
 STAGES = {
@@ -53,108 +56,41 @@ TARGETS = ["bleu_neighbors_table1", "bleu_neighbors_table3", "bleu_neighbors_fig
 SHARDED = ["--set-scatter", "kernel=2", "--"]
 
 
-def contents(project: Project) -> dict[str, bytes]:
-    """All results of the stages by their path."""
-    found = {}
-    for name in ("ratings", "kernels", "neighbors", "essays", "curves", "tables", "figures"):
-        for path in sorted((project.path / "results" / name).rglob("*")):
-            if path.is_file():
-                found[str(path.relative_to(project.path))] = path.read_bytes()
-    return found
-
-
-def clone(small: Project, target: Path) -> Project:
-    shutil.copytree(small.path, target, symlinks=True)
-    return Project(target, small.mirror)
-
-
 @pytest.fixture
 def project(small: Project, tmp_path: Path) -> Project:
     """A copy of the finished small project."""
     return clone(small, tmp_path / "project")
 
 
-def take_away(project: Project, stage: str) -> str:
+def take_stage_away(project: Project, stage: str) -> str:
     """Delete a stage's results; the script that makes them."""
     script, paths = STAGES[stage]
-    for path in paths:
-        place = project.path / path
-        shutil.rmtree(place) if place.is_dir() else place.unlink()
+    take_away(project, paths)
     return script
-
-
-def sabotaged(project: Project, script: str, deed: str, *arguments: str) -> str:
-    """A run in which the first job of ``script`` meets its fate; the run's output."""
-    done = project.path / "drill.done"
-    result = subprocess.run(
-        [sys.executable, "-m", "snakemake", "--cores", "2", *arguments],
-        cwd=project.path,
-        env={
-            **os.environ,
-            "REFLESS_MIRROR": project.mirror,
-            "PYTHONPATH": str(SABOTEUR),
-            "DRILL_SCRIPT": script,
-            "DRILL_DEED": deed,
-            "DRILL_DONE": str(done),
-        },
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        stdin=subprocess.DEVNULL,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    assert done.exists(), f"the drill did not happen:\n{result.stdout}"
-    assert result.returncode != 0, result.stdout
-    return result.stdout
-
-
-def assert_nothing_half_written(project: Project, before: dict[str, bytes]) -> None:
-    """What is there under a final name is what belongs there."""
-    for path, content in contents(project).items():
-        if ".partial" not in path:
-            assert content == before[path], f"{path} is neither absent nor whole"
-
-
-def run_again(project: Project) -> None:
-    """What a user types after a crash: the same command, and --unlock if told to."""
-    first = subprocess.run(
-        [sys.executable, "-m", "snakemake", "--cores", "2", *TARGETS],
-        cwd=project.path,
-        env={**os.environ, "REFLESS_MIRROR": project.mirror},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    if first.returncode:
-        assert "--unlock" in first.stdout, first.stdout
-        project.snakemake("--unlock")
-        project.snakemake(*TARGETS)
 
 
 @pytest.mark.parametrize(("deed", "stage"), DEEDS)
 def test_a_killed_run_goes_on_to_the_same_bytes(project: Project, deed: str, stage: str) -> None:
     before = contents(project)
-    script = take_away(project, stage)
+    script = take_stage_away(project, stage)
     sabotaged(project, script, deed, *(SHARDED if stage == "kernel" else []), *TARGETS)
     assert_nothing_half_written(project, before)
-    run_again(project)
+    run_again(project, *TARGETS)
     assert contents(project) == before
 
 
 def test_a_job_that_outlives_snakemake_does_no_harm(project: Project) -> None:
     before = contents(project)
-    script = take_away(project, "prediction")
+    script = take_stage_away(project, "prediction")
     sabotaged(project, script, "orphan", *TARGETS)
-    run_again(project)
+    run_again(project, *TARGETS)
     assert contents(project) == before
 
 
 @pytest.mark.parametrize("stage", ["download", "kernel", "figure"])
 def test_a_full_disk_is_named_and_leaves_nothing(project: Project, stage: str) -> None:
     before = contents(project)
-    script = take_away(project, stage)
+    script = take_stage_away(project, stage)
     output = sabotaged(project, script, "full", *TARGETS)
     logs = "".join(path.read_text() for path in (project.path / "results" / "logs").rglob("*.log"))
     assert "No space left on device" in logs + output
@@ -167,7 +103,7 @@ def test_a_full_disk_is_named_and_leaves_nothing(project: Project, stage: str) -
 
 def test_two_runs_at_once(project: Project) -> None:
     before = contents(project)
-    take_away(project, "kernel")
+    take_stage_away(project, "kernel")
     command = [sys.executable, "-m", "snakemake", "--cores", "1", *TARGETS]
     environment = {**os.environ, "REFLESS_MIRROR": project.mirror}
     runs = []
@@ -192,34 +128,69 @@ def test_two_runs_at_once(project: Project) -> None:
     assert contents(project) == before
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def forgo_privilege() -> None:
+    """Root may write everywhere; without these capabilities it may not (prctl, PR_CAPBSET_DROP)."""
+    if os.geteuid() == 0:
+        prctl = ctypes.CDLL(None, use_errno=True).prctl
+        for capability in (1, 2):  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
+            if prctl(24, capability, 0, 0, 0):
+                raise OSError(ctypes.get_errno(), "capabilities cannot be dropped here")
+
+
 def test_a_read_only_results_folder_is_named(project: Project) -> None:
-    take_away(project, "table")
+    try:
+        subprocess.run(["true"], preexec_fn=forgo_privilege, check=True)
+    except subprocess.SubprocessError:
+        pytest.skip("root may write everywhere, and may not forgo it here")
+    before = contents(project)
+    take_stage_away(project, "table")
     tables = project.path / "results" / "tables"
     tables.chmod(stat.S_IRUSR | stat.S_IXUSR)
     try:
-        output = project.snakemake("bleu_neighbors_table1", ok=False)
+        result = subprocess.run(
+            [sys.executable, "-m", "snakemake", "--cores", "2", *TARGETS],
+            cwd=project.path,
+            env={**os.environ, "REFLESS_MIRROR": project.mirror},
+            preexec_fn=forgo_privilege,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
     finally:
         tables.chmod(stat.S_IRWXU)
-    assert "results/tables" in output
-    assert "writable" in output or "Permission denied" in output
-    project.snakemake("bleu_neighbors_table1")
+    assert result.returncode != 0, result.stdout
+    assert "results/tables" in result.stdout
+    assert "writable" in result.stdout or "Permission denied" in result.stdout
+    assert_nothing_half_written(project, before)
+    project.snakemake(*TARGETS)
+    assert contents(project) == before
 
 
-@pytest.mark.parametrize("damage", ["empty", "cut", "flipped"])
-def test_a_corrupt_kernel_file_is_refused_by_name(project: Project, damage: str) -> None:
+@pytest.mark.parametrize(
+    ("task", "place", "damage"),
+    [
+        ("huse_summarization", "kernels", "empty"),
+        ("huse_summarization", "kernels", "flipped"),
+        ("dstc7", "sums", "cut"),  # the neighbors of a task that is too large for matrices
+    ],
+)
+def test_a_corrupt_kernel_file_is_refused_by_name(
+    project: Project, task: str, place: str, damage: str
+) -> None:
     before = contents(project)
-    path = project.path / "results/kernels/huse_summarization/bleu.char.npz"
+    path = project.path / f"results/{place}/{task}/bleu.char.npz"
     content = bytearray(path.read_bytes())
     if damage == "flipped":
         content[len(content) // 2] ^= 0xFF
     path.write_bytes(
         b"" if damage == "empty" else content[: len(content) // 2] if damage == "cut" else content
     )
-    take_away(project, "prediction")
+    take_stage_away(project, "prediction")
     output = project.snakemake("bleu_neighbors_table1", ok=False)
-    assert "bleu.char.npz" in output
-    assert not (project.path / "results/neighbors/huse_summarization.csv").exists()
+    assert f"{task}/bleu.char.npz" in output
+    assert "What to do:" in output
+    assert not (project.path / f"results/neighbors/{task}.csv").exists()
     path.unlink()
     project.snakemake(*TARGETS)
     assert contents(project) == before

@@ -197,9 +197,25 @@ def test_whole_number(text, value):
         ("nan", ""),
         ("NA", ""),
         (" a\x07\x1b ", ""),
+        ("a\ud83d", "half a character"),
+        ("\ude00\ud83d", "half a character"),
+        ("\U0001f600", ""),
     ],
 )
 def test_text_fault(text, fault):
     found = reading.text_fault(text)
     assert fault in found
     assert bool(found) == bool(fault)
+
+
+@pytest.mark.parametrize("name", ["SUM", "LOGP_1.0.txt", "Nucleus Decoding (p = 0.3)", "Größe 2"])
+def test_names(name):
+    assert reading.name_fault(name) == ""
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", " a", "_a", "=a", "+1", "-1", "@a", "<b>", "a<b>", "a|b", "a\nb", "a\u202eb", "a'b"],
+)
+def test_names_that_are_none(name):
+    assert reading.name_fault(name) == f"{name!r} is no name of a system"

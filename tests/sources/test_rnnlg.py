@@ -66,6 +66,7 @@ def test_comments_are_at_the_head_only(load):
         (["inform(a=b", "x", "y"], "this is no meaning representation: 'inform(a=b'"),
         (["inform(a=b)", " ", "y"], "the text is empty"),
         (["inform(a=b)", "x\0", "y"], "the text contains a NUL character"),
+        (["inform(a=b)", "x", "\ud83d"], "the text contains half a character"),
     ],
 )
 def test_malformed_rows_are_problems_of_their_line(load, row, message):

@@ -120,7 +120,9 @@ def test_personachat_has_its_own_ids(load):
         ({"response": None}, "the response has no text"),
         ({"model": " "}, "the response has no model"),
         ({"model": 3}, "the response has no model"),
+        ({"model": "@a"}, "model '@a' is no name of a system"),
         ({"model": "A"}, "a second response of 'A' in this context"),
+        ({"model": "a "}, "a second response of 'a ' in this context"),
     ],
 )
 def test_malformed_responses_are_problems_of_their_line(load, change, message):
@@ -145,6 +147,10 @@ def test_malformed_responses_are_problems_of_their_line(load, change, message):
     [
         ([], "this is not a context with its responses"),
         (dialogue(response("A"), context=" "), "the context has no text"),
+        (
+            dialogue(response("A"), fact="\ud83d"),
+            "context or fact: the text contains half a character",
+        ),
         (dialogue(response("A"), annotators=[]), "the context has no annotators"),
         (dialogue(response("A"), annotators=None), "the context has no annotators"),
         (dialogue(response("A"), responses=None), "the context has no responses"),

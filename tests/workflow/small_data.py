@@ -6,6 +6,7 @@ The sentences are put together from a few words of ours, so that some share n-gr
 from __future__ import annotations
 
 import csv
+import gzip
 import hashlib
 import io
 import json
@@ -127,7 +128,11 @@ def write_dstc7(path: Path, contexts: int, seed: int) -> None:
                 marks = [round(min(5, max(1, generator.gauss(good, 1)))) for _ in range(2)]
                 tables["human-eval-per-judge"].append([f"J{judge}", name, system, *marks])
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tarfile.open(path, "w:gz") as archive:
+    # mtime: the same archive at any time
+    with (
+        gzip.GzipFile(path, "wb", mtime=0) as packed,
+        tarfile.open(fileobj=packed, mode="w") as archive,
+    ):
         for member, rows in tables.items():
             content = "".join("\t".join(map(str, row)) + "\n" for row in rows).encode()
             info = tarfile.TarInfo(f"dstc7-task2-human_eval/dstc7-task2-{member}.tsv")

@@ -304,6 +304,7 @@ def test_a_changed_setting_rebuilds_what_hangs_on_it(small: Project) -> None:
         config.write_text(text)
 
 
+@pytest.mark.drill
 def test_same_input_gives_the_same_bytes(small: Project) -> None:
     paths = [
         *(small.path / "results/kernels").rglob("*.npz"),
@@ -314,7 +315,7 @@ def test_same_input_gives_the_same_bytes(small: Project) -> None:
         *(small.path / "results/ratings").rglob("*.*"),
     ]
     before = {path: path.read_bytes() for path in paths}
-    small.snakemake("bleu_neighbors", "--forceall")
+    small.snakemake("bleu_neighbors", "delta_bleu", "rnn_qe", "--forceall")
     assert len(before) > 20
     assert [str(p) for p, content in before.items() if p.read_bytes() != content] == []
 
@@ -426,6 +427,7 @@ def test_a_malformed_row_is_an_error_that_names_it(fresh: Project) -> None:
     assert not (fresh.path / "results/ratings/huse_summarization/texts.csv").exists()
 
 
+@pytest.mark.drill
 def test_malformed_rows_can_be_skipped_and_are_listed_and_counted(fresh: Project) -> None:
     line = damage(fresh)
     fresh.snakemake("bleu_neighbors_table1", "--config", "malformed_rows=skip")

@@ -2,10 +2,15 @@
 
 Told by the environment: DRILL_SCRIPT, the script of the job; DRILL_DEED, what happens to it;
 DRILL_DONE, a file that is made then, so that it happens once. The worst moment is just before a
-finished temporary file takes the place of the result.
+finished temporary file takes the place of the result: the first, or the one after DRILL_SPARE
+others, of those whose name has DRILL_TARGET in it.
+
+DRILL_OPTIONS, JSON, are options of that script that its rule does not give. DRILL_PATIENCE are
+seconds without a byte after which a download is given up; nobody waits for long in a test.
 """
 
 import errno
+import json
 import os
 import signal
 import sys
@@ -37,19 +42,47 @@ def _deed():
 
 
 def _sabotage():
-    script = os.environ.get("DRILL_SCRIPT")
-    if not script or not any(Path(word).name == script for word in sys.orig_argv):
-        return
     if Path(os.environ["DRILL_DONE"]).exists():
         return
     replace = os.replace
+    wanted, left = os.environ.get("DRILL_TARGET", ""), int(os.environ.get("DRILL_SPARE", "0"))
 
     def replaced(source, target):
-        if not Path(os.environ["DRILL_DONE"]).exists():
-            _deed()
+        nonlocal left
+        if wanted in Path(target).name and not Path(os.environ["DRILL_DONE"]).exists():
+            if left == 0:
+                _deed()
+            left -= 1
         replace(source, target)
 
     os.replace = replaced
 
 
-_sabotage()
+def _give_options():
+    import argparse
+
+    parse = argparse.ArgumentParser.parse_args
+
+    def parsed(self, *arguments, **named):
+        found = parse(self, *arguments, **named)
+        vars(found).update(json.loads(os.environ["DRILL_OPTIONS"]))
+        return found
+
+    argparse.ArgumentParser.parse_args = parsed
+
+
+def _lose_patience():
+    from refless.fetch import fetch
+
+    patience = float(os.environ["DRILL_PATIENCE"])
+    fetch.__kwdefaults__ |= {"attempts": 2, "timeout": (patience, patience), "pause": 0.0}
+
+
+_script = os.environ.get("DRILL_SCRIPT")
+if _script and any(Path(word).name == _script for word in sys.orig_argv):
+    if "DRILL_DEED" in os.environ:
+        _sabotage()
+    if "DRILL_OPTIONS" in os.environ:
+        _give_options()
+    if "DRILL_PATIENCE" in os.environ:
+        _lose_patience()

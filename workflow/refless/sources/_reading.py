@@ -24,6 +24,8 @@ from refless.ratings import Problem
 
 REFETCH = "fetch the file again and compare its sha256 with the table of sources"
 _NOT_BLANK = re.compile(r"[^ \t\r\n]")
+_HALF = re.compile("[\ud800-\udfff]")
+_NAME = re.compile(r"[^\W_][\w .,:;()=+/-]*")
 
 
 def read_bytes(path: str | Path) -> bytes:
@@ -246,14 +248,32 @@ def shorten(value: str, limit: int = 40) -> str:
     return repr(value if len(value) <= limit else value[: limit - 3] + "...")
 
 
+def name_fault(name: str) -> str:
+    """Why the name of a system cannot be used, or an empty string.
+
+    Names go into tables, which people open in spreadsheets, and into pages: one must begin with a
+    letter or a digit, so that it is no formula, and have no markup or control character.
+    """
+    return "" if _NAME.fullmatch(name) else f"{shorten(name)} is no name of a system"
+
+
 def text_fault(text: str) -> str:
     """Why a candidate text cannot be used, or an empty string.
 
-    An empty or blank text was seen by nobody, and a NUL is the mark of a damaged file. All else is
-    kept to the letter: other control characters, blanks at the ends, the words ``nan`` or ``NA``.
+    An empty or blank text was seen by nobody, a NUL is the mark of a damaged file, and half a
+    character (see `half_character`) can be written nowhere. All else is kept to the letter: other
+    control characters, blanks at the ends, the words ``nan`` or ``NA``.
     """
     if not text.strip():
         return "the text is empty"
     if "\0" in text:
         return "the text contains a NUL character"
-    return ""
+    return half_character(text)
+
+
+def half_character(text: str) -> str:
+    """The fault of a text with half of a surrogate pair, or an empty string.
+
+    JSON can write one (``"\\ud83d"``), UTF-8 cannot.
+    """
+    return "the text contains half a character" if _HALF.search(text) else ""

@@ -241,7 +241,7 @@ def _responses(
     wanted = ["SystemID", "InstanceID", "Response"]
     for line, (system, context, text) in _rows(data, wanted, where, problems):
         fault = text_fault(text)
-        if not re.fullmatch(r"[A-Za-z0-9._-]+", system):
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", system):
             fault = f"system {shorten(system)} is no name"
         elif context not in contexts:
             fault = f"a response to the unknown context {shorten(context)}"

@@ -29,6 +29,7 @@ from refless.ratings import Problem, RatedTexts, anonymise
 from refless.sources._reading import (
     REFETCH,
     header,
+    name_fault,
     of_width,
     read_text,
     records,
@@ -89,9 +90,10 @@ def load(
         A sentence all of whose labels are unusable stays, unrated (quality NaN, n_ratings 0).
 
         Problems (such a label is not used): a row with too few or too many fields, without a
-        worker, or of an assignment that stood in the file before; an item without type or with
-        an empty text or a NUL; an empty or unknown label; a LOGP that is no number or differs
-        from the item's first. Labels may be written in any case, or as the integers 0..5.
+        worker, or of an assignment that stood in the file before; an item without type or of one
+        that is no name; an empty text or one with a NUL; an empty or unknown label; a LOGP that is
+        no number or differs from the item's first. Labels may be written in any case, or as the
+        integers 0..5.
 
     Raises
     ------
@@ -211,7 +213,7 @@ def _collect(
             kind, text, logp, answer, context, index = (
                 "" if position is None else fields[position] for position in place
             )
-            fault = text_fault(text) or ("" if kind.strip() else "the item has no type")
+            fault = text_fault(text) or _type_fault(kind.strip())
             value, bad_logp = _number(logp)
             if not fault:
                 key = (index, kind, context, text)
@@ -230,6 +232,13 @@ def _collect(
             if fault:
                 problems.append(Problem(path, line, f"item {k}: {fault}"))
     return list(items.values()), problems, list(workers)
+
+
+def _type_fault(kind: str) -> str:
+    if not kind:
+        return "the item has no type"
+    fault = name_fault(kind)
+    return f"type {fault}" if fault else ""
 
 
 def _label(answer: str) -> int | None:

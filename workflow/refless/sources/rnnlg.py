@@ -15,7 +15,7 @@ import pandas as pd
 from refless.errors import FormatError
 from refless.ratings import Problem, RatedTexts
 from refless.sources import mr
-from refless.sources._reading import json_array, lines, read_text, text_fault
+from refless.sources._reading import half_character, json_array, lines, read_text, text_fault
 
 TASKS = ("sfhot", "sfrest")
 PARTS = ("train", "valid", "test")
@@ -92,7 +92,7 @@ def _row(triple: object, task: str, part: str, number: int) -> dict[str, object]
     ):
         raise FormatError("this is not [MR, human reference, baseline output]")
     meaning, text, baseline = (value.strip() for value in triple)
-    fault = text_fault(text)
+    fault = text_fault(text) or half_character(meaning + " " + baseline)
     if fault:
         raise FormatError(fault)
     return {

@@ -16,7 +16,15 @@ import pandas as pd
 
 from refless.errors import FormatError
 from refless.ratings import Problem, RatedTexts, anonymise
-from refless.sources._reading import REFETCH, json_array, read_text, shorten, text_fault
+from refless.sources._reading import (
+    REFETCH,
+    half_character,
+    json_array,
+    name_fault,
+    read_text,
+    shorten,
+    text_fault,
+)
 
 TASKS = ("usr_personachat", "usr_topicalchat")
 HUMANS = ("Original Ground Truth", "New Human Generated")
@@ -53,9 +61,9 @@ def load(path: str | Path, task: str) -> RatedTexts:
         text, context or fact are left off (300 of 360 texts end with a line feed).
 
         Problems (such a response is not used): a context without text, annotators or responses;
-        a response without text or model, with an empty text or one with a NUL, or of a model
-        that has one here already; a dimension without one whole number in its range for each
-        annotator.
+        a response without text or model, with an empty text or one with a NUL, of a model whose
+        name is none, or that has one here already; a dimension without one whole number in its
+        range for each annotator.
 
     Raises
     ------
@@ -98,9 +106,8 @@ def load(path: str | Path, task: str) -> RatedTexts:
             except FormatError as error:
                 problems.append(Problem(str(path), at, error.message))
                 continue
-            slug = re.sub(r"[^a-z0-9.]+", "-", model.lower()).strip("-")
             row = {
-                "id": f"{task}:{number:02d}:{slug}",
+                "id": f"{task}:{number:02d}:{_slug(model)}",
                 **shared,
                 "text": response["response"].strip(),
                 "quality": (np.mean(scores["overall"]) - 1) / 4,
@@ -140,6 +147,9 @@ def _annotators(dialogue: Any) -> list[str]:
         raise FormatError("this is not a context with its responses")
     if not isinstance(dialogue.get("context"), str) or not dialogue["context"].strip():
         raise FormatError("the context has no text")
+    fault = half_character(f"{dialogue['context']} {dialogue.get('fact')}")
+    if fault:
+        raise FormatError(f"context or fact: {fault}")
     names = dialogue.get("annotators")
     if not isinstance(names, list) or not names or not all(isinstance(n, str) for n in names):
         raise FormatError("the context has no annotators")
@@ -173,7 +183,15 @@ def _model(response: dict[str, Any], taken: set[str]) -> str:
     model = response.get("model")
     if not isinstance(model, str) or not model.strip():
         raise FormatError("the response has no model")
-    if model in taken:
+    fault = name_fault(model.strip())
+    if fault:
+        raise FormatError(f"model {fault}")
+    # told apart as ids tell them apart
+    if _slug(model) in taken:
         raise FormatError(f"a second response of {shorten(model)} in this context")
-    taken.add(model)
+    taken.add(_slug(model))
     return model
+
+
+def _slug(model: str) -> str:
+    return re.sub(r"[^a-z0-9.]+", "-", model.lower()).strip("-")
