@@ -84,8 +84,9 @@ def save_model(model: Model, path: str | Path) -> None:
         "text_words": list(model.text_words),
         "about": model.about,
     }
-    with whole_file(path) as partial:
-        torch.save(content, partial)
+    # By a handle: torch writes a path's name into the file.
+    with whole_file(path) as partial, open(partial, "wb") as handle:
+        torch.save(content, handle)
 
 
 def load_model(path: str | Path, device: str = "cpu") -> Model:
