@@ -11,7 +11,9 @@ that was killed goes on with the same numbers to the last bit on the same machin
 After each pass the validation part is predicted; the best pass is that of the largest Pearson plus
 Spearman correlation of rounded predictions (Dušek et al. 2017, section 3.4). With synthetic rows,
 the passes over everything come first, and the best parameters of these start the passes over the
-rated rows, with Adam anew (the paper does not say).
+rated rows, with Adam anew (the paper does not say). What predicts in the end is the best of the
+passes over the rated rows: after a pass over everything a model has the mean of synthetic ratings,
+half a point off on the validation part, and folds of which some are so are not to be pooled.
 """
 
 from __future__ import annotations
@@ -261,6 +263,7 @@ class Stack:
             if not self.finished:
                 for name, value in self.parameters.items():
                     value.detach().copy_(self.best[name])
+                self.best_score[:] = -math.inf  # what predicts comes from rated rows
                 self.optimizer = self._adam()
 
     # ---- prediction ------------------------------------------------------------------------------
