@@ -25,6 +25,7 @@ from refless.models.rnn_qe.data import (
     cut,
     instances,
     matches,
+    own_references,
     share,
     sizes,
     tables,
@@ -270,6 +271,22 @@ def test_set_up_3_has_references_of_training_mrs_alone() -> None:
     used = table.loc[table["id"].str.startswith("reference:"), "id"].str[len("reference:") : -3]
     keys = texts.references.set_index("id")["mr_key"]
     assert set(keys[used.unique()]) <= set(texts.rated["mr_key"].iloc[split.source])
+
+
+def test_own_references_are_counted_by_what_is_trained_on() -> None:
+    texts = small_texts()
+    split = cross_validation(texts.rated, 1)[0]
+    keys = texts.references.set_index("id")[["task", "mr_key"]]
+    for setup in SETUPS:
+        table = instances(texts, split, setup, 1)
+        synthetic = table.loc[table["part"] == "pretrain", "id"].str.split(":e").str[0]
+        ids = synthetic[synthetic.str.match("reference:|source:")].str.split(":", n=1).str[1]
+        trained = {tuple(pair) for pair in keys.loc[ids.unique()].to_numpy().tolist()}
+        test = texts.rated.iloc[split.test][["dataset", "mr_key"]].to_numpy().tolist()
+        expected = np.mean([tuple(pair) in trained for pair in test])
+        assert own_references(texts, split, setup) == pytest.approx(expected)
+    assert own_references(texts, split, 1) == 0
+    assert own_references(texts, split, 5) > own_references(texts, split, 4)
 
 
 def test_the_same_seed_gives_the_same_rows_and_another_seed_others() -> None:

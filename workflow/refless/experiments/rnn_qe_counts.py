@@ -11,7 +11,8 @@ from typing import Any
 
 import pandas as pd
 
-from refless.published import beside_published, markdown
+from refless.experiments.rnn_qe_outputs import OWN_REFERENCES
+from refless.published import beside_published, markdown, number
 
 DATASETS = ("bagel", "sfrest", "sfhot")
 SYSTEMS = ("LOLS", "RNNLG", "TGen")
@@ -105,7 +106,8 @@ def table2(
     """Training instances by set-up: the mean of the folds, from fewest to most.
 
     Rows ``first_part`` are those beside the paper; ``all_parts`` shows what its text says. The
-    columns of `KINDS` say what the instances are (means of the folds).
+    columns of `KINDS` say what the instances are, `OWN_REFERENCES` the share of test outputs of
+    which a human reference is among them (means of the folds).
     """
     rows: list[dict[str, Any]] = []
     for synthesise in ("first_part", "all_parts"):
@@ -122,24 +124,27 @@ def table2(
             row["training_instances"] = sum(totals) / len(totals)
             row["training_instances_fewest"] = min(totals)
             row["training_instances_most"] = max(totals)
-            row |= {kind: sum(fold[kind] for fold in folds) / len(folds) for kind in KINDS}
+            for kind in (*KINDS, OWN_REFERENCES):
+                row[kind] = sum(fold[kind] for fold in folds) / len(folds)
             rows.append(row)
     table = beside_published(pd.DataFrame(rows), published, ["setup"], ["training_instances"])
     exact = (table["agreement"] == "equal") & (table["synthesise"] == "first_part")
     table.loc[exact, "note"] = ""
     name = "training_instances"
     columns = ["setup", "synthesise", name, f"{name}_fewest", f"{name}_most", f"paper_{name}"]
-    return table.reindex(columns=[*columns, "agreement", *KINDS, "provenance", "note"])
+    shown = [*columns, "agreement", *KINDS, OWN_REFERENCES, "provenance", "note"]
+    return table.reindex(columns=shown)
 
 
 def table2_markdown(table: pd.DataFrame) -> str:
     """Table 2 for reading; reasons are numbered below."""
     reasons: dict[str, int] = {}
     header = ["set-up", "made from", "instances", "fewest to most", "paper", *KINDS.values()]
+    header += ["tested with own references"]
     lines = []
     for row in table.to_dict("records"):
         low, high = (_count(row[f"training_instances_{end}"]) for end in ("fewest", "most"))
-        number = str(reasons.setdefault(row["note"], len(reasons) + 1)) if row["note"] else ""
+        reason = str(reasons.setdefault(row["note"], len(reasons) + 1)) if row["note"] else ""
         lines.append(
             [
                 str(row["setup"]),
@@ -148,11 +153,12 @@ def table2_markdown(table: pd.DataFrame) -> str:
                 low if low == high else f"{low} to {high}",
                 _count(row["paper_training_instances"]),
                 *(_count(row[kind]) for kind in KINDS),
+                number(row[OWN_REFERENCES], 2),
                 str(row["agreement"]),
-                number,
+                reason,
             ]
         )
-    listed = "\n".join(f"{number}. {reason}" for reason, number in reasons.items())
+    listed = "\n".join(f"{count}. {why}" for why, count in reasons.items())
     return f"{markdown([*header, 'agreement', 'reason'], lines)}\n\n{listed}"
 
 

@@ -40,6 +40,7 @@ from refless.models.rnn_qe.data import (
     cross_split,
     cross_validation,
     matches,
+    own_references,
     sizes,
     smaller,
 )
@@ -56,6 +57,7 @@ CONSTANT = 4.5
 VIEWS = {"bleu_neighbors": "text", "bleu_neighbors_mr": "mr_text"}
 DELTA_BLEU = {"delta_bleu": False, "delta_bleu_human": True}
 """Whether human references count."""
+OWN_REFERENCES = "tested_with_own_references"
 OWN = (*VIEWS, *DELTA_BLEU)
 
 
@@ -231,7 +233,8 @@ def counts(texts: Texts, seed: int) -> dict[str, Any]:
     -------
     dict : ``ratings`` (system -> data set -> rated outputs); ``matches`` (by data set: outputs,
         those with a human reference, MRs, references); ``repeated`` (rows whose MR and output stand
-        in an earlier row); ``instances`` (synthesise -> set-up -> for each fold what `sizes` says);
+        in an earlier row); ``instances`` (synthesise -> set-up -> for each fold what `sizes` says,
+        and `OWN_REFERENCES`, the share of test outputs of which one is trained on);
         ``seen`` (share of test outputs whose delexicalised MR and text stand in the training part)
     """
     rated = texts.rated
@@ -251,6 +254,7 @@ def counts(texts: Texts, seed: int) -> dict[str, Any]:
             synthesise: {
                 str(setup): [
                     sizes(texts, split, setup, synthesise)
+                    | {OWN_REFERENCES: own_references(texts, split, setup, synthesise)}
                     for split in cross_validation(rated, seed, synthesise)
                 ]
                 for setup in SETUPS

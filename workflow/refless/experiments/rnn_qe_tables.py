@@ -59,7 +59,7 @@ _OTHER_FILE = (
 _OTHER_TEST = "the paper's random rest of the in-set is another one"
 _SHARED = (
     "an MR stands on both sides where its outputs differ, so references of training MRs and of the"
-    " source sets are also those of test outputs"
+    " source sets are also those of test outputs (their share: table 2)"
 )
 _HARDER = "not in the paper; folds where no delexicalised MR and output stand on both sides"
 _DELTA_BLEU = (

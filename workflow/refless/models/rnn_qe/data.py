@@ -338,6 +338,22 @@ def sizes(texts: Texts, split: Split, setup: int, synthesise: str = "first_part"
     return counts | {"dev": len(split.dev), "test": len(split.test)}
 
 
+def own_references(texts: Texts, split: Split, setup: int, synthesise: str = "first_part") -> float:
+    """Share of test outputs of which a human reference, of their MR, is trained on.
+
+    In set-ups 5 and 6 that is meant; in 3 and 4 it comes about where an MR stands on both sides.
+    """
+    references = texts.references
+    name = references["task"] + "\n" + references["mr_key"]
+    sentence = (name + "\n" + references["text_nem"]).to_numpy()
+    used = {text for _, _, part in _added(texts, split, setup, synthesise) for text, *_ in part}
+    trained = set(sentence[references["id"].isin(used)])
+    joined = references_by_mr(texts)["row"].to_numpy()
+    known = set(name.to_numpy()[joined][[key in trained for key in sentence[joined]]])
+    test = texts.rated.iloc[split.test]
+    return float((test["dataset"] + "\n" + test["mr_key"]).isin(known).mean())
+
+
 # ---- files ---------------------------------------------------------------------------------------
 
 
