@@ -31,7 +31,7 @@ STAGES = {
         "fetch_source.py",
         [
             "resources/data/huse",
-            "results/verified/huse",
+            "results/verified/huse/summarization_raw_outputs.csv.json",
             "results/ratings/huse_summarization",
             *LAST,
         ],
