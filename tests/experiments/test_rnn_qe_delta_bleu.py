@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from refless.experiments.rnn_qe_delta_bleu import Pool, line, predict, weights
+from refless.experiments.rnn_qe_delta_bleu import Pool, defined_scores, line, predict, weights
 from refless.models.delta_bleu import corpus_delta_bleu
 from refless.models.rnn_qe.data import Split, Texts
 
@@ -42,7 +42,7 @@ def test_scores_are_those_of_the_public_function(rule: str) -> None:
     pool = Pool.of(texts(own))
     train, rows = np.arange(10, 40), np.arange(10)
     weight = generator.uniform(-1, 1, 30)
-    found = pool.score(rows, train, weight, rule)
+    found = defined_scores(pool.statistics(rows, train, weight), rule)
     for row, value in zip(rows, found, strict=True):
         same = [n for n in range(30) if own[train[n]][0] == own[row][0]]
         if not same or max(weight[same]) <= 0:

@@ -390,9 +390,11 @@ def learning_curve_figure(
     """
     style()
     shape = (len(readings), 2)
-    figure, axes = plt.subplots(*shape, figsize=(8.2, 2.9 * len(readings)), sharey=True)
+    figure, axes = plt.subplots(
+        *shape, figsize=(8.2, 2.9 * len(readings)), sharey=True, squeeze=False
+    )
     looks = list(zip(COLOURS.values(), STYLES.values(), strict=True))
-    for row, (reading, title) in zip(np.atleast_2d(axes), readings.items(), strict=True):
+    for row, (reading, title) in zip(axes, readings.items(), strict=True):
         those = curve[curve["reading"] == reading]
         ticks = sorted(those["size"].unique())
         for ax, column in zip(row, ("pearson", "spearman"), strict=True):
@@ -413,9 +415,9 @@ def learning_curve_figure(
         row[0].set_title(title, loc="left", fontsize="medium")
         row[0].set_ylabel("Pearson's $r$")
         row[1].set_ylabel("Spearman's $\\rho$")
-    for ax in np.atleast_2d(axes)[-1]:
+    for ax in axes[-1]:
         ax.set_xlabel("rated training outputs")
-    handles, names = np.atleast_2d(axes)[0, 0].get_legend_handles_labels()
+    handles, names = axes[0, 0].get_legend_handles_labels()
     figure.legend(
         handles,
         names,

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import product
+from operator import itemgetter
 
 import numpy as np
 import pandas as pd
 
-from refless.models.delta_bleu import References, Texts, scores
+from refless.models.delta_bleu import References, Statistics, Texts, scores
 from refless.models.rnn_qe import data
 
 Array = np.ndarray
@@ -52,24 +52,32 @@ class Pool:
         group = pd.factorize(pd.concat([table["mr"] for table in tables]))[0]
         return cls(Texts(words, ORDER), group.astype(np.int64), len(texts.rated))
 
-    def score(self, rows: Array, references: Array, weight: Array, rule: str) -> Array:
-        """Sentence ΔBLEU of some rated outputs, NaN without a reference of positive weight.
+    def statistics(self, rows: Array, references: Array, weight: Array) -> Statistics:
+        """Of some rated outputs, shape (rows, 1), against the references of their MR.
 
         Parameters
         ----------
         rows : numbers of the outputs
         references, weight : numbers of the texts that are references, and their weights in [-1, 1]
-        rule : see `refless.models.delta_bleu`
         """
         order = np.argsort(self.group[references], kind="stable")
         text = references[order]
         bounds = np.searchsorted(self.group[text], np.arange(int(self.group.max()) + 2))
         nobody = np.full(len(text), -1)
         side = References(bounds.astype(np.int64), text, nobody, weight[order])
-        found = self.counted.statistics(rows, np.full(len(rows), -1), self.group[rows], side)
-        score = scores(found, rule)[:, 0]
-        heaviest = found.totals[:, 0, 0]
-        return np.where(np.isfinite(heaviest) & (heaviest > 0), score, np.nan)
+        return self.counted.statistics(rows, np.full(len(rows), -1), self.group[rows], side)
+
+
+def defined_scores(found: Statistics, rule: str) -> Array:
+    """Sentence ΔBLEU, shape (rows,); NaN without a reference of positive weight.
+
+    Parameters
+    ----------
+    rule : see `refless.models.delta_bleu`
+    """
+    heaviest = found.totals[:, 0, 0]
+    positive = np.isfinite(heaviest) & (heaviest > 0)
+    return np.where(positive, scores(found, rule)[:, 0], np.nan)
 
 
 def weights(rating: Array, centre: str, mean: float) -> Array:
@@ -102,20 +110,19 @@ def predict(
     human : whether human references count as well
     worth : of predictions of the validation part; the greatest decides
     """
-    train = split.train.astype(np.int64)
+    train, dev, test = (part.astype(np.int64) for part in (split.train, split.dev, split.test))
     references, extra = train, np.empty(0)
     if human:
         added = np.arange(pool.rated, len(pool.group))
         references, extra = np.concatenate([train, added]), np.ones(len(added))
-    best: tuple[float, Array] | None = None
-    for centre, rule in product(CENTRES, RULES):
+    choices = []
+    for centre in CENTRES:
         own = weights(rating[train], centre, float(rating[train].mean()))
         weight = np.concatenate([own, extra])
-        dev = pool.score(split.dev.astype(np.int64), references, weight, rule)
-        slope, intercept = line(dev, rating[split.dev])
-        value = worth(intercept + slope * dev)
-        if best is None or value > best[0]:
-            test = pool.score(split.test.astype(np.int64), references, weight, rule)
-            best = value, intercept + slope * test
-    assert best is not None
-    return best[1]
+        found = pool.statistics(dev, references, weight)
+        for rule in RULES:
+            score = defined_scores(found, rule)
+            slope, intercept = line(score, rating[dev])
+            choices.append((worth(intercept + slope * score), weight, rule, slope, intercept))
+    _, weight, rule, slope, intercept = max(choices, key=itemgetter(0))
+    return intercept + slope * defined_scores(pool.statistics(test, references, weight), rule)
