@@ -184,14 +184,19 @@ def test_table_3_has_every_row_and_says_what_is_missing(numbers: pd.DataFrame) -
     ids = numbers["id"].tolist()
     setups = {n: Trained(None, note="not run: x") for n in range(1, 7)}
     setups[1] = Trained(predictions(ids), "computed")
-    apart = {1: Trained(predictions(ids), "shipped")}
-    table, tests = table3(numbers, setups, apart, published(3), "computed", BOOTSTRAP)
+    once = Trained(predictions(ids, seeds=1), "shipped")
+    others = {("apart", 1): Trained(predictions(ids), "shipped"), ("paper", 1): once}
+    table, tests = table3(numbers, setups, others, published(3), "computed", BOOTSTRAP)
     rows = table.set_index(["setup", "reading"])
     assert rows.loc[("2", ""), "note"] == "not run: x"
     assert rows.loc[("1", ""), "paper_pearson"] == "0.273"
     assert rows.loc[("1", "apart"), "paper_pearson"] == ""
     assert rows.loc[("1", "apart"), "provenance"] == "shipped"
     assert "both sides" in rows.loc[("1", "apart"), "note"]
+    assert rows.loc[("1", "paper"), "paper_pearson"] == "0.273"
+    assert rows.loc[("1", "paper"), "note"] == "the paper's schedule of training; one seed"
+    assert 0 < rows.loc[("1", "paper"), "p_better_than_setup_1"] < 1
+    assert np.isnan(rows.loc[("1", ""), "p_better_than_setup_1"])
     assert 0 < rows.loc[("1", ""), "p_better_than_metrics"] <= 1
     assert not set(published(3)["setup"]) - set(table["setup"])
     assert set(tests["against"]) == {*METRICS, "1"}

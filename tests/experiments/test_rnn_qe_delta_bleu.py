@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from refless.experiments.rnn_qe_delta_bleu import Pool, defined_scores, line, predict, weights
+from refless.experiments._same_group import defined_scores, line, weights
+from refless.experiments.rnn_qe_delta_bleu import Pool, predict
 from refless.models.delta_bleu import corpus_delta_bleu
 from refless.models.rnn_qe.data import Split, Texts
 
@@ -22,8 +23,8 @@ def texts(rated: Sequence[tuple[str, str]], human: Sequence[tuple[str, str]] = (
 
 def test_a_rating_in_the_middle_weighs_nothing() -> None:
     rating = np.array([1.0, 3.5, 6.0])
-    assert weights(rating, "scale", 5.0).tolist() == [-1, 0, 1]
-    assert weights(rating, "mean", 5.0).tolist() == [-1, -0.375, 0.25]
+    assert weights(rating, 3.5, 1.0, 6.0).tolist() == [-1, 0, 1]
+    assert weights(rating, 5.0, 1.0, 6.0).tolist() == [-1, -0.375, 0.25]
 
 
 def test_a_line_needs_two_scores() -> None:

@@ -24,7 +24,7 @@ FIGURES = [
     *("bleu_neighbors_essays", "bleu_neighbors_ablation", "bleu_neighbors_pareto"),
     "rnn_qe_data_size",
 ]
-RNN_QE = [f"rnn_qe_table{n}" for n in (1, 2, 3, 4, 5)]
+RNN_QE = [*(f"rnn_qe_table{n}" for n in (1, 2, 3, 4, 5)), "rnn_qe_training"]
 TARGETS = [
     "all",
     "kernels",
@@ -182,6 +182,20 @@ def test_predictions_at_hand_fill_their_row_without_training(small: Project) -> 
         path.unlink()
         path.with_suffix(".json").unlink()
         small.snakemake("all")
+
+
+def test_the_papers_schedule_has_a_name_of_its_own(small: Project) -> None:
+    """It trains on the data of the set-up; shipped models of other texts are not in the table."""
+    output = small.snakemake(
+        "--dry-run", "--printshellcmds", "results/rnn_qe/predictions/paper_setup4.csv"
+    )
+    (command,) = (
+        line for line in output.splitlines() if "train_rnn_qe.py" in line and "--s" in line
+    )
+    assert "results/rnn_qe/data/setup4 --schedule paper --seeds 0 --arch" in command
+    assert "results/rnn_qe/data/paper_setup4" not in output
+    table = pd.read_csv(small.path / "results/tables/rnn_qe_training.csv")
+    assert table.empty
 
 
 def test_a_changed_recipe_rebuilds_the_essays_alone(small: Project) -> None:

@@ -32,7 +32,9 @@ DELTA_BLEU_FILES = [
     *figure_files(["delta_bleu_figure2"]),
     *table_files(["delta_bleu_predictor"]),
 ]
-RNN_QE_TABLES = [f"rnn_qe_table{number}" for number in range(1, 6)]
+RNN_QE_TABLES = [f"rnn_qe_table{number}" for number in range(1, 6)] + [
+    "rnn_qe_training"
+]
 RNN_QE_FILES = [
     *table_files(RNN_QE_TABLES),
     *(f"results/tables/rnn_qe_table{number}_williams.csv" for number in (3, 4, 5)),
@@ -208,6 +210,12 @@ rule rnn_qe_table4:
 rule rnn_qe_table5:
     input:
         table_files(["rnn_qe_table5"]),
+
+
+# How the models were trained: schedules side by side, time.
+rule rnn_qe_training:
+    input:
+        table_files(["rnn_qe_training"]),
 
 
 # Beyond the paper: how many rated outputs it takes.

@@ -4,10 +4,13 @@ RNN_QE = config["rnn_qe"]
 RNN_QE_EXPERIMENTS = (
     "cross_validation",
     "apart",
+    "paper",
     "cross_domain",
     "cross_system",
     "curve",
 )
+# Of table 3: further questions, asked of the predictions that there are.
+RNN_QE_READINGS = ("apart", "paper")
 RNN_QE_TASKS = ("nem", "bagel", "sfrest", "sfhot")
 SHIPPED_RNN_QE = f"{SHIPPED}/rnn_qe"
 
@@ -82,9 +85,21 @@ def rnn_qe_settings(*parts):
 # ---- training ----------------------------------------------------------------------------------
 
 
+def rnn_qe_data(wildcards):
+    """``paper_setup<n>`` is set-up n, trained by the paper's schedule whatever the setting is."""
+    return f"results/rnn_qe/data/{wildcards.name.removeprefix('paper_')}"
+
+
+def rnn_qe_schedule(wildcards):
+    paper = wildcards.name.startswith("paper_")
+    return "paper" if paper else RNN_QE["training"]["schedule"]
+
+
 def rnn_qe_seeds(wildcards):
-    """Of a learning curve the random subsets do what elsewhere the seeds do."""
-    seeds = 1 if wildcards.name.startswith("curve_") else RNN_QE["training"]["seeds"]
+    """Of a learning curve the random subsets do what elsewhere the seeds do; 500 passes are long
+    enough with one."""
+    one = wildcards.name.startswith(("curve_", "paper_"))
+    seeds = 1 if one else RNN_QE["training"]["seeds"]
     return " ".join(map(str, range(seeds)))
 
 
@@ -115,8 +130,8 @@ def rnn_qe_names(experiment):
     """The names of the training data of table 3, 4 or 5, or of the learning curve."""
     if experiment == "curve":
         return [f"curve_{size}_setup1" for size in RNN_QE["curve"]["sizes"]]
-    if experiment in ("cross_validation", "apart"):
-        prefix = "apart_" if experiment == "apart" else ""
+    if experiment in ("cross_validation", *RNN_QE_READINGS):
+        prefix = "" if experiment == "cross_validation" else f"{experiment}_"
         return [f"{prefix}setup{setup}" for setup in range(1, 7)]
     return [
         f"{experiment}_{configuration}_setup{setup}"
@@ -155,8 +170,8 @@ def rnn_qe_predictions(experiment):
         }
     found = {}
     names = rnn_qe_names(experiment)
-    if experiment == "cross_validation":  # a further question, asked of what there is
-        names = names + rnn_qe_names("apart")
+    if experiment == "cross_validation":
+        names = names + [n for more in RNN_QE_READINGS for n in rnn_qe_names(more)]
     for name in names:
         path = rnn_qe_at_hand(name) or rnn_qe_shipped(name)
         if path:
@@ -164,28 +179,26 @@ def rnn_qe_predictions(experiment):
     return found
 
 
-def rnn_qe_prediction_inputs(experiment):
-    """Those of them that may be asked for as files.
+def rnn_qe_as_inputs(found):
+    """Those of the predictions that may be asked for as files.
 
     What an earlier run left is read without asking: as an input it would be trained again as soon
     as anything before it is newer.
     """
-    paths = rnn_qe_predictions(experiment).values()
     return [
         path
-        for path in paths
+        for path in found.values()
         if rnn_qe_trains() or not path.startswith("results/rnn_qe/predictions")
     ]
 
 
-def rnn_qe_prediction_options(experiment):
-    found = rnn_qe_predictions(experiment)
+def rnn_qe_as_options(found):
     return " ".join(
         ["--predictions", *(f"{name}={path}" for name, path in found.items())]
     )
 
 
-def rnn_qe_prediction_sums(experiment):
+def rnn_qe_sums(found):
     """Sums of what an earlier run left, so that other predictions make another table."""
     if rnn_qe_trains():
         return []
@@ -193,7 +206,7 @@ def rnn_qe_prediction_sums(experiment):
         json.loads(Path(path).with_suffix(".json").read_text(encoding="utf-8")).get(
             "sha256"
         )
-        for path in rnn_qe_predictions(experiment).values()
+        for path in found.values()
         if path.startswith("results/rnn_qe/predictions")
     ]
 
@@ -202,51 +215,72 @@ def rnn_qe_prediction_sums(experiment):
 
 
 def rnn_qe_table3_inputs(wildcards):
-    return rnn_qe_prediction_inputs("cross_validation")
+    return rnn_qe_as_inputs(rnn_qe_predictions("cross_validation"))
 
 
 def rnn_qe_table3_options(wildcards):
-    return rnn_qe_prediction_options("cross_validation")
+    return rnn_qe_as_options(rnn_qe_predictions("cross_validation"))
 
 
 def rnn_qe_table3_sums(wildcards):
-    return rnn_qe_prediction_sums("cross_validation")
+    return rnn_qe_sums(rnn_qe_predictions("cross_validation"))
 
 
 def rnn_qe_table4_inputs(wildcards):
-    return rnn_qe_prediction_inputs("cross_domain")
+    return rnn_qe_as_inputs(rnn_qe_predictions("cross_domain"))
 
 
 def rnn_qe_table4_options(wildcards):
-    return rnn_qe_prediction_options("cross_domain")
+    return rnn_qe_as_options(rnn_qe_predictions("cross_domain"))
 
 
 def rnn_qe_table4_sums(wildcards):
-    return rnn_qe_prediction_sums("cross_domain")
+    return rnn_qe_sums(rnn_qe_predictions("cross_domain"))
 
 
 def rnn_qe_table5_inputs(wildcards):
-    return rnn_qe_prediction_inputs("cross_system")
+    return rnn_qe_as_inputs(rnn_qe_predictions("cross_system"))
 
 
 def rnn_qe_table5_options(wildcards):
-    return rnn_qe_prediction_options("cross_system")
+    return rnn_qe_as_options(rnn_qe_predictions("cross_system"))
 
 
 def rnn_qe_table5_sums(wildcards):
-    return rnn_qe_prediction_sums("cross_system")
+    return rnn_qe_sums(rnn_qe_predictions("cross_system"))
+
+
+def rnn_qe_trained():
+    """Name -> file of all predictions that there are, or that this run makes."""
+    return {
+        name: path
+        for experiment in ("cross_validation", "cross_domain", "cross_system", "curve")
+        for name, path in rnn_qe_predictions(experiment).items()
+    }
+
+
+def rnn_qe_training_inputs(wildcards):
+    return rnn_qe_as_inputs(rnn_qe_trained())
+
+
+def rnn_qe_training_options(wildcards):
+    return rnn_qe_as_options(rnn_qe_trained())
+
+
+def rnn_qe_training_sums(wildcards):
+    return rnn_qe_sums(rnn_qe_trained())
 
 
 def rnn_qe_curve_inputs(wildcards):
-    return rnn_qe_prediction_inputs("curve")
+    return rnn_qe_as_inputs(rnn_qe_predictions("curve"))
 
 
 def rnn_qe_curve_options(wildcards):
-    return rnn_qe_prediction_options("curve")
+    return rnn_qe_as_options(rnn_qe_predictions("curve"))
 
 
 def rnn_qe_curve_sums(wildcards):
-    return rnn_qe_prediction_sums("curve")
+    return rnn_qe_sums(rnn_qe_predictions("curve"))
 
 
 # ---- ship --------------------------------------------------------------------------------------

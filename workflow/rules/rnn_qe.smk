@@ -182,6 +182,30 @@ rule tabulate_rnn_qe_table5:
         " --out {output.csv} --log {log}"
 
 
+rule tabulate_rnn_qe_training:
+    input:
+        outputs=rnn_qe_outputs,
+        predictions=rnn_qe_training_inputs,
+        code=code("tabulate_rnn_qe_training.py"),
+    output:
+        csv="results/tables/rnn_qe_training.csv",
+        md="results/tables/rnn_qe_training.md",
+    log:
+        "results/logs/tabulate_rnn_qe_training.log",
+    benchmark:
+        "results/benchmarks/tabulate_rnn_qe_training.tsv"
+    conda:
+        "../../envs/refless.yaml"
+    params:
+        numbers=rnn_qe_outputs_option,
+        predictions=rnn_qe_training_options,
+        sums=rnn_qe_training_sums,
+        settings=rnn_qe_settings("data", "neighbors"),
+    shell:
+        "python workflow/scripts/tabulate_rnn_qe_training.py {params.numbers} {params.predictions}"
+        " --settings {params.settings} --out {output.csv} --log {log}"
+
+
 rule plot_rnn_qe_data_size:
     input:
         curve=rnn_qe_curve,

@@ -5,7 +5,7 @@
 
 rule train_rnn_qe:
     input:
-        data="results/rnn_qe/data/{name}",
+        data=rnn_qe_data,
         code=code("train_rnn_qe.py"),
     output:
         csv="results/rnn_qe/predictions/{name}.csv",
@@ -24,13 +24,14 @@ rule train_rnn_qe:
         gpu=rnn_qe_gpus,
         mem_mb=6000,
     params:
-        training=RNN_QE["training"],
+        schedule=rnn_qe_schedule,
+        device=RNN_QE["training"]["device"],
         seeds=rnn_qe_seeds,
         architecture=rnn_qe_architecture(),
     shell:
         "python workflow/scripts/train_rnn_qe.py {input.data}"
-        " --schedule {params.training[schedule]} --seeds {params.seeds}"
-        " --architecture {params.architecture} --device {params.training[device]}"
+        " --schedule {params.schedule} --seeds {params.seeds}"
+        " --architecture {params.architecture} --device {params.device}"
         " --threads {threads} --checkpoints results/rnn_qe/checkpoints/{wildcards.name}"
         " --save-models {output.models} --out {output.csv}"
         " --log {log}"

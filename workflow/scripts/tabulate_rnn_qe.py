@@ -15,6 +15,7 @@ from refless.experiments.rnn_qe_predictions import (
     usable_predictions,
 )
 from refless.experiments.rnn_qe_tables import (
+    READINGS,
     Bootstrap,
     Trained,
     cross_table,
@@ -22,7 +23,7 @@ from refless.experiments.rnn_qe_tables import (
     markdown_table,
     table3,
 )
-from refless.models.rnn_qe.data import APART, CONFIGURATIONS, SETUPS
+from refless.models.rnn_qe.data import CONFIGURATIONS, SETUPS
 from refless.provenance import write_signed_markdown
 from refless.published import read_published
 from refless.ratings import write_table
@@ -42,7 +43,7 @@ def main(arguments: argparse.Namespace) -> None:
         notes = [signature_note(signature) for signature in about["signatures"]]
     files = dict(item.split("=", 1) for item in arguments.predictions)
     experiment = arguments.experiment
-    names = {
+    names: dict[tuple[int | str, int], str] = {
         (configuration, setup): f"{experiment}_{configuration}_setup{setup}"
         for configuration in CONFIGURATIONS
         for setup in SETUPS
@@ -50,7 +51,8 @@ def main(arguments: argparse.Namespace) -> None:
     if experiment == "cross_validation":
         names = {(1, setup): f"setup{setup}" for setup in SETUPS}
     given = {}
-    names |= {(0, setup): f"{APART}_setup{setup}" for setup in SETUPS}
+    others = [(reading, setup) for reading in READINGS for setup in SETUPS]
+    names |= {(reading, setup): f"{reading}_setup{setup}" for reading, setup in others}
     for key, name in names.items():
         command = f"`snakemake --cores 8 results/rnn_qe/predictions/{name}.csv`"
         given[key] = Trained(None, note=f"not run: {command}")
@@ -69,12 +71,13 @@ def main(arguments: argparse.Namespace) -> None:
     if experiment == "cross_validation":
         published = read_published(arguments.published, ["setup"])
         setups = {setup: given[1, setup] for setup in SETUPS}
-        apart = {setup: given[0, setup] for setup in SETUPS if given[0, setup].table is not None}
-        table, tests = table3(outputs, setups, apart, published, provenance, bootstrap, absent)
+        there = {key: given[key] for key in others if given[key].table is not None}
+        table, tests = table3(outputs, setups, there, published, provenance, bootstrap, absent)
     else:
         published = read_published(arguments.published, ["setup", "configuration"])
+        cells = {(c, setup): given[c, setup] for c in CONFIGURATIONS for setup in SETUPS}
         table, tests = cross_table(
-            experiment, outputs, given, published, provenance, bootstrap, absent
+            experiment, outputs, cells, published, provenance, bootstrap, absent
         )
     write_table(table, arguments.out)
     write_table(tests, arguments.out.with_name(f"{arguments.out.stem}_williams.csv"))

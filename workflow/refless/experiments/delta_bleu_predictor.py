@@ -26,25 +26,29 @@ import numpy as np
 import pandas as pd
 
 from refless.errors import FormatError
+from refless.experiments._same_group import (
+    ORDER,
+    RULES,
+    by_group,
+    defined_scores,
+    line,
+    references,
+    sentence_statistics,
+    weights,
+)
 from refless.experiments.delta_bleu import require_systems_apart, tokenize
 from refless.kernels import kernel
-from refless.models.delta_bleu import (
-    References,
-    Statistics,
-    Texts,
-    scores,
-    smoothed_scores,
-)
+from refless.models.delta_bleu import Statistics, Texts, smoothed_scores
 from refless.models.neighbors import NeighborsRegressor
 from refless.statistics import evaluate
 
 Array = np.ndarray
 
-ORDER = 2
 FOLDS = 10
 MODULES = (
     *("models/delta_bleu.py", "models/_weighted_matches.py", "models/neighbors.py"),
-    *("experiments/delta_bleu_predictor.py", "experiments/delta_bleu.py"),
+    *("experiments/delta_bleu_predictor.py", "experiments/_same_group.py"),
+    "experiments/delta_bleu.py",
 )
 """The code that decides the numbers, besides that of the kernels."""
 COLUMNS = ["model", "variant", "kernel", "spearman", "mse", "coverage", "n", "n_covered"]
@@ -69,6 +73,10 @@ class Candidates:
     def centre(self) -> float:
         """Mean quality of the rated texts."""
         return float(self.quality[: self.rated].mean())
+
+    def groups(self) -> int:
+        """How many contexts or MRs there are."""
+        return int(self.group.max()) + 1
 
 
 def same_context(texts: pd.DataFrame) -> Candidates:
@@ -120,42 +128,27 @@ def same_mr(texts: pd.DataFrame, humans: Mapping[str, pd.DataFrame]) -> Candidat
     )
 
 
-def references_of(candidates: Candidates, weight: Array) -> References:
-    """All texts as references of their groups."""
-    order, bounds = _by_group(candidates)
-    return References(bounds, order, candidates.owner[order], weight[order])
-
-
-def _by_group(candidates: Candidates) -> tuple[Array, Array]:
-    """Numbers of the texts, group by group, and where each group starts."""
-    order = np.argsort(candidates.group, kind="stable")
-    groups = np.arange(int(candidates.group.max()) + 2)
-    return order, np.searchsorted(candidates.group[order], groups).astype(np.int64)
-
-
-def sentence_statistics(candidates: Candidates, counted: Texts, weight: Array) -> Statistics:
-    """Of each rated text against the references of its group that others wrote."""
-    n = candidates.rated
-    found = counted.statistics(
-        np.arange(n), candidates.owner[:n], candidates.group[:n], references_of(candidates, weight)
-    )
-    return Statistics(*(part[:, 0] for part in vars(found).values()))
-
-
 def sentence_scores(candidates: Candidates) -> dict[tuple[str, str], Array]:
     """(model, variant) -> score of each rated text, NaN where it is undefined: no reference, or,
     for ΔBLEU, none of positive weight."""
     counted = Texts([tokenize(text) for text in candidates.texts], ORDER)
-    plain = sentence_statistics(candidates, counted, np.ones(len(candidates.texts)))
+    plain = _statistics(candidates, counted, np.ones(len(candidates.texts)))
     found = {("sbleu", ""): np.where(plain.closest >= 0, smoothed_scores(plain), np.nan)}
     for centre, middle in (("scale", 0.5), ("mean", candidates.centre())):
-        weight = np.clip((candidates.quality - middle) / max(middle, 1 - middle), -1, 1)
-        own = sentence_statistics(candidates, counted, weight)
-        positive = np.where(np.isfinite(own.totals), own.totals, -1)[:, 0] > 0
-        for rule in ("smooth", "signed"):
-            score = np.where(positive, scores(own, rule), np.nan)
-            found["delta_bleu", f"{rule}, centre {centre}"] = score
+        weight = weights(candidates.quality, middle, 0.0, 1.0)
+        own = _statistics(candidates, counted, weight)
+        for rule in RULES:
+            found["delta_bleu", f"{rule}, centre {centre}"] = defined_scores(own, rule)
     return found
+
+
+def _statistics(candidates: Candidates, counted: Texts, weight: Array) -> Statistics:
+    """Of each rated text against all other texts of its group, which others wrote."""
+    n, groups = candidates.rated, candidates.groups()
+    text = np.arange(len(candidates.texts))
+    side = references(candidates.group, groups, text, candidates.owner, weight)
+    owner, group = candidates.owner[:n], candidates.group[:n]
+    return sentence_statistics(counted, text[:n], owner, group, side)
 
 
 def context_means(candidates: Candidates) -> Array:
@@ -174,7 +167,7 @@ def kernel_means(candidates: Candidates, name: str) -> Array:
 
 
 def _weighted_mean(candidates: Candidates, similarity: Callable[[Array, Array], Array]) -> Array:
-    order, bounds = _by_group(candidates)
+    order, bounds = by_group(candidates.group, candidates.groups())
     found = np.full(candidates.rated, np.nan)
     for start, end in pairwise(bounds):
         columns = order[start:end]
@@ -201,10 +194,8 @@ def calibrated(score: Array, quality: Array, group: Array, seed: int = 0) -> Arr
         fit, asked = there & (fold != k), there & (fold == k)
         if not fit.any() or not asked.any():
             continue
-        x, y = score[fit], quality[fit]
-        spread = ((x - x.mean()) ** 2).sum()
-        slope = ((x - x.mean()) * (y - y.mean())).sum() / spread if spread > 0 else 0.0
-        found[asked] = y.mean() + slope * (score[asked] - x.mean())
+        slope, intercept = line(score[fit], quality[fit])
+        found[asked] = intercept + slope * score[asked]
     return found
 
 

@@ -62,6 +62,9 @@ _SHARED = (
     " source sets are also those of test outputs (their share: table 2)"
 )
 _HARDER = "not in the paper; folds where no delexicalised MR and output stand on both sides"
+PAPER_SCHEDULE = "paper"
+READINGS = {APART: _HARDER, PAPER_SCHEDULE: "the paper's schedule of training; one seed"}
+"""Other readings of a set-up in table 3, beside that of the configuration."""
 _DELTA_BLEU = (
     "weights and a line to ratings chosen on the validation part, 4.5 where no reference has a"
     " positive weight"
@@ -182,7 +185,7 @@ def trained(setup: int, given: Trained, ids: Sequence[str], reading: str = "") -
     notes = [given.note] if given.note else []
     notes += [_SHARED] if setup in (3, 4) and reading != APART else []
     asked = table["seed"].nunique()
-    if len(seeds) < asked or asked < SEEDS:
+    if len(seeds) < asked or (asked < SEEDS and reading != PAPER_SCHEDULE):
         notes.append(f"{len(seeds)} of {SEEDS} seeds have predictions of all outputs")
     if not seeds:
         return Predictor(str(setup), reading, note="; ".join(notes))
@@ -289,7 +292,7 @@ def compared(a: Predictor, b: Predictor, truth: Array) -> list[dict[str, Any]]:
 def table3(
     outputs: pd.DataFrame,
     setups: Mapping[int, Trained],
-    apart: Mapping[int, Trained],
+    others: Mapping[tuple[str, int], Trained],
     published: pd.DataFrame,
     provenance: str,
     bootstrap: Bootstrap,
@@ -301,7 +304,7 @@ def table3(
     ----------
     outputs : without rows if absent
     setups : predictions by set-up
-    apart : those that there are on the folds of `refless.models.rnn_qe.data.apart`, likewise
+    others : by reading (of `READINGS`) and set-up, those that there are
     absent : why there are no outputs
     """
     if absent:
@@ -309,9 +312,9 @@ def table3(
     truth = outputs["rating"].to_numpy(np.float64)
     predictors = _predictors(outputs, "cross_validation", setups, provenance)
     ids = outputs["id"].tolist()
-    for setup, given in apart.items():
-        note = _join(_HARDER, given.note)
-        predictors.append(trained(setup, replace(given, note=note), ids, APART))
+    for (reading, setup), given in others.items():
+        note = _join(READINGS[reading], given.note)
+        predictors.append(trained(setup, replace(given, note=note), ids, reading))
     weights = draw_weights(len(truth), bootstrap.draws, bootstrap.seed)
     rows, tests = _section(predictors, truth, weights)
     return _finish(rows, published, ["setup"]), _tests(tests)
@@ -393,7 +396,7 @@ def _section(
     """Rows and tests of the predictors of one test part."""
     metrics = [p for p in predictors if p.setup in METRICS and p.reading == "floor"]
     # set-up 1 on the same folds: those of `apart` are harder
-    bases = {p.reading: p for p in predictors if p.setup == "1"}
+    bases = {p.reading: p for p in predictors if p.setup == "1" and p.reading != PAPER_SCHEDULE}
     rows, tests = [], []
     for predictor in predictors:
         row: dict[str, Any] = {"setup": predictor.setup, "reading": predictor.reading}

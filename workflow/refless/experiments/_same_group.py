@@ -1,0 +1,88 @@
+"""Sentence ΔBLEU against rated texts of the same group, be it a context or an MR.
+
+Stage: prediction (helper of ``delta_bleu_predictor`` and ``rnn_qe_delta_bleu``). In: texts with
+their n-grams counted, ratings, groups. Out: a score of each text; the line from score to rating.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from refless.models.delta_bleu import References, Statistics, Texts, scores
+
+Array = np.ndarray
+
+ORDER = 2
+"""Sentences of a dozen words have few longer n-grams in common."""
+RULES = ("smooth", "signed")
+
+
+def by_group(group: Array, n_groups: int) -> tuple[Array, Array]:
+    """Positions in ``group``, group by group and stable, and where each group starts.
+
+    Parameters
+    ----------
+    group : int64 (n,), numbers of groups below ``n_groups``
+
+    Returns
+    -------
+    order : int64 (n,)
+    bounds : int64 (n_groups + 1,)
+    """
+    order = np.argsort(group, kind="stable")
+    bounds = np.searchsorted(group[order], np.arange(n_groups + 1))
+    return order, bounds.astype(np.int64)
+
+
+def references(group: Array, n_groups: int, text: Array, owner: Array, weight: Array) -> References:
+    """References of groups; item ``k`` of the result is group ``k``.
+
+    Parameters
+    ----------
+    group, text, owner, weight : (references,), of each: its group, the number of its text, who
+        wrote it (-1: never left out), and its weight in [-1, 1]
+    """
+    order, bounds = by_group(group, n_groups)
+    return References(bounds, text[order], owner[order], weight[order])
+
+
+def sentence_statistics(
+    counted: Texts, rows: Array, owner: Array, group: Array, side: References
+) -> Statistics:
+    """Of the texts ``rows``, each against the references of its group that others wrote.
+
+    Shapes are (rows, orders) and (rows,).
+    """
+    found = counted.statistics(rows, owner, group, side)
+    return Statistics(*(part[:, 0] for part in vars(found).values()))
+
+
+def defined_scores(found: Statistics, rule: str) -> Array:
+    """Sentence ΔBLEU, shape (rows,); NaN without a reference of positive weight.
+
+    Parameters
+    ----------
+    rule : see `refless.models.delta_bleu`
+    """
+    heaviest = found.totals[:, 0]
+    return np.where(np.isfinite(heaviest) & (heaviest > 0), scores(found, rule), np.nan)
+
+
+def weights(rating: Array, middle: float, lowest: float, highest: float) -> Array:
+    """Ratings as weights in [-1, 1]: 0 at ``middle``, and no slope steeper on one side."""
+    weight = (rating - middle) / max(middle - lowest, highest - middle)
+    return np.clip(weight, -1, 1)  # a middle that is a mean may be off by a rounding
+
+
+def line(score: Array, rating: Array) -> tuple[float, float]:
+    """Slope and intercept of the least squares line from score to rating, of defined scores.
+
+    The mean rating where there is no slope to fit: fewer than two scores, or all the same.
+    """
+    there = ~np.isnan(score)
+    x, y = score[there], rating[there]
+    if len(x) < 2 or np.ptp(x) == 0:
+        return 0.0, float(rating.mean())
+    x_mean, y_mean = x.mean(), y.mean()
+    slope = float(((x - x_mean) * (y - y_mean)).sum() / ((x - x_mean) ** 2).sum())
+    return slope, float(y_mean - slope * x_mean)

@@ -1,0 +1,46 @@
+"""How RNN-QE's models were trained: schedules, validation parts, time. Stage: table."""
+
+import argparse
+import json
+from pathlib import Path
+
+from refless.experiments.rnn_qe_outputs import read_outputs
+from refless.experiments.rnn_qe_predictions import predictions_note, usable_predictions
+from refless.experiments.rnn_qe_training import LEAD, markdown_table, training_table
+from refless.provenance import write_signed_markdown
+from refless.ratings import write_table
+from refless.scripting import run
+
+
+def main(arguments: argparse.Namespace) -> None:
+    asked = json.loads(arguments.settings)
+    made = {}
+    if arguments.outputs is not None:
+        texts = read_outputs(arguments.outputs, asked)[1]["texts"]
+        for item in arguments.predictions:
+            name, _, path = item.partition("=")
+            usable = usable_predictions(path, asked["data"], texts)
+            if usable is not None:
+                made[name] = usable[1]
+    table = training_table(made)
+    write_table(table, arguments.out)
+    write_signed_markdown(
+        arguments.out.with_suffix(".md"),
+        "RNN quality estimation, training",
+        LEAD,
+        markdown_table(table),
+        [predictions_note(name, about) for name, about in made.items()],
+    )
+
+
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("--outputs", type=Path, help="CSV of score_rnn_qe_outputs.py; none if absent")
+parser.add_argument("--absent", help="why there is no CSV; then nothing is trained, either")
+parser.add_argument(
+    "--predictions", nargs="*", default=[], metavar="NAME=PATH", help="e.g. setup4=setup4.csv.gz"
+)
+parser.add_argument("--settings", required=True, help="JSON: data, neighbors")
+parser.add_argument("--out", type=Path, required=True, help="CSV; a Markdown is put beside it")
+
+if __name__ == "__main__":
+    run(main, parser)
