@@ -14,6 +14,7 @@ from refless.experiments.bleu_neighbors_pareto import (
     Choice,
     Settings,
     Sums,
+    at_the_end,
     best,
     deal_folds,
     fold_sums,
@@ -164,6 +165,21 @@ def test_rows_say_what_was_tuned_and_what_is_honest(data: Sums) -> None:
     text = pareto_markdown(table)
     assert "not available: no file" in text
     assert "no setting covers so much" in text
+
+
+def test_a_choice_at_the_end_of_the_grid_is_named(data: Sums) -> None:
+    settings = Settings([1, 3, 6], [0.3, 0.66, 1.0], [0.3], 3, 0.66, draws=100, seed=1)
+    inside = Choice(1, 3, 0.66)
+    assert at_the_end(data, [inside], settings) == []
+    # nothing lies beyond one neighbor and all neighbors
+    assert at_the_end(data, [Choice(1, 1, 1.0)], settings) == []
+    assert at_the_end(data, [inside, Choice(2, 3, 0.3)], settings) == ["tau", "b"]
+    assert at_the_end(data, [Choice(0, 6, 0.66)], settings) == ["tau", "a"]
+    one = replace(settings, a_values=[3], b_values=[0.66])
+    assert at_the_end(replace(data, taus=data.taus[:1]), [Choice(0, 3, 0.66)], one) == []
+    every = replace(settings, a_values=[1], b_values=[1.0], floors=[0.99])
+    rows, _ = pareto_rows(data, 0.15, every)  # only the lowest tau covers so much
+    assert rows[1]["note"] == "chosen at the end of the grid: tau"
 
 
 def test_equal_neighborhoods_have_equal_means(data: Sums) -> None:

@@ -59,7 +59,7 @@ def test_pairs_share_a_row_and_its_labels(write):
     assert texts["context"].tolist() == ["a report", "b report", "a report"]
     assert texts["n_ratings"].tolist() == [1, 3, 2]
     assert texts["quality"].tolist() == [4 / 5, np.mean([1 / 5, 5 / 5, 3 / 5]), (0 + 2) / 5 / 2]
-    assert texts["system"].tolist() == ["sum", "sum", "human"]
+    assert texts["system"].tolist() == ["sum", "sum+human", "human"]
     assert texts["type"].tolist() == ["SUM", "SUM+HUMAN_SUM", "HUMAN_SUM"]
     assert texts["logp"].tolist() == [-4.5, -2.25, -9.0]
     assert texts["item"][1] == f"{TASK}:0002+{TASK}:0003"

@@ -183,7 +183,11 @@ def pareto_made():
     """Kernel -> the settings of its numbers."""
     return {
         kernel: {
-            "taus": [round(tau * factor, 6) for factor in PARETO["tau_factors"]],
+            "taus": [
+                round(tau * factor, 6)
+                for factor in PARETO["tau_factors"]
+                if tau * factor <= 1
+            ],
             "folds": PARETO["folds"],
             "seed": PARETO["seed"],
         }

@@ -259,12 +259,33 @@ def pareto_rows(
         row["chosen_by_fold"] = "; ".join(
             "none" if c is None else f"{data.taus[c.tau]:g}/{c.a}/{c.b:g}" for c in choices
         )
+        notes = []
         if None in choices:
-            row["note"] = "no setting covers so much, in some folds or in all"
+            notes.append("no setting covers so much, in some folds or in all")
+        ends = at_the_end(data, [c for c in [tuned, *choices] if c is not None], settings)
+        if ends:
+            notes.append(f"chosen at the end of the grid: {', '.join(ends)}")
+        row["note"] = "; ".join(notes)
         rows.append(row)
     points = front(every)
     points = points.assign(tau=data.taus[points["tau"].to_numpy()])
     return rows, points[["tau", "a", "b", "coverage", "spearman"]]
+
+
+def at_the_end(data: Sums, choices: Sequence[Choice], settings: Settings) -> list[str]:
+    """Which thresholds were chosen at an end of the grid beyond which others are possible.
+
+    A grid of one value was nobody's choice; no less than one neighbor and no more than all can be
+    asked for.
+    """
+    a_ends = {max(settings.a_values), min(settings.a_values)} - {1}
+    b_ends = {min(settings.b_values), max(settings.b_values)} - {1}
+    found = {
+        "tau": len(data.taus) > 1 and any(c.tau in (0, len(data.taus) - 1) for c in choices),
+        "a": len(settings.a_values) > 1 and any(c.a in a_ends for c in choices),
+        "b": len(settings.b_values) > 1 and any(c.b in b_ends for c in choices),
+    }
+    return [name for name, there in found.items() if there]
 
 
 def _thresholds(data: Sums, choice: Choice) -> dict[str, Any]:

@@ -81,9 +81,9 @@ def load(
     -------
     RatedTexts : texts in order of first appearance. ``id`` is ``<task>:<number>``, the number
         counting items by first appearance (a pair has its first item's). ``system`` is
-        ``human`` or the model (``sum``, ``lm``, ``reddit_1.0``, ...), the first item's in a
-        pair. Extra columns: ``type`` (raw; joined by ``+`` in a pair of several), ``logp``
-        (log-probability under the model, as in the file; NaN where empty, may be -inf) and
+        ``human`` or the model (``sum``, ``lm``, ``reddit_1.0``, ...); of a pair that several
+        wrote, all of them, joined by ``+``. Extra columns: ``type`` (raw; joined likewise),
+        ``logp`` (log-probability under the model, as in the file; NaN where empty, may be -inf) and
         ``item`` (ids of the items in this row, joined by ``+``). ``ratings`` has the extra
         column ``item``, the item that was labelled; ``label`` is 0..5.
 
@@ -153,7 +153,7 @@ def load(
                 if labelled
                 else math.nan,
                 "n_ratings": len(labelled),
-                "system": _system(first.type),
+                "system": "+".join(dict.fromkeys(_system(item.type) for item in group)),
                 "type": "+".join(dict.fromkeys(item.type for item in group)),
                 "logp": first.logp,
                 "item": "+".join(_id(task, item) for item in group),
