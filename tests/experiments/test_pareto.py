@@ -177,8 +177,8 @@ def test_a_choice_at_the_end_of_the_grid_is_named(data: Sums) -> None:
     assert at_the_end(data, [Choice(0, 6, 0.66)], settings) == ["tau", "a"]
     one = replace(settings, a_values=[3], b_values=[0.66])
     assert at_the_end(replace(data, taus=data.taus[:1]), [Choice(0, 3, 0.66)], one) == []
-    every = replace(settings, a_values=[1], b_values=[1.0], floors=[0.99])
-    rows, _ = pareto_rows(data, 0.15, every)  # only the lowest tau covers so much
+    every = replace(settings, a_values=[1], b_values=[1.0], floors=[0.7])
+    rows, _ = pareto_rows(data, 0.15, every)
     assert rows[1]["note"] == "chosen at the end of the grid: tau"
 
 

@@ -360,7 +360,7 @@ SETTINGS = [
     ("streamed: [20, ", "streamed: [1, ", "1 is less than the minimum of 2"),
     ("  streamed: [dstc7]\n", "", "'streamed' is a required property"),
     ("halves: 20", "halves: 1", "1 is less than the minimum of 2"),
-    ("tau_factors: [0.5, 0.75, 1, ", "tau_factors: [0.5, 0.75, ", "contain"),
+    ("tau_factors: [0.25, 0.5, 0.75, 1, ", "tau_factors: [0.25, 0.5, 0.75, ", "contain"),
 ]
 
 
