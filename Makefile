@@ -15,7 +15,7 @@ all: $(VENV)/core.done ## the full reproduction: fetches the raw data and comput
 	$(BIN)/snakemake --cores $(CORES)
 
 test: $(VENV)/dev.done ## the tests; those that need real data want REFLESS_MIRROR
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
 test-slurm: $(VENV)/dev.done $(VENV)/slurm.done ## jobs through a real Slurm of one node (as root, on Debian)
 	$(BIN)/python -m pytest tests/slurm
