@@ -64,14 +64,71 @@ def rnn_qe_option(option, name):
     return f"{option} {rnn_qe_numbers(name)[0]}"
 
 
+def check_rnn_qe_settings():
+    """What the schema cannot see: names that must exist elsewhere."""
+    for model in RNN_QE["neighbors"]["models"]:
+        if model not in NEIGHBORS["models"]:
+            raise WorkflowError(
+                f"config: rnn_qe.neighbors.models names {model!r}, which is not among"
+                f" bleu_neighbors.models ({', '.join(NEIGHBORS['models'])})"
+            )
+
+
+def rnn_qe_kernels():
+    """Model -> its published kernel and tau."""
+    models = NEIGHBORS["models"]
+    return {
+        name: [models[name]["kernels"][0], models[name]["tau"]]
+        for name in RNN_QE["neighbors"]["models"]
+    }
+
+
+def rnn_qe_lacks():
+    """Model -> why its kernel cannot be computed, of those of which that is so."""
+    if rnn_qe_mode() != "computed":
+        return {}
+    return {
+        name: lacks(kernel)
+        for name, (kernel, _) in rnn_qe_kernels().items()
+        if lacks(kernel)
+    }
+
+
+def rnn_qe_missing_kernels(wildcards):
+    return as_json(rnn_qe_lacks())
+
+
+def rnn_qe_needs_wordnet():
+    return any(
+        kernel.startswith("meteor.") and name not in rnn_qe_lacks()
+        for name, (kernel, _) in rnn_qe_kernels().items()
+    )
+
+
+def rnn_qe_wordnet(wildcards):
+    return kernel_resources(["meteor."]) if rnn_qe_needs_wordnet() else []
+
+
+def rnn_qe_wordnet_option(wildcards):
+    return resource_options(["meteor."]) if rnn_qe_needs_wordnet() else ""
+
+
 def rnn_qe_settings(*parts):
-    """The settings of these numbers, for the scripts (see rnn_qe_outputs.py)."""
-    own = RNN_QE["neighbors"]
+    """The settings of these numbers, for the scripts (see rnn_qe_outputs.py); a function, since what
+    can be had is known only when the targets are."""
+    return lambda wildcards: rnn_qe_made(parts)
+
+
+def rnn_qe_made(parts):
+    own, lacking = RNN_QE["neighbors"], rnn_qe_lacks()
     settings = {
         "data": RNN_QE["data"],
         "neighbors": {
-            "kernel": own["kernel"],
-            "tau": NEIGHBORS["models"]["bleu"]["tau"],
+            "kernels": {
+                name: kernel
+                for name, kernel in rnn_qe_kernels().items()
+                if name not in lacking
+            },
             "min_neighbors": NEIGHBORS["min_neighbors"],
             "max_share": NEIGHBORS["max_share"],
             "taus": own["taus"],
@@ -301,3 +358,6 @@ def rnn_qe_ship_commands():
     if found:
         commands.append(f"python workflow/scripts/ship_rnn_qe.py {' '.join(found)}")
     return commands
+
+
+check_rnn_qe_settings()

@@ -31,7 +31,13 @@ rule score_rnn_qe_outputs:
     input:
         ratings=rnn_qe_texts,
         about="results/ratings/nem/about.json",
-        code=code("score_rnn_qe_outputs.py", "kernels/bleu"),
+        wordnet=rnn_qe_wordnet,
+        code=code(
+            "score_rnn_qe_outputs.py",
+            "kernels/bleu",
+            "kernels/rouge_l",
+            "kernels/meteor",
+        ),
     output:
         outputs=multiext("results/rnn_qe/outputs", ".csv", ".json"),
         curve=multiext("results/rnn_qe/curve", ".csv", ".json"),
@@ -44,9 +50,11 @@ rule score_rnn_qe_outputs:
     threads: 2
     params:
         settings=rnn_qe_settings("data", "neighbors", "curve"),
+        wordnet=rnn_qe_wordnet_option,
     shell:
         "python workflow/scripts/score_rnn_qe_outputs.py --ratings results/ratings"
-        " --settings {params.settings} --threads {threads} --out results/rnn_qe --log {log}"
+        " --settings {params.settings} {params.wordnet} --threads {threads} --out results/rnn_qe"
+        " --log {log}"
 
 
 rule tabulate_rnn_qe_table1:
@@ -115,11 +123,13 @@ rule tabulate_rnn_qe_table3:
         numbers=rnn_qe_outputs_option,
         predictions=rnn_qe_table3_options,
         sums=rnn_qe_table3_sums,
+        missing=rnn_qe_missing_kernels,
         settings=rnn_qe_settings("data", "neighbors"),
         bootstrap=NEIGHBORS["bootstrap"],
     shell:
         "python workflow/scripts/tabulate_rnn_qe.py cross_validation {params.numbers}"
-        " {params.predictions} --settings {params.settings} --published {input.published}"
+        " {params.predictions} --settings {params.settings} --missing {params.missing}"
+        " --published {input.published}"
         " --draws {params.bootstrap[draws]} --seed {params.bootstrap[seed]}"
         " --out {output.csv} --log {log}"
 
@@ -144,11 +154,13 @@ rule tabulate_rnn_qe_table4:
         numbers=rnn_qe_outputs_option,
         predictions=rnn_qe_table4_options,
         sums=rnn_qe_table4_sums,
+        missing=rnn_qe_missing_kernels,
         settings=rnn_qe_settings("data", "neighbors"),
         bootstrap=NEIGHBORS["bootstrap"],
     shell:
         "python workflow/scripts/tabulate_rnn_qe.py cross_domain {params.numbers}"
-        " {params.predictions} --settings {params.settings} --published {input.published}"
+        " {params.predictions} --settings {params.settings} --missing {params.missing}"
+        " --published {input.published}"
         " --draws {params.bootstrap[draws]} --seed {params.bootstrap[seed]}"
         " --out {output.csv} --log {log}"
 
@@ -173,11 +185,13 @@ rule tabulate_rnn_qe_table5:
         numbers=rnn_qe_outputs_option,
         predictions=rnn_qe_table5_options,
         sums=rnn_qe_table5_sums,
+        missing=rnn_qe_missing_kernels,
         settings=rnn_qe_settings("data", "neighbors"),
         bootstrap=NEIGHBORS["bootstrap"],
     shell:
         "python workflow/scripts/tabulate_rnn_qe.py cross_system {params.numbers}"
-        " {params.predictions} --settings {params.settings} --published {input.published}"
+        " {params.predictions} --settings {params.settings} --missing {params.missing}"
+        " --published {input.published}"
         " --draws {params.bootstrap[draws]} --seed {params.bootstrap[seed]}"
         " --out {output.csv} --log {log}"
 

@@ -45,7 +45,7 @@ def main(arguments: argparse.Namespace) -> None:
     whole = table[table["setup"].astype(str) == "1"].fillna({"reading": ""}).set_index("reading")
     parts = [curve, trained_curve(outputs, smaller)]
     for reading, row in whole.iterrows():
-        if pd.notna(row["pearson"]):
+        if pd.notna(row["pearson"]) and reading in TABLE_READINGS:
             name = TABLE_READINGS[str(reading)]
             size = curve.loc[curve["reading"] == name, "size"].max()
             last = {"model": "rnn_qe", "reading": name, "size": size, "subset": 0}

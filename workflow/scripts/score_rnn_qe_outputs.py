@@ -31,16 +31,23 @@ def main(arguments: argparse.Namespace) -> None:
     seed, neighbors = settings["data"]["seed"], Neighbors(**settings["neighbors"])
     texts = read_texts(arguments.ratings)
     metrics = read_table(arguments.ratings / "nem" / "texts.csv", list(METRICS.values()))
-    context = Context.of(texts, neighbors, arguments.threads)
+    kernels = [name for name, _ in neighbors.kernels.values()]
+    options = {
+        name: {"wordnet": str(arguments.wordnet)} for name in kernels if name.startswith("meteor.")
+    }
+    context = Context.of(texts, neighbors, arguments.threads, options)
     table = outputs(texts, metrics, context, seed)
     log.info("%d outputs, %d columns", *table.shape)
     about = read_json(arguments.ratings / "nem" / "about.json")
-    signed = signature(neighbors.kernel, about["text_sum"])
     facts = {
         "provenance": "computed",
         "settings": settings,
         "texts": texts.digest(),
-        "signatures": [signed | {"task": "nem", "provenance": "computed"}],
+        "signatures": [
+            signature(name, about["text_sum"], **options.get(name, {}))
+            | {"task": "nem", "provenance": "computed"}
+            for name in kernels
+        ],
     }
     write_numbers(table, {**facts, "counts": counts(texts, seed)}, arguments.out / "outputs.csv")
     curve = settings["curve"]
@@ -60,6 +67,7 @@ parser.add_argument(
     "--ratings", type=Path, required=True, help="directory with nem, bagel, sfrest and sfhot"
 )
 parser.add_argument("--settings", required=True, help="JSON: data, neighbors, curve")
+parser.add_argument("--wordnet", type=Path, help="WordNet 3.0 in nltk's layout, for METEOR")
 parser.add_argument("--threads", type=int, default=1)
 parser.add_argument("--out", type=Path, required=True, help="directory of outputs.csv, curve.csv")
 

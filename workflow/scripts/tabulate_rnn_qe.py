@@ -68,16 +68,19 @@ def main(arguments: argparse.Namespace) -> None:
         given[key] = Trained(table, made["provenance"], training_note(made))
         notes.append(predictions_note(name, made))
     bootstrap = Bootstrap(arguments.draws, arguments.seed)
+    missing = json.loads(arguments.missing)
     if experiment == "cross_validation":
         published = read_published(arguments.published, ["setup"])
         setups = {setup: given[1, setup] for setup in SETUPS}
         there = {key: given[key] for key in others if given[key].table is not None}
-        table, tests = table3(outputs, setups, there, published, provenance, bootstrap, absent)
+        table, tests = table3(
+            outputs, setups, there, published, provenance, bootstrap, absent, missing
+        )
     else:
         published = read_published(arguments.published, ["setup", "configuration"])
         cells = {(c, setup): given[c, setup] for c in CONFIGURATIONS for setup in SETUPS}
         table, tests = cross_table(
-            experiment, outputs, cells, published, provenance, bootstrap, absent
+            experiment, outputs, cells, published, provenance, bootstrap, absent, missing
         )
     write_table(table, arguments.out)
     write_table(tests, arguments.out.with_name(f"{arguments.out.stem}_williams.csv"))
@@ -98,6 +101,7 @@ parser.add_argument(
     "--predictions", nargs="*", default=[], metavar="NAME=PATH", help="e.g. setup4=setup4.csv.gz"
 )
 parser.add_argument("--settings", required=True, help="JSON: data, neighbors")
+parser.add_argument("--missing", default="{}", help="JSON: kernel's name -> why it is not there")
 parser.add_argument("--published", type=Path, required=True, help="the paper's table")
 parser.add_argument("--draws", type=int, default=2000)
 parser.add_argument("--seed", type=int, default=0)

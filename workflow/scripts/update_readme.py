@@ -67,6 +67,8 @@ def chit_chat(directory: Path) -> str:
 
 RNN_QE_ROWS = {
     "bleu_neighbors": "BLEU Neighbors (not in the paper)",
+    "rouge_neighbors": "the same with ROUGE-L (not in the paper)",
+    "meteor_neighbors": "the same with METEOR (not in the paper)",
     "delta_bleu": "ΔBLEU (not in the paper)",
 }
 

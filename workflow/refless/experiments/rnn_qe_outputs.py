@@ -8,11 +8,12 @@ Own models, not in the paper: an entry of `PREDICTORS` sees a context and a spli
 split's test outputs, NaN where it cannot. That is all it takes to put another one beside them in
 tables 3 to 5. ΔBLEU is explained in `refless.experiments.rnn_qe_delta_bleu`.
 
-BLEU Neighbors sees the delexicalised text, or the MR's triples and then the text. Reading ``tau``
-has the thresholds of the BLEU Neighbors paper; in a domain this small nearly every pair of outputs
-is similar by them. Reading ``dev`` takes the tau that is best on the validation part, by the
-criterion that picks RNN-QE's pass. ``dev_apart`` is ``dev`` on folds where no delexicalised MR and
-output stand on both sides, which the paper's folds allow.
+BLEU Neighbors, with the kernel of its paper or with another (``rouge_neighbors``,
+``meteor_neighbors``), sees the delexicalised text, or the MR's triples and then the text (``_mr``).
+Reading ``tau`` has the thresholds of the BLEU Neighbors paper; in a domain this small nearly every
+pair of outputs is similar by them. Reading ``dev`` takes the tau that is best on the validation
+part, by the criterion that picks RNN-QE's pass. ``dev_apart`` is ``dev`` on folds where no
+delexicalised MR and output stand on both sides, which the paper's folds allow.
 """
 
 from __future__ import annotations
@@ -54,24 +55,32 @@ OUTPUT_COLUMNS = ["id", "dataset", "system", "rating", *METRICS.values(), "fold"
 CURVE_COLUMNS = ["model", "reading", "size", "subset"]
 SCALE = np.arange(1, 6.25, 0.5)
 CONSTANT = 4.5
-VIEWS = {"bleu_neighbors": "text", "bleu_neighbors_mr": "mr_text"}
+KERNELS = ("bleu", "rouge", "meteor")
+"""Names of the kernels that BLEU Neighbors may have here."""
+VIEWS = {
+    f"{name}_neighbors{suffix}": (name, view)
+    for name in KERNELS
+    for suffix, view in (("", "text"), ("_mr", "mr_text"))
+}
+"""Model -> kernel and what it compares."""
 DELTA_BLEU = {"delta_bleu": False, "delta_bleu_human": True}
 """Whether human references count."""
 OWN_REFERENCES = "tested_with_own_references"
 OWN = (*VIEWS, *DELTA_BLEU)
+CURVE = ("bleu_neighbors", "bleu_neighbors_mr", *DELTA_BLEU)
+"""The models of the learning curve."""
 
 
 @dataclass(frozen=True)
 class Neighbors:
     """Thresholds of BLEU Neighbors: the published ones, and those among which dev chooses.
 
-    kernel : name of the kernel
-    tau, min_neighbors, max_share : of the reading ``tau``
+    kernels : name (of `KERNELS`) -> kernel and its tau of the reading ``tau``
+    min_neighbors, max_share : of the reading ``tau``
     taus, dev_min_neighbors : of the reading ``dev``, which knows no greatest share
     """
 
-    kernel: str
-    tau: float
+    kernels: Mapping[str, tuple[str, float]]
     min_neighbors: int
     max_share: float
     taus: Sequence[float]
@@ -80,7 +89,7 @@ class Neighbors:
 
 @dataclass(frozen=True)
 class Context:
-    """What own models see: kernels of all outputs with all outputs by view, ratings, settings, and
+    """What own models see: kernels of all outputs with all outputs by model, ratings, settings, and
     what may be a reference of ΔBLEU."""
 
     matrices: Mapping[str, Array]
@@ -89,8 +98,14 @@ class Context:
     neighbors: Neighbors
 
     @classmethod
-    def of(cls, texts: Texts, neighbors: Neighbors, threads: int | None = None) -> Context:
-        """Compute the kernels."""
+    def of(
+        cls,
+        texts: Texts,
+        neighbors: Neighbors,
+        threads: int | None = None,
+        options: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> Context:
+        """Compute the kernels; ``options`` are theirs, by kernel."""
         rated = texts.rated
         views = {
             "text": rated["words"].tolist(),
@@ -98,13 +113,20 @@ class Context:
         }
         return cls(
             {
-                name: kernel(neighbors.kernel, own, own, threads=threads)
-                for name, own in views.items()
+                model: _kernel(neighbors.kernels[name][0], views[view], threads, options or {})
+                for model, (name, view) in VIEWS.items()
+                if name in neighbors.kernels
             },
             rated["median_quality"].to_numpy(np.float64),
             delta_bleu.Pool.of(texts),
             neighbors,
         )
+
+
+def _kernel(
+    name: str, texts: list[str], threads: int | None, options: Mapping[str, Mapping[str, Any]]
+) -> Array:
+    return kernel(name, texts, texts, threads=threads, **options.get(name, {}))
 
 
 def to_scale(prediction: Array) -> Array:
@@ -126,20 +148,20 @@ def _worth(prediction: Array, truth: Array) -> float:
     return -np.inf if np.isnan(value) else value
 
 
-def _published_tau(context: Context, split: Split, view: str) -> Array:
+def _published_tau(context: Context, split: Split, model: str) -> Array:
     own, train = context.neighbors, split.train
-    means, counts = neighbor_means(
-        context.matrices[view][np.ix_(split.test, train)], context.rating[train], own.tau
-    )
+    _, tau = own.kernels[VIEWS[model][0]]
+    matrix = context.matrices[model][np.ix_(split.test, train)]
+    means, counts = neighbor_means(matrix, context.rating[train], tau)
     return enough_evidence(means, counts, len(train), own.min_neighbors, own.max_share)
 
 
-def _dev_tau(context: Context, split: Split, view: str) -> Array:
+def _dev_tau(context: Context, split: Split, model: str) -> Array:
     own, train = context.neighbors, split.train
     rating = context.rating
 
     def predict(rows: Array, tau: float) -> Array:
-        matrix = context.matrices[view][np.ix_(rows, train)]
+        matrix = context.matrices[model][np.ix_(rows, train)]
         means, counts = neighbor_means(matrix, rating[train], tau)
         return enough_evidence(means, counts, len(train), own.dev_min_neighbors, 1.0)
 
@@ -155,10 +177,10 @@ READINGS: dict[str, Callable[[Context, Split, str], Array]] = {
 }
 
 
-def _seen_as(
-    view: str, rule: Callable[[Context, Split, str], Array]
+def _by_rule(
+    model: str, rule: Callable[[Context, Split, str], Array]
 ) -> Callable[[Context, Split], Array]:
-    return lambda context, split: rule(context, split, view)
+    return lambda context, split: rule(context, split, model)
 
 
 def _delta_bleu(human: bool) -> Callable[[Context, Split], Array]:
@@ -172,10 +194,13 @@ def _delta_bleu(human: bool) -> Callable[[Context, Split], Array]:
 
 
 PREDICTORS: dict[tuple[str, str], Callable[[Context, Split], Array]] = {
-    (model, reading): _seen_as(view, rule)
-    for model, view in VIEWS.items()
-    for reading, rule in READINGS.items()
+    (model, reading): _by_rule(model, rule) for model in VIEWS for reading, rule in READINGS.items()
 } | {(model, "dev"): _delta_bleu(human) for model, human in DELTA_BLEU.items()}
+
+
+def there(context: Context, model: str) -> bool:
+    """Whether a model has what it needs: its kernel, if it has one."""
+    return model in context.matrices or model not in VIEWS
 
 
 def outputs(texts: Texts, metrics: pd.DataFrame, context: Context, seed: int) -> pd.DataFrame:
@@ -208,10 +233,11 @@ def outputs(texts: Texts, metrics: pd.DataFrame, context: Context, seed: int) ->
                     table.loc[getattr(split, part), name] = part
     for experiment, splits in experiments.items():
         for (model, reading), predict in PREDICTORS.items():
-            name = f"{experiment}:{model}:{reading}"
-            table[name] = _predicted(predict, context, splits)
+            if there(context, model):
+                name = f"{experiment}:{model}:{reading}"
+                table[name] = _predicted(predict, context, splits)
     harder = cross_validation(apart(rated), seed)
-    for model in OWN:
+    for model in filter(lambda name: there(context, name), OWN):
         predict = PREDICTORS[model, "dev"]
         table[f"cross_validation:{model}:dev_apart"] = _predicted(predict, context, harder)
     return table
@@ -290,7 +316,7 @@ def learning_curve(
         drawn = [(n, subset) for n in counts if n < whole for subset in range(subsets)]
         for size, subset in [*drawn, (whole, 0)]:
             kept = smaller(splits, size, subset, seed) if size < whole else splits
-            for model in OWN:
+            for model in filter(lambda name: there(context, name), CURVE):
                 raw = _predicted(PREDICTORS[model, "dev"], context, kept)
                 rows.append(
                     {"model": model, "reading": reading, "size": size, "subset": subset}

@@ -31,6 +31,7 @@ from refless.experiments.rnn_qe_outputs import (
     OWN,
     PREDICTORS,
     SCALE,
+    VIEWS,
     statistics,
     to_scale,
 )
@@ -140,8 +141,11 @@ def baselines(outputs: pd.DataFrame, provenance: str) -> list[Predictor]:
     return found
 
 
-def own_models(outputs: pd.DataFrame, experiment: str, provenance: str) -> list[Predictor]:
-    """The models that the paper does not have, from their columns in ``outputs``."""
+def own_models(
+    outputs: pd.DataFrame, experiment: str, provenance: str, missing: Mapping[str, str]
+) -> list[Predictor]:
+    """The models that the paper does not have, from their columns in ``outputs``; of those whose
+    kernel is ``missing``, why."""
     wanted = [*PREDICTORS, *((model, "dev_apart") for model in OWN)]
     found = []
     for model, reading in wanted:
@@ -158,6 +162,9 @@ def own_models(outputs: pd.DataFrame, experiment: str, provenance: str) -> list[
                     own_note(model, reading),
                 )
             )
+        elif (model, reading) in PREDICTORS and VIEWS.get(model, ("",))[0] in missing:
+            note = f"not available: {missing[VIEWS[model][0]]}"
+            found.append(Predictor(model, reading, note=note))
     return found
 
 
@@ -297,6 +304,7 @@ def table3(
     provenance: str,
     bootstrap: Bootstrap,
     absent: str = "",
+    missing: Mapping[str, str] | None = None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Cross-validation over all rated outputs; the table and Williams' tests.
 
@@ -306,11 +314,12 @@ def table3(
     setups : predictions by set-up
     others : by reading (of `READINGS`) and set-up, those that there are
     absent : why there are no outputs
+    missing : name of a kernel (`refless.experiments.rnn_qe_outputs.KERNELS`) -> why it is not there
     """
     if absent:
         return _finish(_absent_rows(published, absent), published, ["setup"]), _tests([])
     truth = outputs["rating"].to_numpy(np.float64)
-    predictors = _predictors(outputs, "cross_validation", setups, provenance)
+    predictors = _predictors(outputs, "cross_validation", setups, provenance, missing or {})
     ids = outputs["id"].tolist()
     for (reading, setup), given in others.items():
         note = _join(READINGS[reading], given.note)
@@ -328,12 +337,14 @@ def cross_table(
     provenance: str,
     bootstrap: Bootstrap,
     absent: str = "",
+    missing: Mapping[str, str] | None = None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Table 4 (``cross_domain``) or 5 (``cross_system``): three configurations, one test part.
 
     Parameters
     ----------
     setups : predictions by (configuration, set-up)
+    absent, missing : as of `table3`
     """
     keys = ["setup", "configuration"]
     if absent:
@@ -346,7 +357,8 @@ def cross_table(
     first: dict[tuple[str, str], Predictor] = {}
     for configuration in (1, 2, 3):
         given = {setup: setups[configuration, setup] for setup in SETUPS}
-        predictors = _predictors(own, f"{experiment}_{configuration}", given, provenance)
+        name = f"{experiment}_{configuration}"
+        predictors = _predictors(own, name, given, provenance, missing or {})
         part, compare = _section(predictors, truth, weights)
         for row in part:
             row["configuration"] = str(configuration)
@@ -380,13 +392,17 @@ def _ours(row: Mapping[str, Any]) -> bool:
 
 
 def _predictors(
-    outputs: pd.DataFrame, experiment: str, setups: Mapping[int, Trained], provenance: str
+    outputs: pd.DataFrame,
+    experiment: str,
+    setups: Mapping[int, Trained],
+    provenance: str,
+    missing: Mapping[str, str],
 ) -> list[Predictor]:
     ids = outputs["id"].tolist()
     return [
         *baselines(outputs, provenance),
         *(trained(setup, setups[setup], ids) for setup in SETUPS),
-        *own_models(outputs, experiment, provenance),
+        *own_models(outputs, experiment, provenance, missing),
     ]
 
 
@@ -559,5 +575,6 @@ def lead_text(experiment: str, bootstrap: Bootstrap) -> str:
         " square brackets; * sees human references of the test instances. p: one-sided, of"
         " Williams' test on Pearson's r, against the metric for which it is largest, against set-up"
         " 1 and, in tables 4 and 5, against the same row of configuration 1. All tests, Spearman's"
-        " too, are in the file `..._williams.csv`."
+        " too, are in the file `..._williams.csv`. `rouge_neighbors` and `meteor_neighbors` are"
+        " BLEU Neighbors with these kernels; `..._mr` compares MR and text, not the text alone."
     )
