@@ -16,27 +16,16 @@ from scipy import stats
 
 from refless import figures
 from refless.errors import FormatError, SettingError, StaleError
+from refless.experiments import delta_bleu_predictor, delta_bleu_units
 from refless.experiments.delta_bleu import (
     ALL,
     HIGH,
     LEAST,
-    MODULES,
-    NUMBER_COLUMNS,
     SINGLE,
-    TEST_COLUMNS,
     Cell,
     Counted,
     Dialogues,
-    Settings,
-    bootstrap_pool,
-    figure_numbers,
-    kendall_all,
-    main_cells,
-    observations,
-    plain_pool,
     read_dialogues,
-    spearman_rows,
-    table_numbers,
     tokenize,
     weights,
 )
@@ -46,6 +35,7 @@ from refless.experiments.delta_bleu_predictor import (
     calibrated,
     context_means,
     kernel_means,
+    paired,
     predictor_numbers,
     same_context,
     same_mr,
@@ -60,6 +50,25 @@ from refless.experiments.delta_bleu_table2 import (
     read_task_numbers,
     table2,
     table2_markdown,
+)
+from refless.experiments.delta_bleu_units import (
+    MODULES,
+    NUMBER_COLUMNS,
+    REFERENCES,
+    RULES,
+    TEST_COLUMNS,
+    Observations,
+    Settings,
+    bootstrap_pool,
+    compared,
+    figure_numbers,
+    kendall_all,
+    main_cells,
+    observations,
+    plain_pool,
+    spearman_rows,
+    table_numbers,
+    variant_cells,
 )
 from refless.kernels import code_signature, kernel, matches_code
 from refless.models.delta_bleu import corpus_bleu, corpus_delta_bleu, sentence_bleu
@@ -185,7 +194,9 @@ def test_observations_are_scores_of_units_counted_anew(humans: int) -> None:
     own = read_dialogues(texts, small_gold())
     pool = plain_pool(np.arange(12), 2)
     cells = CELLS if humans == 1 else CELLS[2:9:3]
-    m, q, _ = observations(Counted(own, 2), cells, pool, 5, seed=7)
+    found_all = observations(Counted(own, 2), cells, pool, 5, seed=7)
+    m, q = found_all.m, found_all.q
+    fixed = found_all.in_fixed_order(1)
     assert m.shape == (len(cells), 2, 6 * 2)
     words = texts.set_index(["context_id", "model"])["text"]
     quality = texts.set_index(["context_id", "model"])["quality"]
@@ -199,6 +210,7 @@ def test_observations_are_scores_of_units_counted_anew(humans: int) -> None:
                 place = assignment, number * 2 + unit
                 gap = np.mean([quality[c, a] - quality[c, b] for c in members])
                 assert q[place] == pytest.approx(sign[assignment, unit] * gap)
+                assert fixed.q[place] == pytest.approx(gap)
                 for k, cell in enumerate(cells):
                     found = [direct_references(texts, cell, c, {a, b}) for c in members]
                     references = [[text for text, _ in one] for one in found]
@@ -217,6 +229,67 @@ def test_observations_are_scores_of_units_counted_anew(humans: int) -> None:
                         scored.append(score)
                     expected = sign[assignment, unit] * (scored[0] - scored[1])
                     assert m[(k, *place)] == pytest.approx(expected, abs=1e-12), cell
+                    if k == 0:
+                        assert fixed.m[(0, *place)] == pytest.approx(
+                            scored[0] - scored[1], abs=1e-12
+                        )
+
+
+def test_a_drawn_order_counts_what_sets_a_pair_apart_as_a_whole() -> None:
+    """One pair, metric and ratings agree that its first system is better, and in nothing else."""
+    generator = np.random.default_rng(0)
+    m, q = (1 + 0.5 * generator.normal(size=(200, 40)) for _ in range(2))
+    sign = generator.choice([-1.0, 1.0], m.shape)
+    drawn = Observations((sign * m)[None], sign * q, sign, np.zeros(1))
+    fixed = drawn.in_fixed_order(1)
+    np.testing.assert_allclose(fixed.m[0], m)
+    assert spearman_rows(drawn.m, drawn.q).mean() > 0.6
+    assert abs(spearman_rows(fixed.m, fixed.q).mean()) < 0.05
+
+
+def by_hand() -> Dialogues:
+    """Weights of human, alpha, beta, gamma: 0, 0.8, 0.2, -0.8; then 0.9, -0.6, -0.4, -0.2."""
+    quality = [[0.5, 0.9, 0.6, 0.1], [0.95, 0.2, 0.3, 0.4]]
+    return read_dialogues(
+        pd.DataFrame(
+            [
+                {
+                    "text": f"{name} says {context}",
+                    "quality": quality[context][k],
+                    "n_ratings": 3,
+                    "system": name,
+                    "context_id": f"c{context}",
+                }
+                for context in (0, 1)
+                for k, name in enumerate(["human", "alpha", "beta", "gamma"])
+            ]
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("cell", "number", "fallback"),
+    [
+        # of six contexts and pairs; only alpha, for beta and gamma, reaches 0.6 in the first
+        (Cell("bleu", HIGH), 1, 2 / 6),
+        (Cell("delta_bleu", HIGH), 1, 2 / 6),
+        (Cell("bleu"), 2, 0),
+        # alpha and beta are left with weights of 0 and -0.8
+        (Cell("delta_bleu"), 2, 1 / 6),
+        (Cell("delta_bleu", lacking="written"), 2, 0),
+        # the human response alone; with beta; with alpha; and three times itself in the second
+        (Cell("bleu", "w>=0"), (1 + 2 + 2 + 3) / 6, 0),
+        (Cell("delta_bleu", "w>=0"), (1 + 2 + 2 + 3) / 6, 1 / 6),
+        (Cell("bleu", SINGLE), 1, 0),
+        (Cell("delta_bleu", SINGLE), 1, 3 / 6),
+    ],
+)
+def test_how_many_references_there_are_and_where_the_human_stands_in(
+    cell: Cell, number: float, fallback: float
+) -> None:
+    counted = Counted(by_hand(), 2)
+    assert counted.references(cell, np.array([0, 1])) == pytest.approx((number, fallback))
+    assert counted.references(cell, np.array([1]))[1] == 0
 
 
 def test_the_formula_as_written_lets_a_negative_denominator_stand() -> None:
@@ -280,6 +353,7 @@ SETTINGS = Settings(
     assignments=30,
     figure_assignments=10,
     draws=100,
+    figure_draws=100,
     times=2,
     seeds=(1, 2),
     thresholds=(0.6, 0, -1),
@@ -290,9 +364,11 @@ SETTINGS = Settings(
 
 @pytest.fixture(scope="module")
 def numbers() -> Numbers:
-    own = read_dialogues(small_texts(contexts=24), small_gold())
+    texts = small_texts(contexts=24)
+    texts.loc[texts["context_id"].isin(["c4", "c7"]), "quality"] /= 4  # no good reference
+    own = read_dialogues(texts, small_gold())
     table, tests = table_numbers(Counted(own, 2), SETTINGS)
-    figure = figure_numbers(Counted(own, 3), SETTINGS)
+    figure = figure_numbers(Counted(own, 2), SETTINGS)
     rows = pd.concat([table, figure], ignore_index=True)
     return Numbers("small", "computed", rows, tests)
 
@@ -309,8 +385,16 @@ def test_table_2_has_every_cell_beside_the_paper(numbers: Numbers) -> None:
     own = table[(table["task"] == "small")]
     base = own[(own["rule"] == "smooth") & (own["centre"] == "scale") & (own["gold"] == 0)]
     base = base[(base["tokens"] == "words") & (base["lacking"] == "raised")]
-    cells = base[base["references"].isin([SINGLE, HIGH, ALL])]
-    assert len(cells) == 9
+    fixed = base[base["first"] == "fixed"]
+    assert fixed[KEYS].to_numpy().tolist() == [[c.metric, c.references] for c in main_cells()]
+    base = base[base["first"] == "random"]
+    cells = base[base["references"].isin(REFERENCES)]
+    assert len(cells) == 15
+    assert cells["references_per_context"].between(1, 3).all()
+    note = cells["note"].str.contains("most references are machine outputs")
+    assert cells.loc[note, KEYS].to_numpy().tolist() == [
+        [metric, ALL] for metric in ("bleu", "sbleu", "delta_bleu")
+    ]
     assert (cells["spearman_low"] <= cells["spearman"] + 0.1).all()
     assert (cells["spearman_seeds_low"] <= cells["spearman"]).all()
     assert (cells["spearman_seeds_high"] >= cells["spearman"]).all()
@@ -321,11 +405,17 @@ def test_table_2_has_every_cell_beside_the_paper(numbers: Numbers) -> None:
     assert set(own["gold"]) == {0, 1}
     assert {"left_out", "written", "raised"} >= set(own["lacking"])
     other = table[table["task"] == "other"]
-    assert len(other) == 9
+    assert len(other) == 15
     assert other["note"].str.contains("no file").all()
     text = table2_markdown(table, comparison_table([numbers]), ["small", "other"])
     assert "## small: 24 contexts, 6 pairs of systems, units of 4: 36 observations" in text
     assert "[0.415, 0.546]" in text
+    lines = [line.split(" | ") for line in text.splitlines() if "| left_out |" in line]
+    left = own[own["lacking"] == "left_out"]
+    assert len(lines) == len(left) > 0
+    sizes = left[["contexts", "n"]].astype(str).to_numpy().tolist()
+    assert [[line[-2], line[-1].rstrip(" |")] for line in lines] == sizes
+    assert set(left["contexts"]) == {22}
     assert "No file" not in text.split("## other")[0]
 
 
@@ -340,6 +430,34 @@ def test_the_tests_compare_the_same_units(numbers: Numbers) -> None:
     assert row["spearman_b"] == pytest.approx(value)
     assert row["difference"] == pytest.approx(row["spearman_a"] - row["spearman_b"])
     assert tests["note"].dropna().tolist() == ["not available: no file"]
+    text = table2_markdown(table2([numbers], published()), tests, ["small"])
+    assert "| sBLEU, w>=0.4 | BLEU, w>=0.4 |" in text
+    assert "| ΔBLEU, all, signed, centre mean | BLEU, w>=0.6 |" in text
+    assert "| ΔBLEU, w>=0.2, tokens blanks | BLEU, w>=0.2, tokens blanks |" in text
+
+
+def test_every_claim_can_be_tested() -> None:
+    pairs = compared([*main_cells(), *variant_cells(gold=True)])
+    assert len(set(pairs)) == len(pairs)
+    for references in REFERENCES:
+        for tokens in ("words", "blanks"):
+            cells = {m: Cell(m, references, tokens=tokens) for m in ("bleu", "sbleu", "delta_bleu")}
+            assert (cells["delta_bleu"], cells["bleu"]) in pairs
+            assert (cells["delta_bleu"], cells["sbleu"]) in pairs
+            assert (cells["sbleu"], cells["bleu"]) in pairs
+    for rule in RULES:
+        for changed in ({"centre": "mean"}, {"gold": True}, {"lacking": "written"}, {}):
+            for references in (ALL, HIGH):
+                assert (Cell("delta_bleu", rule=rule, **changed), Cell("bleu", references)) in pairs
+
+
+def test_small_units_get_fewer_assignments(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = read_dialogues(small_texts(contexts=24))
+    monkeypatch.setattr(delta_bleu_units, "MOST_OBSERVATIONS", 720)
+    rows = figure_numbers(Counted(own, 2), SETTINGS)
+    units = rows[rows["kind"] == "unit"].drop_duplicates("unit").set_index("unit")
+    assert units["n"].to_dict() == {1: 6 * 24, 4: 6 * 6}
+    assert units["assignments"].to_dict() == {1: 720 // (6 * 24), 4: 10}
 
 
 def test_the_panels_of_figure_2(numbers: Numbers, tmp_path: Path) -> None:
@@ -347,6 +465,9 @@ def test_the_panels_of_figure_2(numbers: Numbers, tmp_path: Path) -> None:
     assert set(rows.loc["threshold", "references"]) == {"w>=0.6", "w>=0", "w>=-1"}
     assert set(rows.loc["unit", "unit"]) == {1, 4}
     assert set(rows.loc["order", "order"]) == {1, 2, 3}
+    points = rows.loc[["threshold", "unit", "order"]]
+    assert (points["spearman_low"] < points["spearman_high"]).all()
+    assert points["spearman_ci95_low"].isna().all()
     everything = rows.loc["threshold"]
     everything = everything[everything["references"] == "w>=-1"].set_index("metric")["spearman"]
     table = numbers.rows[numbers.rows["kind"] == "table"].drop_duplicates(KEYS)
@@ -436,6 +557,16 @@ def test_means_over_the_context(candidates: Candidates) -> None:
             assert np.isnan(similar[row])
 
 
+@pytest.mark.parametrize("batch", [1, 7, 40, 10_000])
+def test_groups_are_walked_whole_and_equal_means_tie(
+    candidates: Candidates, monkeypatch: pytest.MonkeyPatch, batch: int
+) -> None:
+    expected = kernel_means(candidates, "bleu.char"), context_means(candidates)
+    monkeypatch.setattr(delta_bleu_predictor, "BATCH", batch)
+    np.testing.assert_array_equal(kernel_means(candidates, "bleu.char"), expected[0])
+    np.testing.assert_array_equal(context_means(candidates), expected[1])
+
+
 def test_calibration_is_a_line_of_other_groups() -> None:
     generator = np.random.default_rng(0)
     group = np.repeat(np.arange(40), 3)
@@ -478,16 +609,46 @@ def test_the_table_of_predictors(candidates: Candidates) -> None:
     rows = predictor_numbers(candidates, {"bleu.char": 0.08}, 5, 0.66, 100, 1)
     assert set(COLUMNS) <= set(rows.columns)
     assert rows["model"].tolist() == [
-        *("context_mean", "sbleu", *["delta_bleu"] * 4, "kernel_mean", "neighbors")
+        *("context_mean", "sbleu", *["delta_bleu"] * 4, "kernel_mean", "neighbors"),
+        *["delta_bleu"] * 4,
     ]
+    against = rows[rows["against"] == "bleu.char"]
+    assert against["variant"].tolist() == rows["variant"].tolist()[2:6]
+    assert (against["n_covered"] <= rows["n_covered"].iloc[7]).all()
     assert (rows["references"] == 5).all()
     # good texts share words with good texts here, and with the human ones
     assert rows.loc[rows["model"] == "sbleu", "spearman"].iloc[0] > 0.3
     own = [Numbers("small", "computed", rows), Numbers("nem", absent="no file")]
-    table = predictor_table(own)
+    table = predictor_table(own, {"small": {"meteor.nltk35": "METEOR needs WordNet"}})
+    lost = table[table["note"] == "not available: METEOR needs WordNet"].iloc[0]
+    assert (lost["model"], lost["kernel"]) == ("neighbors", "meteor.nltk35")
     text = predictor_markdown(table, ["small", "nem"])
     assert "## small: 90 texts, 5.0 references a text" in text
     assert "Not available: no file." in text
+    assert "| BLEU Neighbors | `meteor.nltk35` | – | – | – |" in text
+    assert "| signed, centre mean | `bleu.char` |" in text
+
+
+def test_two_scores_are_compared_on_the_texts_that_have_both() -> None:
+    generator = np.random.default_rng(0)
+    group = np.repeat(np.arange(30), 3)
+    quality = generator.random(90)
+    score, other = (quality + noise * generator.normal(size=90) for noise in (0.1, 0.6))
+    score[:7], other[80:] = np.nan, np.nan
+    found = paired(score, other, quality, group, 200, 0)
+    both = slice(7, 80)
+    for name, own in (("spearman", score), ("spearman_against", other)):
+        expected = stats.spearmanr(own[both], quality[both]).statistic
+        assert found[name] == pytest.approx(expected)
+        assert found[f"{name}_low"] < expected < found[f"{name}_high"]
+    assert found["n_covered"] == 73
+    assert found["difference"] == pytest.approx(found["spearman"] - found["spearman_against"])
+    assert 0 < found["difference_low"] < found["difference"] < found["difference_high"]
+    same = paired(score, score, quality, group, 200, 0)
+    assert (same["difference_low"], same["difference"], same["difference_high"]) == (0, 0, 0)
+    nothing = paired(np.full(90, np.nan), score, quality, group, 200, 0)
+    assert nothing["n_covered"] == 0
+    assert np.isnan(nothing["difference_low"])
 
 
 # ---- what is shipped, and the real data ----------------------------------------------------------
@@ -548,8 +709,10 @@ def test_the_trial_on_dstc7_comes_out() -> None:
         Cell("bleu", ALL, "floor"),
         Cell("delta_bleu", ALL, "floor", lacking="written"),
     ]
-    m, q, _ = observations(counted, cells, plain_pool(np.arange(1000), 50), 100, seed=1)
-    rho = spearman_rows(m, q).mean(axis=1)
+    found = observations(counted, cells, plain_pool(np.arange(1000), 50), 100, seed=1)
+    rho = spearman_rows(found.m, found.q).mean(axis=1)
     np.testing.assert_allclose(rho[:4], [0.280, 0.382, 0.325, 0.148], atol=0.006)
     assert rho[4] == pytest.approx(0.164, abs=0.02)
     assert counted.lacking().sum() == 155
+    number, fallback = counted.references(cells[1], np.arange(1000))
+    assert (number, fallback) == pytest.approx((1.036, 0.717), abs=0.001)

@@ -7,6 +7,7 @@ from collections import Counter
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 import sacrebleu
 from hypothesis import given, settings
@@ -206,8 +207,8 @@ def test_scores_of_sums_are_the_corpus_score() -> None:
     ("arguments", "named"),
     [
         (([], [], []), "no hypothesis"),
-        (("a b", [["a"]], [[1]]), "one string"),
-        ((["a b"], ["a b"], [[1]]), "one string"),
+        (("a b", [["a"]], [[1]]), "hypotheses are one string"),
+        ((["a b"], ["a b"], [[1]]), "references of item 0 .* one string"),
         ((["a", "b"], [["a"]], [[1]]), "2 hypotheses, but references of 1 items"),
         ((["a"], [["a"]], [[1], [1]]), "weights of 2"),
         ((["a", "b"], [["a"], ["b", "c"]], [[1], [1]]), r"item 1 .* 2 references, but 1 weights"),
@@ -215,12 +216,44 @@ def test_scores_of_sums_are_the_corpus_score() -> None:
         ((["a", "b"], [["a"], ["b"]], [[1], [0.0]]), r"item 1 .* positive weight .*0\.0"),
         ((["a"], [["a"]], [[float("nan")]]), "item 0 .* weight of nan"),
         ((["a"], [["a"]], [["good"]]), "item 0 .* no numbers"),
+        ((["a"], [["a"]], [["0.5"]]), "item 0 .* no numbers"),
+        ((["a"], [["a"]], [[None]]), "item 0 .* no numbers"),
+        ((["a"], [["a"]], [[[1]]]), "item 0 .* no numbers"),
+        ((["a", "b"], [["a"], ["b", "c"]], [[1], [1, [1]]]), "item 1 .* no numbers"),
+        ((["a"], [["a"]], [0.5]), r"weights of item 0 .* no list, but 0\.5"),
+        ((["a"], [["a"]], [None]), "weights of item 0 .* no list, but None"),
+        ((["a"], [["a"]], None), "weights are no list"),
+        ((["a"], [None], [[1]]), "references of item 0 .* no list, but None"),
+        ((["a"], None, [[1]]), "references are no list"),
+        ((None, [["a"]], [[1]]), "hypotheses are no list"),
+        ((["a", ["a", "b"]], [["a"], ["b"]], [[1], [1]]), "hypothesis of item 1 .* no text"),
+        ((["a", "b"], [["a"], [["b"]]], [[1], [1]]), "a reference of item 1 .* no text"),
+        (([None], [["a"]], [[1]]), "hypothesis of item 0 .* no text, but None"),
         ((["a"], [["a"]], [[1.5]]), r"item 0 .* weight of 1\.5"),
     ],
 )
 def test_bad_input_is_named(arguments, named: str) -> None:
     with pytest.raises(SettingError, match=named):
         corpus_delta_bleu(*arguments)
+
+
+@pytest.mark.parametrize("unweighted", [corpus_bleu, sentence_bleu])
+def test_bad_texts_are_named_without_weights_too(unweighted) -> None:
+    with pytest.raises(SettingError, match="references of item 0"):
+        unweighted(["a"], [None])
+    with pytest.raises(SettingError, match="hypothesis of item 0") as error:
+        unweighted([["a", "b"]], [["a b"]])
+    assert "join tokens with blanks" in str(error.value)
+
+
+def test_arrays_and_columns_will_do() -> None:
+    plain = corpus_delta_bleu(["a b", "c"], [["a b"], ["c", "d"]], [[0.5], [1, -1]], 1)
+    assert plain == corpus_delta_bleu(
+        np.array(["a b", "c"]),
+        pd.Series([["a b"], ("c", "d")], index=[5, 7]),
+        [np.array([0.5]), (np.float32(1), Fraction(-1))],
+        1,
+    )
 
 
 @pytest.mark.parametrize("max_order", [0, -1, 1.5])

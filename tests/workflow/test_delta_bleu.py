@@ -101,4 +101,8 @@ def test_shipped_numbers_build_table_and_figure(small: Project) -> None:
     assert set(there["provenance"]) == {"shipped"}
     first = there[(there["task"] == "dstc7") & (there["metric"] == "bleu")].iloc[0]
     assert first["spearman"] == pytest.approx(0.28, abs=0.01)
+    predictor = pd.read_csv(quick.path / "results/tables/delta_bleu_predictor.csv")
+    # WordNet is not at hand, but what was shipped has METEOR
+    assert set(predictor["against"].dropna()) == {"bleu.char", "rouge_l.stem", "meteor.nltk35"}
+    assert predictor["note"].isna().all()
     assert not (quick.path / "resources/data").exists()

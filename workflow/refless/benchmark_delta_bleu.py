@@ -26,12 +26,11 @@ from refless.experiments.delta_bleu import (
     Cell,
     Counted,
     Dialogues,
-    observations,
-    plain_pool,
     read_dialogues,
     tokenize,
     weights,
 )
+from refless.experiments.delta_bleu_units import observations, plain_pool
 from refless.models.delta_bleu import Statistics, corpus_delta_bleu, scores
 from refless.published import markdown
 from refless.sources import load

@@ -25,6 +25,8 @@ from refless.files import whole_file
 # the log of a figure is not for every glyph of its fonts
 logging.getLogger("fontTools").setLevel(logging.WARNING)
 
+Array = np.ndarray
+
 FORMATS = ("pdf", "svg", "png")
 TASK_LABELS = {
     "huse_dialogue": "dialogue",
@@ -218,9 +220,11 @@ def _size_axis(ax: Axes, curves: dict[str, pd.DataFrame]) -> None:
 METRIC_LOOKS = {
     ("bleu", ""): ("BLEU", "#0072B2", "-", "o"),
     ("sbleu", ""): ("sBLEU", "#009E73", "--", "s"),
-    ("delta_bleu", "w>=0.6"): ("ΔBLEU, $w\\geq 0.6$", "#E69F00", "-.", "D"),
-    ("delta_bleu", ""): ("ΔBLEU (B, C: all)", "#D55E00", "-", "^"),
+    ("delta_bleu", ""): ("ΔBLEU", "#D55E00", "-", "^"),
+    ("delta_bleu", "all"): ("ΔBLEU, all references (B, C)", "#E69F00", "-.", "D"),
 }
+DODGE = 0.012
+"""How far apart, as a share of a panel's width, the intervals of two metrics stand."""
 
 
 def delta_bleu_figure(numbers: dict[str, pd.DataFrame]) -> Figure:
@@ -229,7 +233,7 @@ def delta_bleu_figure(numbers: dict[str, pd.DataFrame]) -> Figure:
     Parameters
     ----------
     numbers : by task, columns kind (threshold, unit or order), metric, references, order, unit,
-        spearman, spearman_ci95_low and _high (shaded)
+        spearman, spearman_low and spearman_high
     """
     if not numbers:
         return empty_figure("no task of ΔBLEU is there")
@@ -244,8 +248,8 @@ def delta_bleu_figure(numbers: dict[str, pd.DataFrame]) -> Figure:
     )
     titles = {
         "threshold": "(A) least weight $w$ of a reference",
-        "unit": "(B) contexts in a unit",
-        "order": "(C) highest order of n-grams",
+        "unit": "(B) contexts in a unit, $w\\geq 0.6$",
+        "order": "(C) order of n-grams, $w\\geq 0.6$",
     }
     for line, (task, table) in zip(axes, numbers.items(), strict=True):
         for ax, kind in zip(line, titles, strict=True):
@@ -266,24 +270,28 @@ def delta_bleu_figure(numbers: dict[str, pd.DataFrame]) -> Figure:
 
 
 def _metric_lines(ax: Axes, kind: str, table: pd.DataFrame) -> None:
-    for (metric, references), (label, colour, line, marker) in METRIC_LOOKS.items():
+    """Lines with intervals as bars, side by side: bands of four metrics would hide each other."""
+    for k, ((metric, references), (label, colour, line, marker)) in enumerate(METRIC_LOOKS.items()):
         own = table[table["metric"] == metric]
         if kind == "threshold":
             own = own.assign(threshold=own["references"].str.removeprefix("w>=").astype(float))
-        elif metric == "delta_bleu":
-            own = own[own["references"] == (references or "all")]
+        else:
+            own = own[own["references"] == (references or "w>=0.6")]
         if own.empty or (kind == "threshold" and references):
             continue
         own = own.sort_values(kind)
-        ax.plot(own[kind], own["spearman"], line, color=colour, marker=marker, ms=3.5, label=label)
-        ax.fill_between(
-            own[kind],
-            own["spearman_ci95_low"],
-            own["spearman_ci95_high"],
-            color=colour,
-            alpha=0.12,
-            lw=0,
-        )
+        place = _dodged(own[kind].to_numpy(np.float64), kind, k - (len(METRIC_LOOKS) - 1) / 2)
+        ax.plot(place, own["spearman"], line, color=colour, marker=marker, ms=3.5, label=label)
+        ax.vlines(place, own["spearman_low"], own["spearman_high"], color=colour, lw=0.9, alpha=0.6)
+
+
+def _dodged(place: Array, kind: str, steps: float) -> Array:
+    """Places a few steps to the right; those of panel B stand on a logarithmic axis."""
+    scaled = np.log(place) if kind == "unit" else place
+    shift = steps * DODGE * max(np.ptp(scaled), 1e-9)
+    if kind == "threshold":  # its axis runs from high to low
+        shift = -shift
+    return np.exp(scaled + shift) if kind == "unit" else scaled + shift
 
 
 def set_heat_maps(table: pd.DataFrame, titles: dict[str, str]) -> Figure:

@@ -33,6 +33,7 @@ rule score_delta_bleu:
 rule predict_delta_bleu:
     input:
         ratings=predictor_ratings,
+        wordnet=predictor_wordnet,
         code=code("predict_delta_bleu.py", *predictor_kernel_modules()),
     output:
         csv="results/delta_bleu/{task}/predictor.csv",
@@ -46,10 +47,11 @@ rule predict_delta_bleu:
     threads: 8
     params:
         references=predictor_references_option,
-        settings=as_json(predictor_settings()),
+        wordnet=predictor_wordnet_option,
+        settings=predictor_task_settings,
     shell:
         "python workflow/scripts/predict_delta_bleu.py --ratings results/ratings/{wildcards.task}"
-        " {params.references} --settings {params.settings} --out {output.csv} --log {log}"
+        " {params.references} {params.wordnet} --settings {params.settings} --out {output.csv} --log {log}"
 
 
 rule tabulate_delta_bleu_table2:
@@ -119,7 +121,8 @@ rule tabulate_delta_bleu_predictor:
     params:
         numbers=delta_bleu_predictor_option,
         absent=delta_bleu_predictor_absent,
+        missing=predictor_missing(),
         settings=predictor_all_settings(),
     shell:
         "python workflow/scripts/tabulate_delta_bleu_predictor.py {params.numbers}"
-        " --absent {params.absent} --settings {params.settings} --out {output.csv} --log {log}"
+        " --absent {params.absent} --missing {params.missing} --settings {params.settings} --out {output.csv} --log {log}"

@@ -130,7 +130,7 @@ def delta_bleu_predictor_absent(wildcards):
 
 
 def delta_bleu_settings(task):
-    """The settings of one task, for the scripts (`Settings` of delta_bleu.py)."""
+    """The settings of one task, for the scripts (`Settings` of delta_bleu_units.py)."""
     own = DELTA_BLEU["tasks"][task]
     return {
         "unit": own["unit"],
@@ -138,6 +138,7 @@ def delta_bleu_settings(task):
         "assignments": DELTA_BLEU["assignments"],
         "figure_assignments": DELTA_BLEU["figure_assignments"],
         "draws": DELTA_BLEU["bootstrap"]["draws"],
+        "figure_draws": DELTA_BLEU["bootstrap"]["figure_draws"],
         "times": DELTA_BLEU["bootstrap"]["assignments"],
         "seeds": DELTA_BLEU["seeds"],
         "thresholds": DELTA_BLEU["thresholds"],
@@ -153,25 +154,59 @@ def delta_bleu_all_settings():
     return as_json({task: delta_bleu_settings(task) for task in DELTA_BLEU["tasks"]})
 
 
-def predictor_settings():
-    """The kernels and thresholds are those of BLEU Neighbors."""
+def predictor_kernels():
+    """Kernel -> tau, those of BLEU Neighbors."""
     models = [NEIGHBORS["models"][name] for name in PREDICTOR["models"]]
+    return {model["kernels"][0]: model["tau"] for model in models}
+
+
+def predictor_lacking(task):
+    """Kernel -> why it cannot be computed; shipped numbers have them all."""
+    if delta_bleu_mode("predictor", task) != "computed":
+        return {}
+    return {kernel: lacks(kernel) for kernel in predictor_kernels() if lacks(kernel)}
+
+
+def predictor_settings(task):
+    lacking = predictor_lacking(task)
     return {
-        "kernels": {model["kernels"][0]: model["tau"] for model in models},
+        "kernels": {
+            k: tau for k, tau in predictor_kernels().items() if k not in lacking
+        },
         "min_neighbors": NEIGHBORS["min_neighbors"],
         "max_share": NEIGHBORS["max_share"],
         **PREDICTOR["bootstrap"],
     }
 
 
+def predictor_task_settings(wildcards):
+    return as_json(predictor_settings(wildcards.task))
+
+
 def predictor_all_settings():
-    return as_json({task: predictor_settings() for task in PREDICTOR["tasks"]})
+    return as_json({task: predictor_settings(task) for task in PREDICTOR["tasks"]})
+
+
+def predictor_missing():
+    return as_json({task: predictor_lacking(task) for task in PREDICTOR["tasks"]})
 
 
 def predictor_kernel_modules():
-    return sorted(
-        {f"kernels/{name.split('.')[0]}" for name in predictor_settings()["kernels"]}
-    )
+    return sorted({f"kernels/{name.split('.')[0]}" for name in predictor_kernels()})
+
+
+def predictor_wordnet(wildcards):
+    """What METEOR needs besides texts, if it is among the kernels."""
+    return [
+        path
+        for kernel in predictor_settings(wildcards.task)["kernels"]
+        if kernel.startswith("meteor.")
+        for path in kernel_resources([kernel])
+    ]
+
+
+def predictor_wordnet_option(wildcards):
+    return f"--wordnet {DATA}/{WORDNET}" if predictor_wordnet(wildcards) else ""
 
 
 def delta_bleu_gold(wildcards):

@@ -5,8 +5,8 @@ import json
 from pathlib import Path
 
 from refless import figures
-from refless.experiments.delta_bleu import NUMBER_COLUMNS
 from refless.experiments.delta_bleu_table2 import read_task_numbers
+from refless.experiments.delta_bleu_units import NUMBER_COLUMNS
 from refless.scripting import directories, run
 
 

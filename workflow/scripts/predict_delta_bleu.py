@@ -37,10 +37,13 @@ def main(arguments: argparse.Namespace) -> None:
         ratings = read_table(arguments.ratings / "ratings.csv", RATING_COLUMNS)
         candidates = same_context(separate_items(texts, ratings))
     begin = time.perf_counter()
-    rows = predictor_numbers(candidates, **settings)
+    wordnet = {} if arguments.wordnet is None else {"wordnet": str(arguments.wordnet)}
+    options = {k: wordnet if k.startswith("meteor.") else {} for k in settings["kernels"]}
+    rows = predictor_numbers(candidates, **settings, options=options)
     log.info("%d models in %.1f s", len(rows), time.perf_counter() - begin)
     data = text_sum([about["text_sum"], *candidates.texts])
-    signed = [code_signature(MODULES, data), *(signature(k, data) for k in settings["kernels"])]
+    signed = [code_signature(MODULES, data)]
+    signed += [signature(kernel, data, **own) for kernel, own in options.items()]
     mark = {"task": about["task"], "provenance": "computed"}
     write_numbers(
         rows,
@@ -62,6 +65,7 @@ parser.add_argument(
     default=[],
     help="directories of human references by MR, named like the data sets in the ratings",
 )
+parser.add_argument("--wordnet", type=Path, help="WordNet 3.0 in nltk's layout, for METEOR")
 parser.add_argument("--settings", required=True, help="JSON: kernels, min_neighbors, ...")
 parser.add_argument("--out", type=Path, required=True, help="CSV; a JSON is put beside it")
 

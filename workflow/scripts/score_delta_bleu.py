@@ -8,15 +8,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from refless.experiments.delta_bleu import (
+from refless.experiments.delta_bleu import Cell, Counted, read_dialogues
+from refless.experiments.delta_bleu_units import (
     MODULES,
     NUMBER_COLUMNS,
     TEST_COLUMNS,
-    Cell,
-    Counted,
     Settings,
     figure_numbers,
-    read_dialogues,
     table_numbers,
 )
 from refless.files import read_json
@@ -39,12 +37,10 @@ def main(arguments: argparse.Namespace) -> None:
     settings = Settings(**{k: tuple(v) if isinstance(v, list) else v for k, v in asked.items()})
     dialogues = read_dialogues(texts, gold)
     begin = time.perf_counter()
-    table, tests = table_numbers(
-        Counted(dialogues, Cell("bleu").order), settings, arguments.threads
-    )
+    counted = Counted(dialogues, Cell("bleu").order)
+    table, tests = table_numbers(counted, settings, arguments.threads)
     log.info("table: %d rows in %.1f s", len(table), time.perf_counter() - begin)
     begin = time.perf_counter()
-    counted = Counted(dialogues, max(settings.orders))
     figure = figure_numbers(counted, settings, arguments.threads)
     log.info("figure: %d points in %.1f s", len(figure), time.perf_counter() - begin)
     numbers = pd.concat([table, figure], ignore_index=True)

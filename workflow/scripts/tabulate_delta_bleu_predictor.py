@@ -25,7 +25,7 @@ def main(arguments: argparse.Namespace) -> None:
         "predictor",
         COLUMNS,
     )
-    table = predictor_table(numbers)
+    table = predictor_table(numbers, json.loads(arguments.missing))
     write_table(table, arguments.out)
     write_signed_markdown(
         arguments.out.with_suffix(".md"),
@@ -41,6 +41,7 @@ parser.add_argument(
     "--numbers", nargs="*", default=[], metavar="TASK=DIRECTORY", help="of predict_delta_bleu.py"
 )
 parser.add_argument("--absent", default="{}", help="JSON: why a task has no numbers")
+parser.add_argument("--missing", default="{}", help="JSON: task -> kernel -> why it is not there")
 parser.add_argument("--settings", required=True, help="JSON: the settings of each task")
 parser.add_argument("--out", type=Path, required=True)
 

@@ -4,7 +4,6 @@ import argparse
 import json
 from pathlib import Path
 
-from refless.experiments.delta_bleu import NUMBER_COLUMNS
 from refless.experiments.delta_bleu_table2 import (
     KEYS,
     LEAD,
@@ -14,6 +13,7 @@ from refless.experiments.delta_bleu_table2 import (
     table2,
     table2_markdown,
 )
+from refless.experiments.delta_bleu_units import NUMBER_COLUMNS
 from refless.provenance import write_signed_markdown
 from refless.published import read_published
 from refless.ratings import write_table

@@ -12,14 +12,14 @@ neighbors      BLEU Neighbors: mean quality of all similar rated texts, of whate
 =============  ==================================================================================
 
 A reference never comes from the system whose text is rated. Scores that are no quality become one
-by a straight line fitted on other contexts (`calibrated`), so that errors can be compared.
+by a straight line fitted on other contexts (`calibrated`), so that errors can be compared. Models
+cover different texts, so ΔBLEU is also compared with BLEU Neighbors on those that both cover.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -40,18 +40,34 @@ from refless.experiments.delta_bleu import require_systems_apart, tokenize
 from refless.kernels import kernel
 from refless.models.delta_bleu import Statistics, Texts, smoothed_scores
 from refless.models.neighbors import NeighborsRegressor
-from refless.statistics import evaluate
+from refless.statistics import (
+    Estimate,
+    draw_blocks,
+    evaluate,
+    interval,
+    spearman,
+    weighted_spearman,
+)
 
 Array = np.ndarray
 
 FOLDS = 10
+BATCH = 500
 MODULES = (
     *("models/delta_bleu.py", "models/_weighted_matches.py", "models/neighbors.py"),
     *("experiments/delta_bleu_predictor.py", "experiments/_same_group.py"),
     "experiments/delta_bleu.py",
 )
 """The code that decides the numbers, besides that of the kernels."""
-COLUMNS = ["model", "variant", "kernel", "spearman", "mse", "coverage", "n", "n_covered"]
+COLUMNS = [
+    *("model", "variant", "kernel", "against", "spearman", "mse", "coverage"),
+    *("spearman_against", "difference", "n", "n_covered"),
+]
+_INTERVALS = [
+    f"{name}_{end}"
+    for name in ("spearman", "mse", "coverage", "spearman_against", "difference")
+    for end in ("low", "high")
+]
 
 
 @dataclass(frozen=True)
@@ -156,12 +172,18 @@ def context_means(candidates: Candidates) -> Array:
     return _weighted_mean(candidates, lambda rows, columns: np.ones((len(rows), len(columns))))
 
 
-def kernel_means(candidates: Candidates, name: str) -> Array:
-    """The same, weighted by the similarity; NaN where nothing is similar at all."""
+def kernel_means(candidates: Candidates, name: str, **options: Any) -> Array:
+    """The same, weighted by the similarity; NaN where nothing is similar at all.
+
+    Parameters
+    ----------
+    options : of the kernel
+    """
     texts = candidates.texts
 
     def similarity(rows: Array, columns: Array) -> Array:
-        return kernel(name, [texts[r] for r in rows], [texts[c] for c in columns], threads=1)
+        near, far = [texts[r] for r in rows], [texts[c] for c in columns]
+        return kernel(name, near, far, threads=1, **options)
 
     return _weighted_mean(candidates, similarity)
 
@@ -169,15 +191,26 @@ def kernel_means(candidates: Candidates, name: str) -> Array:
 def _weighted_mean(candidates: Candidates, similarity: Callable[[Array, Array], Array]) -> Array:
     order, bounds = by_group(candidates.group, candidates.groups())
     found = np.full(candidates.rated, np.nan)
-    for start, end in pairwise(bounds):
+    for start, end in _whole_groups(bounds):
         columns = order[start:end]
         rows = columns[columns < candidates.rated]
+        same = candidates.group[rows][:, None] == candidates.group[columns][None, :]
         others = candidates.owner[rows][:, None] != candidates.owner[columns][None, :]
-        weight = np.where(others, similarity(rows, columns), 0.0)
+        weight = np.where(same & others, similarity(rows, columns), 0.0)
         total = weight.sum(axis=1)
         with np.errstate(invalid="ignore", divide="ignore"):
             found[rows] = np.where(total > 0, weight @ candidates.quality[columns] / total, np.nan)
-    return found
+    return np.round(found, 12)  # means of the same ratings tie, however they were summed
+
+
+def _whole_groups(bounds: Array) -> Iterator[tuple[int, int]]:
+    """Stretches of whole groups, of `BATCH` texts by and large: for a kernel that first has to
+    read WordNet, a call for each group would be slow."""
+    start = int(bounds[0])
+    for end in map(int, bounds[1:]):
+        if end - start >= BATCH or start < end == bounds[-1]:
+            yield start, end
+            start = end
 
 
 def calibrated(score: Array, quality: Array, group: Array, seed: int = 0) -> Array:
@@ -199,6 +232,39 @@ def calibrated(score: Array, quality: Array, group: Array, seed: int = 0) -> Arr
     return found
 
 
+def paired(
+    score: Array, other: Array, quality: Array, group: Array, draws: int, seed: int
+) -> dict[str, float]:
+    """Spearman's rho of two scores on the texts that have both, and the difference.
+
+    Parameters
+    ----------
+    score, other, quality : (texts,), scores NaN where undefined
+    group : int64 (texts,), numbers of the groups that are drawn, whole
+    draws, seed : of the bootstrap, as in `refless.statistics.evaluate`
+
+    Returns
+    -------
+    dict : ``spearman``, ``spearman_against``, ``difference``, each with ``_low`` and ``_high``
+        (95%), and ``n_covered``; NaN where a correlation is not defined
+    """
+    both = ~np.isnan(score) & ~np.isnan(other)
+    scores, truth = (score[both], other[both]), quality[both]
+    rho = np.array([spearman(own, truth)[0] for own in scores])
+    drawn = [np.empty((2, 0))]
+    if not np.isnan(rho).any():
+        for whole in draw_blocks(int(group.max()) + 1, draws, seed):
+            weight = np.take(whole, group[both], axis=1)
+            drawn.append(np.stack([weighted_spearman(own, truth, weight) for own in scores]))
+    again = np.concatenate(drawn, axis=1)
+    return {
+        **Estimate(float(rho[0]), *interval(again[0])).columns("spearman"),
+        **Estimate(float(rho[1]), *interval(again[1])).columns("spearman_against"),
+        **Estimate(float(rho[0] - rho[1]), *interval(again[0] - again[1])).columns("difference"),
+        "n_covered": int(both.sum()),
+    }
+
+
 def predictor_numbers(
     candidates: Candidates,
     kernels: Mapping[str, float],
@@ -206,13 +272,16 @@ def predictor_numbers(
     max_share: float,
     draws: int,
     seed: int,
+    options: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> pd.DataFrame:
     """One row a model, with the columns `COLUMNS`, intervals over groups, and ``references``, the
-    mean number of references of a text.
+    mean number of references of a text; then a row for each ΔBLEU and each BLEU Neighbors
+    (``against``, its kernel) with `paired`.
 
     Parameters
     ----------
     kernels : name -> tau of BLEU Neighbors
+    options : kernel -> its options
     """
     n = candidates.rated
     quality, group = candidates.quality[:n], candidates.group[:n]
@@ -221,8 +290,9 @@ def predictor_numbers(
         *((model, variant, "", s) for (model, variant), s in sentence_scores(candidates).items()),
     ]
     for name, tau in kernels.items():
-        found.append(("kernel_mean", "", name, kernel_means(candidates, name)))
-        model = NeighborsRegressor(name, tau, min_neighbors, max_share)
+        own = (options or {}).get(name, {})
+        found.append(("kernel_mean", "", name, kernel_means(candidates, name, **own)))
+        model = NeighborsRegressor(name, tau, min_neighbors, max_share, **own)
         found.append(
             ("neighbors", "", name, model.fit(candidates.texts[:n], quality).leave_one_out())
         )
@@ -232,18 +302,19 @@ def predictor_numbers(
         raw = evaluate(score, quality, draws, seed, group)
         line = evaluate(calibrated(score, quality, group, seed), quality, draws, seed, group)
         row: dict[str, Any] = {"model": model_name, "variant": variant, "kernel": name}
-        for column, estimate in (
-            ("spearman", raw.spearman),
-            ("mse", line.mse),
-            ("coverage", raw.coverage),
-        ):
-            row |= {
-                column: estimate.value,
-                f"{column}_low": estimate.low,
-                f"{column}_high": estimate.high,
-            }
+        row |= raw.spearman.columns("spearman") | line.mse.columns("mse")
+        row |= raw.coverage.columns("coverage")
         rows.append(row | {"n": raw.n, "n_covered": raw.n_covered, "references": number})
-    return pd.DataFrame(rows)
+    for model_name, variant, _, score in found:
+        if model_name != "delta_bleu":
+            continue
+        rows += [
+            {"model": model_name, "variant": variant, "against": name, "n": n, "references": number}
+            | paired(score, other, quality, group, draws, seed)
+            for other_name, _, name, other in found
+            if other_name == "neighbors"
+        ]
+    return pd.DataFrame(rows).reindex(columns=[*COLUMNS, *_INTERVALS, "references"])
 
 
 def _numbers_of_references(candidates: Candidates) -> float:

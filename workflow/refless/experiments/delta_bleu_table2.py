@@ -14,7 +14,8 @@ from typing import Any
 
 import pandas as pd
 
-from refless.experiments.delta_bleu import CELL_KEYS, TEST_COLUMNS, main_cells
+from refless.experiments.delta_bleu import ALL, Cell
+from refless.experiments.delta_bleu_units import CELL_KEYS, TEST_COLUMNS, main_cells
 from refless.published import markdown, number, with_interval
 from refless.signed_tables import read_numbers, require_settings
 
@@ -28,24 +29,39 @@ LEAD = (
     " between their mean ratings: rank correlations over all pairs of systems and units, averaged"
     " over random assignments of contexts to units. The first interval (95%) is a bootstrap over"
     " contexts; the second takes the observations for independent, as the paper's two intervals do"
-    " (both have the width that about 526 observations give by Fisher's z). References of a pair of"
-    " systems are the human responses and the rated outputs of all other systems, so most are"
-    " machine outputs. In square brackets: the paper's interval, on Twitter data that is not"
-    " public. Outputs are those of a system in a context and stay apart where two systems wrote the"
-    " same (31 of DSTC7's 10,000). *Share negative*: scores of a unit of which some order's"
-    " numerator is not positive, so that the rule decides."
+    " (both have the width that about 526 observations give by Fisher's z). In square brackets: the"
+    " paper's interval, on Twitter data that is not public.\n\n"
+    "References of a pair of systems are the human responses and the rated outputs of all other"
+    " systems. *References*: how many a context has. *Fallback*: share of contexts where the human"
+    " response stands in at any weight, since no reference reaches the threshold or, for ΔBLEU,"
+    " none has a positive weight. Thresholds of 0.4 and 0.2 are not in the paper's table; they were"
+    " picked where metrics do best in figure 2, so on the same data, and all metrics are given with"
+    " each.\n\n"
+    "Under *Other choices* is what the first table of each task does not vary: there, precisions"
+    " that are not positive are smoothed (rule `smooth`, for BLEU too), n-grams have up to 2 words,"
+    " weights are centred on the middle of the scale, the human response counts at least 0.1 where"
+    " ΔBLEU has no reference of positive weight (`raised`), marks are apart from words, and which"
+    " system of a pair comes first is drawn for each unit (in a fixed order, by name, a pair's mean"
+    " difference counts only beside other pairs'). *Share negative*: scores of a unit of which some"
+    " order's numerator is not positive, so that the rule decides. `left_out`: only contexts that"
+    " have a reference of positive weight for every pair when all references are used; where fewer"
+    " are used, the human response may still be raised. Outputs are those of a system in a context"
+    " and stay apart where two systems wrote the same (31 of DSTC7's 10,000)."
 )
 PREDICTOR_LEAD = (
     "Estimates of the quality of single texts from the rated texts of other systems in the same"
     " context (NEM: of the same MR, with its human references at the top of the scale), and by BLEU"
     " Neighbors from all rated texts, the own system's others among them, which ΔBLEU never sees"
-    " (what these are worth: `bleu_neighbors_ablation`). MSE is that of a straight line through the"
+    " (what these are worth: `bleu_neighbors_ablation`). Which texts BLEU Neighbors covers hangs on"
+    " the kernel, so below each table ΔBLEU is compared with it on those that both estimate. MSE is"
+    " that of a straight line through the"
     " scores, fitted on other contexts. 95% intervals: bootstrap over contexts. A mean of the other"
     " texts of the same context leans away from the text's own quality where systems' qualities"
     " balance (leaving out a good one leaves a worse rest), hence its negative correlations."
 )
 _NOTE_PAPER = "not available: only identifiers of the paper's tweets are public, no texts"
-_NOTE_MACHINE = "most references are machine outputs, unlike the paper's; paper_ columns: Twitter"
+_NOTE_MACHINE = "most references are machine outputs, unlike the paper's"
+_NOTE_TWITTER = "paper_ columns: Twitter"
 
 
 @dataclass(frozen=True)
@@ -144,21 +160,28 @@ def table2(numbers: Sequence[Numbers], published: pd.DataFrame) -> pd.DataFrame:
                     "task": own.task,
                     **_paper(paper),
                     "provenance": own.provenance,
-                    "note": _NOTE_MACHINE if is_main else "",
+                    "note": "; ".join(
+                        note
+                        for note, told in (
+                            (_NOTE_MACHINE, is_main and row["references"] == ALL),
+                            (_NOTE_TWITTER, paper is not None),
+                        )
+                        if told
+                    ),
                 }
             )
-    shown = ["task", *CELL_KEYS]
+    shown = ["task", *CELL_KEYS, "references_per_context", "fallback_share"]
     for column in ("spearman", "kendall"):
         shown += [column, f"{column}_low", f"{column}_high"]
         if column == "spearman":
             shown += [*INTERVALS, *(f"paper_{name}" for name in INTERVALS)]
         shown += [f"{column}_spread_low", f"{column}_spread_high"]
     shown += ["seeds", "spearman_seeds_low", "spearman_seeds_high"]
-    shown += ["negative", "n", "unit", "pairs", "contexts", "provenance", "note"]
+    shown += ["negative", "n", "unit", "pairs", "contexts", "assignments", "provenance", "note"]
     table = pd.DataFrame(records).reindex(columns=shown)
-    for column in ("order", "gold", "seeds", "n", "unit", "pairs", "contexts"):
+    for column in ("order", "gold", "seeds", "n", "unit", "pairs", "contexts", "assignments"):
         table[column] = table[column].astype("Int64")
-    for column in ("rule", "centre", "lacking", "tokens", "provenance", "note"):
+    for column in ("rule", "centre", "lacking", "tokens", "first", "provenance", "note"):
         table[column] = table[column].astype(object).fillna("")
     return table
 
@@ -177,7 +200,7 @@ def _is_main(table: pd.DataFrame) -> list[bool]:
 
 
 def comparison_table(numbers: Sequence[Numbers]) -> pd.DataFrame:
-    """ΔBLEU against BLEU and sBLEU on the same units, by task."""
+    """Metrics against each other on the same units, by task."""
     parts = [own.tests.assign(task=own.task, provenance=own.provenance) for own in numbers]
     absent = [
         {"task": own.task, "note": f"not available: {own.absent}"} for own in numbers if own.absent
@@ -199,7 +222,7 @@ def table2_markdown(table: pd.DataFrame, tests: pd.DataFrame, tasks: Sequence[st
             parts.append(_lines(own[main], False))
             parts.append("### Other choices\n\n" + _lines(own[~main], True))
             against = tests[tests["task"] == task]
-            parts.append("### ΔBLEU against the others on the same units\n\n" + _tests(against))
+            parts.append("### Against each other on the same units\n\n" + _tests(against))
         else:
             printed = [
                 [NAMES[r["metric"]], r["references"], _bracket(r)] for r in own.to_dict("records")
@@ -225,40 +248,54 @@ def _bracket(row: Mapping[Any, Any]) -> str:
 
 
 def _lines(rows: pd.DataFrame, choices: bool) -> str:
-    header = ["metric", "references"]
-    header += ["rule", "centre", "gold", "lacking", "tokens"] if choices else []
+    header = ["metric", "with"]
+    header += ["rule", "centre", "gold", "lacking", "tokens", "first"] if choices else []
+    header += ["references", "fallback"]
     header += ["Spearman (contexts drawn anew)", "as the paper's interval", "Kendall"]
-    header += ["share negative"] if choices else ["paper, Twitter", "least and most over seeds"]
+    header += ["paper, Twitter", "least and most over seeds"] if not choices else []
+    header += ["share negative"] + (["contexts", "observations"] if choices else [])
     lines = []
     for record in rows.to_dict("records"):
         row = {str(key): value for key, value in record.items()}
         line = [NAMES[row["metric"]], row["references"]]
         if choices:
             line += [row["rule"], row["centre"], "yes" if row["gold"] else "no"]
-            line += [row["lacking"], row["tokens"]]
+            line += [row["lacking"], row["tokens"], row["first"]]
+        line += [number(row["references_per_context"], 2), number(row["fallback_share"])]
         low, high = (number(row[name]) for name in INTERVALS)
         line += [with_interval(row, "spearman"), f"({low}, {high})", with_interval(row, "kendall")]
-        if choices:
-            line.append(number(row["negative"]))
-        else:
+        if not choices:
             spread = (number(row[f"spearman_seeds_{end}"], 4) for end in ("low", "high"))
             line += [_bracket(row), " – ".join(spread)]
+        line.append(number(row["negative"]))
+        if choices:
+            line += [str(row["contexts"]), str(row["n"])]
         lines.append(line)
     return markdown(header, lines)
 
 
 def _tests(rows: pd.DataFrame) -> str:
-    header = ["ΔBLEU with", "against", "rho", "rho of the other", "difference"]
+    header = ["metric", "against", "rho", "rho of the other", "difference"]
     header += ["p (contexts drawn anew)", "p (Williams)"]
     lines = []
     for record in rows.to_dict("records"):
         row = {str(key): value for key, value in record.items()}
-        choices = [row["references_a"], row["rule_a"], f"centre {row['centre_a']}"]
-        choices += ["gold"] if row["gold_a"] else []
+        choices = [NAMES[row["metric_a"]], row["references_a"]]
+        choices += [
+            text
+            for text, other in (
+                (row["rule_a"], row["rule_a"] != Cell.rule),
+                (f"centre {row['centre_a']}", row["centre_a"] != Cell.centre),
+                ("gold", row["gold_a"]),
+                (row["lacking_a"], row["lacking_a"] != Cell.lacking),
+            )
+            if other
+        ]
+        cut = [] if row["tokens"] == Cell.tokens else [f"tokens {row['tokens']}"]
         lines.append(
             [
-                ", ".join(choices),
-                f"{NAMES[row['metric_b']]}, {row['references_b']}",
+                ", ".join([*choices, *cut]),
+                ", ".join([NAMES[row["metric_b"]], row["references_b"], *cut]),
                 number(row["spearman_a"]),
                 number(row["spearman_b"]),
                 with_interval(row, "difference"),
@@ -280,8 +317,15 @@ MODEL_NAMES = {
 }
 
 
-def predictor_table(numbers: Sequence[Numbers]) -> pd.DataFrame:
-    """Every model on every task."""
+def predictor_table(
+    numbers: Sequence[Numbers], missing: Mapping[str, Mapping[str, str]] | None = None
+) -> pd.DataFrame:
+    """Every model on every task, then ΔBLEU against BLEU Neighbors (column ``against``).
+
+    Parameters
+    ----------
+    missing : task -> kernel -> why BLEU Neighbors is not there with it
+    """
     parts = []
     for own in numbers:
         if own.absent:
@@ -289,20 +333,30 @@ def predictor_table(numbers: Sequence[Numbers]) -> pd.DataFrame:
             parts.append(pd.DataFrame([row]))
         else:
             parts.append(own.rows.assign(task=own.task, provenance=own.provenance, note=""))
-    shown = ["task", "model", "variant", "kernel"]
-    for column in ("spearman", "mse", "coverage"):
+            lost = [
+                {
+                    "task": own.task,
+                    "model": "neighbors",
+                    "kernel": kernel,
+                    "note": f"not available: {why}",
+                }
+                for kernel, why in (missing or {}).get(own.task, {}).items()
+            ]
+            parts += [pd.DataFrame(lost)] if lost else []
+    shown = ["task", "model", "variant", "kernel", "against"]
+    for column in ("spearman", "mse", "coverage", "spearman_against", "difference"):
         shown += [column, f"{column}_low", f"{column}_high"]
     shown += ["n", "n_covered", "references", "provenance", "note"]
     table = pd.concat(parts, ignore_index=True).reindex(columns=shown)
     for column in ("n", "n_covered"):
         table[column] = table[column].astype("Int64")
-    for column in ("model", "variant", "kernel", "provenance", "note"):
+    for column in ("model", "variant", "kernel", "against", "provenance", "note"):
         table[column] = table[column].astype(object).fillna("")
     return table
 
 
 def predictor_markdown(table: pd.DataFrame, tasks: Sequence[str]) -> str:
-    """One table a task."""
+    """Two tables a task: every model, and ΔBLEU against BLEU Neighbors."""
     parts = []
     for task in tasks:
         own = table[table["task"] == task]
@@ -312,7 +366,7 @@ def predictor_markdown(table: pd.DataFrame, tasks: Sequence[str]) -> str:
         size = own.iloc[0]
         parts.append(f"## {task}: {size['n']} texts, {size['references']:.1f} references a text")
         lines = []
-        for record in own.to_dict("records"):
+        for record in own[own["against"] == ""].to_dict("records"):
             row = {str(key): value for key, value in record.items()}
             lines.append(
                 [
@@ -325,4 +379,15 @@ def predictor_markdown(table: pd.DataFrame, tasks: Sequence[str]) -> str:
             )
         header = ["model", "kernel or variant", "Spearman", "MSE, calibrated", "coverage"]
         parts.append(markdown(header, lines))
+        parts.append("### ΔBLEU against BLEU Neighbors, on texts that both estimate")
+        lines = []
+        for record in own[own["against"] != ""].to_dict("records"):
+            row = {str(key): value for key, value in record.items()}
+            rho = [with_interval(row, name) for name in ("spearman", "spearman_against")]
+            difference = with_interval(row, "difference")
+            lines.append(
+                [row["variant"], f"`{row['against']}`", *rho, difference, str(row["n_covered"])]
+            )
+        header = ["ΔBLEU", "BLEU Neighbors", "rho of ΔBLEU", "rho of BLEU Neighbors", "difference"]
+        parts.append(markdown([*header, "texts"], lines))
     return "\n\n".join(parts)

@@ -213,7 +213,8 @@ def corpus_delta_bleu(
     hypotheses : one text an item; blanks separate words
     references, weights : one list an item; weights in [-1, +1], one of them positive
     max_order : n-grams of 1 to this many words
-    rule : for precisions that are not positive, see the module
+    rule : for precisions that are not positive, see the module; the default, ``zero``, is the
+        formula without additions, while the experiment on ratings uses ``smooth``
 
     Returns
     -------
@@ -221,19 +222,13 @@ def corpus_delta_bleu(
 
     Raises
     ------
-    SettingError : there is no hypothesis; lists differ in length; an item has no reference, or
-        none of positive weight; a weight is not in [-1, +1]; an unknown rule. It names the item.
+    SettingError : there is no hypothesis; a text is no string; lists differ in length; an item has
+        no reference, or none of positive weight; a weight is no number in [-1, +1]; an unknown
+        rule. It names the item.
 
     Source: Galley et al. (2015), section 3.
     """
-    statistics = _of_items(hypotheses, references, weights, max_order)
-    total = Statistics(
-        statistics.matches.sum(axis=0),
-        statistics.totals.sum(axis=0),
-        statistics.length.sum(),
-        statistics.closest.sum(),
-    )
-    return float(scores(total, rule))
+    return _corpus_score(_of_items(hypotheses, references, weights, max_order), rule)
 
 
 def corpus_bleu(
@@ -246,7 +241,7 @@ def corpus_bleu(
 
     Source: Papineni et al. (2002).
     """
-    return corpus_delta_bleu(hypotheses, references, _ones(references), max_order, rule)
+    return _corpus_score(_of_items(hypotheses, references, _ones(references), max_order), rule)
 
 
 def sentence_bleu(
@@ -257,7 +252,18 @@ def sentence_bleu(
 
 
 def _ones(references: Sequence[Sequence[str]]) -> list[list[float]]:
-    return [[1.0] * len(own) for own in references]
+    """Weights of 1; what is no list is left to the check of the texts."""
+    return [[1.0] * len(own) for own in references if _is_list(own)] if _is_list(references) else []
+
+
+def _corpus_score(statistics: Statistics, rule: str) -> float:
+    total = Statistics(
+        statistics.matches.sum(axis=0),
+        statistics.totals.sum(axis=0),
+        statistics.length.sum(),
+        statistics.closest.sum(),
+    )
+    return float(scores(total, rule))
 
 
 def _of_items(
@@ -266,8 +272,9 @@ def _of_items(
     weights: Sequence[Sequence[float]],
     max_order: int,
 ) -> Statistics:
-    """Statistics of each hypothesis, shape (hypotheses,), of input that was checked."""
-    _check(hypotheses, references, weights)
+    """Statistics of each hypothesis, shape (hypotheses,), of input that is checked."""
+    _check_texts(hypotheses, references)
+    _check_weights(references, weights)
     n = len(hypotheses)
     flat = [text for own in references for text in own]
     bounds = np.cumsum([0, *map(len, references)]).astype(np.int64)
@@ -284,40 +291,85 @@ def _of_items(
     )
 
 
-def _check(
-    hypotheses: Sequence[str],
-    references: Sequence[Sequence[str]],
-    weights: Sequence[Sequence[float]],
-) -> None:
-    if isinstance(hypotheses, str) or any(isinstance(own, str) for own in references):
-        raise SettingError(
-            "one string stands where a list of texts is wanted",
-            remedy="give a list of hypotheses, and a list of references for each of them",
-        )
+def _check_texts(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> None:
+    for given, what in ((hypotheses, "hypotheses"), (references, "references")):
+        _check_list(given, f"the {what}")
     if len(hypotheses) == 0:
         raise SettingError("there is no hypothesis")
-    if not len(hypotheses) == len(references) == len(weights):
+    if len(hypotheses) != len(references):
         raise SettingError(
-            f"{len(hypotheses)} hypotheses, but references of {len(references)} items and weights"
-            f" of {len(weights)}",
-            remedy="give one list of references and one of weights for each hypothesis",
+            f"{len(hypotheses)} hypotheses, but references of {len(references)} items",
+            remedy="give one list of references for each hypothesis",
+        )
+    for item, (text, own) in enumerate(zip(hypotheses, references, strict=True)):
+        _check_text(text, f"the hypothesis of {_item(item)}")
+        _check_list(own, f"the references of {_item(item)}")
+        if len(own) == 0:
+            raise SettingError(f"{_item(item)} has no reference")
+        for text_of in own:
+            _check_text(text_of, f"a reference of {_item(item)}")
+
+
+def _check_text(text: object, what: str) -> None:
+    if not isinstance(text, str):
+        raise SettingError(
+            f"{what} is no text, but {text!r}",
+            remedy="texts are strings; join tokens with blanks",
+        )
+
+
+def _check_weights(references: Sequence[Sequence[str]], weights: Sequence[Sequence[float]]) -> None:
+    """Of references that are in order."""
+    _check_list(weights, "the weights")
+    if len(weights) != len(references):
+        raise SettingError(
+            f"{len(references)} hypotheses, but weights of {len(weights)} items",
+            remedy="give one list of weights for each hypothesis",
         )
     for item, (own, given) in enumerate(zip(references, weights, strict=True)):
-        where = f"item {item} (counted from 0)"
+        _check_list(given, f"the weights of {_item(item)}")
         if len(own) != len(given):
-            raise SettingError(f"{where} has {len(own)} references, but {len(given)} weights")
-        if len(own) == 0:
-            raise SettingError(f"{where} has no reference")
-        try:
-            value = np.asarray(given, np.float64)
-        except (TypeError, ValueError) as error:
-            raise SettingError(f"{where} has weights that are no numbers: {given}") from error
+            raise SettingError(f"{_item(item)} has {len(own)} references, but {len(given)} weights")
+        value = _numbers(given)
+        if value is None:
+            raise SettingError(f"{_item(item)} has weights that are no numbers: {given}")
         if not (np.abs(value) <= 1).all():
             bad = value[~(np.abs(value) <= 1)][0]
-            raise SettingError(f"{where} has a weight of {bad}; weights lie in [-1, +1]")
+            raise SettingError(f"{_item(item)} has a weight of {bad}; weights lie in [-1, +1]")
         if not (value > 0).any():
             raise SettingError(
-                f"{where} has no reference of positive weight (the greatest is {value.max()})",
+                f"{_item(item)} has no reference of positive weight (the greatest is"
+                f" {value.max()})",
                 remedy="leave the item out, or give it a reference that is better than the middle"
                 " of the scale: without one, its share of the denominator is not positive",
             )
+
+
+def _numbers(given: Sequence[float]) -> Array | None:
+    """As float64 (weights,), or None. Numpy would take '0.5' for a number, and None for NaN."""
+    if any(one is None or isinstance(one, str) for one in given):
+        return None
+    try:
+        value = np.asarray(given, np.float64)
+    except (TypeError, ValueError):
+        return None
+    return value if value.ndim == 1 else None
+
+
+def _check_list(given: object, what: str) -> None:
+    if isinstance(given, str):
+        raise SettingError(
+            f"{what} are one string, {given!r}, and no list",
+            remedy="give a list of hypotheses, and a list of references for each of them",
+        )
+    if not _is_list(given):
+        raise SettingError(f"{what} are no list, but {given!r}")
+
+
+def _item(number: int) -> str:
+    return f"item {number} (counted from 0)"
+
+
+def _is_list(given: object) -> bool:
+    """Whether it has a length and is no string; arrays and columns of tables will do."""
+    return hasattr(given, "__len__") and not isinstance(given, str | bytes)
