@@ -109,7 +109,7 @@ def test_other_weights_than_those_that_were_fetched_are_refused(with_model: Proj
 def test_without_its_encoder_the_table_builds_and_says_why(small: Project) -> None:
     row = cells(small).iloc[0]
     assert np.isnan(row["mse"])
-    wanted = "BERTScore needs torch" if TORCH else "the encoder refless-tiny is not at hand"
+    wanted = f"{KERNEL} needs torch" if TORCH else "the encoder refless-tiny is not at hand"
     assert row["note"].startswith(f"not available: {wanted}")
 
 
