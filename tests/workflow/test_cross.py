@@ -153,6 +153,9 @@ def test_shipped_numbers_give_the_same_tables(three: Project) -> None:
     without.snakemake(*TARGETS, "--config", "numbers=shipped")
     for name in names:
         after = table(without, name)
+        for frame in (after, before[name]):  # why a cell is missing is another matter in each
+            if "note" in frame:
+                frame.loc[frame["note"].str.contains("not available:"), "note"] = ""
         changed = [c for c in after if c != "provenance" and not after[c].equals(before[name][c])]
         assert changed == [], name
     assert set(table(without, "table2")["provenance"]) <= {"shipped", ""}

@@ -257,15 +257,17 @@ def why_not(kernel, *tasks):
     if any(skipped(task, kernel) for task in tasks):
         return "the configuration leaves this task out for this kernel (skip_tasks)"
     reasons = [why_absent(task) for task in tasks if task_mode(task) != "computed"]
-    if any(task_mode(task) == "shipped" for task in tasks):
-        reasons.insert(0, "its numbers are not shipped")
     return ", and ".join(dict.fromkeys(filter(None, [*reasons, lacks(kernel)])))
 
 
-def why_not_each(tasks, kernels):
-    """Task -> kernel -> why its numbers cannot be computed, as the scripts of tables take it."""
+def why_absent_each(mode, tasks, kernels):
+    """Task -> kernel -> why it has no numbers, as tables are told; ``mode`` by task and kernel."""
     return {
-        task: {kernel: why for kernel in kernels if (why := why_not(kernel, task))}
+        task: {
+            kernel: why_not(kernel, task)
+            for kernel in kernels
+            if mode(task, kernel) == "absent"
+        }
         for task in tasks
     }
 

@@ -352,7 +352,9 @@ def table1_absent(wildcards):
 
 
 def table1_missing_kernels(wildcards):
-    return as_json(why_not_each(there(NEIGHBORS["tasks"]), configured_kernels()))
+    return as_json(
+        why_absent_each(kernel_mode, there(NEIGHBORS["tasks"]), configured_kernels())
+    )
 
 
 def table1_missing_models(wildcards):

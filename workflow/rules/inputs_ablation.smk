@@ -133,7 +133,17 @@ def ablation_absent(wildcards):
 
 
 def ablation_missing(wildcards):
-    return as_json(why_not_each(there(ABLATION["tasks"]), ABLATION["kernels"]))
+    """Why a kernel cannot be computed; a file that is shipped may have fewer than are asked for."""
+    return as_json(
+        {
+            task: {
+                kernel: why
+                for kernel in ABLATION["kernels"]
+                if (why := why_not(kernel, task))
+            }
+            for task in there(ABLATION["tasks"])
+        }
+    )
 
 
 # ---- the Pareto fronts -------------------------------------------------------------------------
@@ -218,7 +228,7 @@ def pareto_settings():
 
 
 def pareto_missing(wildcards):
-    return as_json(why_not_each(PARETO["tasks"], pareto_kernels()))
+    return as_json(why_absent_each(pareto_mode, PARETO["tasks"], pareto_kernels()))
 
 
 def pareto_modules():

@@ -56,8 +56,9 @@ def table2_missing(wildcards):
     reasons = {}
     for source, target in cross_pairs():
         reasons.setdefault(source, {})[target] = {
-            kernel: why_not(kernel, *dict.fromkeys((source, target)))
+            kernel: why
             for kernel in BLEU["kernels"]
+            if (why := why_not(kernel, source, target))
         }
     return as_json(reasons)
 
