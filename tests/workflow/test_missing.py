@@ -43,9 +43,9 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return project
 
 
-def options(project: Project, table: str) -> dict[str, Any]:
+def options(project: Project, table: str, *settings: str) -> dict[str, Any]:
     """The JSON that a table's script is given, by option."""
-    output = project.snakemake("--dry-run", "--printshellcmds", table, *AT_HAND)
+    output = project.snakemake("--dry-run", "--printshellcmds", table, *(settings or AT_HAND))
     (line,) = (line for line in output.splitlines() if f"tabulate_{table}.py --" in line)
     words = shlex.split(line.partition("command: ")[2])
     pairs = itertools.pairwise(words)
@@ -65,6 +65,14 @@ def test_pareto_names_what_each_kernel_lacks(bare: Project) -> None:
         assert missing[task][TINY].startswith(encoder)
     assert "skip_tasks" in missing["dstc7"][TINY]
     assert missing["dstc7"].keys() == {"meteor.nltk35", TINY}
+
+
+def test_where_nothing_is_computed_no_file_is_asked_for(bare: Project) -> None:
+    found = options(bare, "bleu_neighbors_pareto", "--config", "numbers=shipped")
+    for task, kernel in (("huse_dialogue", "bleu.char"), ("huse_generation", "meteor.nltk35")):
+        assert found["--missing"][task][kernel] == (
+            "it is not shipped, and the setting `numbers: shipped` computes nothing"
+        )
 
 
 def test_nothing_is_planned_for_what_is_missing(bare: Project) -> None:

@@ -227,6 +227,8 @@ def task_mode(task):
 
 def why_absent(task):
     """Why a task has no numbers, and what would change that."""
+    if numbers() == "shipped":
+        return "it is not shipped, and the setting `numbers: shipped` computes nothing"
     paths = list(config["data"][task]["files"].values())
     missing = [path for path in paths if not obtainable(path)]
     where = " and ".join(f"{path} ({SOURCES[path].description})" for path in missing)
@@ -257,7 +259,9 @@ def why_not(kernel, *tasks):
     if any(skipped(task, kernel) for task in tasks):
         return "the configuration leaves this task out for this kernel (skip_tasks)"
     reasons = [why_absent(task) for task in tasks if task_mode(task) != "computed"]
-    return ", and ".join(dict.fromkeys(filter(None, [*reasons, lacks(kernel)])))
+    if numbers() != "shipped":
+        reasons.append(lacks(kernel))
+    return ", and ".join(dict.fromkeys(filter(None, reasons)))
 
 
 def why_absent_each(mode, tasks, kernels):
