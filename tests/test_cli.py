@@ -153,6 +153,18 @@ def test_no_candidates_give_only_the_header(files: tuple[Path, Path, Path]) -> N
     assert out.read_text() == "text\tprediction\tneighbors\n"
 
 
+def test_without_torch_the_kernel_that_needs_it_is_named(
+    files: tuple[Path, Path, Path],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    train, candidates, out = files
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    common = ["--train", train, "--candidates", candidates, "--out", out, "--tau", "0.5"]
+    assert score(*common, "--kernel", "embedding.mine") == 1
+    assert capsys.readouterr().err.startswith("refless: embedding.mine needs torch, which is not")
+
+
 @needs_torch
 def test_options_reach_the_kernel(files: tuple[Path, Path, Path], tmp_path: Path) -> None:
     train, candidates, out = files

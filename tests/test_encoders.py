@@ -34,7 +34,7 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Places:
 @pytest.fixture
 def with_torch(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if torch were installed: planning must not need more than its presence."""
-    monkeypatch.setattr(encoders, "lacking", lambda: "")
+    monkeypatch.setattr(encoders, "lacking", lambda kernel: "")
 
 
 def here(places: Places) -> Path:
@@ -236,4 +236,7 @@ def test_why_not_in_one_line(
     assert "\n" not in reason
     monkeypatch.undo()
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    assert why_not(KERNEL, places) == "BERTScore needs torch, which is not installed (make torch)"
+    for kernel in (KERNEL, "embedding.mine"):
+        assert (
+            why_not(kernel, places) == f"{kernel} needs torch, which is not installed (make torch)"
+        )

@@ -10,7 +10,12 @@ import pytest
 
 from refless.errors import FormatError, StaleError
 from refless.kernels import signature
-from refless.numbers import read_numbers, require_fresh, write_numbers
+from refless.numbers import (
+    read_numbers,
+    require_fresh,
+    require_same_texts,
+    write_numbers,
+)
 
 
 def about(**more: Any) -> dict[str, Any]:
@@ -67,3 +72,14 @@ def test_only_versions_of_installed_packages_are_compared(tmp_path: Path) -> Non
     other = plain | {"packages": {"numpy": "0.1"}}
     with pytest.raises(StaleError, match=r"numpy 0\.1"):
         require_fresh(about(signatures=[other]), about()["settings"], tmp_path)
+
+
+def test_numbers_of_other_texts_or_ratings_do_not_stand_together(tmp_path: Path) -> None:
+    one = {"quality": np.array([0.25, 0.5])}, about(provenance="shipped")
+    require_same_texts(one, one, tmp_path)
+    other = {"quality": np.array([0.5, 0.5])}, about()
+    with pytest.raises(StaleError, match="other texts or ratings"):
+        require_same_texts(one, other, tmp_path)
+    elsewhere = one[0], about(signatures=[signature("rouge_l.stem", "other texts")])
+    with pytest.raises(StaleError, match="other texts or ratings"):
+        require_same_texts(one, elsewhere, tmp_path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -550,6 +551,18 @@ def test_a_stand_in_says_that_it_is_one(table: pd.DataFrame) -> None:
         assert said.startswith("a stand-in")
         assert "tau is 0.25" in said
         assert "; " not in said  # it separates notes
+
+
+def test_a_stand_in_has_no_verdict_and_the_published_form_has(paper: pd.DataFrame) -> None:
+    data = inputs()
+    settings = replace(SETTINGS, models={"bertscore": ["bleu.char", "rouge_l.stem"]})
+    signed = {"kernel": "bertscore.other", "options": {}}
+    data.notes["rouge_l.stem"] = kernel_note(signed, 0.25)
+    tasks = {"huse_summarization": data}
+    found = rows(table1([*tasks], tasks, {}, {}, paper, settings), model="bertscore")
+    assert set(rows(found, kernel="bleu.char")["agreement"]) == {"outside"}
+    assert set(rows(found, kernel="rouge_l.stem")["agreement"]) == {""}
+    assert (rows(found, kernel="rouge_l.stem")["paper_spearman"] == "0.225").all()
 
 
 def test_a_missing_model_and_a_missing_kernel_keep_a_row_that_says_why(

@@ -33,13 +33,14 @@ from refless.experiments.bleu_neighbors_huse import (
 )
 from refless.experiments.bleu_neighbors_section53 import section53, section53_markdown
 from refless.experiments.bleu_neighbors_table1 import KEYS as TABLE1_KEYS
-from refless.experiments.bleu_neighbors_table1 import Settings, TaskInput
+from refless.experiments.bleu_neighbors_table1 import Settings, TaskInput, kernel_note
 from refless.files import write_json
 from refless.kernels import kernel
 from refless.models.huse import Batch, scores
 from refless.published import read_published
 from refless.signed_tables import read_numbers, require_texts, write_numbers
 from refless.sources.huse import comparisons
+from refless.statistics import annotator_errors, covered_errors
 from tests.workflow import small_data
 
 ROOT = Path(__file__).parents[2]
@@ -116,9 +117,9 @@ def pairs() -> dict[tuple[str, str], Pair]:
 def test_table2_has_a_row_for_every_pair_with_a_number_or_a_reason() -> None:
     tasks = ["huse_dialogue", "huse_summarization", "dstc7"]
     there = pairs()
-    absent = {(a, b): f"no {a}" for a in tasks for b in tasks if (a, b) not in there}
+    missing = {(a, b): dict.fromkeys(KERNELS, f"no {a}") for a in tasks for b in tasks}
     published = read_published(PUBLISHED / "bleu_neighbors_table2.csv", KEYS)
-    table = table2(tasks, there, absent, published, SETTINGS)
+    table = table2(tasks, there, missing, published, SETTINGS)
     assert len(table) == 9 * 2
     first = table[table["kernel"] == "bleu.char"].set_index(KEYS)
     for pair, own in there.items():
@@ -142,8 +143,9 @@ def test_a_kernel_that_was_not_shipped_says_so() -> None:
     own = pairs()["dstc7", "dstc7"]
     without = Pair(own.estimates.drop(columns="estimate_bleu.word"), own.training, "shipped")
     published = read_published(PUBLISHED / "bleu_neighbors_table2.csv", KEYS)
-    table = table2(["dstc7"], {("dstc7", "dstc7"): without}, {}, published, SETTINGS)
-    assert table["note"].tolist()[1] == "not available: its kernel is neither computed nor shipped"
+    missing = {("dstc7", "dstc7"): {"bleu.char": "never said", "bleu.word": "no texts"}}
+    table = table2(["dstc7"], {("dstc7", "dstc7"): without}, missing, published, SETTINGS)
+    assert table["note"].tolist() == ["", "not available: no texts"]
     assert table["provenance"].tolist()[0] == "shipped"
 
 
@@ -173,27 +175,33 @@ def task_input(path: Path, kernels: list[str]) -> tuple[TaskInput, pd.DataFrame]
     given, truth = data.texts["text"].tolist(), read_truth(data.texts, data.ratings)
     own = TaskInput({"published": truth}, {}, {})
     for name in kernels:
-        table = leave_one_out(kernel(name, given, given), truth, 0.6)
+        # a kernel that needs an encoder has bleu.char's numbers
+        matrix = kernel("bleu.char" if name.startswith("bertscore.") else name, given, given)
+        table = leave_one_out(matrix, truth, 0.6)
         own.predictions[name, "published"] = table
         own.provenance[name] = "computed"
     return own, data.texts
 
 
 def test_section53_has_a_row_for_each_model_and_task(tmp_path: Path) -> None:
-    own, _ = task_input(rated_batch(tmp_path), ["bleu.char", "rouge_l.stem"])
+    other = "bertscore.other"
+    own, _ = task_input(rated_batch(tmp_path), ["bleu.char", "rouge_l.stem", other])
+    own.missing |= {"meteor.nltk35": "no WordNet", "bertscore.roberta-large": "no encoder"}
+    own.notes[other] = kernel_note({"kernel": other, "options": {}}, 0.6)
     models = {"bleu": ["bleu.char"], "rouge": ["rouge_l.stem"], "meteor": ["meteor.nltk35"]}
+    models["bertscore"] = ["bertscore.roberta-large", other]
     table = section53(
         ["huse_dialogue", "huse_summarization"],
         {"huse_summarization": own},
         {"huse_dialogue": "no file"},
-        {"bertscore": "no kernel"},
+        {"more": "no kernel"},
         read_published(PUBLISHED / "bleu_neighbors_section53.csv", TABLE1_KEYS),
         Settings(models, a=3, b=0.1, draws=300, seed=1),
     )
+    assert len(table) == 5 + 6
+    by_kernel = table[table["task"] == "huse_summarization"].set_index("kernel")
     rows = table.set_index(["task", "model"])
-    assert len(rows) == 8
     bleu, rouge = (rows.loc[("huse_summarization", name)] for name in ("bleu", "rouge"))
-    assert bleu["mse_all"] == rouge["mse_all"]
     assert 0 < bleu["n_covered"] < 60
     assert bleu["difference"] == pytest.approx(bleu["mse_covered"] - bleu["mse_all"])
     assert rouge["above_bleu"] == pytest.approx(rouge["mse_covered"] - bleu["mse_covered"])
@@ -202,11 +210,36 @@ def test_section53_has_a_row_for_each_model_and_task(tmp_path: Path) -> None:
     dialogue = rows.loc[("huse_dialogue", "bleu")]
     assert dialogue["paper_relative_difference"] == "-0.156"
     assert dialogue["note"] == "not available: no file"
-    assert "neither computed" in rows.loc[("huse_summarization", "meteor"), "note"]
-    assert rows.loc[("huse_summarization", "bertscore"), "note"].endswith("no kernel")
+    # what needs no kernel is in every row, with the interval of the rows that have one
+    truth = own.truths["published"]
+    errors = annotator_errors(truth.candidate, truth.rater, truth.rating, truth.quality)
+    overall = covered_errors(errors, np.ones(60, bool), 300, 1).overall
+    for name in ("value", "low", "high"):
+        column = "mse_all" if name == "value" else f"mse_all_{name}"
+        assert (by_kernel[column] == getattr(overall, name)).all()
+    assert (by_kernel["n"] == 60).all()
+    missing = by_kernel[by_kernel["mse_covered"].isna()]["note"].to_dict()
+    assert missing == {
+        "meteor.nltk35": "not available: no WordNet",
+        "bertscore.roberta-large": "not available: no encoder",
+        "": "not available: no kernel",
+    }
+    # another kernel of the model, under its own name and without a verdict
+    assert by_kernel.loc[other, "model"] == "bertscore"
+    assert by_kernel.loc[other, "mse_covered"] == bleu["mse_covered"]
+    assert by_kernel.loc[other, "note"].startswith("a stand-in")
+    assert by_kernel.loc[other, "agreement"] == ""
     text = section53_markdown(table)
     assert "no file" in text
     assert "[0.0802]" in text
+    assert "- `bertscore.roberta-large` on huse_summarization: not available: no encoder" in text
+
+
+def test_section53_names_a_kernel_once_if_it_is_there(tmp_path: Path) -> None:
+    own, _ = task_input(rated_batch(tmp_path), ["bleu.char", "bleu.word"])
+    published = read_published(PUBLISHED / "bleu_neighbors_section53.csv", TABLE1_KEYS)
+    table = section53(["t"], {"t": own}, {}, {}, published, SETTINGS)
+    assert table["kernel"].tolist() == ["bleu.char"]
 
 
 # ---- HUSE ----------------------------------------------------------------------------------------
@@ -389,6 +422,21 @@ def test_each_cell_that_is_not_equal_has_its_reason() -> None:
     text = agreement_markdown(agreement_counts(cells), cells)
     assert "bertscore.another" in text
     assert text.count("| table 2 |") == 2 + 9
+
+
+def test_a_published_kernel_in_another_form_does_not_count() -> None:
+    published = published_tables()
+    ours = {name: as_ours(name, table) for name, table in published.items()}
+    first = ours["bleu_neighbors_table1"]
+    row = (first["model"] == "bertscore") & (first["task"] == "huse_summarization")
+    changed = {"kernel": "bertscore.roberta-large", "options": {"rescale": False}}
+    first.loc[row, "note"] = kernel_note(changed, 0.1)
+    cells = agreement_cells(ours, published)
+    own = cells[(cells["model"] == "bertscore") & (cells["row"] == "huse_summarization")]
+    assert set(own["agreement"]) == {"not available"}
+    assert own["note"].str.contains("another form: a stand-in").all()
+    assert own["ours"].isna().all()
+    assert (cells["agreement"] == "not available").sum() == len(own)
 
 
 def test_a_published_table_of_another_kind_is_refused(tmp_path: Path) -> None:

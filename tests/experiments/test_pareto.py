@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -26,11 +30,13 @@ from refless.experiments.bleu_neighbors_pareto import (
     predict,
     search,
 )
-from refless.kernels import kernel
+from refless.kernels import kernel, signature
 from refless.models.neighbors import NeighborsRegressor
+from refless.numbers import write_numbers
 from refless.statistics import spearman
 from tests.kernels.texts import random_sentences
 
+ROOT = Path(__file__).parents[2]
 N, TAUS = 48, [0.05, 0.15, 0.3]
 A, B = [1, 3, 6], [0.3, 0.66, 1.0]
 TEXTS = random_sentences(N, 9, seed=8)
@@ -186,3 +192,38 @@ def test_equal_neighborhoods_have_equal_means(data: Sums) -> None:
     twin = replace(data, counts=data.counts[:, [0, 0]], sums=data.sums[:, [0, 0]])
     means, _ = pareto._means(twin, 0, None)
     assert means[0] == means[1]
+
+
+def test_what_is_shipped_of_another_quality_has_no_row(data: Sums, tmp_path: Path) -> None:
+    """Computed beside shipped, where a resource is missing: both are of one task's ratings."""
+    made = {"taus": TAUS, "folds": 4, "seed": 1}
+    rouge = fold_sums("rouge_l.stem", TEXTS, 1 - QUALITY, TAUS, FOLD)
+    for name, sums, provenance in (
+        ("bleu.char", data, "computed"),
+        ("rouge_l.stem", rouge, "shipped"),
+    ):
+        signed = signature(name, "texts") | {"task": "t", "provenance": provenance}
+        about = {"task": "t", "provenance": provenance, "settings": made, "signatures": [signed]}
+        arrays = {key: getattr(sums, key) for key in ("quality", "fold", "counts", "sums")}
+        write_numbers(arrays, about, tmp_path / f"{name}.npz")
+    grid = {"a_values": A, "b_values": B, "floors": [0.3]}
+    settings = grid | {"a": 3, "b": 0.66, "draws": 50, "seed": 1}
+    models = {"bleu": ["bleu.char", 0.15], "rouge": ["rouge_l.stem", 0.15]}
+    missing = {"t": {"rouge_l.stem": "no file"}, "u": {k: "not there" for k, _ in models.values()}}
+    files = [str(tmp_path / f"{name}.npz") for name in ("bleu.char", "rouge_l.stem")]
+    subprocess.run(
+        [
+            *(sys.executable, ROOT / "workflow/scripts/tabulate_bleu_neighbors_pareto.py"),
+            *("--tasks", "t", "u", "--numbers", *files, "--models", json.dumps(models)),
+            *("--made", json.dumps(dict.fromkeys(("bleu.char", "rouge_l.stem"), made))),
+            *("--settings", json.dumps(settings), "--missing", json.dumps(missing)),
+            *("--folds", "4", "--front", tmp_path / "front.csv", "--out", tmp_path / "t.csv"),
+        ],
+        check=True,
+    )
+    table = pd.read_csv(tmp_path / "t.csv")
+    assert table[(table["task"] == "t") & (table["model"] == "bleu")]["spearman"].notna().all()
+    (refused,) = table[(table["task"] == "t") & (table["model"] == "rouge")].to_dict("records")
+    assert np.isnan(refused["spearman"])
+    assert "was computed from other texts or ratings" in refused["note"]
+    assert set(table[table["task"] == "u"]["note"]) == {"not available: not there"}

@@ -88,6 +88,22 @@ def test_section53_starts_from_table1s_annotators(three: Project) -> None:
         assert float(own.loc[task, "mse_all_low"]) == pytest.approx(low)
 
 
+def test_section53_says_what_table1_says_of_a_missing_kernel(three: Project) -> None:
+    """And has the mean over all texts all the same, which needs no kernel."""
+    own, first = (
+        frame[frame["model"] == "bertscore"].set_index("task")
+        for frame in (table(three, "section53"), table(three, "table1"))
+    )
+    bleu = table(three, "section53").drop_duplicates("task").set_index("task")
+    for task in [*HUSE, "dstc7"]:
+        reason = first.loc[task, "note"].partition("real ratings, under its own name | ")
+        assert own.loc[task, "note"] == (reason[2] or reason[0])
+        assert own.loc[task, "mse_all"] == bleu.loc[task, "mse_all"] != ""
+        assert own.loc[task, "mse_covered"] == ""
+    assert "skip_tasks" in own.loc["dstc7", "note"]
+    assert "refless-tiny" in own.loc["huse_dialogue", "note"]
+
+
 def test_huse_has_a_row_for_each_model_of_a_batch(three: Project) -> None:
     own = table(three, "huse")
     own = own[own["reading"] == "published"]
@@ -137,6 +153,9 @@ def test_shipped_numbers_give_the_same_tables(three: Project) -> None:
     without.snakemake(*TARGETS, "--config", "numbers=shipped")
     for name in names:
         after = table(without, name)
+        for frame in (after, before[name]):  # why a cell is missing is another matter in each
+            if "note" in frame:
+                frame.loc[frame["note"].str.contains("not available:"), "note"] = ""
         changed = [c for c in after if c != "provenance" and not after[c].equals(before[name][c])]
         assert changed == [], name
     assert set(table(without, "table2")["provenance"]) <= {"shipped", ""}

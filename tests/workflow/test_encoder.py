@@ -15,6 +15,7 @@ import yaml
 
 from refless.files import read_texts
 from refless.kernels import kernel
+from refless.numbers import read_numbers
 from refless.store import read_kernel
 from tests.conftest import Project, copy_project, small_project
 from tests.kernels.test_bertscore import TORCH, bert_folder, fake_model
@@ -23,6 +24,7 @@ from tests.serving import serving
 pytestmark = pytest.mark.workflow
 
 KERNEL = "bertscore.refless-tiny"
+EMBEDDING = "embedding.refless-tiny"
 FILE = f"results/kernels/huse_dialogue/{KERNEL}.npz"
 
 
@@ -46,6 +48,8 @@ def with_model(tmp_path_factory: pytest.TempPathFactory) -> Project:
     text = config.read_text()
     text = text.replace(f"kernels: [{KERNEL}]", f"kernels: [{KERNEL}, bertscore.roberta-large]")
     text = text.replace("skip_tasks: [dstc7]", "skip_tasks: [huse_summarization]")
+    text = text.replace("models: [bleu, rouge]\n", "models: [bleu, bertscore]\n")
+    text = text.replace("      - bleu_idf.word\n", f"      - {EMBEDDING}\n")
     config.write_text(text)
     project.snakemake("bleu_neighbors_table1")
     return project
@@ -72,6 +76,37 @@ def test_the_other_rows_say_what_is_missing(with_model: Project) -> None:
     assert np.isnan(other["mse"])
     skipped = cells(with_model, "huse_summarization")
     assert skipped["note"].str.contains("skip_tasks").all()
+
+
+def test_other_tables_are_computed_with_the_verified_encoder(with_model: Project) -> None:
+    names = ["section53", "pareto", "ablation"]
+    with_model.snakemake(*(f"bleu_neighbors_{name}" for name in names))
+    section53, pareto, ablation = (
+        pd.read_csv(
+            with_model.path / f"results/tables/bleu_neighbors_{name}.csv",
+            dtype=str,
+            keep_default_na=False,
+        )
+        for name in names
+    )
+    row = section53[section53["model"] == "bertscore"].set_index("task").loc["huse_dialogue"]
+    table1 = cells(with_model).iloc[0]
+    assert (row["kernel"], row["provenance"]) == (KERNEL, "computed")
+    assert row["note"].startswith("a stand-in")
+    assert int(row["n_covered"]) == table1["n_covered"]
+    rows = pareto[(pareto["model"] == "bertscore") & (pareto["rule"].isin(["", "default"]))]
+    rows = rows.set_index("task")
+    assert float(rows.loc["huse_dialogue", "tau"]) == 0.9
+    assert float(rows.loc["huse_dialogue", "coverage"]) == pytest.approx(table1["coverage"])
+    assert "skip_tasks" in rows.loc["huse_summarization", "note"]
+    own = ablation[ablation["variant"] == EMBEDDING].set_index("task")
+    assert own.loc["huse_dialogue", "provenance"] == "computed"
+    verified = with_model.path / "results/verified/models/refless-tiny.json"
+    for path in (f"pareto/huse_dialogue/{KERNEL}", f"ablation/huse_dialogue/{EMBEDDING}"):
+        _, about = read_numbers(with_model.path / f"results/{path}.npz")
+        sums = json.loads(verified.read_text())["resources"]
+        assert about["signatures"][-1]["resources"] == sums
+    assert with_model.planned(*(f"bleu_neighbors_{name}" for name in names)) == {}
 
 
 def test_a_changed_option_computes_that_kernel_again(with_model: Project) -> None:
@@ -109,7 +144,7 @@ def test_other_weights_than_those_that_were_fetched_are_refused(with_model: Proj
 def test_without_its_encoder_the_table_builds_and_says_why(small: Project) -> None:
     row = cells(small).iloc[0]
     assert np.isnan(row["mse"])
-    wanted = "BERTScore needs torch" if TORCH else "the encoder refless-tiny is not at hand"
+    wanted = f"{KERNEL} needs torch" if TORCH else "the encoder refless-tiny is not at hand"
     assert row["note"].startswith(f"not available: {wanted}")
 
 

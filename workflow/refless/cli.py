@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from refless import __version__
-from refless.errors import FormatError, OutputError, ReflessError, SettingError
+from refless.errors import FormatError, KernelError, OutputError, ReflessError, SettingError
 
 # Ethayarajh & Sadigh (2020), section 4; BERTScore's is for PUBLISHED_BERTSCORE alone
 TAUS = {"bleu": 0.08, "rouge_l": 0.06, "meteor": 0.18, "bertscore": 0.1}
@@ -111,6 +111,7 @@ def _score(arguments: argparse.Namespace) -> None:
     _free(candidates, "prediction", "neighbors")
     truth = candidates.numbers("quality") if "quality" in candidates.columns else None
 
+    from refless.encoders import lacking
     from refless.models.neighbors import NeighborsRegressor
 
     chosen = _options(arguments.option, arguments.kernel)
@@ -130,6 +131,9 @@ def _score(arguments: argparse.Namespace) -> None:
                 remedy="give --tau, e.g. one that gives most candidates 5 neighbors or more",
             )
         tau = TAUS.get(family, 0.08)
+    # Embeddings share BERTScore's code, whose error names BERTScore.
+    if family == "embedding" and (reason := lacking(arguments.kernel)):
+        raise KernelError(reason)
     model = NeighborsRegressor(
         arguments.kernel,
         tau,

@@ -1,4 +1,4 @@
-"""Bring the encoders of BERTScore here, so that no job that computes needs a network.
+"""Bring the encoders of kernels here, so that no job that computes needs a network.
 
 Stage: fetch. In: a model's name and the places to look. Out: the folder models/<model> under the
 data directory, whole or not at all, with the model's files and their sums (sums.json); or an error
@@ -31,8 +31,13 @@ _WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 _INDEXES = tuple(f"{name}.index.json" for name in _WEIGHTS)
 
 
+def has_encoder(kernel: str) -> bool:
+    """Whether a kernel is computed with an encoder, and so with torch."""
+    return kernel.startswith(("bertscore.", "embedding."))
+
+
 def model_of(kernel: str) -> str:
-    """The model that a BERTScore kernel is named after."""
+    """The model that a kernel with an encoder is named after."""
     return bertscore.model_name(kernel)
 
 
@@ -57,7 +62,7 @@ def _elsewhere(model: str, places: Places) -> list[Path]:
 
 
 def why_not(kernel: str, places: Places, ask: Callable[[str], bool] | None = None) -> str:
-    """Why a BERTScore kernel cannot be computed here, in one line; empty if it can.
+    """Why a kernel with an encoder cannot be computed here, in one line; empty if it can.
 
     It is asked while jobs are planned, so neither torch nor a model is loaded.
 
@@ -65,11 +70,11 @@ def why_not(kernel: str, places: Places, ask: Callable[[str], bool] | None = Non
     ----------
     ask : whether an address answers; without it, only what is at hand counts
     """
-    if reason := lacking():
+    if reason := lacking(kernel):
         return reason
     model = model_of(kernel)
     if bertscore.in_package(model) is not None:
-        return ""
+        return fault(kernel)
     folder = local_folder(model, places)
     if folder is not None:
         return fault(kernel, folder)
@@ -81,8 +86,11 @@ def why_not(kernel: str, places: Places, ask: Callable[[str], bool] | None = Non
     return f"{reason} (put its folder at {places.manual / 'models' / model})"
 
 
-def fault(kernel: str, folder: Path) -> str:
-    """Why a folder is not the encoder that a kernel is named after; empty if it is."""
+def fault(kernel: str, folder: Path | None = None) -> str:
+    """Why a folder is not the encoder that a kernel is named after; empty if it is.
+
+    Without a folder, the one is meant that the kernel itself finds.
+    """
     try:
         bertscore.find(kernel, folder)
     except KernelError as error:
@@ -90,11 +98,11 @@ def fault(kernel: str, folder: Path) -> str:
     return ""
 
 
-def lacking() -> str:
-    """Which package that BERTScore needs is not installed; empty if all are."""
+def lacking(kernel: str) -> str:
+    """Which package that a kernel with an encoder needs is not installed; empty if all are."""
     packages = bertscore.PACKAGES["bertscore.*"]
     missing = [name for name in packages if importlib.util.find_spec(name) is None]
-    return f"BERTScore needs {missing[0]}, which is not installed (make torch)" if missing else ""
+    return f"{kernel} needs {missing[0]}, which is not installed (make torch)" if missing else ""
 
 
 def addresses(model: str, places: Places) -> list[str]:

@@ -77,6 +77,25 @@ def require_fresh(about: Mapping[str, Any], settings: Mapping[str, Any], path: P
         raise StaleError(f"was made under other settings ({shown})", path=path, remedy=REMEDY)
 
 
+def require_same_texts(
+    file: tuple[Mapping[str, np.ndarray], Mapping[str, Any]],
+    beside: tuple[Mapping[str, np.ndarray], Mapping[str, Any]],
+    path: Path,
+) -> None:
+    """Make sure that two files, as `read_numbers` gives them, are about the same rated texts.
+
+    One may be shipped and the other computed, under another quality or from another file.
+
+    Raises
+    ------
+    StaleError : ``file``, which lies at ``path``, is about other texts or ratings.
+    """
+    (arrays, about), (others, other) = file, beside
+    texts = [one["signatures"][0]["data"] for one in (about, other)]
+    if texts[0] != texts[1] or not np.array_equal(arrays["quality"], others["quality"]):
+        raise StaleError("was computed from other texts or ratings", path=path, remedy=REMEDY)
+
+
 def _here(signature: Mapping[str, Any]) -> dict[str, Any]:
     """A signature without the packages that are not installed."""
     packages = {

@@ -532,6 +532,13 @@ class CoveredErrors:
     covered_draws: Array
 
 
+def overall_error(errors: AnnotatorErrors, draws: int = 2000, seed: int = 0) -> Estimate:
+    """The first mean of `covered_errors`, which hangs on no model."""
+    n = errors.total.shape[1]
+    drawn = [errors.mean(weights) for weights in draw_blocks(n, draws, seed)]
+    return Estimate(float(errors.mean(np.ones((1, n)))[0]), *interval(np.concatenate(drawn)))
+
+
 def covered_errors(
     errors: AnnotatorErrors, covered: Array, draws: int = 2000, seed: int = 0
 ) -> CoveredErrors:

@@ -8,6 +8,7 @@ texts it expects; a file that was computed from others, or by other code, is ref
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -152,3 +153,36 @@ def check_resources(signed: dict[str, Any], verified: str | Path) -> None:
             path=verified,
             remedy="delete it and run again, to verify them anew",
         )
+
+
+def kernel_arguments(parser: argparse.ArgumentParser) -> None:
+    """What scripts that compute kernels are told of what these need beside texts; see `sign`."""
+    parser.add_argument("--wordnet", type=Path, help="WordNet 3.0 in nltk's layout, for METEOR")
+    parser.add_argument("--options", default="{}", help="JSON: kernel -> its options")
+    parser.add_argument("--verified", type=Path, help="JSON with the sums that resources must have")
+
+
+def sign(
+    name: str, about: Mapping[str, Any], arguments: argparse.Namespace
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A kernel's options, and the signature of numbers that are computed with them.
+
+    Parameters
+    ----------
+    about : of the task: its name (``task``) and the sum of its texts (``text_sum``)
+    arguments : of `kernel_arguments`
+
+    Raises
+    ------
+    KernelError : a resource is missing.
+    StaleError : resources are not those that were verified.
+    """
+    from refless.kernels import signature
+
+    options = json.loads(arguments.options).get(name, {})
+    if name.startswith("meteor.") and arguments.wordnet is not None:
+        options["wordnet"] = str(arguments.wordnet)
+    signed = signature(name, about["text_sum"], **options)
+    if arguments.verified is not None and signed["resources"]:
+        check_resources(signed, arguments.verified)
+    return options, signed | {"task": about["task"], "provenance": "computed"}

@@ -6,6 +6,7 @@ rule compute_ablation:
     input:
         ratings="results/ratings/{task}/texts.csv",
         about="results/ratings/{task}/about.json",
+        resources=ablation_resources,
         code=ablation_code,
     output:
         "results/ablation/{task}/{part}.npz",
@@ -14,15 +15,15 @@ rule compute_ablation:
     benchmark:
         "results/benchmarks/compute_ablation/{task}/{part}.tsv"
     wildcard_constraints:
-        part="plain|encoders",
+        part=r"[a-z][A-Za-z0-9._-]*",
     conda:
-        "../../envs/refless.yaml"
+        ablation_environment
     threads: 8
     params:
         settings=ablation_settings(),
         options=ablation_options,
     shell:
-        "python workflow/scripts/compute_ablation.py --ratings $(dirname {input.ratings})"
+        "HF_HUB_OFFLINE=1 python workflow/scripts/compute_ablation.py --ratings $(dirname {input.ratings})"
         " --settings {params.settings} {params.options} --threads {threads}"
         " --out {output} --log {log}"
 
@@ -33,8 +34,7 @@ rule tabulate_bleu_neighbors_ablation:
         extra=ablation_extra,
         code=code(
             "tabulate_bleu_neighbors_ablation.py",
-            *ablation_modules("plain"),
-            *ablation_modules("encoders"),
+            *ablation_modules(ABLATION["kernels"]),
         ),
     output:
         csv="results/tables/bleu_neighbors_ablation.csv",
@@ -47,7 +47,6 @@ rule tabulate_bleu_neighbors_ablation:
         "../../envs/refless.yaml"
     params:
         tasks=ABLATION["tasks"],
-        extra=ablation_kernels("encoders"),
         absent=ablation_absent,
         missing=ablation_missing,
         settings=ablation_settings(),
@@ -55,7 +54,7 @@ rule tabulate_bleu_neighbors_ablation:
         seed=ABLATION["seed"],
     shell:
         "python workflow/scripts/tabulate_bleu_neighbors_ablation.py --tasks {params.tasks}"
-        " --numbers {input.numbers} --extra {input.extra} --extra-kernels {params.extra}"
+        " --numbers {input.numbers} --extra {input.extra}"
         " --absent {params.absent} --missing {params.missing} --settings {params.settings}"
         " --draws {params.draws} --seed {params.seed} --out {output.csv} --log {log}"
 
@@ -90,7 +89,7 @@ rule compute_pareto_sums:
     input:
         ratings="results/ratings/{task}/texts.csv",
         about="results/ratings/{task}/about.json",
-        wordnet=pareto_wordnet,
+        resources=pareto_resources,
         code=pareto_code,
     output:
         "results/pareto/{task}/{kernel}.npz",
@@ -101,14 +100,14 @@ rule compute_pareto_sums:
     wildcard_constraints:
         kernel=r"[a-z][A-Za-z0-9._-]*",
     conda:
-        "../../envs/refless.yaml"
+        pareto_environment
     threads: 8
     params:
         settings=pareto_sums_settings,
-        wordnet=pareto_wordnet_option,
+        resources=pareto_resource_options,
     shell:
-        "python workflow/scripts/compute_pareto_sums.py {wildcards.kernel}"
-        " --ratings $(dirname {input.ratings}) --settings {params.settings} {params.wordnet}"
+        "HF_HUB_OFFLINE=1 python workflow/scripts/compute_pareto_sums.py {wildcards.kernel}"
+        " --ratings $(dirname {input.ratings}) --settings {params.settings} {params.resources}"
         " --threads {threads} --out {output} --log {log}"
 
 
@@ -131,12 +130,12 @@ rule tabulate_bleu_neighbors_pareto:
         models=as_json(pareto_models()),
         made=as_json(pareto_made()),
         settings=pareto_settings(),
-        absent=pareto_absent,
+        missing=pareto_missing,
         folds=PARETO["folds"],
     shell:
         "python workflow/scripts/tabulate_bleu_neighbors_pareto.py --tasks {params.tasks}"
         " --numbers {input.numbers} --models {params.models} --made {params.made}"
-        " --settings {params.settings} --absent {params.absent} --folds {params.folds}"
+        " --settings {params.settings} --missing {params.missing} --folds {params.folds}"
         " --front {output.front} --out {output.csv} --log {log}"
 
 

@@ -27,6 +27,7 @@ environ["PYTHONPATH"] = os.pathsep.join(
 environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environ["PATH"]])
 
 from refless import encoders, fetch
+from refless.encoders import has_encoder
 from refless.errors import ReflessError
 from refless.fetch import Places, read_sources
 from refless.kernels import module_path
@@ -133,17 +134,7 @@ def check_settings():
                 f" workflow/refless/sources/{entry['loader']}.py"
             )
     for kernel in configured_kernels():
-        try:
-            module_path(kernel)
-            if is_bertscore(kernel):
-                chosen = kernel_options(kernel)
-                layer_and_offset(
-                    kernel, *map(chosen.get, ("layer", "rescale", "baseline"))
-                )
-        except ReflessError as error:
-            raise WorkflowError(
-                f"config: kernel {kernel} of bleu_neighbors.models: {error}"
-            ) from error
+        check_kernel(kernel, "models")
     for kernel in config.get("kernels", {}):
         if kernel not in configured_kernels():
             raise WorkflowError(
@@ -168,6 +159,19 @@ def check_settings():
                     f"config: bleu_neighbors.{name} names {task!r}, which is not among the data"
                     f" sets ({', '.join(config['data'])})"
                 )
+
+
+def check_kernel(kernel, where):
+    """A kernel that the configuration names must exist, with the options that it is given."""
+    try:
+        module_path(kernel)
+        if kernel.startswith("bertscore."):
+            chosen = kernel_options(kernel)
+            layer_and_offset(kernel, *map(chosen.get, ("layer", "rescale", "baseline")))
+    except ReflessError as error:
+        raise WorkflowError(
+            f"config: kernel {kernel} of bleu_neighbors.{where}: {error}"
+        ) from error
 
 
 # ---- which numbers come from where -----------------------------------------------------------
@@ -223,23 +227,58 @@ def task_mode(task):
 
 def why_absent(task):
     """Why a task has no numbers, and what would change that."""
+    if numbers() == "shipped":
+        return "it is not shipped, and the setting `numbers: shipped` computes nothing"
     paths = list(config["data"][task]["files"].values())
     missing = [path for path in paths if not obtainable(path)]
     where = " and ".join(f"{path} ({SOURCES[path].description})" for path in missing)
     return f"the raw file is missing, put it at resources/manual/{where}"
 
 
-def kernel_mode(task, kernel):
-    """``computed``, ``shipped`` or ``absent``; what is shipped was computed without options."""
-    if skipped(task, kernel):
-        return "absent"
-    if task_mode(task) == "computed" and not lacks(kernel):
+def numbers_mode(shipped, kernel, *tasks):
+    """``computed``, ``shipped`` or ``absent``, for any numbers of a kernel on a task, or on two.
+
+    ``shipped`` is where they lie if they are shipped; those were computed without options.
+    """
+    if not why_not(kernel, *tasks):
         return "computed"
-    if Path(SHIPPED, task, kernel_kind(task), f"{kernel}.npz").is_file() and not (
+    if any(skipped(task, kernel) for task in tasks):
+        return "absent"
+    if Path(SHIPPED, shipped).is_file() and not (
         VALUE_OPTIONS & set(kernel_options(kernel))
     ):
         return "shipped"
     return "absent"
+
+
+def why_not(kernel, *tasks):
+    """Why no numbers of a kernel can be computed on a task, or on two, and what would change that.
+
+    Empty if they can. It is the reason of every cell whose numbers are not shipped either.
+    """
+    if any(skipped(task, kernel) for task in tasks):
+        return "the configuration leaves this task out for this kernel (skip_tasks)"
+    reasons = [why_absent(task) for task in tasks if task_mode(task) != "computed"]
+    if numbers() != "shipped":
+        reasons.append(lacks(kernel))
+    return ", and ".join(dict.fromkeys(filter(None, reasons)))
+
+
+def why_absent_each(mode, tasks, kernels):
+    """Task -> kernel -> why it has no numbers, as tables are told; ``mode`` by task and kernel."""
+    return {
+        task: {
+            kernel: why_not(kernel, task)
+            for kernel in kernels
+            if mode(task, kernel) == "absent"
+        }
+        for task in tasks
+    }
+
+
+def kernel_mode(task, kernel):
+    """`numbers_mode` of the kernel's own file."""
+    return numbers_mode(f"{task}/{kernel_kind(task)}/{kernel}.npz", kernel, task)
 
 
 def kernel_kind(task):
@@ -251,11 +290,11 @@ def lacks(kernel):
     """What a kernel needs on top of the texts and cannot have, in one line; empty if nothing."""
     if kernel.startswith("meteor.") and not obtainable(WORDNET):
         return f"METEOR needs {WORDNET}, put it at resources/manual/{WORDNET}"
-    if not is_bertscore(kernel):
+    if not has_encoder(kernel):
         return ""
     folder = kernel_options(kernel).get("model")
     if folder is not None:
-        return encoders.lacking() or encoders.fault(kernel, Path(folder))
+        return encoders.lacking(kernel) or encoders.fault(kernel, Path(folder))
     return encoders.why_not(
         kernel, PLACES, answers if numbers() == "computed" else None
     )
@@ -269,18 +308,10 @@ def skipped(task, kernel):
     )
 
 
-def why_no_kernel(task, kernel):
-    """Why a task that is there lacks a kernel, and what would change that."""
-    if skipped(task, kernel):
-        return "the configuration leaves this task out for this kernel (skip_tasks)"
-    reasons = [lacks(kernel)] if lacks(kernel) else []
-    if task_mode(task) != "computed":
-        reasons.insert(0, "its kernel is not shipped and the texts are not at hand")
-    return ", and ".join(reasons)
-
-
-def is_bertscore(kernel):
-    return kernel.startswith("bertscore.")
+def environment_of(kernel):
+    """The conda environment of a job that computes a kernel."""
+    name = "torch" if has_encoder(kernel) else "refless"
+    return f"../../envs/{name}.yaml"
 
 
 def kernel_options(kernel):

@@ -50,7 +50,7 @@ rule tabulate_bleu_neighbors_table2:
         tasks=NEIGHBORS["tasks"],
         estimates=table2_estimates,
         directories=table2_directories,
-        absent=table2_absent,
+        missing=table2_missing,
         kernels=as_json(BLEU["kernels"]),
         tau=BLEU["tau"],
         a=NEIGHBORS["min_neighbors"],
@@ -58,7 +58,7 @@ rule tabulate_bleu_neighbors_table2:
         bootstrap=NEIGHBORS["bootstrap"],
     shell:
         "python workflow/scripts/tabulate_bleu_neighbors_table2.py --tasks {params.tasks}"
-        " --estimates {params.estimates} --ratings {params.directories} --absent {params.absent}"
+        " --estimates {params.estimates} --ratings {params.directories} --missing {params.missing}"
         " --kernels {params.kernels} --tau {params.tau} --published {input.published}"
         " --a {params.a} --b {params.b}"
         " --draws {params.bootstrap[draws]} --seed {params.bootstrap[seed]}"

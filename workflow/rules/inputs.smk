@@ -60,11 +60,11 @@ def loader_options(wildcards):
 def kernel_groups():
     """Name -> the configured kernels that one job computes: those of a module.
 
-    BERTScore's are alone, so that a missing encoder does not keep another from its work.
+    Those with an encoder are alone, so that a missing one does not keep another from its work.
     """
     groups = {}
     for kernel in configured_kernels():
-        name = kernel if is_bertscore(kernel) else kernel.split(".")[0]
+        name = kernel if has_encoder(kernel) else kernel.split(".")[0]
         groups.setdefault(re.sub(r"\W", "_", name), []).append(kernel)
     return groups
 
@@ -99,7 +99,7 @@ def shard_directories(wildcards, input):
 
 def fetched_model(kernels):
     """The model that a group of kernels needs in the data directory; empty for none."""
-    if not is_bertscore(kernels[0]) or "model" in kernel_options(kernels[0]):
+    if not has_encoder(kernels[0]) or "model" in kernel_options(kernels[0]):
         return ""
     model = encoders.model_of(kernels[0])
     return "" if in_package(model) else model
@@ -138,7 +138,8 @@ def fetchable_files(wildcards):
         for path, source in SOURCES.items()
         if source.access == "url" or obtainable(path)
     ]
-    models = filter(None, (fetched_model([kernel]) for kernel in configured_kernels()))
+    kernels = [*configured_kernels(), *ABLATION["kernels"]]
+    models = filter(None, (fetched_model([kernel]) for kernel in kernels))
     return files + [
         f"results/verified/models/{model}.json"
         for model in dict.fromkeys(models)
@@ -352,14 +353,7 @@ def table1_absent(wildcards):
 
 def table1_missing_kernels(wildcards):
     return as_json(
-        {
-            task: {
-                kernel: why_no_kernel(task, kernel)
-                for kernel in configured_kernels()
-                if kernel_mode(task, kernel) == "absent"
-            }
-            for task in there(NEIGHBORS["tasks"])
-        }
+        why_absent_each(kernel_mode, there(NEIGHBORS["tasks"]), configured_kernels())
     )
 
 

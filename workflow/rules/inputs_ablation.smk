@@ -1,19 +1,14 @@
 # The input and parameter functions of ablation.smk. Stage: none. In: wildcards. Out: paths and
 # arguments.
-from importlib.util import find_spec
-
 ABLATION, PARETO = NEIGHBORS["ablation"], NEIGHBORS["pareto"]
-# The families of kernels that need torch and an encoder.
-ENCODERS = ("bertscore", "embedding")
+# The part of the ablation that needs texts alone; every other part is one kernel.
+PLAIN = "plain"
 
 
 def check_ablation_settings():
     """What the schema cannot see: names that must exist elsewhere."""
     for kernel in ABLATION["kernels"]:
-        try:
-            module_path(kernel)
-        except ReflessError as error:
-            raise WorkflowError(f"config: bleu_neighbors.ablation: {error}") from error
+        check_kernel(kernel, "ablation.kernels")
     for model in PARETO["models"]:
         if model not in NEIGHBORS["models"]:
             raise WorkflowError(
@@ -32,36 +27,29 @@ def check_ablation_settings():
 # ---- the ablation ------------------------------------------------------------------------------
 
 
-def ablation_kernels(part):
-    """The other kernels of one file of numbers: ``encoders`` need torch, ``plain`` do not."""
+def part_of(kernel):
+    """The file of numbers that another kernel is in: its own, if it needs more than texts."""
+    apart = has_encoder(kernel) or kernel.startswith("meteor.")
+    return kernel if apart else PLAIN
+
+
+def ablation_parts():
+    """The parts, plain first."""
+    return list(dict.fromkeys([PLAIN, *map(part_of, ABLATION["kernels"])]))
+
+
+def ablation_kernels(part, task=None):
+    """The other kernels of a part; with a task, those that it does not skip."""
     return [
         kernel
         for kernel in ABLATION["kernels"]
-        if (kernel.split(".")[0] in ENCODERS) == (part == "encoders")
+        if part_of(kernel) == part and not (task and skipped(task, kernel))
     ]
 
 
-def encoders_there():
-    """Whether torch, transformers and every encoder that is asked for can be found."""
-    models = [kernel.partition(".")[2] for kernel in ablation_kernels("encoders")]
-    folder = environ.get("REFLESS_MODELS", "")
-    return all(find_spec(name) for name in ("torch", "transformers")) and all(
-        (folder and Path(folder, model).is_dir())
-        or find_spec(re.sub(r"\W", "_", model))
-        for model in models
-    )
-
-
-def numbers_mode(task, path, possible=True):
-    """``computed``, ``shipped`` or ``absent``, for numbers below the task's shipped folder."""
-    if task_mode(task) == "computed" and possible:
-        return "computed"
-    return "shipped" if Path(SHIPPED, task, path).is_file() else "absent"
-
-
 def ablation_mode(task, part):
-    possible = part == "plain" or encoders_there()
-    return numbers_mode(task, f"ablation/{part}.npz", possible)
+    kernel = BLEU["kernels"][0] if part == PLAIN else part
+    return numbers_mode(f"{task}/ablation/{part}.npz", kernel, task)
 
 
 def ablation_file(task, part):
@@ -71,47 +59,61 @@ def ablation_file(task, part):
 
 
 def ablation_tasks(part):
-    """The tasks that have numbers of one part."""
-    if not ablation_kernels("encoders") and part == "encoders":
-        return []
+    """The tasks that have numbers of one part; every other part is compared with plain."""
     return [
         task
         for task in ABLATION["tasks"]
-        if ablation_mode(task, "plain") != "absent"
+        if ablation_mode(task, PLAIN) != "absent"
         and ablation_mode(task, part) != "absent"
     ]
 
 
 def ablation_numbers(wildcards):
-    return [ablation_file(task, "plain") for task in ablation_tasks("plain")]
+    return [ablation_file(task, PLAIN) for task in ablation_tasks(PLAIN)]
 
 
 def ablation_extra(wildcards):
-    return [ablation_file(task, "encoders") for task in ablation_tasks("encoders")]
+    return [
+        ablation_file(task, part)
+        for part in ablation_parts()[1:]
+        for task in ablation_tasks(part)
+    ]
 
 
-def ablation_modules(part):
-    """Modules of the kernels behind one file of numbers."""
-    kernels = [NEIGHBORS["models"]["bleu"]["kernels"][0], *ablation_kernels(part)]
-    return sorted({f"kernels/{kernel.split('.')[0]}" for kernel in kernels})
+def ablation_modules(kernels):
+    """Modules of the kernels behind numbers."""
+    return sorted(
+        {f"kernels/{kernel.split('.')[0]}" for kernel in [BLEU["kernels"][0], *kernels]}
+    )
 
 
 def ablation_code(wildcards):
-    return code("compute_ablation.py", *ablation_modules(wildcards.part))
+    kernels = ablation_kernels(wildcards.part)
+    return code("compute_ablation.py", *ablation_modules(kernels))
+
+
+def ablation_resources(wildcards):
+    """What a part is computed with, beside texts."""
+    return [] if wildcards.part == PLAIN else kernel_resources([wildcards.part])
 
 
 def ablation_options(wildcards):
-    only = "--kernels-only" if wildcards.part == "encoders" else ""
-    return f"--kernels {' '.join(ablation_kernels(wildcards.part))} {only}"
+    kernels = " ".join(ablation_kernels(wildcards.part, wildcards.task))
+    if wildcards.part == PLAIN:
+        return f"--kernels {kernels}"
+    return f"--kernels {kernels} --kernels-only {resource_options([wildcards.part])}"
+
+
+def ablation_environment(wildcards):
+    return environment_of(wildcards.part)
 
 
 def ablation_settings():
     """For the scripts; see bleu_neighbors_ablation.Settings."""
-    model = NEIGHBORS["models"]["bleu"]
     return as_json(
         {
-            "kernel": model["kernels"][0],
-            "tau": model["tau"],
+            "kernel": BLEU["kernels"][0],
+            "tau": BLEU["tau"],
             "a": NEIGHBORS["min_neighbors"],
             "b": NEIGHBORS["max_share"],
             **{key: ABLATION[key] for key in ("halves", "tau_step", "seed")},
@@ -120,36 +122,47 @@ def ablation_settings():
 
 
 def ablation_absent(wildcards):
+    """Why a task has not even plain BLEU Neighbors."""
     return as_json(
         {
-            task: why_absent(task)
+            task: why_not(BLEU["kernels"][0], task)
             for task in ABLATION["tasks"]
-            if ablation_mode(task, "plain") == "absent"
+            if ablation_mode(task, PLAIN) == "absent"
         }
     )
 
 
 def ablation_missing(wildcards):
-    """Why a task lacks the kernels that need an encoder."""
-    reason = "not available: it needs torch and its encoder (`make torch`), and none is shipped"
-    return as_json({task: reason for task in ABLATION["tasks"]})
+    """Why a kernel cannot be computed; a file that is shipped may have fewer than are asked for."""
+    return as_json(
+        {
+            task: {
+                kernel: why
+                for kernel in ABLATION["kernels"]
+                if (why := why_not(kernel, task))
+            }
+            for task in there(ABLATION["tasks"])
+        }
+    )
 
 
 # ---- the Pareto fronts -------------------------------------------------------------------------
 
 
 def pareto_models():
-    """Model -> its published kernel and tau."""
-    models = NEIGHBORS["models"]
-    return {
-        name: [models[name]["kernels"][0], models[name]["tau"]]
-        for name in PARETO["models"]
+    """Model -> its published kernel and that kernel's tau."""
+    kernels = {
+        name: NEIGHBORS["models"][name]["kernels"][0] for name in PARETO["models"]
     }
+    return {name: [kernel, kernel_taus()[kernel]] for name, kernel in kernels.items()}
+
+
+def pareto_kernels():
+    return [kernel for kernel, _ in pareto_models().values()]
 
 
 def pareto_mode(task, kernel):
-    possible = not kernel.startswith("meteor.") or obtainable(WORDNET)
-    return numbers_mode(task, f"pareto/{kernel}.npz", possible)
+    return numbers_mode(f"{task}/pareto/{kernel}.npz", kernel, task)
 
 
 def pareto_file(task, kernel):
@@ -162,7 +175,7 @@ def pareto_numbers(wildcards):
     return [
         pareto_file(task, kernel)
         for task in PARETO["tasks"]
-        for kernel, _ in pareto_models().values()
+        for kernel in pareto_kernels()
         if pareto_mode(task, kernel) != "absent"
     ]
 
@@ -171,12 +184,16 @@ def pareto_code(wildcards):
     return code("compute_pareto_sums.py", f"kernels/{wildcards.kernel.split('.')[0]}")
 
 
-def pareto_wordnet(wildcards):
+def pareto_resources(wildcards):
     return kernel_resources([wildcards.kernel])
 
 
-def pareto_wordnet_option(wildcards):
+def pareto_resource_options(wildcards):
     return resource_options([wildcards.kernel])
+
+
+def pareto_environment(wildcards):
+    return environment_of(wildcards.kernel)
 
 
 def pareto_made():
@@ -214,14 +231,12 @@ def pareto_settings():
     )
 
 
-def pareto_absent(wildcards):
-    return as_json({task: why_absent(task) for task in PARETO["tasks"]})
+def pareto_missing(wildcards):
+    return as_json(why_absent_each(pareto_mode, PARETO["tasks"], pareto_kernels()))
 
 
 def pareto_modules():
-    return sorted(
-        {f"kernels/{kernel.split('.')[0]}" for kernel, _ in pareto_models().values()}
-    )
+    return sorted({f"kernels/{kernel.split('.')[0]}" for kernel in pareto_kernels()})
 
 
 # ---- shipping ----------------------------------------------------------------------------------
@@ -232,7 +247,7 @@ def shippable_ablation():
     return {
         "ablation": [
             ablation_file(task, part)
-            for part in ("plain", "encoders")
+            for part in ablation_parts()
             for task in ablation_tasks(part)
             if ablation_mode(task, part) == "computed"
         ],

@@ -14,12 +14,9 @@ def cross_pairs():
 
 
 def pair_mode(source, target):
-    """``computed`` needs both tasks' texts; ``shipped`` or ``absent`` otherwise."""
-    if task_mode(source) == task_mode(target) == "computed":
-        return "computed"
-    if Path(f"{SHIPPED_CROSS}/{source}.{target}.json").is_file():
-        return "shipped"
-    return "absent"
+    """`numbers_mode` of a pair; ``computed`` needs both tasks' texts."""
+    shipped = f"cross_task/{source}.{target}.json"
+    return numbers_mode(shipped, BLEU["kernels"][0], source, target)
 
 
 def pair_numbers(source, target):
@@ -29,14 +26,6 @@ def pair_numbers(source, target):
         else "results/cross_task"
     )
     return [f"{where}/{source}.{target}.{ending}" for ending in ("csv", "json")]
-
-
-def why_pair_absent(source, target):
-    """The reason of each task that is missing; of shipped ones, whose texts are, if none is."""
-    missing = [task for task in (source, target) if task_mode(task) == "absent"]
-    if not missing:
-        missing = [task for task in (source, target) if task_mode(task) == "shipped"]
-    return "; ".join(dict.fromkeys(why_absent(task) for task in missing))
 
 
 def pairs_there():
@@ -62,11 +51,15 @@ def table2_directories(wildcards):
     return [ratings_directory(task) for task in there(NEIGHBORS["tasks"])]
 
 
-def table2_absent(wildcards):
+def table2_missing(wildcards):
+    """Why a kernel cannot be computed on a pair, which may be shipped with other kernels alone."""
     reasons = {}
     for source, target in cross_pairs():
-        if pair_mode(source, target) == "absent":
-            reasons.setdefault(source, {})[target] = why_pair_absent(source, target)
+        reasons.setdefault(source, {})[target] = {
+            kernel: why
+            for kernel in BLEU["kernels"]
+            if (why := why_not(kernel, source, target))
+        }
     return as_json(reasons)
 
 

@@ -37,9 +37,7 @@ for FAMILY, VARIANTS in kernel_groups().items():
                 else f"results/benchmarks/compute_kernels/{{task}}/{FAMILY}.{{scatteritem}}.tsv"
             )
         conda:
-            "../../envs/torch.yaml"
-            if FAMILY.startswith("bertscore")
-            else "../../envs/refless.yaml"
+            environment_of(VARIANTS[0])
         threads: 8
         resources:
             mem_mb=4000,

@@ -23,6 +23,7 @@ rule tabulate_bleu_neighbors_section53:
         models=table1_models,
         absent=table1_absent,
         missing=table1_missing_models,
+        missing_kernels=table1_missing_kernels,
         a=NEIGHBORS["min_neighbors"],
         b=NEIGHBORS["max_share"],
         bootstrap=NEIGHBORS["bootstrap"],
@@ -30,6 +31,6 @@ rule tabulate_bleu_neighbors_section53:
         "python workflow/scripts/tabulate_bleu_neighbors_section53.py"
         " --tasks {params.tasks} --ratings {params.directories} --predictions {input.predictions}"
         " --published {input.published} --models {params.models} --absent {params.absent}"
-        " --missing-models {params.missing} --a {params.a} --b {params.b}"
+        " --missing-models {params.missing} --missing-kernels {params.missing_kernels} --a {params.a} --b {params.b}"
         " --draws {params.bootstrap[draws]} --seed {params.bootstrap[seed]}"
         " --out {output.csv} --log {log}"

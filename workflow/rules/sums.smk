@@ -32,7 +32,7 @@ for FAMILY, VARIANTS in kernel_groups().items():
                 else f"results/benchmarks/sum_neighbors/{{task}}/{FAMILY}.{{scatteritem}}.tsv"
             )
         conda:
-            "../../envs/refless.yaml"
+            environment_of(VARIANTS[0])
         threads: 8
         params:
             kernels=VARIANTS,

@@ -19,10 +19,10 @@ from refless.experiments.bleu_neighbors_ablation import (
     training_variants,
 )
 from refless.files import read_json
-from refless.kernels import signature
 from refless.numbers import write_numbers
 from refless.ratings import TEXT_COLUMNS, read_table
 from refless.scripting import run
+from refless.store import kernel_arguments, sign
 
 log = logging.getLogger(__name__)
 
@@ -31,6 +31,10 @@ def main(arguments: argparse.Namespace) -> None:
     about = read_json(arguments.ratings / "about.json")
     data = rated(read_table(arguments.ratings / "texts.csv", TEXT_COLUMNS))
     settings = Settings(**json.loads(arguments.settings))
+    signed = {
+        name: sign(name, about, arguments)
+        for name in dict.fromkeys([settings.kernel, *arguments.kernels])
+    }
     begin = time.perf_counter()
     found = {}
     if not arguments.kernels_only:
@@ -38,7 +42,8 @@ def main(arguments: argparse.Namespace) -> None:
         log.info("training texts: %.1f s", time.perf_counter() - begin)
     for name in arguments.kernels:
         begin = time.perf_counter()
-        found[name] = other_kernel(name, data, settings, arguments.threads)
+        options, _ = signed[name]
+        found[name] = other_kernel(name, data, settings, arguments.threads, **options)
         log.info("%s: tau %g, %.1f s", name, found[name].tau, time.perf_counter() - begin)
     write_numbers(
         {
@@ -60,11 +65,7 @@ def main(arguments: argparse.Namespace) -> None:
                 for name, one in found.items()
             },
             "order": list(found),
-            "signatures": [
-                signature(kernel, about["text_sum"])
-                | {"task": about["task"], "provenance": "computed"}
-                for kernel in dict.fromkeys([settings.kernel, *arguments.kernels])
-            ],
+            "signatures": [signature for _, signature in signed.values()],
         },
         arguments.out,
     )
@@ -74,6 +75,7 @@ parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("--ratings", type=Path, required=True, help="directory of the task's tables")
 parser.add_argument("--settings", required=True, help="JSON: bleu_neighbors_ablation.Settings")
 parser.add_argument("--kernels", nargs="*", default=[], help="other kernels to try")
+kernel_arguments(parser)
 parser.add_argument("--kernels-only", action="store_true", help="without the training variants")
 parser.add_argument("--threads", type=int, default=1)
 parser.add_argument("--out", type=Path, required=True, help="NPZ")

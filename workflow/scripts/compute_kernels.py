@@ -6,15 +6,14 @@ gather_kernels.py puts together again.
 """
 
 import argparse
-import json
 import logging
 import time
 from pathlib import Path
 
 from refless.files import read_json, read_texts
-from refless.kernels import kernel, signature
+from refless.kernels import kernel
 from refless.scripting import run
-from refless.store import check_resources, shard_rows, write_kernel
+from refless.store import kernel_arguments, shard_rows, sign, write_kernel
 
 log = logging.getLogger(__name__)
 
@@ -22,19 +21,13 @@ log = logging.getLogger(__name__)
 def main(arguments: argparse.Namespace) -> None:
     about = read_json(arguments.ratings / "about.json")
     texts = read_texts(arguments.ratings / "texts.csv")
-    common = {} if arguments.wordnet is None else {"wordnet": str(arguments.wordnet)}
-    options_of = json.loads(arguments.options)
     rows = None if arguments.shard is None else shard_rows(arguments.shard, len(texts))
     for name in arguments.kernels:
-        options = common | options_of.get(name, {})
-        signed = signature(name, about["text_sum"], **options)
-        if arguments.verified is not None:
-            check_resources(signed, arguments.verified)
+        options, signed = sign(name, about, arguments)
         begin = time.perf_counter()
         matrix = kernel(name, texts, texts, rows=rows, threads=arguments.threads, **options)
         seconds = time.perf_counter() - begin
         log.info("%s on %s: %d x %d pairs in %.2f s", name, about["task"], *matrix.shape, seconds)
-        signed |= {"task": about["task"], "provenance": "computed"}
         if arguments.shard is not None:
             signed["shard"] = arguments.shard
         write_kernel(matrix, signed, arguments.out / f"{name}.npz")
@@ -43,9 +36,7 @@ def main(arguments: argparse.Namespace) -> None:
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("kernels", nargs="+", help="names of kernels, e.g. bleu.char")
 parser.add_argument("--ratings", type=Path, required=True, help="directory of the task's tables")
-parser.add_argument("--wordnet", type=Path, help="WordNet 3.0 in nltk's layout, for METEOR")
-parser.add_argument("--options", default="{}", help="JSON: kernel -> its options")
-parser.add_argument("--verified", type=Path, help="JSON with the sums that resources must have")
+kernel_arguments(parser)
 parser.add_argument("--shard", help="which part of the candidates, e.g. 2-of-8; default: all")
 parser.add_argument("--threads", type=int, default=1)
 parser.add_argument("--out", type=Path, required=True, help="directory for the kernel files")

@@ -8,10 +8,10 @@ from pathlib import Path
 from refless.experiments.bleu_neighbors_ablation import rated
 from refless.experiments.bleu_neighbors_pareto import deal_folds, fold_sums
 from refless.files import read_json
-from refless.kernels import signature
 from refless.numbers import write_numbers
 from refless.ratings import TEXT_COLUMNS, read_table
 from refless.scripting import run
+from refless.store import kernel_arguments, sign
 
 log = logging.getLogger(__name__)
 
@@ -20,7 +20,7 @@ def main(arguments: argparse.Namespace) -> None:
     about = read_json(arguments.ratings / "about.json")
     data = rated(read_table(arguments.ratings / "texts.csv", TEXT_COLUMNS))
     settings = json.loads(arguments.settings)
-    options = {} if arguments.wordnet is None else {"wordnet": str(arguments.wordnet)}
+    options, signed = sign(arguments.kernel, about, arguments)
     fold = deal_folds(len(data.text), settings["folds"], settings["seed"])
     found = fold_sums(
         arguments.kernel,
@@ -37,10 +37,7 @@ def main(arguments: argparse.Namespace) -> None:
             "task": about["task"],
             "provenance": "computed",
             "settings": settings,
-            "signatures": [
-                signature(arguments.kernel, about["text_sum"], **options)
-                | {"task": about["task"], "provenance": "computed"}
-            ],
+            "signatures": [signed],
         },
         arguments.out,
     )
@@ -51,7 +48,7 @@ parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("kernel", help="name of a kernel, e.g. bleu.char")
 parser.add_argument("--ratings", type=Path, required=True, help="directory of the task's tables")
 parser.add_argument("--settings", required=True, help="JSON: taus, folds, seed")
-parser.add_argument("--wordnet", type=Path, help="WordNet 3.0 in nltk's layout, for METEOR")
+kernel_arguments(parser)
 parser.add_argument("--threads", type=int, default=1)
 parser.add_argument("--out", type=Path, required=True, help="NPZ")
 

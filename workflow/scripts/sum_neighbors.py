@@ -12,10 +12,9 @@ from pathlib import Path
 
 from refless.experiments.bleu_neighbors import read_truths
 from refless.experiments.bleu_neighbors_stored import quality_sums, streamed_sums
-from refless.kernels import signature
 from refless.ratings import read_task
 from refless.scripting import run
-from refless.store import check_resources, write_arrays
+from refless.store import kernel_arguments, sign, write_arrays
 
 log = logging.getLogger(__name__)
 
@@ -23,14 +22,9 @@ log = logging.getLogger(__name__)
 def main(arguments: argparse.Namespace) -> None:
     about, texts, ratings = read_task(arguments.ratings)
     truths = read_truths(texts, ratings, about["scale"])
-    common = {} if arguments.wordnet is None else {"wordnet": str(arguments.wordnet)}
-    options_of = json.loads(arguments.options)
     taus = json.loads(arguments.taus)
     for name in arguments.kernels:
-        options = common | options_of.get(name, {})
-        signed = signature(name, about["text_sum"], **options)
-        if arguments.verified is not None:
-            check_resources(signed, arguments.verified)
+        options, signed = sign(name, about, arguments)
         begin = time.perf_counter()
         arrays = streamed_sums(
             name,
@@ -42,7 +36,6 @@ def main(arguments: argparse.Namespace) -> None:
             **options,
         )
         log.info("%s on %s: %.2f s", name, about["task"], time.perf_counter() - begin)
-        signed |= {"task": about["task"], "provenance": "computed"}
         signed |= {"tau": taus[name], "quality": quality_sums(truths)}
         if arguments.shard is not None:
             signed["shard"] = arguments.shard
@@ -53,9 +46,7 @@ parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("kernels", nargs="+", help="names of kernels, e.g. bleu.char")
 parser.add_argument("--ratings", type=Path, required=True, help="directory of the task's tables")
 parser.add_argument("--taus", required=True, help="JSON: kernel -> tau")
-parser.add_argument("--wordnet", type=Path, help="WordNet 3.0 in nltk's layout, for METEOR")
-parser.add_argument("--options", default="{}", help="JSON: kernel -> its options")
-parser.add_argument("--verified", type=Path, help="JSON with the sums that resources must have")
+kernel_arguments(parser)
 parser.add_argument("--shard", help="which part of the candidates, e.g. 2-of-8; default: all")
 parser.add_argument("--threads", type=int, default=1)
 parser.add_argument("--out", type=Path, required=True, help="directory for the files")

@@ -2,6 +2,8 @@
 
 import argparse
 import json
+from collections import defaultdict
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,7 @@ from refless.experiments.bleu_neighbors_ablation import (
     lead_text,
 )
 from refless.experiments.bleu_neighbors_table1 import signature_note
-from refless.numbers import read_numbers, require_fresh
+from refless.numbers import read_numbers, require_fresh, require_same_texts
 from refless.provenance import write_signed_markdown
 from refless.ratings import write_table
 from refless.scripting import run
@@ -43,15 +45,14 @@ def main(arguments: argparse.Namespace) -> None:
         if task in absent:
             rows.append(absent_row(task, absent[task]))
             continue
-        files = [plain[task], *([extra[task]] if task in extra else [])]
-        reasons = {name: refused.get(task, missing[task]) for name in arguments.extra_kernels}
-        numbers = put_together(files, reasons)
+        reasons = missing.get(task, {}) | refused.get(task, {})
+        numbers = put_together([plain[task], *extra.get(task, [])], reasons)
         rows += ablation_rows(task, numbers, arguments.draws, arguments.seed)
     table = ablation_table(rows)
     write_table(table, arguments.out)
     signatures = {
         (signature["kernel"], signature["task"]): signature
-        for _, about in [*plain.values(), *extra.values()]
+        for _, about in [*plain.values(), *chain.from_iterable(extra.values())]
         for signature in about["signatures"]
     }
     write_signed_markdown(
@@ -65,24 +66,21 @@ def main(arguments: argparse.Namespace) -> None:
 
 def read_extra(
     paths: list[Path], settings: dict[str, Any], plain: dict[str, File]
-) -> tuple[dict[str, File], dict[str, str]]:
-    """Files of the kernels that need further packages, by task; and why one is not used.
+) -> tuple[dict[str, list[File]], dict[str, dict[str, str]]]:
+    """Files of the kernels that need more than texts, by task; and why a kernel's is not used.
 
     The table does without them: they may be shipped while the rest is computed.
     """
-    found, refused = {}, {}
+    found, refused = defaultdict(list), defaultdict(dict)
     for path in paths:
         arrays, about = read_numbers(path)
         try:
             require_fresh(about, settings, path)
-            beside, first = plain[about["task"]]
-            if about["signatures"][0]["data"] != first["signatures"][0]["data"] or (
-                not np.array_equal(arrays["quality"], beside["quality"])
-            ):
-                raise StaleError("was computed from other texts or ratings", path=path)
-            found[about["task"]] = (arrays, about)
+            require_same_texts((arrays, about), plain[about["task"]], path)
+            found[about["task"]].append((arrays, about))
         except StaleError as error:
-            refused[about["task"]] = f"not available: {error.path} {error.message}"
+            why = f"{error.path} {error.message}"
+            refused[about["task"]] |= dict.fromkeys(about["order"], why)
     return found, refused
 
 
@@ -94,7 +92,11 @@ def put_together(files: list[File], reasons: dict[str, str]) -> TaskNumbers:
             predictions[name] = Prediction(estimate=estimate, **about["variants"][name])
             provenance[name] = about["provenance"]
     first = files[0][0]
-    absent = {name: reason for name, reason in reasons.items() if name not in predictions}
+    absent = {
+        name: f"not available: {reason}"
+        for name, reason in reasons.items()
+        if name not in predictions
+    }
     return TaskNumbers(first["quality"], first["group"], predictions, provenance, absent)
 
 
@@ -102,9 +104,8 @@ parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--tasks", nargs="+", required=True, help="all tasks, in order")
 parser.add_argument("--numbers", type=Path, nargs="*", default=[], help="NPZ, one a task")
 parser.add_argument("--extra", type=Path, nargs="*", default=[], help="NPZ with further kernels")
-parser.add_argument("--extra-kernels", nargs="*", default=[], help="which kernels these are")
 parser.add_argument("--absent", default="{}", help="JSON: task -> why it is not available")
-parser.add_argument("--missing", default="{}", help="JSON: task -> why it lacks extra kernels")
+parser.add_argument("--missing", default="{}", help="JSON: task -> kernel -> why")
 parser.add_argument("--settings", required=True, help="JSON: bleu_neighbors_ablation.Settings")
 parser.add_argument("--draws", type=int, default=1000)
 parser.add_argument("--seed", type=int, default=0)

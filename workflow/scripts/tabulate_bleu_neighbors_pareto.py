@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from refless.errors import StaleError
 from refless.experiments.bleu_neighbors_pareto import (
     FRONT_COLUMNS,
     Settings,
@@ -17,7 +18,7 @@ from refless.experiments.bleu_neighbors_pareto import (
     pareto_table,
 )
 from refless.experiments.bleu_neighbors_table1 import signature_note
-from refless.numbers import read_numbers, require_fresh
+from refless.numbers import read_numbers, require_fresh, require_same_texts
 from refless.provenance import write_signed_markdown
 from refless.ratings import write_table
 from refless.scripting import run
@@ -26,21 +27,30 @@ from refless.scripting import run
 def main(arguments: argparse.Namespace) -> None:
     made = json.loads(arguments.made)
     settings = Settings(**json.loads(arguments.settings))
-    absent = json.loads(arguments.absent)
-    files = {}
+    missing = json.loads(arguments.missing)
+    files, computed = {}, {}
     for path in arguments.numbers:
         arrays, about = read_numbers(path)
         kernel = about["signatures"][0]["kernel"]
         require_fresh(about, made[kernel], path)
-        files[about["task"], kernel] = arrays, about
+        files[about["task"], kernel] = arrays, about, path
+        if about["provenance"] == "computed":
+            computed[about["task"]] = arrays, about
+    # What is shipped may be of another quality than what is computed beside it.
+    for (task, kernel), (arrays, about, path) in list(files.items()):
+        try:
+            require_same_texts((arrays, about), computed.get(task, (arrays, about)), path)
+        except StaleError as error:
+            missing[task][kernel] = f"{error.path} {error.message}"
+            del files[task, kernel]
     rows, fronts, notes = [], [], []
     for task in arguments.tasks:
         for model, (kernel, tau) in json.loads(arguments.models).items():
             row = {"task": task, "model": model, "kernel": kernel}
             if (task, kernel) not in files:
-                rows.append(row | {"note": f"not available: {absent[task]}"})
+                rows.append(row | {"note": f"not available: {missing[task][kernel]}"})
                 continue
-            arrays, about = files[task, kernel]
+            arrays, about, _ = files[task, kernel]
             data = Sums(taus=np.array(made[kernel]["taus"]), **arrays)
             found, front = pareto_rows(data, tau, settings)
             rows += [{**row, "provenance": about["provenance"], **one} for one in found]
@@ -65,7 +75,7 @@ parser.add_argument("--numbers", type=Path, nargs="*", default=[], help="NPZ, by
 parser.add_argument("--models", required=True, help="JSON: model -> [kernel, the paper's tau]")
 parser.add_argument("--made", required=True, help="JSON: kernel -> settings of its numbers")
 parser.add_argument("--settings", required=True, help="JSON: bleu_neighbors_pareto.Settings")
-parser.add_argument("--absent", default="{}", help="JSON: task -> why it lacks a kernel")
+parser.add_argument("--missing", default="{}", help="JSON: task -> kernel -> why")
 parser.add_argument("--folds", type=int, required=True)
 parser.add_argument("--front", type=Path, required=True, help="CSV for the fronts")
 parser.add_argument("--out", type=Path, required=True, help="CSV; a .md is put beside it")

@@ -19,7 +19,8 @@ from refless.scripting import run
 def main(arguments: argparse.Namespace) -> None:
     models = json.loads(arguments.models)
     published = {kernels[0] for kernels in models.values()}
-    tasks, notes = read_tasks(arguments.ratings, arguments.predictions, kernels=published)
+    missing = json.loads(arguments.missing_kernels)
+    tasks, notes = read_tasks(arguments.ratings, arguments.predictions, missing, published)
     settings = Settings(models, arguments.a, arguments.b, arguments.draws, arguments.seed)
     table = section53(
         arguments.tasks,
@@ -47,6 +48,9 @@ parser.add_argument("--published", type=Path, required=True, help="what the pape
 parser.add_argument("--models", required=True, help="JSON: model -> kernels, published one first")
 parser.add_argument("--absent", default="{}", help="JSON: task -> why it is not available")
 parser.add_argument("--missing-models", default="{}", help="JSON: model -> why it is missing")
+parser.add_argument(
+    "--missing-kernels", default="{}", help="JSON: task -> kernel -> why it is missing"
+)
 parser.add_argument("--a", type=int, required=True)
 parser.add_argument("--b", type=float, required=True)
 parser.add_argument("--draws", type=int, default=2000)

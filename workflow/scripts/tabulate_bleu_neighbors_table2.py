@@ -26,13 +26,13 @@ def main(arguments: argparse.Namespace) -> None:
         source, target = path.stem.split(".")
         pairs[source, target] = Pair(table, about["training"], about["provenance"])
         notes += [signature_note(s) for s in about["signatures"] if s["kernel"] in kernels]
-    absent = {
-        (source, target): why
-        for source, reasons in json.loads(arguments.absent).items()
-        for target, why in reasons.items()
+    missing = {
+        (source, target): reasons
+        for source, targets in json.loads(arguments.missing).items()
+        for target, reasons in targets.items()
     }
     table = table2(
-        arguments.tasks, pairs, absent, read_published(arguments.published, KEYS), settings
+        arguments.tasks, pairs, missing, read_published(arguments.published, KEYS), settings
     )
     write_table(table, arguments.out)
     write_signed_markdown(
@@ -52,7 +52,7 @@ parser.add_argument(
 parser.add_argument(
     "--ratings", type=Path, nargs="*", default=[], help="directories, of the tasks that are there"
 )
-parser.add_argument("--absent", default="{}", help="JSON: source -> target -> why there is nothing")
+parser.add_argument("--missing", default="{}", help="JSON: source -> target -> kernel -> why")
 parser.add_argument("--kernels", required=True, help="JSON: kernels, the published one first")
 parser.add_argument("--tau", type=float, required=True)
 parser.add_argument("--published", type=Path, required=True, help="the paper's table")

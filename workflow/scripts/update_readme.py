@@ -51,7 +51,7 @@ def table1(directory: Path) -> str:
             f"{with_interval(row, column, digits)} / {row[f'paper_{column}']:.{printed}f}"
             for column, digits, printed in COLUMNS
         ]
-        rows.append([*named(row), *cells, str(row["agreement"])])
+        rows.append([*named(row), *cells, "" if pd.isna(row["agreement"]) else row["agreement"]])
     header = ["model", "reading", *(f"{name}: ours / paper" for name in HEADER), "agreement"]
     return markdown(header, rows)
 

@@ -205,9 +205,11 @@ def _mean_of_halves(settings: Settings, means: Array, counts: Array, sizes: Arra
 
 
 def other_kernel(
-    name: str, data: Rated, settings: Settings, threads: int | None = None
+    name: str, data: Rated, settings: Settings, threads: int | None = None, **options: Any
 ) -> Prediction:
     """BLEU Neighbors with another kernel, at the tau that gives as many neighbors as plain.
+
+    ``options`` are those of the other kernel.
 
     Raises
     ------
@@ -220,7 +222,7 @@ def other_kernel(
     itself, size = np.arange(n), np.full(n, n - 1)
     plain, _ = neighbor_sums(settings.kernel, *own, [settings.tau], exclude=itself, threads=threads)
     grid = tau_grid(settings.tau_step)
-    counts, sums = neighbor_sums(name, *own, grid, exclude=itself, threads=threads)
+    counts, sums = neighbor_sums(name, *own, grid, exclude=itself, threads=threads, **options)
     t = matched_tau(counts, plain[:, 0])
     with np.errstate(invalid="ignore"):
         means = sums[:, t] / counts[:, t]

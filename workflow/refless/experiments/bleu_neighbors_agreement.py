@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from refless.experiments.bleu_neighbors_table1 import KEYS as TABLE1_KEYS
-from refless.experiments.bleu_neighbors_table1 import PUBLISHED_TASKS
+from refless.experiments.bleu_neighbors_table1 import PUBLISHED_TASKS, is_substitute
 from refless.experiments.bleu_neighbors_table1 import VALUES as TABLE1_VALUES
 from refless.experiments.bleu_neighbors_table3 import KEYS as TABLE3_KEYS
 from refless.experiments.bleu_neighbors_table3 import MODEL
@@ -117,6 +117,8 @@ def _published_row(
     if exact.empty and wanted:
         # a row that says why there is no number may name no kernel, or the model itself
         exact = as_read[as_read["kernel"].isin(["", model])]
+    if is_substitute(exact["note"]).any():
+        return {}, f"only computed in another form: {exact['note'].iloc[0]}"
     if exact.empty:
         found = ", ".join(dict.fromkeys(as_read["kernel"]))
         return {}, f"the published kernel {wanted} is not there, only {found}"

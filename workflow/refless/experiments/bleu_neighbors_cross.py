@@ -108,7 +108,7 @@ class Pair:
 def table2(
     tasks: Sequence[str],
     pairs: Mapping[tuple[str, str], Pair],
-    absent: Mapping[tuple[str, str], str],
+    missing: Mapping[tuple[str, str], Mapping[str, str]],
     published: pd.DataFrame,
     settings: Settings,
 ) -> pd.DataFrame:
@@ -118,7 +118,7 @@ def table2(
     ----------
     tasks : in the order of the rows
     pairs : (source, target) -> estimates
-    absent : (source, target) -> why there are none
+    missing : (source, target) -> kernel -> why there are none
     published : `refless.published.read_published`, tasks under the paper's names
     settings : ``models["bleu"]`` are the kernels
     """
@@ -127,10 +127,11 @@ def table2(
         for target in tasks:
             for kernel in settings.models["bleu"]:
                 row = {"source_task": source, "target_task": target, "kernel": kernel}
-                if (source, target) in pairs:
-                    row |= _cells(pairs[source, target], kernel, settings)
+                pair = pairs.get((source, target))
+                if pair is not None and f"estimate_{kernel}" in pair.estimates:
+                    row |= _cells(pair, kernel, settings)
                 else:
-                    row["note"] = f"not available: {absent[source, target]}"
+                    row["note"] = f"not available: {missing[source, target][kernel]}"
                 rows.append(row)
     cells = pd.DataFrame(rows)
     for key in KEYS:
@@ -153,8 +154,6 @@ def table2(
 
 
 def _cells(pair: Pair, kernel: str, settings: Settings) -> dict[str, Any]:
-    if f"estimate_{kernel}" not in pair.estimates:
-        return {"note": "not available: its kernel is neither computed nor shipped"}
     own = pair.of(kernel)
     cells = model_cells(own, settings.a, settings.b, settings.draws, settings.seed)
     note = ""

@@ -2,12 +2,13 @@
 
 Stage: cell -> table. In: individual ratings and predictions of the tasks that are there. Out: a row
 a (model, task): the mean over annotators of their MSE on all texts and on those that the model
-covers, the difference with a permutation test over texts, and what the paper says beside it.
+covers, the difference with a permutation test over texts, and what the paper says beside it. The
+first mean needs no kernel. A second row, with another kernel, where the published one is missing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,13 @@ import pandas as pd
 
 from refless.experiments.bleu_neighbors import apply_thresholds
 from refless.experiments.bleu_neighbors_cross import PAPER_TASKS
-from refless.experiments.bleu_neighbors_table1 import KEYS, Settings, TaskInput
+from refless.experiments.bleu_neighbors_table1 import (
+    KEYS,
+    NOTES,
+    Settings,
+    TaskInput,
+    without_verdicts,
+)
 from refless.published import beside_published, markdown, number, with_interval
 from refless.statistics import (
     AnnotatorErrors,
@@ -24,6 +31,7 @@ from refless.statistics import (
     annotator_errors,
     covered_errors,
     interval,
+    overall_error,
 )
 
 VALUES = ["mse_all", "relative_difference", "above_bleu", "p_below_0.01"]
@@ -41,6 +49,9 @@ def section53(
 ) -> pd.DataFrame:
     """One row a (model, task), with the published kernel of each model; parameters as in `table1`.
 
+    Where that kernel is missing, its row says why, and the first of the model's kernels that has
+    numbers gets a row under its own name.
+
     ``above_bleu`` is the model's ``mse_covered`` minus that of BLEU Neighbors, which the paper
     gives for ROUGE on dialogue; its interval draws the same texts for both.
     """
@@ -54,18 +65,25 @@ def section53(
         data = tasks[task]
         truth = data.truths[READING]
         errors = annotator_errors(truth.candidate, truth.rater, truth.rating, truth.quality)
-        bleu: CoveredErrors | None = None
-        made = {m: _row(data, errors, k[0], settings) for m, k in settings.models.items()}
-        if "bleu" in made:
-            bleu = made["bleu"][1]
-        for model, (row, found) in made.items():
+        everyone = np.ones(len(truth.id), bool)
+        common = {
+            "task": task,
+            **_spread("mse_all", overall_error(errors, settings.draws, settings.seed)),
+            "n": len(everyone),
+            "annotators": errors.annotators(everyone),
+        }
+        pairs = [(m, k) for m, kernels in settings.models.items() for k in _shown(data, kernels)]
+        made = {kernel: _row(data, errors, kernel, settings) for _, kernel in pairs}
+        bleu = made[settings.models["bleu"][0]][1] if "bleu" in settings.models else None
+        for model, kernel in pairs:
+            row, found = made[kernel]
             if found is not None and bleu is not None and model != "bleu":
                 gap = found.covered.value - bleu.covered.value
                 low, high = interval(found.covered_draws - bleu.covered_draws)
-                row |= _spread("above_bleu", Estimate(gap, low, high))
-            rows.append({"model": model, "task": task, **row})
+                row = row | _spread("above_bleu", Estimate(gap, low, high))
+            rows.append({"model": model, **common, **row})
         for model, why in missing_models.items():
-            rows.append({"model": model, "task": task, "note": f"not available: {why}"})
+            rows.append({"model": model, **common, "note": f"not available: {why}"})
     table = pd.DataFrame(rows)
     table["_ours"] = table["task"]
     table["task"] = table["task"].map(lambda task: PAPER_TASKS.get(task, task))
@@ -80,35 +98,38 @@ def section53(
     table = table.reindex(columns=shown)
     for column in ("kernel", "provenance", "note"):
         table[column] = table[column].astype(object).fillna("")
+    table = without_verdicts(table)
     for column in ("p_below_0.01", "n", "n_covered", "annotators", "annotators_covered"):
         table[column] = table[column].astype("Int64")
     return table
+
+
+def _shown(data: TaskInput, kernels: Sequence[str]) -> Iterator[str]:
+    """The published kernel; and the first that has numbers, if that is another."""
+    there = [kernel for kernel in kernels if (kernel, READING) in data.predictions]
+    yield from dict.fromkeys([kernels[0], *there[:1]])
 
 
 def _row(
     data: TaskInput, errors: AnnotatorErrors, kernel: str, settings: Settings
 ) -> tuple[dict[str, Any], CoveredErrors | None]:
     if (kernel, READING) not in data.predictions:
-        note = "not available: its kernel is neither computed nor shipped"
-        return {"kernel": kernel, "note": note}, None
+        return {"kernel": kernel, "note": data.why_not(kernel)}, None
     predictions = data.predictions[kernel, READING]
     covered = ~np.isnan(apply_thresholds(predictions, settings.a, settings.b))
     found = covered_errors(errors, covered, settings.draws, settings.seed)
-    everyone = np.ones(len(covered), bool)
+    notes = [data.notes.get(kernel, ""), "" if covered.any() else "no text is covered"]
     row = {
         "kernel": kernel,
-        **_spread("mse_all", found.overall),
         **_spread("mse_covered", found.covered),
         **_spread("difference", found.difference),
         **_spread("relative_difference", found.relative),
         "p_value": found.p_value,
         "p_below_0.01": pd.NA if np.isnan(found.p_value) else int(found.p_value < 0.01),
-        "n": len(covered),
         "n_covered": int(covered.sum()),
-        "annotators": errors.annotators(everyone),
         "annotators_covered": errors.annotators(covered),
         "provenance": _provenance(data, kernel),
-        "note": "" if covered.any() else "no text is covered",
+        "note": NOTES.join(filter(None, notes)),
     }
     return row, found
 
@@ -141,19 +162,25 @@ def section53_markdown(table: pd.DataFrame) -> str:
                 with_interval(row, "relative_difference") + _paper(row, "relative_difference"),
                 number(row["p_value"]) + paper,
                 with_interval(row, "above_bleu", 4) + _paper(row, "above_bleu"),
-                f"{row['n_covered']} of {row['n']}",
-                f"{row['annotators_covered']} of {row['annotators']}",
+                _of(row, "n_covered", "n"),
+                _of(row, "annotators_covered", "annotators"),
                 str(row["provenance"]),
             ]
         )
     parts = [markdown(header, lines)]
     reasons: dict[str, list[str]] = {}
     for record in table[table["note"] != ""].to_dict("records"):
-        reasons.setdefault(record["note"], []).append(f"{record['model']} on {record['task']}")
+        name = f"`{record['kernel']}`" if record["kernel"] else record["model"]
+        for note in record["note"].split(NOTES):
+            reasons.setdefault(note, []).append(f"{name} on {record['task']}")
     if reasons:
         listed = "\n".join(f"- {', '.join(where)}: {why}" for why, where in reasons.items())
-        parts += ["## Cells without a number", listed]
+        parts += ["## Cells without a number, and stand-ins", listed]
     return "\n\n".join(parts)
+
+
+def _of(row: Mapping[str, Any], part: str, whole: str) -> str:
+    return number(None) if pd.isna(row[part]) else f"{row[part]} of {row[whole]}"
 
 
 def _paper(row: Mapping[str, Any], column: str) -> str:
