@@ -17,11 +17,11 @@ from refless.experiments.rnn_qe_outputs import (
     outputs,
 )
 from refless.files import read_json
-from refless.kernels import signature
 from refless.models.rnn_qe.data import apart, cross_validation, read_texts
 from refless.ratings import read_table
 from refless.scripting import run
 from refless.signed_tables import write_numbers
+from refless.store import kernel_arguments, sign
 
 log = logging.getLogger(__name__)
 
@@ -31,23 +31,17 @@ def main(arguments: argparse.Namespace) -> None:
     seed, neighbors = settings["data"]["seed"], Neighbors(**settings["neighbors"])
     texts = read_texts(arguments.ratings)
     metrics = read_table(arguments.ratings / "nem" / "texts.csv", list(METRICS.values()))
-    kernels = [name for name, _ in neighbors.kernels.values()]
-    options = {
-        name: {"wordnet": str(arguments.wordnet)} for name in kernels if name.startswith("meteor.")
-    }
+    about = read_json(arguments.ratings / "nem" / "about.json")
+    signed = {name: sign(name, about, arguments) for name, _ in neighbors.kernels.values()}
+    options = {name: own for name, (own, _) in signed.items()}
     context = Context.of(texts, neighbors, arguments.threads, options)
     table = outputs(texts, metrics, context, seed)
     log.info("%d outputs, %d columns", *table.shape)
-    about = read_json(arguments.ratings / "nem" / "about.json")
     facts = {
         "provenance": "computed",
         "settings": settings,
         "texts": texts.digest(),
-        "signatures": [
-            signature(name, about["text_sum"], **options.get(name, {}))
-            | {"task": "nem", "provenance": "computed"}
-            for name in kernels
-        ],
+        "signatures": [signature for _, signature in signed.values()],
     }
     write_numbers(table, {**facts, "counts": counts(texts, seed)}, arguments.out / "outputs.csv")
     curve = settings["curve"]
@@ -67,8 +61,8 @@ parser.add_argument(
     "--ratings", type=Path, required=True, help="directory with nem, bagel, sfrest and sfhot"
 )
 parser.add_argument("--settings", required=True, help="JSON: data, neighbors, curve")
-parser.add_argument("--wordnet", type=Path, help="WordNet 3.0 in nltk's layout, for METEOR")
 parser.add_argument("--threads", type=int, default=1)
+kernel_arguments(parser)
 parser.add_argument("--out", type=Path, required=True, help="directory of outputs.csv, curve.csv")
 
 if __name__ == "__main__":
