@@ -112,6 +112,7 @@ def _score(arguments: argparse.Namespace) -> None:
     truth = candidates.numbers("quality") if "quality" in candidates.columns else None
 
     from refless.encoders import lacking
+    from refless.kernels import module_path
     from refless.models.neighbors import NeighborsRegressor
 
     chosen = _options(arguments.option, arguments.kernel)
@@ -121,19 +122,23 @@ def _score(arguments: argparse.Namespace) -> None:
         if family != "meteor":
             raise SettingError(f"{arguments.kernel} takes no --wordnet", remedy="leave it out")
         options["wordnet"] = arguments.wordnet
+    # Embeddings share BERTScore's code, whose error names BERTScore.
+    if family == "embedding" and (reason := lacking(arguments.kernel)):
+        raise KernelError(reason)
     tau = arguments.tau
     if tau is None:
+        module_path(arguments.kernel)  # an unknown kernel is another error
+        remedy = "give --tau, e.g. one that gives most candidates 5 neighbors or more"
         scaled = {"layer", "rescale", "baseline"} & set(chosen)
         if family == "bertscore" and (arguments.kernel != PUBLISHED_BERTSCORE or scaled):
             raise SettingError(
                 f"the published tau is for {PUBLISHED_BERTSCORE} as it is; other forms have other"
                 " scales",
-                remedy="give --tau, e.g. one that gives most candidates 5 neighbors or more",
+                remedy=remedy,
             )
-        tau = TAUS.get(family, 0.08)
-    # Embeddings share BERTScore's code, whose error names BERTScore.
-    if family == "embedding" and (reason := lacking(arguments.kernel)):
-        raise KernelError(reason)
+        if family not in TAUS:
+            raise SettingError(f"no tau was published for {arguments.kernel}", remedy=remedy)
+        tau = TAUS[family]
     model = NeighborsRegressor(
         arguments.kernel,
         tau,
