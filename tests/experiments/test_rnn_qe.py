@@ -30,6 +30,7 @@ from refless.experiments.rnn_qe_outputs import (
     counts,
     learning_curve,
     outputs,
+    own_shares,
     read_outputs,
     to_scale,
 )
@@ -168,6 +169,26 @@ def predictions(ids: list[str], seeds: int = 5, part: str = "test") -> pd.DataFr
     return rows.assign(**fixed, raw=rows["prediction"])[PREDICTION_COLUMNS]
 
 
+def test_a_note_says_how_many_outputs_have_references_of_their_own_in_training() -> None:
+    table = predictions(["a", "b"])
+    some = trained(4, Trained(table, "computed", own_references=0.817), ["a", "b"])
+    assert "of 82% of test outputs a human reference is trained on" in some.note
+    none = trained(3, Trained(table, "computed", own_references=0.0), ["a", "b"])
+    assert (none.note, none.own_references) == ("", 0.0)
+    meant = trained(5, Trained(table, "computed", own_references=1.0), ["a", "b"])
+    assert meant.note == ""
+
+
+def test_shares_are_read_from_the_counts(numbers: pd.DataFrame) -> None:
+    counted = counts(small_texts(), 1)
+    shares = own_shares(counted, "first_part")
+    assert len(shares) == 7 * 6
+    assert shares["cross_validation", 1] == shares["cross_domain_2", 2] == 0
+    for setup in (5, 6):
+        assert shares["cross_validation", setup] == pytest.approx(1)
+    assert 0 <= counted["cross"]["cross_system_1"]["seen"] <= 1
+
+
 def test_seeds_that_miss_an_output_do_not_count() -> None:
     table = predictions(["a", "b", "c"])
     whole = trained(1, Trained(table, "computed"), ["a", "b", "c"])
@@ -207,8 +228,13 @@ def test_table_3_has_every_row_and_says_what_is_missing(numbers: pd.DataFrame) -
         assert own["pearson"].isna().all()
     assert rows.loc[("rouge_neighbors", "dev"), "pearson"] > -1
     assert rows.loc[("1", "paper"), "paper_pearson"] == "0.273"
-    assert rows.loc[("1", "paper"), "note"] == "the paper's schedule of training; one seed"
-    assert 0 < rows.loc[("1", "paper"), "p_better_than_setup_1"] < 1
+    assert "the paper's schedule" in rows.loc[("1", "paper"), "note"]
+    # against the same seed of set-up 1, not against the mean of all five
+    own = tests[(tests["reading"] == "paper") & (tests["against"] == "1")].iloc[0]
+    seed = setups[1].table.query("seed == 0")["prediction"].to_numpy()
+    expected = stats.pearsonr(seed, numbers["rating"])[0]
+    assert own["against_value"] == pytest.approx(expected)
+    assert rows.loc[("1", "paper"), "p_better_than_setup_1"] == pytest.approx(own["p_value"])
     assert np.isnan(rows.loc[("1", ""), "p_better_than_setup_1"])
     assert 0 < rows.loc[("1", ""), "p_better_than_metrics"] <= 1
     assert not set(published(3)["setup"]) - set(table["setup"])

@@ -220,17 +220,13 @@ def rnn_qe_shipped(name):
 
 def rnn_qe_predictions(experiment):
     """Name -> file of the predictions that a table reads."""
-    if rnn_qe_trains():
-        return {
-            name: f"results/rnn_qe/predictions/{name}.csv"
-            for name in rnn_qe_names(experiment)
-        }
-    found = {}
-    names = rnn_qe_names(experiment)
-    if experiment == "cross_validation":
-        names = names + [n for more in RNN_QE_READINGS for n in rnn_qe_names(more)]
-    for name in names:
-        path = rnn_qe_at_hand(name) or rnn_qe_shipped(name)
+    asked, found = rnn_qe_names(experiment), {}
+    further = [name for reading in RNN_QE_READINGS for name in rnn_qe_names(reading)]
+    for name in asked + (further if experiment == "cross_validation" else []):
+        if rnn_qe_trains() and name in asked:
+            path = f"results/rnn_qe/predictions/{name}.csv"
+        else:
+            path = rnn_qe_at_hand(name) or rnn_qe_shipped(name)
         if path:
             found[name] = path
     return found

@@ -5,16 +5,18 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from refless.experiments.bleu_neighbors_table1 import signature_note
-from refless.experiments.rnn_qe_outputs import OUTPUT_COLUMNS, read_outputs
+from refless.experiments.rnn_qe_outputs import OUTPUT_COLUMNS, own_shares, read_outputs
 from refless.experiments.rnn_qe_predictions import (
     predictions_note,
     training_note,
     usable_predictions,
 )
 from refless.experiments.rnn_qe_tables import (
+    PAPER_SCHEDULE,
     READINGS,
     Bootstrap,
     Trained,
@@ -43,6 +45,13 @@ def main(arguments: argparse.Namespace) -> None:
         notes = [signature_note(signature) for signature in about["signatures"]]
     files = dict(item.split("=", 1) for item in arguments.predictions)
     experiment = arguments.experiment
+    shares: dict[tuple[str, int], float] = {}
+    seen: list[float] = []
+    if about:
+        counts = about["counts"]
+        shares = own_shares(counts, asked["data"]["synthesise"])
+        crossed = [found["seen"] for name, found in counts["cross"].items() if experiment in name]
+        seen = crossed or [counts["seen"]]
     names: dict[tuple[int | str, int], str] = {
         (configuration, setup): f"{experiment}_{configuration}_setup{setup}"
         for configuration in CONFIGURATIONS
@@ -65,7 +74,9 @@ def main(arguments: argparse.Namespace) -> None:
             )
             continue
         table, made = usable
-        given[key] = Trained(table, made["provenance"], training_note(made))
+        data = name.removeprefix(f"{PAPER_SCHEDULE}_").rpartition("_setup")[0]
+        own = shares.get((data or "cross_validation", key[1]), np.nan)
+        given[key] = Trained(table, made["provenance"], training_note(made), own)
         notes.append(predictions_note(name, made))
     bootstrap = Bootstrap(arguments.draws, arguments.seed)
     missing = json.loads(arguments.missing)
@@ -87,7 +98,7 @@ def main(arguments: argparse.Namespace) -> None:
     write_signed_markdown(
         arguments.out.with_suffix(".md"),
         f"RNN quality estimation, table {EXPERIMENTS[experiment]}",
-        lead_text(experiment, bootstrap),
+        lead_text(experiment, bootstrap, seen),
         markdown_table(table),
         notes,
     )

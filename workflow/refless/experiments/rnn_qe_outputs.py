@@ -261,13 +261,20 @@ def counts(texts: Texts, seed: int) -> dict[str, Any]:
         those with a human reference, MRs, references); ``repeated`` (rows whose MR and output stand
         in an earlier row); ``instances`` (synthesise -> set-up -> for each fold what `sizes` says,
         and `OWN_REFERENCES`, the share of test outputs of which one is trained on);
-        ``seen`` (share of test outputs whose delexicalised MR and text stand in the training part)
+        ``seen`` (share of test outputs whose delexicalised MR and text stand in the training part);
+        ``cross`` (for each configuration of tables 4 and 5, e.g. ``cross_domain_1``: ``seen``, and
+        by synthesise and set-up the share of `OWN_REFERENCES`)
     """
     rated = texts.rated
     table = pd.crosstab(rated["system"], rated["dataset"])
     folds = cross_validation(rated, seed)
     key = (rated["mr"] + "\n" + rated["words"]).to_numpy()
     seen = [np.isin(key[split.test], key[split.train]) for split in folds]
+    cross = {
+        f"{name}_{configuration}": cross_split(rated, name, configuration, seed)
+        for name in CROSS
+        for configuration in CONFIGURATIONS
+    }
     return {
         "ratings": {
             str(system): {str(name): int(n) for name, n in row.items()}
@@ -276,6 +283,19 @@ def counts(texts: Texts, seed: int) -> dict[str, Any]:
         "matches": matches(texts).to_dict("records"),
         "repeated": int(rated.duplicated(["mr_key", "text"]).sum()),
         "seen": float(np.concatenate(seen).mean()),
+        "cross": {
+            name: {
+                "seen": float(np.isin(key[split.test], key[split.train]).mean()),
+                OWN_REFERENCES: {
+                    synthesise: {
+                        str(setup): own_references(texts, split, setup, synthesise)
+                        for setup in SETUPS
+                    }
+                    for synthesise in SYNTHESISE
+                },
+            }
+            for name, split in cross.items()
+        },
         "instances": {
             synthesise: {
                 str(setup): [
@@ -288,6 +308,19 @@ def counts(texts: Texts, seed: int) -> dict[str, Any]:
             for synthesise in SYNTHESISE
         },
     }
+
+
+def own_shares(counts: Mapping[str, Any], synthesise: str) -> dict[tuple[str, int], float]:
+    """Share of test outputs with a human reference of their own in training, from `counts`; by
+    experiment (``cross_validation``, ``cross_domain_1``, ...) and set-up."""
+    shares = {}
+    for setup in SETUPS:
+        folds = counts["instances"][synthesise][str(setup)]
+        shares["cross_validation", setup] = float(np.mean([one[OWN_REFERENCES] for one in folds]))
+    for name, found in counts["cross"].items():
+        own = found[OWN_REFERENCES][synthesise]
+        shares |= {(name, setup): own[str(setup)] for setup in SETUPS}
+    return shares
 
 
 def learning_curve(

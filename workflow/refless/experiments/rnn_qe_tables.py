@@ -29,6 +29,7 @@ from refless.experiments.rnn_qe_outputs import (
     DELTA_BLEU,
     METRICS,
     OWN,
+    OWN_REFERENCES,
     PREDICTORS,
     SCALE,
     VIEWS,
@@ -58,13 +59,12 @@ _OTHER_FILE = (
     " in few places"
 )
 _OTHER_TEST = "the paper's random rest of the in-set is another one"
-_SHARED = (
-    "an MR stands on both sides where its outputs differ, so references of training MRs and of the"
-    " source sets are also those of test outputs (their share: table 2)"
-)
 _HARDER = "not in the paper; folds where no delexicalised MR and output stand on both sides"
 PAPER_SCHEDULE = "paper"
-READINGS = {APART: _HARDER, PAPER_SCHEDULE: "the paper's schedule of training; one seed"}
+READINGS = {
+    APART: _HARDER,
+    PAPER_SCHEDULE: "the paper's schedule of training, beside the same seed",
+}
 """Other readings of a set-up in table 3, beside that of the configuration."""
 _DELTA_BLEU = (
     "weights and a line to ratings chosen on the validation part, 4.5 where no reference has a"
@@ -95,6 +95,7 @@ class Predictor:
     setup, reading : keys of the row
     by_seed : shape (n,) each; none if it is missing
     coverage : share of the outputs that it predicts by itself
+    own_references : share of the outputs of which it saw a human reference in training
     provenance, note : for the row
     """
 
@@ -104,15 +105,18 @@ class Predictor:
     coverage: float = 1.0
     provenance: str = ""
     note: str = ""
+    own_references: float = float("nan")
 
 
 @dataclass(frozen=True)
 class Trained:
-    """Predictions of one set-up: the trainer's table (None: not there), where from, or why not."""
+    """Predictions of one set-up: the trainer's table (None: not there), where from, or why not; and
+    the share of test outputs of which a human reference is trained on."""
 
     table: pd.DataFrame | None
     provenance: str = ""
     note: str = ""
+    own_references: float = float("nan")
 
 
 # ---- who predicts --------------------------------------------------------------------------------
@@ -190,14 +194,19 @@ def trained(setup: int, given: Trained, ids: Sequence[str], reading: str = "") -
         if by_id.notna().all():
             seeds.append(by_id.to_numpy(np.float64))
     notes = [given.note] if given.note else []
-    notes += [_SHARED] if setup in (3, 4) and reading != APART else []
+    share = given.own_references
+    if setup in (3, 4) and share > 0:
+        notes.append(
+            "an MR stands on both sides where its outputs differ: of"
+            f" {share:.0%} of test outputs a human reference is trained on"
+        )
     asked = table["seed"].nunique()
     if len(seeds) < asked or (asked < SEEDS and reading != PAPER_SCHEDULE):
         notes.append(f"{len(seeds)} of {SEEDS} seeds have predictions of all outputs")
     if not seeds:
         return Predictor(str(setup), reading, note="; ".join(notes))
     provenance = given.provenance
-    return Predictor(str(setup), reading, seeds, 1.0, provenance, "; ".join(notes))
+    return Predictor(str(setup), reading, seeds, 1.0, provenance, "; ".join(notes), share)
 
 
 def trained_curve(outputs: pd.DataFrame, predictions: Mapping[int, pd.DataFrame]) -> pd.DataFrame:
@@ -418,10 +427,13 @@ def _section(
         row: dict[str, Any] = {"setup": predictor.setup, "reading": predictor.reading}
         row |= {"provenance": predictor.provenance, "note": predictor.note}
         row["uses_references_of_test_instances"] = int(predictor.setup in WITH_REFERENCES)
+        row[OWN_REFERENCES] = predictor.own_references
         if predictor.by_seed:
             row |= cells(predictor, truth, weights)
             if predictor.setup not in _FIXED:
                 base = bases.get("apart" if predictor.reading.endswith("apart") else "")
+                if base is not None and predictor.reading == PAPER_SCHEDULE:
+                    base = replace(base, by_seed=base.by_seed[: len(predictor.by_seed)])
                 others = list(metrics)
                 if base is not None and base.by_seed and base is not predictor:
                     others.append(base)
@@ -471,7 +483,8 @@ def _finish(
         shown += [name, f"{name}_low", f"{name}_high", f"{name}_sd", f"paper_{name}"]
     shown += ["agreement", "p_better_than_metrics", "p_better_than_setup_1"]
     shown += ["p_better_than_configuration_1"] if "configuration" in keys else []
-    shown += ["uses_references_of_test_instances", "coverage", "seeds", "n", "provenance", "note"]
+    shown += ["uses_references_of_test_instances", OWN_REFERENCES, "coverage", "seeds", "n"]
+    shown += ["provenance", "note"]
     table = table.reindex(columns=shown)
     same = (table["agreement"] == "equal") & table["note"].isin([_OTHER_FILE, _OTHER_TEST])
     table.loc[same, "note"] = ""
@@ -504,7 +517,7 @@ def _join(*reasons: str) -> str:
 
 TITLES = {
     "1": "## 1: a little in-set data only",
-    "2": "## 2: out-of-set data only",
+    "2": "## 2: out-of-set data only (human references, from set-up 4 on, of the in-set too)",
     "3": "## 3: out-of-set and a little in-set data",
 }
 
@@ -562,13 +575,24 @@ def _cell(row: dict[str, Any], name: str) -> str:
     return f"{ours} [{paper}]" if paper else ours
 
 
-def lead_text(experiment: str, bootstrap: Bootstrap) -> str:
-    """What stands above the table for reading."""
+def lead_text(experiment: str, bootstrap: Bootstrap, seen: Sequence[float] = ()) -> str:
+    """What stands above the table for reading.
+
+    Parameters
+    ----------
+    seen : share of test outputs that are in the training part delexicalised, of all configurations
+    """
     about = {
         "cross_validation": "All rated outputs, each predicted in the fold that tests it.",
         "cross_domain": "Tested on the outputs for SFHot that neither train nor validate.",
         "cross_system": "Tested on the outputs of LOLS that neither train nor validate.",
     }[experiment]
+    if seen:
+        shares = ", ".join(f"{share:.0%}" for share in seen)
+        about += (
+            f" In the training part stand, word for word once names are slots, {shares} of them"
+            + (" (configurations 1 to 3)." if len(seen) > 1 else ".")
+        )
     return (
         f"{about} 95% bootstrap intervals over outputs in round brackets ({bootstrap.draws} draws,"
         f" seed {bootstrap.seed}), ± the standard deviation over seeds, the published value in"
