@@ -22,10 +22,10 @@ torch's GRU leaves out padding too and comes to 700 instances a second of a core
 bound. So in single precision five times its speed is out of reach on a CPU, whatever is batched:
 the bound is at 1.7. bfloat16 would move it to 6 in products of 100 rows; of the 25 rows that there
 are, it is at 3.4 (160 thousand million by 67 million, over 700), and what is reached is between 2
-and 3. By the clock there is more where cores are shared with other work, for a product on two cores waits for
-both, and stacks never wait for each other. Encoding an MR once a batch would save an eighth, but
-then its instances would share what dropout drops, which the paper does not say; smaller states
-would not be the paper's.
+and 3. By the clock there is more where cores are shared with other work, for a product on two cores
+waits for both, and stacks never wait for each other. Encoding an MR once a batch would save an
+eighth, but then its instances would share what dropout drops, which the paper does not say; smaller
+states would not be the paper's.
 """
 
 import argparse
