@@ -77,9 +77,16 @@ def test_two_schedules_stand_side_by_side_on_the_same_seeds() -> None:
 
 
 def test_nothing_trained_is_said() -> None:
-    table = training_table({})
+    table = training_table({"setup1": about(*TWO)}, ["curve_50_setup1", "setup1"])
     assert list(table.columns) == COLUMNS
-    assert "Nothing was trained" in markdown_table(table)
+    assert table["name"].tolist() == ["curve_50_setup1", "setup1"]
+    note = "not run: `snakemake --cores 8 results/rnn_qe/predictions/curve_50_setup1.csv`"
+    assert table["note"].tolist() == [note, ""]
+    text = markdown_table(table)
+    assert "| setup1 | fast" in text
+    assert "## Not run\n\n- `snakemake --cores 8 results/rnn_qe/predictions/curve_50" in text
+    nothing = training_table({}, ["setup1"])
+    assert markdown_table(nothing).startswith("## Not run")
 
 
 def test_predictions_without_a_course_are_refused() -> None:

@@ -214,10 +214,11 @@ rule tabulate_rnn_qe_training:
         numbers=rnn_qe_outputs_option,
         predictions=rnn_qe_training_options,
         sums=rnn_qe_training_sums,
+        names=rnn_qe_training_names,
         settings=rnn_qe_settings("data", "neighbors"),
     shell:
         "python workflow/scripts/tabulate_rnn_qe_training.py {params.numbers} {params.predictions}"
-        " --settings {params.settings} --out {output.csv} --log {log}"
+        " --names {params.names} --settings {params.settings} --out {output.csv} --log {log}"
 
 
 rule plot_rnn_qe_data_size:

@@ -22,7 +22,7 @@ def main(arguments: argparse.Namespace) -> None:
             usable = usable_predictions(path, asked["data"], texts)
             if usable is not None:
                 made[name] = usable[1]
-    table = training_table(made)
+    table = training_table(made, arguments.names)
     write_table(table, arguments.out)
     write_signed_markdown(
         arguments.out.with_suffix(".md"),
@@ -39,6 +39,7 @@ parser.add_argument("--absent", help="why there is no CSV; then nothing is train
 parser.add_argument(
     "--predictions", nargs="*", default=[], metavar="NAME=PATH", help="e.g. setup4=setup4.csv.gz"
 )
+parser.add_argument("--names", nargs="*", default=[], help="what has a row in any case")
 parser.add_argument("--settings", required=True, help="JSON: data, neighbors")
 parser.add_argument("--out", type=Path, required=True, help="CSV; a Markdown is put beside it")
 

@@ -10,7 +10,7 @@ models of all folds together are best, there is less of that.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -21,11 +21,22 @@ from refless.published import markdown, number
 COLUMNS = [
     *("name", "seed", "schedule", "pretrain", "train", "rate", "batch", "precision", "models"),
     *("best_pass", "dev_pearson", "dev_spearman"),
-    *("common_pass", "common_pearson", "common_spearman", "seconds", "machine", "provenance"),
+    *(
+        "common_pass",
+        "common_pearson",
+        "common_spearman",
+        "seconds",
+        "machine",
+        "provenance",
+        "note",
+    ),
 ]
+WHOLE = ["seed", "pretrain", "train", "batch", "models", "common_pass"]
 
 
-def training_table(made: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
+def training_table(
+    made: Mapping[str, Mapping[str, Any]], asked: Sequence[str] = ()
+) -> pd.DataFrame:
     """A row for each seed of each set-up, in the order given; `COLUMNS`.
 
     ``best_pass`` is the median over the models of a seed (folds, or folds and random subsets),
@@ -35,13 +46,19 @@ def training_table(made: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     Parameters
     ----------
     made : by name, what the trainer wrote beside the predictions
+    asked : names that have a row, and a note, even if nothing was trained
 
     Raises
     ------
     FormatError : nothing is said about the course of training.
     """
-    rows = []
-    for name, about in made.items():
+    rows: list[dict[str, Any]] = []
+    for name in dict.fromkeys([*asked, *made]):
+        if name not in made:
+            command = f"`snakemake --cores 8 results/rnn_qe/predictions/{name}.csv`"
+            rows.append({"name": name, "note": f"not run: {command}"})
+            continue
+        about = made[name]
         try:
             settings = about["settings"]
             schedule, precision = settings["schedule"], settings["architecture"]["precision"]
@@ -81,7 +98,10 @@ def training_table(made: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
             raise FormatError(
                 f"the predictions of {name} do not say how they came about"
             ) from error
-    return pd.DataFrame(rows, columns=COLUMNS)
+    table = pd.DataFrame(rows, columns=COLUMNS)
+    for column in ("schedule", "precision", "machine", "provenance", "note"):
+        table[column] = table[column].astype(object).fillna("")
+    return table.astype(dict.fromkeys(WHOLE, "Int64"))
 
 
 LEAD = (
@@ -96,12 +116,17 @@ LEAD = (
 def markdown_table(table: pd.DataFrame) -> str:
     """A row a set-up, means over its seeds; then, of what was trained by two schedules, the same
     seeds of both side by side."""
-    if table.empty:
-        return "Nothing was trained, and no predictions came with refless that fit these data."
-    parts = [_rows(table)]
+    there = table[table["seed"].notna()]
+    parts = [_rows(there)] if not there.empty else []
+    lacking = table.loc[table["seed"].isna(), "note"].tolist()
+    if lacking:
+        parts += [
+            "## Not run",
+            "\n".join(f"- {note.removeprefix('not run: ')}" for note in lacking),
+        ]
     pairs = [name for name in table["name"].unique() if f"paper_{name}" in set(table["name"])]
     for name in pairs:
-        own = table[table["name"].isin([name, f"paper_{name}"])]
+        own = there[there["name"].isin([name, f"paper_{name}"])]
         both = own.groupby("seed").filter(lambda rows: len(rows) == 2)
         if not both.empty:
             parts += [f"## {name} by two schedules, the same seeds", _rows(both)]
