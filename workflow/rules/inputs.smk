@@ -131,6 +131,17 @@ def resource_options(kernels):
     return f"--options {as_json({kernels[0]: options})}{verified}" if options else ""
 
 
+def wordnet_of(kernels):
+    """What METEOR needs besides texts, if it is among kernels of several modules."""
+    meteor = [kernel for kernel in kernels if kernel.startswith("meteor.")]
+    return kernel_resources(meteor) if meteor else []
+
+
+def wordnet_option(kernels):
+    """The same, as an argument of the script."""
+    return f"--wordnet {DATA}/{WORDNET}" if wordnet_of(kernels) else ""
+
+
 def fetchable_files(wildcards):
     """Notes that raw files are there and verified, and the encoders that can be had."""
     files = [

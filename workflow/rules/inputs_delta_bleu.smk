@@ -196,17 +196,11 @@ def predictor_kernel_modules():
 
 
 def predictor_wordnet(wildcards):
-    """What METEOR needs besides texts, if it is among the kernels."""
-    return [
-        path
-        for kernel in predictor_settings(wildcards.task)["kernels"]
-        if kernel.startswith("meteor.")
-        for path in kernel_resources([kernel])
-    ]
+    return wordnet_of(predictor_settings(wildcards.task)["kernels"])
 
 
 def predictor_wordnet_option(wildcards):
-    return f"--wordnet {DATA}/{WORDNET}" if predictor_wordnet(wildcards) else ""
+    return wordnet_option(predictor_settings(wildcards.task)["kernels"])
 
 
 def delta_bleu_gold(wildcards):

@@ -1,14 +1,8 @@
 # The input and parameter functions of RNN quality estimation. Stage: none. In: wildcards. Out:
 # paths and arguments.
 RNN_QE = config["rnn_qe"]
-RNN_QE_EXPERIMENTS = (
-    "cross_validation",
-    "apart",
-    "paper",
-    "cross_domain",
-    "cross_system",
-    "curve",
-)
+# What tables 3 to 5 and the learning curve want.
+RNN_QE_EXPERIMENTS = ("cross_validation", "cross_domain", "cross_system", "curve")
 # Of table 3: further questions, asked of the predictions that there are.
 RNN_QE_READINGS = ("apart", "paper")
 RNN_QE_TASKS = ("nem", "bagel", "sfrest", "sfhot")
@@ -98,19 +92,20 @@ def rnn_qe_missing_kernels(wildcards):
     return as_json(rnn_qe_lacks())
 
 
-def rnn_qe_needs_wordnet():
-    return any(
-        kernel.startswith("meteor.") and name not in rnn_qe_lacks()
-        for name, (kernel, _) in rnn_qe_kernels().items()
-    )
+def rnn_qe_computed():
+    """Model -> kernel and tau, of those whose kernel can be computed, or is shipped."""
+    lacking = rnn_qe_lacks()
+    return {
+        name: kernel for name, kernel in rnn_qe_kernels().items() if name not in lacking
+    }
 
 
 def rnn_qe_wordnet(wildcards):
-    return kernel_resources(["meteor."]) if rnn_qe_needs_wordnet() else []
+    return wordnet_of([kernel for kernel, _ in rnn_qe_computed().values()])
 
 
 def rnn_qe_wordnet_option(wildcards):
-    return resource_options(["meteor."]) if rnn_qe_needs_wordnet() else ""
+    return wordnet_option([kernel for kernel, _ in rnn_qe_computed().values()])
 
 
 def rnn_qe_settings(*parts):
@@ -120,15 +115,11 @@ def rnn_qe_settings(*parts):
 
 
 def rnn_qe_made(parts):
-    own, lacking = RNN_QE["neighbors"], rnn_qe_lacks()
+    own = RNN_QE["neighbors"]
     settings = {
         "data": RNN_QE["data"],
         "neighbors": {
-            "kernels": {
-                name: kernel
-                for name, kernel in rnn_qe_kernels().items()
-                if name not in lacking
-            },
+            "kernels": rnn_qe_computed(),
             "min_neighbors": NEIGHBORS["min_neighbors"],
             "max_share": NEIGHBORS["max_share"],
             "taus": own["taus"],
@@ -307,7 +298,7 @@ def rnn_qe_trained():
     """Name -> file of all predictions that there are, or that this run makes."""
     return {
         name: path
-        for experiment in ("cross_validation", "cross_domain", "cross_system", "curve")
+        for experiment in RNN_QE_EXPERIMENTS
         for name, path in rnn_qe_predictions(experiment).items()
     }
 
@@ -315,10 +306,7 @@ def rnn_qe_trained():
 def rnn_qe_training_names(wildcards):
     """What the tables and the figure want; readings are asked of what there is."""
     return [
-        name
-        for experiment in RNN_QE_EXPERIMENTS
-        if experiment not in RNN_QE_READINGS
-        for name in rnn_qe_names(experiment)
+        name for experiment in RNN_QE_EXPERIMENTS for name in rnn_qe_names(experiment)
     ]
 
 
@@ -358,7 +346,9 @@ def rnn_qe_ship_commands():
         f"python workflow/scripts/ship_numbers.py {' '.join(numbers)} --out {SHIPPED_RNN_QE}"
     ]
     names = [
-        name for experiment in RNN_QE_EXPERIMENTS for name in rnn_qe_names(experiment)
+        name
+        for experiment in (*RNN_QE_EXPERIMENTS, *RNN_QE_READINGS)
+        for name in rnn_qe_names(experiment)
     ]
     found = [path for path in map(rnn_qe_at_hand, names) if path]
     if found:

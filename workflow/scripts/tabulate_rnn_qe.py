@@ -12,6 +12,7 @@ from refless.experiments.bleu_neighbors_table1 import signature_note
 from refless.experiments.rnn_qe_outputs import OUTPUT_COLUMNS, own_shares, read_outputs
 from refless.experiments.rnn_qe_predictions import (
     predictions_note,
+    training_command,
     training_note,
     usable_predictions,
 )
@@ -63,7 +64,7 @@ def main(arguments: argparse.Namespace) -> None:
     others = [(reading, setup) for reading in READINGS for setup in SETUPS]
     names |= {(reading, setup): f"{reading}_setup{setup}" for reading, setup in others}
     for key, name in names.items():
-        command = f"`snakemake --cores 8 results/rnn_qe/predictions/{name}.csv`"
+        command = training_command(name)
         given[key] = Trained(None, note=f"not run: {command}")
         if name not in files or absent:
             continue

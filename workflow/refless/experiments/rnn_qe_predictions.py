@@ -44,6 +44,11 @@ def training_note(about: Mapping[str, Any]) -> str:
     return f"trained otherwise than in the paper: {', '.join(differ)}" if differ else ""
 
 
+def training_command(name: str) -> str:
+    """What trains a set-up, for a row that has no predictions."""
+    return f"`snakemake --cores 8 results/rnn_qe/predictions/{name}.csv`"
+
+
 def predictions_note(name: str, about: Mapping[str, Any]) -> str:
     """One line of a footer: whose predictions, by what command, where and how long."""
     facts = [str(about[key]) for key in ("provenance", "command", "machine") if about.get(key)]

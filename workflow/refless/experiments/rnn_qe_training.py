@@ -16,6 +16,7 @@ from typing import Any
 import pandas as pd
 
 from refless.errors import FormatError
+from refless.experiments.rnn_qe_predictions import training_command
 from refless.published import markdown, number
 
 COLUMNS = [
@@ -55,8 +56,7 @@ def training_table(
     rows: list[dict[str, Any]] = []
     for name in dict.fromkeys([*asked, *made]):
         if name not in made:
-            command = f"`snakemake --cores 8 results/rnn_qe/predictions/{name}.csv`"
-            rows.append({"name": name, "note": f"not run: {command}"})
+            rows.append({"name": name, "note": f"not run: {training_command(name)}"})
             continue
         about = made[name]
         try:
