@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refless import benchmark
-from refless.benchmark import BERTSCORE, generated_texts, lacks, real_texts, tables, take
+from benchmarks import kernels_timing as benchmark
+from benchmarks.kernels_timing import BERTSCORE, generated_texts, lacks, real_texts, tables, take
 from refless.errors import KernelError
-from refless.files import read_json
+from refless.store.files import read_json
 from refless.kernels._registry import load
 from tests.kernels.texts import mirror
 
@@ -145,7 +145,7 @@ def test_overlaps_of_words(texts: list[str]) -> None:
 
 
 def test_peak_memory_is_the_processes_own() -> None:
-    code = "from refless.benchmark import peak_memory; print(peak_memory())"
+    code = "from benchmarks.kernels_timing import peak_memory; print(peak_memory())"
     room = np.ones(5 * 10**7)  # 400 MB, which a child may inherit as its peak
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
     assert 10**7 < int(found.stdout) < room.nbytes < benchmark.peak_memory()

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from refless import benchmark_delta_bleu as benchmark
-from refless.files import read_json
+from benchmarks import delta_bleu_timing as benchmark
+from refless.store.files import read_json
 
 ROOT = Path(__file__).parents[1]
 

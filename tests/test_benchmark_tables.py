@@ -10,9 +10,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from refless.benchmark_tables import PARTS, beside_peers, growth
+from refless.report.benchmarks import PARTS, beside_peers, growth
 from refless.errors import FormatError
-from refless.files import read_json
+from refless.store.files import read_json
 
 RECORDS = Path(__file__).parents[1] / "resources/benchmarks"
 

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from refless import encoders
-from refless.encoders import SUMS, fetch_encoder, verify_encoder, why_not
+from refless.data import encoders
+from refless.data.encoders import SUMS, fetch_encoder, verify_encoder, why_not
 from refless.errors import OutputError, SourceError
-from refless.fetch import Places, answers
+from refless.data.fetch import Places, answers
 from refless.kernels import bertscore
 from tests.kernels.test_bertscore import fake_model
 from tests.serving import serving

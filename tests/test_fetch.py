@@ -22,9 +22,9 @@ from typing import Any
 
 import pytest
 
-from refless import fetch as fetching
+from refless.data import fetch as fetching
 from refless.errors import OutputError, SourceError
-from refless.fetch import Places, Source, fetch, read_sources, verify
+from refless.data.fetch import Places, Source, fetch, read_sources, verify
 
 ROOT = Path(__file__).parents[1]
 MIRROR = os.environ.get("REFLESS_MIRROR", "")
@@ -607,7 +607,7 @@ def test_a_killed_fetch_leaves_nothing_under_the_final_name(
     site.answers["/a"] = [site.stall, send(CONTENT)]
     wanted = source(site.base + "/a")
     code = (
-        "import sys; from pathlib import Path; from refless.fetch import *\n"
+        "import sys; from pathlib import Path; from refless.data.fetch import *\n"
         f"fetch(Source('batch', {NAME!r}, {wanted.url!r}, {wanted.sha256!r}),"
         f" Places(Path({str(places.data)!r}), Path({str(places.manual)!r})))"
     )

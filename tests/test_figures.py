@@ -15,7 +15,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from refless import figures
+from refless.report import figures
 from refless.errors import OutputError
 
 TASKS = ["huse_dialogue", "huse_generation", "huse_summarization", "dstc7"]

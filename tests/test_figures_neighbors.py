@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from refless.figures_neighbors import CHANGES, change_figure, front_figure
+from refless.report.figures_neighbors import CHANGES, change_figure, front_figure
 
 
 @pytest.fixture(autouse=True)

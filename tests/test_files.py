@@ -14,9 +14,9 @@ import pytest
 
 from refless import kernels
 from refless.errors import FormatError, OutputError, SettingError, StaleError
-from refless.files import partial_path, read_json, whole_file, write_json
+from refless.store.files import partial_path, read_json, whole_file, write_json
 from refless.kernels import text_sum
-from refless.store import gather_kernel, read_kernel, shard_rows, write_kernel
+from refless.store.kernel_files import gather_kernel, read_kernel, shard_rows, write_kernel
 
 
 def names(directory: Path) -> list[str]:
@@ -94,7 +94,7 @@ def test_a_place_that_cannot_be_written(
         def read_only(*_: object) -> None:
             raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
-        monkeypatch.setattr("refless.files.os.replace", read_only)
+        monkeypatch.setattr("refless.store.files.os.replace", read_only)
 
     def write() -> None:
         with whole_file(path) as partial:

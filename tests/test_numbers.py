@@ -10,7 +10,7 @@ import pytest
 
 from refless.errors import FormatError, StaleError
 from refless.kernels import signature
-from refless.numbers import (
+from refless.store.numbers import (
     read_numbers,
     require_fresh,
     require_same_texts,

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from refless.errors import FormatError
-from refless.published import (
+from refless.report.published import (
     EQUAL,
     INSIDE,
     MISSING,

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refless.errors import FormatError
-from refless.ratings import (
+from refless.data.ratings import (
     RATING_COLUMNS,
     TEXT_COLUMNS,
     Problem,

@@ -65,7 +65,7 @@ def test_main_gets_its_arguments_and_the_log_gets_what_it_says(
     log = tmp_path / "logs" / "deep" / "task.log"
 
     def main(arguments: argparse.Namespace) -> None:
-        logging.getLogger("refless.fetch").info("working on %s – now", arguments.task)
+        logging.getLogger("refless.data.fetch").info("working on %s – now", arguments.task)
 
     script(main, "dstc7", "--log", str(log))
     assert "INFO working on dstc7 – now" in log.read_text(encoding="utf-8")
@@ -124,7 +124,7 @@ def test_a_cancelled_job_takes_its_half_written_file_along(tmp_path: Path) -> No
     code = f"""
 import argparse, time
 from pathlib import Path
-from refless.files import whole_file
+from refless.store.files import whole_file
 from refless.scripting import run
 def main(arguments):
     with whole_file(Path({str(tmp_path)!r}) / "table.csv") as partial:

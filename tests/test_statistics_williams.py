@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from refless.errors import SettingError
-from refless.experiments.bleu_neighbors_table3 import between_needed
+from refless.experiments.bleu_neighbors.table3 import between_needed
 from refless.statistics import williams
 
 

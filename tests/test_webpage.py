@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from refless.errors import FormatError
-from refless.webpage import record_page, table_page, write_page
+from refless.report.webpage import record_page, table_page, write_page
 
 TABLE = """\
 model,task,spearman,spearman_low,spearman_high,paper_spearman,agreement,n,empty,note

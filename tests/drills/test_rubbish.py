@@ -22,7 +22,7 @@ import yaml
 
 from refless.errors import FormatError
 from refless.kernels import kernel
-from refless.ratings import TEXT_COLUMNS, read_table
+from refless.data.ratings import TEXT_COLUMNS, read_table
 from tests.conftest import ROOT, Project, small_project
 from tests.workflow import small_data
 

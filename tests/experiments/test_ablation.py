@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from refless.errors import SettingError
-from refless.experiments import bleu_neighbors_ablation as ablation
-from refless.experiments.bleu_neighbors_ablation import (
+from refless.experiments.bleu_neighbors import ablation as ablation
+from refless.experiments.bleu_neighbors.ablation import (
     COLUMNS,
     LEAST_TAU,
     PLAIN,

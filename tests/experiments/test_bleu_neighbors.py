@@ -13,9 +13,9 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from refless import sources
+from refless.data import sources
 from refless.errors import FormatError, SettingError
-from refless.experiments.bleu_neighbors import (
+from refless.experiments.bleu_neighbors.leave_one_out import (
     Truth,
     apply_thresholds,
     available_readings,
@@ -28,7 +28,7 @@ from refless.experiments.bleu_neighbors import (
     read_truths,
     threshold_curves,
 )
-from refless.experiments.bleu_neighbors_table1 import (
+from refless.experiments.bleu_neighbors.table1 import (
     KEYS,
     NOTES,
     STAND_IN,
@@ -41,8 +41,8 @@ from refless.experiments.bleu_neighbors_table1 import (
     table1_markdown,
 )
 from refless.kernels import kernel, signature
-from refless.published import read_published
-from refless.ratings import read_table, write_table
+from refless.report.published import read_published
+from refless.data.ratings import read_table, write_table
 
 ROOT = Path(__file__).parents[2]
 MIRROR = Path(os.environ.get("REFLESS_MIRROR", ""))

@@ -10,20 +10,20 @@ import pandas as pd
 import pytest
 
 from refless.errors import FormatError, SettingError, StaleError
-from refless.experiments.bleu_neighbors import (
+from refless.experiments.bleu_neighbors.leave_one_out import (
     Truth,
     data_size_curve,
     matrix_neighbors,
     read_truths,
 )
-from refless.experiments.bleu_neighbors_stored import (
+from refless.experiments.bleu_neighbors.stored import (
     quality_sums,
     read_predictions,
     streamed_neighbors,
     streamed_sums,
 )
 from refless.kernels import kernel, signature, text_sum
-from refless.store import gather_kernel, read_kernel, write_arrays, write_kernel
+from refless.store.kernel_files import gather_kernel, read_kernel, write_arrays, write_kernel
 from tests.experiments.test_bleu_neighbors import made_up
 from tests.workflow.small_data import sentences
 

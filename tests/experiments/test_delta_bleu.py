@@ -14,10 +14,11 @@ import pytest
 import yaml
 from scipy import stats
 
-from refless import figures
+from refless.report import figures
 from refless.errors import FormatError, SettingError, StaleError
-from refless.experiments import delta_bleu_predictor, delta_bleu_units
-from refless.experiments.delta_bleu import (
+from refless.experiments.delta_bleu import predictor as delta_bleu_predictor
+from refless.experiments.delta_bleu import units as delta_bleu_units
+from refless.experiments.delta_bleu.dialogues import (
     ALL,
     HIGH,
     LEAST,
@@ -29,7 +30,7 @@ from refless.experiments.delta_bleu import (
     tokenize,
     weights,
 )
-from refless.experiments.delta_bleu_predictor import (
+from refless.experiments.delta_bleu.predictor import (
     COLUMNS,
     Candidates,
     calibrated,
@@ -41,7 +42,7 @@ from refless.experiments.delta_bleu_predictor import (
     same_mr,
     sentence_scores,
 )
-from refless.experiments.delta_bleu_table2 import (
+from refless.experiments.delta_bleu.table2 import (
     KEYS,
     Numbers,
     comparison_table,
@@ -51,7 +52,7 @@ from refless.experiments.delta_bleu_table2 import (
     table2,
     table2_markdown,
 )
-from refless.experiments.delta_bleu_units import (
+from refless.experiments.delta_bleu.units import (
     MODULES,
     NUMBER_COLUMNS,
     REFERENCES,
@@ -72,9 +73,9 @@ from refless.experiments.delta_bleu_units import (
 )
 from refless.kernels import code_signature, kernel, matches_code
 from refless.models.delta_bleu import corpus_bleu, corpus_delta_bleu, sentence_bleu
-from refless.published import read_published
-from refless.signed_tables import read_numbers, write_numbers
-from refless.sources import load
+from refless.report.published import read_published
+from refless.store.signed_tables import read_numbers, write_numbers
+from refless.data.sources import load
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = sorted((ROOT / "resources/shipped").glob("*/delta_bleu/*.csv"))

@@ -15,9 +15,9 @@ import pytest
 import yaml
 from scipy import stats
 
-from refless import figures
+from refless.report import figures
 from refless.errors import FormatError, SettingError, StaleError
-from refless.experiments.bleu_neighbors_essays import (
+from refless.experiments.bleu_neighbors.essays import (
     ESTIMATE_COLUMNS,
     SECTION,
     SENTENCE_RULES,
@@ -35,7 +35,7 @@ from refless.experiments.bleu_neighbors_essays import (
     training_quality,
     training_sizes,
 )
-from refless.experiments.bleu_neighbors_table3 import (
+from refless.experiments.bleu_neighbors.table3 import (
     KEYS,
     Numbers,
     Settings,
@@ -50,9 +50,9 @@ from refless.experiments.bleu_neighbors_table3 import (
     williams_table,
 )
 from refless.kernels import kernel, signature
-from refless.published import read_published
-from refless.signed_tables import read_numbers, require_settings, write_numbers
-from refless.sources import load
+from refless.report.published import read_published
+from refless.store.signed_tables import read_numbers, require_settings, write_numbers
+from refless.data.sources import load
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = ROOT / "resources/shipped/asap_sas/essays"

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from refless.experiments import bleu_neighbors_pareto as pareto
-from refless.experiments.bleu_neighbors_pareto import (
+from refless.experiments.bleu_neighbors import pareto as pareto
+from refless.experiments.bleu_neighbors.pareto import (
     COLUMNS,
     Choice,
     Settings,
@@ -32,7 +32,7 @@ from refless.experiments.bleu_neighbors_pareto import (
 )
 from refless.kernels import kernel, signature
 from refless.models.neighbors import NeighborsRegressor
-from refless.numbers import write_numbers
+from refless.store.numbers import write_numbers
 from refless.statistics import spearman
 from tests.kernels.texts import random_sentences
 

@@ -14,13 +14,13 @@ import pytest
 from scipy import stats
 
 from refless.errors import FormatError, StaleError
-from refless.experiments.rnn_qe_counts import (
+from refless.experiments.rnn_qe.counts import (
     table1,
     table1_markdown,
     table2,
     table2_markdown,
 )
-from refless.experiments.rnn_qe_outputs import (
+from refless.experiments.rnn_qe.outputs import (
     METRICS,
     OWN,
     PREDICTORS,
@@ -34,13 +34,13 @@ from refless.experiments.rnn_qe_outputs import (
     read_outputs,
     to_scale,
 )
-from refless.experiments.rnn_qe_predictions import (
+from refless.experiments.rnn_qe.predictions import (
     PREDICTION_COLUMNS,
     pack,
     read_predictions,
     training_note,
 )
-from refless.experiments.rnn_qe_tables import (
+from refless.experiments.rnn_qe.tables import (
     Bootstrap,
     Predictor,
     Trained,
@@ -54,7 +54,7 @@ from refless.experiments.rnn_qe_tables import (
     trained_curve,
 )
 from refless.models.rnn_qe.data import CROSS, cross_validation
-from refless.published import read_published
+from refless.report.published import read_published
 from refless.statistics import draw_weights, williams
 from tests.models.test_rnn_qe_data import small_texts
 

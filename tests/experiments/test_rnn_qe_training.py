@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from refless.errors import FormatError
-from refless.experiments.rnn_qe_training import COLUMNS, markdown_table, training_table
+from refless.experiments.rnn_qe.training import COLUMNS, markdown_table, training_table
 
 
 def course(*values: tuple[float, float]) -> list[dict[str, Any]]:

@@ -16,7 +16,7 @@ from refless.models.huse import (
     logp_per_word,
     scores,
 )
-from refless.sources.huse import comparisons
+from refless.data.sources.huse import comparisons
 
 
 def oracle(points: np.ndarray, by_model: np.ndarray, k: int) -> float:

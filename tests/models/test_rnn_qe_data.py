@@ -32,7 +32,7 @@ from refless.models.rnn_qe.data import (
 )
 from refless.models.rnn_qe.delex import delexicalise, tokens
 from refless.models.rnn_qe.synthesis import UNTOUCHED, distort, lowered
-from refless.sources import bagel, mr, nem, rnnlg
+from refless.data.sources import bagel, mr, nem, rnnlg
 
 # ---- delexicalisation ----------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ import tarfile
 import pytest
 
 from refless.errors import FormatError
-from refless.sources import _archive
+from refless.data.sources import _archive
 
 
 @pytest.mark.parametrize("mode", ["w", "w:gz", "w:bz2", "w:xz"])

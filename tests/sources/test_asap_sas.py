@@ -7,7 +7,7 @@ import math
 import pytest
 
 from refless.errors import FormatError
-from refless.sources import asap_sas
+from refless.data.sources import asap_sas
 
 TRAIN = (
     "Id\tEssaySet\tScore1\tScore2\tEssayText\r\n"

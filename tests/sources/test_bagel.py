@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from refless.errors import FormatError
-from refless.sources import bagel
+from refless.data.sources import bagel
 
 
 def record(name="The Pan", utterance="[name+X]X []is a [eattype+restaurant]restaurant, []really"):

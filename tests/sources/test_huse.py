@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from refless.errors import FormatError
-from refless.sources import huse
+from refless.data.sources import huse
 
 TASK = "huse_summarization"
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refless.errors import FormatError
-from refless.sources import mr
+from refless.data.sources import mr
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import pearsonr
 
 from refless.errors import FormatError
-from refless.sources import nem
+from refless.data.sources import nem
 
 GOOD = {
     "dataset": "SFHOT",

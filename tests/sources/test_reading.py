@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refless.errors import FormatError
-from refless.sources import _reading as reading
+from refless.data.sources import _reading as reading
 
 
 def test_records_know_the_line_on_which_they_start():

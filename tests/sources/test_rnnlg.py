@@ -7,7 +7,7 @@ import json
 import pytest
 
 from refless.errors import FormatError
-from refless.sources import bagel, nem, rnnlg
+from refless.data.sources import bagel, nem, rnnlg
 
 ROWS = [
     ["inform(name='the inn';dogsallowed='no')", "the inn allows no dog -s", "no dogs in the inn"],

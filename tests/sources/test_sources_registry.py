@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from refless import sources
+from refless.data import sources
 from refless.errors import FormatError
 
 
@@ -20,7 +20,7 @@ def package(tmp_path, monkeypatch):
     yield tmp_path
     sources.tasks.cache_clear()
     for name in list(sys.modules):
-        if name.startswith("refless.sources.made_up"):
+        if name.startswith("refless.data.sources.made_up"):
             del sys.modules[name]
 
 
@@ -43,14 +43,14 @@ def test_tasks_are_all_there():
 def test_what_a_module_declares_is_what_is_found():
     for task, name in sources.tasks().items():
         module = sources.module(task)
-        assert module.__name__ == f"refless.sources.{name}"
+        assert module.__name__ == f"refless.data.sources.{name}"
         assert task in module.TASKS
 
 
 def test_nothing_is_imported_before_it_is_asked_for():
     code = (
-        "import sys, refless.sources as s; s.tasks();"
-        "print(sorted(m for m in sys.modules if m.startswith('refless.sources.')))"
+        "import sys, refless.data.sources as s; s.tasks();"
+        "print(sorted(m for m in sys.modules if m.startswith('refless.data.sources.')))"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"
@@ -59,7 +59,7 @@ def test_nothing_is_imported_before_it_is_asked_for():
 def test_a_new_module_is_a_new_data_set_and_a_broken_one_is_in_nobodys_way(package):
     (package / "made_up.py").write_text(
         "import pandas as pd\n"
-        "from refless.ratings import RatedTexts\n"
+        "from refless.data.ratings import RatedTexts\n"
         "TASKS = ('made_up_a', 'made_up_b')\n"
         "def load(path, task, scale=2):\n"
         "    row = [task, task, '', path, 1 / scale, 1, 'human']\n"

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from refless.errors import FormatError
-from refless.sources import usr
+from refless.data.sources import usr
 
 TASK = "usr_topicalchat"
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from refless.errors import ReflessError
-from refless.files import writing
+from refless.store.files import writing
 
 
 def run(

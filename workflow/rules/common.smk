@@ -26,10 +26,11 @@ environ["PYTHONPATH"] = os.pathsep.join(
 )
 environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environ["PATH"]])
 
-from refless import encoders, fetch
-from refless.encoders import has_encoder
+from refless.data import encoders
+from refless.data import fetch
+from refless.data.encoders import has_encoder
 from refless.errors import ReflessError
-from refless.fetch import Places, read_sources
+from refless.data.fetch import Places, read_sources
 from refless.kernels import module_path
 from refless.kernels.bertscore import in_package, layer_and_offset
 

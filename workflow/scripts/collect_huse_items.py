@@ -4,13 +4,13 @@ import argparse
 import json
 from pathlib import Path
 
-from refless import sources
-from refless.experiments.bleu_neighbors_huse import huse_items
-from refless.files import read_json
-from refless.ratings import TEXT_COLUMNS, read_table
+from refless.data import sources
+from refless.experiments.bleu_neighbors.huse import huse_items
+from refless.store.files import read_json
+from refless.data.ratings import TEXT_COLUMNS, read_table
 from refless.scripting import run
-from refless.signed_tables import write_numbers
-from refless.sources.huse import comparisons
+from refless.store.signed_tables import write_numbers
+from refless.data.sources.huse import comparisons
 
 
 def main(arguments: argparse.Namespace) -> None:

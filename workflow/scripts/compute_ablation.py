@@ -11,18 +11,18 @@ from pathlib import Path
 
 import numpy as np
 
-from refless.experiments.bleu_neighbors_ablation import (
+from refless.experiments.bleu_neighbors.ablation import (
     Settings,
     other_kernel,
     rated,
     system_groups,
     training_variants,
 )
-from refless.files import read_json
-from refless.numbers import write_numbers
-from refless.ratings import TEXT_COLUMNS, read_table
+from refless.store.files import read_json
+from refless.store.numbers import write_numbers
+from refless.data.ratings import TEXT_COLUMNS, read_table
 from refless.scripting import run
-from refless.store import kernel_arguments, sign
+from refless.store.kernel_files import kernel_arguments, sign
 
 log = logging.getLogger(__name__)
 

@@ -9,13 +9,13 @@ import logging
 import time
 from pathlib import Path
 
-from refless.experiments.bleu_neighbors import data_size_curve, matrix_neighbors, read_truth
-from refless.experiments.bleu_neighbors_stored import quality_sums, streamed_neighbors
+from refless.experiments.bleu_neighbors.leave_one_out import data_size_curve, matrix_neighbors, read_truth
+from refless.experiments.bleu_neighbors.stored import quality_sums, streamed_neighbors
 from refless.kernels import signature
-from refless.ratings import read_task
+from refless.data.ratings import read_task
 from refless.scripting import run
-from refless.signed_tables import read_numbers, require_settings, write_numbers
-from refless.store import read_kernel
+from refless.store.signed_tables import read_numbers, require_settings, write_numbers
+from refless.store.kernel_files import read_kernel
 
 log = logging.getLogger(__name__)
 COLUMNS = ["size", "subset", "spearman", "coverage", "n_covered"]

@@ -10,10 +10,10 @@ import logging
 import time
 from pathlib import Path
 
-from refless.files import read_json, read_texts
+from refless.store.files import read_json, read_texts
 from refless.kernels import kernel
 from refless.scripting import run
-from refless.store import kernel_arguments, shard_rows, sign, write_kernel
+from refless.store.kernel_files import kernel_arguments, shard_rows, sign, write_kernel
 
 log = logging.getLogger(__name__)
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from refless.experiments.bleu_neighbors import (
+from refless.experiments.bleu_neighbors.leave_one_out import (
     human_cells,
     read_truth,
     threshold_curves,
 )
-from refless.experiments.bleu_neighbors_stored import read_predictions
-from refless.ratings import read_task, write_table
+from refless.experiments.bleu_neighbors.stored import read_predictions
+from refless.data.ratings import read_task, write_table
 from refless.scripting import run
 
 

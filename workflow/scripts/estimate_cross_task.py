@@ -5,12 +5,12 @@ import logging
 import time
 from pathlib import Path
 
-from refless.experiments.bleu_neighbors_cross import cross_estimates
-from refless.files import read_json
+from refless.experiments.bleu_neighbors.table2 import cross_estimates
+from refless.store.files import read_json
 from refless.kernels import signature, text_sum
-from refless.ratings import TEXT_COLUMNS, read_table
+from refless.data.ratings import TEXT_COLUMNS, read_table
 from refless.scripting import run
-from refless.signed_tables import write_numbers
+from refless.store.signed_tables import write_numbers
 
 log = logging.getLogger(__name__)
 

@@ -3,8 +3,8 @@
 import argparse
 from pathlib import Path
 
-from refless.encoders import fetch_encoder
-from refless.fetch import Places
+from refless.data.encoders import fetch_encoder
+from refless.data.fetch import Places
 from refless.scripting import run
 
 

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from refless.errors import SourceError
-from refless.fetch import Places, fetch, read_sources
+from refless.data.fetch import Places, fetch, read_sources
 from refless.scripting import run
 
 

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from refless.scripting import run
-from refless.store import gather_kernel
+from refless.store.kernel_files import gather_kernel
 
 
 def main(arguments: argparse.Namespace) -> None:

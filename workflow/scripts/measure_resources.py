@@ -3,9 +3,9 @@
 import argparse
 from pathlib import Path
 
-from refless import figures
-from refless.provenance import resources
-from refless.ratings import write_table
+from refless.report import figures
+from refless.store.provenance import resources
+from refless.data.ratings import write_table
 from refless.scripting import run
 
 

@@ -5,11 +5,11 @@ import json
 import logging
 from pathlib import Path
 
-from refless import sources
-from refless.fetch import file_sum
-from refless.files import whole_file, write_json
+from refless.data import sources
+from refless.data.fetch import file_sum
+from refless.store.files import whole_file, write_json
 from refless.kernels import text_sum
-from refless.ratings import write_table
+from refless.data.ratings import write_table
 from refless.scripting import run
 
 log = logging.getLogger(__name__)

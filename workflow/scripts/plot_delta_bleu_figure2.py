@@ -4,9 +4,9 @@ import argparse
 import json
 from pathlib import Path
 
-from refless import figures
-from refless.experiments.delta_bleu_table2 import read_task_numbers
-from refless.experiments.delta_bleu_units import NUMBER_COLUMNS
+from refless.report import figures
+from refless.experiments.delta_bleu.table2 import read_task_numbers
+from refless.experiments.delta_bleu.units import NUMBER_COLUMNS
 from refless.scripting import directories, run
 
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from refless import figures
-from refless.experiments.rnn_qe_outputs import CURVE_COLUMNS, read_outputs
-from refless.experiments.rnn_qe_predictions import usable_predictions
-from refless.experiments.rnn_qe_tables import trained_curve
-from refless.ratings import read_table
+from refless.report import figures
+from refless.experiments.rnn_qe.outputs import CURVE_COLUMNS, read_outputs
+from refless.experiments.rnn_qe.predictions import usable_predictions
+from refless.experiments.rnn_qe.tables import trained_curve
+from refless.data.ratings import read_table
 from refless.scripting import run
-from refless.signed_tables import read_numbers
+from refless.store.signed_tables import read_numbers
 
 LABELS = {
     "bleu_neighbors": "BLEU Neighbors, text",

@@ -6,17 +6,17 @@ import logging
 import time
 from pathlib import Path
 
-from refless.experiments.delta_bleu_predictor import (
+from refless.experiments.delta_bleu.predictor import (
     MODULES,
     predictor_numbers,
     same_context,
     same_mr,
 )
-from refless.files import read_json
+from refless.store.files import read_json
 from refless.kernels import code_signature, signature, text_sum
-from refless.ratings import RATING_COLUMNS, TEXT_COLUMNS, read_table, separate_items
+from refless.data.ratings import RATING_COLUMNS, TEXT_COLUMNS, read_table, separate_items
 from refless.scripting import run
-from refless.signed_tables import write_numbers
+from refless.store.signed_tables import write_numbers
 
 log = logging.getLogger(__name__)
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from refless.experiments.bleu_neighbors import read_truths
-from refless.experiments.bleu_neighbors_stored import read_predictions
-from refless.files import write_json
-from refless.ratings import read_task, write_table
+from refless.experiments.bleu_neighbors.leave_one_out import read_truths
+from refless.experiments.bleu_neighbors.stored import read_predictions
+from refless.store.files import write_json
+from refless.data.ratings import read_task, write_table
 from refless.scripting import run
 
 

@@ -8,9 +8,9 @@ import argparse
 import logging
 from pathlib import Path
 
-from refless.files import write_json
+from refless.store.files import write_json
 from refless.models.rnn_qe.data import SYNTHESISE, read_texts, share, tables
-from refless.ratings import write_table
+from refless.data.ratings import write_table
 from refless.scripting import run
 
 log = logging.getLogger(__name__)

@@ -4,8 +4,8 @@ import argparse
 import json
 from pathlib import Path
 
-from refless.files import read_json, write_json
-from refless.provenance import record
+from refless.store.files import read_json, write_json
+from refless.store.provenance import record
 from refless.scripting import run
 
 

@@ -3,9 +3,9 @@
 import argparse
 from pathlib import Path
 
-from refless.files import read_json
+from refless.store.files import read_json
 from refless.scripting import run
-from refless.webpage import record_page, write_page
+from refless.report.webpage import record_page, write_page
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from refless.scripting import run
-from refless.webpage import table_page, write_page
+from refless.report.webpage import table_page, write_page
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -8,7 +8,7 @@ import json
 import logging
 from pathlib import Path
 
-from refless.experiments.rnn_qe_outputs import (
+from refless.experiments.rnn_qe.outputs import (
     METRICS,
     Context,
     Neighbors,
@@ -16,12 +16,12 @@ from refless.experiments.rnn_qe_outputs import (
     learning_curve,
     outputs,
 )
-from refless.files import read_json
+from refless.store.files import read_json
 from refless.models.rnn_qe.data import apart, cross_validation, read_texts
-from refless.ratings import read_table
+from refless.data.ratings import read_table
 from refless.scripting import run
-from refless.signed_tables import write_numbers
-from refless.store import kernel_arguments, sign
+from refless.store.signed_tables import write_numbers
+from refless.store.kernel_files import kernel_arguments, sign
 
 log = logging.getLogger(__name__)
 

@@ -8,10 +8,10 @@ import argparse
 from pathlib import Path
 
 from refless.errors import StaleError
-from refless.files import read_json, write_json
-from refless.ratings import RATING_COLUMNS, TEXT_COLUMNS, read_table, write_table
+from refless.store.files import read_json, write_json
+from refless.data.ratings import RATING_COLUMNS, TEXT_COLUMNS, read_table, write_table
 from refless.scripting import run
-from refless.store import read_arrays, write_arrays
+from refless.store.kernel_files import read_arrays, write_arrays
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -7,7 +7,7 @@ import argparse
 from pathlib import Path
 
 from refless.errors import StaleError
-from refless.numbers import read_numbers, write_numbers
+from refless.store.numbers import read_numbers, write_numbers
 from refless.scripting import run
 
 

@@ -8,9 +8,9 @@ import shutil
 from pathlib import Path
 
 from refless.errors import StaleError
-from refless.files import whole_file, write_json
+from refless.store.files import whole_file, write_json
 from refless.scripting import run
-from refless.signed_tables import read_numbers
+from refless.store.signed_tables import read_numbers
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -6,7 +6,7 @@ For the maintainers, after the trainer or its data have changed.
 import argparse
 from pathlib import Path
 
-from refless.experiments.rnn_qe_predictions import pack
+from refless.experiments.rnn_qe.predictions import pack
 from refless.scripting import run
 
 

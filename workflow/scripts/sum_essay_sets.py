@@ -6,18 +6,18 @@ import logging
 import time
 from pathlib import Path
 
-from refless.experiments.bleu_neighbors_essays import (
+from refless.experiments.bleu_neighbors.essays import (
     Recipe,
     Selection,
     set_sums,
     training_points,
     training_sizes,
 )
-from refless.files import read_json
+from refless.store.files import read_json
 from refless.kernels import signature
-from refless.ratings import TEXT_COLUMNS, read_table
+from refless.data.ratings import TEXT_COLUMNS, read_table
 from refless.scripting import run
-from refless.signed_tables import write_numbers
+from refless.store.signed_tables import write_numbers
 
 log = logging.getLogger(__name__)
 

@@ -10,11 +10,11 @@ import logging
 import time
 from pathlib import Path
 
-from refless.experiments.bleu_neighbors import read_truths
-from refless.experiments.bleu_neighbors_stored import quality_sums, streamed_sums
-from refless.ratings import read_task
+from refless.experiments.bleu_neighbors.leave_one_out import read_truths
+from refless.experiments.bleu_neighbors.stored import quality_sums, streamed_sums
+from refless.data.ratings import read_task
 from refless.scripting import run
-from refless.store import kernel_arguments, sign, write_arrays
+from refless.store.kernel_files import kernel_arguments, sign, write_arrays
 
 log = logging.getLogger(__name__)
 

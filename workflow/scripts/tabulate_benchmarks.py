@@ -3,9 +3,9 @@
 import argparse
 from pathlib import Path
 
-from refless.benchmark_tables import beside_peers, growth
-from refless.files import read_json
-from refless.ratings import write_table
+from refless.report.benchmarks import beside_peers, growth
+from refless.store.files import read_json
+from refless.data.ratings import write_table
 from refless.scripting import run
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from refless.errors import StaleError
-from refless.experiments.bleu_neighbors_ablation import (
+from refless.experiments.bleu_neighbors.ablation import (
     Prediction,
     Settings,
     TaskNumbers,
@@ -20,10 +20,10 @@ from refless.experiments.bleu_neighbors_ablation import (
     absent_row,
     lead_text,
 )
-from refless.experiments.bleu_neighbors_table1 import signature_note
-from refless.numbers import read_numbers, require_fresh, require_same_texts
-from refless.provenance import write_signed_markdown
-from refless.ratings import write_table
+from refless.experiments.bleu_neighbors.table1 import signature_note
+from refless.store.numbers import read_numbers, require_fresh, require_same_texts
+from refless.store.provenance import write_signed_markdown
+from refless.data.ratings import write_table
 from refless.scripting import run
 
 # arrays and what they hang on, of one file

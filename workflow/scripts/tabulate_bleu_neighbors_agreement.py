@@ -3,16 +3,16 @@
 import argparse
 from pathlib import Path
 
-from refless.experiments.bleu_neighbors_agreement import (
+from refless.experiments.bleu_neighbors.agreement import (
     TABLES,
     agreement_cells,
     agreement_counts,
     agreement_markdown,
     lead_text,
 )
-from refless.provenance import write_signed_markdown
-from refless.published import read_published
-from refless.ratings import write_table
+from refless.store.provenance import write_signed_markdown
+from refless.report.published import read_published
+from refless.data.ratings import write_table
 from refless.scripting import run
 
 

@@ -4,19 +4,19 @@ import argparse
 import json
 from pathlib import Path
 
-from refless.experiments.bleu_neighbors_essays import SECTION
-from refless.experiments.bleu_neighbors_table1 import signature_note
-from refless.experiments.bleu_neighbors_table3 import (
+from refless.experiments.bleu_neighbors.essays import SECTION
+from refless.experiments.bleu_neighbors.table1 import signature_note
+from refless.experiments.bleu_neighbors.table3 import (
     Settings,
     absent_essays_table,
     essays_markdown,
     essays_table,
 )
-from refless.provenance import write_signed_markdown
-from refless.published import skipped_rows
-from refless.ratings import write_table
+from refless.store.provenance import write_signed_markdown
+from refless.report.published import skipped_rows
+from refless.data.ratings import write_table
 from refless.scripting import run
-from refless.signed_tables import read_numbers, require_settings
+from refless.store.signed_tables import read_numbers, require_settings
 
 
 def main(arguments: argparse.Namespace) -> None:

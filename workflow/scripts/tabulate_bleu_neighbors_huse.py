@@ -4,20 +4,20 @@ import argparse
 import json
 from pathlib import Path
 
-from refless.experiments.bleu_neighbors import PREDICTION_COLUMNS
-from refless.experiments.bleu_neighbors_huse import (
+from refless.experiments.bleu_neighbors.leave_one_out import PREDICTION_COLUMNS
+from refless.experiments.bleu_neighbors.huse import (
     ITEM_COLUMNS,
     HuseInput,
     huse_markdown,
     huse_table,
     lead_text,
 )
-from refless.experiments.bleu_neighbors_table1 import Settings, signature_note
-from refless.files import read_json
-from refless.provenance import write_signed_markdown
-from refless.ratings import read_table, write_table
+from refless.experiments.bleu_neighbors.table1 import Settings, signature_note
+from refless.store.files import read_json
+from refless.store.provenance import write_signed_markdown
+from refless.data.ratings import read_table, write_table
 from refless.scripting import run
-from refless.signed_tables import read_numbers, require_texts
+from refless.store.signed_tables import read_numbers, require_texts
 
 
 def main(arguments: argparse.Namespace) -> None:

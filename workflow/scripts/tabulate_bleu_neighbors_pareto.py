@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from refless.errors import StaleError
-from refless.experiments.bleu_neighbors_pareto import (
+from refless.experiments.bleu_neighbors.pareto import (
     FRONT_COLUMNS,
     Settings,
     Sums,
@@ -17,10 +17,10 @@ from refless.experiments.bleu_neighbors_pareto import (
     pareto_rows,
     pareto_table,
 )
-from refless.experiments.bleu_neighbors_table1 import signature_note
-from refless.numbers import read_numbers, require_fresh, require_same_texts
-from refless.provenance import write_signed_markdown
-from refless.ratings import write_table
+from refless.experiments.bleu_neighbors.table1 import signature_note
+from refless.store.numbers import read_numbers, require_fresh, require_same_texts
+from refless.store.provenance import write_signed_markdown
+from refless.data.ratings import write_table
 from refless.scripting import run
 
 

@@ -4,7 +4,7 @@ import argparse
 import json
 from pathlib import Path
 
-from refless.experiments.bleu_neighbors_table1 import (
+from refless.experiments.bleu_neighbors.table1 import (
     KEYS,
     Settings,
     lead_text,
@@ -12,9 +12,9 @@ from refless.experiments.bleu_neighbors_table1 import (
     table1,
     table1_markdown,
 )
-from refless.provenance import write_signed_markdown
-from refless.published import read_published
-from refless.ratings import write_table
+from refless.store.provenance import write_signed_markdown
+from refless.report.published import read_published
+from refless.data.ratings import write_table
 from refless.scripting import run
 
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from refless.experiments.bleu_neighbors_essays import (
+from refless.experiments.bleu_neighbors.essays import (
     ESTIMATE_COLUMNS,
     SECTION,
     Recipe,
 )
-from refless.experiments.bleu_neighbors_table1 import signature_note
-from refless.experiments.bleu_neighbors_table3 import (
+from refless.experiments.bleu_neighbors.table1 import signature_note
+from refless.experiments.bleu_neighbors.table3 import (
     KEYS,
     Numbers,
     Settings,
@@ -24,11 +24,11 @@ from refless.experiments.bleu_neighbors_table3 import (
     williams_markdown,
     williams_table,
 )
-from refless.provenance import write_signed_markdown
-from refless.published import read_published, skipped_rows
-from refless.ratings import write_table
+from refless.store.provenance import write_signed_markdown
+from refless.report.published import read_published, skipped_rows
+from refless.data.ratings import write_table
 from refless.scripting import run
-from refless.signed_tables import read_numbers, require_settings
+from refless.store.signed_tables import read_numbers, require_settings
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -4,16 +4,16 @@ import argparse
 import json
 from pathlib import Path
 
-from refless.experiments.delta_bleu_predictor import COLUMNS
-from refless.experiments.delta_bleu_table2 import (
+from refless.experiments.delta_bleu.predictor import COLUMNS
+from refless.experiments.delta_bleu.table2 import (
     PREDICTOR_LEAD,
     predictor_markdown,
     predictor_table,
     read_task_numbers,
     signature_notes,
 )
-from refless.provenance import write_signed_markdown
-from refless.ratings import write_table
+from refless.store.provenance import write_signed_markdown
+from refless.data.ratings import write_table
 from refless.scripting import directories, run
 
 

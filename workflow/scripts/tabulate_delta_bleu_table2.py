@@ -4,7 +4,7 @@ import argparse
 import json
 from pathlib import Path
 
-from refless.experiments.delta_bleu_table2 import (
+from refless.experiments.delta_bleu.table2 import (
     KEYS,
     LEAD,
     comparison_table,
@@ -13,10 +13,10 @@ from refless.experiments.delta_bleu_table2 import (
     table2,
     table2_markdown,
 )
-from refless.experiments.delta_bleu_units import NUMBER_COLUMNS
-from refless.provenance import write_signed_markdown
-from refless.published import read_published
-from refless.ratings import write_table
+from refless.experiments.delta_bleu.units import NUMBER_COLUMNS
+from refless.store.provenance import write_signed_markdown
+from refless.report.published import read_published
+from refless.data.ratings import write_table
 from refless.scripting import directories, run
 
 

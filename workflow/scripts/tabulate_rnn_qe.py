@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from refless.experiments.bleu_neighbors_table1 import signature_note
-from refless.experiments.rnn_qe_outputs import OUTPUT_COLUMNS, own_shares, read_outputs
-from refless.experiments.rnn_qe_predictions import (
+from refless.experiments.bleu_neighbors.table1 import signature_note
+from refless.experiments.rnn_qe.outputs import OUTPUT_COLUMNS, own_shares, read_outputs
+from refless.experiments.rnn_qe.predictions import (
     predictions_note,
     training_command,
     training_note,
     usable_predictions,
 )
-from refless.experiments.rnn_qe_tables import (
+from refless.experiments.rnn_qe.tables import (
     PAPER_SCHEDULE,
     READINGS,
     Bootstrap,
@@ -27,9 +27,9 @@ from refless.experiments.rnn_qe_tables import (
     table3,
 )
 from refless.models.rnn_qe.data import CONFIGURATIONS, SETUPS
-from refless.provenance import write_signed_markdown
-from refless.published import read_published
-from refless.ratings import write_table
+from refless.store.provenance import write_signed_markdown
+from refless.report.published import read_published
+from refless.data.ratings import write_table
 from refless.scripting import run
 
 EXPERIMENTS = {"cross_validation": 3, "cross_domain": 4, "cross_system": 5}

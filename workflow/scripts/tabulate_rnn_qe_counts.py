@@ -4,11 +4,11 @@ import argparse
 import json
 from pathlib import Path
 
-from refless.experiments.rnn_qe_counts import table1, table1_markdown, table2, table2_markdown
-from refless.experiments.rnn_qe_outputs import read_outputs
-from refless.provenance import write_signed_markdown
-from refless.published import read_published
-from refless.ratings import write_table
+from refless.experiments.rnn_qe.counts import table1, table1_markdown, table2, table2_markdown
+from refless.experiments.rnn_qe.outputs import read_outputs
+from refless.store.provenance import write_signed_markdown
+from refless.report.published import read_published
+from refless.data.ratings import write_table
 from refless.scripting import run
 
 LEADS = {

@@ -4,11 +4,11 @@ import argparse
 import json
 from pathlib import Path
 
-from refless.experiments.rnn_qe_outputs import read_outputs
-from refless.experiments.rnn_qe_predictions import predictions_note, usable_predictions
-from refless.experiments.rnn_qe_training import LEAD, markdown_table, training_table
-from refless.provenance import write_signed_markdown
-from refless.ratings import write_table
+from refless.experiments.rnn_qe.outputs import read_outputs
+from refless.experiments.rnn_qe.predictions import predictions_note, usable_predictions
+from refless.experiments.rnn_qe.training import LEAD, markdown_table, training_table
+from refless.store.provenance import write_signed_markdown
+from refless.data.ratings import write_table
 from refless.scripting import run
 
 

@@ -14,10 +14,10 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from refless.errors import SettingError
-from refless.files import read_json, write_json
-from refless.machine import load_average, processor, versions
+from refless.store.files import read_json, write_json
+from refless.store.machine import load_average, processor, versions
 from refless.models.rnn_qe.batches import Encoded, Instances
-from refless.ratings import write_table
+from refless.data.ratings import write_table
 from refless.scripting import run
 
 log = logging.getLogger(__name__)

@@ -11,11 +11,11 @@ from typing import Any
 
 import pandas as pd
 
-from refless.benchmark import tables
+from benchmarks.kernels_timing import tables
 from refless.errors import FormatError
-from refless.experiments.bleu_neighbors_table1 import KEYS
-from refless.files import read_json, whole_file
-from refless.published import markdown, number, with_interval
+from refless.experiments.bleu_neighbors.table1 import KEYS
+from refless.store.files import read_json, whole_file
+from refless.report.published import markdown, number, with_interval
 from refless.scripting import run
 
 KERNEL_CHOICES = (

@@ -7,8 +7,8 @@ whether it reads the same files.
 import argparse
 from pathlib import Path
 
-from refless.encoders import verify_encoder
-from refless.files import write_json
+from refless.data.encoders import verify_encoder
+from refless.store.files import write_json
 from refless.kernels.bertscore import resources
 from refless.scripting import run
 

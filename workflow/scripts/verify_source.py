@@ -8,8 +8,8 @@ import argparse
 from pathlib import Path
 
 from refless.errors import SourceError
-from refless.fetch import file_sum, read_sources, verify
-from refless.files import write_json
+from refless.data.fetch import file_sum, read_sources, verify
+from refless.store.files import write_json
 from refless.scripting import run
 
 

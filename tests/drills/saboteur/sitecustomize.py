@@ -72,7 +72,7 @@ def _give_options():
 
 
 def _lose_patience():
-    from refless.fetch import fetch
+    from refless.data.fetch import fetch
 
     patience = float(os.environ["DRILL_PATIENCE"])
     fetch.__kwdefaults__ |= {"attempts": 2, "timeout": (patience, patience), "pause": 0.0}

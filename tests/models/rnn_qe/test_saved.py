@@ -14,7 +14,7 @@ from refless.cli import main
 from refless.errors import FormatError
 from refless.models.rnn_qe.batches import Encoded
 from refless.models.rnn_qe.delex import delexicalise
-from refless.tsv import read_tsv
+from refless.data.tsv import read_tsv
 from tests.models.rnn_qe.test_network import small
 
 pytestmark = pytest.mark.skipif(

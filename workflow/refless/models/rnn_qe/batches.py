@@ -29,7 +29,7 @@ import numpy as np
 import pandas as pd
 
 from refless.errors import FormatError
-from refless.ratings import read_table
+from refless.data.ratings import read_table
 
 Array = np.ndarray
 

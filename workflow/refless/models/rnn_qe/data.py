@@ -45,7 +45,7 @@ import pandas as pd
 from refless.errors import SettingError
 from refless.models.rnn_qe.delex import delexicalise
 from refless.models.rnn_qe.synthesis import BEST, distort, lowered
-from refless.ratings import read_table
+from refless.data.ratings import read_table
 
 Array = np.ndarray
 

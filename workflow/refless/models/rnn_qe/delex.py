@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from refless.sources import mr
+from refless.data.sources import mr
 
 NOTHING = "<none>"
 # Values that say something by themselves and stay as they are.

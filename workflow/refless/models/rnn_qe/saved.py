@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from refless.errors import FormatError
-from refless.files import whole_file
+from refless.store.files import whole_file
 from refless.models.rnn_qe.batches import Encoded, numbered, reverse, rounded
 
 # torch by way of network, which says what to do where it is missing

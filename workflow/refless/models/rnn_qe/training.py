@@ -37,7 +37,7 @@ import numpy as np
 import pandas as pd
 
 from refless.errors import FormatError, SettingError
-from refless.files import whole_file
+from refless.store.files import whole_file
 from refless.models.rnn_qe import network
 from refless.models.rnn_qe.batches import Encoded, Sequences, deal, pack, rounded
 

@@ -1,0 +1,293 @@
+"""The tidy tables that every source becomes: rated texts, and individual ratings.
+
+Stage: ratings. In: rows from a loader in ``refless.data.sources``. Out: two tables, checked.
+
+``texts``, one row a rated text:
+
+==========  =======  ===================================================================
+id          str      unique in the table; made of letters, digits and ``._:-``
+task        str      the data set, e.g. ``huse_summarization``
+context     str      what the text answers (article, dialogue, MR, essay set), may be empty
+text        str      the candidate itself
+quality     float    in [0, 1], or NaN where nobody rated the text (``n_ratings`` 0)
+n_ratings   int      number of human ratings behind ``quality``
+system      str      who wrote it: a system's name, or ``human``
+==========  =======  ===================================================================
+
+``ratings``, one row an individual rating, in the order of the raw file (that order decides the
+rounding noise of a floating-point mean, and with it some published values):
+
+==========  =======  ===================================================================
+id          str      the rated text
+rater       str      ``r001``, ``r002``, ... in order of first appearance (no worker ids)
+label       float    on the source's own scale, in whole numbers or halves
+rating      float    the label brought to [0, 1]
+==========  =======  ===================================================================
+
+A loader may add further columns behind these.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from refless.errors import FormatError
+from refless.store.files import read_json, whole_file
+
+TEXT_COLUMNS = ["id", "task", "context", "text", "quality", "n_ratings", "system"]
+RATING_COLUMNS = ["id", "rater", "label", "rating"]
+_STRINGS = {
+    *("id", "task", "context", "text", "system", "rater", "item", "type", "kernel", "reading"),
+    *("choice", "variant", "train_topic"),
+}
+_ID = re.compile(r"[A-Za-z0-9._:\-]+")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A malformed row: where it stands and what is wrong with it."""
+
+    path: str
+    line: int
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.message}"
+
+
+@dataclass
+class RatedTexts:
+    """What a loader returns: the two tables, the rows that it could not use, the labels' scale.
+
+    ``scale`` is (lowest, highest label): rating = (label - lowest) / (highest - lowest). None where
+    there are no labels.
+    """
+
+    texts: pd.DataFrame
+    ratings: pd.DataFrame = field(
+        default_factory=lambda: pd.DataFrame(
+            {"id": [], "rater": [], "label": np.empty(0), "rating": np.empty(0)}
+        )
+    )
+    problems: list[Problem] = field(default_factory=list)
+    scale: tuple[float, float] | None = None
+
+    def check(self) -> RatedTexts:
+        """Return self if both tables keep their promises.
+
+        Raises
+        ------
+        FormatError : a column is missing, an id repeats, a quality or rating lies outside
+            [0, 1], a rating has no text or is not its label on the scale. A loader's tables never
+            should; a user's may.
+        """
+        _columns(self.texts, TEXT_COLUMNS, "texts")
+        _columns(self.ratings, RATING_COLUMNS, "ratings")
+        texts, ratings = self.texts, self.ratings
+        if texts["id"].duplicated().any():
+            name = texts.loc[texts["id"].duplicated(), "id"].iloc[0]
+            raise FormatError(f"id {name!r} stands in two rows of the table of rated texts")
+        for name in texts["id"]:
+            if not _ID.fullmatch(str(name)):
+                raise FormatError(f"id {name!r} has characters other than letters, digits, ._:-")
+        quality = texts["quality"].to_numpy(float)
+        rated = texts["n_ratings"].to_numpy(int) > 0
+        bad = np.where(rated, ~((quality >= 0) & (quality <= 1)), ~np.isnan(quality))
+        if bad.any():
+            row = texts.iloc[int(np.flatnonzero(bad)[0])]
+            raise FormatError(
+                f"text {row['id']!r} has quality {row['quality']} from {row['n_ratings']} ratings;"
+                " it must lie in [0, 1], or be empty where nobody rated the text"
+            )
+        value = ratings["rating"].to_numpy(float)
+        bad = ~((value >= 0) & (value <= 1))
+        if bad.any():
+            row = ratings.iloc[int(np.flatnonzero(bad)[0])]
+            raise FormatError(
+                f"the rating of text {row['id']!r} by {row['rater']!r} is {row['rating']}; it must"
+                " lie in [0, 1]"
+            )
+        if self.scale is not None:
+            require_scale(ratings, self.scale)
+        lost = set(ratings["id"]) - set(texts["id"])
+        if lost:
+            raise FormatError(f"{len(lost)} rated ids have no text, e.g. {min(lost)!r}")
+        return self
+
+    def require_clean(self, limit: int = 20) -> RatedTexts:
+        """Return self if the loader met no malformed row.
+
+        Raises
+        ------
+        FormatError : with file and line of the first ``limit`` malformed rows.
+        """
+        if self.problems:
+            shown = "\n  ".join(str(p) for p in self.problems[:limit])
+            more = len(self.problems) - limit
+            first = self.problems[0]
+            raise FormatError(
+                f"{len(self.problems)} malformed rows:\n  {shown}"
+                + (f"\n  ... and {more} more" if more > 0 else ""),
+                path=first.path,
+                line=first.line,
+                remedy="mend these rows, or set `malformed_rows: skip` in the configuration to"
+                " go on without them (they are then listed beside the ratings)",
+            )
+        return self
+
+
+def require_scale(ratings: pd.DataFrame, scale: tuple[float, float]) -> None:
+    """Make sure that each rating is its label, brought from ``scale`` to [0, 1].
+
+    Raises
+    ------
+    FormatError : with the first rating that is not.
+    """
+    low, high = scale
+    label, rating = ratings["label"].to_numpy(float), ratings["rating"].to_numpy(float)
+    bad = ~(np.abs((label - low) / (high - low) - rating) < 1e-9)
+    if bad.any():
+        row = ratings.iloc[int(np.flatnonzero(bad)[0])]
+        raise FormatError(
+            f"label {row['label']} of text {row['id']!r} by {row['rater']!r} does not give rating"
+            f" {row['rating']} on the scale from {low:g} to {high:g}"
+        )
+
+
+def exact_points(
+    texts: pd.DataFrame, ratings: pd.DataFrame, scale: tuple[float, float]
+) -> tuple[np.ndarray, float]:
+    """Quality of each text as points: quality = points / most, and sums of points are exact.
+
+    Labels are whole numbers, or halves, on their scale. So a mean of n labels is a fraction, all
+    means have the least common multiple of the n's as a denominator, and ``most`` is that times
+    the width of the scale. ``numpy.mean`` over labels in [0, 1] rounds on the way instead, which
+    tells apart means that are equal.
+
+    Returns
+    -------
+    points : shape (texts,), NaN where a text has no rating
+    most : the points of quality 1. Where sums of so many points would leave the integers that a
+        float64 holds (numbers of ratings without a small common multiple), it is 1, and points
+        are the quality, rounded once.
+
+    Raises
+    ------
+    FormatError : a rating is not its label on the scale.
+    """
+    require_scale(ratings, scale)
+    low, high = scale
+    grouped = ratings.groupby("id", sort=False)["label"]
+    total = grouped.sum().reindex(texts["id"]).to_numpy(float)
+    number = grouped.size().reindex(texts["id"]).to_numpy(float)
+    above = total - low * number
+    common = math.lcm(*{int(n) for n in number[~np.isnan(number)]})
+    # halves count twice
+    if 2 * (high - low) * common * max(len(texts), 1) > 2**53:
+        return above / ((high - low) * number), 1.0
+    return above * (common / number), (high - low) * common
+
+
+def separate_items(texts: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame:
+    """One row an output, where outputs that say the same share a row.
+
+    Parameters
+    ----------
+    texts, ratings : tidy tables; where ``texts`` has no column ``item`` they are apart already.
+        ``item`` names a row's outputs, ``<...>:<system>``, joined by ``+``; ``ratings`` has the
+        output that was rated under the same name.
+
+    Returns
+    -------
+    The rows of ``texts``; one of several outputs becomes as many, each with its own ``id``,
+    ``system``, ``quality`` (mean rating) and ``n_ratings``; other columns are repeated.
+    """
+    if "item" not in texts or not texts["item"].str.contains("+", regex=False).any():
+        return texts
+    shared = texts["item"].str.contains("+", regex=False).to_numpy()
+    apart = texts.assign(item=texts["item"].str.split("+")).explode("item")
+    split = np.repeat(shared, texts["item"].str.count(r"\+").to_numpy() + 1)
+    own = ratings.groupby("item")["rating"]
+    mean, number = (s.reindex(apart["item"]).to_numpy() for s in (own.mean(), own.size()))
+    name = apart["item"].str.rpartition(":")[2]
+    return apart.assign(
+        id=np.where(split, apart["item"], apart["id"]),
+        system=np.where(split, name, apart["system"]),
+        quality=np.where(split, mean, apart["quality"]),
+        n_ratings=np.where(split, np.nan_to_num(number), apart["n_ratings"]).astype(np.int64),
+    ).reset_index(drop=True)
+
+
+def anonymise(raters: Sequence[str]) -> list[str]:
+    """``r001``, ``r002``, ... in order of first appearance."""
+    seen: dict[str, str] = {}
+    return [seen.setdefault(name, f"r{len(seen) + 1:03d}") for name in raters]
+
+
+def write_table(table: pd.DataFrame, path: str | Path) -> None:
+    """Write a table as CSV, whole or not at all; floats round-trip exactly."""
+    # A bare carriage return ends a row unless it is quoted, and the writer does not see that.
+    strings = table.select_dtypes(["object", "str"])
+    returns = any(strings[name].astype(str).str.contains("\r").any() for name in strings)
+    quoting: Literal[0, 2] = csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL
+    with whole_file(path) as partial:
+        table.to_csv(partial, index=False, lineterminator="\n", encoding="utf-8", quoting=quoting)
+
+
+def read_table(path: str | Path, columns: Sequence[str]) -> pd.DataFrame:
+    """Read a table written by `write_table`.
+
+    Raises
+    ------
+    FormatError : the file is missing, is not CSV or lacks one of ``columns``.
+    """
+    try:
+        header = pd.read_csv(path, nrows=0, lineterminator="\n", encoding="utf-8").columns
+        table = pd.read_csv(
+            path,
+            dtype=dict.fromkeys(_STRINGS, str),
+            # a text may well be "NA" or "null": only an empty number is missing
+            keep_default_na=False,
+            na_values={name: [""] for name in header if name not in _STRINGS},
+            # a lone carriage return belongs to a text and ends no row
+            lineterminator="\n",
+            encoding="utf-8",
+        )
+    except (OSError, ValueError) as error:
+        raise FormatError(f"cannot be read as a table: {error}", path=path) from error
+    _columns(table, list(columns), str(path))
+    return table
+
+
+def read_task(directory: str | Path) -> tuple[dict[str, Any], pd.DataFrame, pd.DataFrame]:
+    """What a task's directory holds: ``about.json``, the rated texts, the individual ratings.
+
+    Raises
+    ------
+    FormatError : one of the three files is missing or broken.
+    """
+    directory = Path(directory)
+    return (
+        read_json(directory / "about.json"),
+        read_table(directory / "texts.csv", TEXT_COLUMNS),
+        read_table(directory / "ratings.csv", RATING_COLUMNS),
+    )
+
+
+def _columns(table: pd.DataFrame, wanted: list[str], where: str) -> None:
+    missing = [name for name in wanted if name not in table.columns]
+    if missing:
+        raise FormatError(
+            f"columns {', '.join(missing)} are missing"
+            f" (found: {', '.join(map(str, table.columns))})",
+            path=where,
+        )

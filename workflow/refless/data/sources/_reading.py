@@ -1,0 +1,279 @@
+"""Bytes on disk to records with true line numbers, for the loaders of this package.
+
+Stage: ratings. In: a path. Out: text, or records with the line on which each one starts.
+Errors: `FormatError` that names the file, the line and the remedy, never a bare exception.
+
+What is decided here for all data sets: files are UTF-8 (a byte order mark is dropped); a line ends
+at a line feed and nowhere else (so the numbers agree with ``grep -n``); fields may be of any size;
+nothing is ever read as "missing" because of how it is spelt (``NA``, ``nan``, ``null`` are texts).
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from refless.errors import FormatError
+from refless.data.ratings import Problem
+
+REFETCH = "fetch the file again and compare its sha256 with the table of sources"
+_NOT_BLANK = re.compile(r"[^ \t\r\n]")
+_HALF = re.compile("[\ud800-\udfff]")
+_NAME = re.compile(r"[^\W_][\w .,:;()=+/-]*")
+
+
+def read_bytes(path: str | Path) -> bytes:
+    """The whole file.
+
+    Raises
+    ------
+    FormatError : it is missing, unreadable, a directory, or empty.
+    """
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise FormatError(
+            f"cannot be read: {error.strerror or error}", path=path, remedy=REFETCH
+        ) from error
+    if not data.strip():
+        raise FormatError("the file is empty", path=path, remedy=REFETCH)
+    return data
+
+
+def decode(data: bytes, path: str | Path) -> str:
+    """UTF-8 bytes as text, without the byte order mark.
+
+    Raises
+    ------
+    FormatError : with the line of the first byte that is not UTF-8.
+    """
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise FormatError(
+            f"byte {data[error.start]:#04x} is not UTF-8 text",
+            path=path,
+            line=data.count(b"\n", 0, error.start) + 1,
+            remedy=REFETCH,
+        ) from error
+
+
+def whole_number(text: str, low: int, high: int) -> int | None:
+    """The integer that ``text`` writes plainly (``3``, not ``3.0`` or ``+3``), if in range."""
+    plain = text.strip()
+    if plain.isascii() and plain.isdigit() and low <= int(plain) <= high:
+        return int(plain)
+    return None
+
+
+def read_text(path: str | Path) -> str:
+    """The whole file as text; see `read_bytes` and `decode` for the errors."""
+    return decode(read_bytes(path), path)
+
+
+def lines(text: str) -> list[str]:
+    """The lines of a text with their line feeds; other line separators stay inside a line."""
+    parts = text.split("\n")
+    whole = [part + "\n" for part in parts[:-1]]
+    return [*whole, parts[-1]] if parts[-1] else whole
+
+
+@contextmanager
+def _any_field_size() -> Iterator[None]:
+    before = csv.field_size_limit(sys.maxsize)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
+
+
+def records(
+    text: str, path: str | Path, *, delimiter: str = ",", quoting: bool = True
+) -> list[tuple[int, list[str]]]:
+    """Records of a delimited text, as (line on which the record starts, fields).
+
+    Blank lines are passed over. With ``quoting=False`` a quotation mark is a character like any
+    other and every line is a record.
+
+    Raises
+    ------
+    FormatError : a quoted field is never closed (the file was cut short); or a bare carriage
+        return ends a line where no line may end.
+    """
+
+    def reader(source: list[str]) -> Any:
+        style: Any = csv.QUOTE_MINIMAL if quoting else csv.QUOTE_NONE
+        return csv.reader(source, delimiter=delimiter, quoting=style)
+
+    rows: list[tuple[int, list[str]]] = []
+    source = lines(text)
+    start = 1
+    with _any_field_size():
+        parsed = reader(source)
+        try:
+            for fields in parsed:
+                if fields:
+                    rows.append((start, fields))
+                start = parsed.line_num + 1
+        except csv.Error as error:
+            raise FormatError(
+                f"cannot be read as delimited text: {error}", path=path, line=start, remedy=REFETCH
+            ) from error
+        # The reader takes the end of the file for the end of a quoted field. A further line tells:
+        # it must come out as a record of its own.
+        if rows and list(reader([*source[rows[-1][0] - 1 :], "end"]))[-1] != ["end"]:
+            raise FormatError(
+                "a quoted field of this record is never closed; the file seems to be cut short",
+                path=path,
+                line=rows[-1][0],
+                remedy=REFETCH,
+            )
+    return rows
+
+
+def header(
+    rows: list[tuple[int, list[str]]],
+    wanted: Iterable[str],
+    path: str | Path,
+    what: str,
+) -> dict[str, int]:
+    """Column name -> position, from the first record.
+
+    Raises
+    ------
+    FormatError : a wanted column is missing or a name stands twice; ``what`` says in the message
+        what the file should have been.
+    """
+    if not rows:
+        raise FormatError("the file has no header", path=path, remedy=REFETCH)
+    names = [name.strip() for name in rows[0][1]]
+    missing = [name for name in wanted if name not in names]
+    if missing:
+        raise FormatError(
+            f"this is not {what}: no column {', '.join(shorten(m) for m in missing[:5])}"
+            f" among {', '.join(shorten(n) for n in names[:8])}{', ...' if names[8:] else ''}",
+            path=path,
+            line=rows[0][0],
+            remedy=REFETCH,
+        )
+    twice = sorted({name for name in names if name and names.count(name) > 1})
+    if twice:
+        raise FormatError(
+            f"column {shorten(twice[0])} stands twice in the header",
+            path=path,
+            line=rows[0][0],
+            remedy=REFETCH,
+        )
+    return {name: position for position, name in enumerate(names)}
+
+
+def of_width(
+    rows: list[tuple[int, list[str]]], low: int, high: int, path: str | Path, text: str
+) -> tuple[list[tuple[int, list[str]]], list[Problem]]:
+    """Records with ``low`` to ``high`` fields, and a problem for each of the others.
+
+    Raises
+    ------
+    FormatError : the file stops in the middle of its last record.
+    """
+    good, problems = [], []
+    for line, fields in rows:
+        if low <= len(fields) <= high:
+            good.append((line, fields))
+            continue
+        if len(fields) < low and line == rows[-1][0] and not text.endswith("\n"):
+            raise FormatError(
+                f"the file stops after {len(fields)} of this record's {high} fields;"
+                " it seems to be cut short",
+                path=path,
+                line=line,
+                remedy=REFETCH,
+            )
+        message = f"{len(fields)} fields where the header has {high}"
+        problems.append(Problem(str(path), line, message))
+    return good, problems
+
+
+def json_array(text: str, path: str | Path, start: int = 0) -> list[tuple[int, int, Any]]:
+    """Elements of the JSON array that begins at ``start``: (offset, line, value).
+
+    Raises
+    ------
+    FormatError : there is no array at ``start``, or it is not closed, with the line.
+    """
+    decoder = json.JSONDecoder()
+    elements: list[tuple[int, int, Any]] = []
+    position, line, counted = _blank(text, start), 1, 0
+
+    def fail(message: str, at: int) -> FormatError:
+        line = text.count("\n", 0, at) + 1
+        return FormatError(message, path=path, line=line, remedy=REFETCH)
+
+    if text[position : position + 1] != "[":
+        raise fail("this is not a JSON array", position)
+    position = _blank(text, position + 1)
+    if text[position : position + 1] == "]":
+        return elements
+    while True:
+        line, counted = line + text.count("\n", counted, position), position
+        try:
+            value, end = decoder.raw_decode(text, position)
+        except (json.JSONDecodeError, RecursionError) as error:
+            at = getattr(error, "pos", position)
+            raise fail(f"cannot be read as JSON: {getattr(error, 'msg', error)}", at) from error
+        elements.append((position, line, value))
+        position = _blank(text, end)
+        mark = text[position : position + 1]
+        if mark == "]":
+            return elements
+        if mark != ",":
+            raise fail("the JSON array is not closed; the file seems to be cut short", position)
+        position = _blank(text, position + 1)
+
+
+def _blank(text: str, position: int) -> int:
+    """The first position from ``position`` on that is not JSON white space."""
+    found = _NOT_BLANK.search(text, position)
+    return found.start() if found else len(text)
+
+
+def shorten(value: str, limit: int = 40) -> str:
+    """A value quoted for an error message, cut to ``limit`` characters."""
+    return repr(value if len(value) <= limit else value[: limit - 3] + "...")
+
+
+def name_fault(name: str) -> str:
+    """Why the name of a system cannot be used, or an empty string.
+
+    Names go into tables, which people open in spreadsheets, and into pages: one must begin with a
+    letter or a digit, so that it is no formula, and have no markup or control character.
+    """
+    return "" if _NAME.fullmatch(name) else f"{shorten(name)} is no name of a system"
+
+
+def text_fault(text: str) -> str:
+    """Why a candidate text cannot be used, or an empty string.
+
+    An empty or blank text was seen by nobody, a NUL is the mark of a damaged file, and half a
+    character (see `half_character`) can be written nowhere. All else is kept to the letter: other
+    control characters, blanks at the ends, the words ``nan`` or ``NA``.
+    """
+    if not text.strip():
+        return "the text is empty"
+    if "\0" in text:
+        return "the text contains a NUL character"
+    return half_character(text)
+
+
+def half_character(text: str) -> str:
+    """The fault of a text with half of a surrogate pair, or an empty string.
+
+    JSON can write one (``"\\ud83d"``), UTF-8 cannot.
+    """
+    return "the text contains half a character" if _HALF.search(text) else ""

@@ -1,0 +1,361 @@
+"""The experiment of the ΔBLEU paper (Galley et al. 2015, section 5) on rated system outputs.
+
+Stage: cell. In: rated responses of several systems to the same contexts, and the rated human ones.
+Out: for every choice of metric and references, statistics of each output that add up to the scores
+of units of contexts (`refless.experiments.delta_bleu.units`).
+
+The references of a pair of systems are the rated human responses and the rated outputs of the
+systems outside the pair, weighted by their own ratings, w = (mean rating - centre) / (half of the
+scale). So with all references most are machine outputs, unlike those of the paper.
+
+Where no reference reaches a threshold on w, the human response is the reference, whatever it is
+worth: on DSTC7 that is most contexts at w >= 0.6. How often it happens is counted
+(`Counted.references`).
+
+Choices that the paper leaves open, or that its data did not call for, are named (`Cell`):
+
+========  =======================================================================================
+rule      for numerators that are not positive, see `refless.models.delta_bleu`
+centre    of the scale: ``scale``, its middle as in the paper; ``mean``, the data's mean rating
+gold      whether unrated gold references are added, each at the human response's weight
+lacking   what becomes of a context that has no reference of positive weight, which the paper
+          assumes never to happen: ``raised``, the human response gets the weight `LEAST`;
+          ``written``, the formula is followed, so that its share of the denominator is negative;
+          ``left_out``, contexts where this happens to any pair with *all* references are used
+          for no metric; where fewer references leave none of positive weight, it is raised
+tokens    ``words``: lower case, marks apart from words; ``blanks``: what stands between blanks
+first     which system of a pair a difference starts from: ``random``, drawn for each unit, so
+          that what sets a pair apart as a whole counts as agreement; ``fixed``, the first by name,
+          so that it counts only beside other pairs, and hangs on the names. (The paper draws the
+          order in which raters saw the two; of the differences it says nothing.)
+========  =======================================================================================
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from refless.errors import FormatError, SettingError
+from refless.models.delta_bleu import References, Statistics, Texts, smoothed_scores
+
+Array = np.ndarray
+
+METRICS = ("bleu", "sbleu", "delta_bleu")
+SINGLE, HIGH, ALL = "single", "w>=0.6", "all"
+LEAST = 0.1
+"""Weight of the human response where no reference of a context has a positive one."""
+GOLD = -1
+"""Owner of gold references: no system, so they are never left out."""
+
+
+def tokenize(text: str, tokens: str = "words") -> str:
+    """The tokens of a text with blanks between them; see the module.
+
+    Raises
+    ------
+    SettingError : neither ``words`` nor ``blanks``.
+    """
+    if tokens == "blanks":
+        return text
+    if tokens == "words":
+        return " ".join(re.findall(r"\w+|[^\w\s]", text.lower()))
+    raise SettingError(f"unknown tokens {tokens!r}; choose words or blanks")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One metric under one set of choices; see the module. ``order``: n-grams of 1 to this many."""
+
+    metric: str
+    references: str = ALL
+    rule: str = "smooth"
+    order: int = 2
+    centre: str = "scale"
+    gold: bool = False
+    lacking: str = "raised"
+    tokens: str = "words"
+    first: str = "random"
+
+    @property
+    def regime(self) -> tuple[str, bool, str, bool, bool, str]:
+        """What decides the statistics: cells that agree in it share them."""
+        weighted = self.metric == "delta_bleu"
+        return (
+            self.references,
+            weighted,
+            self.centre,
+            self.gold,
+            weighted and self.lacking == "written",
+            self.tokens,
+        )
+
+
+@dataclass(frozen=True)
+class Dialogues:
+    """Responses of the same systems to the same contexts.
+
+    texts, quality : of every response, and after them the gold references (quality NaN)
+    systems : their names
+    output : int64 (contexts, systems), numbers of the texts
+    human : int64 (contexts, humans); the first is the single reference
+    gold : int64 (2, references): context and text of each gold reference
+    """
+
+    texts: list[str]
+    quality: Array
+    systems: list[str]
+    output: Array
+    human: Array
+    gold: Array
+
+    @cached_property
+    def pairs(self) -> list[tuple[int, int]]:
+        """Each two systems."""
+        return list(combinations(range(len(self.systems)), 2))
+
+
+def require_systems_apart(context: pd.Series, system: pd.Series) -> None:
+    """Make sure that no system answers a context twice.
+
+    Raises
+    ------
+    FormatError : one does, as where contexts of one wording were taken for one.
+    """
+    twice = pd.MultiIndex.from_arrays([context, system]).duplicated()
+    if twice.any():
+        k = int(np.argmax(twice))
+        raise FormatError(
+            f"{system.iloc[k]} answers context {context.iloc[k]} twice",
+            remedy="load the data with unit: pair or unit: output",
+        )
+
+
+def read_dialogues(texts: pd.DataFrame, gold: pd.DataFrame | None = None) -> Dialogues:
+    """Bring a table of rated texts with the column ``context_id`` into shape.
+
+    Contexts that a system or a human did not answer, or where somebody's answer is not rated, are
+    left out: all metrics are compared on the same contexts. Outputs stay apart even where two
+    systems wrote the same text in the same context (31 times in DSTC7).
+
+    Parameters
+    ----------
+    gold : unrated references, columns ``context_id`` and ``text``
+
+    Raises
+    ------
+    FormatError : no context is answered by two systems and a human at least.
+    """
+    texts = texts.reset_index(drop=True)
+    rated = texts[texts["n_ratings"] > 0]
+    # where there are two human responses, the one of the original dialogue comes first
+    who = rated["model"] if "model" in rated else rated["system"]
+    human = rated["system"] == "human"
+    machines = sorted(set(who[~human]))
+    humans = sorted(set(who[human]), key=lambda name: (not name.startswith("Original"), name))
+    require_systems_apart(rated["context_id"], who)
+    place = (
+        rated.assign(who=who, row=rated.index)
+        .pivot_table(index="context_id", columns="who", values="row", aggfunc="first", sort=False)
+        .reindex(columns=[*humans, *machines])
+        .dropna()
+    )
+    if len(machines) < 2 or not humans or place.empty:
+        raise FormatError("no context is answered by a human and by two systems, all of them rated")
+    rows = place.to_numpy(np.int64)
+    added = np.empty((2, 0), np.int64)
+    new: list[str] = []
+    if gold is not None:
+        number = {name: k for k, name in enumerate(place.index)}
+        own = gold[gold["context_id"].isin(place.index)]
+        new = own["text"].tolist()
+        context = own["context_id"].map(number).to_numpy(np.int64)
+        added = np.stack([context, np.arange(len(texts), len(texts) + len(new))])
+    return Dialogues(
+        [*texts["text"], *new],
+        np.r_[texts["quality"].to_numpy(np.float64), np.full(len(new), np.nan)],
+        machines,
+        np.ascontiguousarray(rows[:, len(humans) :]),
+        np.ascontiguousarray(rows[:, : len(humans)]),
+        added,
+    )
+
+
+def weights(dialogues: Dialogues, centre: str) -> Array:
+    """Weight of every text, NaN for gold: (quality - centre) over the longer side of the scale.
+
+    Raises
+    ------
+    SettingError : unknown centre.
+    """
+    if centre == "scale":
+        middle = 0.5
+    elif centre == "mean":
+        used = np.r_[dialogues.output.ravel(), dialogues.human.ravel()]
+        middle = float(dialogues.quality[used].mean())
+    else:
+        raise SettingError(f"unknown centre {centre!r}; choose scale or mean")
+    return (dialogues.quality - middle) / max(middle, 1 - middle)
+
+
+def least_weight(references: str) -> float:
+    """The threshold on w: of ``all`` minus infinity; ``w>=0.6`` is 0.6.
+
+    Raises
+    ------
+    SettingError : neither of these, nor ``single``.
+    """
+    if references in (ALL, SINGLE):
+        return float("-inf")
+    try:
+        return float(references.removeprefix("w>="))
+    except ValueError as error:
+        raise SettingError(f"{references!r} is no set of references") from error
+
+
+class Counted:
+    """Dialogues whose n-grams are counted, and the statistics of regimes, each made once."""
+
+    def __init__(self, dialogues: Dialogues, max_order: int) -> None:
+        self.dialogues = dialogues
+        self.max_order = max_order
+        self._texts: dict[str, Texts] = {}
+        self._rows: dict[tuple[Any, ...], Array] = {}
+
+    def rows(self, cell: Cell) -> Array:
+        """What adds up to a score, (systems, systems, contexts, columns): [a, b] is of the output
+        of a in a pair with b. Columns: matches, totals, length, closest, and, without weights, the
+        smoothed sentence score for each highest order."""
+        if cell.regime not in self._rows:
+            self._rows[cell.regime] = self._computed(cell)
+        return self._rows[cell.regime]
+
+    def lacking(self) -> Array:
+        """Whether a context has, for some pair, no reference of positive weight: (contexts,)."""
+        found = self._statistics(Cell("delta_bleu"), False)
+        n = len(self.dialogues.systems)
+        alone = ~(found.totals[..., 0] > 0) & (found.length > 0)
+        alone = alone.reshape(-1, n, found.length.shape[1])[:, :, 1 : 1 + n]
+        # leaving a system's own output out twice tells nothing of a pair
+        pairs = alone & ~np.eye(n, dtype=bool)
+        return np.asarray(pairs.any(axis=(1, 2)))
+
+    def references(self, cell: Cell, contexts: Array) -> tuple[float, float]:
+        """What a metric's references come to, over contexts and pairs of systems.
+
+        Parameters
+        ----------
+        contexts : int64 (contexts,), which of them
+
+        Returns
+        -------
+        number : mean number of references of a context
+        fallback : share of contexts where the human response stands in, at a weight of `LEAST` or
+            more, because there is no reference or, for ΔBLEU, none of positive weight
+        """
+        first, second = (self._references(cell, human_too) for human_too in (False, True))
+        there, useful = _left_to_pairs(self.dialogues, first)
+        with_human, _ = _left_to_pairs(self.dialogues, second)
+        alone = useful == 0
+        if cell.metric == "delta_bleu" and cell.lacking == "written":
+            alone = there == 0
+        number = np.where(alone, with_human, there)
+        return float(number[contexts].mean()), float(alone[contexts].mean())
+
+    def _computed(self, cell: Cell) -> Array:
+        first = self._statistics(cell, False)
+        if not (cell.metric == "delta_bleu" and cell.lacking == "written"):
+            second = self._statistics(cell, True)
+            missing = ~(first.totals[..., :1] > 0)
+            # of hypotheses without any word, totals do not tell; they score 0 either way
+            first = Statistics(
+                np.where(missing, second.matches, first.matches),
+                np.where(missing, second.totals, first.totals),
+                first.length,
+                np.where(missing[..., 0], second.closest, first.closest),
+            )
+        parts = [first.matches, first.totals, first.length[..., None], first.closest[..., None]]
+        if cell.metric != "delta_bleu":
+            orders = range(1, self.max_order + 1)
+            parts.append(np.stack([smoothed_scores(first, order) for order in orders], axis=-1))
+        n = len(self.dialogues.systems)
+        columns = np.concatenate(parts, axis=-1)[:, 1 : 1 + n]
+        shaped = columns.reshape(-1, n, n, columns.shape[-1])  # contexts, a, b, columns
+        return np.ascontiguousarray(shaped.transpose(1, 2, 0, 3))
+
+    def _statistics(self, cell: Cell, human_too: bool) -> Statistics:
+        """Statistics of every output; ``human_too``: the human response is there in any case, at a
+        weight of at least `LEAST`."""
+        own = self.dialogues
+        n_contexts, n = own.output.shape
+        if cell.tokens not in self._texts:
+            tokens = [tokenize(text, cell.tokens) for text in own.texts]
+            self._texts[cell.tokens] = Texts(tokens, self.max_order)
+        return self._texts[cell.tokens].statistics(
+            own.output.ravel(),
+            np.tile(np.arange(n), n_contexts),
+            np.repeat(np.arange(n_contexts), n),
+            self._references(cell, human_too),
+            n,
+        )
+
+    def _references(self, cell: Cell, human_too: bool) -> References:
+        own = self.dialogues
+        n_contexts = len(own.output)
+        weight = weights(own, cell.centre)
+        single = own.human[:, 0]
+        at_human = weight[single]
+        if human_too:
+            at_human = np.maximum(at_human, LEAST)
+        least = least_weight(cell.references)
+        kept = np.full(n_contexts, human_too) | (at_human >= least)
+        every = np.arange(n_contexts)
+        parts = [(every[kept], single[kept], np.full(kept.sum(), GOLD), at_human[kept])]
+        if cell.references != SINGLE:
+            for number, column in [
+                *((GOLD, human) for human in own.human.T[1:]),
+                *enumerate(own.output.T),
+            ]:
+                kept = weight[column] >= least
+                parts.append(
+                    (every[kept], column[kept], np.full(kept.sum(), number), weight[column][kept])
+                )
+            if cell.gold:
+                context, text = own.gold
+                kept = at_human[context] >= least
+                context, text = context[kept], text[kept]
+                parts.append((context, text, np.full(len(text), GOLD), at_human[context]))
+        item, text, owner, value = (np.concatenate(column) for column in zip(*parts, strict=True))
+        order = np.argsort(item, kind="stable")
+        if cell.metric != "delta_bleu":
+            value = np.ones(len(value))
+        return References(
+            np.searchsorted(item[order], np.arange(n_contexts + 1)).astype(np.int64),
+            text[order].astype(np.int64),
+            owner[order].astype(np.int64),
+            value[order],
+        )
+
+
+def _left_to_pairs(dialogues: Dialogues, references: References) -> tuple[Array, Array]:
+    """How many references a context has for each pair, and how many of positive weight.
+
+    Both int64 (contexts, pairs).
+    """
+    n_contexts, n = dialogues.output.shape
+    item = np.repeat(np.arange(n_contexts), np.diff(references.bounds))
+    pairs = np.array(dialogues.pairs)
+    found = []
+    for kept in (np.ones(len(item), bool), references.weight > 0):
+        # the last column is that of `GOLD`, which no pair leaves out
+        own = np.zeros((n_contexts, n + 1), np.int64)
+        np.add.at(own, (item[kept], references.owner[kept]), 1)
+        total = own.sum(axis=1, keepdims=True)
+        found.append(total - own[:, pairs[:, 0]] - own[:, pairs[:, 1]])
+    return found[0], found[1]

@@ -1,0 +1,326 @@
+"""ΔBLEU as an estimate of quality, beside BLEU Neighbors and kernels.
+
+Stage: cell. In: rated texts, each with the rated texts of the same context (or of the same MR, with
+unrated human references) as its references. Out: Spearman's rho, error and coverage of each model.
+
+=============  ==================================================================================
+context_mean   mean quality of the references: what the context alone tells, without the text
+sbleu          smoothed sentence BLEU against the references, whatever their quality
+delta_bleu     sentence ΔBLEU against the references, weighted by their quality
+kernel_mean    mean quality of the references, weighted by their similarity to the text
+neighbors      BLEU Neighbors: mean quality of all similar rated texts, of whatever context
+=============  ==================================================================================
+
+A reference never comes from the system whose text is rated. Scores that are no quality become one
+by a straight line fitted on other contexts (`calibrated`), so that errors can be compared. Models
+cover different texts, so ΔBLEU is also compared with BLEU Neighbors on those that both cover.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from refless.errors import FormatError
+from refless.models.same_group import (
+    ORDER,
+    RULES,
+    by_group,
+    defined_scores,
+    line,
+    references,
+    sentence_statistics,
+    weights,
+)
+from refless.experiments.delta_bleu.dialogues import require_systems_apart, tokenize
+from refless.kernels import kernel
+from refless.models.delta_bleu import Statistics, Texts, smoothed_scores
+from refless.models.neighbors import NeighborsRegressor
+from refless.statistics import (
+    Estimate,
+    draw_blocks,
+    evaluate,
+    interval,
+    spearman,
+    weighted_spearman,
+)
+
+Array = np.ndarray
+
+FOLDS = 10
+BATCH = 500
+MODULES = (
+    *("models/delta_bleu.py", "models/_weighted_matches.py", "models/neighbors.py"),
+    *("experiments/delta_bleu/predictor.py", "models/same_group.py"),
+    "experiments/delta_bleu/dialogues.py",
+)
+"""The code that decides the numbers, besides that of the kernels."""
+COLUMNS = [
+    *("model", "variant", "kernel", "against", "spearman", "mse", "coverage"),
+    *("spearman_against", "difference", "n", "n_covered"),
+]
+_INTERVALS = [
+    f"{name}_{end}"
+    for name in ("spearman", "mse", "coverage", "spearman_against", "difference")
+    for end in ("low", "high")
+]
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Rated texts, which are each other's references, and references that are only that.
+
+    texts : the rated ones, then the others
+    quality : (texts,); of the others, what they are taken to be worth
+    owner, group : (texts,), int64: who wrote it, and its context or MR, numbered from 0
+    rated : how many of them are rated
+    """
+
+    texts: list[str]
+    quality: Array
+    owner: Array
+    group: Array
+    rated: int
+
+    def centre(self) -> float:
+        """Mean quality of the rated texts."""
+        return float(self.quality[: self.rated].mean())
+
+    def groups(self) -> int:
+        """How many contexts or MRs there are."""
+        return int(self.group.max()) + 1
+
+
+def same_context(texts: pd.DataFrame) -> Candidates:
+    """Rated texts with the column ``context_id``; two humans (``model``) are two owners."""
+    rated = texts[texts["n_ratings"] > 0]
+    owner = rated["model"] if "model" in rated else rated["system"]
+    require_systems_apart(rated["context_id"], owner)
+    return Candidates(
+        rated["text"].tolist(),
+        rated["quality"].to_numpy(np.float64),
+        pd.factorize(owner)[0].astype(np.int64),
+        pd.factorize(rated["context_id"])[0].astype(np.int64),
+        len(rated),
+    )
+
+
+def same_mr(texts: pd.DataFrame, humans: Mapping[str, pd.DataFrame]) -> Candidates:
+    """NEM's outputs with the human references of the same MR, at the top of the scale.
+
+    Parameters
+    ----------
+    texts : columns ``dataset`` and ``mr_key`` besides the usual
+    humans : by ``dataset``, tables with ``mr_key`` and ``text_nem``
+
+    Raises
+    ------
+    FormatError : there are no human references of a data set.
+    """
+    lost = sorted(set(texts["dataset"]) - set(humans))
+    if lost:
+        raise FormatError(f"there are no human references for {', '.join(lost)}")
+    keys = (texts["dataset"] + " " + texts["mr_key"]).tolist()
+    owners = texts["system"].tolist()
+    words, quality = texts["text"].tolist(), texts["quality"].tolist()
+    known = set(keys)
+    for name, table in humans.items():
+        for mr, text in zip(table["mr_key"], table["text_nem"], strict=True):
+            if f"{name} {mr}" in known:
+                keys.append(f"{name} {mr}")
+                owners.append("human")
+                words.append(text)
+                quality.append(1.0)
+    return Candidates(
+        words,
+        np.array(quality, np.float64),
+        pd.factorize(np.array(owners, object))[0].astype(np.int64),
+        pd.factorize(np.array(keys, object))[0].astype(np.int64),
+        len(texts),
+    )
+
+
+def sentence_scores(candidates: Candidates) -> dict[tuple[str, str], Array]:
+    """(model, variant) -> score of each rated text, NaN where it is undefined: no reference, or,
+    for ΔBLEU, none of positive weight."""
+    counted = Texts([tokenize(text) for text in candidates.texts], ORDER)
+    plain = _statistics(candidates, counted, np.ones(len(candidates.texts)))
+    found = {("sbleu", ""): np.where(plain.closest >= 0, smoothed_scores(plain), np.nan)}
+    for centre, middle in (("scale", 0.5), ("mean", candidates.centre())):
+        weight = weights(candidates.quality, middle, 0.0, 1.0)
+        own = _statistics(candidates, counted, weight)
+        for rule in RULES:
+            found["delta_bleu", f"{rule}, centre {centre}"] = defined_scores(own, rule)
+    return found
+
+
+def _statistics(candidates: Candidates, counted: Texts, weight: Array) -> Statistics:
+    """Of each rated text against all other texts of its group, which others wrote."""
+    n, groups = candidates.rated, candidates.groups()
+    text = np.arange(len(candidates.texts))
+    side = references(candidates.group, groups, text, candidates.owner, weight)
+    owner, group = candidates.owner[:n], candidates.group[:n]
+    return sentence_statistics(counted, text[:n], owner, group, side)
+
+
+def context_means(candidates: Candidates) -> Array:
+    """Mean quality of the references of each rated text, NaN without any."""
+    return _weighted_mean(candidates, lambda rows, columns: np.ones((len(rows), len(columns))))
+
+
+def kernel_means(candidates: Candidates, name: str, **options: Any) -> Array:
+    """The same, weighted by the similarity; NaN where nothing is similar at all.
+
+    Parameters
+    ----------
+    options : of the kernel
+    """
+    texts = candidates.texts
+
+    def similarity(rows: Array, columns: Array) -> Array:
+        near, far = [texts[r] for r in rows], [texts[c] for c in columns]
+        return kernel(name, near, far, threads=1, **options)
+
+    return _weighted_mean(candidates, similarity)
+
+
+def _weighted_mean(candidates: Candidates, similarity: Callable[[Array, Array], Array]) -> Array:
+    order, bounds = by_group(candidates.group, candidates.groups())
+    found = np.full(candidates.rated, np.nan)
+    for start, end in _whole_groups(bounds):
+        columns = order[start:end]
+        rows = columns[columns < candidates.rated]
+        same = candidates.group[rows][:, None] == candidates.group[columns][None, :]
+        others = candidates.owner[rows][:, None] != candidates.owner[columns][None, :]
+        weight = np.where(same & others, similarity(rows, columns), 0.0)
+        total = weight.sum(axis=1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            found[rows] = np.where(total > 0, weight @ candidates.quality[columns] / total, np.nan)
+    return np.round(found, 12)  # means of the same ratings tie, however they were summed
+
+
+def _whole_groups(bounds: Array) -> Iterator[tuple[int, int]]:
+    """Stretches of whole groups, of `BATCH` texts by and large: for a kernel that first has to
+    read WordNet, a call for each group would be slow."""
+    start = int(bounds[0])
+    for end in map(int, bounds[1:]):
+        if end - start >= BATCH or start < end == bounds[-1]:
+            yield start, end
+            start = end
+
+
+def calibrated(score: Array, quality: Array, group: Array, seed: int = 0) -> Array:
+    """Quality read off a score by a straight line, fitted by least squares on other groups.
+
+    Groups are dealt at random to `FOLDS` folds; a score is calibrated by the line of all other
+    folds, so no text and no context calibrates itself. NaN where the score is.
+    """
+    generator = np.random.default_rng(seed)
+    fold = (generator.permutation(int(group.max()) + 1) % FOLDS)[group]
+    there = ~np.isnan(score)
+    found = np.full(len(score), np.nan)
+    for k in range(FOLDS):
+        fit, asked = there & (fold != k), there & (fold == k)
+        if not fit.any() or not asked.any():
+            continue
+        slope, intercept = line(score[fit], quality[fit])
+        found[asked] = intercept + slope * score[asked]
+    return found
+
+
+def paired(
+    score: Array, other: Array, quality: Array, group: Array, draws: int, seed: int
+) -> dict[str, float]:
+    """Spearman's rho of two scores on the texts that have both, and the difference.
+
+    Parameters
+    ----------
+    score, other, quality : (texts,), scores NaN where undefined
+    group : int64 (texts,), numbers of the groups that are drawn, whole
+    draws, seed : of the bootstrap, as in `refless.statistics.evaluate`
+
+    Returns
+    -------
+    dict : ``spearman``, ``spearman_against``, ``difference``, each with ``_low`` and ``_high``
+        (95%), and ``n_covered``; NaN where a correlation is not defined
+    """
+    both = ~np.isnan(score) & ~np.isnan(other)
+    scores, truth = (score[both], other[both]), quality[both]
+    rho = np.array([spearman(own, truth)[0] for own in scores])
+    drawn = [np.empty((2, 0))]
+    if not np.isnan(rho).any():
+        for whole in draw_blocks(int(group.max()) + 1, draws, seed):
+            weight = np.take(whole, group[both], axis=1)
+            drawn.append(np.stack([weighted_spearman(own, truth, weight) for own in scores]))
+    again = np.concatenate(drawn, axis=1)
+    return {
+        **Estimate(float(rho[0]), *interval(again[0])).columns("spearman"),
+        **Estimate(float(rho[1]), *interval(again[1])).columns("spearman_against"),
+        **Estimate(float(rho[0] - rho[1]), *interval(again[0] - again[1])).columns("difference"),
+        "n_covered": int(both.sum()),
+    }
+
+
+def predictor_numbers(
+    candidates: Candidates,
+    kernels: Mapping[str, float],
+    min_neighbors: int,
+    max_share: float,
+    draws: int,
+    seed: int,
+    options: Mapping[str, Mapping[str, Any]] | None = None,
+) -> pd.DataFrame:
+    """One row a model, with the columns `COLUMNS`, intervals over groups, and ``references``, the
+    mean number of references of a text; then a row for each ΔBLEU and each BLEU Neighbors
+    (``against``, its kernel) with `paired`.
+
+    Parameters
+    ----------
+    kernels : name -> tau of BLEU Neighbors
+    options : kernel -> its options
+    """
+    n = candidates.rated
+    quality, group = candidates.quality[:n], candidates.group[:n]
+    found: list[tuple[str, str, str, Array]] = [
+        ("context_mean", "", "", context_means(candidates)),
+        *((model, variant, "", s) for (model, variant), s in sentence_scores(candidates).items()),
+    ]
+    for name, tau in kernels.items():
+        own = (options or {}).get(name, {})
+        found.append(("kernel_mean", "", name, kernel_means(candidates, name, **own)))
+        model = NeighborsRegressor(name, tau, min_neighbors, max_share, **own)
+        found.append(
+            ("neighbors", "", name, model.fit(candidates.texts[:n], quality).leave_one_out())
+        )
+    number = _numbers_of_references(candidates)
+    rows = []
+    for model_name, variant, name, score in found:
+        raw = evaluate(score, quality, draws, seed, group)
+        line = evaluate(calibrated(score, quality, group, seed), quality, draws, seed, group)
+        row: dict[str, Any] = {"model": model_name, "variant": variant, "kernel": name}
+        row |= raw.spearman.columns("spearman") | line.mse.columns("mse")
+        row |= raw.coverage.columns("coverage")
+        rows.append(row | {"n": raw.n, "n_covered": raw.n_covered, "references": number})
+    for model_name, variant, _, score in found:
+        if model_name != "delta_bleu":
+            continue
+        rows += [
+            {"model": model_name, "variant": variant, "against": name, "n": n, "references": number}
+            | paired(score, other, quality, group, draws, seed)
+            for other_name, _, name, other in found
+            if other_name == "neighbors"
+        ]
+    return pd.DataFrame(rows).reindex(columns=[*COLUMNS, *_INTERVALS, "references"])
+
+
+def _numbers_of_references(candidates: Candidates) -> float:
+    """Mean number of references, over the rated texts."""
+    n = candidates.rated
+    all_of = np.bincount(candidates.group)[candidates.group[:n]]
+    pair = candidates.group * (candidates.owner.max() + 1) + candidates.owner
+    own = np.bincount(pair)[pair[:n]]
+    return float((all_of - own).mean())

@@ -1,0 +1,393 @@
+"""Numbers about the rated outputs that RNN-QE's tables are made of; no text is in them.
+
+Stage: prediction. In: rated outputs and human references, delexicalised. Out: a table, one row a
+rated output: `OUTPUT_COLUMNS`, and for each of our own models a column
+``<experiment>:<model>:<reading>`` with its predictions; counts; a learning curve.
+
+Own models, not in the paper: an entry of `PREDICTORS` sees a context and a split and predicts the
+split's test outputs, NaN where it cannot. That is all it takes to put another one beside them in
+tables 3 to 5. ΔBLEU is explained in `refless.experiments.rnn_qe.delta_bleu`.
+
+BLEU Neighbors, with the kernel of its paper or with another (``rouge_neighbors``,
+``meteor_neighbors``), sees the delexicalised text, or the MR's triples and then the text (``_mr``).
+Reading ``tau`` has the thresholds of the BLEU Neighbors paper; in a domain this small nearly every
+pair of outputs is similar by them. Reading ``dev`` takes the tau that is best on the validation
+part, by the criterion that picks RNN-QE's pass. ``dev_apart`` is ``dev`` on folds where no
+delexicalised MR and output stand on both sides, which the paper's folds allow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from refless.errors import StaleError
+from refless.experiments.rnn_qe import delta_bleu as delta_bleu
+from refless.kernels import kernel
+from refless.models.neighbors import enough_evidence, neighbor_means
+from refless.models.rnn_qe.data import (
+    CONFIGURATIONS,
+    CROSS,
+    SETUPS,
+    SYNTHESISE,
+    Split,
+    Texts,
+    apart,
+    cross_split,
+    cross_validation,
+    matches,
+    own_references,
+    sizes,
+    smaller,
+)
+from refless.store.signed_tables import read_numbers
+from refless.statistics import scale_counts, scale_statistics
+
+Array = np.ndarray
+
+METRICS = {"bleu": "Bleu_4", "meteor": "METEOR", "rouge_l": "ROUGE_L", "cider": "CIDEr"}
+OUTPUT_COLUMNS = ["id", "dataset", "system", "rating", *METRICS.values(), "fold", *CROSS]
+CURVE_COLUMNS = ["model", "reading", "size", "subset"]
+SCALE = np.arange(1, 6.25, 0.5)
+CONSTANT = 4.5
+KERNELS = ("bleu", "rouge", "meteor")
+"""Names of the kernels that BLEU Neighbors may have here."""
+VIEWS = {
+    f"{name}_neighbors{suffix}": (name, view)
+    for name in KERNELS
+    for suffix, view in (("", "text"), ("_mr", "mr_text"))
+}
+"""Model -> kernel and what it compares."""
+DELTA_BLEU = {"delta_bleu": False, "delta_bleu_human": True}
+"""Whether human references count."""
+OWN_REFERENCES = "tested_with_own_references"
+OWN = (*VIEWS, *DELTA_BLEU)
+CURVE = ("bleu_neighbors", "bleu_neighbors_mr", *DELTA_BLEU)
+"""The models of the learning curve."""
+
+
+@dataclass(frozen=True)
+class Neighbors:
+    """Thresholds of BLEU Neighbors: the published ones, and those among which dev chooses.
+
+    kernels : name (of `KERNELS`) -> kernel and its tau of the reading ``tau``
+    min_neighbors, max_share : of the reading ``tau``
+    taus, dev_min_neighbors : of the reading ``dev``, which knows no greatest share
+    """
+
+    kernels: Mapping[str, tuple[str, float]]
+    min_neighbors: int
+    max_share: float
+    taus: Sequence[float]
+    dev_min_neighbors: int
+
+
+@dataclass(frozen=True)
+class Context:
+    """What own models see: kernels of all outputs with all outputs by model, ratings, settings, and
+    what may be a reference of ΔBLEU."""
+
+    matrices: Mapping[str, Array]
+    rating: Array
+    pool: delta_bleu.Pool
+    neighbors: Neighbors
+
+    @classmethod
+    def of(
+        cls,
+        texts: Texts,
+        neighbors: Neighbors,
+        threads: int | None = None,
+        options: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> Context:
+        """Compute the kernels; ``options`` are theirs, by kernel."""
+        rated = texts.rated
+        views = {
+            "text": rated["words"].tolist(),
+            "mr_text": (rated["mr"] + " " + rated["words"]).tolist(),
+        }
+        return cls(
+            {
+                model: _kernel(neighbors.kernels[name][0], views[view], threads, options or {})
+                for model, (name, view) in VIEWS.items()
+                if name in neighbors.kernels
+            },
+            rated["median_quality"].to_numpy(np.float64),
+            delta_bleu.Pool.of(texts),
+            neighbors,
+        )
+
+
+def _kernel(
+    name: str, texts: list[str], threads: int | None, options: Mapping[str, Mapping[str, Any]]
+) -> Array:
+    return kernel(name, texts, texts, threads=threads, **options.get(name, {}))
+
+
+def to_scale(prediction: Array) -> Array:
+    """Predictions rounded to half points and clipped to 1..6; `CONSTANT` where there is none."""
+    rounded = SCALE[0] + np.round((prediction - SCALE[0]) / 0.5) * 0.5
+    return np.where(np.isnan(prediction), CONSTANT, np.clip(rounded, SCALE[0], SCALE[-1]))
+
+
+def statistics(prediction: Array, truth: Array) -> dict[str, float]:
+    """Pearson, Spearman, MAE and RMSE of half points, shape (n,) each."""
+    counts = scale_counts(prediction, truth, SCALE, np.ones((1, len(truth))))
+    return {name: float(values[0]) for name, values in scale_statistics(counts, SCALE).items()}
+
+
+def _worth(prediction: Array, truth: Array) -> float:
+    """What picks RNN-QE's best pass: Pearson plus Spearman of half points."""
+    found = statistics(to_scale(prediction), truth)
+    value = found["pearson"] + found["spearman"]
+    return -np.inf if np.isnan(value) else value
+
+
+def _published_tau(context: Context, split: Split, model: str) -> Array:
+    own, train = context.neighbors, split.train
+    _, tau = own.kernels[VIEWS[model][0]]
+    matrix = context.matrices[model][np.ix_(split.test, train)]
+    means, counts = neighbor_means(matrix, context.rating[train], tau)
+    return enough_evidence(means, counts, len(train), own.min_neighbors, own.max_share)
+
+
+def _dev_tau(context: Context, split: Split, model: str) -> Array:
+    own, train = context.neighbors, split.train
+    rating = context.rating
+
+    def predict(rows: Array, tau: float) -> Array:
+        matrix = context.matrices[model][np.ix_(rows, train)]
+        means, counts = neighbor_means(matrix, rating[train], tau)
+        return enough_evidence(means, counts, len(train), own.dev_min_neighbors, 1.0)
+
+    def worth(tau: float) -> float:
+        return _worth(predict(split.dev, tau), rating[split.dev])
+
+    return predict(split.test, max(own.taus, key=worth))
+
+
+READINGS: dict[str, Callable[[Context, Split, str], Array]] = {
+    "tau": _published_tau,
+    "dev": _dev_tau,
+}
+
+
+def _by_rule(
+    model: str, rule: Callable[[Context, Split, str], Array]
+) -> Callable[[Context, Split], Array]:
+    return lambda context, split: rule(context, split, model)
+
+
+def _delta_bleu(human: bool) -> Callable[[Context, Split], Array]:
+    def predict(context: Context, split: Split) -> Array:
+        def worth(prediction: Array) -> float:
+            return _worth(prediction, context.rating[split.dev])
+
+        return delta_bleu.predict(context.pool, context.rating, split, human, worth)
+
+    return predict
+
+
+PREDICTORS: dict[tuple[str, str], Callable[[Context, Split], Array]] = {
+    (model, reading): _by_rule(model, rule) for model in VIEWS for reading, rule in READINGS.items()
+} | {(model, "dev"): _delta_bleu(human) for model, human in DELTA_BLEU.items()}
+
+
+def there(context: Context, model: str) -> bool:
+    """Whether a model has what it needs: its kernel, if it has one."""
+    return model in context.matrices or model not in VIEWS
+
+
+def outputs(texts: Texts, metrics: pd.DataFrame, context: Context, seed: int) -> pd.DataFrame:
+    """Ratings, metrics, parts and own predictions of each rated output.
+
+    ``fold`` is the fold that tests an output; ``cross_domain`` and ``cross_system`` are its part
+    (``train``, ``dev``, ``test``) in the in-set of tables 5 and 4, empty outside.
+
+    Parameters
+    ----------
+    metrics : the loader's table of the same outputs, with the columns of `METRICS`
+    seed : of the folds
+    """
+    rated = texts.rated
+    table = rated[["id", "dataset", "system"]].assign(rating=context.rating)
+    for column in METRICS.values():
+        table[column] = metrics[column].to_numpy(np.float64)
+    folds = cross_validation(rated, seed)
+    table["fold"] = 0
+    for number, split in enumerate(folds):
+        table.loc[split.test, "fold"] = number
+    experiments: dict[str, list[Split]] = {"cross_validation": folds}
+    for name in CROSS:
+        table[name] = ""
+        for configuration in CONFIGURATIONS:
+            split = cross_split(rated, name, configuration, seed)
+            experiments[f"{name}_{configuration}"] = [split]
+            if configuration == 1:
+                for part in ("train", "dev", "test"):
+                    table.loc[getattr(split, part), name] = part
+    for experiment, splits in experiments.items():
+        for (model, reading), predict in PREDICTORS.items():
+            if there(context, model):
+                name = f"{experiment}:{model}:{reading}"
+                table[name] = _predicted(predict, context, splits)
+    harder = cross_validation(apart(rated), seed)
+    for model in filter(lambda name: there(context, name), OWN):
+        predict = PREDICTORS[model, "dev"]
+        table[f"cross_validation:{model}:dev_apart"] = _predicted(predict, context, harder)
+    return table
+
+
+def _predicted(
+    predict: Callable[[Context, Split], Array], context: Context, splits: Sequence[Split]
+) -> Array:
+    values = np.full(len(context.rating), np.nan)
+    for split in splits:
+        values[split.test] = predict(context, split)
+    return np.round(values, 4)  # half points are made of it; more digits would only fill files
+
+
+def counts(texts: Texts, seed: int) -> dict[str, Any]:
+    """What tables 1 and 2 count.
+
+    Returns
+    -------
+    dict : ``ratings`` (system -> data set -> rated outputs); ``matches`` (by data set: outputs,
+        those with a human reference, MRs, references); ``repeated`` (rows whose MR and output stand
+        in an earlier row); ``instances`` (synthesise -> set-up -> for each fold what `sizes` says,
+        and `OWN_REFERENCES`, the share of test outputs of which one is trained on);
+        ``seen`` (share of test outputs whose delexicalised MR and text stand in the training part);
+        ``cross`` (for each configuration of tables 4 and 5, e.g. ``cross_domain_1``: ``seen``, and
+        by synthesise and set-up the share of `OWN_REFERENCES`)
+    """
+    rated = texts.rated
+    table = pd.crosstab(rated["system"], rated["dataset"])
+    folds = cross_validation(rated, seed)
+    key = (rated["mr"] + "\n" + rated["words"]).to_numpy()
+    seen = [np.isin(key[split.test], key[split.train]) for split in folds]
+    cross = {
+        f"{name}_{configuration}": cross_split(rated, name, configuration, seed)
+        for name in CROSS
+        for configuration in CONFIGURATIONS
+    }
+    return {
+        "ratings": {
+            str(system): {str(name): int(n) for name, n in row.items()}
+            for system, row in table.iterrows()
+        },
+        "matches": matches(texts).to_dict("records"),
+        "repeated": int(rated.duplicated(["mr_key", "text"]).sum()),
+        "seen": float(np.concatenate(seen).mean()),
+        "cross": {
+            name: {
+                "seen": float(np.isin(key[split.test], key[split.train]).mean()),
+                OWN_REFERENCES: {
+                    synthesise: {
+                        str(setup): own_references(texts, split, setup, synthesise)
+                        for setup in SETUPS
+                    }
+                    for synthesise in SYNTHESISE
+                },
+            }
+            for name, split in cross.items()
+        },
+        "instances": {
+            synthesise: {
+                str(setup): [
+                    sizes(texts, split, setup, synthesise)
+                    | {OWN_REFERENCES: own_references(texts, split, setup, synthesise)}
+                    for split in cross_validation(rated, seed, synthesise)
+                ]
+                for setup in SETUPS
+            }
+            for synthesise in SYNTHESISE
+        },
+    }
+
+
+def own_shares(counts: Mapping[str, Any], synthesise: str) -> dict[tuple[str, int], float]:
+    """Share of test outputs with a human reference of their own in training, from `counts`; by
+    experiment (``cross_validation``, ``cross_domain_1``, ...) and set-up."""
+    shares = {}
+    for setup in SETUPS:
+        folds = counts["instances"][synthesise][str(setup)]
+        shares["cross_validation", setup] = float(np.mean([one[OWN_REFERENCES] for one in folds]))
+    for name, found in counts["cross"].items():
+        own = found[OWN_REFERENCES][synthesise]
+        shares |= {(name, setup): own[str(setup)] for setup in SETUPS}
+    return shares
+
+
+def learning_curve(
+    context: Context,
+    folds: Mapping[str, Sequence[Split]],
+    counts: Sequence[int],
+    subsets: int,
+    seed: int,
+) -> pd.DataFrame:
+    """Own models, reading ``dev``, with fewer rated outputs to learn from.
+
+    Each fold's training part is cut to a random subset; the test parts of all folds count
+    together. The last size is the whole training part, once.
+
+    Parameters
+    ----------
+    folds : reading (``dev``, ``dev_apart``) -> folds
+
+    Returns
+    -------
+    DataFrame : `CURVE_COLUMNS`, pearson, spearman, mae, rmse, coverage
+    """
+    rows = []
+    for reading, splits in folds.items():
+        whole = min(len(split.train) for split in splits)
+        drawn = [(n, subset) for n in counts if n < whole for subset in range(subsets)]
+        for size, subset in [*drawn, (whole, 0)]:
+            kept = smaller(splits, size, subset, seed) if size < whole else splits
+            for model in filter(lambda name: there(context, name), CURVE):
+                raw = _predicted(PREDICTORS[model, "dev"], context, kept)
+                rows.append(
+                    {"model": model, "reading": reading, "size": size, "subset": subset}
+                    | statistics(to_scale(raw), context.rating)
+                    | {"coverage": float((~np.isnan(raw)).mean())}
+                )
+    return pd.DataFrame(rows)
+
+
+def read_outputs(
+    path: str | Path, settings: Mapping[str, Mapping[str, Any]]
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """The table of `outputs` and what is said about it.
+
+    Parameters
+    ----------
+    settings : what is asked for. ``data.seed`` and ``neighbors`` must be those of the table; how
+        errors are made (``data.synthesise``) moves predictions of RNN-QE alone.
+
+    Raises
+    ------
+    FormatError : a file is missing or broken.
+    StaleError : made under other settings, or by other code.
+    """
+    table, about = read_numbers(path, OUTPUT_COLUMNS)
+    made = about["settings"]
+    differ = [
+        f"{name}: {was}, asked for: {now}"
+        for name, was, now in (
+            ("data.seed", made["data"]["seed"], settings["data"]["seed"]),
+            ("neighbors", made["neighbors"], dict(settings["neighbors"])),
+        )
+        if was != now
+    ]
+    if differ:
+        raise StaleError(
+            f"was made under other settings ({'; '.join(differ)})",
+            path=path,
+            remedy="compute it from the data, or take back the change under rnn_qe",
+        )
+    return table, about

@@ -1,0 +1,439 @@
+"""Arrays in, axes out: the look of every figure, in one place.
+
+Stage: figure. In: tables of curves. Out: matplotlib figures, saved as PDF, SVG and PNG whose
+bytes depend on nothing but the numbers.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from refless.store.files import whole_file
+
+# the log of a figure is not for every glyph of its fonts
+logging.getLogger("fontTools").setLevel(logging.WARNING)
+
+Array = np.ndarray
+
+FORMATS = ("pdf", "svg", "png")
+TASK_LABELS = {
+    "huse_dialogue": "dialogue",
+    "huse_generation": "generation",
+    "huse_summarization": "summarization",
+    "dstc7": "chit-chat (DSTC7)",
+    "usr_topicalchat": "TopicalChat",
+    "usr_personachat": "PersonaChat",
+}
+# Okabe-Ito: told apart with any colour vision, and in grey by the line style.
+COLOURS = {
+    "huse_dialogue": "#0072B2",
+    "huse_generation": "#D55E00",
+    "huse_summarization": "#009E73",
+    "dstc7": "#CC79A7",
+}
+STYLES = {
+    "huse_dialogue": "-.",
+    "huse_generation": "--",
+    "huse_summarization": "-",
+    "dstc7": ":",
+}
+
+
+def style() -> None:
+    """Set the style of all figures."""
+    plt.rcdefaults()
+    plt.rcParams.update(
+        {
+            "font.size": 10,
+            "axes.labelsize": 10.5,
+            "lines.linewidth": 1.6,
+            "svg.fonttype": "path",
+            "pdf.fonttype": 42,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "figure.dpi": 150,
+        }
+    )
+
+
+def save(figure: Figure, stem: str | Path) -> list[Path]:
+    """Write ``stem`` with each of the endings pdf, svg and png, each whole or not at all."""
+    paths = []
+    try:
+        for ending in FORMATS:
+            path = Path(f"{stem}.{ending}")
+            # No date and no random identifiers in the file: the same numbers give the same bytes.
+            metadata = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(ending, {})
+            with whole_file(path) as partial, plt.rc_context({"svg.hashsalt": "refless"}):
+                figure.savefig(partial, bbox_inches="tight", metadata=metadata)
+            paths.append(path)
+    finally:
+        plt.close(figure)
+    return paths
+
+
+def _label(task: str) -> str:
+    return TASK_LABELS.get(task, task)
+
+
+def empty_figure(reason: str = "no task with the published BLEU* kernel is there") -> Figure:
+    """A figure that says why there is nothing to draw."""
+    style()
+    figure, ax = plt.subplots(figsize=(8.2, 1.2))
+    ax.set_axis_off()
+    ax.text(0.5, 0.5, reason, ha="center", wrap=True)
+    return figure
+
+
+def threshold_figure(
+    curves: dict[str, pd.DataFrame],
+    column: str,
+    ylabel: str,
+    defaults: dict[str, float],
+    human: dict[str, float] | None = None,
+) -> Figure:
+    """Two panels, a on the left and b on the right: figures 2 and 3.
+
+    Parameters
+    ----------
+    curves : by task, the columns threshold, value and ``column``
+    defaults : the default of ``a`` and of ``b``, marked by a thin line
+    human : by task, the average annotator; the region above is shaded
+    """
+    if not curves:
+        return empty_figure()
+    style()
+    figure, axes = plt.subplots(1, 2, figsize=(8.2, 3.2), sharey=True)
+    labels = {
+        "a": "$a$: fewest neighbors",
+        "b": "$b$: most neighbors, as a share of the training set",
+    }
+    tops = [float(curve[column].max()) for curve in curves.values()]
+    tops += list((human or {}).values())
+    top = max([t for t in tops if not np.isnan(t)], default=1.0)
+    for ax, threshold in zip(axes, ("a", "b"), strict=True):
+        for task, curve in curves.items():
+            part = curve[curve["threshold"] == threshold]
+            ax.plot(
+                part["value"],
+                part[column],
+                STYLES.get(task, "-"),
+                color=COLOURS.get(task, "0.3"),
+                label=_label(task),
+            )
+        ax.axvline(defaults[threshold], color="0.6", lw=0.8, ls=":", zorder=0)
+        ax.set_xlabel(labels[threshold])
+        values = pd.concat([c.loc[c["threshold"] == threshold, "value"] for c in curves.values()])
+        ax.set_xlim(values.min(), values.max())
+    axes[0].set_ylabel(ylabel)
+    if human:
+        _shade_above(axes, human, top)
+    figure.tight_layout()
+    _legend(figure, list(curves), human or {})
+    return figure
+
+
+def _shade_above(axes: Sequence[Axes], human: dict[str, float], top: float) -> None:
+    """Shade the region above each task's average annotator."""
+    low, high = axes[0].get_ylim()
+    high = max(high, top + 0.06 * (top - low))
+    for ax in axes:
+        for task, value in human.items():
+            colour = COLOURS.get(task, "0.3")
+            ax.axhspan(value, high, color=colour, alpha=0.10, lw=0)
+            ax.axhline(value, color=colour, ls=STYLES.get(task, "-"), lw=0.8)
+        ax.set_ylim(low, high)
+
+
+def _legend(figure: Figure, tasks: Sequence[str], human: dict[str, float]) -> None:
+    """A legend below the panels: a column a task, its curve and below it what is shaded for it."""
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    entries = []
+    for task, handle, label in zip(tasks, handles, labels, strict=True):
+        entries.append((handle, label))
+        if task in human:
+            colour = COLOURS.get(task, "0.3")
+            entries.append(
+                (matplotlib.patches.Patch(color=colour, alpha=0.2), "above its average annotator")
+            )
+    figure.legend(
+        *zip(*entries, strict=True),
+        frameon=False,
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0.02),
+        fontsize="small",
+        ncols=len(tasks),
+        columnspacing=1.2,
+        handlelength=2.6,
+    )
+
+
+def data_size_figure(curves: dict[str, pd.DataFrame]) -> Figure:
+    """Spearman and coverage over the number of rated texts, one standard deviation shaded."""
+    if not curves:
+        return empty_figure()
+    style()
+    figure, axes = plt.subplots(1, 2, figsize=(8.2, 3.2))
+    panels = [("spearman", "Spearman's $\\rho$"), ("coverage", "coverage")]
+    for ax, (column, ylabel) in zip(axes, panels, strict=True):
+        for task, curve in curves.items():
+            grouped = curve.groupby("size")[column]
+            mean, spread = grouped.mean(), grouped.std(ddof=0)
+            colour = COLOURS.get(task, "0.3")
+            ax.plot(mean.index, mean, STYLES.get(task, "-"), color=colour, label=_label(task))
+            low, high = mean - spread, mean + spread
+            if column == "coverage":
+                low, high = low.clip(lower=0), high.clip(upper=1)
+            ax.fill_between(mean.index, low, high, color=colour, alpha=0.2, lw=0)
+        ax.set_xlabel("rated texts")
+        ax.set_ylabel(ylabel)
+        _size_axis(ax, curves)
+    axes[1].legend(frameon=False, loc="best", fontsize="small")
+    figure.tight_layout()
+    return figure
+
+
+def _size_axis(ax: Axes, curves: dict[str, pd.DataFrame]) -> None:
+    """Sizes from 0, or as powers of ten where one task has ten times the texts of another."""
+    largest = [curve["size"].max() for curve in curves.values()]
+    if max(largest) < 10 * min(largest):
+        ax.set_xlim(left=0)
+        return
+    ax.set_xscale("log")
+    smallest = min(curve["size"].min() for curve in curves.values())
+    ax.set_xlim(0.8 * smallest, 1.25 * max(largest))
+    ax.xaxis.set_major_formatter(lambda size, _: f"{size:,.0f}")
+
+
+METRIC_LOOKS = {
+    ("bleu", ""): ("BLEU", "#0072B2", "-", "o"),
+    ("sbleu", ""): ("sBLEU", "#009E73", "--", "s"),
+    ("delta_bleu", ""): ("ΔBLEU", "#D55E00", "-", "^"),
+    ("delta_bleu", "all"): ("ΔBLEU, all references (B, C)", "#E69F00", "-.", "D"),
+}
+DODGE = 0.012
+"""How far apart, as a share of a panel's width, the intervals of two metrics stand."""
+
+
+def delta_bleu_figure(numbers: dict[str, pd.DataFrame]) -> Figure:
+    """Figure 2 of ΔBLEU, a row a task: Spearman's rho over threshold on w, unit size and order.
+
+    Parameters
+    ----------
+    numbers : by task, columns kind (threshold, unit or order), metric, references, order, unit,
+        spearman, spearman_low and spearman_high
+    """
+    if not numbers:
+        return empty_figure("no task of ΔBLEU is there")
+    style()
+    figure, axes = plt.subplots(
+        len(numbers),
+        3,
+        figsize=(8.2, 0.5 + 2.3 * len(numbers)),
+        squeeze=False,
+        sharey="row",
+        layout="constrained",
+    )
+    titles = {
+        "threshold": "(A) least weight $w$ of a reference",
+        "unit": "(B) contexts in a unit, $w\\geq 0.6$",
+        "order": "(C) order of n-grams, $w\\geq 0.6$",
+    }
+    for line, (task, table) in zip(axes, numbers.items(), strict=True):
+        for ax, kind in zip(line, titles, strict=True):
+            _metric_lines(ax, kind, table[table["kind"] == kind])
+            ax.axhline(0, color="0.7", lw=0.8, zorder=0)
+        line[0].set_ylabel(f"{_label(task)}\nSpearman's $\\rho$")
+        line[0].invert_xaxis()
+        line[1].set_xscale("log")
+        sizes = sorted(table.loc[table["kind"] == "unit", "unit"].unique())
+        line[1].set_xticks(sizes, [f"{size:g}" for size in sizes])
+        line[1].minorticks_off()
+        line[2].set_xticks(sorted(table.loc[table["kind"] == "order", "order"].unique()))
+    for ax, title in zip(axes[-1], titles.values(), strict=True):
+        ax.set_xlabel(title)
+    handles, labels = axes[0, 1].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=4, frameon=False)
+    return figure
+
+
+def _metric_lines(ax: Axes, kind: str, table: pd.DataFrame) -> None:
+    """Lines with intervals as bars, side by side: bands of four metrics would hide each other."""
+    for k, ((metric, references), (label, colour, line, marker)) in enumerate(METRIC_LOOKS.items()):
+        own = table[table["metric"] == metric]
+        if kind == "threshold":
+            own = own.assign(threshold=own["references"].str.removeprefix("w>=").astype(float))
+        else:
+            own = own[own["references"] == (references or "w>=0.6")]
+        if own.empty or (kind == "threshold" and references):
+            continue
+        own = own.sort_values(kind)
+        place = _dodged(own[kind].to_numpy(np.float64), kind, k - (len(METRIC_LOOKS) - 1) / 2)
+        ax.plot(place, own["spearman"], line, color=colour, marker=marker, ms=3.5, label=label)
+        ax.vlines(place, own["spearman_low"], own["spearman_high"], color=colour, lw=0.9, alpha=0.6)
+
+
+def _dodged(place: Array, kind: str, steps: float) -> Array:
+    """Places a few steps to the right; those of panel B stand on a logarithmic axis."""
+    scaled = np.log(place) if kind == "unit" else place
+    shift = steps * DODGE * max(np.ptp(scaled), 1e-9)
+    if kind == "threshold":  # its axis runs from high to low
+        shift = -shift
+    return np.exp(scaled + shift) if kind == "unit" else scaled + shift
+
+
+def set_heat_maps(table: pd.DataFrame, titles: dict[str, str]) -> Figure:
+    """Rho for every test set (down) and training set (across), one panel for each of ``titles``.
+
+    Parameters
+    ----------
+    table : columns essays (a key of ``titles``), test_set, train_set, spearman, length_spearman, n
+    titles : what a panel shows
+
+    Cells without a number stay grey; the diagonal, a set's own training essays, is framed. A last
+    column, set off, has the rho of the essay's length.
+    """
+    # by its name: it is slow to import, and no other figure needs it
+    import seaborn
+
+    style()
+    figure, axes = plt.subplots(
+        1, len(titles), figsize=(10.6, 4.9), layout="constrained", squeeze=False
+    )
+    bound = float(np.nanmax([0.1, *table["spearman"].abs()]))
+    for ax, (part, title) in zip(axes[0], titles.items(), strict=True):
+        own = table[table["essays"] == part]
+        rho = own.pivot_table(
+            index="test_set", columns="train_set", values="spearman", dropna=False
+        )
+        first = own.drop_duplicates("test_set").set_index("test_set")
+        sizes, sets = first["n"], len(rho.columns)
+        rho["length"] = first["length_spearman"]
+        ax.set_facecolor("0.85")
+        seaborn.heatmap(
+            rho,
+            ax=ax,
+            vmin=-bound,
+            vmax=bound,
+            cmap="vlag",
+            annot=rho.round(2) + 0.0,  # no "-0.00"
+            fmt=".2f",
+            annot_kws={"size": 7.5},
+            square=True,
+            cbar=part == list(titles)[-1],
+            cbar_kws={"label": "Spearman's $\\rho$", "shrink": 0.8},
+        )
+        ax.axvline(sets, color="white", lw=4)
+        for i in range(min(len(rho), sets)):
+            frame = matplotlib.patches.Rectangle(
+                (i, i), 1, 1, fill=False, ec="0.15", lw=1.1, zorder=5
+            )
+            ax.add_patch(frame)
+        known = sizes.notna()
+        ax.set_yticks(
+            np.arange(len(rho)) + 0.5,
+            [f"{s} ({int(sizes[s])})" if known[s] else f"{s}" for s in rho.index],
+            rotation=0,
+        )
+        ax.set_xticks(np.arange(rho.shape[1]) + 0.5, [str(s) for s in rho.columns])
+        ax.tick_params(length=0)
+        ax.set_title(title, fontsize=10.5)
+        ax.tick_params(axis="x", rotation=0)
+        ax.get_xticklabels()[-1].set(fontstyle="italic", fontsize=8.5)
+        ax.set_xlabel("training essays of set, and length alone")
+        ax.set_ylabel("test essays of set (their number)")
+        if rho.isna().all(axis=None):
+            ax.text(0.5, 0.5, "not available", transform=ax.transAxes, ha="center", va="center")
+    return figure
+
+
+def resource_figure(table: pd.DataFrame) -> Figure:
+    """Seconds and peak memory by rule (`refless.store.provenance.RESOURCE_COLUMNS`), the longest on top.
+
+    Bars of time are wall time, summed over a rule's jobs; the mark is the CPU time.
+    """
+    style()
+    table = table.iloc[::-1]
+    figure, (left, right) = plt.subplots(
+        1, 2, figsize=(8.2, 0.9 + 0.22 * max(len(table), 1)), sharey=True
+    )
+    place = np.arange(len(table))
+    left.barh(place, table["seconds"], color=COLOURS["huse_dialogue"], label="wall time")
+    left.plot(table["cpu_seconds"], place, "k|", markersize=7, label="CPU time")
+    left.set_yticks(place, table["rule"], fontsize=7)
+    left.set_xlabel("seconds, all jobs of the rule")
+    left.legend(loc="lower right", frameon=False, fontsize=8)
+    right.barh(place, table["peak_memory_mb"], color=COLOURS["huse_summarization"])
+    right.set_xlabel("peak memory of a job, MB")
+    return figure
+
+
+def learning_curve_figure(
+    curve: pd.DataFrame,
+    labels: Mapping[str, str],
+    readings: Mapping[str, str],
+    published: Mapping[str, float],
+    published_label: str,
+) -> Figure:
+    """Pearson and Spearman over the number of rated training outputs, a row of panels a reading.
+
+    Parameters
+    ----------
+    curve : columns model, reading, size, pearson, spearman; several rows a size are a spread
+    labels : model -> label, in order
+    readings : reading -> title of its row
+    published : pearson, spearman: values drawn hollow at the end of the first row
+    """
+    style()
+    shape = (len(readings), 2)
+    figure, axes = plt.subplots(
+        *shape, figsize=(8.2, 2.9 * len(readings)), sharey=True, squeeze=False
+    )
+    looks = list(zip(COLOURS.values(), STYLES.values(), strict=True))
+    for row, (reading, title) in zip(axes, readings.items(), strict=True):
+        those = curve[curve["reading"] == reading]
+        ticks = sorted(those["size"].unique())
+        for ax, column in zip(row, ("pearson", "spearman"), strict=True):
+            ax.axhline(0, color="0.8", lw=0.8, zorder=0)
+            for (model, label), (colour, line) in zip(labels.items(), looks, strict=True):
+                grouped = those[those["model"] == model].groupby("size")[column]
+                mean, spread = grouped.mean(), grouped.std(ddof=0)
+                ax.plot(mean.index, mean, line, color=colour, marker="o", ms=3, label=label)
+                low, high = mean - spread, mean + spread
+                ax.fill_between(mean.index, low, high, color=colour, alpha=0.2, lw=0)
+            if reading == next(iter(readings)):
+                look = {"ms": 6, "mec": "0.1", "mfc": "none", "ls": "none", "zorder": 5}
+                end = (those["size"].max(), published[column])
+                ax.plot(*end, marker="D", clip_on=False, label=published_label, **look)
+            ax.set_xscale("log")
+            ax.minorticks_off()
+            ax.set_xticks(ticks, [str(tick) for tick in ticks])
+        row[0].set_title(title, loc="left", fontsize="medium")
+        row[0].set_ylabel("Pearson's $r$")
+        row[1].set_ylabel("Spearman's $\\rho$")
+    for ax in axes[-1]:
+        ax.set_xlabel("rated training outputs")
+    handles, names = axes[0, 0].get_legend_handles_labels()
+    figure.legend(
+        handles,
+        names,
+        frameon=False,
+        loc="upper center",
+        ncols=3,
+        fontsize="small",
+        bbox_to_anchor=(0.5, 0.0),
+    )
+    figure.tight_layout()
+    return figure
