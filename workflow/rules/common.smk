@@ -1,443 +1,243 @@
-# Helpers of all rules: are the settings sound, which numbers come from where, and which code a file hangs on.
-# Stage: none. In: the configuration and what is at hand. Out: functions and constants.
-import ast
-import functools
-import json
+# What all rules share: the settings, the plan of the run, and a few helpers. Stage: none.
 import os
-import re
-import shlex
 import sys
 import time
-from os import environ
 from pathlib import Path
 
-import yaml
 from snakemake.exceptions import WorkflowError
-from snakemake.utils import validate
 
-# The library is found without being installed (`--sdm conda`), and jobs run the Python that runs
+# The library beside this workflow, whether it is installed or not, and the Python that runs
 # Snakemake, whether its environment was activated or only called by path.
-sys.path.insert(0, str(Path(workflow.basedir) / "workflow"))
-environ["PYTHONPATH"] = os.pathsep.join(
-    filter(
-        None,
-        [str(Path(workflow.basedir) / "workflow"), environ.get("PYTHONPATH", "")],
-    )
+ROOT = Path(workflow.basedir)
+sys.path.insert(0, str(ROOT / "workflow"))
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    filter(None, [str(ROOT / "workflow"), os.environ.get("PYTHONPATH")])
 )
-environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environ["PATH"]])
+os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 
-from refless.data import encoders
-from refless.data import fetch
-from refless.data.encoders import has_encoder
+from refless.availability import Facts, Plan, needs
+from refless.data.fetch import read_sources
+from refless.data.obtain import gather_facts, groups, places_of, resources_of, shipped_files
 from refless.errors import ReflessError
-from refless.data.fetch import Places, read_sources
-from refless.kernels import module_path
-from refless.kernels.bertscore import in_package, layer_and_offset
-
-# The report's own run of Snakemake inside the report's job.
-NESTED = environ.get("REFLESS_NESTED") == "1"
-
-
-# ---- are the settings sound ------------------------------------------------------------------
-
-
-def check_schema():
-    """The schema's verdict on the configuration, in one line."""
-    try:
-        validate(config, "../schemas/config.schema.yaml")
-    except WorkflowError as error:
-        fault = error.__context__
-        raise WorkflowError(
-            f"config: {schema_fault(fault)}" if hasattr(fault, "validator") else error
-        ) from None
-
-
-def schema_fault(fault):
-    """What is wrong with a setting, and what is allowed there (jsonschema's error as a sentence)."""
-    where = ".".join(str(part) for part in fault.absolute_path)
-    if fault.validator in {"additionalProperties", "propertyNames"}:
-        allowed = fault.schema.get("properties", {})
-        patterns = fault.schema.get("patternProperties", {})
-        wrong = [
-            key
-            for key in fault.instance
-            if key not in allowed and not any(re.search(p, key) for p in patterns)
-        ]
-        known = ", ".join([*allowed, *patterns])
-        inside = f"{where}." if where else ""
-        return f"{inside}{wrong[0]} is no setting; known are: {known}"
-    if fault.validator == "required":
-        return f"{where or 'a setting'}: {fault.message}"
-    allowed = {
-        "enum": f"one of {', '.join(map(str, fault.schema.get('enum', [])))}",
-        "minimum": f"at least {fault.validator_value}",
-        "maximum": f"at most {fault.validator_value}",
-        "exclusiveMinimum": f"above {fault.validator_value}",
-        "type": f"of type {fault.validator_value}",
-        "pattern": f"of the form {fault.validator_value}",
-        "uniqueItems": "without repetition",
-        "minItems": f"at least {fault.validator_value} long",
-        "maxItems": f"at most {fault.validator_value} long",
-    }.get(fault.validator, fault.message)
-    return f"{where} is {fault.instance!r}; it must be {allowed}"
-
-
-# The nested run has the outer one's settings, wherever those came from.
-if NESTED and "REFLESS_CONFIG" in environ:
-    config.clear()
-    config.update(json.loads(environ["REFLESS_CONFIG"]))
-check_schema()
-environ["REFLESS_CONFIG"] = json.dumps(config)
-
-# The mirror is handed on in the environment: as a parameter of the rule, another mirror would
-# make Snakemake fetch again what is there and verified.
-environ["REFLESS_MIRROR"] = environ.get("REFLESS_MIRROR") or config["mirror"]
-environ["REFLESS_NETWORK"] = "on" if config["network"] else "off"
-# Set by `numbers()`; a cluster's profile names it, and what it names must exist.
-environ.setdefault("REFLESS_NUMBERS", "")
+from refless.report.catalogue import catalogue, figures, tables
+from refless.settings import read_settings
+from refless.store.code import code_sum
 
 BEGIN = time.monotonic()
-DATA, SHIPPED = "resources/data", "resources/shipped"
-SOURCES = read_sources("resources/sources.csv", "resources/sources_members.csv")
-PLACES = Places(
-    data=Path(DATA),
-    manual=Path("resources/manual"),
-    mirror=environ["REFLESS_MIRROR"],
-    network=config["network"],
-)
-WORDNET = "nltk/wordnet.zip"
-NEIGHBORS = config["bleu_neighbors"]
-# Options that change a kernel's values; the others say where something lies.
-VALUE_OPTIONS = {"layer", "rescale", "baseline", "prefix_space"}
-# Tasks that are too large for kernel matrices.
-STREAMED = NEIGHBORS["streamed"]
-# Table 3's data set, and the numbers of it that are shipped: no text, and no ratings either.
-ESSAYS = "asap_sas"
-SHIPPED_ESSAYS = f"{SHIPPED}/{ESSAYS}/essays"
-# Table -> its place in the report.
-CATALOGUE = yaml.safe_load(
-    Path("workflow/report/catalogue.yaml").read_text(encoding="utf-8")
-)
+try:
+    SETTINGS = read_settings(config)
+    SOURCES = read_sources("resources/sources.csv", "resources/sources_members.csv")
+    PLACES = places_of(SETTINGS, Path("resources"))
+    # The numbers asked for: `snakemake quickstart` typed by hand means what `make` does.
+    NUMBERS = SETTINGS.numbers or ("auto" if "quickstart" in sys.argv else "computed")
+    # A cluster's jobs read the rules again, elsewhere: they get the facts of the run that started
+    # them.
+    if "REFLESS_PLAN" in os.environ:
+        FACTS = Facts.from_json(os.environ["REFLESS_PLAN"])
+    else:
+        FACTS = gather_facts(SETTINGS, NUMBERS, SOURCES, PLACES)
+    SHIPPED = shipped_files("resources/shipped", "resources/trained")
+    PLAN = Plan(FACTS, needs(SETTINGS), SHIPPED)
+except ReflessError as error:
+    raise WorkflowError(str(error)) from None
+os.environ["REFLESS_PLAN"] = FACTS.to_json()
+os.environ["REFLESS_MIRROR"] = PLACES.mirror
 
-
-def check_settings():
-    """What the schema cannot see: names that must exist elsewhere."""
-    for task, entry in config["data"].items():
-        for path in entry["files"].values():
-            if path not in SOURCES:
-                raise WorkflowError(
-                    f"config: data.{task}.files names {path!r}, which is not in"
-                    " resources/sources.csv. Add a row for it there."
-                )
-        if not Path(f"workflow/refless/sources/{entry['loader']}.py").is_file():
-            raise WorkflowError(
-                f"config: data.{task}.loader is {entry['loader']!r}, but there is no"
-                f" workflow/refless/sources/{entry['loader']}.py"
-            )
-    for kernel in configured_kernels():
-        check_kernel(kernel, "models")
-    for kernel in config.get("kernels", {}):
-        if kernel not in configured_kernels():
-            raise WorkflowError(
-                f"config: kernels has options for {kernel!r}, which no model of"
-                " bleu_neighbors.models has"
-            )
-    for name, model in NEIGHBORS["models"].items():
-        for kernel in set(model.get("taus", {})) - set(model["kernels"]):
-            raise WorkflowError(
-                f"config: bleu_neighbors.models.{name}.taus names {kernel!r}, which is not among"
-                f" its kernels ({', '.join(model['kernels'])})"
-            )
-        for task in set(model.get("skip_tasks", [])) - set(config["data"]):
-            raise WorkflowError(
-                f"config: bleu_neighbors.models.{name}.skip_tasks names {task!r}, which is not"
-                f" among the data sets ({', '.join(config['data'])})"
-            )
-    for name in ("tasks", "streamed"):
-        for task in NEIGHBORS[name]:
-            if task not in config["data"]:
-                raise WorkflowError(
-                    f"config: bleu_neighbors.{name} names {task!r}, which is not among the data"
-                    f" sets ({', '.join(config['data'])})"
-                )
-
-
-def check_kernel(kernel, where):
-    """A kernel that the configuration names must exist, with the options that it is given."""
-    try:
-        module_path(kernel)
-        if kernel.startswith("bertscore."):
-            chosen = kernel_options(kernel)
-            layer_and_offset(kernel, *map(chosen.get, ("layer", "rescale", "baseline")))
-    except ReflessError as error:
-        raise WorkflowError(
-            f"config: kernel {kernel} of bleu_neighbors.{where}: {error}"
-        ) from error
-
-
-# ---- which numbers come from where -----------------------------------------------------------
-# These are asked while the graph of jobs is built, not while the rules are read: only then does
-# Snakemake know its targets.
-
-
-def numbers():
-    """The setting ``numbers``: ``computed``, ``auto`` or ``shipped``.
-
-    The target `quickstart` by itself turns ``computed`` into ``auto``. Processes that this one
-    starts (the report's, a cluster's jobs) have other targets, so they are told.
-    """
-    asked = environ.get("REFLESS_NUMBERS") or config["numbers"]
-    targets = set(workflow.dag_settings.targets) if workflow.dag_settings else set()
-    if asked == "computed" and targets == {"quickstart"}:
-        asked = "auto"
-    environ["REFLESS_NUMBERS"] = asked
-    return asked
-
-
-def obtainable(path):
-    """Whether a run of this kind can have a raw file: at hand, or fetched on the way."""
-    source = SOURCES[path]
-    if numbers() == "shipped":
-        return False
-    if PLACES.at_hand(source):
-        return True
-    if numbers() != "computed":
-        return False
-    # Without a public address, a mirror behind a URL is the only hope: it is asked.
-    mirrored = PLACES.mirror_address(path)
-    return source.access == "url" or (bool(mirrored) and answers(mirrored))
-
-
-def answers(address):
-    """Whether an address answers: asked once, for this process and those that it starts."""
-    known = json.loads(environ.get("REFLESS_ANSWERS", "{}"))
-    if address not in known:
-        known[address] = fetch.answers(address)
-        environ["REFLESS_ANSWERS"] = json.dumps(known)
-    return known[address]
-
-
-def task_mode(task):
-    """``computed``, ``shipped`` or ``absent``."""
-    if all(obtainable(path) for path in config["data"][task]["files"].values()):
-        return "computed"
-    if Path(SHIPPED, task, "ratings", "about.json").is_file():
-        return "shipped"
-    return "absent"
-
-
-def why_absent(task):
-    """Why a task has no numbers, and what would change that."""
-    if numbers() == "shipped":
-        return "it is not shipped, and the setting `numbers: shipped` computes nothing"
-    paths = list(config["data"][task]["files"].values())
-    missing = [path for path in paths if not obtainable(path)]
-    where = " and ".join(f"{path} ({SOURCES[path].description})" for path in missing)
-    return f"the raw file is missing, put it at resources/manual/{where}"
-
-
-def numbers_mode(shipped, kernel, *tasks):
-    """``computed``, ``shipped`` or ``absent``, for any numbers of a kernel on a task, or on two.
-
-    ``shipped`` is where they lie if they are shipped; those were computed without options.
-    """
-    if not why_not(kernel, *tasks):
-        return "computed"
-    if any(skipped(task, kernel) for task in tasks):
-        return "absent"
-    if Path(SHIPPED, shipped).is_file() and not (
-        VALUE_OPTIONS & set(kernel_options(kernel))
-    ):
-        return "shipped"
-    return "absent"
-
-
-def why_not(kernel, *tasks):
-    """Why no numbers of a kernel can be computed on a task, or on two, and what would change that.
-
-    Empty if they can. It is the reason of every cell whose numbers are not shipped either.
-    """
-    if any(skipped(task, kernel) for task in tasks):
-        return "the configuration leaves this task out for this kernel (skip_tasks)"
-    reasons = [why_absent(task) for task in tasks if task_mode(task) != "computed"]
-    if numbers() != "shipped":
-        reasons.append(lacks(kernel))
-    return ", and ".join(dict.fromkeys(filter(None, reasons)))
-
-
-def why_absent_each(mode, tasks, kernels):
-    """Task -> kernel -> why it has no numbers, as tables are told; ``mode`` by task and kernel."""
-    return {
-        task: {
-            kernel: why_not(kernel, task)
-            for kernel in kernels
-            if mode(task, kernel) == "absent"
-        }
-        for task in tasks
-    }
-
-
-def kernel_mode(task, kernel):
-    """`numbers_mode` of the kernel's own file."""
-    return numbers_mode(f"{task}/{kernel_kind(task)}/{kernel}.npz", kernel, task)
-
-
-def kernel_kind(task):
-    """What a kernel file of a task holds, and the directory that is named after it."""
-    return "sums" if task in STREAMED else "kernels"
-
-
-def lacks(kernel):
-    """What a kernel needs on top of the texts and cannot have, in one line; empty if nothing."""
-    if kernel.startswith("meteor.") and not obtainable(WORDNET):
-        return f"METEOR needs {WORDNET}, put it at resources/manual/{WORDNET}"
-    if not has_encoder(kernel):
-        return ""
-    folder = kernel_options(kernel).get("model")
-    if folder is not None:
-        return encoders.lacking(kernel) or encoders.fault(kernel, Path(folder))
-    return encoders.why_not(
-        kernel, PLACES, answers if numbers() == "computed" else None
-    )
-
-
-def skipped(task, kernel):
-    """Whether the configuration leaves a kernel out for a task."""
-    return any(
-        kernel in model["kernels"] and task in model.get("skip_tasks", [])
-        for model in NEIGHBORS["models"].values()
-    )
-
-
-def environment_of(kernel):
-    """The conda environment of a job that computes a kernel."""
-    name = "torch" if has_encoder(kernel) else "refless"
-    return f"../../envs/{name}.yaml"
-
-
-def kernel_options(kernel):
-    """What the configuration tells a kernel."""
-    return config.get("kernels", {}).get(kernel, {})
-
-
-def ratings_directory(task):
-    """Where the tidy tables of a task lie."""
-    return (
-        f"{SHIPPED}/{task}/ratings"
-        if task_mode(task) == "shipped"
-        else f"results/ratings/{task}"
-    )
-
-
-def ratings_files(task):
-    return [
-        f"{ratings_directory(task)}/{name}"
-        for name in ("texts.csv", "ratings.csv", "about.json")
-    ]
-
-
-def essays_mode():
-    """``computed``, ``shipped`` or ``absent``: table 3's numbers come from the essays alone."""
-    if task_mode(ESSAYS) == "computed":
-        return "computed"
-    if Path(SHIPPED_ESSAYS, "estimates.json").is_file():
-        return "shipped"
-    return "absent"
-
-
-def kernel_file(task, kernel):
-    """The matrix, or the sums of a task that is streamed."""
-    if kernel_mode(task, kernel) == "shipped":
-        return f"{SHIPPED}/{task}/{kernel_kind(task)}/{kernel}.npz"
-    return f"results/{kernel_kind(task)}/{task}/{kernel}.npz"
-
-
-def configured_kernels():
-    """Every kernel of every model of BLEU Neighbors."""
-    return [
-        kernel for model in NEIGHBORS["models"].values() for kernel in model["kernels"]
-    ]
-
-
-def there(tasks):
-    """The tasks of a list that have numbers."""
-    return [task for task in tasks if task_mode(task) != "absent"]
-
-
-# ---- which code a file hangs on --------------------------------------------------------------
-
-
-@functools.cache
-def imports(path):
-    """The package's files that one file imports, wherever in the file."""
-    tree = ast.parse(Path(path).read_text(encoding="utf-8"))
-    names = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            names |= {node.module} | {
-                f"{node.module}.{alias.name}" for alias in node.names
-            }
-    found = set()
-    for name in names:
-        if name.split(".")[0] == "refless":
-            stem = Path("workflow", *name.split("."))
-            found |= {
-                str(p)
-                for p in (stem.with_suffix(".py"), stem / "__init__.py")
-                if p.is_file()
-            }
-    return frozenset(found)
+NEIGHBORS = SETTINGS.bleu_neighbors
+BLEU = NEIGHBORS.models["bleu"]
+TASKS = SETTINGS.tasks("bleu_neighbors")
+LOOKS = SETTINGS.looks()
+BOOTSTRAP = NEIGHBORS.bootstrap.model_dump()
 
 
 def code(script, *modules):
-    """A script and every file of the package that it hangs on.
+    """Sum of the code behind a job: its script, what that imports, and modules called by name."""
+    return code_sum(ROOT / "workflow/scripts" / script, *modules)
 
-    ``modules`` are those that it reaches by a name in its arguments, where no import is to be
-    seen: a loader, a kernel.
-    """
-    todo = [
-        f"workflow/scripts/{script}",
-        *(f"workflow/refless/{name}.py" for name in modules),
+
+def looks(tasks):
+    """How some data sets are shown, in their order."""
+    return {task: LOOKS[task] for task in tasks}
+
+
+def there(pattern, **wildcards):
+    """Those files of a pattern that this run has, computed or taken."""
+    return PLAN.there(expand(pattern, **wildcards))
+
+
+def missing(*patterns, **wildcards):
+    """Why the others cannot be had, as data for the table that lacks them."""
+    return [one for pattern in patterns for one in PLAN.missing(expand(pattern, **wildcards))]
+
+
+def ratings(*tasks):
+    """The tidy tables of data sets, of those that are there."""
+    return there("results/ratings/{task}/{table}.csv", task=tasks, table=["texts", "ratings"])
+
+
+def folders(*tasks):
+    """The folders of those tables."""
+    return [str(Path(path).parent) for path in there("results/ratings/{task}/texts.csv", task=tasks)]
+
+
+def table(name):
+    """The files of a table, as named outputs."""
+    entry = catalogue()[name]
+    page = report(
+        f"results/tables/{name}.html",
+        category=entry.paper,
+        labels={"item": entry.item, "content": entry.content},
+    )
+    plain = {kind: f"results/tables/{name}.{kind}" for kind in ("csv", "md", "json")}
+    return [*plain.values(), page]
+
+
+def figure(name):
+    """The files of a figure."""
+    entry = catalogue()[name]
+    picture = report(
+        f"results/figures/{name}.svg",
+        category=entry.paper,
+        labels={"item": entry.item, "content": entry.content},
+    )
+    return [picture, f"results/figures/{name}.pdf", f"results/figures/{name}.png"]
+
+
+def environment(kernel):
+    """The conda environment of a job that computes a kernel."""
+    encoder = kernel.startswith(("bertscore.", "embedding."))
+    return f"../../envs/{'torch' if encoder else 'refless'}.yaml"
+
+
+def resource_files(*kernels):
+    """The files, besides texts, that kernels are computed with."""
+    return [path for kernel in kernels for path in resources_of(kernel, SETTINGS, PLACES)[0]]
+
+
+def kernel_options(*kernels):
+    """Kernel -> its options: those of the configuration, and where its resources lie."""
+    return {
+        kernel: SETTINGS.options(kernel) | resources_of(kernel, SETTINGS, PLACES)[1]
+        for kernel in kernels
+    }
+
+
+def module(kernel):
+    """The module of a kernel, as `code` wants it."""
+    return f"kernels/{kernel.partition('.')[0]}.py"
+
+
+def raw_files(wildcards):
+    """The raw files of a data set by the loader's names: fetched ones, or a user's own."""
+    files = SETTINGS.data[wildcards.task].files
+    return {
+        name: f"resources/data/{path}" if path in SOURCES else path
+        for name, path in files.items()
+    }
+
+
+def placed_by_hand(wildcards):
+    """What a user placed by hand: a newer one is taken again."""
+    return [str(path) for path in PLACES.by_hand(SOURCES[wildcards.path]) if path.is_file()][:1]
+
+
+def shard_files(wildcards):
+    """The shards of a kernel; none where one job computes it whole."""
+    shards = "results/shards/{task}/{kernel}/{{scatteritem}}.npz".format(**wildcards)
+    return gather.kernel(shards) if len(SHARDS) > 1 else []
+
+
+def kernel_parameters(wildcards):
+    """What decides a kernel file, besides texts."""
+    kernel = wildcards.kernel
+    streamed = SETTINGS.data[wildcards.task].streamed
+    return {
+        "options": kernel_options(kernel)[kernel],
+        "tau": SETTINGS.taus()[kernel] if streamed else None,
+        "code": code("compute_kernel.py", module(kernel)),
+    }
+
+
+def fetchable():
+    """Every raw file and encoder that this run can have."""
+    paths = {path for entry in SETTINGS.data.values() for path in entry.files.values()}
+    known = [f"resources/data/{path}" for path in SOURCES if PLACES.reaches(SOURCES[path])]
+    kernels = [kernel for kernel in SETTINGS.all_kernels() if not FACTS.kernels.get(kernel)]
+    return list(dict.fromkeys(known + resource_files(*kernels)))
+
+
+# What the tables, the sweeps and the curves of BLEU Neighbors are told.
+TABLE_SETTINGS = {
+    "models": {name: list(model.kernels) for name, model in NEIGHBORS.models.items()},
+    "a": NEIGHBORS.min_neighbors,
+    "b": NEIGHBORS.max_share,
+    **BOOTSTRAP,
+}
+SWEEP = {
+    "tau": BLEU.tau,
+    "a": NEIGHBORS.min_neighbors,
+    "b": NEIGHBORS.max_share,
+    "a_range": list(NEIGHBORS.thresholds.a),
+    "b_step": NEIGHBORS.thresholds.b_step,
+}
+SIZE_SETTINGS = {
+    "tau": BLEU.tau,
+    "a": NEIGHBORS.min_neighbors,
+    "b": NEIGHBORS.max_share,
+    "subsets": NEIGHBORS.data_size.subsets,
+    "seed": NEIGHBORS.data_size.seed,
+}
+
+
+def predictions(*tasks):
+    """Predictions of the data sets that are there."""
+    return [f"results/neighbors/{Path(folder).name}.csv" for folder in folders(*tasks)]
+
+
+def threshold_curves():
+    """Of every data set that has the published BLEU*."""
+    kernels = there("results/kernels/{task}/{kernel}.npz", task=TASKS, kernel=BLEU.kernels[0])
+    return [f"results/curves/{Path(path).parent.name}/thresholds.csv" for path in kernels]
+
+
+def data_size_curves():
+    """Of every data set that has the published BLEU*, or a shipped curve."""
+    return [
+        path.replace("thresholds", "data_size")
+        for path in threshold_curves()
+        if PLAN.origin(path.replace("thresholds", "data_size")) != "absent"
+        or not SETTINGS.data[Path(path).parent.name].streamed
     ]
-    done = []
-    while todo:
-        path = todo.pop()
-        if path not in done:
-            done.append(path)
-            todo += sorted(imports(path))
-    return done
 
 
-# ---- the shell -------------------------------------------------------------------------------
+def item_files(name):
+    """The files of a table or figure, and of the tables that belong to it."""
+    found = [n for n, entry in catalogue().items() if name in (n, entry.made_with)]
+    return [path for n in found for path in (figure(n) if catalogue()[n].figure else table(n))]
 
 
-def as_json(value):
-    """A value as one argument of a command."""
-    return shlex.quote(json.dumps(value, ensure_ascii=False))
+def papers():
+    """The target of each paper -> its items: names begin with the paper's."""
+    found = {}
+    for name in catalogue():
+        for paper in ("bleu_neighbors", "delta_bleu", "rnn_qe"):
+            if name.startswith(paper):
+                found.setdefault(paper, []).append(name)
+    return found
 
 
 def what_was_built():
-    """The last words of a run: what lies where."""
+    """The last words of a run: what lies where, and where numbers came from."""
     lines = ["", "refless: done. What there is now:"]
-    places = [
+    for what, folder, pattern in (
         ("tables", "results/tables", "*.md"),
         ("figures", "results/figures", "*.pdf"),
         ("report", "results", "report.html"),
-    ]
-    for name, directory, pattern in places:
-        found = sorted(
-            p for p in Path(directory).glob(pattern) if not p.name.startswith(".")
-        )
+    ):
+        found = sorted(p.name for p in Path(folder).glob(pattern) if p.name[0] != ".")
         if found:
-            shown = ", ".join(path.name for path in found)
-            lines.append(f"  {len(found)} {name} in {found[0].parent}: {shown}")
-    shipped = [task for task in NEIGHBORS["tasks"] if task_mode(task) == "shipped"]
-    shipped += [ESSAYS] if essays_mode() == "shipped" else []
-    shipped += delta_bleu_shipped()
-    shipped = list(dict.fromkeys(shipped))
-    shipped += ["rnn_qe"] if rnn_qe_mode() == "shipped" else []
+            lines.append(f"  {len(found)} {what} in {folder}: {', '.join(found)}")
+    shipped = groups(SHIPPED[path] for path in PLAN.taken)
     if shipped:
         lines.append(
             f"  From shipped numbers: {', '.join(shipped)}. To compute them from the raw data:"
@@ -449,6 +249,3 @@ def what_was_built():
         " your own outputs with `refless score --help`.",
     ]
     return "\n".join(lines)
-
-
-check_settings()

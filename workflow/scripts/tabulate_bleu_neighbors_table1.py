@@ -1,63 +1,23 @@
-"""Table 1 of BLEU Neighbors: models and annotators on each task. Stage: table."""
+"""Table 1 of BLEU Neighbors: models and annotators on each data set. Stage: table."""
 
-import argparse
-import json
 from pathlib import Path
 
-from refless.experiments.bleu_neighbors.table1 import (
-    KEYS,
-    Settings,
-    lead_text,
-    read_tasks,
-    table1,
-    table1_markdown,
-)
-from refless.store.provenance import write_signed_markdown
+from snakemake.script import snakemake
+
+from refless.experiments.bleu_neighbors.table1 import KEYS, Settings, read_tasks, table1
+from refless.job import job
 from refless.report.published import read_published
-from refless.data.ratings import write_table
-from refless.scripting import run
+from refless.report.tables import publish
 
-
-def main(arguments: argparse.Namespace) -> None:
-    missing = json.loads(arguments.missing_kernels)
-    tasks, notes = read_tasks(arguments.ratings, arguments.predictions, missing)
-    settings = Settings(
-        json.loads(arguments.models), arguments.a, arguments.b, arguments.draws, arguments.seed
+with job(snakemake):
+    params = snakemake.params
+    tasks, notes = read_tasks(params.folders, snakemake.input.get("predictions", []))
+    published = read_published(snakemake.input.published, KEYS)
+    publish(
+        "bleu_neighbors_table1",
+        table1(params.looks, tasks, published, Settings(**params.settings)),
+        Path(snakemake.output[0]).parent,
+        missing=params.missing,
+        facts=params.settings,
+        notes=notes,
     )
-    table = table1(
-        arguments.tasks,
-        tasks,
-        json.loads(arguments.absent),
-        json.loads(arguments.missing_models),
-        read_published(arguments.published, KEYS),
-        settings,
-    )
-    write_table(table, arguments.out)
-    write_signed_markdown(
-        arguments.out.with_suffix(".md"),
-        "BLEU Neighbors, table 1",
-        lead_text(settings),
-        table1_markdown(table),
-        notes,
-    )
-
-
-parser = argparse.ArgumentParser(description=__doc__)
-parser.add_argument("--tasks", nargs="+", required=True, help="all tasks, in order")
-parser.add_argument("--ratings", type=Path, nargs="*", default=[], help="directories, one a task")
-parser.add_argument("--predictions", type=Path, nargs="*", default=[], help="CSV files")
-parser.add_argument("--published", type=Path, required=True, help="the paper's table")
-parser.add_argument("--models", required=True, help="JSON: model -> kernels, published one first")
-parser.add_argument("--absent", default="{}", help="JSON: task -> why it is not available")
-parser.add_argument("--missing-models", default="{}", help="JSON: model -> why it is missing")
-parser.add_argument(
-    "--missing-kernels", default="{}", help="JSON: task -> kernel -> why it is missing"
-)
-parser.add_argument("--a", type=int, required=True)
-parser.add_argument("--b", type=float, required=True)
-parser.add_argument("--draws", type=int, default=2000)
-parser.add_argument("--seed", type=int, default=0)
-parser.add_argument("--out", type=Path, required=True, help="CSV; a .md is put beside it")
-
-if __name__ == "__main__":
-    run(main, parser)

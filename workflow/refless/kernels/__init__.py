@@ -31,19 +31,11 @@ from refless.errors import KernelError
 from refless.kernels import _blocks
 from refless.kernels._plan import Plan
 from refless.kernels._registry import load, module_path, names
-from refless.kernels.signatures import (
-    code_signature,
-    fingerprint,
-    matches_code,
-    signature,
-    text_sum,
-)
+from refless.kernels.signatures import signature
+from refless.store.signatures import text_sum
 
 __all__ = [
-    "code_signature",
-    "fingerprint",
     "kernel",
-    "matches_code",
     "module_path",
     "names",
     "neighbor_sums",

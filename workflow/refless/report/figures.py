@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 
@@ -28,27 +29,12 @@ logging.getLogger("fontTools").setLevel(logging.WARNING)
 Array = np.ndarray
 
 FORMATS = ("pdf", "svg", "png")
-TASK_LABELS = {
-    "huse_dialogue": "dialogue",
-    "huse_generation": "generation",
-    "huse_summarization": "summarization",
-    "dstc7": "chit-chat (DSTC7)",
-    "usr_topicalchat": "TopicalChat",
-    "usr_personachat": "PersonaChat",
-}
 # Okabe-Ito: told apart with any colour vision, and in grey by the line style.
-COLOURS = {
-    "huse_dialogue": "#0072B2",
-    "huse_generation": "#D55E00",
-    "huse_summarization": "#009E73",
-    "dstc7": "#CC79A7",
-}
-STYLES = {
-    "huse_dialogue": "-.",
-    "huse_generation": "--",
-    "huse_summarization": "-",
-    "dstc7": ":",
-}
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+LINES = ("-.", "--", "-", ":")
+
+Looks = Mapping[str, Mapping[str, Any]]
+"""Data set -> how it is shown: ``name``, ``colour``, ``line``, ``marker``, as configured."""
 
 
 def style() -> None:
@@ -84,10 +70,6 @@ def save(figure: Figure, stem: str | Path) -> list[Path]:
     return paths
 
 
-def _label(task: str) -> str:
-    return TASK_LABELS.get(task, task)
-
-
 def empty_figure(reason: str = "no task with the published BLEU* kernel is there") -> Figure:
     """A figure that says why there is nothing to draw."""
     style()
@@ -99,6 +81,7 @@ def empty_figure(reason: str = "no task with the published BLEU* kernel is there
 
 def threshold_figure(
     curves: dict[str, pd.DataFrame],
+    looks: Looks,
     column: str,
     ylabel: str,
     defaults: dict[str, float],
@@ -109,8 +92,9 @@ def threshold_figure(
     Parameters
     ----------
     curves : by task, the columns threshold, value and ``column``
+    looks : how tasks are shown
     defaults : the default of ``a`` and of ``b``, marked by a thin line
-    human : by task, the average annotator; the region above is shaded
+    human : by task with annotators, the average one; the region above is shaded
     """
     if not curves:
         return empty_figure()
@@ -129,9 +113,9 @@ def threshold_figure(
             ax.plot(
                 part["value"],
                 part[column],
-                STYLES.get(task, "-"),
-                color=COLOURS.get(task, "0.3"),
-                label=_label(task),
+                looks[task]["line"],
+                color=looks[task]["colour"],
+                label=looks[task]["name"],
             )
         ax.axvline(defaults[threshold], color="0.6", lw=0.8, ls=":", zorder=0)
         ax.set_xlabel(labels[threshold])
@@ -139,32 +123,36 @@ def threshold_figure(
         ax.set_xlim(values.min(), values.max())
     axes[0].set_ylabel(ylabel)
     if human:
-        _shade_above(axes, human, top)
+        _shade_above(axes, looks, human, top)
     figure.tight_layout()
-    _legend(figure, list(curves), human or {})
+    _legend(figure, list(curves), looks, human or {})
     return figure
 
 
-def _shade_above(axes: Sequence[Axes], human: dict[str, float], top: float) -> None:
+def _shade_above(
+    axes: Sequence[Axes], looks: Looks, human: dict[str, float], top: float
+) -> None:
     """Shade the region above each task's average annotator."""
     low, high = axes[0].get_ylim()
     high = max(high, top + 0.06 * (top - low))
     for ax in axes:
         for task, value in human.items():
-            colour = COLOURS.get(task, "0.3")
+            colour = looks[task]["colour"]
             ax.axhspan(value, high, color=colour, alpha=0.10, lw=0)
-            ax.axhline(value, color=colour, ls=STYLES.get(task, "-"), lw=0.8)
+            ax.axhline(value, color=colour, ls=looks[task]["line"], lw=0.8)
         ax.set_ylim(low, high)
 
 
-def _legend(figure: Figure, tasks: Sequence[str], human: dict[str, float]) -> None:
+def _legend(
+    figure: Figure, tasks: Sequence[str], looks: Looks, human: dict[str, float]
+) -> None:
     """A legend below the panels: a column a task, its curve and below it what is shaded for it."""
     handles, labels = figure.axes[0].get_legend_handles_labels()
     entries = []
     for task, handle, label in zip(tasks, handles, labels, strict=True):
         entries.append((handle, label))
         if task in human:
-            colour = COLOURS.get(task, "0.3")
+            colour = looks[task]["colour"]
             entries.append(
                 (matplotlib.patches.Patch(color=colour, alpha=0.2), "above its average annotator")
             )
@@ -180,7 +168,7 @@ def _legend(figure: Figure, tasks: Sequence[str], human: dict[str, float]) -> No
     )
 
 
-def data_size_figure(curves: dict[str, pd.DataFrame]) -> Figure:
+def data_size_figure(curves: dict[str, pd.DataFrame], looks: Looks) -> Figure:
     """Spearman and coverage over the number of rated texts, one standard deviation shaded."""
     if not curves:
         return empty_figure()
@@ -191,8 +179,9 @@ def data_size_figure(curves: dict[str, pd.DataFrame]) -> Figure:
         for task, curve in curves.items():
             grouped = curve.groupby("size")[column]
             mean, spread = grouped.mean(), grouped.std(ddof=0)
-            colour = COLOURS.get(task, "0.3")
-            ax.plot(mean.index, mean, STYLES.get(task, "-"), color=colour, label=_label(task))
+            look = looks[task]
+            colour = look["colour"]
+            ax.plot(mean.index, mean, look["line"], color=colour, label=look["name"])
             low, high = mean - spread, mean + spread
             if column == "coverage":
                 low, high = low.clip(lower=0), high.clip(upper=1)
@@ -255,7 +244,7 @@ def delta_bleu_figure(numbers: dict[str, pd.DataFrame]) -> Figure:
         for ax, kind in zip(line, titles, strict=True):
             _metric_lines(ax, kind, table[table["kind"] == kind])
             ax.axhline(0, color="0.7", lw=0.8, zorder=0)
-        line[0].set_ylabel(f"{_label(task)}\nSpearman's $\\rho$")
+        line[0].set_ylabel(f"{looks[task]["name"]}\nSpearman's $\\rho$")
         line[0].invert_xaxis()
         line[1].set_xscale("log")
         sizes = sorted(table.loc[table["kind"] == "unit", "unit"].unique())
@@ -370,12 +359,12 @@ def resource_figure(table: pd.DataFrame) -> Figure:
         1, 2, figsize=(8.2, 0.9 + 0.22 * max(len(table), 1)), sharey=True
     )
     place = np.arange(len(table))
-    left.barh(place, table["seconds"], color=COLOURS["huse_dialogue"], label="wall time")
+    left.barh(place, table["seconds"], color=PALETTE[0], label="wall time")
     left.plot(table["cpu_seconds"], place, "k|", markersize=7, label="CPU time")
     left.set_yticks(place, table["rule"], fontsize=7)
     left.set_xlabel("seconds, all jobs of the rule")
     left.legend(loc="lower right", frameon=False, fontsize=8)
-    right.barh(place, table["peak_memory_mb"], color=COLOURS["huse_summarization"])
+    right.barh(place, table["peak_memory_mb"], color=PALETTE[2])
     right.set_xlabel("peak memory of a job, MB")
     return figure
 
@@ -401,7 +390,7 @@ def learning_curve_figure(
     figure, axes = plt.subplots(
         *shape, figsize=(8.2, 2.9 * len(readings)), sharey=True, squeeze=False
     )
-    looks = list(zip(COLOURS.values(), STYLES.values(), strict=True))
+    looks = list(zip(PALETTE, LINES, strict=False))
     for row, (reading, title) in zip(axes, readings.items(), strict=True):
         those = curve[curve["reading"] == reading]
         ticks = sorted(those["size"].unique())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 import os
 import platform
@@ -107,6 +108,12 @@ def read_json(path: str | Path) -> Any:
         raise FormatError(
             f"cannot be read as JSON: {error}", path=path, remedy="delete it and run again"
         ) from error
+
+
+def file_sum(path: str | Path) -> str:
+    """sha256 of a file's bytes, as hexadecimal digits."""
+    with open(path, "rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
 def read_texts(path: str | Path) -> list[str]:

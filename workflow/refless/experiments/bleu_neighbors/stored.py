@@ -16,15 +16,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from refless.errors import FormatError, StaleError
+from refless.data.task import Task
 from refless.experiments.bleu_neighbors.leave_one_out import (
     PREDICTION_COLUMNS,
     Truth,
     as_predictions,
     leave_one_out,
+    read_truths,
 )
 from refless.models.neighbors import means_of_sums
-from refless.store.kernel_files import STALE, read_arrays, shard_rows
+from refless.store import signed
+from refless.store.signatures import signature_note, text_sum
 
 Array = np.ndarray
 
@@ -35,7 +37,7 @@ def streamed_sums(
     truths: Mapping[str, Truth],
     tau: float,
     *,
-    shard: str | None = None,
+    rows: Callable[[int], slice] | None = None,
     threads: int | None = None,
     **options: Any,
 ) -> dict[str, Array]:
@@ -45,7 +47,7 @@ def streamed_sums(
     ----------
     texts : all texts of the task, which ``Truth.row`` counts
     truths : by reading; readings of the same candidates share a walk over the pairs
-    shard : compute only this part of each reading's candidates, e.g. ``2-of-8``
+    rows : of so many candidates of a reading, compute only these
     options : of the kernel
 
     Returns
@@ -66,7 +68,7 @@ def streamed_sums(
             np.column_stack([truths[reading].points for reading in readings]),
             [tau],
             exclude=np.arange(len(own)),
-            rows=None if shard is None else shard_rows(shard, len(own)),
+            rows=None if rows is None else rows(len(own)),
             threads=threads,
             **options,
         )
@@ -89,8 +91,6 @@ def quality_sums(truths: Mapping[str, Truth]) -> dict[str, str]:
 
     To nine digits: the last bits of a mean may be another machine's own.
     """
-    from refless.kernels import text_sum
-
     return {
         reading: text_sum(f"{n} {q:.9f}" for n, q in zip(truth.id, truth.quality, strict=True))
         for reading, truth in truths.items()
@@ -98,53 +98,46 @@ def quality_sums(truths: Mapping[str, Truth]) -> dict[str, str]:
 
 
 def read_predictions(
-    path: str | Path, truths: Mapping[str, Truth], taus: Mapping[str, float], data_sum: str
+    path: str | Path, task: Task, truths: Mapping[str, Truth], taus: Mapping[str, float]
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Predictions under each reading, as `PREDICTION_COLUMNS`, from a kernel file.
 
     Parameters
     ----------
+    path : ``<kernel>.npz``
     taus : kernel -> tau; a matrix serves any, sums serve theirs
-    data_sum : sum of the task's texts
 
     Returns
     -------
-    The table, and the signature of the file.
+    The table, and the record of the file.
 
     Raises
     ------
-    FormatError, StaleError : as `refless.store.kernel_files.read_arrays`; or sums that are of another tau, of
-        other ratings, or lack a reading.
+    FormatError, StaleError : as `refless.store.signed.read`, e.g. sums of another tau or of other
+        ratings.
     """
-    arrays, signature = read_arrays(path, data_sum=data_sum)
-    name = signature["kernel"]
+    name = Path(path).name.removesuffix(".npz")
+    of = {"task": task.name, "kernel": name}
+    made_from = {"texts": task.text_sum}
     tables = []
-    if "kernel" not in arrays:
-        _require(signature, truths, taus[name], path)
-    for reading, truth in truths.items():
-        if "kernel" in arrays:
-            table = leave_one_out(arrays["kernel"], truth, taus[name])
-        else:
-            counts, sums = (arrays.get(f"{reading}.{what}") for what in ("counts", "sums"))
-            if counts is None or sums is None or len(counts) != len(truth.id):
-                raise FormatError(f"lacks the reading {reading!r}", path=path, remedy=STALE)
-            table = as_predictions(truth, means_of_sums(sums, counts, truth.most), counts)
-        tables.append(table.assign(kernel=name, reading=reading))
-    return pd.concat(tables, ignore_index=True)[PREDICTION_COLUMNS], signature
-
-
-def _require(
-    signature: Mapping[str, Any], truths: Mapping[str, Truth], tau: float, path: str | Path
-) -> None:
-    if signature.get("tau") != tau:
-        raise StaleError(
-            f"was summed at tau {signature.get('tau')}, not {tau}",
-            path=path,
-            remedy="compute it from the data (shipped sums are for one tau)",
+    if signed.record_of(path)["kind"] == "kernel":
+        file = signed.read(path, "kernel", of=of, made_from=made_from, columns=["kernel"])
+        matrix = file.content["kernel"].astype(np.float64)
+        tables = [leave_one_out(matrix, truth, taus[name]) for truth in truths.values()]
+    else:
+        made_from |= {f"quality {k}": v for k, v in quality_sums(truths).items()}
+        wanted = [f"{reading}.{what}" for reading in truths for what in ("counts", "sums")]
+        file = signed.read(
+            path, "sums", of=of, made_from=made_from, settings={"tau": taus[name]}, columns=wanted
         )
-    signed = signature.get("quality", {})
-    if any(signed.get(reading) != now for reading, now in quality_sums(truths).items()):
-        raise StaleError("was summed over other ratings", path=path, remedy=STALE)
+        for reading, truth in truths.items():
+            counts, sums = (file.content[f"{reading}.{what}"] for what in ("counts", "sums"))
+            tables.append(as_predictions(truth, means_of_sums(sums, counts, truth.most), counts))
+    named = [
+        table.assign(kernel=name, reading=reading)
+        for reading, table in zip(truths, tables, strict=True)
+    ]
+    return pd.concat(named, ignore_index=True)[PREDICTION_COLUMNS], file.about
 
 
 def streamed_neighbors(
@@ -171,3 +164,37 @@ def streamed_neighbors(
         return means_of_sums(found[".sums"], found[".counts"], truth.most), found[".counts"]
 
     return neighbors
+
+
+def write_predictions(
+    path: str | Path, task: Task, kernels: Sequence[str | Path], taus: Mapping[str, float]
+) -> None:
+    """Predict every text of a task leave-one-out, with each kernel that has a file.
+
+    One file holds all kernels of a task: an estimate is a matter of milliseconds, a job is not.
+    """
+    truths = read_truths(task.texts, task.ratings, task.scale)
+    tables, notes = [pd.DataFrame(columns=PREDICTION_COLUMNS)], []
+    for kernel in kernels:
+        table, about = read_predictions(kernel, task, truths, taus)
+        tables.append(table)
+        name = about["of"]["kernel"]
+        notes.append(
+            {
+                "kernel": name,
+                "tau": taus[name],
+                "provenance": signed.provenance([about, task.about]),
+                "signature": about["signatures"][0],
+                "note": signature_note(about["signatures"][0], about),
+            }
+        )
+    signed.write(
+        path,
+        pd.concat(tables[1:] or tables, ignore_index=True),
+        {
+            "kind": "predictions",
+            "of": {"task": task.name},
+            "made_from": {"texts": signed.identity(task.about)},
+            "facts": {"kernels": notes},
+        },
+    )

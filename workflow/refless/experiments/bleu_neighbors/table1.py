@@ -6,7 +6,7 @@ Stage: cell -> table. In: ratings and predictions of the tasks that are there. O
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from refless.data.task import read_task
 from refless.experiments.bleu_neighbors.leave_one_out import (
     PREDICTION_COLUMNS,
     Truth,
@@ -21,33 +22,17 @@ from refless.experiments.bleu_neighbors.leave_one_out import (
     model_cells,
     read_truths,
 )
-from refless.store.files import read_json
-from refless.report.published import (
-    beside_published,
-    markdown,
-    number,
-    skipped_rows,
-    with_interval,
-)
-from refless.data.ratings import read_table, read_task
+from refless.report.published import beside_published
+from refless.store import signed
 
 KEYS = ["model", "task"]
 VALUES = ["mse", "spearman", "coverage", "p_below_0.01"]
-PUBLISHED_TASKS = {
-    "dialogue": "huse_dialogue",
-    "generation": "huse_generation",
-    "summarization": "huse_summarization",
-}
-STAND_IN = "not in the paper: chit-chat with real ratings, under its own name"
-SUBSTITUTE = "a stand-in for the paper's"
 READING_NOTES = {
     "published": "",
     "exact": "means of the ratings rounded once",
     "item": "rated items one by one, equal pairs apart",
     "without undefined": "annotators without a rho left out, not counted as 0",
 }
-NOTES = " | "
-"""Between two reasons in one cell of ``note``; reasons have commas and semicolons of their own."""
 
 
 @dataclass
@@ -68,76 +53,74 @@ class Settings:
 
 @dataclass
 class TaskInput:
-    """One task: truths by reading, predictions by (kernel, reading), provenance by kernel.
+    """One task: truths by reading, predictions by (kernel, reading).
 
-    missing, notes: by kernel, why it is missing and what is to be said of it.
+    kernels : kernel -> what the predictions' record says of it (``provenance``, ``signature``,
+        ``tau``)
     """
 
     truths: dict[str, Truth]
     predictions: dict[tuple[str, str], pd.DataFrame]
-    provenance: dict[str, str] = field(default_factory=dict)
+    kernels: dict[str, dict[str, Any]] = field(default_factory=dict)
     ratings_provenance: str = "computed"
-    missing: dict[str, str] = field(default_factory=dict)
-    notes: dict[str, str] = field(default_factory=dict)
 
-    def why_not(self, kernel: str) -> str:
-        """The note of a kernel that is missing."""
-        return f"not available: {self.missing.get(kernel, 'its numbers are not there')}"
+    def provenance(self, kernel: str) -> str:
+        """``computed`` or ``shipped``."""
+        return str(self.kernels[kernel]["provenance"])
+
+    def is_stand_in(self, kernel: str) -> bool:
+        """Whether a kernel stands in for the paper's: see `is_stand_in`."""
+        return is_stand_in(self.kernels[kernel]["signature"])
+
+    def notes(self, kernel: str) -> list[str]:
+        """What is to be said of a kernel wherever its numbers stand; mostly nothing."""
+        return kernel_notes(self.kernels[kernel]["signature"], self.kernels[kernel]["tau"])
 
 
 def read_tasks(
-    ratings: Sequence[Path],
-    predictions: Sequence[Path],
-    missing: dict[str, dict[str, str]] | None = None,
+    folders: Sequence[str | Path],
+    predictions: Sequence[str | Path],
     kernels: Collection[str] | None = None,
 ) -> tuple[dict[str, TaskInput], list[str]]:
     """The tasks that are there, and the notes for the table's footer.
 
     Parameters
     ----------
-    ratings : directories, one a task
-    predictions : tables by ``predict_neighbors``, each with its JSON beside it
-    missing : task -> kernel -> why it is missing
+    folders : of the tasks' ratings
+    predictions : by `write_predictions`, in the same order
     kernels : whose signatures are noted; None for all
 
     Raises
     ------
-    FormatError : a file is missing or broken.
+    FormatError, StaleError : as `refless.store.signed.read`.
     """
     tasks: dict[str, TaskInput] = {}
-    skipped: list[str] = []
-    for directory in ratings:
-        about, texts, given = read_task(directory)
-        skipped += skipped_rows(about)
-        truths = read_truths(texts, given, about["scale"])
-        reasons = (missing or {}).get(about["task"], {})
-        tasks[about["task"]] = TaskInput(truths, {}, {}, about["provenance"], reasons)
-    signatures = {}
-    for path in predictions:
-        about = read_json(path.with_suffix(".json"))
-        task = tasks[about["task"]]
-        for (kernel, reading), rows in read_table(path, PREDICTION_COLUMNS).groupby(
-            ["kernel", "reading"]
-        ):
-            task.predictions[str(kernel), str(reading)] = rows
-        for note in about["kernels"]:
-            signature = note["signature"]
-            task.provenance[signature["kernel"]] = note["provenance"]
-            task.notes[signature["kernel"]] = kernel_note(signature, note["tau"])
-            signatures[signature["kernel"], about["task"]] = signature
-    noted = [
-        signature_note(signature)
-        for (kernel, _), signature in signatures.items()
-        if kernels is None or kernel in kernels
-    ]
-    return tasks, [*skipped, *noted]
+    notes: list[str] = []
+    for folder, path in zip(folders, predictions, strict=True):
+        task = read_task(folder)
+        file = signed.read(
+            path,
+            "predictions",
+            of={"task": task.name},
+            made_from={"texts": signed.identity(task.about)},
+            columns=PREDICTION_COLUMNS,
+        )
+        by_kernel = file.content.groupby(["kernel", "reading"])
+        known = {one["kernel"]: one for one in file.about["facts"]["kernels"]}
+        tasks[task.name] = TaskInput(
+            read_truths(task.texts, task.ratings, task.scale),
+            {(str(kernel), str(reading)): rows for (kernel, reading), rows in by_kernel},
+            known,
+            task.provenance,
+        )
+        notes += task.notes
+        notes += [o["note"] for k, o in known.items() if kernels is None or k in kernels]
+    return tasks, notes
 
 
 def table1(
-    order: Sequence[str],
-    tasks: dict[str, TaskInput],
-    absent: dict[str, str],
-    missing_models: dict[str, str],
+    looks: Mapping[str, Mapping[str, Any]],
+    tasks: Mapping[str, TaskInput],
     published: pd.DataFrame,
     settings: Settings,
 ) -> pd.DataFrame:
@@ -145,47 +128,66 @@ def table1(
 
     Parameters
     ----------
-    order : all tasks, in the order of the rows
-    tasks : the tasks that are there
-    absent : task -> why it is not
-    missing_models : model -> why it has no kernel here
+    looks : task -> its entry of the configuration (``published``: its name in the paper, ``note``),
+        all tasks in the order of the rows
+    tasks : the tasks that are there; the others get a row a model, without numbers
     published : `refless.report.published.read_published`, tasks under the paper's names
     """
     rows: list[dict[str, Any]] = []
-    for task in order:
-        humans = {} if task in absent else _human_rows(task, tasks[task], settings)
-        for model in ("human_best", "human_average", *settings.models, *missing_models):
-            if task in absent:
-                kernel = settings.models.get(model, [""])[0]
-                note = f"not available: {absent[task]}"
-                rows.append({"model": model, "task": task, "kernel": kernel, "note": note})
-            elif model in missing_models:
-                note = f"not available: {missing_models[model]}"
-                rows.append({"model": model, "task": task, "kernel": model, "note": note})
-            elif model.startswith("human"):
-                rows += humans[model]
+    known = {"human_best", "human_average", *settings.models}
+    lost = [model for model in dict.fromkeys(published["model"]) if model not in known]
+    for task, look in looks.items():
+        own: list[dict[str, Any]] = []
+        humans = _human_rows(task, tasks[task], settings) if task in tasks else {}
+        for model in ("human_best", "human_average", *settings.models):
+            kernels = settings.models.get(model, [""])
+            if task not in tasks:
+                own.append({"model": model, "task": task, "kernel": kernels[0], "note": []})
+            elif model in humans:
+                own += humans[model]
             else:
-                rows += _model_rows(model, task, tasks[task], settings)
-    for row in rows:
-        if row["task"] not in PUBLISHED_TASKS.values():
-            row["note"] = NOTES.join(filter(None, [STAND_IN, row["note"]]))
-    table = pd.DataFrame(rows)
-    names = {ours: paper for paper, ours in PUBLISHED_TASKS.items()}
-    table["_task"] = table["task"].map(lambda task: names.get(task, task))
-    table = beside_published(
-        table.rename(columns={"task": "_ours", "_task": "task"}), published, KEYS, VALUES
-    )
-    table = table.drop(columns="task").rename(columns={"_ours": "task"})
-    for column in ("reading", "provenance", "note"):
+                own += _model_rows(model, task, tasks[task], settings)
+        for model in lost:
+            why = f"no kernel is configured for it (bleu_neighbors.models.{model})"
+            note = [f"not available: {why}"]
+            own.append({"model": model, "task": task, "kernel": model, "note": note})
+        for row in own:
+            row["note"] = [*([look["note"]] if look["note"] else []), *row["note"]]
+        rows += own
+    table = beside_paper(pd.DataFrame(rows), looks, published, KEYS, VALUES)
+    for column in ("reading", "provenance"):
         table[column] = table[column].fillna("") if column in table else ""
-    table = without_verdicts(table)
     shown = [*KEYS, "kernel", "reading"]
     for column in VALUES[:3]:
         shown += [column, f"{column}_low", f"{column}_high", f"paper_{column}"]
-    shown += ["p_value", "p_below_0.01", "paper_p_below_0.01", "agreement", "n", "n_covered"]
-    table = table.reindex(columns=[*shown, "annotators", "provenance", "note"])
-    for column in ("n", "n_covered", "annotators", "p_below_0.01"):
+    shown += ["p_value", "p_below_0.01", "paper_p_below_0.01", "agreement", "stand_in"]
+    table = table.reindex(columns=[*shown, "n", "n_covered", "annotators", "provenance", "note"])
+    for column in ("stand_in", "n", "n_covered", "annotators", "p_below_0.01"):
         table[column] = table[column].astype("Int64")
+    return table
+
+
+def beside_paper(
+    table: pd.DataFrame,
+    looks: Mapping[str, Mapping[str, Any]],
+    published: pd.DataFrame,
+    keys: Sequence[str],
+    values: Sequence[str],
+) -> pd.DataFrame:
+    """`beside_published` with tasks under the paper's names; stand-ins get no ``agreement``.
+
+    They are not the paper's kernel; and where tau is set by the paper's coverage, as the
+    configuration has it, coverage agrees by construction.
+    """
+    roles = [key for key in keys if key.endswith("task")]
+    names = {task: look["published"] or task for task, look in looks.items()}
+    ours = table[roles]
+    table = beside_published(
+        table.assign(**{role: table[role].map(names) for role in roles}), published, keys, values
+    )
+    table[roles] = ours.to_numpy()
+    if "stand_in" in table:
+        table["agreement"] = table["agreement"].mask(table["stand_in"] == 1, "")
     return table
 
 
@@ -218,7 +220,7 @@ def _human_rows(task: str, data: TaskInput, settings: Settings) -> dict[str, lis
                     "reading": reading,
                     **cells,
                     "provenance": data.ratings_provenance,
-                    "note": NOTES.join(notes),
+                    "note": list(notes),
                 }
             )
     return rows
@@ -235,14 +237,13 @@ def _model_rows(model: str, task: str, data: TaskInput, settings: Settings) -> l
     for kernel in settings.models[model]:
         if not any((kernel, reading) in data.predictions for reading in data.truths):
             # A published cell must not vanish without a word.
-            note = data.why_not(kernel)
-            rows.append({"model": model, "task": task, "kernel": kernel, "note": note})
+            rows.append({"model": model, "task": task, "kernel": kernel, "note": []})
         for reading in data.truths:
             if (kernel, reading) not in data.predictions:
                 continue
             predictions = data.predictions[kernel, reading]
             cells = model_cells(predictions, settings.a, settings.b, settings.draws, settings.seed)
-            notes = [n for n in (READING_NOTES[reading], data.notes.get(kernel, "")) if n]
+            notes = [*filter(None, [READING_NOTES[reading]]), *data.notes(kernel)]
             if cells["n_covered"] == 0:
                 notes.append(
                     f"no candidate has from {settings.a} neighbors to {settings.b:g} of the"
@@ -255,112 +256,29 @@ def _model_rows(model: str, task: str, data: TaskInput, settings: Settings) -> l
                     "kernel": kernel,
                     "reading": reading,
                     **cells,
-                    "provenance": data.provenance[kernel],
-                    "note": NOTES.join(notes),
+                    "stand_in": int(data.is_stand_in(kernel)),
+                    "provenance": data.provenance(kernel),
+                    "note": notes,
                 }
             )
     return rows
 
 
-def kernel_note(signature: dict[str, Any], tau: float) -> str:
-    """What is to be said of a kernel wherever its numbers stand; mostly nothing.
+def is_stand_in(signature: Mapping[str, Any]) -> bool:
+    """Whether a kernel is BERTScore in another form than the paper's."""
+    family, _, model = signature["kernel"].partition(".")
+    other = model != "roberta-large" or bool({*signature["options"]} - {"prefix_space"})
+    return family == "bertscore" and other
 
-    BERTScore in another form than the paper's is a stand-in: its tau is on another scale.
-    """
-    kernel, options = signature["kernel"], signature["options"]
-    family, _, model = kernel.partition(".")
-    if family != "bertscore" or (model == "roberta-large" and not {*options} - {"prefix_space"}):
-        return ""
+
+def kernel_notes(signature: Mapping[str, Any], tau: float) -> list[str]:
+    """What is to be said of a stand-in: its tau is on another scale."""
+    if not is_stand_in(signature):
+        return []
+    options = signature["options"]
     chosen = ", ".join(f"{name} {value}" for name, value in sorted(options.items()))
-    return (
-        f"{SUBSTITUTE} BERTScore (roberta-large, layer 17, rescaled): {model}"
-        f"{f' ({chosen})' if chosen else ''} has a scale of its own, and tau is {tau:g} on it"
-    )
-
-
-def without_verdicts(table: pd.DataFrame) -> pd.DataFrame:
-    """The table without ``agreement`` in the rows of stand-ins.
-
-    They are not the paper's kernel; and where tau is set by the paper's coverage, as the
-    configuration has it, coverage agrees by construction.
-    """
-    agreement = table["agreement"].mask(is_substitute(table["note"]), "")
-    return table.assign(agreement=agreement)
-
-
-def is_substitute(notes: pd.Series) -> pd.Series:
-    """Which rows say in their note that they are a stand-in."""
-    return notes.str.contains(SUBSTITUTE, regex=False)
-
-
-def table1_markdown(table: pd.DataFrame) -> str:
-    """The table for reading: the published variants, then what single choices do.
-
-    Ours with interval, the paper's value in square brackets. Reasons are numbered below.
-    """
-    first = ~table.duplicated(KEYS)
-    reasons: dict[str, int] = {}
-    parts = []
-    header = ["model", "task", "kernel", "reading", "MSE", "Spearman", "coverage"]
-    for title, part in (
-        ("## The published variants", table[first]),
-        ("## What one choice does", table[~first]),
-    ):
-        rows = [
-            _line({str(key): value for key, value in row.items()}, reasons)
-            for row in part.to_dict("records")
-        ]
-        parts += [title, markdown([*header, "agreement", "provenance", "reason"], rows)]
-    listed = "\n".join(f"{number}. {reason}" for reason, number in reasons.items())
-    return "\n\n".join([*parts, "## Reasons", listed])
-
-
-def _line(record: dict[str, Any], reasons: dict[str, int]) -> list[str]:
-    star = "" if pd.isna(record["p_below_0.01"]) or not record["p_below_0.01"] else "*"
-    numbers = []
-    for reason in filter(None, str(record["note"]).split(NOTES)):
-        numbers.append(str(reasons.setdefault(reason, len(reasons) + 1)))
+    model = signature["kernel"].partition(".")[2]
     return [
-        str(record["model"]),
-        str(record["task"]),
-        f"`{record['kernel']}`" if record["kernel"] else "",
-        str(record["reading"]),
-        _cell(record, "mse", 4),
-        _cell(record, "spearman", 3, star),
-        _cell(record, "coverage", 3),
-        str(record["agreement"]),
-        str(record["provenance"]),
-        ", ".join(numbers),
+        f"a stand-in for the paper's BERTScore (roberta-large, layer 17, rescaled): {model}"
+        f"{f' ({chosen})' if chosen else ''} has a scale of its own, and tau is {tau:g} on it"
     ]
-
-
-def _cell(record: dict[str, Any], column: str, digits: int, star: str = "") -> str:
-    ours = with_interval(record, column, digits)
-    if ours != "–" and star:
-        ours = ours.replace(
-            number(record[column], digits), number(record[column], digits) + star, 1
-        )
-    paper = record[f"paper_{column}"]
-    return f"{ours} [{paper}]" if paper != "" else ours
-
-
-def signature_note(signature: dict[str, Any]) -> str:
-    """One line of a footer: which kernel, which code, which data, which packages."""
-    facts = [f"{name} {version}" for name, version in sorted(signature["packages"].items())]
-    facts += [f"{name} {value[:12]}" for name, value in sorted(signature["resources"].items())]
-    return (
-        f"`{signature['kernel']}` on {signature['task']}: {signature['provenance']}; code"
-        f" {signature['fingerprint'][:12]}, texts {signature['data'][:12]}"
-        + "".join(f", {fact}" for fact in facts)
-    )
-
-
-def lead_text(settings: Settings) -> str:
-    """What stands above the table for reading."""
-    return (
-        f"MSE, Spearman's rho and coverage with 95% bootstrap intervals over candidates"
-        f" ({settings.draws} draws, seed {settings.seed}); a = {settings.a}, b = {settings.b:g};"
-        " the published value in square brackets; * is p < 0.01. The first row of each model is"
-        " the published variant, the others show what one choice does; a stand-in for a published"
-        " kernel has no agreement."
-    )

@@ -1,0 +1,57 @@
+"""From verified raw files to the tidy tables of a data set. Stage: ratings."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from refless.data import sources
+from refless.data.fetch import read_sources, verify
+from refless.data.task import write_task
+from refless.store.files import file_sum, whole_file
+
+log = logging.getLogger(__name__)
+
+
+def normalize(
+    task: str,
+    loader: str,
+    files: Mapping[str, str],
+    options: Mapping[str, Any],
+    malformed: str,
+    out: str | Path,
+    resources: str | Path = "resources",
+) -> None:
+    """Load a data set from raw files, each verified right before, and write its tables.
+
+    Parameters
+    ----------
+    files : the loader's name of a file -> its path; files below ``<resources>/data`` must be what
+        the table of sources says, others are a user's own
+    malformed : ``error`` to stop at rows that make no sense, ``skip`` to list them
+
+    Raises
+    ------
+    SourceError : a raw file is not what the table of sources says.
+    FormatError : a raw file is not in its loader's format.
+    """
+    resources, out = Path(resources), Path(out)
+    known = read_sources(resources / "sources.csv", resources / "sources_members.csv")
+    sums = {}
+    for path in map(Path, files.values()):
+        below = resources / "data"
+        own = not path.is_relative_to(below)
+        sums[path.name] = (
+            file_sum(path) if own else verify(path, known[path.relative_to(below).as_posix()])
+        )
+    data = sources.load(loader, task, files, options)
+    if malformed == "error":
+        data.require_clean()
+    for problem in data.problems:
+        log.warning("left out: %s", problem)
+    with whole_file(out / "malformed.txt") as partial:
+        partial.write_text("".join(f"{p}\n" for p in data.problems), encoding="utf-8")
+    write_task(task, data, out, sums, {"loader": loader, **options})
+    log.info("%s: %d rated texts, %d ratings", task, len(data.texts), len(data.ratings))

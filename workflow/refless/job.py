@@ -1,0 +1,62 @@
+"""What every job of the workflow shares: a log, and errors that a user can act on.
+
+Stage: none. A script is thin: it hands what Snakemake gave it to one function of the library,
+
+    from snakemake.script import snakemake
+    from refless.job import job
+
+    with job(snakemake):
+        ...
+"""
+
+from __future__ import annotations
+
+import logging
+import signal
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from refless.errors import ReflessError
+from refless.store.files import writing
+
+
+@contextmanager
+def job(snakemake: Any) -> Iterator[None]:
+    """Keep a log at ``snakemake.log``, and end with 1 and one clear message on a known error.
+
+    A `ReflessError` is printed as it is; anything else keeps its traceback, in the log as well.
+    A job that is cancelled (SIGTERM) removes its half-written files first.
+    """
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    try:
+        path = Path(snakemake.log[0])
+        with writing(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            file = logging.FileHandler(path, mode="w", encoding="utf-8")
+    except ReflessError as error:
+        _end(error)
+    logging.basicConfig(
+        level=logging.INFO,
+        format="%(asctime)s %(levelname)s %(message)s",
+        datefmt="%H:%M:%S",
+        handlers=[logging.StreamHandler(), file],
+        force=True,
+    )
+    try:
+        yield
+    except ReflessError as error:
+        file.emit(logging.LogRecord("refless", logging.ERROR, "", 0, "%s", (error,), None))
+        _end(error)
+    except Exception:
+        with open(path, "a", encoding="utf-8") as log:
+            traceback.print_exc(file=log)
+        raise
+
+
+def _end(error: ReflessError) -> None:
+    print(f"error: {error}", file=sys.stderr)
+    sys.exit(1)

@@ -1,0 +1,270 @@
+"""The one format of files between stages: content, what it is, what it was made from, its sums.
+
+A signed file holds a table (``.csv``, ``.csv.gz``) or arrays (``.npz``), and about itself a record
+in JSON: in a table it is the first line, behind ``# refless``; in an ``.npz`` the member ``about``.
+The record has
+
+===========  ====================================================================================
+kind         what the content is: ``texts``, ``kernel``, ``predictions``, ...
+of           what it is about, by role: ``{"task": "dstc7", "kernel": "bleu.char"}``
+provenance   ``computed`` or ``shipped``
+settings     the settings that decided the content
+made_from    by role, the sums of what it was made from (`identity`, or a sum of texts)
+signatures   of the kernels and the code that decided it: see `refless.store.signatures`
+facts        whatever else its readers need
+content      SHA-256 of the content
+record       SHA-256 of the rest of the record
+===========  ====================================================================================
+
+Whoever reads a file says what it expects. `read` refuses a file of which one bit is another, that
+is something else than its name says, that was made from other texts or settings, or by other code.
+That holds for computed and shipped files alike. No text goes into a shipped file.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+import zipfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from refless.errors import FormatError, StaleError
+from refless.store.files import whole_file
+
+MARK = "# refless "
+AGAIN = "delete it and run again"
+RENEW = f"{AGAIN}; for a shipped file: compute it from the data, and `make ship`"
+_ROLES = ("of", "settings", "made_from")
+
+
+@dataclass(frozen=True)
+class Signed:
+    """What `read` returns.
+
+    content : pandas.DataFrame, or a dict of arrays
+    about : the record
+    """
+
+    content: Any
+    about: dict[str, Any]
+
+
+def write(path: str | Path, content: Any, about: Mapping[str, Any]) -> None:
+    """Write a table or arrays with their record, whole or not at all.
+
+    The same content and record give the same bytes.
+
+    Parameters
+    ----------
+    path : ends in ``.csv``, ``.csv.gz`` or ``.npz``
+    content : DataFrame for a table, mapping of name to array otherwise
+    about : the record, without its sums; ``kind`` is required, ``provenance`` is ``computed``
+        unless it says otherwise
+
+    Raises
+    ------
+    OutputError : the file cannot be written.
+    """
+    path = Path(path)
+    record = {"provenance": "computed", "signatures": [], "facts": {}, **about}
+    for role in _ROLES:
+        record.setdefault(role, {})
+    if path.suffix == ".npz":
+        arrays = {name: np.ascontiguousarray(array) for name, array in content.items()}
+        record["content"] = _arrays_sum(arrays)
+        buffer = io.BytesIO()
+        np.savez_compressed(buffer, about=_sealed(record), **arrays)
+        body = buffer.getvalue()
+    else:
+        from refless.store.tables import table_text
+
+        text = table_text(content)
+        record["content"] = hashlib.sha256(text.encode()).hexdigest()
+        body = f"{MARK}{_sealed(record)}\n{text}".encode()
+        if path.suffix == ".gz":
+            body = gzip.compress(body, mtime=0)
+    with whole_file(path) as partial:
+        partial.write_bytes(body)
+
+
+def read(
+    path: str | Path,
+    kind: str,
+    *,
+    of: Mapping[str, Any] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    made_from: Mapping[str, str] | None = None,
+    columns: Sequence[str] = (),
+    fresh: bool = True,
+) -> Signed:
+    """Read a signed file, if it is the one that is expected.
+
+    Parameters
+    ----------
+    kind : what it must be
+    of, settings, made_from : entries that its record must have with these values; entries that
+        are not named here are not looked at
+    columns : columns or arrays that it must have
+    fresh : whether the code that decided it must be today's
+
+    Raises
+    ------
+    FormatError : the file is missing, broken, of another kind, about something else, or lacks a
+        column.
+    StaleError : it was made from other data, under other settings or by other code.
+    """
+    path = Path(path)
+    body, record = _open(path)
+    if record["kind"] != kind:
+        raise FormatError(f"holds {record['kind']}, not {kind}", path=path, remedy=AGAIN)
+    _same(record["of"], of or {}, FormatError, "is about", path)
+    _same(record["made_from"], made_from or {}, StaleError, "was made from other data:", path)
+    _same(record["settings"], settings or {}, StaleError, "was made under other settings:", path)
+    if fresh:
+        require_fresh(record, path)
+    if isinstance(body, str):
+        from refless.store.tables import parse_table
+
+        content: Any = parse_table(body, path)
+    else:
+        content = body
+    lacking = [name for name in columns if name not in content]
+    if lacking:
+        raise FormatError(f"lacks {', '.join(lacking)}", path=path, remedy=AGAIN)
+    return Signed(content, record)
+
+
+def record_of(path: str | Path) -> dict[str, Any]:
+    """The record of a signed file alone, checked against its own sum; the content is not read."""
+    path = Path(path)
+    try:
+        if path.suffix == ".npz":
+            with np.load(path, allow_pickle=False) as stored:
+                line = str(stored["about"])
+        else:
+            opened = gzip.open(path, "rb") if path.suffix == ".gz" else open(path, "rb")
+            with opened as handle:
+                line = handle.readline().decode().removeprefix(MARK)
+        return _unsealed(line)
+    except Exception as error:
+        raise _broken(path, error) from error
+
+
+def identity(about: Mapping[str, Any]) -> str:
+    """The sum by which other files name this one in their ``made_from``."""
+    return str(about["content"])
+
+
+def verify(path: str | Path) -> dict[str, Any]:
+    """Check every byte of a signed file and the code behind it, and return its record.
+
+    Raises
+    ------
+    FormatError, StaleError : as `read`.
+    """
+    record = _open(Path(path))[1]
+    require_fresh(record, path)
+    return record
+
+
+def require_fresh(about: Mapping[str, Any], path: str | Path) -> None:
+    """Make sure that what a record signs is what today's code would compute.
+
+    Of shipped numbers the versions of packages are not compared: which are installed here, if
+    any, does not matter.
+
+    Raises
+    ------
+    StaleError : the code or a version that decides has changed.
+    """
+    from refless.store.signatures import reasons_against
+
+    packages = about["provenance"] != "shipped"
+    reasons = {why for one in about["signatures"] for why in reasons_against(one, packages)}
+    if reasons:
+        message = "is stale: " + "; ".join(sorted(reasons))
+        raise StaleError(message, path=path, remedy=RENEW)
+
+
+def provenance(abouts: Iterable[Mapping[str, Any]]) -> str:
+    """``shipped`` if any of what went in was shipped, else ``computed``."""
+    return "shipped" if "shipped" in {about["provenance"] for about in abouts} else "computed"
+
+
+def _open(path: Path) -> tuple[Any, dict[str, Any]]:
+    """Content (text of a table, or arrays) and record, both checked against their sums."""
+    # Over broken bytes, numpy, gzip and zipfile pass on whatever their decoders raise.
+    try:
+        if path.suffix == ".npz":
+            with zipfile.ZipFile(path) as archive:
+                # numpy stops before the end of a member, where zipfile would check it
+                fault = archive.testzip()
+                if fault:
+                    raise ValueError(f"{fault} is damaged")
+            with np.load(path, allow_pickle=False) as stored:
+                arrays = {name: stored[name] for name in stored.files}
+            record = _unsealed(str(arrays.pop("about")))
+            if _arrays_sum(arrays) != record["content"]:
+                raise ValueError("its content is not what was signed")
+            return arrays, record
+        raw = path.read_bytes()
+        if path.suffix == ".gz":
+            raw = gzip.decompress(raw)
+        first, _, text = raw.partition(b"\n")
+        if not first.startswith(MARK.encode()):
+            raise ValueError("it has no record in its first line")
+        record = _unsealed(first.decode().removeprefix(MARK))
+        if hashlib.sha256(text).hexdigest() != record["content"]:
+            raise ValueError("its content is not what was signed")
+        return text.decode(), record
+    except Exception as error:
+        raise _broken(path, error) from error
+
+
+def _broken(path: Path, error: Exception) -> FormatError:
+    message = error.strerror if isinstance(error, OSError) and error.strerror else error
+    return FormatError(f"is no whole signed file: {message}", path=path, remedy=RENEW)
+
+
+def _sealed(record: Mapping[str, Any]) -> str:
+    line = json.dumps(record, sort_keys=True, ensure_ascii=False)
+    seal = hashlib.sha256(line.encode()).hexdigest()
+    return json.dumps({**record, "record": seal}, sort_keys=True, ensure_ascii=False)
+
+
+def _unsealed(line: str) -> dict[str, Any]:
+    record = dict(json.loads(line))
+    seal = record.pop("record")
+    if json.loads(_sealed(record))["record"] != seal:
+        raise ValueError("its record is not what was signed")
+    return record
+
+
+def _arrays_sum(arrays: Mapping[str, np.ndarray]) -> str:
+    digest = hashlib.sha256()
+    for name, array in sorted(arrays.items()):
+        digest.update(f"{name} {array.dtype.str} {array.shape}\n".encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+def _same(
+    made: Mapping[str, Any],
+    asked: Mapping[str, Any],
+    fault: type[FormatError] | type[StaleError],
+    what: str,
+    path: Path,
+) -> None:
+    # as JSON, where a tuple is a list
+    asked = json.loads(json.dumps(dict(asked)))
+    differ = [name for name in asked if made.get(name) != asked[name]]
+    if differ:
+        shown = "; ".join(f"{name} {made.get(name)}, not {asked[name]}" for name in differ)
+        raise fault(f"{what} {shown}", path=path, remedy=RENEW)

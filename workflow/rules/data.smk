@@ -1,0 +1,75 @@
+# Stage: fetch, ratings. In: a mirror, files placed by hand, or public URLs. Out: raw files under
+# resources/data, and results/ratings/<task>, the tidy tables. Whoever reads a raw file verifies it.
+
+
+# No code among the parameters: an edited script is no reason to fetch again what is there.
+rule fetch_source:
+    input:
+        placed_by_hand,
+    output:
+        "resources/data/{path}",
+    log:
+        "results/logs/fetch_source/{path}.log",
+    benchmark:
+        "results/benchmarks/fetch_source/{path}.tsv"
+    wildcard_constraints:
+        path="|".join(re.escape(path) for path in SOURCES),
+    localrule: True
+    conda:
+        "../../envs/refless.yaml"
+    script:
+        "../scripts/fetch_source.py"
+
+
+# A model's folder, whole, and the sums of its files as they were when it was fetched.
+rule fetch_encoder:
+    output:
+        "resources/data/models/{model}/sums.json",
+    log:
+        "results/logs/fetch_encoder/{model}.log",
+    benchmark:
+        "results/benchmarks/fetch_encoder/{model}.tsv"
+    wildcard_constraints:
+        model=r"[\w.-]+",
+    localrule: True
+    conda:
+        "../../envs/refless.yaml"
+    script:
+        "../scripts/fetch_encoder.py"
+
+
+rule normalize_ratings:
+    input:
+        unpack(raw_files),
+    output:
+        texts="results/ratings/{task}/texts.csv",
+        ratings="results/ratings/{task}/ratings.csv",
+        malformed="results/ratings/{task}/malformed.txt",
+    log:
+        "results/logs/normalize_ratings/{task}.log",
+    benchmark:
+        "results/benchmarks/normalize_ratings/{task}.tsv"
+    localrule: True
+    conda:
+        "../../envs/refless.yaml"
+    params:
+        loader=lambda wildcards: SETTINGS.data[wildcards.task].loader,
+        options=lambda wildcards: SETTINGS.data[wildcards.task].options,
+        malformed=SETTINGS.malformed_rows,
+        code=lambda wildcards: code(
+            "normalize_ratings.py", f"data/sources/{SETTINGS.data[wildcards.task].loader}.py"
+        ),
+    script:
+        "../scripts/normalize_ratings.py"
+
+
+# Every download, and nothing else: for the login node, before compute nodes without network.
+rule fetch:
+    input:
+        fetchable(),
+
+
+# Every data set that is there, as the tidy tables.
+rule ratings:
+    input:
+        ratings(*SETTINGS.data),

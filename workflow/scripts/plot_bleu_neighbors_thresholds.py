@@ -1,0 +1,23 @@
+"""Spearman's rho and coverage over a and b (figures 2 and 3 of BLEU Neighbors). Stage: figure."""
+
+from pathlib import Path
+
+from snakemake.script import snakemake
+
+from refless.experiments.bleu_neighbors.curves import read_curves
+from refless.job import job
+from refless.report import figures
+
+with job(snakemake):
+    params = snakemake.params
+    curves = read_curves(snakemake.input, "threshold curves", params.settings)
+    human = {task: float(curve["human_spearman"].iloc[0]) for task, curve in curves.items()}
+    human = {task: rho for task, rho in human.items() if rho == rho}
+    for column, label, shaded in (
+        ("spearman", "Spearman's $\\rho$", human),
+        ("coverage", "coverage", None),
+    ):
+        drawn = figures.threshold_figure(
+            curves, params.looks, column, label, params.settings, human=shaded
+        )
+        figures.save(drawn, Path(snakemake.output[column][0]).with_suffix(""))
