@@ -9,8 +9,9 @@ import os
 from pathlib import Path
 
 from benchmarks.delta_bleu_timing import generated_dialogues, measure, real_dialogues, table
-from refless.store.files import write_json
+
 from refless.scripting import run
+from refless.store.files import write_json
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -19,8 +19,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-
 from benchmarks.kernels_timing import generated_texts, machine, timed
+
+from refless.data.sources import load
 from refless.experiments.delta_bleu.dialogues import (
     LEAST,
     Cell,
@@ -33,7 +34,6 @@ from refless.experiments.delta_bleu.dialogues import (
 from refless.experiments.delta_bleu.units import observations, plain_pool
 from refless.models.delta_bleu import Statistics, corpus_delta_bleu, scores
 from refless.report.published import markdown
-from refless.data.sources import load
 
 log = logging.getLogger(__name__)
 

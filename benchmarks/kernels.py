@@ -10,8 +10,9 @@ import os
 from pathlib import Path
 
 from benchmarks.kernels_timing import KERNELS, TAUS, generated_texts, measure, real_texts, tables
-from refless.store.files import write_json
+
 from refless.scripting import run
+from refless.store.files import write_json
 
 
 def main(arguments: argparse.Namespace) -> None:

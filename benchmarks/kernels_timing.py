@@ -35,12 +35,12 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from refless.errors import KernelError
-from refless.store.files import read_json, write_json
 from refless.kernels import kernel, neighbor_sums
 from refless.kernels._blocks import available_threads
 from refless.kernels._registry import load
-from refless.store.machine import load_average, processor, versions
 from refless.report.published import markdown
+from refless.store.files import read_json, write_json
+from refless.store.machine import load_average, processor, versions
 
 log = logging.getLogger(__name__)
 Result = TypeVar("Result")

@@ -40,11 +40,11 @@ from typing import Any
 
 import numpy as np
 
-from refless.store.files import write_json
-from refless.store.machine import load_average, processor, versions
 from refless.models.rnn_qe.batches import Encoded, Instances
 from refless.report.published import markdown
 from refless.scripting import run
+from refless.store.files import write_json
+from refless.store.machine import load_average, processor, versions
 
 log = logging.getLogger(__name__)
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from benchmarks import kernels_timing as benchmark
 from benchmarks.kernels_timing import BERTSCORE, generated_texts, lacks, real_texts, tables, take
+
 from refless.errors import KernelError
-from refless.store.files import read_json
 from refless.kernels._registry import load
+from refless.store.files import read_json
 from tests.kernels.texts import mirror
 
 ROOT = Path(__file__).parents[1]

@@ -7,8 +7,8 @@ import statistics
 from pathlib import Path
 
 import pytest
-
 from benchmarks import delta_bleu_timing as benchmark
+
 from refless.store.files import read_json
 
 ROOT = Path(__file__).parents[1]

@@ -10,8 +10,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from refless.report.benchmarks import PARTS, beside_peers, growth
 from refless.errors import FormatError
+from refless.report.benchmarks import PARTS, beside_peers, growth
 from refless.store.files import read_json
 
 RECORDS = Path(__file__).parents[1] / "resources/benchmarks"

@@ -14,8 +14,8 @@ import pytest
 
 from refless.data import encoders
 from refless.data.encoders import SUMS, fetch_encoder, verify_encoder, why_not
-from refless.errors import OutputError, SourceError
 from refless.data.fetch import Places, answers
+from refless.errors import OutputError, SourceError
 from refless.kernels import bertscore
 from tests.kernels.test_bertscore import fake_model
 from tests.serving import serving

@@ -23,8 +23,8 @@ from typing import Any
 import pytest
 
 from refless.data import fetch as fetching
-from refless.errors import OutputError, SourceError
 from refless.data.fetch import Places, Source, fetch, read_sources, verify
+from refless.errors import OutputError, SourceError
 
 ROOT = Path(__file__).parents[1]
 MIRROR = os.environ.get("REFLESS_MIRROR", "")

@@ -10,20 +10,13 @@ import pandas as pd
 import pytest
 
 from refless.data import sources
+from refless.data.sources.huse import comparisons
 from refless.errors import FormatError, StaleError
-from refless.experiments.bleu_neighbors.leave_one_out import leave_one_out, model_cells, read_truth
 from refless.experiments.bleu_neighbors.agreement import (
     TABLES,
     agreement_cells,
     agreement_counts,
     agreement_markdown,
-)
-from refless.experiments.bleu_neighbors.table2 import (
-    KEYS,
-    Pair,
-    cross_estimates,
-    table2,
-    table2_markdown,
 )
 from refless.experiments.bleu_neighbors.huse import (
     HuseInput,
@@ -31,16 +24,23 @@ from refless.experiments.bleu_neighbors.huse import (
     huse_markdown,
     huse_table,
 )
+from refless.experiments.bleu_neighbors.leave_one_out import leave_one_out, model_cells, read_truth
 from refless.experiments.bleu_neighbors.section53 import section53, section53_markdown
 from refless.experiments.bleu_neighbors.table1 import KEYS as TABLE1_KEYS
 from refless.experiments.bleu_neighbors.table1 import Settings, TaskInput, kernel_note
-from refless.store.files import write_json
+from refless.experiments.bleu_neighbors.table2 import (
+    KEYS,
+    Pair,
+    cross_estimates,
+    table2,
+    table2_markdown,
+)
 from refless.kernels import kernel
 from refless.models.huse import Batch, scores
 from refless.report.published import read_published
-from refless.store.signed_tables import read_numbers, require_texts, write_numbers
-from refless.data.sources.huse import comparisons
 from refless.statistics import annotator_errors, covered_errors
+from refless.store.files import write_json
+from refless.store.signed_tables import read_numbers, require_texts, write_numbers
 from tests.workflow import small_data
 
 ROOT = Path(__file__).parents[2]

@@ -14,7 +14,7 @@ import pytest
 import yaml
 from scipy import stats
 
-from refless.report import figures
+from refless.data.sources import load
 from refless.errors import FormatError, SettingError, StaleError
 from refless.experiments.delta_bleu import predictor as delta_bleu_predictor
 from refless.experiments.delta_bleu import units as delta_bleu_units
@@ -73,9 +73,9 @@ from refless.experiments.delta_bleu.units import (
 )
 from refless.kernels import code_signature, kernel, matches_code
 from refless.models.delta_bleu import corpus_bleu, corpus_delta_bleu, sentence_bleu
+from refless.report import figures
 from refless.report.published import read_published
 from refless.store.signed_tables import read_numbers, write_numbers
-from refless.data.sources import load
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = sorted((ROOT / "resources/shipped").glob("*/delta_bleu/*.csv"))

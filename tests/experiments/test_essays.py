@@ -15,7 +15,7 @@ import pytest
 import yaml
 from scipy import stats
 
-from refless.report import figures
+from refless.data.sources import load
 from refless.errors import FormatError, SettingError, StaleError
 from refless.experiments.bleu_neighbors.essays import (
     ESTIMATE_COLUMNS,
@@ -50,9 +50,9 @@ from refless.experiments.bleu_neighbors.table3 import (
     williams_table,
 )
 from refless.kernels import kernel, signature
+from refless.report import figures
 from refless.report.published import read_published
 from refless.store.signed_tables import read_numbers, require_settings, write_numbers
-from refless.data.sources import load
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = ROOT / "resources/shipped/asap_sas/essays"

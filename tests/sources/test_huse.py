@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from refless.errors import FormatError
 from refless.data.sources import huse
+from refless.errors import FormatError
 
 TASK = "huse_summarization"
 

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from refless.errors import FormatError
 from refless.data.sources import bagel, nem, rnnlg
+from refless.errors import FormatError
 
 ROWS = [
     ["inform(name='the inn';dogsallowed='no')", "the inn allows no dog -s", "no dogs in the inn"],

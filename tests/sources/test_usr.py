@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from refless.errors import FormatError
 from refless.data.sources import usr
+from refless.errors import FormatError
 
 TASK = "usr_topicalchat"
 

@@ -3,8 +3,8 @@
 import argparse
 from pathlib import Path
 
-from refless.errors import SourceError
 from refless.data.fetch import Places, fetch, read_sources
+from refless.errors import SourceError
 from refless.scripting import run
 
 

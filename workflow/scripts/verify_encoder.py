@@ -8,9 +8,9 @@ import argparse
 from pathlib import Path
 
 from refless.data.encoders import verify_encoder
-from refless.store.files import write_json
 from refless.kernels.bertscore import resources
 from refless.scripting import run
+from refless.store.files import write_json
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -7,10 +7,10 @@ directory by hand is checked like any other.
 import argparse
 from pathlib import Path
 
-from refless.errors import SourceError
 from refless.data.fetch import file_sum, read_sources, verify
-from refless.store.files import write_json
+from refless.errors import SourceError
 from refless.scripting import run
+from refless.store.files import write_json
 
 
 def main(arguments: argparse.Namespace) -> None:

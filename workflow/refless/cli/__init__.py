@@ -181,9 +181,9 @@ def _options(texts: list[str], kernel: str) -> dict[str, Any]:
 
 
 def _qe(arguments: argparse.Namespace) -> None:
+    from refless.data.tsv import read_tsv
     from refless.models.rnn_qe.delex import delexicalise
     from refless.models.rnn_qe.saved import load_model
-    from refless.data.tsv import read_tsv
 
     outputs = read_tsv(arguments.outputs, ["mr", "text"])
     _free(outputs, "raw", "prediction")

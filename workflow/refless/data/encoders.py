@@ -19,10 +19,10 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from refless.errors import FormatError, KernelError, ReflessError, SourceError
 from refless.data.fetch import Places, Source, copy, download, file_sum
-from refless.store.files import partial_path, read_json, write_json, writing
+from refless.errors import FormatError, KernelError, ReflessError, SourceError
 from refless.kernels import bertscore
+from refless.store.files import partial_path, read_json, write_json, writing
 
 log = logging.getLogger(__name__)
 

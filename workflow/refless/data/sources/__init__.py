@@ -17,8 +17,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from refless.errors import FormatError
 from refless.data.ratings import RatedTexts
+from refless.errors import FormatError
 
 
 @cache

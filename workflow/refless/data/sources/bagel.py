@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from refless.errors import FormatError
 from refless.data.ratings import Problem, RatedTexts
 from refless.data.sources import mr
 from refless.data.sources._reading import REFETCH, lines, read_text, shorten, text_fault
+from refless.errors import FormatError
 
 TASKS = ("bagel",)
 

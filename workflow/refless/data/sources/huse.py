@@ -24,7 +24,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from refless.errors import FormatError
 from refless.data.ratings import Problem, RatedTexts, anonymise
 from refless.data.sources._reading import (
     REFETCH,
@@ -36,6 +35,7 @@ from refless.data.sources._reading import (
     shorten,
     text_fault,
 )
+from refless.errors import FormatError
 
 TASKS = ("huse_dialogue", "huse_generation", "huse_summarization")
 LABELS = ("invalid", "rare", "specific", "average", "typical", "very typical")

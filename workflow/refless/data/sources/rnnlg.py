@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from refless.errors import FormatError
 from refless.data.ratings import Problem, RatedTexts
 from refless.data.sources import mr
 from refless.data.sources._reading import half_character, json_array, lines, read_text, text_fault
+from refless.errors import FormatError
 
 TASKS = ("sfhot", "sfrest")
 PARTS = ("train", "valid", "test")

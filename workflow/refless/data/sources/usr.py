@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from refless.errors import FormatError
 from refless.data.ratings import Problem, RatedTexts, anonymise
 from refless.data.sources._reading import (
     REFETCH,
@@ -25,6 +24,7 @@ from refless.data.sources._reading import (
     shorten,
     text_fault,
 )
+from refless.errors import FormatError
 
 TASKS = ("usr_personachat", "usr_topicalchat")
 HUMANS = ("Original Ground Truth", "New Human Generated")
