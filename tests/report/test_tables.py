@@ -71,7 +71,7 @@ def published(tmp_path: Path, **more: Any) -> tuple[list[dict[str, str]], str, s
 def test_rows_without_numbers_get_the_reasons_that_are_about_them(
     entry: Entry, tmp_path: Path
 ) -> None:
-    rows, page, web = published(tmp_path)
+    rows, _, web = published(tmp_path)
     assert rows[2]["reason"] == "raw_file_missing second"
     assert [row["reason"] for row in rows[:2]] == ["", ""]
     assert TRICKY in rows[2]["note"]
