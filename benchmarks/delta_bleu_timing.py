@@ -44,7 +44,7 @@ TOLERANCE = 1e-9
 
 def real_dialogues(archive: Path) -> Dialogues:
     """DSTC7's dialogues."""
-    return read_dialogues(load("dstc7", path=archive).texts)
+    return read_dialogues(load("dstc7", "dstc7", {"path": archive}).texts)
 
 
 def generated_dialogues(contexts: int = 1000, systems: int = 9) -> Dialogues:
