@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -64,13 +65,13 @@ class Site:
         self.released.wait(30)
 
 
-def send(body: bytes, length: int | None = -1, headers: dict[str, str] | None = None) -> Answer:
-    """Answer 200 with a body; ``length`` is what Content-Length says (None: nothing)."""
+def send(body: bytes, length: int | None = -1, status: int = 200, **headers: str) -> Answer:
+    """An answer with a body; ``length`` is what Content-Length says (None: nothing)."""
 
     def answer(handler: BaseHTTPRequestHandler) -> None:
-        handler.send_response(200)
-        for name, value in (headers or {}).items():
-            handler.send_header(name, value)
+        handler.send_response(status)
+        for name, value in headers.items():
+            handler.send_header(name.replace("_", "-"), value)
         if length is not None:
             handler.send_header("Content-Length", str(len(body) if length == -1 else length))
         handler.end_headers()
@@ -79,19 +80,12 @@ def send(body: bytes, length: int | None = -1, headers: dict[str, str] | None = 
     return answer
 
 
-def refuse(status: int, headers: dict[str, str] | None = None) -> Answer:
-    def answer(handler: BaseHTTPRequestHandler) -> None:
-        handler.send_response(status)
-        for name, value in (headers or {}).items():
-            handler.send_header(name, value)
-        handler.send_header("Content-Length", "0")
-        handler.end_headers()
-
-    return answer
+def refuse(status: int, **headers: str) -> Answer:
+    return send(b"", status=status, **headers)
 
 
 def redirect(to: str) -> Answer:
-    return refuse(302, {"Location": to})
+    return refuse(302, Location=to)
 
 
 @pytest.fixture
@@ -150,7 +144,7 @@ def files_in(directory: Path) -> list[str]:
     [
         ([send(CONTENT)], 1),
         ([redirect("/b")], 2),
-        ([send(gzip.compress(CONTENT), headers={"Content-Encoding": "gzip"})], 1),
+        ([send(gzip.compress(CONTENT), Content_Encoding="gzip")], 1),
         *[([refuse(status), refuse(status), send(CONTENT)], 3) for status in (429, 500, 503)],
         # a body that breaks off once
         ([send(CONTENT[:1000], length=len(CONTENT)), send(CONTENT)], 2),
@@ -178,7 +172,7 @@ PAGE = b" <!doctype HTML><title>not found</title>"
     [
         (send(PAGE), {}, hashlib.sha256(PAGE).hexdigest(), 1),
         (send(PAGE), {"sha256": "", "bytes": None}, "HTML", 1),
-        (send(CONTENT, headers={"Content-Type": "Text/HTML; x"}), {}, "HTML", 1),
+        (send(CONTENT, Content_Type="Text/HTML; x"), {}, "HTML", 1),
         (send(CONTENT + b"x"), {}, "longer", 1),
         (send(CONTENT + b"x", length=None), {"sha256": ""}, "longer", 1),
         (send(CONTENT[:-1], length=len(CONTENT)), {}, "IncompleteRead", 2),
@@ -187,7 +181,7 @@ PAGE = b" <!doctype HTML><title>not found</title>"
         (refuse(403), {}, "403", 1),
         (refuse(404), {}, "404", 1),
         (refuse(500), {}, "500", 2),
-        (send(b"x" * 99, headers={"Content-Encoding": "gzip"}), {}, "DecodeError", 2),
+        (send(b"x" * 99, Content_Encoding="gzip"), {}, "DecodeError", 2),
         (redirect("/a"), {}, "TooManyRedirects", 31),
         (redirect("ftp://127.0.0.1/a"), {}, "InvalidSchema", 1),
     ],
@@ -262,7 +256,7 @@ def test_pauses_grow_and_come_only_between_tries(
 
 
 def test_a_server_that_asks_for_hours_is_not_obeyed(site: Site, places: Places) -> None:
-    site.answers["/a"] = [refuse(503, {"Retry-After": "3600"}), send(CONTENT)]
+    site.answers["/a"] = [refuse(503, Retry_After="3600"), send(CONTENT)]
     assert get(source(site.base + "/a"), places).read_bytes() == CONTENT
 
 
@@ -276,7 +270,7 @@ def test_no_server_at_all(site: Site, places: Places) -> None:
 def test_answers(site: Site) -> None:
     site.answers = {
         "/a": [send(b"")],
-        "/page": [send(b"", headers={"Content-Type": "text/html"})],
+        "/page": [send(b"", Content_Type="text/html")],
     }
     assert answers(site.base + "/a")
     assert not answers(site.base + "/page")
@@ -427,7 +421,10 @@ def test_a_full_disk_is_no_fault_of_the_source(
     assert site.asked == ["/a"]
 
 
-@pytest.mark.parametrize("obstacle", ["file in the way", "directory in the way", "read-only"])
+OBSTACLES = ["file in the way", "directory in the way", "read-only", "not ours"]
+
+
+@pytest.mark.parametrize("obstacle", OBSTACLES)
 def test_a_place_that_cannot_be_written_is_no_fault_of_the_source(
     site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, obstacle: str
 ) -> None:
@@ -437,6 +434,10 @@ def test_a_place_that_cannot_be_written_is_no_fault_of_the_source(
         (data / "huse").write_text("not a directory")
     elif obstacle == "directory in the way":
         (data / NAME).mkdir(parents=True)
+    elif obstacle == "not ours":
+        data.chmod(0o500)
+        if os.access(data, os.W_OK):
+            pytest.skip("root may write anywhere")
     else:
         # Permissions do not stop root, who may well run these tests.
         def read_only(*_: Any, **__: Any) -> None:
@@ -449,18 +450,6 @@ def test_a_place_that_cannot_be_written_is_no_fault_of_the_source(
             get(wanted, places, attempts=3)
         assert files_in(data) == before
     assert len(site.asked) <= 1
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_read_only_directory(site: Site, tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    data.mkdir()
-    data.chmod(0o500)
-    for wanted, places in from_everywhere(site, tmp_path, CONTENT):
-        with pytest.raises(OutputError, match="Permission denied"):
-            get(wanted, places)
-    data.chmod(0o700)
-    assert files_in(data) == []
 
 
 def test_a_file_by_hand_that_breaks_while_it_is_read(
@@ -532,19 +521,8 @@ def test_two_fetches_of_one_file_do_not_get_in_each_others_way(site: Site, place
 
     site.answers["/a"] = [answer]
     wanted = source(site.base + "/a")
-    errors: list[BaseException] = []
-
-    def one() -> None:
-        try:
-            get(wanted, places, attempts=1, timeout=(5.0, 5.0))
-        except BaseException as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=one) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert errors == []
+    with ThreadPoolExecutor(4) as pool:
+        jobs = [pool.submit(get, wanted, places, attempts=1, timeout=(5, 5)) for _ in range(4)]
+    assert [job.result() for job in jobs] == [places.data / NAME] * 4
     assert files_in(places.data) == [NAME]
     assert (places.data / NAME).read_bytes() == CONTENT

@@ -79,11 +79,13 @@ def why_not(
     model = model_of(kernel)
     if bertscore.in_package(model) is not None:
         return fault(kernel)
-    folder = local_folder(model, places)
-    if folder is not None:
-        return fault(kernel, folder)
-    if answers is not None and any(map(answers, addresses(model, places))):
+    if (folder_of(model, places) / "config.json").is_file():
+        return fault(kernel, folder_of(model, places))
+    faults = [fault(kernel, path) for path in _elsewhere(model, places) if path.is_dir()]
+    if None in faults or (answers and any(map(answers, addresses(model, places)))):
         return None
+    if faults:
+        return faults[0]
     sentence = f"the encoder {model} is not at hand"
     if answers is not None:
         sentence += " and no hub answers" if places.network else " and the network is switched off"
@@ -165,7 +167,7 @@ def _bring(model: str, places: Places, folder: Path) -> None:
         everywhere.append(mirror)
     if places.network:
         everywhere.append(HUB)
-    tried = [] if places.network else [f"{HUB}: not asked, the network is switched off"]
+    tried = []
     for place in everywhere:
         try:
             if place == HUB:
@@ -181,6 +183,8 @@ def _bring(model: str, places: Places, folder: Path) -> None:
             tried.append(f"{place}: {error.message}")
             shutil.rmtree(folder)
             folder.mkdir()
+    if not places.network:
+        tried.append(f"{HUB}: not asked, the network is switched off in the settings")
     raise SourceError(
         "the encoder could not be had. Tried:\n  " + "\n  ".join(tried),
         path=model,
@@ -253,7 +257,8 @@ def verify_encoder(folder: str | Path) -> str:
     SourceError : a file is missing, new, or another than it was.
     """
     folder = Path(folder)
-    again = f"delete {folder} and fetch it again; if the change is meant, delete {SUMS} alone"
+    meant = f"if the change is meant, delete {SUMS} alone"
+    again = f"delete {folder} and fetch it again; {meant}"
     try:
         recorded = read_json(folder / SUMS)
         new = {path.name for path in _files(folder)} - set(recorded)
@@ -262,4 +267,4 @@ def verify_encoder(folder: str | Path) -> str:
         raise SourceError(message, path=folder, remedy=again) from error
     if new:
         raise SourceError(f"{min(new)} is new since it was fetched", path=folder, remedy=again)
-    return verify(folder, Source("model", folder.name, description=again, members=recorded))
+    return verify(folder, Source("model", folder.name, description=meant, members=recorded))
