@@ -80,8 +80,9 @@ def timed(call: Callable[..., Result], *given: Any, **options: Any) -> tuple[flo
 
 
 def responses(data: Path) -> pd.DataFrame:
-    """The texts of DSTC7."""
-    return load("dstc7", path=at_hand(data / "dstc7/dstc7-task2-human_eval.tgz")).texts
+    """The texts of DSTC7, a row for every system's output."""
+    archive = at_hand(data / "dstc7/dstc7-task2-human_eval.tgz")
+    return load("dstc7", path=archive, unit="output").texts
 
 
 def at_hand(path: Path) -> Path:
