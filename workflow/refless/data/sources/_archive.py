@@ -13,8 +13,8 @@ import zlib
 from collections.abc import Collection
 from pathlib import Path, PurePosixPath
 
-from refless.errors import FormatError
 from refless.data.sources._reading import REFETCH, read_bytes
+from refless.errors import FormatError
 
 LIMIT = 256 * 2**20  # bytes of one member, unpacked; the largest that is read has 3 MB
 
