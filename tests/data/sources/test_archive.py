@@ -6,8 +6,8 @@ import tarfile
 
 import pytest
 
-from refless.errors import FormatError
 from refless.data.sources import _archive
+from refless.errors import FormatError
 
 
 @pytest.mark.parametrize("mode", ["w", "w:gz", "w:bz2", "w:xz"])

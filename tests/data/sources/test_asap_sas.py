@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from refless.errors import FormatError
 from refless.data.sources import asap_sas
+from refless.errors import FormatError
 
 TRAIN = (
     "Id\tEssaySet\tScore1\tScore2\tEssayText\r\n"

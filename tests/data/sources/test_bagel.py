@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from refless.errors import FormatError
 from refless.data.sources import bagel
+from refless.errors import FormatError
 
 
 def record(name="The Pan", utterance="[name+X]X []is a [eattype+restaurant]restaurant, []really"):

@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from refless.errors import FormatError
 from refless.data.sources import dstc7
+from refless.errors import FormatError
 
 TOP = "dstc7-task2-human_eval/dstc7-task2-"
 C1, C2 = "c0ffee00c0ffee00aaaa01", "00decafbad00cccc02"

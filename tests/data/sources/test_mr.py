@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.errors import FormatError
 from refless.data.sources import mr
+from refless.errors import FormatError
 
 
 @pytest.mark.parametrize(

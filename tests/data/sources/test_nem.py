@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy.stats import pearsonr
 
-from refless.errors import FormatError
 from refless.data.sources import nem
+from refless.errors import FormatError
 
 GOOD = {
     "dataset": "SFHOT",

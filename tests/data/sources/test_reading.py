@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.errors import FormatError
 from refless.data.sources import _reading as reading
+from refless.errors import FormatError
 
 
 def test_records_know_the_line_on_which_they_start():

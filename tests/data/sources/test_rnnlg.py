@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from refless.errors import FormatError
 from refless.data.sources import bagel, nem, rnnlg
+from refless.errors import FormatError
 
 ROWS = [
     ["inform(name='the inn';dogsallowed='no')", "the inn allows no dog -s", "no dogs in the inn"],
@@ -87,8 +87,6 @@ def test_files_of_another_kind(load):
         with pytest.raises(FormatError, match=message) as caught:
             load(train=content)
         assert caught.value.path.endswith("train")
-    with pytest.raises(FormatError, match="unknown task 'hotel'"):
-        load("hotel", train=part(ROWS))
     with pytest.raises(FormatError, match="one of train, valid, test"):
         load()
 

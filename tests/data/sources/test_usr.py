@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from refless.errors import FormatError
 from refless.data.sources import usr
+from refless.errors import FormatError
 
 TASK = "usr_topicalchat"
 
@@ -182,8 +182,6 @@ def test_files_of_another_kind(load):
     }.items():
         with pytest.raises(FormatError, match=message):
             load(content)
-    with pytest.raises(FormatError, match="unknown task 'usr'"):
-        load(TWO, "usr")
 
 
 @pytest.mark.mirror

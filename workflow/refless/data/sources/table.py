@@ -121,8 +121,9 @@ def load(
         scale that is none, or that cannot be told since all qualities are the same.
     """
     low_high = _asked(scale)
+    format = _format(path, format)
     with _own_remedy():
-        columns, rows, problems = _read(path, _format(path, format))
+        columns, rows, problems = _read(path, format)
     rated_by = "rater" in columns
     texts: list[_Text] = []
     known: dict[tuple[str, ...], _Text] = {}

@@ -12,10 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from refless.availability import Reason
 from refless.data import encoders
 from refless.data.encoders import SUMS, fetch_encoder, verify_encoder, why_not
-from refless.errors import OutputError, SourceError
-from refless.data.fetch import Places, answers
+from refless.data.fetch import answers
+from refless.data.places import Places
+from refless.errors import KernelError, OutputError, SourceError
 from refless.kernels import bertscore
 from tests.kernels.test_bertscore import fake_model
 from tests.serving import serving
@@ -34,11 +36,15 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Places:
 @pytest.fixture
 def with_torch(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if torch were installed: planning must not need more than its presence."""
-    monkeypatch.setattr(encoders, "lacking", lambda kernel: "")
+    monkeypatch.setattr(encoders, "lacking", lambda kernel: None)
 
 
 def here(places: Places) -> Path:
     return places.data / "models/mine"
+
+
+def code(reason: Reason | None) -> str | None:
+    return None if reason is None else reason.code
 
 
 def names(folder: Path) -> set[str]:
@@ -69,39 +75,49 @@ def test_a_folder_put_into_the_data_directory_gets_its_sums(places: Places) -> N
     verify_encoder(here(places))
 
 
-def test_a_changed_file_is_refused(places: Places) -> None:
+@pytest.mark.parametrize("change", ["other", "gone", "new", "no weights", "no sums"])
+def test_a_changed_file_is_refused(places: Places, change: str) -> None:
     fake_model(places.manual / "models/mine")
-    fetch_encoder("mine", places)
-    (here(places) / "vocab.txt").write_text("other words\n")
-    for action in (lambda: verify_encoder(here(places)), lambda: fetch_encoder("mine", places)):
-        with pytest.raises(SourceError, match=r"vocab\.txt: is not the file that was fetched"):
-            action()
-    (here(places) / "vocab.txt").unlink()
-    with pytest.raises(SourceError, match=r"vocab\.txt"):
+    before = verify_encoder(fetch_encoder("mine", places))
+    assert verify_encoder(here(places)) == before
+    name = {"new": "merges.txt", "no weights": "model.safetensors", "no sums": SUMS}.get(
+        change, "vocab.txt"
+    )
+    if change in {"other", "new"}:
+        (here(places) / name).write_text("other words\n")
+    else:
+        (here(places) / name).unlink()
+    with pytest.raises(SourceError, match="weights" if change == "no weights" else name) as caught:
         verify_encoder(here(places))
-    (here(places) / "model.safetensors").unlink()
-    with pytest.raises(SourceError, match="weights of the model are missing"):
-        verify_encoder(here(places))
+    assert SUMS in caught.value.remedy
+    if change != "no sums":
+        with pytest.raises(SourceError):
+            fetch_encoder("mine", places)
 
 
-def test_a_mirror_with_sums_is_held_to_them(places: Places, tmp_path: Path) -> None:
-    source = fake_model(tmp_path / "mirror/models/mine")
-    (source / SUMS).write_text(json.dumps({"config.json": "0" * 64}))
-    with pytest.raises(SourceError, match="is not the file that was fetched"):
+def test_a_wrong_model_is_named_and_the_next_place_is_tried(
+    places: Places, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cut = fake_model(places.manual / "models/mine") / "model.safetensors"
+    cut.write_bytes(cut.read_bytes()[:-1])
+    mirrored = fake_model(tmp_path / "mirror/models/mine")
+    (mirrored / SUMS).write_text(json.dumps({"config.json": "0" * 64}))
+    with pytest.raises(SourceError, match="cut off") as caught:
         fetch_encoder("mine", places)
-    assert not here(places).exists()
-
-
-def test_a_truncated_or_wrong_model_leaves_nothing(places: Places, tmp_path: Path) -> None:
-    source = fake_model(tmp_path / "mirror/models/mine")
-    content = (source / "model.safetensors").read_bytes()
-    (source / "model.safetensors").write_bytes(content[:-1])
-    with pytest.raises(SourceError, match="cut off"):
-        fetch_encoder("mine", places)
+    assert f"{mirrored}: " in caught.value.message
     fake_model(tmp_path / "mirror/models/roberta-large")
-    with pytest.raises(SourceError, match="is not the encoder roberta-large"):
+    with pytest.raises(SourceError, match="roberta-large"):
         fetch_encoder("roberta-large", places)
-    assert not (places.data / "models").exists() or not names(places.data / "models")
+    assert not list(places.data.glob("models/*"))
+    fake_model(tmp_path / "own/mine")
+    monkeypatch.setenv("REFLESS_MODELS", str(tmp_path / "own"))
+    verify_encoder(fetch_encoder("mine", places))
+
+
+def test_another_model_in_the_data_directory_is_refused(places: Places) -> None:
+    fake_model(places.data / "models/roberta-large")
+    with pytest.raises(KernelError, match="roberta-large"):
+        fetch_encoder("roberta-large", places)
 
 
 def test_nowhere_to_be_had_names_every_place(places: Places) -> None:
@@ -157,8 +173,8 @@ def test_a_mirror_behind_a_url(
     else:
         (web / "model.safetensors").rename(web / weights)
     there = behind(served, places)
-    assert why_not(KERNEL, there, answers) == ""
-    assert "is not at hand" in why_not(KERNEL, there)
+    assert why_not(KERNEL, there, answers) is None
+    assert code(why_not(KERNEL, there)) == "encoder_missing"
     fetch_encoder("mine", there)
     verify_encoder(here(places))
     assert names(web) | {SUMS} == names(here(places))
@@ -168,18 +184,18 @@ def test_a_mirror_behind_a_url_without_the_model(
     places: Places, served: str, tmp_path: Path, with_torch: None
 ) -> None:
     there = behind(served, places)
-    assert "not at hand" in why_not(KERNEL, there, answers)
+    assert code(why_not(KERNEL, there, answers)) == "encoder_missing"
     with pytest.raises(SourceError, match="404"):
         fetch_encoder("mine", there)
     web = fake_model(tmp_path / "web/models/mine")
     (web / "model.safetensors").unlink()
-    with pytest.raises(SourceError, match="it has no weights"):
+    for index in ({}, [], {"weight_map": {"x": "../config.json"}}, {"weight_map": {"x": "gone"}}):
+        with pytest.raises(SourceError, match="weights"):
+            fetch_encoder("mine", there)
+        (web / "pytorch_model.bin.index.json").write_text(json.dumps(index))
+    with pytest.raises(SourceError, match="weights"):
         fetch_encoder("mine", there)
     assert not here(places).exists()
-
-
-def test_a_server_that_is_gone_does_not_answer() -> None:
-    assert not answers("http://127.0.0.1:1/models/mine/config.json", timeout=1)
 
 
 # ---- the hub -------------------------------------------------------------------------------------
@@ -193,10 +209,11 @@ def test_the_hub_is_asked_for_the_pinned_state(
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     online = Places(places.data, places.manual, network=True)
     asked: list[str] = []
-    assert "no hub answers" in why_not("bertscore.roberta-large", online, asked.append)  # type: ignore[arg-type]
+    refused = why_not("bertscore.roberta-large", online, lambda url: bool(asked.append(url)))
+    assert code(refused) == "encoder_missing"
     revision = bertscore.MODELS["roberta-large"].revision
     assert asked == [f"{constants.ENDPOINT}/roberta-large/resolve/{revision}/config.json"]
-    assert why_not("bertscore.roberta-large", online, lambda _: True) == ""
+    assert why_not("bertscore.roberta-large", online, lambda _: True) is None
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     assert encoders.addresses("roberta-large", online) == []
 
@@ -221,22 +238,25 @@ def test_what_the_hub_gives_is_brought_whole(
 # ---- what is planned -----------------------------------------------------------------------------
 
 
-def test_why_not_in_one_line(
+def test_why_not(
     places: Places, with_torch: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert why_not(KERNEL, places).startswith("the encoder mine is not at hand (put its folder at")
-    assert "network is switched off" in why_not(KERNEL, places, answers)
+    for asked in (None, answers):
+        reason = why_not(KERNEL, places, asked)
+        assert code(reason) == "encoder_missing"
+        assert str(places.manual / "models/mine") in getattr(reason, "remedy", "")
+        assert ("network" in getattr(reason, "sentence", "")) == (asked is answers)
     source = fake_model(tmp_path / "mirror/models/mine")
-    assert why_not(KERNEL, places) == ""
+    assert why_not(KERNEL, places) is None
     (source / "config.json").unlink()
-    assert "does not hold it: this is no folder with a model" in why_not(KERNEL, places)
+    assert "config.json" in getattr(why_not(KERNEL, places), "sentence", "")
     fake_model(tmp_path / "mirror/models/roberta-large")
     reason = why_not("bertscore.roberta-large", places)
-    assert reason.startswith("the folder given for roberta-large does not hold it")
-    assert "\n" not in reason
+    assert code(reason) == "encoder_missing"
+    assert "roberta-large" in getattr(reason, "sentence", "")
     monkeypatch.undo()
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     for kernel in (KERNEL, "embedding.mine"):
-        assert (
-            why_not(kernel, places) == f"{kernel} needs torch, which is not installed (make torch)"
-        )
+        reason = why_not(kernel, places)
+        assert code(reason) == "package_missing"
+        assert "torch" in getattr(reason, "sentence", "")

@@ -8,8 +8,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from refless import statistics
-from refless.statistics import draw_weights, evaluate, interval, paired_bootstrap
+from refless.statistics import (
+    Estimate,
+    draw_weights,
+    evaluate,
+    interval,
+    paired,
+    paired_bootstrap,
+)
 
 NAN = float("nan")
 GENERATOR = np.random.default_rng(5)
@@ -45,7 +51,7 @@ def slow(p: np.ndarray, rows: np.ndarray, groups: np.ndarray) -> list[float]:
 def test_values_and_intervals_are_those_of_resampling(
     block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(statistics, "PAIRED_BLOCK", block)
+    monkeypatch.setattr(paired, "BLOCK", block)
     baseline, others = prediction(1, 4), [prediction(2, 9), prediction(3, 0), prediction(1, 4)]
     results = paired_bootstrap(others, baseline, TRUTH, groups=GROUPS, draws=60, seed=7)
     samples = [np.arange(N), *(np.repeat(np.arange(N), w) for w in draw_weights(N, 60, 7))]
@@ -75,8 +81,8 @@ def test_values_and_intervals_are_those_of_resampling(
 def test_a_prediction_beside_itself_does_not_change() -> None:
     own = prediction(4, 6)
     result = paired_bootstrap([own], own, TRUTH, draws=50)[0]
-    assert result.change.mse == result.change.coverage == statistics.Estimate(0, 0, 0)
-    assert result.change.spearman == result.common_spearman == statistics.Estimate(0, 0, 0)
+    assert result.change.mse == result.change.coverage == Estimate(0, 0, 0)
+    assert result.change.spearman == result.common_spearman == Estimate(0, 0, 0)
     assert np.isnan(result.own.within.value)  # no groups
 
 

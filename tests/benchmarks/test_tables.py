@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 import statistics
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,12 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from refless.report.benchmarks import PARTS, beside_peers, growth
 from refless.errors import FormatError
+from refless.report.benchmarks import PARTS, beside_peers, growth, peer_table, readme
 from refless.store.files import read_json
 
-RECORDS = Path(__file__).parents[1] / "resources/benchmarks"
+ROOT = Path(__file__).parents[2]
+RECORDS = ROOT / "resources/benchmarks"
 
 
 @pytest.fixture
@@ -93,3 +95,27 @@ def test_a_record_that_lacks_something_is_named(
     with pytest.raises(FormatError, match=key) as error:
         beside_peers(broken)
     assert f"{name}.json" in str(error.value)
+
+
+def test_for_reading_every_peer_is_a_line(records: dict[str, Any]) -> None:
+    lines = peer_table(records).splitlines()[2:]
+    assert len(lines) == beside_peers(records)["peer"].notna().sum()
+    assert lines[0].startswith("| bleu.char, matrix | nltk | 1 |")
+    records["kernels"]["peers"][0]["ratios"][0]["least"] = -1.0
+    assert peer_table(records).splitlines()[2].endswith("| lost in noise |")
+    records["kernels"]["left_out"] = {"bleu.word": "no peer is installed"}
+    assert "`bleu.word` was left out: no peer is installed." in readme(records["kernels"])
+
+
+def test_the_readme_quotes_the_records(records: dict[str, Any]) -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    quoted = re.search(r"<!-- benchmark:begin -->\n(.*)\n<!-- benchmark:end -->", text, re.DOTALL)
+    assert quoted
+    assert quoted[1] == readme(records["kernels"])
+    assert re.search(r"/(work|home|root|tmp)\b", str(records)) is None
+    assert records["delta_bleu"]["scores"] == 720_000
+    words = " ".join(text.split())
+    for one in records["delta_bleu"]["rows"]:
+        if one["peer"] in ("sacrebleu", "corpus_delta_bleu"):
+            times = f"{statistics.median(one['ratio']):,.0f}"
+            assert re.search(rf"\b{times} times", words), times

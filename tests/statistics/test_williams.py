@@ -50,6 +50,20 @@ def test_a_case_by_hand() -> None:
     assert p == pytest.approx(2 * stats.t.sf(t, 25))
 
 
+@pytest.mark.parametrize(
+    ("r", "n", "p"),
+    [
+        ((0.28582915107229734, 0.15950937602663984, 0.026555856893502445), 45, 0.5433956),
+        ((0.05, 0.1, 0.05), 9, 0.9317423),
+    ],
+)
+def test_p_values_of_another_implementation(
+    r: tuple[float, float, float], n: int, p: float
+) -> None:
+    # r.test of R's psych, as the tests of nlpstats quote it for the sizes of these correlations
+    assert williams(*r, n)[1] == pytest.approx(p, abs=5e-8)
+
+
 @given(st.lists(st.integers(-4, 4), min_size=30, max_size=30))
 def test_on_data_it_agrees_and_changes_sign_with_the_sides(values: list[int]) -> None:
     table = np.array(values, float).reshape(3, 10)
