@@ -312,9 +312,7 @@ def _texts(rows: list[dict[str, object]]) -> pd.DataFrame:
     return table.astype({"quality": float, "n_ratings": int, "logp": float})
 
 
-def _ratings(
-    rows: list[tuple[int, str, str, int, str]], items: dict[str, _Item]
-) -> pd.DataFrame:
+def _ratings(rows: list[tuple[int, str, str, int, str]], items: dict[str, _Item]) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "id": [row[1] for row in rows],

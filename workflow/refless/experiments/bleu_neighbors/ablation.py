@@ -346,37 +346,51 @@ def write_ablation(
     )
 
 
-def read_ablation(
-    folder: str | Path,
-    plain: str | Path,
-    others: Sequence[str | Path],
+def read_ablations(
+    folders: Sequence[str | Path],
+    paths: Sequence[str | Path],
     kernels: Sequence[str],
     settings: Settings,
-) -> tuple[TaskNumbers, list[str]]:
-    """The numbers of one task, and the notes for the table's footer.
+) -> tuple[dict[str, TaskNumbers], list[str]]:
+    """The numbers of the tasks that have plain ones, and the notes for the table's footer.
 
     Another kernel may be shipped while the rest is computed, from other ratings: its row then says
     why it has no numbers.
 
     Parameters
     ----------
-    folder : of the task's ratings
-    plain, others : files by `write_ablation`
+    folders : of the tasks' ratings
+    paths : ``<task>/<part>.npz``, by `write_ablation`
     kernels : all that there should be
 
     Raises
     ------
-    FormatError, StaleError : as `refless.store.signed.read`; StaleError of ``plain`` alone.
+    FormatError : as `refless.store.signed.read`.
+    StaleError : the same, of a file ``plain.npz``.
     """
-    task = read_task(folder)
+    parts: dict[str, dict[str, Path]] = {}
+    for path in map(Path, paths):
+        parts.setdefault(path.parent.name, {})[path.stem] = path
+    found, notes = {}, []
+    for folder in folders:
+        task = read_task(folder)
+        if PLAIN in parts.get(task.name, {}):
+            numbers, own = _read_task_numbers(task, parts[task.name], kernels, settings)
+            found[task.name] = numbers
+            notes += own
+    return found, notes
+
+
+def _read_task_numbers(
+    task: Task, parts: Mapping[str, Path], kernels: Sequence[str], settings: Settings
+) -> tuple[TaskNumbers, list[str]]:
     predictions, provenance, notes = {}, {}, {}
-    first: dict[str, Array] = {}
     absent: dict[str, list[str]] = {}
-    for path in (plain, *others):
-        part = Path(path).stem
+    plain: dict[str, Array] = {}
+    for part in sorted(parts, key=lambda part: part != PLAIN):
         try:
             file = signed.read(
-                path,
+                parts[part],
                 "ablation",
                 of={"task": task.name, "part": part},
                 settings=asdict(settings),
@@ -384,22 +398,21 @@ def read_ablation(
                 columns=["quality", "group", "estimates"],
             )
         except StaleError as error:
-            if path == plain:
+            if part == PLAIN:
                 raise
             absent[part] = [f"not available: {error.path} {error.message}"]
             continue
-        first = first or file.content
+        plain = plain or file.content
         facts = file.about["facts"]
         for one, estimate in zip(facts["variants"], file.content["estimates"], strict=True):
-            name = one["variant"]
-            own = {key: value for key, value in one.items() if key != "variant"}
-            predictions[name] = Prediction(estimate=estimate, **own)
+            name = one.pop("variant")
+            predictions[name] = Prediction(estimate=estimate, **one)
             provenance[name] = file.about["provenance"]
         absent |= {name: [f"not available: {why}"] for name, why in facts["lacking"].items()}
-        for one in file.about["signatures"]:
-            notes[one["kernel"]] = signature_note(one, file.about)
+        for signed_one in file.about["signatures"]:
+            notes[signed_one["kernel"]] = signature_note(signed_one, file.about)
     absent |= {name: [] for name in kernels if name not in {*predictions, *absent}}
-    numbers = TaskNumbers(first["quality"], first["group"], predictions, provenance, absent)
+    numbers = TaskNumbers(plain["quality"], plain["group"], predictions, provenance, absent)
     return numbers, list(notes.values())
 
 

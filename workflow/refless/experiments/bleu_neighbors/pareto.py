@@ -407,3 +407,19 @@ def pareto_table(
         table[column] = table[column].astype("Int64")
     front = pd.concat(fronts[1:] or fronts, ignore_index=True).reindex(columns=FRONT_COLUMNS)
     return table, front, notes
+
+
+def write_fronts(path: str | Path, fronts: pd.DataFrame, table: pd.DataFrame) -> None:
+    """Write the fronts that belong to a table by `pareto_table`."""
+    origins = [{"provenance": origin} for origin in table["provenance"]]
+    signed.write(path, fronts, {"kind": "pareto fronts", "provenance": signed.provenance(origins)})
+
+
+def read_fronts(path: str | Path) -> pd.DataFrame:
+    """The fronts by `write_fronts`.
+
+    Raises
+    ------
+    FormatError : as `refless.store.signed.read`.
+    """
+    return signed.read(path, "pareto fronts", columns=FRONT_COLUMNS).content
