@@ -13,7 +13,7 @@ with job(snakemake):
     params = snakemake.params
     batches, notes = read_batches(
         params.folders,
-        snakemake.input.get("items", []),
+        snakemake.input.get("batches", []),
         snakemake.input.get("predictions", []),
         params.kernel,
     )

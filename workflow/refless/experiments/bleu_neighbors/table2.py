@@ -145,7 +145,7 @@ def read_pairs(
     Parameters
     ----------
     paths : ``<source>.<target>.csv``, by `write_cross_estimates`
-    folders : ratings of these tasks
+    folders : ratings of the tasks that are there; estimates must be made from these
     kernels : whose signatures are noted
 
     Raises
@@ -156,12 +156,16 @@ def read_pairs(
     pairs, notes = {}, []
     for path in paths:
         source, target = Path(path).stem.split(".")
+        made_from: dict[str, str] = {}
+        for role, name in (("source ", source), ("target ", target)):
+            if name in tasks:
+                made_from |= rated_sums(tasks[name], role)
         file = signed.read(
             path,
             "cross estimates",
             of={"source": source, "target": target},
             settings={"tau": tau},
-            made_from=rated_sums(tasks[source], "source ") | rated_sums(tasks[target], "target "),
+            made_from=made_from,
             columns=["id", "quality"],
         )
         about = file.about
