@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-from snakemake.script import snakemake
-
 from refless.data.task import read_task
 from refless.experiments.bleu_neighbors.huse import write_huse_items
 from refless.job import job

@@ -5,13 +5,13 @@ One job serves all variants that need texts alone: they share texts and neighbor
 
 from pathlib import Path
 
-from snakemake.script import snakemake
-
+from refless.data.obtain import verify_resources
 from refless.data.task import read_task
 from refless.experiments.bleu_neighbors.ablation import Settings, write_ablation
 from refless.job import job
 
 with job(snakemake):
+    verify_resources(snakemake.params.kernels, "resources")
     write_ablation(
         snakemake.output[0],
         read_task(Path(snakemake.input.ratings[0]).parent),

@@ -2,18 +2,19 @@
 
 from pathlib import Path
 
-from snakemake.script import snakemake
-
+from refless.data.obtain import verify_resources
 from refless.data.task import read_task
 from refless.experiments.bleu_neighbors.pareto import write_pareto_sums
 from refless.job import job
 
 with job(snakemake):
+    kernel, options = snakemake.wildcards.kernel, snakemake.params.options
+    verify_resources({kernel: options}, "resources")
     write_pareto_sums(
         snakemake.output[0],
         read_task(Path(snakemake.input.ratings[0]).parent),
-        snakemake.wildcards.kernel,
-        snakemake.params.options,
+        kernel,
+        options,
         snakemake.params.settings,
         snakemake.threads,
     )

@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-from snakemake.script import snakemake
-
 from refless.data.task import read_task
 from refless.experiments.bleu_neighbors.table2 import write_cross_estimates
 from refless.job import job

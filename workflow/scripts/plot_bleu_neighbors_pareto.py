@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-from snakemake.script import snakemake
-
 from refless.experiments.bleu_neighbors.pareto import COLUMNS, LEAST_SHOWN, read_fronts
 from refless.job import job
 from refless.report import figures

@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-from snakemake.script import snakemake
-
 from refless.experiments.bleu_neighbors.ablation import Settings, ablation_table, read_ablations
 from refless.job import job
 from refless.report.tables import publish

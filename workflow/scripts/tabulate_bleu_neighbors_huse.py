@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-from snakemake.script import snakemake
-
 from refless.experiments.bleu_neighbors.huse import huse_table, read_batches
 from refless.experiments.bleu_neighbors.table1 import Settings
 from refless.job import job

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-
 from refless.experiments.bleu_neighbors.section53 import section53
 from refless.experiments.bleu_neighbors.table1 import KEYS, Settings, read_tasks, table1
 from refless.job import job

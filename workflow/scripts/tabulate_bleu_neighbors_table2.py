@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-from snakemake.script import snakemake
-
 from refless.experiments.bleu_neighbors.table1 import Settings
 from refless.experiments.bleu_neighbors.table2 import KEYS, read_pairs, table2
 from refless.job import job
