@@ -114,10 +114,11 @@ def table(name):
 def figure(name):
     """The files of a figure."""
     entry = catalogue()[name]
+    drawn = ", drawn" if entry.table else ""
     picture = report(
         f"results/figures/{name}.svg",
         category=entry.paper,
-        labels={"item": entry.item, "content": entry.content},
+        labels={"item": entry.item, "content": f"{entry.content}{drawn}"},
     )
     return [picture, f"results/figures/{name}.pdf", f"results/figures/{name}.png"]
 
@@ -258,12 +259,11 @@ def data_size_curves():
 
 def item_files(name):
     """The files of a table or figure, and of the tables that belong to it."""
-    found = [n for n, entry in catalogue().items() if name in (n, entry.made_with)]
-    return [
-        path
-        for n in found
-        for path in (figure(n) if catalogue()[n].figure else table(n))
+    found = {n for n, entry in catalogue().items() if name in (n, entry.made_with)}
+    made = [table(n) for n in tables() if n in found] + [
+        figure(n) for n in figures() if n in found
     ]
+    return [path for paths in made for path in paths]
 
 
 def papers():
@@ -299,3 +299,60 @@ def what_was_built():
         " your own outputs with `refless score --help`.",
     ]
     return "\n".join(lines)
+
+
+# ---- table 2, HUSE, ablation, Pareto
+
+ABLATION, PARETO = NEIGHBORS.ablation, NEIGHBORS.pareto
+ABLATION_SETTINGS = {
+    "kernel": BLEU.kernels[0],
+    "tau": BLEU.tau,
+    "a": NEIGHBORS.min_neighbors,
+    "b": NEIGHBORS.max_share,
+    **{name: getattr(ABLATION, name) for name in ("halves", "tau_step", "seed")},
+}
+PARETO_SETTINGS = {
+    "a_values": list(PARETO.a),
+    "b_values": list(PARETO.b),
+    "floors": list(PARETO.floors),
+    "a": NEIGHBORS.min_neighbors,
+    "b": NEIGHBORS.max_share,
+    "draws": PARETO.draws,
+    "seed": PARETO.seed,
+}
+
+
+def huse_batches():
+    """The data sets whose items HUSE has."""
+    items = there("results/huse/{task}.csv", task=SETTINGS.tasks("huse"))
+    return [Path(path).stem for path in items]
+
+
+def ablation_parts():
+    """Part of the ablation -> its kernels: `plain` has those that need texts alone."""
+    parts = {"plain": []}
+    for kernel in ABLATION.kernels:
+        apart = resource_files(kernel) or "torch" in environment(kernel)
+        parts.setdefault(kernel if apart else "plain", []).append(kernel)
+    return parts
+
+
+def ablation_kernels(wildcards):
+    """The kernels of a part that are not left out for a data set, with their options."""
+    skipped = SETTINGS.data[wildcards.task].skip_kernels
+    own = ablation_parts()[wildcards.part]
+    return kernel_options(*(kernel for kernel in own if kernel not in skipped))
+
+
+def pareto_models():
+    """Model -> its published kernel, that one's tau, and the settings of its sums."""
+    found = {}
+    for name in PARETO.models:
+        kernel = NEIGHBORS.models[name].kernels[0]
+        tau = SETTINGS.taus()[kernel]
+        taus = [
+            round(tau * factor, 6) for factor in PARETO.tau_factors if tau * factor <= 1
+        ]
+        settings = {"taus": taus, "folds": PARETO.folds, "seed": PARETO.seed}
+        found[name] = {"kernel": kernel, "tau": tau, "settings": settings}
+    return found

@@ -119,6 +119,8 @@ def join_reasons(
             "; ".join(filter(None, (one["sentence"], one["remedy"]))) for one in found
         )
         notes[i] = [*(f"not available: {sentence}" for sentence in why), *notes[i]]
+        # what nobody said a reason of: a file that was made for fewer kernels than are asked for
+        notes[i] = notes[i] or ["not available: the numbers at hand were made without it"]
     table["note"] = pd.Series(notes, dtype=object)
     table.insert(table.columns.get_loc("note"), "reason", codes)
     return table
