@@ -251,3 +251,21 @@ def what_was_built():
         " your own outputs with `refless score --help`.",
     ]
     return "\n".join(lines)
+
+
+# ---- essays
+
+ESSAYS = SETTINGS.tasks("essays")
+ESSAY_THRESHOLDS = {
+    "a": NEIGHBORS.essays.min_neighbors,
+    "b": NEIGHBORS.essays.max_share,
+    **BOOTSTRAP,
+}
+AGREEMENT_TABLES = [f"bleu_neighbors_table{n}" for n in (1, 2, 3)]
+
+
+def essay_data():
+    """Loader and options of the essays."""
+    return {
+        "loader": "".join(SETTINGS.data[task].loader for task in ESSAYS),
+    }
