@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from refless.store import provenance
 from refless.errors import FormatError
+from refless.store import provenance
 
 HEADER = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n"
 

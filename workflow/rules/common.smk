@@ -13,11 +13,19 @@ sys.path.insert(0, str(ROOT / "workflow"))
 os.environ["PYTHONPATH"] = os.pathsep.join(
     filter(None, [str(ROOT / "workflow"), os.environ.get("PYTHONPATH")])
 )
-os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+os.environ["PATH"] = os.pathsep.join(
+    [str(Path(sys.executable).parent), os.environ["PATH"]]
+)
 
 from refless.availability import Facts, Plan, needs
 from refless.data.fetch import read_sources
-from refless.data.obtain import gather_facts, groups, places_of, resources_of, shipped_files
+from refless.data.obtain import (
+    gather_facts,
+    groups,
+    places_of,
+    resources_of,
+    shipped_files,
+)
 from refless.errors import ReflessError
 from refless.report.catalogue import catalogue, figures, tables
 from refless.settings import read_settings
@@ -67,17 +75,26 @@ def there(pattern, **wildcards):
 
 def missing(*patterns, **wildcards):
     """Why the others cannot be had, as data for the table that lacks them."""
-    return [one for pattern in patterns for one in PLAN.missing(expand(pattern, **wildcards))]
+    return [
+        one
+        for pattern in patterns
+        for one in PLAN.missing(expand(pattern, **wildcards))
+    ]
 
 
 def ratings(*tasks):
     """The tidy tables of data sets, of those that are there."""
-    return there("results/ratings/{task}/{table}.csv", task=tasks, table=["texts", "ratings"])
+    return there(
+        "results/ratings/{task}/{table}.csv", task=tasks, table=["texts", "ratings"]
+    )
 
 
 def folders(*tasks):
     """The folders of those tables."""
-    return [str(Path(path).parent) for path in there("results/ratings/{task}/texts.csv", task=tasks)]
+    return [
+        str(Path(path).parent)
+        for path in there("results/ratings/{task}/texts.csv", task=tasks)
+    ]
 
 
 def table(name):
@@ -112,7 +129,9 @@ def environment(kernel):
 
 def resource_files(*kernels):
     """The files, besides texts, that kernels are computed with."""
-    return [path for kernel in kernels for path in resources_of(kernel, SETTINGS, PLACES)[0]]
+    return [
+        path for kernel in kernels for path in resources_of(kernel, SETTINGS, PLACES)[0]
+    ]
 
 
 def kernel_options(*kernels):
@@ -128,9 +147,9 @@ def module(kernel):
     return f"kernels/{kernel.partition('.')[0]}.py"
 
 
-def raw_files(wildcards):
+def raw_files(task):
     """The raw files of a data set by the loader's names: fetched ones, or a user's own."""
-    files = SETTINGS.data[wildcards.task].files
+    files = SETTINGS.data[task].files
     return {
         name: f"resources/data/{path}" if path in SOURCES else path
         for name, path in files.items()
@@ -139,7 +158,9 @@ def raw_files(wildcards):
 
 def placed_by_hand(wildcards):
     """What a user placed by hand: a newer one is taken again."""
-    return [str(path) for path in PLACES.by_hand(SOURCES[wildcards.path]) if path.is_file()][:1]
+    return [
+        str(path) for path in PLACES.by_hand(SOURCES[wildcards.path]) if path.is_file()
+    ][:1]
 
 
 def shard_files(wildcards):
@@ -162,8 +183,12 @@ def kernel_parameters(wildcards):
 def fetchable():
     """Every raw file and encoder that this run can have."""
     paths = {path for entry in SETTINGS.data.values() for path in entry.files.values()}
-    known = [f"resources/data/{path}" for path in SOURCES if PLACES.reaches(SOURCES[path])]
-    kernels = [kernel for kernel in SETTINGS.all_kernels() if not FACTS.kernels.get(kernel)]
+    known = [
+        f"resources/data/{path}" for path in SOURCES if PLACES.reaches(SOURCES[path])
+    ]
+    kernels = [
+        kernel for kernel in SETTINGS.all_kernels() if not FACTS.kernels.get(kernel)
+    ]
     return list(dict.fromkeys(known + resource_files(*kernels)))
 
 
@@ -197,8 +222,12 @@ def predictions(*tasks):
 
 def threshold_curves():
     """Of every data set that has the published BLEU*."""
-    kernels = there("results/kernels/{task}/{kernel}.npz", task=TASKS, kernel=BLEU.kernels[0])
-    return [f"results/curves/{Path(path).parent.name}/thresholds.csv" for path in kernels]
+    kernels = there(
+        "results/kernels/{task}/{kernel}.npz", task=TASKS, kernel=BLEU.kernels[0]
+    )
+    return [
+        f"results/curves/{Path(path).parent.name}/thresholds.csv" for path in kernels
+    ]
 
 
 def data_size_curves():
@@ -214,7 +243,9 @@ def data_size_curves():
 def item_files(name):
     """The files of a table or figure, and of the tables that belong to it."""
     found = {n for n, entry in catalogue().items() if name in (n, entry.made_with)}
-    made = [table(n) for n in tables() if n in found] + [figure(n) for n in figures() if n in found]
+    made = [table(n) for n in tables() if n in found] + [
+        figure(n) for n in figures() if n in found
+    ]
     return [path for paths in made for path in paths]
 
 
@@ -255,17 +286,30 @@ def what_was_built():
 
 # ---- essays
 
-ESSAYS = SETTINGS.tasks("essays")
-ESSAY_THRESHOLDS = {
-    "a": NEIGHBORS.essays.min_neighbors,
-    "b": NEIGHBORS.essays.max_share,
-    **BOOTSTRAP,
+ESSAYS = NEIGHBORS.essays
+ESSAY_TASKS = SETTINGS.tasks("essays")  # one at most
+ESSAY_OPTIONS = SETTINGS.data[ESSAY_TASKS[0]].options if ESSAY_TASKS else {}
+ESSAY_SUM_SETTINGS = {
+    "selection": {
+        "test_set": ESSAYS.test_set,
+        "fewest": ESSAYS.sentences.fewest,
+        "most": ESSAYS.sentences.most,
+    },
+    "recipe": {
+        "reading": "quoted" if ESSAY_OPTIONS.get("quoting", True) else "unquoted",
+        "sentences": ESSAYS.sentences.rule,
+        "cut": ESSAYS.cut,
+        "raters": ESSAY_OPTIONS.get("raters", "both"),
+        "kernel": ESSAYS.kernel,
+        "tau": ESSAYS.tau,
+        "means": ESSAYS.means,
+    },
 }
+ESSAY_SETTINGS = {
+    **ESSAY_SUM_SETTINGS,
+    "changes": ESSAYS.sensitivity.model_dump(),
+    "left_out": ESSAYS.left_out,
+}
+ESSAY_THRESHOLDS = {"a": ESSAYS.min_neighbors, "b": ESSAYS.max_share, **BOOTSTRAP}
+ESSAY_KERNELS = sorted({module(k) for k in [ESSAYS.kernel, *ESSAYS.sensitivity.kernel]})
 AGREEMENT_TABLES = [f"bleu_neighbors_table{n}" for n in (1, 2, 3)]
-
-
-def essay_data():
-    """Loader and options of the essays."""
-    return {
-        "loader": "".join(SETTINGS.data[task].loader for task in ESSAYS),
-    }

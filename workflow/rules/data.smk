@@ -40,7 +40,7 @@ rule fetch_encoder:
 
 rule normalize_ratings:
     input:
-        unpack(raw_files),
+        unpack(lambda wildcards: raw_files(wildcards.task)),
     output:
         texts="results/ratings/{task}/texts.csv",
         ratings="results/ratings/{task}/ratings.csv",
@@ -57,7 +57,8 @@ rule normalize_ratings:
         options=lambda wildcards: SETTINGS.data[wildcards.task].options,
         malformed=SETTINGS.malformed_rows,
         code=lambda wildcards: code(
-            "normalize_ratings.py", f"data/sources/{SETTINGS.data[wildcards.task].loader}.py"
+            "normalize_ratings.py",
+            f"data/sources/{SETTINGS.data[wildcards.task].loader}.py",
         ),
     script:
         "../scripts/normalize_ratings.py"

@@ -2,57 +2,63 @@
 # figure. In: rated essays; finished tables. Out: results/essays (numbers without text), the tables.
 
 
-# Names with a wildcard: a shipped file of the same name goes before (see shipped.smk).
-rule predict_essays:
-    input:
-        ratings=ratings(*ESSAYS),
-        raw=essay_files().values(),
-    output:
-        "results/essays/{name}.csv",
-    log:
-        "results/logs/predict_essays/{name}.log",
-    benchmark:
-        "results/benchmarks/predict_essays/{name}.tsv"
-    wildcard_constraints:
-        name="estimates",
-    conda:
-        "../../envs/refless.yaml"
-    threads: 4
-    resources:
-        mem_mb=2000,
-        runtime=20,
-    params:
-        files=essay_files(),
-        data=essay_data(),
-        malformed=SETTINGS.malformed_rows,
-        settings=ESSAY_SETTINGS,
-        code=code("predict_essays.py", *essay_modules()),
-    script:
-        "../scripts/predict_essays.py"
+# The names are wildcards, since a rule without any goes before: the one that takes shipped files.
+if ESSAY_TASKS:
 
+    rule predict_essays:
+        input:
+            ratings=ratings(*ESSAY_TASKS),
+            raw=list(raw_files(ESSAY_TASKS[0]).values()),
+        output:
+            "results/essays/{name}.csv",
+        log:
+            "results/logs/predict_essays/{name}.log",
+        benchmark:
+            "results/benchmarks/predict_essays/{name}.tsv"
+        wildcard_constraints:
+            name="estimates",
+        conda:
+            "../../envs/refless.yaml"
+        threads: 4
+        resources:
+            mem_mb=2000,
+            runtime=20,
+        params:
+            loader=SETTINGS.data[ESSAY_TASKS[0]].loader,
+            files=raw_files(ESSAY_TASKS[0]),
+            options=ESSAY_OPTIONS,
+            malformed=SETTINGS.malformed_rows,
+            settings=ESSAY_SETTINGS,
+            code=code(
+                "predict_essays.py",
+                f"data/sources/{SETTINGS.data[ESSAY_TASKS[0]].loader}.py",
+                *ESSAY_KERNELS,
+            ),
+        script:
+            "../scripts/predict_essays.py"
 
-rule sum_essay_sets:
-    input:
-        ratings=ratings(*ESSAYS),
-    output:
-        "results/essays/{name}.csv",
-    log:
-        "results/logs/sum_essay_sets/{name}.log",
-    benchmark:
-        "results/benchmarks/sum_essay_sets/{name}.tsv"
-    wildcard_constraints:
-        name="set_sums",
-    conda:
-        "../../envs/refless.yaml"
-    threads: 8
-    resources:
-        mem_mb=2000,
-        runtime=20,
-    params:
-        settings=ESSAY_SUM_SETTINGS,
-        code=code("sum_essay_sets.py", *essay_modules()),
-    script:
-        "../scripts/sum_essay_sets.py"
+    rule sum_essay_sets:
+        input:
+            ratings=ratings(*ESSAY_TASKS),
+        output:
+            "results/essays/{name}.csv",
+        log:
+            "results/logs/sum_essay_sets/{name}.log",
+        benchmark:
+            "results/benchmarks/sum_essay_sets/{name}.tsv"
+        wildcard_constraints:
+            name="set_sums",
+        conda:
+            "../../envs/refless.yaml"
+        threads: 8
+        resources:
+            mem_mb=2000,
+            runtime=20,
+        params:
+            settings=ESSAY_SUM_SETTINGS,
+            code=code("sum_essay_sets.py", module(ESSAYS.kernel)),
+        script:
+            "../scripts/sum_essay_sets.py"
 
 
 rule tabulate_bleu_neighbors_table3:
@@ -113,7 +119,7 @@ rule plot_bleu_neighbors_essays:
     conda:
         "../../envs/refless.yaml"
     params:
-        selection=ESSAY_SETTINGS["selection"],
+        selection=ESSAY_SUM_SETTINGS["selection"],
         code=code("plot_bleu_neighbors_essays.py"),
     script:
         "../scripts/plot_bleu_neighbors_essays.py"

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from refless.data.encoders import fetch_encoder
-from refless.data.fetch import Places
+from refless.data.places import Places
 from refless.scripting import run
 
 

@@ -3,20 +3,15 @@
 import argparse
 from pathlib import Path
 
-from refless.errors import SourceError
-from refless.data.fetch import Places, fetch, read_sources
+from refless.data.fetch import fetch
+from refless.data.places import Places
+from refless.data.raw_files import read_source
 from refless.scripting import run
 
 
 def main(arguments: argparse.Namespace) -> None:
-    sources = read_sources(arguments.sources, arguments.members)
-    if arguments.path not in sources:
-        raise SourceError(
-            f"{arguments.path!r} is not in the table of sources",
-            path=arguments.sources,
-            remedy="add a row for it",
-        )
-    fetch(sources[arguments.path], Places.told(arguments.data, arguments.manual))
+    source = read_source(arguments.path, arguments.sources, arguments.members)
+    fetch(source, Places.told(arguments.data, arguments.manual))
 
 
 parser = argparse.ArgumentParser(

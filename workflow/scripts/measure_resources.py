@@ -3,10 +3,10 @@
 import argparse
 from pathlib import Path
 
-from refless.report import figures
-from refless.store.provenance import resources
 from refless.data.ratings import write_table
+from refless.report import figures
 from refless.scripting import run
+from refless.store.provenance import resources
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -15,6 +15,4 @@ with job(snakemake):
         "whole": "all essays",
         "cut": "essays of {fewest} to {most} sentences".format(**snakemake.params.selection),
     }
-    figures.save(
-        figures.set_heat_maps(table, titles), Path(snakemake.output[0]).with_suffix("")
-    )
+    figures.save(figures.set_heat_maps(table, titles), Path(snakemake.output[0]).with_suffix(""))

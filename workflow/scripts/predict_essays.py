@@ -17,12 +17,7 @@ with job(snakemake):
     task = read_task(Path(snakemake.input.ratings[0]).parent, COLUMNS)
 
     def read_again(quoting):
-        options = {**params.data["options"], "quoting": quoting}
-        data, _ = read_raw(
-            task.name, params.data["loader"], params.files, options, params.malformed
-        )
-        return data.texts
+        options = {**params.options, "quoting": quoting}
+        return read_raw(task.name, params.loader, params.files, options, params.malformed)[0].texts
 
-    write_estimates(
-        snakemake.output[0], task, read_again, dict(params.settings), snakemake.threads
-    )
+    write_estimates(snakemake.output[0], task, read_again, dict(params.settings), snakemake.threads)

@@ -4,9 +4,9 @@ import argparse
 import json
 from pathlib import Path
 
+from refless.scripting import run
 from refless.store.files import read_json, write_json
 from refless.store.provenance import record
-from refless.scripting import run
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -10,6 +10,4 @@ from refless.job import job
 
 with job(snakemake):
     task = read_task(Path(snakemake.input.ratings[0]).parent, COLUMNS)
-    write_set_sums(
-        snakemake.output[0], task, dict(snakemake.params.settings), snakemake.threads
-    )
+    write_set_sums(snakemake.output[0], task, dict(snakemake.params.settings), snakemake.threads)

@@ -3,10 +3,10 @@
 import argparse
 from pathlib import Path
 
-from refless.report.benchmarks import beside_peers, growth
-from refless.store.files import read_json
 from refless.data.ratings import write_table
+from refless.report.benchmarks import beside_peers, growth
 from refless.scripting import run
+from refless.store.files import read_json
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -84,9 +84,7 @@ def places_of(settings: Any, resources: Path) -> Places:
     )
 
 
-def gather_facts(
-    settings: Any, numbers: str, sources: dict[str, Source], places: Places
-) -> Facts:
+def gather_facts(settings: Any, numbers: str, sources: dict[str, Source], places: Places) -> Facts:
     """What can be had; addresses are asked where only an answer tells, each once."""
     answers = cache(fetch.answers)
     tasks = {

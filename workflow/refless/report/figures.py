@@ -129,9 +129,7 @@ def threshold_figure(
     return figure
 
 
-def _shade_above(
-    axes: Sequence[Axes], looks: Looks, human: dict[str, float], top: float
-) -> None:
+def _shade_above(axes: Sequence[Axes], looks: Looks, human: dict[str, float], top: float) -> None:
     """Shade the region above each task's average annotator."""
     low, high = axes[0].get_ylim()
     high = max(high, top + 0.06 * (top - low))
@@ -143,9 +141,7 @@ def _shade_above(
         ax.set_ylim(low, high)
 
 
-def _legend(
-    figure: Figure, tasks: Sequence[str], looks: Looks, human: dict[str, float]
-) -> None:
+def _legend(figure: Figure, tasks: Sequence[str], looks: Looks, human: dict[str, float]) -> None:
     """A legend below the panels: a column a task, its curve and below it what is shaded for it."""
     handles, labels = figure.axes[0].get_legend_handles_labels()
     entries = []
@@ -244,7 +240,7 @@ def delta_bleu_figure(numbers: dict[str, pd.DataFrame]) -> Figure:
         for ax, kind in zip(line, titles, strict=True):
             _metric_lines(ax, kind, table[table["kind"] == kind])
             ax.axhline(0, color="0.7", lw=0.8, zorder=0)
-        line[0].set_ylabel(f"{looks[task]["name"]}\nSpearman's $\\rho$")
+        line[0].set_ylabel(f"{looks[task]['name']}\nSpearman's $\\rho$")
         line[0].invert_xaxis()
         line[1].set_xscale("log")
         sizes = sorted(table.loc[table["kind"] == "unit", "unit"].unique())

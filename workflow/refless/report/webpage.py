@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from refless.errors import FormatError
-from refless.store.files import whole_file
 from refless.report.published import EQUAL, INSIDE, MISSING, OUTSIDE, compare
+from refless.store.files import whole_file
 
 VERDICTS = {
     EQUAL: "equal once rounded to the digits that were printed",

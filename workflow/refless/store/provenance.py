@@ -20,11 +20,11 @@ from typing import Any
 
 import pandas as pd
 
-from refless.errors import FormatError
 from refless.data.fetch import file_sum
-from refless.store.machine import processor
-from refless.report.published import write_markdown
 from refless.data.ratings import read_table
+from refless.errors import FormatError
+from refless.report.published import write_markdown
+from refless.store.machine import processor
 
 # What decides numbers; the record of a run lists everything that is installed.
 DECISIVE = ("numpy", "scipy", "pandas", "numba")
