@@ -120,7 +120,7 @@ def source(url: str = "", content: bytes = CONTENT, **changes: Any) -> Source:
 
 
 def get(wanted: Source, places: Places, **changes: Any) -> Path:
-    settings: dict[str, Any] = {"attempts": 2, "timeout": (2.0, 0.3), "pause": 0.0}
+    settings: dict[str, Any] = {"attempts": 2, "timeout": (20.0, 20.0), "pause": 0.0}
     return fetch(wanted, places, **(settings | changes))
 
 
@@ -217,7 +217,7 @@ def test_an_endless_body_is_not_read_on(site: Site, places: Places) -> None:
 def test_a_server_that_falls_silent_is_given_up(site: Site, places: Places) -> None:
     site.answers["/a"] = [site.stall]
     with pytest.raises(SourceError, match="timed out"):
-        get(source(site.base + "/a"), places)
+        get(source(site.base + "/a"), places, timeout=(20.0, 0.3))
     assert len(site.asked) == 2
     assert files_in(places.data) == []
 
@@ -522,7 +522,7 @@ def test_two_fetches_of_one_file_do_not_get_in_each_others_way(site: Site, place
     site.answers["/a"] = [answer]
     wanted = source(site.base + "/a")
     with ThreadPoolExecutor(4) as pool:
-        jobs = [pool.submit(get, wanted, places, attempts=1, timeout=(5, 5)) for _ in range(4)]
+        jobs = [pool.submit(get, wanted, places, attempts=1) for _ in range(4)]
     assert [job.result() for job in jobs] == [places.data / NAME] * 4
     assert files_in(places.data) == [NAME]
     assert (places.data / NAME).read_bytes() == CONTENT
