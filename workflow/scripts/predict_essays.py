@@ -5,8 +5,6 @@ One job serves all recipes: they share the kernels, and an estimate is a matter 
 
 from pathlib import Path
 
-from snakemake.script import snakemake
-
 from refless.data.normalize import read_raw
 from refless.data.task import read_task
 from refless.experiments.bleu_neighbors.essays import COLUMNS, write_estimates

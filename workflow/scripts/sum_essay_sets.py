@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-from snakemake.script import snakemake
-
 from refless.data.task import read_task
 from refless.experiments.bleu_neighbors.essays import COLUMNS, write_set_sums
 from refless.job import job

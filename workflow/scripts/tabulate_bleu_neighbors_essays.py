@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-from snakemake.script import snakemake
-
 from refless.experiments.bleu_neighbors.table3 import Settings, essays_table, read_set_sums
 from refless.job import job
 from refless.report.tables import publish
