@@ -87,7 +87,6 @@ def measure(
     sample: int,
     runs: int,
     sizes: Sequence[int] | None = None,
-    wordnet: Path | None = None,
 ) -> dict[str, Any]:
     """The whole record.
 
@@ -98,7 +97,6 @@ def measure(
     sample : pairs that a peer scores in a run
     runs : how often each time is taken
     sizes : candidates, and training texts, over which growth is measured; without it SIZES
-    wordnet : for METEOR; without it where `refless.kernels.wordnet.find` looks
     """
     some = take(texts, 2 * n)
     record: dict[str, Any] = {"machine": machine(PACKAGES), "texts": dict(about)}
@@ -113,7 +111,7 @@ def measure(
             if name == BERTSCORE:
                 found = beside_bert_score(some, runs, threads)
             else:
-                found = beside_peers(name, some, sample, runs, threads, wordnet)
+                found = beside_peers(name, some, sample, runs, threads)
         except (ImportError, KernelError) as error:
             log.warning("%s is left out: %s", name, error)
             record["left_out"][name] = str(error)
@@ -123,7 +121,7 @@ def measure(
             record["floor"] = beside_floor(some, runs)
         for size in SIZES.get(name, ()) if sizes is None else sizes:
             log.info("%s of %d x %d texts", name, size, size)
-            record["growth"].append(growth(name, take(texts, 2 * size), wordnet))
+            record["growth"].append(growth(name, take(texts, 2 * size)))
     seconds, own, every = (b - a for a, b in zip(begin, processor_seconds(), strict=True))
     record["machine"]["cores_taken_by_others"] = max(0.0, every - own) / seconds if every else None
     return record
@@ -144,9 +142,7 @@ def processor_seconds() -> tuple[float, float, float]:
 
 
 @contextmanager
-def peers(
-    name: str, pairs: Sequence[tuple[str, str]], wordnet: Path | None = None
-) -> Iterator[dict[str, Score]]:
+def peers(name: str, pairs: Sequence[tuple[str, str]]) -> Iterator[dict[str, Score]]:
     """What a kernel is measured beside: what scores the pairs (x, s), by the package's name."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # nltk's, of pairs that share no 4-gram
@@ -176,19 +172,19 @@ def peers(
             from nltk.translate.meteor_score import single_meteor_score as meteor
 
             words = [(s.split(), x.split()) for x, s in pairs]
-            with nltk_wordnet(wordnet) as reader:
+            with nltk_wordnet() as reader:
                 yield {"nltk": lambda: [meteor(s, x, wordnet=reader) for s, x in words]}
 
 
 @contextmanager
-def nltk_wordnet(wordnet: Path | None) -> Iterator[Any]:
+def nltk_wordnet() -> Iterator[Any]:
     """nltk's own reader, of files that are unpacked."""
     import nltk.data
     from nltk.corpus.reader.wordnet import WordNetCorpusReader
 
     from refless.kernels.wordnet import find
 
-    place = find(wordnet)
+    place = find()
     with tempfile.TemporaryDirectory() as folder:
         corpora = Path(folder) / "corpora"  # it reads nowhere else
         if place.is_dir():
@@ -208,7 +204,6 @@ def beside_peers(
     sample: int,
     runs: int,
     threads: Sequence[int],
-    wordnet: Path | None = None,
 ) -> dict[str, Any]:
     """Times of the peers on ``sample`` random pairs, and of ours on all pairs.
 
@@ -221,7 +216,6 @@ def beside_peers(
     """
     n, tau = len(texts) // 2, TAUS[name]
     x, s = list(texts[:n]), list(texts[n : 2 * n])
-    options = _options(name, wordnet)
     rng = np.random.default_rng(0)
     i, j = rng.integers(n, size=(2, sample))
     quality = rng.random(n)
@@ -229,21 +223,19 @@ def beside_peers(
     peer_seconds: dict[str, list[float]] = {}
     our_seconds: dict[tuple[str, int], list[float]] = {}
     largest = 0.0
-    with peers(name, pairs, wordnet) as others:
+    with peers(name, pairs) as others:
         # nltk has the smallest double instead of 0
         expected = {peer: np.array(score()) for peer, score in others.items()}
         expected = {peer: np.where(v < 1e-50, 0, v) for peer, v in expected.items()}
-        neighbor_sums(name, x[:9], s[:9], quality[:9], [tau], **options)
+        neighbor_sums(name, x[:9], s[:9], quality[:9], [tau])
         for _ in range(runs):
             for peer, score in others.items():
                 seconds, _ = timed(score)
                 peer_seconds.setdefault(peer, []).append(seconds / sample)
             for t in threads:
-                seconds, matrix = timed(kernel, name, x, s, threads=t, **options)
+                seconds, matrix = timed(kernel, name, x, s, threads=t)
                 our_seconds.setdefault(("kernel", t), []).append(seconds / n**2)
-                seconds, (counts, _) = timed(
-                    neighbor_sums, name, x, s, quality, [tau], threads=t, **options
-                )
+                seconds, (counts, _) = timed(neighbor_sums, name, x, s, quality, [tau], threads=t)
                 our_seconds.setdefault(("neighbor_sums", t), []).append(seconds / n**2)
                 np.testing.assert_array_equal(counts[:, 0], (matrix >= tau).sum(1))
                 for peer, values in expected.items():
@@ -410,10 +402,6 @@ def _ratio(over: Iterable[float], under: Iterable[float]) -> dict[str, float]:
     return {"median": statistics.median(every), "least": min(every), "most": max(every)}
 
 
-def _options(name: str, wordnet: Path | None) -> dict[str, Any]:
-    return {"wordnet": wordnet} if name.startswith("meteor") and wordnet is not None else {}
-
-
 # ---- what texts share, and the floor ------------------------------------------------------------
 
 
@@ -516,24 +504,24 @@ def _read_scalar(units: np.ndarray, starts: np.ndarray, posts: np.ndarray) -> np
 # ---- growth -------------------------------------------------------------------------------------
 
 
-def growth(name: str, texts: Sequence[str], wordnet: Path | None = None) -> dict[str, Any]:
+def growth(name: str, texts: Sequence[str]) -> dict[str, Any]:
     """Time and memory of `neighbor_sums` on one thread, in a process that does nothing else."""
     n = len(texts) // 2
     x, s = list(texts[:n]), list(texts[n : 2 * n])
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
-        found: dict[str, Any] = pool.submit(_grown, name, x, s, _options(name, wordnet)).result()
+        found: dict[str, Any] = pool.submit(_grown, name, x, s).result()
     return found | {"overlaps": overlaps(units(name, x), units(name, s)) / n**2}
 
 
-def _grown(name: str, x: list[str], s: list[str], options: dict[str, Any]) -> dict[str, Any]:
+def _grown(name: str, x: list[str], s: list[str]) -> dict[str, Any]:
     """The process of `growth`. Short calls are timed three times."""
     n, taus = len(x), [TAUS[name]]
     quality = np.random.default_rng(0).random(n)
-    neighbor_sums(name, x[:9], s[:9], quality[:9], taus, threads=1, **options)
+    neighbor_sums(name, x[:9], s[:9], quality[:9], taus, threads=1)
     before = peak_memory()
     seconds: list[float] = []
     while len(seconds) < 3 and sum(seconds) < 5:
-        taken, (counts, _) = timed(neighbor_sums, name, x, s, quality, taus, threads=1, **options)
+        taken, (counts, _) = timed(neighbor_sums, name, x, s, quality, taus, threads=1)
         seconds.append(taken)
     return {
         "kernel": name,
@@ -568,7 +556,9 @@ def peak_memory() -> int:
 
 def main(arguments: argparse.Namespace) -> None:
     texts, about = real_texts(arguments.data)
-    wordnet = arguments.wordnet or arguments.data / "nltk/wordnet.zip"
+    wordnet = arguments.data / "nltk/wordnet.zip"
+    if wordnet.is_file():
+        os.environ.setdefault("REFLESS_WORDNET", str(wordnet))
     record = measure(
         arguments.kernels,
         texts,
@@ -577,7 +567,6 @@ def main(arguments: argparse.Namespace) -> None:
         sample=arguments.sample,
         runs=arguments.runs,
         sizes=arguments.sizes,
-        wordnet=wordnet if wordnet.exists() else None,
     )
     write(record, arguments)
     print(readme(record))
@@ -591,7 +580,6 @@ options.add_argument("--sample", type=int, default=2_000, help="pairs that a pee
 options.add_argument(
     "--sizes", type=int, nargs="*", help="numbers of texts over which growth is measured"
 )
-options.add_argument("--wordnet", type=Path, help="WordNet 3.0, for METEOR; default: in the data")
 
 if __name__ == "__main__":
     run(main, options)

@@ -27,8 +27,8 @@ def texts() -> list[str]:
     return list(dict.fromkeys(random_sentences(200, 13, seed=2)))[:60]
 
 
-def beside(name: str, texts: list[str], wordnet: Path | None = None) -> dict[str, Any]:
-    return benchmark.beside_peers(name, texts, 80, 2, [1, 2], wordnet)
+def beside(name: str, texts: list[str]) -> dict[str, Any]:
+    return benchmark.beside_peers(name, texts, 80, 2, [1, 2])
 
 
 def assert_record(record: dict[str, Any], peers: list[str], n: int) -> None:
@@ -51,12 +51,13 @@ def test_peers_agree(name: str, texts: list[str]) -> None:
 
 
 @pytest.mark.mirror
-def test_nltks_meteor_agrees() -> None:
+def test_nltks_meteor_agrees(monkeypatch: pytest.MonkeyPatch) -> None:
     wordnet = mirror("nltk/wordnet.zip")
+    monkeypatch.setenv("REFLESS_WORDNET", str(wordnet))
     real, about = real_texts(wordnet.parents[1])
     assert about["real"]
     assert about["different"] == len(real) > 20_000
-    assert_record(beside("meteor.nltk39", take(real, 40), wordnet), ["nltk"], 20)
+    assert_record(beside("meteor.nltk39", take(real, 40)), ["nltk"], 20)
 
 
 def test_bert_score_agrees(texts: list[str]) -> None:

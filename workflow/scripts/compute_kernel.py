@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from snakemake.script import snakemake
 
 from refless.data.obtain import verify_resources
 from refless.data.task import read_task

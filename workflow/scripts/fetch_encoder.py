@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from snakemake.script import snakemake
 
 from refless.data.encoders import fetch_encoder
 from refless.data.places import Places
