@@ -16,7 +16,7 @@ from refless.report.tables import publish
 
 with job(snakemake):
     params = snakemake.params
-    numbers, notes = read_estimates(snakemake.input.get("estimates"), params.settings)
+    numbers, notes = read_estimates(next(iter(snakemake.input.estimates), None), params.settings)
     published = read_published(snakemake.input.published, KEYS)
     settings, changes = Settings(**params.thresholds), params.settings["changes"]
     for name, table in {
