@@ -48,7 +48,7 @@ LEFT_OUT = Reason(
 NO_DATA_SET = Reason(
     "no_data_set",
     "no data set of the configuration takes part in this",
-    "name it in the `experiments` of one",
+    "add it to the `experiments` of one under `data`",
 )
 
 
