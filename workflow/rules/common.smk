@@ -149,9 +149,9 @@ def module(kernel):
     return f"kernels/{kernel.partition('.')[0]}.py"
 
 
-def raw_files(wildcards):
+def raw_files(task):
     """The raw files of a data set by the loader's names: fetched ones, or a user's own."""
-    files = SETTINGS.data[wildcards.task].files
+    files = SETTINGS.data[task].files
     return {
         name: f"resources/data/{path}" if path in SOURCES else path
         for name, path in files.items()
@@ -356,3 +356,34 @@ def pareto_models():
         settings = {"taus": taus, "folds": PARETO.folds, "seed": PARETO.seed}
         found[name] = {"kernel": kernel, "tau": tau, "settings": settings}
     return found
+
+
+# ---- essays
+
+ESSAYS = NEIGHBORS.essays
+ESSAY_TASKS = SETTINGS.tasks("essays")  # one at most
+ESSAY_OPTIONS = SETTINGS.data[ESSAY_TASKS[0]].options if ESSAY_TASKS else {}
+ESSAY_SUM_SETTINGS = {
+    "selection": {
+        "test_set": ESSAYS.test_set,
+        "fewest": ESSAYS.sentences.fewest,
+        "most": ESSAYS.sentences.most,
+    },
+    "recipe": {
+        "reading": "quoted" if ESSAY_OPTIONS.get("quoting", True) else "unquoted",
+        "sentences": ESSAYS.sentences.rule,
+        "cut": ESSAYS.cut,
+        "raters": ESSAY_OPTIONS.get("raters", "both"),
+        "kernel": ESSAYS.kernel,
+        "tau": ESSAYS.tau,
+        "means": ESSAYS.means,
+    },
+}
+ESSAY_SETTINGS = {
+    **ESSAY_SUM_SETTINGS,
+    "changes": ESSAYS.sensitivity.model_dump(),
+    "left_out": ESSAYS.left_out,
+}
+ESSAY_THRESHOLDS = {"a": ESSAYS.min_neighbors, "b": ESSAYS.max_share, **BOOTSTRAP}
+ESSAY_KERNELS = sorted({module(k) for k in [ESSAYS.kernel, *ESSAYS.sensitivity.kernel]})
+AGREEMENT_TABLES = [f"bleu_neighbors_table{n}" for n in (1, 2, 3)]
