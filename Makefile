@@ -50,8 +50,8 @@ docs: $(VENV)/core.done ## renew what is made: the README's tables, docs/setting
 	$(BIN)/python -m refless.settings > docs/settings.md
 
 benchmark: $(VENV)/dev.done ## how fast kernels and ΔBLEU are here (BENCHMARK=--record: for the README)
-	$(BIN)/python workflow/scripts/benchmark_kernels.py $(BENCHMARK)
-	$(BIN)/python workflow/scripts/benchmark_delta_bleu.py $(BENCHMARK)
+	$(BIN)/python -m benchmarks.kernels $(BENCHMARK)
+	$(BIN)/python -m benchmarks.delta_bleu $(BENCHMARK)
 
 lock: ## renew the locks (needs uv)
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header \

@@ -665,7 +665,7 @@ mirror = [
 
 @pytest.fixture(scope="module")
 def huse() -> tuple[pd.DataFrame, pd.DataFrame]:
-    data = sources.load("huse_summarization", path=HUSE)
+    data = sources.load("huse", "huse_summarization", {"path": HUSE})
     return data.texts, data.ratings
 
 

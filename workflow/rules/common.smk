@@ -18,8 +18,9 @@ os.environ["PATH"] = os.pathsep.join(
 )
 
 from refless.availability import Facts, Plan, needs
-from refless.data.fetch import read_sources
+from refless.data.raw_files import read_sources
 from refless.data.obtain import (
+    every_kernel,
     gather_facts,
     groups,
     places_of,
@@ -50,6 +51,7 @@ except ReflessError as error:
     raise WorkflowError(str(error)) from None
 os.environ["REFLESS_PLAN"] = FACTS.to_json()
 os.environ["REFLESS_MIRROR"] = PLACES.mirror
+os.environ["REFLESS_NETWORK"] = "on" if PLACES.network else "off"
 
 NEIGHBORS = SETTINGS.bleu_neighbors
 BLEU = NEIGHBORS.models["bleu"]
@@ -181,14 +183,29 @@ def kernel_parameters(wildcards):
 
 def fetchable():
     """Every raw file and encoder that this run can have."""
-    paths = {path for entry in SETTINGS.data.values() for path in entry.files.values()}
-    known = [
-        f"resources/data/{path}" for path in SOURCES if PLACES.reaches(SOURCES[path])
+    files = [
+        f"resources/data/{path}"
+        for path, source in SOURCES.items()
+        if PLACES.at_hand(source) or source.access == "url"
     ]
-    kernels = [
-        kernel for kernel in SETTINGS.all_kernels() if not FACTS.kernels.get(kernel)
-    ]
-    return list(dict.fromkeys(known + resource_files(*kernels)))
+    kernels = [k for k in every_kernel(SETTINGS) if not FACTS.kernels.get(k)]
+    return list(dict.fromkeys(files + resource_files(*kernels)))
+
+
+def shippable():
+    """What this run computes of what may be shipped: everything that the plan knows."""
+    return PLAN.computed(
+        path
+        for need in needs(SETTINGS)
+        for path in expand(
+            need,
+            task=list(SETTINGS.data),
+            source=TASKS,
+            target=TASKS,
+            kernel=every_kernel(SETTINGS),
+            name=[],
+        )
+    )
 
 
 # What the tables, the sweeps and the curves of BLEU Neighbors are told.

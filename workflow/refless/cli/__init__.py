@@ -124,7 +124,7 @@ def _score(arguments: argparse.Namespace) -> None:
         options["wordnet"] = arguments.wordnet
     # Embeddings share BERTScore's code, whose error names BERTScore.
     if family == "embedding" and (reason := lacking(arguments.kernel)):
-        raise KernelError(reason)
+        raise KernelError(reason.sentence, remedy=reason.remedy)
     tau = arguments.tau
     if tau is None:
         module_path(arguments.kernel)  # an unknown kernel is another error

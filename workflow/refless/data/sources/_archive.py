@@ -64,6 +64,8 @@ def read_members(path: str | Path, wanted: Collection[str]) -> dict[str, bytes]:
 
 def _safe(member: tarfile.TarInfo, path: str | Path) -> str:
     """The member's file name, if nothing is wrong with its whole name and its kind."""
+    # tarfile's own filter is made for unpacking: it mends absolute names, and lets links inside
+    # the archive and backslashes pass. Here the whole archive is refused.
     name = PurePosixPath(member.name.replace("\\", "/"))
     if name.is_absolute() or ".." in name.parts:
         raise FormatError(

@@ -30,7 +30,6 @@ from refless.data.sources._reading import (
 )
 from refless.errors import FormatError
 
-TASKS = ("asap_sas",)
 RATERS = ("both", "first")
 SETS = 10
 TOP = 3  # of the scale, for every set

@@ -19,8 +19,6 @@ from refless.data.sources import mr
 from refless.data.sources._reading import REFETCH, lines, read_text, shorten, text_fault
 from refless.errors import FormatError
 
-TASKS = ("bagel",)
-
 _FULL = re.compile(r"FULL_DA\s*=\s*(.*)")
 _ABSTRACT = re.compile(r"ABSTRACT_DA\s*=\s*(.*)")
 _UTTERANCE = re.compile(r'->\s*"(.*)"\s*;?')

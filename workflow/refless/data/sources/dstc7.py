@@ -38,7 +38,6 @@ from refless.data.sources._reading import (
 )
 from refless.errors import FormatError
 
-TASKS = ("dstc7",)
 QUALITIES = ("relevance_informativeness_mean", "relevance", "informativeness")
 UNITS = ("pair", "wording", "output")
 LOW, HIGH = 1, 5

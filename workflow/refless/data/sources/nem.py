@@ -25,7 +25,6 @@ from refless.data.sources._reading import (
 )
 from refless.errors import FormatError
 
-TASKS = ("nem",)
 DATASETS = {"BAGEL": "bagel", "SFRES": "sfrest", "SFHOT": "sfhot"}
 SYSTEMS = {"Dusek": "TGen", "LOLS": "LOLS", "WEN": "RNNLG"}
 MEDIANS = ("informativeness", "naturalness", "quality")
