@@ -11,8 +11,8 @@ from refless.report import figures
 with job(snakemake):
     params = snakemake.params
     drawn = draw(
-        snakemake.input.get("curve"),
-        snakemake.input.get("outputs"),
+        next(iter(snakemake.input.get("curve", [])), None),
+        next(iter(snakemake.input.get("outputs", [])), None),
         snakemake.input.get("predictions", []),
         snakemake.input.table,
         params.settings,

@@ -12,7 +12,7 @@ with job(snakemake):
     write_tables(
         params.experiment,
         Path(snakemake.output[0]).with_suffix(""),
-        snakemake.input.get("outputs"),
+        next(iter(snakemake.input.get("outputs", [])), None),
         snakemake.input.get("predictions", []),
         snakemake.input.published,
         params.settings,

@@ -16,7 +16,7 @@ with job(snakemake):
     folder = Path(snakemake.output[0]).parent
     counts, provenance, notes, made, refused = None, "", [], {}, []
     if snakemake.input.get("outputs"):
-        about = read_outputs(snakemake.input.outputs, params.settings).about
+        about = read_outputs(snakemake.input.outputs[0], params.settings).about
         counts, provenance = about["facts"]["counts"], about["provenance"]
         notes = about["facts"]["notes"]
         made, refused = read_predictions(

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -34,9 +35,16 @@ from refless.experiments.rnn_qe.outputs import (
     own_shares,
     to_scale,
 )
-from refless.experiments.rnn_qe.stored import predictions_note, training_note
+from refless.experiments.rnn_qe.stored import (
+    predictions_note,
+    read_outputs,
+    read_predictions,
+    training_note,
+)
 from refless.models.rnn_qe.names import APART, CONFIGURATIONS, CROSS, PAPER, SETUPS, names
-from refless.report.published import beside_published
+from refless.report.published import beside_published, read_published
+from refless.report.tables import publish
+from refless.store.signatures import signature_note
 from refless.store.signed import Signed
 from refless.statistics import (
     draw_weights,
@@ -519,3 +527,64 @@ def _tests(rows: list[dict[str, Any]], experiment: str) -> pd.DataFrame:
     columns = [c for c in TEST_COLUMNS if experiment in CROSS or "configuration" not in c]
     table = pd.DataFrame(rows, columns=columns)
     return table.assign(note=pd.Series([[] for _ in rows], dtype=object))
+
+
+# ---- files ---------------------------------------------------------------------------------------
+
+
+def write_tables(
+    experiment: str,
+    stem: str | Path,
+    outputs: str | Path | None,
+    predictions: Sequence[str | Path],
+    published: str | Path,
+    settings: Mapping[str, Any],
+    kernels: Mapping[str, str],
+    bootstrap: Mapping[str, int],
+    missing: Sequence[Mapping[str, Any]],
+) -> None:
+    """Publish table 3, 4 or 5 and its tests.
+
+    Parameters
+    ----------
+    experiment, kernels : see `table`
+    stem : the table's path without ending; the tests are put beside it
+    outputs, predictions : signed files (`refless.experiments.rnn_qe.stored`), those that there are
+    published : the paper's table
+    settings : ``data`` and ``neighbors``, see `refless.experiments.rnn_qe.stored.write_outputs`
+    bootstrap : draws and seed
+    missing : why others cannot be had, see `refless.report.tables.publish`
+
+    Raises
+    ------
+    FormatError, StaleError : as `refless.store.signed.read`.
+    """
+    stem, drawn = Path(stem), Bootstrap(**bootstrap)
+    keys = ["setup", "configuration"] if experiment in CROSS else ["setup"]
+    paper = read_published(published, keys)
+    facts = {**settings["data"], **bootstrap, "seen": "an unknown share"}
+    notes: list[str] = []
+    if outputs is None:
+        made, tests = table(experiment, None, {}, paper, kernels, drawn)
+    else:
+        file = read_outputs(outputs, settings)
+        counts = file.about["facts"]["counts"]
+        facts["seen"] = _seen(experiment, counts)
+        texts = file.about["made_from"]["texts"]
+        usable, refused = read_predictions(predictions, settings["data"], texts)
+        missing = [*missing, *refused]
+        found, lines = given(usable, counts, settings["data"]["synthesise"])
+        notes = [signature_note(one, file.about) for one in file.about["signatures"]]
+        notes += [*file.about["facts"]["notes"], *lines]
+        made, tests = table(
+            experiment, file.content, found, paper, kernels, drawn, file.about["provenance"]
+        )
+    publish(stem.name, made, stem.parent, missing=missing, facts=facts, notes=notes)
+    publish(f"{stem.name}_williams", tests, stem.parent, facts=facts, notes=notes)
+
+
+def _seen(experiment: str, counts: Mapping[str, Any]) -> str:
+    """Share of the test outputs that stand in the training part, delexicalised; of tables 4 and 5,
+    in each configuration."""
+    shares = [found["seen"] for name, found in counts["cross"].items() if experiment in name]
+    return ", ".join(f"{share:.0%}" for share in shares or [counts["seen"]])
