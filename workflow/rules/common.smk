@@ -334,6 +334,7 @@ QE_SETTINGS = {
     },
     "curve": RNN_QE.curve.model_dump(),
 }
+QE_AT_HAND = [kernel for kernel, _ in QE_SETTINGS["neighbors"]["kernels"].values()]
 
 
 def training_names(*experiments):

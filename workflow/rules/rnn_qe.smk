@@ -6,7 +6,7 @@
 rule score_rnn_qe_outputs:
     input:
         ratings(*RATED, *REFERENCES),
-        resource_files(*QE_KERNELS.values()),
+        resource_files(*QE_AT_HAND),
     output:
         outputs="results/{paper}/outputs.csv",
         curve="results/{paper}/curve.csv",
@@ -26,8 +26,8 @@ rule score_rnn_qe_outputs:
         rated=f"results/ratings/{''.join(RATED)}",
         references=[f"results/ratings/{task}" for task in REFERENCES],
         settings=QE_SETTINGS,
-        options=kernel_options(*QE_KERNELS.values()),
-        code=code("score_rnn_qe_outputs.py", *map(module, QE_KERNELS.values())),
+        options=kernel_options(*QE_AT_HAND),
+        code=code("score_rnn_qe_outputs.py", *map(module, QE_AT_HAND)),
     script:
         "../scripts/score_rnn_qe_outputs.py"
 
