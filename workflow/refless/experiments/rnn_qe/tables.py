@@ -322,7 +322,9 @@ def compared(a: Predictor, b: Predictor, truth: Array) -> list[dict[str, Any]]:
                 "t": t,
                 "p_value": p,
                 "n": len(truth),
-                "provenance": "shipped" if "shipped" in (a.provenance, b.provenance) else "computed",
+                "provenance": "shipped"
+                if "shipped" in (a.provenance, b.provenance)
+                else "computed",
             }
         )
     return rows
@@ -355,7 +357,9 @@ def table(
         rows = [_without_numbers(experiment, row) for row in published.to_dict("records")]
         return _finish(rows, published, experiment), _tests([], experiment)
     if experiment in CROSS:
-        rows, tests = _three_configurations(experiment, outputs, given, kernels, bootstrap, provenance)
+        rows, tests = _three_configurations(
+            experiment, outputs, given, kernels, bootstrap, provenance
+        )
     else:
         predictors = _predictors(experiment, outputs, given, kernels, provenance)
         ids = outputs["id"].tolist()
@@ -486,9 +490,7 @@ def _mark(rows: list[dict[str, Any]], tests: pd.DataFrame) -> None:
         row["p_better_than_configuration_1"] = p.get(key, np.nan)
 
 
-def _finish(
-    rows: list[dict[str, Any]], published: pd.DataFrame, experiment: str
-) -> pd.DataFrame:
+def _finish(rows: list[dict[str, Any]], published: pd.DataFrame, experiment: str) -> pd.DataFrame:
     keys = ["setup", "configuration"] if experiment in CROSS else ["setup"]
     # the paper's values stand beside what is like the paper
     like = [row for row in rows if row["reading"] != APART]

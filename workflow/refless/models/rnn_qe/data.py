@@ -78,9 +78,7 @@ class DataSettings:
         ------
         SettingError : an unknown experiment.
         """
-        columns = dict(
-            zip(CROSS, (("dataset", self.domain), ("system", self.system)), strict=True)
-        )
+        columns = dict(zip(CROSS, (("dataset", self.domain), ("system", self.system)), strict=True))
         if experiment not in columns:
             raise SettingError(f"no experiment {experiment!r}; choose one of {', '.join(CROSS)}")
         return columns[experiment]
@@ -405,9 +403,7 @@ def smaller(splits: Sequence[Split], size: int, subset: int, seed: int) -> list[
     ]
 
 
-def splits_of(
-    rated: pd.DataFrame, name: str, settings: DataSettings, subsets: int
-) -> list[Split]:
+def splits_of(rated: pd.DataFrame, name: str, settings: DataSettings, subsets: int) -> list[Split]:
     """The splits behind a name (see `tables`): five folds, or one split of tables 4 and 5; of a
     learning curve five folds for each subset."""
     prefix = name.rpartition("setup")[0].rstrip("_")
