@@ -702,7 +702,9 @@ def test_shipped_numbers_of_usr_are_what_the_code_computes() -> None:
 def test_the_trial_on_dstc7_comes_out() -> None:
     """Numbers of a trial by others, on the same data: what each unweighted regime gives."""
     path = mirrored("dstc7/dstc7-task2-human_eval.tgz")
-    counted = Counted(read_dialogues(load("dstc7", "dstc7", {"path": path}, {"unit": "output"}).texts), 2)
+    counted = Counted(
+        read_dialogues(load("dstc7", "dstc7", {"path": path}, {"unit": "output"}).texts), 2
+    )
     cells = [
         Cell("bleu", SINGLE, "floor"),
         Cell("bleu", HIGH, "floor"),
