@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-from snakemake.script import snakemake
-
 from refless.experiments.rnn_qe.data_size import draw
 from refless.job import job
 from refless.report import figures

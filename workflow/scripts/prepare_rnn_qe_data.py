@@ -1,7 +1,5 @@
 """Training, validation and test data of RNN-QE, one signed CSV a fold. Stage: prediction."""
 
-from snakemake.script import snakemake
-
 from refless.experiments.rnn_qe.stored import write_data
 from refless.job import job
 

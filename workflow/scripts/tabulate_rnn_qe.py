@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-from snakemake.script import snakemake
-
 from refless.experiments.rnn_qe.tables import write_tables
 from refless.job import job
 

@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-from snakemake.script import snakemake
-
 from refless.experiments.rnn_qe.counts import count_notes, table1, table2
 from refless.experiments.rnn_qe.stored import predictions_note, read_outputs, read_predictions
 from refless.experiments.rnn_qe.training import training_table

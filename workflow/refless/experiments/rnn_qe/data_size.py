@@ -87,7 +87,8 @@ def all_curves(
             size = curve.loc[curve["reading"] == name, "size"].max()
             last = {"model": "rnn_qe", "reading": name, "size": size, "subset": 0}
             parts.append(row[["pearson", "spearman"]].astype(float).to_frame().T.assign(**last))
-    published = {name: float(whole.loc["", f"paper_{name}"]) for name in ("pearson", "spearman")}
+    paper = whole.loc[[""]].iloc[0]
+    published = {name: float(paper[f"paper_{name}"]) for name in ("pearson", "spearman")}
     return pd.concat(parts), published
 
 

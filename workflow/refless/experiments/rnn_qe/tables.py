@@ -44,8 +44,6 @@ from refless.experiments.rnn_qe.stored import (
 from refless.models.rnn_qe.names import APART, CONFIGURATIONS, CROSS, PAPER, SETUPS, names
 from refless.report.published import beside_published, read_published
 from refless.report.tables import publish
-from refless.store.signatures import signature_note
-from refless.store.signed import Signed
 from refless.statistics import (
     draw_weights,
     interval,
@@ -55,6 +53,8 @@ from refless.statistics import (
     weighted_pearson,
     williams,
 )
+from refless.store.signatures import signature_note
+from refless.store.signed import Signed
 
 Array = np.ndarray
 
@@ -181,8 +181,16 @@ def baselines(outputs: pd.DataFrame, provenance: str) -> list[Predictor]:
         for reading in ("floor", "nearest"):
             nearest = reading == "nearest"
             values = metric_on_scale(raw, TOPS[name], nearest)
-            why = {"notes": NOTES[reading]} if nearest else {"differs": differs}
-            found.append(Predictor(name, reading, [values], provenance=provenance, **why))
+            found.append(
+                Predictor(
+                    name,
+                    reading,
+                    [values],
+                    provenance=provenance,
+                    notes=NOTES[reading] if nearest else (),
+                    differs=() if nearest else differs,
+                )
+            )
     return found
 
 
@@ -373,8 +381,8 @@ def table(
     return _finish(rows, published, experiment), _tests(tests, experiment)
 
 
-def _without_numbers(experiment: str, published: Mapping[str, Any]) -> dict[str, Any]:
-    row = {"reading": "", "provenance": "", "note": [], "setup": published["setup"]}
+def _without_numbers(experiment: str, published: Mapping[Any, Any]) -> dict[str, Any]:
+    row = {"setup": published["setup"], "reading": "", "provenance": "", "note": [], "differs": []}
     prefix = ""
     if experiment in CROSS:
         row["configuration"] = published["configuration"]
@@ -458,7 +466,7 @@ def _section(
     for predictor in predictors:
         row: dict[str, Any] = {"setup": predictor.setup, "reading": predictor.reading}
         row |= {name: getattr(predictor, name) for name in ("training", "kernel", "provenance")}
-        row["note"] = list(predictor.notes)
+        row |= {"note": list(predictor.notes), "differs": []}
         row["uses_references_of_test_instances"] = int(predictor.setup in WITH_REFERENCES)
         row[OWN_REFERENCES] = predictor.own_references
         if predictor.by_seed:
@@ -503,9 +511,10 @@ def _finish(rows: list[dict[str, Any]], published: pd.DataFrame, experiment: str
         ],
         ignore_index=True,
     )
-    for i, row in enumerate(table.to_dict("records")):
-        if isinstance(row.get("differs"), list) and row["agreement"] != "equal":
-            table.at[i, "note"] = [*row["differs"], *row["note"]]
+    table["note"] = [
+        [*(() if row["agreement"] == "equal" else row["differs"]), *row["note"]]
+        for row in table.to_dict("records")
+    ]
     shown = [*keys, "reading"]
     for name in VALUES:
         shown += [name, f"{name}_low", f"{name}_high", f"{name}_sd", f"paper_{name}"]

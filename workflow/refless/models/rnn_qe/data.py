@@ -1,8 +1,8 @@
 """Training data of the six set-ups: rated outputs, and human references and errors on top.
 
-Stage: prediction (data of RNN-QE). In: rated outputs of one data set, human references of others:
-the column ``dataset`` of an output names the data set that has its references. Out: for each split a
-table of `COLUMNS`, one row an instance:
+Stage: prediction (data of RNN-QE). In: rated outputs of one data set, human references of others;
+the column ``dataset`` of an output names the data set that has its references. Out: for each split
+a table of `COLUMNS`, one row an instance:
 
 ======  ==========================================================================================
 id      the rated output's; of a synthetic row ``<why>:<source row>:e<errors>``, why being
@@ -19,7 +19,8 @@ rating  1..6
 Set-ups, each with all of the one before it, where the paper's text and its numbers differ
 (``synthesise``): 1 the rated training outputs alone; 2 errors in them; 3 human references of
 their MRs; 4 the training parts of the source sets that have parts; 5 references of the test items;
-6 all parts of the source sets. Every text that is added comes five times: as it is, and with 1 to 4 errors.
+6 all parts of the source sets. Every text that is added comes five times: as it is, and with 1 to 4
+errors.
 
 What gives the sizes that the paper prints, and stands in the code that the authors published
 (github.com/tuetschek/ratpred, July 2017) but not in the text: in cross-validation, outputs and
@@ -63,7 +64,7 @@ class DataSettings:
 
     seed : of the folds and of the synthetic errors
     synthesise : one of `SYNTHESISE`
-    domain, system : the values of the columns ``dataset`` and ``system`` that tables 4 and 5 test on
+    domain, system : values of the columns ``dataset`` and ``system``, which tables 4 and 5 test on
     """
 
     seed: int
@@ -102,7 +103,7 @@ class Texts:
     """What the splits are made of, delexicalised.
 
     rated : `RATED_COLUMNS`, and mr and words (see `delexicalise`)
-    references : `REFERENCE_COLUMNS` and ``part`` (train, valid or test; empty without parts), mr, words
+    references : `REFERENCE_COLUMNS` and ``part`` (train, valid, test or empty), mr, words
     """
 
     rated: pd.DataFrame
