@@ -1,6 +1,6 @@
 """The recorded benchmarks as tidy tables, for the report.
 
-Stage: table. In: the records of ``resources/benchmarks``, as the scripts ``benchmark_*.py`` leave
+Stage: table. In: the records of ``resources/benchmarks``, as the scripts of ``benchmarks`` leave
 them with ``--record``. Out: a table of peers beside ours, and one of growth with the texts.
 
 Nothing is measured here: a report shows what was recorded, with its date, machine and load.
@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from refless.errors import FormatError
@@ -42,10 +43,10 @@ def beside_peers(records: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
 
     Returns
     -------
-    `PEER_COLUMNS`, `PLACE_COLUMNS` and ``note``, a row for each peer, number of threads and task.
-    ``one`` is what the microseconds (medians over runs, by the clock) are for; ``times_as_fast`` is
-    the median of the ratios of single runs, ``_low`` the least and ``_high`` the greatest of them,
-    all of `_DIGITS` digits; NaN where a record has none.
+    `PEER_COLUMNS`, `PLACE_COLUMNS`, ``provenance`` and ``note``, a row for each peer, number of
+    threads and task. ``one`` is what the microseconds (medians over runs, by the clock) are for;
+    ``times_as_fast`` is the median of the ratios of single runs, ``_low`` the least and ``_high``
+    the greatest of them, all of `_DIGITS` digits; NaN where a record has none.
 
     Raises
     ------
@@ -58,7 +59,7 @@ def beside_peers(records: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
             with _complete(name):
                 shared = {"part": PARTS[name], **_place(records[name]["machine"])}
                 rows += [{**shared, **row} for row in read(records[name])]
-    return _table(rows, [*PEER_COLUMNS, *PLACE_COLUMNS, "note"])
+    return _table(rows, PEER_COLUMNS)
 
 
 def growth(record: Mapping[str, Any]) -> pd.DataFrame:
@@ -66,8 +67,9 @@ def growth(record: Mapping[str, Any]) -> pd.DataFrame:
 
     Returns
     -------
-    `GROWTH_COLUMNS`, `PLACE_COLUMNS` and ``note``. ``texts`` is the number of candidates, and of as
-    many training texts; ``memory_before_mb`` is what of the peak was there before.
+    `GROWTH_COLUMNS`, `PLACE_COLUMNS`, ``provenance`` and ``note``. ``texts`` is the number of
+    candidates, and of as many training texts; ``memory_before_mb`` is what of the peak was there
+    before.
 
     Raises
     ------
@@ -90,10 +92,10 @@ def growth(record: Mapping[str, Any]) -> pd.DataFrame:
                     "peak_memory_mb": one["peak_bytes"] / 1e6,
                     "memory_before_mb": one["peak_bytes_before"] / 1e6,
                     **place,
-                    "note": f"{_runs(one['seconds'])}, {one['threads']} thread",
+                    "note": [f"{_runs(one['seconds'])}, {one['threads']} thread"],
                 }
             )
-    return _table(rows, [*GROWTH_COLUMNS, *PLACE_COLUMNS, "note"])
+    return _table(rows, GROWTH_COLUMNS)
 
 
 @contextmanager
@@ -105,7 +107,7 @@ def _complete(name: str) -> Iterator[None]:
         raise FormatError(
             f"is no record of this benchmark: {error!r}",
             path=f"resources/benchmarks/{name}.json",
-            remedy="record it anew (its script in workflow/scripts, with --record)",
+            remedy="record it anew (its script in benchmarks, with --record)",
         ) from error
 
 
@@ -113,9 +115,9 @@ def _kernels(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     for one in record["peers"]:
         own = {(row["what"], row["threads"]): row["seconds"] for row in one["ours"]}
         peers = {(row["peer"], row["threads"]): row["seconds"] for row in one["peers"]}
-        texts = f"{one['n']:,} x {one['n']:,} texts, {_runs(one['ours'][0]['seconds'])}"
+        notes = [f"{one['n']:,} x {one['n']:,} texts, {_runs(one['ours'][0]['seconds'])}"]
         if one.get("from_parts"):
-            texts += "; put together from encoding and matching, which were timed apart"
+            notes.append("put together from encoding and matching, which were timed apart")
         for ratio in one["ratios"]:
             peer = peers[ratio["peer"], ratio["peer_threads"]]
             ours = own[ratio["what"], ratio["threads"]]
@@ -130,11 +132,11 @@ def _kernels(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 "peer_microseconds": 1e6 * statistics.median(peer),
                 "our_microseconds": 1e6 * statistics.median(ours),
                 **_ratio(None if lost else ratio),
-                "note": texts + ("; the ratio is lost in noise" if lost else ""),
+                "note": [*notes, "the ratio is lost in noise"] if lost else notes,
             }
     yield from _floor(record)
     for kernel, reason in record["left_out"].items():
-        yield {"what": kernel, "note": f"left out: {reason}"}
+        yield {"what": kernel, "note": [f"left out: {reason}"]}
 
 
 def _floor(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -158,7 +160,7 @@ def _floor(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                     "most": 1 / ratio["least"],
                 }
             ),
-            "note": "no package: what merely reading them from a finished index takes",
+            "note": ["no package: what merely reading them from a finished index takes"],
         }
 
 
@@ -175,8 +177,10 @@ def _delta_bleu(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             "peer_microseconds": 1e6 * statistics.median(row["alone"]),
             "our_microseconds": 1e6 * statistics.median(spent) / record["scores"],
             **_ratio({"median": statistics.median(ratio), "least": min(ratio), "most": max(ratio)}),
-            "note": f"{record['scores']:,} scores of {record['texts']['source']}, counting"
-            f" included, {_runs(ratio)}",
+            "note": [
+                f"{record['scores']:,} scores of {record['texts']['source']}, counting included,"
+                f" {_runs(ratio)}"
+            ],
         }
 
 
@@ -195,7 +199,10 @@ def _rnn_qe(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             "peer_microseconds": 1e6 / peer,
             "our_microseconds": 1e6 / rates[ours],
             **_ratio({"median": ratio["clock"]}),
-            "note": f"the faster of the two ways of the peer; medians of {record['runs']} runs",
+            "note": [
+                "the faster of the two ways of the peer",
+                f"medians of {record['runs']} runs",
+            ],
         }
 
 
@@ -224,7 +231,8 @@ def _runs(seconds: Sequence[float]) -> str:
 
 def _table(rows: list[dict[str, Any]], columns: list[str]) -> pd.DataFrame:
     """The rows in these columns, measured numbers to a few digits; whole numbers stay whole."""
-    table = pd.DataFrame(rows, columns=columns)
+    columns = [*columns, *PLACE_COLUMNS]
+    table = pd.DataFrame(rows, columns=[*columns, "note"])
     for name in columns:
         kind = table[name].dtype.kind
         if name in ("threads", "peer_threads", "cores", "texts"):
@@ -233,4 +241,6 @@ def _table(rows: list[dict[str, Any]], columns: list[str]) -> pd.DataFrame:
             table[name] = [
                 value if pd.isna(value) else float(f"{value:.{_DIGITS}g}") for value in table[name]
             ]
+    # recorded before, elsewhere; what was left out has no place
+    table.insert(len(columns), "provenance", np.where(table["date"].isna(), "", "shipped"))
     return table

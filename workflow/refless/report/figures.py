@@ -129,9 +129,7 @@ def threshold_figure(
     return figure
 
 
-def _shade_above(
-    axes: Sequence[Axes], looks: Looks, human: dict[str, float], top: float
-) -> None:
+def _shade_above(axes: Sequence[Axes], looks: Looks, human: dict[str, float], top: float) -> None:
     """Shade the region above each task's average annotator."""
     low, high = axes[0].get_ylim()
     high = max(high, top + 0.06 * (top - low))
@@ -143,9 +141,7 @@ def _shade_above(
         ax.set_ylim(low, high)
 
 
-def _legend(
-    figure: Figure, tasks: Sequence[str], looks: Looks, human: dict[str, float]
-) -> None:
+def _legend(figure: Figure, tasks: Sequence[str], looks: Looks, human: dict[str, float]) -> None:
     """A legend below the panels: a column a task, its curve and below it what is shaded for it."""
     handles, labels = figure.axes[0].get_legend_handles_labels()
     entries = []
@@ -244,7 +240,7 @@ def delta_bleu_figure(numbers: dict[str, pd.DataFrame]) -> Figure:
         for ax, kind in zip(line, titles, strict=True):
             _metric_lines(ax, kind, table[table["kind"] == kind])
             ax.axhline(0, color="0.7", lw=0.8, zorder=0)
-        line[0].set_ylabel(f"{looks[task]["name"]}\nSpearman's $\\rho$")
+        line[0].set_ylabel(f"{looks[task]['name']}\nSpearman's $\\rho$")
         line[0].invert_xaxis()
         line[1].set_xscale("log")
         sizes = sorted(table.loc[table["kind"] == "unit", "unit"].unique())
@@ -345,27 +341,6 @@ def set_heat_maps(table: pd.DataFrame, titles: dict[str, str]) -> Figure:
         ax.set_ylabel("test essays of set (their number)")
         if rho.isna().all(axis=None):
             ax.text(0.5, 0.5, "not available", transform=ax.transAxes, ha="center", va="center")
-    return figure
-
-
-def resource_figure(table: pd.DataFrame) -> Figure:
-    """Seconds and peak memory by rule (`refless.store.provenance.RESOURCE_COLUMNS`), the longest on top.
-
-    Bars of time are wall time, summed over a rule's jobs; the mark is the CPU time.
-    """
-    style()
-    table = table.iloc[::-1]
-    figure, (left, right) = plt.subplots(
-        1, 2, figsize=(8.2, 0.9 + 0.22 * max(len(table), 1)), sharey=True
-    )
-    place = np.arange(len(table))
-    left.barh(place, table["seconds"], color=PALETTE[0], label="wall time")
-    left.plot(table["cpu_seconds"], place, "k|", markersize=7, label="CPU time")
-    left.set_yticks(place, table["rule"], fontsize=7)
-    left.set_xlabel("seconds, all jobs of the rule")
-    left.legend(loc="lower right", frameon=False, fontsize=8)
-    right.barh(place, table["peak_memory_mb"], color=PALETTE[2])
-    right.set_xlabel("peak memory of a job, MB")
     return figure
 
 

@@ -15,6 +15,8 @@ caption    what one sees, and how to read it; ``{name}`` is filled in with facts
 figure     true for a figure
 with       the table that the same rule makes, and under whose target it stands
 match      of a table: name in a reason's ``of`` -> column, where the two differ
+cells      of a table with published values: the columns that name a row of the paper; the report
+           counts the first row of each. Without it, each row is one of the paper.
 columns    of a table: column -> how Markdown shows it (`Column`); others are in the CSV alone
 sections   of a table: the parts of its Markdown (`Section`); by default one with all rows
 =========  ======================================================================================
@@ -86,6 +88,7 @@ class Entry:
     figure: bool = False
     made_with: str = ""
     match: dict[str, str] = field(default_factory=dict)
+    cells: tuple[str, ...] = ()
     columns: dict[str, Column] = field(default_factory=dict)
     sections: tuple[Section, ...] = (Section(),)
 
@@ -119,6 +122,7 @@ def _entry(name: str, raw: dict[str, Any]) -> Entry:
     raw = dict(raw)
     raw["caption"] = " ".join(raw.get("caption", "").split())
     raw["made_with"] = raw.pop("with", "")
+    raw["cells"] = tuple(raw.get("cells", ()))
     raw["columns"] = _columns(raw.get("columns", {}))
     if "sections" in raw:
         raw["sections"] = tuple(
