@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from refless.errors import FormatError
@@ -136,7 +135,7 @@ def _kernels(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             }
     yield from _floor(record)
     for kernel, reason in record["left_out"].items():
-        yield {"what": kernel, "note": [f"left out: {reason}"]}
+        yield {"what": kernel, "provenance": "", "note": [f"left out: {reason}"]}
 
 
 def _floor(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -232,7 +231,9 @@ def _runs(seconds: Sequence[float]) -> str:
 def _table(rows: list[dict[str, Any]], columns: list[str]) -> pd.DataFrame:
     """The rows in these columns, measured numbers to a few digits; whole numbers stay whole."""
     columns = [*columns, *PLACE_COLUMNS]
-    table = pd.DataFrame(rows, columns=[*columns, "note"])
+    # recorded before, elsewhere
+    rows = [{"provenance": "shipped", **row} for row in rows]
+    table = pd.DataFrame(rows, columns=[*columns, "provenance", "note"])
     for name in columns:
         kind = table[name].dtype.kind
         if name in ("threads", "peer_threads", "cores", "texts"):
@@ -241,6 +242,4 @@ def _table(rows: list[dict[str, Any]], columns: list[str]) -> pd.DataFrame:
             table[name] = [
                 value if pd.isna(value) else float(f"{value:.{_DIGITS}g}") for value in table[name]
             ]
-    # recorded before, elsewhere; what was left out has no place
-    table.insert(len(columns), "provenance", np.where(table["date"].isna(), "", "shipped"))
     return table

@@ -8,7 +8,6 @@ texts, Snakemake's benchmark files. Out: ``report.html``, which opens offline an
 from __future__ import annotations
 
 import base64
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +22,7 @@ from refless.store.files import whole_file, write_json
 from refless.store.tables import write_table
 
 TITLE = "refless: published numbers beside ours"
+ORIGINS = ("computed", "shipped", "not available")
 LARGEST_SVG = 1_000_000
 """Bytes of a drawing above which the report has its picture in pixels instead."""
 
@@ -100,7 +100,7 @@ def make_report(
         title=TITLE,
         papers=found,
         counts=_sum(paper.counts for paper in found),
-        origins=dict(_sum(about["provenance"] for about in abouts.values())),
+        origins=_sum((about["provenance"] for about in abouts.values()), ORIGINS),
         resources=read_view(cost),
         record=record,
     )
@@ -126,9 +126,7 @@ def _picture(stem: Path) -> str:
     return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
 
 
-def _sum(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
-    """Numbers added up by name; those of `VERDICTS` first, in their order."""
-    total: Counter[str] = Counter()
-    for one in counts:
-        total.update(one)
-    return {name: total[name] for name in sorted(total, key=[*VERDICTS, *sorted(total)].index)}
+def _sum(counts: Iterable[Mapping[str, int]], names: Iterable[str] = VERDICTS) -> dict[str, int]:
+    """Numbers added up by name."""
+    found = list(counts)
+    return {name: sum(one.get(name, 0) for one in found) for name in names}

@@ -38,9 +38,10 @@ document.addEventListener("click", event => {
   const head = event.target.closest("th[scope=col]");
   if (head) sort(head);
   const link = event.target.closest("a[href^='#']");
-  if (link) setTimeout(unfold, 0, link.hash.slice(1));
+  if (link && link.hash === location.hash) unfold(link.hash.slice(1));
 });
 document.addEventListener("input", event => {
   if (event.target.matches(".table > input")) filter(event.target);
 });
+addEventListener("hashchange", () => unfold(location.hash.slice(1)));
 unfold(location.hash.slice(1));

@@ -115,12 +115,7 @@ def read_view(path: str | Path, cells: Sequence[str] = ()) -> View:
         if not record.get("agreement") or of in seen:
             continue
         seen.add(of)
-        # that a p-value lies below a bound is a mark of the paper, and no value
-        counts.update(
-            cell.verdict
-            for column, cell in zip(columns, row, strict=True)
-            if column.compared and cell.verdict and not column.name.startswith("p_")
-        )
+        counts.update(cell.verdict for cell in row if cell.kind == "number" and cell.verdict)
     return View(columns, rows, {verdict: counts[verdict] for verdict in VERDICTS})
 
 
