@@ -5,25 +5,27 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: quickstart all test test-slurm torch slurm lint format lock ship readme benchmark clean help
+.PHONY: quickstart all test test-all test-slurm torch slurm lint format lock ship docs benchmark clean help
 .DEFAULT_GOAL := quickstart
 
 quickstart: $(VENV)/core.done ## tables, figures and report from what is at hand, without network
-	$(BIN)/snakemake --cores $(CORES) quickstart
+	$(BIN)/snakemake --cores $(CORES) --config numbers=auto -- quickstart
 
 all: $(VENV)/core.done ## the full reproduction: fetches the raw data and computes everything
 	$(BIN)/snakemake --cores $(CORES)
 
-test: $(VENV)/dev.done ## the tests; those that need real data want REFLESS_MIRROR
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
+test: $(VENV)/dev.done ## the tests: everything fast, side by side, in any order
+	$(BIN)/python -m pytest -m "not slow" -n auto --maxprocesses 4 --dist loadgroup
 
-test-slurm: $(VENV)/dev.done $(VENV)/slurm.done ## jobs through a real Slurm of one node (as root, on Debian)
-	$(BIN)/python -m pytest tests/slurm
+test-all: $(VENV)/dev.done ## the slow ones as well: killed runs, real data (REFLESS_MIRROR), browser, torch, Slurm
+	$(BIN)/python -m pytest -m "not slurm" -n auto --maxprocesses 4 --dist loadgroup
+	@if command -v slurmctld > /dev/null && [ "$$(id -u)" = 0 ]; then $(MAKE) test-slurm; \
+	else echo "Slurm's tests did not run: they want slurm-wlm and munge, and root"; fi
+
+test-slurm: $(VENV)/dev.done $(VENV)/slurm.done ## jobs through a real Slurm (as root, on Debian)
+	$(BIN)/python -m pytest -m slurm tests/slurm
 
 slurm: $(VENV)/slurm.done ## install Snakemake's plugins for clusters (docs/cluster.md)
-
-drills: $(VENV)/dev.done ## what happens when runs are killed, starved or fed rubbish, with a count
-	$(BIN)/python -m pytest -m drill
 
 torch: $(VENV)/torch.done ## install torch and an encoder, for the kernels bertscore.*
 
@@ -42,13 +44,14 @@ format: $(VENV)/dev.done ## put code and rules into their form
 ship: $(VENV)/core.done ## renew resources/shipped from results (needs the raw data)
 	$(BIN)/snakemake --cores $(CORES) ship
 
-readme: $(VENV)/core.done ## renew the README's tables from results
+docs: $(VENV)/core.done ## renew what is made: the README's tables, docs/settings.md
 	$(BIN)/snakemake --cores $(CORES) --quiet all -- bleu_neighbors_table1 rnn_qe_table3
-	$(BIN)/python workflow/scripts/update_readme.py
+	$(BIN)/python -m refless.report.readme
+	$(BIN)/python -m refless.settings > docs/settings.md
 
 benchmark: $(VENV)/dev.done ## how fast kernels and ΔBLEU are here (BENCHMARK=--record: for the README)
-	$(BIN)/python workflow/scripts/benchmark_kernels.py $(BENCHMARK)
-	$(BIN)/python workflow/scripts/benchmark_delta_bleu.py $(BENCHMARK)
+	$(BIN)/python -m benchmarks.kernels $(BENCHMARK)
+	$(BIN)/python -m benchmarks.delta_bleu $(BENCHMARK)
 
 lock: ## renew the locks (needs uv)
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header \

@@ -1,54 +1,177 @@
-"""Measure ΔBLEU's experiment beside scoring each unit anew. Stage: none.
+"""How fast ΔBLEU's experiment is: beside scoring each unit anew.
 
-`make benchmark` runs it. Dialogues are DSTC7's where the data are at hand, else generated. The
-record goes to results/benchmarks; with --record also to resources.
+Stage: none; `make benchmark`, or `python -m benchmarks.delta_bleu`. In: DSTC7's
+dialogues. Out: a record of numbers with the machine that they were taken on, and a table of them.
+
+A peer scores a random sample of the units, each from its texts, as one would without statistics
+that add up; tokens are made beforehand. Ours is timed from the same tokens to the scores of all
+units. The scores of the sampled units are compared in passing.
 """
 
-import argparse
-import os
-from pathlib import Path
+from __future__ import annotations
 
-from benchmarks.delta_bleu_timing import generated_dialogues, measure, real_dialogues, table
-from refless.store.files import write_json
+import argparse
+import logging
+import statistics
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from benchmarks.common import add_data, machine, parser, responses, timed, write
+from refless.experiments.delta_bleu.dialogues import (
+    LEAST,
+    Cell,
+    Counted,
+    Dialogues,
+    read_dialogues,
+    tokenize,
+    weights,
+)
+from refless.experiments.delta_bleu.units import observations, plain_pool
+from refless.models.delta_bleu import Statistics, corpus_delta_bleu, scores
+from refless.report.benchmarks import peer_table
 from refless.scripting import run
+
+log = logging.getLogger(__name__)
+
+UNIT = 100
+ORDER = 2
+TOLERANCE = 1e-9
+PACKAGES = ("refless", "numpy", "numba", "sacrebleu")
+
+
+def measure(dialogues: Dialogues, assignments: int, sample: int, runs: int) -> dict[str, Any]:
+    """The whole record: seconds of ours for all units of all pairs, of the peers for one unit.
+
+    Parameters
+    ----------
+    assignments : of contexts to units
+    sample : units that a peer scores in a run
+
+    Raises
+    ------
+    AssertionError : a peer scores a unit otherwise.
+    """
+    pool = plain_pool(np.arange(len(dialogues.output)), assignments)
+    units = 2 * len(dialogues.pairs) * assignments * (len(dialogues.output) // UNIT)
+    record: dict[str, Any] = {
+        "machine": machine(PACKAGES),
+        "texts": {"source": "DSTC7", "contexts": len(dialogues.output)},
+        "unit": UNIT,
+        "order": ORDER,
+        "assignments": assignments,
+        "scores": units,
+        "sample": sample,
+        "rows": [],
+    }
+    chosen = sampled(dialogues, sample)
+    for name, metric, peer in peers():
+        cell = Cell(metric)
+        peer(*chosen[0][1])  # what it does once
+        counting, adding, alone = [], [], []
+        for _ in range(runs):
+            counted = Counted(dialogues, ORDER)
+            seconds, rows = timed(counted.rows, cell)
+            counting.append(seconds)
+            adding.append(timed(observations, counted, [cell], pool, UNIT, 0)[0])
+            seconds, found = timed(lambda: [peer(*unit) for _, unit in chosen])  # noqa: B023
+            alone.append(seconds / sample)
+        for (place, _), theirs in zip(chosen, found, strict=True):
+            ours = _score(rows[place].sum(axis=0))
+            if abs(ours - theirs) > TOLERANCE:
+                raise AssertionError(f"{name} gives {theirs}, the sums give {ours}")
+        spent = zip(alone, counting, adding, strict=True)
+        ratio = [one * units / (count + add) for one, count, add in spent]
+        record["rows"].append(
+            {
+                "metric": metric,
+                "peer": name,
+                "counting": counting,
+                "adding": adding,
+                "alone": alone,
+                "ratio": ratio,
+            }
+        )
+        log.info("%s beside %s: %.0f times", metric, name, statistics.median(ratio))
+    return record
+
+
+Unit = tuple[list[str], list[list[str]], list[list[float]]]
+"""Outputs of a system in a unit's contexts, their references, and the references' weights."""
+Peer = Callable[[list[str], list[list[str]], list[list[float]]], float]
+
+
+def peers() -> list[tuple[str, str, Peer]]:
+    """Name, metric, and what scores outputs beside references of given weights."""
+    found: list[tuple[str, str, Peer]] = [
+        ("corpus_delta_bleu", "delta_bleu", _anew),
+        ("corpus_delta_bleu at weights 1", "bleu", _unweighted),
+    ]
+    if find_spec("sacrebleu") is not None:
+        import sacrebleu
+
+        metric = sacrebleu.BLEU(tokenize="none", force=True, max_ngram_order=ORDER)
+
+        def score(outputs: list[str], references: list[list[str]], _: Any) -> float:
+            streams = [list(column) for column in zip(*references, strict=True)]
+            return float(metric.corpus_score(outputs, streams).score) / 100
+
+        found.append(("sacrebleu", "bleu", score))
+    return found
+
+
+def _anew(outputs: list[str], references: list[list[str]], weights: list[list[float]]) -> float:
+    return corpus_delta_bleu(outputs, references, weights, ORDER, "smooth")
+
+
+def _unweighted(outputs: list[str], references: list[list[str]], _: Any) -> float:
+    return _anew(outputs, references, [[1.0] * len(row) for row in references])
+
+
+Place = tuple[int, int, np.ndarray]
+"""Of a unit: its system, the other of the pair, and the contexts."""
+
+
+def sampled(dialogues: Dialogues, sample: int) -> list[tuple[Place, Unit]]:
+    """Random units of random pairs of systems; references are all but the pair's outputs."""
+    tokens = [tokenize(text) for text in dialogues.texts]
+    weight = weights(dialogues, "scale")
+    rng = np.random.default_rng(1)
+    found = []
+    for _ in range(sample):
+        a, b = dialogues.pairs[rng.integers(len(dialogues.pairs))]
+        contexts = rng.permutation(len(dialogues.output))[:UNIT]
+        others = [s for s in range(len(dialogues.systems)) if s not in (a, b)]
+        references = np.c_[dialogues.human[contexts], dialogues.output[contexts][:, others]]
+        given = weight[references]
+        lost = ~(given > 0).any(axis=1)
+        given[lost, 0] = np.maximum(given[lost, 0], LEAST)
+        outputs = [tokens[k] for k in dialogues.output[contexts, a]]
+        texts = [[tokens[k] for k in row] for row in references]
+        found.append(((a, b, contexts), (outputs, texts, given.tolist())))
+    return found
+
+
+def _score(total: np.ndarray) -> float:
+    """The score of summed rows: matches and totals by order, length, closest length, and more."""
+    matches, totals = total[:ORDER], total[ORDER : 2 * ORDER]
+    length, closest = total[2 * ORDER], total[2 * ORDER + 1]
+    return float(scores(Statistics(matches, totals, length, closest), "smooth"))
 
 
 def main(arguments: argparse.Namespace) -> None:
-    archive = arguments.data / "dstc7/dstc7-task2-human_eval.tgz"
-    if archive.is_file():
-        dialogues, source = real_dialogues(archive), "DSTC7"
-    else:
-        dialogues, source = generated_dialogues(), "generated"
-    record = measure(
-        dialogues,
-        source,
-        assignments=arguments.assignments,
-        sample=arguments.sample,
-        runs=arguments.runs,
-    )
-    for path in filter(None, (arguments.out, arguments.record)):
-        write_json(record, path)
-    print(table(record))
+    dialogues = read_dialogues(responses(arguments.data))
+    record = measure(dialogues, arguments.assignments, arguments.sample, arguments.runs)
+    write(record, arguments)
+    print(peer_table({"delta_bleu": record}))
 
 
-parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-parser.add_argument("--assignments", type=int, default=1000)
-parser.add_argument("--sample", type=int, default=40, help="units that a peer scores in a run")
-parser.add_argument("--runs", type=int, default=5)
-parser.add_argument(
-    "--data",
-    type=Path,
-    default=Path(os.environ.get("REFLESS_MIRROR") or "resources/data"),
-    help="directory of raw data; default: REFLESS_MIRROR, else resources/data",
-)
-parser.add_argument("--out", type=Path, default=Path("results/benchmarks/delta_bleu.json"))
-parser.add_argument(
-    "--record",
-    type=Path,
-    nargs="?",
-    const=Path("resources/benchmarks/delta_bleu.json"),
-    help="write the record here as well",
-)
+options = parser(__doc__.splitlines()[0], "delta_bleu")
+add_data(options)
+options.add_argument("--assignments", type=int, default=1000)
+options.add_argument("--sample", type=int, default=40, help="units that a peer scores in a run")
 
 if __name__ == "__main__":
-    run(main, parser)
+    run(main, options)

@@ -1,10 +1,10 @@
-"""Measure how fast RNN-QE is trained: models together, beside one at a time. Stage: none.
+"""How fast RNN-QE is trained: models together, beside one at a time. Stage: none.
 
-`make torch`, then this. The peer is the same network from torch's own layers (Embedding, GRU over
-packed sequences, Linear, Adam), one model at a time on the same batches, and `--cores` is shared
-as each can use it best: the peer's products take all cores (or one core, whichever is faster), the
-stacks take a core each. Both take turns in one process. Texts are instances of a set-up where they
-are at hand, else random ones of the same lengths.
+`make torch`, then `python -m benchmarks.rnn_qe`. The peer is the same network from torch's own
+layers (Embedding, GRU over packed sequences, Linear, Adam), one model at a time on the same
+batches, and `--cores` is shared as each can use it best: the peer's products take all cores (or one
+core, whichever is faster), the stacks take a core each. Both take turns in one process. Texts are
+instances of a set-up where they are at hand, else random ones of the same lengths.
 
 What a pass over an instance costs, with width 300, 9 tokens of an MR and 10.5 of a text:
 
@@ -28,25 +28,21 @@ eighth, but then its instances would share what dropout drops, which the paper d
 states would not be the paper's.
 """
 
+from __future__ import annotations
+
 import argparse
-import logging
-import os
 import statistics
 import time
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from refless.store.files import write_json
-from refless.store.machine import load_average, processor, versions
+from benchmarks.common import machine, parser, timed, write
 from refless.models.rnn_qe.batches import Encoded, Instances
-from refless.report.published import markdown
+from refless.report.benchmarks import peer_table
 from refless.scripting import run
-
-log = logging.getLogger(__name__)
 
 
 def random_instances(rows: int = 1500) -> Instances:
@@ -105,13 +101,6 @@ def peer(architecture: Any, data: Encoded) -> Any:
     return step
 
 
-def timed(work: Any) -> tuple[float, float]:
-    """Seconds by the clock, and of this process's work on all cores."""
-    wall, own = time.perf_counter(), time.process_time()
-    work()
-    return time.perf_counter() - wall, time.process_time() - own
-
-
 def ways(data: Encoded, arguments: argparse.Namespace) -> dict[str, tuple[Any, int]]:
     """Name -> (what trains a few batches, how many instances these are)."""
     import torch
@@ -164,80 +153,54 @@ def ways(data: Encoded, arguments: argparse.Namespace) -> dict[str, tuple[Any, i
 
 
 def main(arguments: argparse.Namespace) -> None:
-    if arguments.instances is not None and arguments.instances.is_file():
+    if arguments.instances.is_file():
         data, about = Encoded(Instances.read(arguments.instances)), arguments.instances.name
     else:
         data, about = Encoded(random_instances()), "random words"
+    here = machine(["torch", "numpy"])
     every = ways(data, arguments)
     for work, _ in every.values():
         work()
-    rates: dict[str, list[tuple[float, float]]] = {name: [] for name in every}
+    rates: dict[str, dict[str, list[float]]] = {name: {"clock": [], "core": []} for name in every}
     for _ in range(arguments.runs):
         for name, (work, instances) in every.items():
-            wall, own = timed(work)
-            rates[name].append((instances / wall, instances / own))
+            before = time.process_time()
+            wall, _ = timed(work)
+            rates[name]["clock"].append(instances / wall)
+            rates[name]["core"].append(instances / (time.process_time() - before))
     median = {
-        name: [statistics.median(values) for values in zip(*pairs, strict=True)]
-        for name, pairs in rates.items()
+        name: {kind: statistics.median(values) for kind, values in rate.items()}
+        for name, rate in rates.items()
     }
-    best = [max(median[name][k] for name in list(median)[:2]) for k in range(2)]
+    peers = [rate for name, rate in median.items() if name.startswith("torch")]
+    best = {kind: max(rate[kind] for rate in peers) for kind in ("clock", "core")}
     record = {
-        "machine": {
-            "date": datetime.now(UTC).date().isoformat(),
-            "cpu": processor(),
-            "cores": os.cpu_count(),
-            "load_average": load_average(),
-            "versions": versions(["torch", "numpy"]),
-        },
+        "machine": here,
         "data": about,
         "settings": {k: getattr(arguments, k) for k in ("batch", "batches", "together", "cores")},
         "runs": arguments.runs,
-        "instances_per_second": {
-            name: {"clock": values[0], "core": values[1]} for name, values in median.items()
-        },
+        "instances_per_second": median,
         "ratio": {
-            name: {"clock": values[0] / best[0], "core": values[1] / best[1]}
-            for name, values in median.items()
+            name: {kind: rate[kind] / best[kind] for kind in best}
+            for name, rate in median.items()
             if name.startswith("together")
         },
     }
-    for path in filter(None, (arguments.out, arguments.record)):
-        write_json(record, path)
-    print(
-        markdown(
-            ["", "instances/s", "to the faster peer", "instances/s of a core", "to the peer"],
-            [
-                [name, *(f"{part:,.{digits}f}" for part, digits in _cells(values, best))]
-                for name, values in median.items()
-            ],
-        )
-    )
+    write(record, arguments)
+    print(peer_table({"rnn_qe": record}))
 
 
-def _cells(values: list[float], best: list[float]) -> list[tuple[float, int]]:
-    return [(values[0], 0), (values[0] / best[0], 2), (values[1], 0), (values[1] / best[1], 2)]
-
-
-parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-parser.add_argument(
+options = parser(__doc__.splitlines()[0], "rnn_qe")
+options.add_argument(
     "--instances",
     type=Path,
     default=Path("results/rnn_qe/data/setup1/fold0.csv"),
     help="default: %(default)s, or random ones",
 )
-parser.add_argument("--batch", type=int, default=50, help="rows in a batch")
-parser.add_argument("--batches", type=int, default=10, help="timed in a run")
-parser.add_argument("--together", type=int, default=5, help="models in a stack")
-parser.add_argument("--cores", type=int, default=2)
-parser.add_argument("--runs", type=int, default=5)
-parser.add_argument("--out", type=Path, default=Path("results/benchmarks/rnn_qe.json"))
-parser.add_argument(
-    "--record",
-    type=Path,
-    nargs="?",
-    const=Path("resources/benchmarks/rnn_qe.json"),
-    help="write the record here as well",
-)
+options.add_argument("--batch", type=int, default=50, help="rows in a batch")
+options.add_argument("--batches", type=int, default=10, help="timed in a run")
+options.add_argument("--together", type=int, default=5, help="models in a stack")
+options.add_argument("--cores", type=int, default=2)
 
 if __name__ == "__main__":
-    run(main, parser)
+    run(main, options)

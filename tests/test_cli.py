@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from refless.cli import main
+from refless.data.tsv import read_tsv
 from refless.errors import FormatError
 from refless.experiments.bleu_neighbors.leave_one_out import neighbor_means
 from refless.kernels import kernel
 from refless.models.neighbors import enough_evidence
-from refless.data.tsv import read_tsv
 from tests.kernels.test_bertscore import bert_folder, needs_torch
 from tests.workflow.small_data import sentences
 

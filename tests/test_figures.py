@@ -15,8 +15,8 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from refless.report import figures
 from refless.errors import OutputError
+from refless.report import figures
 
 TASKS = ["huse_dialogue", "huse_generation", "huse_summarization", "dstc7"]
 DEFAULTS = {"a": 5.0, "b": 0.66}

@@ -14,8 +14,8 @@ import pytest
 
 from refless import kernels
 from refless.errors import FormatError, OutputError, SettingError, StaleError
-from refless.store.files import partial_path, read_json, whole_file, write_json
 from refless.kernels import text_sum
+from refless.store.files import partial_path, read_json, whole_file, write_json
 from refless.store.kernel_files import gather_kernel, read_kernel, shard_rows, write_kernel
 
 

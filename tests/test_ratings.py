@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refless.errors import FormatError
 from refless.data.ratings import (
     RATING_COLUMNS,
     TEXT_COLUMNS,
@@ -23,6 +22,7 @@ from refless.data.ratings import (
     separate_items,
     write_table,
 )
+from refless.errors import FormatError
 
 
 def texts_table(**changes: object) -> pd.DataFrame:

@@ -20,9 +20,9 @@ import pandas as pd
 import pytest
 import yaml
 
+from refless.data.ratings import TEXT_COLUMNS, read_table
 from refless.errors import FormatError
 from refless.kernels import kernel
-from refless.data.ratings import TEXT_COLUMNS, read_table
 from tests.conftest import ROOT, Project, small_project
 from tests.workflow import small_data
 

@@ -14,6 +14,7 @@ import pytest
 from scipy import stats
 
 from refless.data import sources
+from refless.data.ratings import read_table, write_table
 from refless.errors import FormatError, SettingError
 from refless.experiments.bleu_neighbors.leave_one_out import (
     Truth,
@@ -42,7 +43,6 @@ from refless.experiments.bleu_neighbors.table1 import (
 )
 from refless.kernels import kernel, signature
 from refless.report.published import read_published
-from refless.data.ratings import read_table, write_table
 
 ROOT = Path(__file__).parents[2]
 MIRROR = Path(os.environ.get("REFLESS_MIRROR", ""))
@@ -665,7 +665,7 @@ mirror = [
 
 @pytest.fixture(scope="module")
 def huse() -> tuple[pd.DataFrame, pd.DataFrame]:
-    data = sources.load("huse_summarization", path=HUSE)
+    data = sources.load("huse", "huse_summarization", {"path": HUSE})
     return data.texts, data.ratings
 
 

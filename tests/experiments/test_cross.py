@@ -10,20 +10,13 @@ import pandas as pd
 import pytest
 
 from refless.data import sources
+from refless.data.sources.huse import comparisons
 from refless.errors import FormatError, StaleError
-from refless.experiments.bleu_neighbors.leave_one_out import leave_one_out, model_cells, read_truth
 from refless.experiments.bleu_neighbors.agreement import (
     TABLES,
     agreement_cells,
     agreement_counts,
     agreement_markdown,
-)
-from refless.experiments.bleu_neighbors.table2 import (
-    KEYS,
-    Pair,
-    cross_estimates,
-    table2,
-    table2_markdown,
 )
 from refless.experiments.bleu_neighbors.huse import (
     HuseInput,
@@ -31,16 +24,23 @@ from refless.experiments.bleu_neighbors.huse import (
     huse_markdown,
     huse_table,
 )
+from refless.experiments.bleu_neighbors.leave_one_out import leave_one_out, model_cells, read_truth
 from refless.experiments.bleu_neighbors.section53 import section53, section53_markdown
 from refless.experiments.bleu_neighbors.table1 import KEYS as TABLE1_KEYS
 from refless.experiments.bleu_neighbors.table1 import Settings, TaskInput, kernel_note
-from refless.store.files import write_json
+from refless.experiments.bleu_neighbors.table2 import (
+    KEYS,
+    Pair,
+    cross_estimates,
+    table2,
+    table2_markdown,
+)
 from refless.kernels import kernel
 from refless.models.huse import Batch, scores
 from refless.report.published import read_published
-from refless.store.signed_tables import read_numbers, require_texts, write_numbers
-from refless.data.sources.huse import comparisons
 from refless.statistics import annotator_errors, covered_errors
+from refless.store.files import write_json
+from refless.store.signed_tables import read_numbers, require_texts, write_numbers
 from tests.workflow import small_data
 
 ROOT = Path(__file__).parents[2]
@@ -171,7 +171,7 @@ def rated_batch(tmp_path: Path, types: tuple[str, ...] = ("HUMAN", "SUM")) -> Pa
 
 
 def task_input(path: Path, kernels: list[str]) -> tuple[TaskInput, pd.DataFrame]:
-    data = sources.load("huse_summarization", path=str(path))
+    data = sources.load("huse", "huse_summarization", {"path": path})
     given, truth = data.texts["text"].tolist(), read_truth(data.texts, data.ratings)
     own = TaskInput({"published": truth}, {}, {})
     for name in kernels:
@@ -246,8 +246,8 @@ def test_section53_names_a_kernel_once_if_it_is_there(tmp_path: Path) -> None:
 
 
 def items_of(path: Path) -> pd.DataFrame:
-    whole = sources.load("huse_summarization", path=str(path))
-    single = sources.load("huse_summarization", path=str(path), unit="item")
+    whole = sources.load("huse", "huse_summarization", {"path": path})
+    single = sources.load("huse", "huse_summarization", {"path": path}, {"unit": "item"})
     beside = comparisons(single.texts["type"].unique())
     return huse_items(single.texts, single.ratings, whole.texts, beside)
 
@@ -260,7 +260,7 @@ def test_items_know_their_text_their_labels_and_their_model(tmp_path: Path) -> N
         "reddit_1.0": 15,
         "reddit_0.7": 15,
     }
-    single = sources.load("huse_summarization", path=str(path), unit="item")
+    single = sources.load("huse", "huse_summarization", {"path": path}, {"unit": "item"})
     own = single.texts.set_index("id")
     labels = single.ratings.groupby("id")["label"].sum()
     for row in table.to_dict("records"):
@@ -316,7 +316,7 @@ def test_huse_of_too_few_texts_says_so(tmp_path: Path) -> None:
 def test_huse_of_the_summarization_batch_by_another_road() -> None:
     """From the loader's ratings, with a classifier written out as HUSE's definition says it."""
     items = items_of(RAW)
-    single = sources.load("huse_summarization", path=str(RAW), unit="item")
+    single = sources.load("huse", "huse_summarization", {"path": RAW}, {"unit": "item"})
     assert len(items) == 200
     quality = single.ratings.groupby("id", sort=False)["label"].apply(lambda s: np.mean(s + 1))
     quality = quality.reindex(single.texts["id"]).to_numpy()

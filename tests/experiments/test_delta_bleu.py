@@ -14,7 +14,7 @@ import pytest
 import yaml
 from scipy import stats
 
-from refless.report import figures
+from refless.data.sources import load
 from refless.errors import FormatError, SettingError, StaleError
 from refless.experiments.delta_bleu import predictor as delta_bleu_predictor
 from refless.experiments.delta_bleu import units as delta_bleu_units
@@ -73,9 +73,9 @@ from refless.experiments.delta_bleu.units import (
 )
 from refless.kernels import code_signature, kernel, matches_code
 from refless.models.delta_bleu import corpus_bleu, corpus_delta_bleu, sentence_bleu
+from refless.report import figures
 from refless.report.published import read_published
 from refless.store.signed_tables import read_numbers, write_numbers
-from refless.data.sources import load
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = sorted((ROOT / "resources/shipped").glob("*/delta_bleu/*.csv"))
@@ -690,7 +690,7 @@ def test_shipped_numbers_of_usr_are_what_the_code_computes() -> None:
         (ROOT / "resources/shipped/usr_personachat/delta_bleu/units.json").read_text()
     )
     asked = {k: tuple(v) if isinstance(v, list) else v for k, v in about["settings"].items()}
-    own = read_dialogues(load("usr_personachat", path=path).texts)
+    own = read_dialogues(load("usr", "usr_personachat", {"path": path}).texts)
     table, _ = table_numbers(Counted(own, 2), Settings(**asked))
     expected = shipped("usr_personachat", "units")
     expected = expected[expected["kind"] == "table"]
@@ -702,7 +702,9 @@ def test_shipped_numbers_of_usr_are_what_the_code_computes() -> None:
 def test_the_trial_on_dstc7_comes_out() -> None:
     """Numbers of a trial by others, on the same data: what each unweighted regime gives."""
     path = mirrored("dstc7/dstc7-task2-human_eval.tgz")
-    counted = Counted(read_dialogues(load("dstc7", path=path, unit="output").texts), 2)
+    counted = Counted(
+        read_dialogues(load("dstc7", "dstc7", {"path": path}, {"unit": "output"}).texts), 2
+    )
     cells = [
         Cell("bleu", SINGLE, "floor"),
         Cell("bleu", HIGH, "floor"),

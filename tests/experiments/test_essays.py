@@ -15,7 +15,7 @@ import pytest
 import yaml
 from scipy import stats
 
-from refless.report import figures
+from refless.data.sources import load
 from refless.errors import FormatError, SettingError, StaleError
 from refless.experiments.bleu_neighbors.essays import (
     ESTIMATE_COLUMNS,
@@ -50,9 +50,9 @@ from refless.experiments.bleu_neighbors.table3 import (
     williams_table,
 )
 from refless.kernels import kernel, signature
+from refless.report import figures
 from refless.report.published import read_published
 from refless.store.signed_tables import read_numbers, require_settings, write_numbers
-from refless.data.sources import load
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = ROOT / "resources/shipped/asap_sas/essays"
@@ -251,8 +251,9 @@ def test_unquoted_reading_of_the_loader_changes_the_essays(tmp_path: Path) -> No
     (tmp_path / "test.tsv").write_text(f'Id\tEssaySet\tEssayText\n9\t3\t"{body}"\n')
     (tmp_path / "gold.csv").write_text("id,essay_set,essay_score\n9,3,2\n")
     files = {"train": tmp_path / "train.tsv", "test": tmp_path / "test.tsv"}
+    files["solution"] = tmp_path / "gold.csv"
     read = {
-        name: load("asap_sas", **files, solution=tmp_path / "gold.csv", quoting=name == "quoted")
+        name: load("asap_sas", "asap_sas", files, {"quoting": name == "quoted"})
         for name in ("quoted", "unquoted")
     }
     assert read["quoted"].texts["text"].iloc[0].endswith('He said "x0".')
@@ -541,7 +542,7 @@ def real() -> dict[str, pd.DataFrame]:
         "solution": mirror / "public_leaderboard_solution.csv",
     }
     return {
-        name: load("asap_sas", **files, quoting=name == "quoted").texts
+        name: load("asap_sas", "asap_sas", files, {"quoting": name == "quoted"}).texts
         for name in ("quoted", "unquoted")
     }
 

@@ -32,8 +32,8 @@ from refless.experiments.bleu_neighbors.pareto import (
 )
 from refless.kernels import kernel, signature
 from refless.models.neighbors import NeighborsRegressor
-from refless.store.numbers import write_numbers
 from refless.statistics import spearman
+from refless.store.numbers import write_numbers
 from tests.kernels.texts import random_sentences
 
 ROOT = Path(__file__).parents[2]

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from refless.models.same_group import defined_scores, line, weights
 from refless.experiments.rnn_qe.delta_bleu import Pool, predict
 from refless.models.delta_bleu import corpus_delta_bleu
 from refless.models.rnn_qe.data import Split, Texts
+from refless.models.same_group import defined_scores, line, weights
 
 Array = np.ndarray
 

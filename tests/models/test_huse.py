@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from refless.data.sources.huse import comparisons
 from refless.errors import FormatError, SettingError
 from refless.models.huse import (
     Batch,
@@ -16,7 +17,6 @@ from refless.models.huse import (
     logp_per_word,
     scores,
 )
-from refless.data.sources.huse import comparisons
 
 
 def oracle(points: np.ndarray, by_model: np.ndarray, k: int) -> float:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from refless.data.sources import bagel, mr, nem, rnnlg
 from refless.errors import FormatError, SettingError
 from refless.models.rnn_qe.data import (
     APART,
@@ -32,7 +33,6 @@ from refless.models.rnn_qe.data import (
 )
 from refless.models.rnn_qe.delex import delexicalise, tokens
 from refless.models.rnn_qe.synthesis import UNTOUCHED, distort, lowered
-from refless.data.sources import bagel, mr, nem, rnnlg
 
 # ---- delexicalisation ----------------------------------------------------------------------------
 

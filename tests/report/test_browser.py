@@ -22,7 +22,7 @@ playwright = pytest.importorskip("playwright.sync_api", reason="needs the packag
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 PROGRAM = os.environ.get("REFLESS_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
 pytestmark = [
-    pytest.mark.browser,
+    pytest.mark.slow,
     pytest.mark.skipif(
         PROGRAM is None,
         reason="needs Chromium: install chromium, or set REFLESS_CHROMIUM to the program",

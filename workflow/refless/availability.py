@@ -98,9 +98,7 @@ class Plan:
     shipped : paths that come with refless, under the names that they have in ``results``
     """
 
-    def __init__(
-        self, facts: Facts, needs: Mapping[str, Need], shipped: Collection[str]
-    ) -> None:
+    def __init__(self, facts: Facts, needs: Mapping[str, Need], shipped: Collection[str]) -> None:
         self.facts = facts
         self._shipped = frozenset(shipped)
         self._needs = [(_pattern(path), need) for path, need in needs.items()]
@@ -211,7 +209,5 @@ def needs(settings: Any) -> dict[str, Need]:
 def _pattern(path: str) -> re.Pattern[str]:
     """A path with wildcards as a regular expression; the last wildcard may hold full stops."""
     parts = re.split(r"\{(\w+)\}", path)
-    named = [
-        f"(?P<{part}>[^/]+)" if i % 2 else re.escape(part) for i, part in enumerate(parts)
-    ]
+    named = [f"(?P<{part}>[^/]+)" if i % 2 else re.escape(part) for i, part in enumerate(parts)]
     return re.compile("".join(named))

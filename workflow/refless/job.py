@@ -2,7 +2,6 @@
 
 Stage: none. A script is thin: it hands what Snakemake gave it to one function of the library,
 
-    from snakemake.script import snakemake
     from refless.job import job
 
     with job(snakemake):

@@ -5,9 +5,13 @@
 # One job for all kernels of a data set: an estimate is a matter of milliseconds, a job is not.
 rule predict_neighbors:
     input:
-        ratings=[f"results/ratings/{{task}}/{name}.csv" for name in ("texts", "ratings")],
+        ratings=[
+            f"results/ratings/{{task}}/{name}.csv" for name in ("texts", "ratings")
+        ],
         kernels=lambda wildcards: there(
-            "results/kernels/{task}/{kernel}.npz", task=wildcards.task, kernel=SETTINGS.kernels()
+            "results/kernels/{task}/{kernel}.npz",
+            task=wildcards.task,
+            kernel=SETTINGS.kernels(),
         ),
     output:
         "results/neighbors/{task}.csv",
@@ -29,7 +33,9 @@ rule predict_neighbors:
 
 rule compute_threshold_curves:
     input:
-        ratings=[f"results/ratings/{{task}}/{name}.csv" for name in ("texts", "ratings")],
+        ratings=[
+            f"results/ratings/{{task}}/{name}.csv" for name in ("texts", "ratings")
+        ],
         kernel=f"results/kernels/{{task}}/{BLEU.kernels[0]}.npz",
     output:
         "results/curves/{task}/thresholds.csv",
@@ -51,7 +57,9 @@ rule compute_threshold_curves:
 
 rule compute_data_size_curve:
     input:
-        ratings=[f"results/ratings/{{task}}/{name}.csv" for name in ("texts", "ratings")],
+        ratings=[
+            f"results/ratings/{{task}}/{name}.csv" for name in ("texts", "ratings")
+        ],
         kernel=f"results/kernels/{{task}}/{BLEU.kernels[0]}.npz",
     output:
         "results/curves/{task}/data_size.csv",

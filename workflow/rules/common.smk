@@ -13,11 +13,20 @@ sys.path.insert(0, str(ROOT / "workflow"))
 os.environ["PYTHONPATH"] = os.pathsep.join(
     filter(None, [str(ROOT / "workflow"), os.environ.get("PYTHONPATH")])
 )
-os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+os.environ["PATH"] = os.pathsep.join(
+    [str(Path(sys.executable).parent), os.environ["PATH"]]
+)
 
 from refless.availability import Facts, Plan, needs
-from refless.data.fetch import read_sources
-from refless.data.obtain import gather_facts, groups, places_of, resources_of, shipped_files
+from refless.data.raw_files import read_sources
+from refless.data.obtain import (
+    every_kernel,
+    gather_facts,
+    groups,
+    places_of,
+    resources_of,
+    shipped_files,
+)
 from refless.errors import ReflessError
 from refless.report.catalogue import catalogue, figures, tables
 from refless.settings import read_settings
@@ -42,6 +51,7 @@ except ReflessError as error:
     raise WorkflowError(str(error)) from None
 os.environ["REFLESS_PLAN"] = FACTS.to_json()
 os.environ["REFLESS_MIRROR"] = PLACES.mirror
+os.environ["REFLESS_NETWORK"] = "on" if PLACES.network else "off"
 
 NEIGHBORS = SETTINGS.bleu_neighbors
 BLEU = NEIGHBORS.models["bleu"]
@@ -67,17 +77,26 @@ def there(pattern, **wildcards):
 
 def missing(*patterns, **wildcards):
     """Why the others cannot be had, as data for the table that lacks them."""
-    return [one for pattern in patterns for one in PLAN.missing(expand(pattern, **wildcards))]
+    return [
+        one
+        for pattern in patterns
+        for one in PLAN.missing(expand(pattern, **wildcards))
+    ]
 
 
 def ratings(*tasks):
     """The tidy tables of data sets, of those that are there."""
-    return there("results/ratings/{task}/{table}.csv", task=tasks, table=["texts", "ratings"])
+    return there(
+        "results/ratings/{task}/{table}.csv", task=tasks, table=["texts", "ratings"]
+    )
 
 
 def folders(*tasks):
     """The folders of those tables."""
-    return [str(Path(path).parent) for path in there("results/ratings/{task}/texts.csv", task=tasks)]
+    return [
+        str(Path(path).parent)
+        for path in there("results/ratings/{task}/texts.csv", task=tasks)
+    ]
 
 
 def table(name):
@@ -111,7 +130,9 @@ def environment(kernel):
 
 def resource_files(*kernels):
     """The files, besides texts, that kernels are computed with."""
-    return [path for kernel in kernels for path in resources_of(kernel, SETTINGS, PLACES)[0]]
+    return [
+        path for kernel in kernels for path in resources_of(kernel, SETTINGS, PLACES)[0]
+    ]
 
 
 def kernel_options(*kernels):
@@ -138,7 +159,9 @@ def raw_files(wildcards):
 
 def placed_by_hand(wildcards):
     """What a user placed by hand: a newer one is taken again."""
-    return [str(path) for path in PLACES.by_hand(SOURCES[wildcards.path]) if path.is_file()][:1]
+    return [
+        str(path) for path in PLACES.by_hand(SOURCES[wildcards.path]) if path.is_file()
+    ][:1]
 
 
 def shard_files(wildcards):
@@ -160,10 +183,29 @@ def kernel_parameters(wildcards):
 
 def fetchable():
     """Every raw file and encoder that this run can have."""
-    paths = {path for entry in SETTINGS.data.values() for path in entry.files.values()}
-    known = [f"resources/data/{path}" for path in SOURCES if PLACES.reaches(SOURCES[path])]
-    kernels = [kernel for kernel in SETTINGS.all_kernels() if not FACTS.kernels.get(kernel)]
-    return list(dict.fromkeys(known + resource_files(*kernels)))
+    files = [
+        f"resources/data/{path}"
+        for path, source in SOURCES.items()
+        if PLACES.at_hand(source) or source.access == "url"
+    ]
+    kernels = [k for k in every_kernel(SETTINGS) if not FACTS.kernels.get(k)]
+    return list(dict.fromkeys(files + resource_files(*kernels)))
+
+
+def shippable():
+    """What this run computes of what may be shipped: everything that the plan knows."""
+    return PLAN.computed(
+        path
+        for need in needs(SETTINGS)
+        for path in expand(
+            need,
+            task=list(SETTINGS.data),
+            source=TASKS,
+            target=TASKS,
+            kernel=every_kernel(SETTINGS),
+            name=[],
+        )
+    )
 
 
 # What the tables, the sweeps and the curves of BLEU Neighbors are told.
@@ -196,8 +238,12 @@ def predictions(*tasks):
 
 def threshold_curves():
     """Of every data set that has the published BLEU*."""
-    kernels = there("results/kernels/{task}/{kernel}.npz", task=TASKS, kernel=BLEU.kernels[0])
-    return [f"results/curves/{Path(path).parent.name}/thresholds.csv" for path in kernels]
+    kernels = there(
+        "results/kernels/{task}/{kernel}.npz", task=TASKS, kernel=BLEU.kernels[0]
+    )
+    return [
+        f"results/curves/{Path(path).parent.name}/thresholds.csv" for path in kernels
+    ]
 
 
 def data_size_curves():
@@ -213,7 +259,11 @@ def data_size_curves():
 def item_files(name):
     """The files of a table or figure, and of the tables that belong to it."""
     found = [n for n, entry in catalogue().items() if name in (n, entry.made_with)]
-    return [path for n in found for path in (figure(n) if catalogue()[n].figure else table(n))]
+    return [
+        path
+        for n in found
+        for path in (figure(n) if catalogue()[n].figure else table(n))
+    ]
 
 
 def papers():

@@ -57,7 +57,8 @@ rule normalize_ratings:
         options=lambda wildcards: SETTINGS.data[wildcards.task].options,
         malformed=SETTINGS.malformed_rows,
         code=lambda wildcards: code(
-            "normalize_ratings.py", f"data/sources/{SETTINGS.data[wildcards.task].loader}.py"
+            "normalize_ratings.py",
+            f"data/sources/{SETTINGS.data[wildcards.task].loader}.py",
         ),
     script:
         "../scripts/normalize_ratings.py"

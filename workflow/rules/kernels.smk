@@ -15,7 +15,9 @@ SHARDS = gather.kernel("{scatteritem}")
 # them is, which may be empty.
 rule compute_kernel:
     input:
-        ratings=[f"results/ratings/{{task}}/{name}.csv" for name in ("texts", "ratings")],
+        ratings=[
+            f"results/ratings/{{task}}/{name}.csv" for name in ("texts", "ratings")
+        ],
         resources=lambda wildcards: resource_files(wildcards.kernel),
         shards="results/shards/{task}/{kernel}.txt",
     output:
@@ -54,7 +56,9 @@ rule list_shards:
 
 rule compute_shard:
     input:
-        ratings=[f"results/ratings/{{task}}/{name}.csv" for name in ("texts", "ratings")],
+        ratings=[
+            f"results/ratings/{{task}}/{name}.csv" for name in ("texts", "ratings")
+        ],
         resources=lambda wildcards: resource_files(wildcards.kernel),
     output:
         temporary("results/shards/{task}/{kernel}/{scatteritem}.npz"),
@@ -77,5 +81,7 @@ rule compute_shard:
 rule kernels:
     input:
         there(
-            "results/kernels/{task}/{kernel}.npz", task=TASKS, kernel=SETTINGS.kernels()
+            "results/kernels/{task}/{kernel}.npz",
+            task=TASKS,
+            kernel=SETTINGS.kernels(),
         ),

@@ -5,12 +5,12 @@ import json
 from pathlib import Path
 
 from refless.data import sources
-from refless.experiments.bleu_neighbors.huse import huse_items
-from refless.store.files import read_json
 from refless.data.ratings import TEXT_COLUMNS, read_table
-from refless.scripting import run
-from refless.store.signed_tables import write_numbers
 from refless.data.sources.huse import comparisons
+from refless.experiments.bleu_neighbors.huse import huse_items
+from refless.scripting import run
+from refless.store.files import read_json
+from refless.store.signed_tables import write_numbers
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from refless.data.ratings import TEXT_COLUMNS, read_table
 from refless.experiments.bleu_neighbors.ablation import (
     Settings,
     other_kernel,
@@ -18,11 +19,10 @@ from refless.experiments.bleu_neighbors.ablation import (
     system_groups,
     training_variants,
 )
-from refless.store.files import read_json
-from refless.store.numbers import write_numbers
-from refless.data.ratings import TEXT_COLUMNS, read_table
 from refless.scripting import run
+from refless.store.files import read_json
 from refless.store.kernel_files import kernel_arguments, sign
+from refless.store.numbers import write_numbers
 
 log = logging.getLogger(__name__)
 

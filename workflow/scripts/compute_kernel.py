@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from snakemake.script import snakemake
 
+from refless.data.obtain import verify_resources
 from refless.data.task import read_task
 from refless.experiments.bleu_neighbors.kernel_files import gather, write_kernel
 from refless.job import job
@@ -14,11 +14,13 @@ with job(snakemake):
     if shards:
         gather(shards, snakemake.output[0])
     else:
+        options = snakemake.params.decided_by["options"]
+        verify_resources({snakemake.wildcards.kernel: options}, "resources")
         write_kernel(
             snakemake.output[0],
             read_task(Path(snakemake.input.ratings[0]).parent),
             snakemake.wildcards.kernel,
-            snakemake.params.decided_by["options"],
+            options,
             tau=snakemake.params.decided_by["tau"],
             shard=snakemake.wildcards.get("scatteritem"),
             threads=snakemake.threads,

@@ -5,13 +5,13 @@ import json
 import logging
 from pathlib import Path
 
+from refless.data.ratings import TEXT_COLUMNS, read_table
 from refless.experiments.bleu_neighbors.ablation import rated
 from refless.experiments.bleu_neighbors.pareto import deal_folds, fold_sums
-from refless.store.files import read_json
-from refless.store.numbers import write_numbers
-from refless.data.ratings import TEXT_COLUMNS, read_table
 from refless.scripting import run
+from refless.store.files import read_json
 from refless.store.kernel_files import kernel_arguments, sign
+from refless.store.numbers import write_numbers
 
 log = logging.getLogger(__name__)
 

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from snakemake.script import snakemake
 
 from refless.data.task import read_task
 from refless.experiments.bleu_neighbors.curves import write_threshold_curves

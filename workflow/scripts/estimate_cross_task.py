@@ -5,11 +5,11 @@ import logging
 import time
 from pathlib import Path
 
-from refless.experiments.bleu_neighbors.table2 import cross_estimates
-from refless.store.files import read_json
-from refless.kernels import signature, text_sum
 from refless.data.ratings import TEXT_COLUMNS, read_table
+from refless.experiments.bleu_neighbors.table2 import cross_estimates
+from refless.kernels import signature, text_sum
 from refless.scripting import run
+from refless.store.files import read_json
 from refless.store.signed_tables import write_numbers
 
 log = logging.getLogger(__name__)

@@ -1,34 +1,18 @@
 """Bring one raw file into the data directory, verified. Stage: fetch."""
 
-import argparse
 from pathlib import Path
 
-from refless.errors import SourceError
-from refless.data.fetch import Places, fetch, read_sources
-from refless.scripting import run
 
+from refless.data.fetch import fetch
+from refless.data.places import Places
+from refless.data.raw_files import read_source
+from refless.job import job
 
-def main(arguments: argparse.Namespace) -> None:
-    sources = read_sources(arguments.sources, arguments.members)
-    if arguments.path not in sources:
-        raise SourceError(
-            f"{arguments.path!r} is not in the table of sources",
-            path=arguments.sources,
-            remedy="add a row for it",
-        )
-    fetch(sources[arguments.path], Places.told(arguments.data, arguments.manual))
-
-
-parser = argparse.ArgumentParser(
-    description=__doc__,
-    epilog="The environment variable REFLESS_MIRROR names a directory or base URL to try first;"
-    " REFLESS_NETWORK=off keeps from asking public URLs.",
-)
-parser.add_argument("path", help="the file's path in the table of sources")
-parser.add_argument("--sources", type=Path, default=Path("resources/sources.csv"))
-parser.add_argument("--members", type=Path, default=Path("resources/sources_members.csv"))
-parser.add_argument("--data", type=Path, default=Path("resources/data"))
-parser.add_argument("--manual", type=Path, default=Path("resources/manual"))
-
-if __name__ == "__main__":
-    run(main, parser)
+with job(snakemake):
+    # The mirror comes with the environment: as a parameter, another mirror would be a reason to
+    # fetch again what is there.
+    resources = Path("resources")
+    source = read_source(
+        snakemake.wildcards.path, resources / "sources.csv", resources / "sources_members.csv"
+    )
+    fetch(source, Places.told(resources / "data", resources / "manual"))

@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-from snakemake.script import snakemake
-
 from refless.job import job
 from refless.report.catalogue import catalogue
 from refless.report.page import make_report

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from snakemake.script import snakemake
 
 from refless.data.normalize import normalize
 from refless.job import job

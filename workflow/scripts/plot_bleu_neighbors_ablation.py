@@ -3,10 +3,10 @@
 import argparse
 from pathlib import Path
 
-from refless.report import figures
-from refless.experiments.bleu_neighbors.ablation import COLUMNS, PLAIN, label
-from refless.report.figures_neighbors import change_figure
 from refless.data.ratings import read_table
+from refless.experiments.bleu_neighbors.ablation import COLUMNS, PLAIN, label
+from refless.report import figures
+from refless.report.figures_neighbors import change_figure
 from refless.scripting import run
 
 

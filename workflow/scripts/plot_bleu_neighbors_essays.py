@@ -3,8 +3,8 @@
 import argparse
 from pathlib import Path
 
-from refless.report import figures
 from refless.data.ratings import read_table
+from refless.report import figures
 from refless.scripting import run
 
 

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from snakemake.script import snakemake
 
 from refless.experiments.bleu_neighbors.curves import read_curves
 from refless.job import job

@@ -3,10 +3,10 @@
 import argparse
 from pathlib import Path
 
-from refless.report import figures
-from refless.experiments.bleu_neighbors.pareto import COLUMNS, FRONT_COLUMNS, LEAST_SHOWN
-from refless.report.figures_neighbors import front_figure
 from refless.data.ratings import read_table
+from refless.experiments.bleu_neighbors.pareto import COLUMNS, FRONT_COLUMNS, LEAST_SHOWN
+from refless.report import figures
+from refless.report.figures_neighbors import front_figure
 from refless.scripting import run
 
 

@@ -4,9 +4,9 @@ import argparse
 import json
 from pathlib import Path
 
-from refless.report import figures
 from refless.experiments.delta_bleu.table2 import read_task_numbers
 from refless.experiments.delta_bleu.units import NUMBER_COLUMNS
+from refless.report import figures
 from refless.scripting import directories, run
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from refless.report import figures
+from refless.data.ratings import read_table
 from refless.experiments.rnn_qe.outputs import CURVE_COLUMNS, read_outputs
 from refless.experiments.rnn_qe.predictions import usable_predictions
 from refless.experiments.rnn_qe.tables import trained_curve
-from refless.data.ratings import read_table
+from refless.report import figures
 from refless.scripting import run
 from refless.store.signed_tables import read_numbers
 

@@ -6,16 +6,16 @@ import logging
 import time
 from pathlib import Path
 
+from refless.data.ratings import RATING_COLUMNS, TEXT_COLUMNS, read_table, separate_items
 from refless.experiments.delta_bleu.predictor import (
     MODULES,
     predictor_numbers,
     same_context,
     same_mr,
 )
-from refless.store.files import read_json
 from refless.kernels import code_signature, signature, text_sum
-from refless.data.ratings import RATING_COLUMNS, TEXT_COLUMNS, read_table, separate_items
 from refless.scripting import run
+from refless.store.files import read_json
 from refless.store.signed_tables import write_numbers
 
 log = logging.getLogger(__name__)

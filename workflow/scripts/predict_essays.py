@@ -8,18 +8,18 @@ import json
 import logging
 from pathlib import Path
 
+from refless.data.ratings import TEXT_COLUMNS, read_table
+from refless.data.sources import load
 from refless.experiments.bleu_neighbors.essays import (
     Recipe,
     Selection,
     estimates,
     one_choice_changed,
 )
-from refless.store.files import read_json
 from refless.kernels import signature, text_sum
-from refless.data.ratings import TEXT_COLUMNS, read_table
 from refless.scripting import run
+from refless.store.files import read_json
 from refless.store.signed_tables import write_numbers
-from refless.data.sources import load
 
 log = logging.getLogger(__name__)
 

@@ -8,10 +8,10 @@ import argparse
 import logging
 from pathlib import Path
 
-from refless.store.files import write_json
-from refless.models.rnn_qe.data import SYNTHESISE, read_texts, share, tables
 from refless.data.ratings import write_table
+from refless.models.rnn_qe.data import SYNTHESISE, read_texts, share, tables
 from refless.scripting import run
+from refless.store.files import write_json
 
 log = logging.getLogger(__name__)
 

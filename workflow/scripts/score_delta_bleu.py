@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from refless.data.ratings import RATING_COLUMNS, TEXT_COLUMNS, read_table, separate_items
+from refless.data.sources import dstc7
 from refless.experiments.delta_bleu.dialogues import Cell, Counted, read_dialogues
 from refless.experiments.delta_bleu.units import (
     MODULES,
@@ -17,12 +19,10 @@ from refless.experiments.delta_bleu.units import (
     figure_numbers,
     table_numbers,
 )
-from refless.store.files import read_json
 from refless.kernels import code_signature, text_sum
-from refless.data.ratings import RATING_COLUMNS, TEXT_COLUMNS, read_table, separate_items
 from refless.scripting import run
+from refless.store.files import read_json
 from refless.store.signed_tables import write_numbers
-from refless.data.sources import dstc7
 
 log = logging.getLogger(__name__)
 
@@ -63,7 +63,9 @@ def main(arguments: argparse.Namespace) -> None:
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--ratings", type=Path, required=True, help="directory of the task's tables")
 parser.add_argument("--gold", type=Path, help="DSTC7's archive, for its unrated gold references")
-parser.add_argument("--settings", required=True, help="JSON, see refless.experiments.delta_bleu.dialogues")
+parser.add_argument(
+    "--settings", required=True, help="JSON, see refless.experiments.delta_bleu.dialogues"
+)
 parser.add_argument("--threads", type=int, default=1)
 parser.add_argument("--out", type=Path, required=True, help="CSV; a JSON is put beside it")
 parser.add_argument("--tests", type=Path, required=True, help="CSV; a JSON is put beside it")

@@ -8,6 +8,7 @@ import json
 import logging
 from pathlib import Path
 
+from refless.data.ratings import read_table
 from refless.experiments.rnn_qe.outputs import (
     METRICS,
     Context,
@@ -16,12 +17,11 @@ from refless.experiments.rnn_qe.outputs import (
     learning_curve,
     outputs,
 )
-from refless.store.files import read_json
 from refless.models.rnn_qe.data import apart, cross_validation, read_texts
-from refless.data.ratings import read_table
 from refless.scripting import run
-from refless.store.signed_tables import write_numbers
+from refless.store.files import read_json
 from refless.store.kernel_files import kernel_arguments, sign
+from refless.store.signed_tables import write_numbers
 
 log = logging.getLogger(__name__)
 

@@ -1,7 +1,5 @@
 """Copy computed numbers to resources/shipped: no text is in them. Stage: none."""
 
-from snakemake.script import snakemake
-
 from refless.job import job
 from refless.store.shipping import ship
 

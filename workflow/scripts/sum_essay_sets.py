@@ -6,6 +6,7 @@ import logging
 import time
 from pathlib import Path
 
+from refless.data.ratings import TEXT_COLUMNS, read_table
 from refless.experiments.bleu_neighbors.essays import (
     Recipe,
     Selection,
@@ -13,10 +14,9 @@ from refless.experiments.bleu_neighbors.essays import (
     training_points,
     training_sizes,
 )
-from refless.store.files import read_json
 from refless.kernels import signature
-from refless.data.ratings import TEXT_COLUMNS, read_table
 from refless.scripting import run
+from refless.store.files import read_json
 from refless.store.signed_tables import write_numbers
 
 log = logging.getLogger(__name__)

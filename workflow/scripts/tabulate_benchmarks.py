@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-from snakemake.script import snakemake
-
 from refless.job import job
 from refless.report.benchmarks import beside_peers, growth
 from refless.report.tables import publish

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from refless.data.ratings import write_table
 from refless.errors import StaleError
 from refless.experiments.bleu_neighbors.ablation import (
     Prediction,
@@ -21,10 +22,9 @@ from refless.experiments.bleu_neighbors.ablation import (
     lead_text,
 )
 from refless.experiments.bleu_neighbors.table1 import signature_note
+from refless.scripting import run
 from refless.store.numbers import read_numbers, require_fresh, require_same_texts
 from refless.store.provenance import write_signed_markdown
-from refless.data.ratings import write_table
-from refless.scripting import run
 
 # arrays and what they hang on, of one file
 File = tuple[dict[str, np.ndarray], dict[str, Any]]

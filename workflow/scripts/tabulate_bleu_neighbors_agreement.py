@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+from refless.data.ratings import write_table
 from refless.experiments.bleu_neighbors.agreement import (
     TABLES,
     agreement_cells,
@@ -10,10 +11,9 @@ from refless.experiments.bleu_neighbors.agreement import (
     agreement_markdown,
     lead_text,
 )
-from refless.store.provenance import write_signed_markdown
 from refless.report.published import read_published
-from refless.data.ratings import write_table
 from refless.scripting import run
+from refless.store.provenance import write_signed_markdown
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -4,6 +4,7 @@ import argparse
 import json
 from pathlib import Path
 
+from refless.data.ratings import write_table
 from refless.experiments.bleu_neighbors.essays import SECTION
 from refless.experiments.bleu_neighbors.table1 import signature_note
 from refless.experiments.bleu_neighbors.table3 import (
@@ -12,10 +13,9 @@ from refless.experiments.bleu_neighbors.table3 import (
     essays_markdown,
     essays_table,
 )
-from refless.store.provenance import write_signed_markdown
 from refless.report.published import skipped_rows
-from refless.data.ratings import write_table
 from refless.scripting import run
+from refless.store.provenance import write_signed_markdown
 from refless.store.signed_tables import read_numbers, require_settings
 
 

@@ -4,7 +4,7 @@ import argparse
 import json
 from pathlib import Path
 
-from refless.experiments.bleu_neighbors.leave_one_out import PREDICTION_COLUMNS
+from refless.data.ratings import read_table, write_table
 from refless.experiments.bleu_neighbors.huse import (
     ITEM_COLUMNS,
     HuseInput,
@@ -12,11 +12,11 @@ from refless.experiments.bleu_neighbors.huse import (
     huse_table,
     lead_text,
 )
+from refless.experiments.bleu_neighbors.leave_one_out import PREDICTION_COLUMNS
 from refless.experiments.bleu_neighbors.table1 import Settings, signature_note
+from refless.scripting import run
 from refless.store.files import read_json
 from refless.store.provenance import write_signed_markdown
-from refless.data.ratings import read_table, write_table
-from refless.scripting import run
 from refless.store.signed_tables import read_numbers, require_texts
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from refless.data.ratings import write_table
 from refless.errors import StaleError
 from refless.experiments.bleu_neighbors.pareto import (
     FRONT_COLUMNS,
@@ -18,10 +19,9 @@ from refless.experiments.bleu_neighbors.pareto import (
     pareto_table,
 )
 from refless.experiments.bleu_neighbors.table1 import signature_note
+from refless.scripting import run
 from refless.store.numbers import read_numbers, require_fresh, require_same_texts
 from refless.store.provenance import write_signed_markdown
-from refless.data.ratings import write_table
-from refless.scripting import run
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -4,16 +4,16 @@ import argparse
 import json
 from pathlib import Path
 
+from refless.data.ratings import write_table
 from refless.experiments.bleu_neighbors.section53 import (
     lead_text,
     section53,
     section53_markdown,
 )
 from refless.experiments.bleu_neighbors.table1 import KEYS, Settings, read_tasks
-from refless.store.provenance import write_signed_markdown
 from refless.report.published import read_published
-from refless.data.ratings import write_table
 from refless.scripting import run
+from refless.store.provenance import write_signed_markdown
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from snakemake.script import snakemake
 
 from refless.experiments.bleu_neighbors.table1 import KEYS, Settings, read_tasks, table1
 from refless.job import job

@@ -4,12 +4,12 @@ import argparse
 import json
 from pathlib import Path
 
-from refless.experiments.bleu_neighbors.table2 import KEYS, Pair, lead_text, table2, table2_markdown
-from refless.experiments.bleu_neighbors.table1 import Settings, signature_note
-from refless.store.provenance import write_signed_markdown
-from refless.report.published import read_published
 from refless.data.ratings import write_table
+from refless.experiments.bleu_neighbors.table1 import Settings, signature_note
+from refless.experiments.bleu_neighbors.table2 import KEYS, Pair, lead_text, table2, table2_markdown
+from refless.report.published import read_published
 from refless.scripting import run
+from refless.store.provenance import write_signed_markdown
 from refless.store.signed_tables import read_numbers, require_settings, require_texts
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from refless.data.ratings import write_table
 from refless.experiments.bleu_neighbors.essays import (
     ESTIMATE_COLUMNS,
     SECTION,
@@ -24,10 +25,9 @@ from refless.experiments.bleu_neighbors.table3 import (
     williams_markdown,
     williams_table,
 )
-from refless.store.provenance import write_signed_markdown
 from refless.report.published import read_published, skipped_rows
-from refless.data.ratings import write_table
 from refless.scripting import run
+from refless.store.provenance import write_signed_markdown
 from refless.store.signed_tables import read_numbers, require_settings
 
 

@@ -4,6 +4,7 @@ import argparse
 import json
 from pathlib import Path
 
+from refless.data.ratings import write_table
 from refless.experiments.delta_bleu.predictor import COLUMNS
 from refless.experiments.delta_bleu.table2 import (
     PREDICTOR_LEAD,
@@ -12,9 +13,8 @@ from refless.experiments.delta_bleu.table2 import (
     read_task_numbers,
     signature_notes,
 )
-from refless.store.provenance import write_signed_markdown
-from refless.data.ratings import write_table
 from refless.scripting import directories, run
+from refless.store.provenance import write_signed_markdown
 
 
 def main(arguments: argparse.Namespace) -> None:

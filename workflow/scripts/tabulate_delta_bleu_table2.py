@@ -4,6 +4,7 @@ import argparse
 import json
 from pathlib import Path
 
+from refless.data.ratings import write_table
 from refless.experiments.delta_bleu.table2 import (
     KEYS,
     LEAD,
@@ -14,10 +15,9 @@ from refless.experiments.delta_bleu.table2 import (
     table2_markdown,
 )
 from refless.experiments.delta_bleu.units import NUMBER_COLUMNS
-from refless.store.provenance import write_signed_markdown
 from refless.report.published import read_published
-from refless.data.ratings import write_table
 from refless.scripting import directories, run
+from refless.store.provenance import write_signed_markdown
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from refless.data.ratings import write_table
 from refless.experiments.bleu_neighbors.table1 import signature_note
 from refless.experiments.rnn_qe.outputs import OUTPUT_COLUMNS, own_shares, read_outputs
 from refless.experiments.rnn_qe.predictions import (
@@ -27,10 +28,9 @@ from refless.experiments.rnn_qe.tables import (
     table3,
 )
 from refless.models.rnn_qe.data import CONFIGURATIONS, SETUPS
-from refless.store.provenance import write_signed_markdown
 from refless.report.published import read_published
-from refless.data.ratings import write_table
 from refless.scripting import run
+from refless.store.provenance import write_signed_markdown
 
 EXPERIMENTS = {"cross_validation": 3, "cross_domain": 4, "cross_system": 5}
 

@@ -4,12 +4,12 @@ import argparse
 import json
 from pathlib import Path
 
+from refless.data.ratings import write_table
 from refless.experiments.rnn_qe.counts import table1, table1_markdown, table2, table2_markdown
 from refless.experiments.rnn_qe.outputs import read_outputs
-from refless.store.provenance import write_signed_markdown
 from refless.report.published import read_published
-from refless.data.ratings import write_table
 from refless.scripting import run
+from refless.store.provenance import write_signed_markdown
 
 LEADS = {
     1: "Rated outputs by system and data set; the paper's number in square brackets.",

@@ -4,12 +4,12 @@ import argparse
 import json
 from pathlib import Path
 
+from refless.data.ratings import write_table
 from refless.experiments.rnn_qe.outputs import read_outputs
 from refless.experiments.rnn_qe.predictions import predictions_note, usable_predictions
 from refless.experiments.rnn_qe.training import LEAD, markdown_table, training_table
-from refless.store.provenance import write_signed_markdown
-from refless.data.ratings import write_table
 from refless.scripting import run
+from refless.store.provenance import write_signed_markdown
 
 
 def main(arguments: argparse.Namespace) -> None:

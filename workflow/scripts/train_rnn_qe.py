@@ -13,12 +13,12 @@ import sys
 from dataclasses import asdict, replace
 from pathlib import Path
 
+from refless.data.ratings import write_table
 from refless.errors import SettingError
+from refless.models.rnn_qe.batches import Encoded, Instances
+from refless.scripting import run
 from refless.store.files import read_json, write_json
 from refless.store.machine import load_average, processor, versions
-from refless.models.rnn_qe.batches import Encoded, Instances
-from refless.data.ratings import write_table
-from refless.scripting import run
 
 log = logging.getLogger(__name__)
 

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-
 from benchmarks.kernels_timing import tables
+
 from refless.errors import FormatError
 from refless.experiments.bleu_neighbors.table1 import KEYS
-from refless.store.files import read_json, whole_file
 from refless.report.published import markdown, number, with_interval
 from refless.scripting import run
+from refless.store.files import read_json, whole_file
 
 KERNEL_CHOICES = (
     *("bleu.word", "bleu.char.unclipped", "rouge_l.plain", "meteor.nltk39"),

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from refless.cli import main
+from refless.data.tsv import read_tsv
 from refless.errors import FormatError
 from refless.models.rnn_qe.batches import Encoded
 from refless.models.rnn_qe.delex import delexicalise
-from refless.data.tsv import read_tsv
 from tests.models.rnn_qe.test_network import small
 
 pytestmark = pytest.mark.skipif(

@@ -1,9 +1,8 @@
-"""What users meet first: no torch, and the benchmark."""
+"""What users meet first: no torch."""
 
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
 import subprocess
 import sys
@@ -54,18 +53,3 @@ def test_unknown_schedule_and_missing_folds(tmp_path: Path) -> None:
     assert "about.json: cannot be read as JSON" in run(*command, *out).stderr
     (tmp_path / "about.json").write_text('{"name": "setup1", "share": 1, "folds": [{}]}')
     assert "fold0.csv: cannot be read as a table" in run(*command, *out).stderr
-
-
-def test_the_benchmark_compares_like_with_like(tmp_path: Path) -> None:
-    if importlib.util.find_spec("torch") is None:
-        pytest.skip("torch is not installed: make torch")
-    out = tmp_path / "rnn_qe.json"
-    few = ["--runs", "1", "--batches", "1", "--batch", "8", "--together", "2", "--cores", "1"]
-    done = run(
-        *("workflow/scripts/benchmark_rnn_qe.py", *few, "--instances", "none"), "--out", str(out)
-    )
-    assert done.returncode == 0, done.stderr
-    record = json.loads(out.read_text(encoding="utf-8"))
-    rates = record["instances_per_second"]
-    assert set(record["ratio"]) == {"together, float32", "together, bfloat16"}
-    assert all(value["core"] > 0 for value in rates.values())

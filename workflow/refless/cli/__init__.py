@@ -124,7 +124,7 @@ def _score(arguments: argparse.Namespace) -> None:
         options["wordnet"] = arguments.wordnet
     # Embeddings share BERTScore's code, whose error names BERTScore.
     if family == "embedding" and (reason := lacking(arguments.kernel)):
-        raise KernelError(reason)
+        raise KernelError(reason.sentence, remedy=reason.remedy)
     tau = arguments.tau
     if tau is None:
         module_path(arguments.kernel)  # an unknown kernel is another error
@@ -181,9 +181,9 @@ def _options(texts: list[str], kernel: str) -> dict[str, Any]:
 
 
 def _qe(arguments: argparse.Namespace) -> None:
+    from refless.data.tsv import read_tsv
     from refless.models.rnn_qe.delex import delexicalise
     from refless.models.rnn_qe.saved import load_model
-    from refless.data.tsv import read_tsv
 
     outputs = read_tsv(arguments.outputs, ["mr", "text"])
     _free(outputs, "raw", "prediction")

@@ -13,22 +13,24 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import logging
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
-from refless.errors import FormatError, KernelError, ReflessError, SourceError
-from refless.data.fetch import Places, Source, copy, download, file_sum
-from refless.store.files import partial_path, read_json, write_json, writing
+from refless.availability import Reason
+from refless.data.fetch import AbsentError, copy, download
+from refless.data.places import Places
+from refless.data.raw_files import Source, file_sum, verify
+from refless.errors import FormatError, KernelError, SourceError
 from refless.kernels import bertscore
-
-log = logging.getLogger(__name__)
+from refless.store.files import partial_path, read_json, write_json, writing
 
 SUMS = "sums.json"
+HUB = "model hub"
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin")
-_INDEXES = tuple(f"{name}.index.json" for name in _WEIGHTS)
+_DEADLINE = 4 * 3600.0  # seconds for one file of a model; weights have gigabytes
 
 
 def has_encoder(kernel: str) -> bool:
@@ -61,48 +63,56 @@ def _elsewhere(model: str, places: Places) -> list[Path]:
     return folders + ([Path(models) / model] if models else [])
 
 
-def why_not(kernel: str, places: Places, ask: Callable[[str], bool] | None = None) -> str:
-    """Why a kernel with an encoder cannot be computed here, in one line; empty if it can.
+def why_not(
+    kernel: str, places: Places, answers: Callable[[str], bool] | None = None
+) -> Reason | None:
+    """Why a kernel with an encoder cannot be computed here; None if it can.
 
     It is asked while jobs are planned, so neither torch nor a model is loaded.
 
     Parameters
     ----------
-    ask : whether an address answers; without it, only what is at hand counts
+    answers : whether an address answers; without it, only what is at hand counts
     """
     if reason := lacking(kernel):
         return reason
     model = model_of(kernel)
     if bertscore.in_package(model) is not None:
         return fault(kernel)
-    folder = local_folder(model, places)
-    if folder is not None:
-        return fault(kernel, folder)
-    if ask is not None and any(ask(url) for url in addresses(model, places)):
-        return ""
-    reason = f"the encoder {model} is not at hand"
-    if ask is not None:
-        reason += " and no hub answers" if places.network else " and the network is switched off"
-    return f"{reason} (put its folder at {places.manual / 'models' / model})"
+    if (folder_of(model, places) / "config.json").is_file():
+        return fault(kernel, folder_of(model, places))
+    faults = [fault(kernel, path) for path in _elsewhere(model, places) if path.is_dir()]
+    if None in faults or (answers and any(map(answers, addresses(model, places)))):
+        return None
+    if faults:
+        return faults[0]
+    sentence = f"the encoder {model} is not at hand"
+    if answers is not None:
+        sentence += " and no hub answers" if places.network else " and the network is switched off"
+    remedy = f"put its folder at {places.manual / 'models' / model}"
+    return Reason("encoder_missing", sentence, remedy)
 
 
-def fault(kernel: str, folder: Path | None = None) -> str:
-    """Why a folder is not the encoder that a kernel is named after; empty if it is.
+def fault(kernel: str, folder: Path | None = None) -> Reason | None:
+    """Why a folder is not the encoder that a kernel is named after; None if it is.
 
     Without a folder, the one is meant that the kernel itself finds.
     """
     try:
         bertscore.find(kernel, folder)
     except KernelError as error:
-        return f"the folder given for {model_of(kernel)} does not hold it: {error.message}"
-    return ""
+        sentence = f"the folder given for {model_of(kernel)} does not hold it: {error.message}"
+        return Reason("encoder_missing", sentence, error.remedy)
+    return None
 
 
-def lacking(kernel: str) -> str:
-    """Which package that a kernel with an encoder needs is not installed; empty if all are."""
-    packages = bertscore.PACKAGES["bertscore.*"]
-    missing = [name for name in packages if importlib.util.find_spec(name) is None]
-    return f"{kernel} needs {missing[0]}, which is not installed (make torch)" if missing else ""
+def lacking(kernel: str) -> Reason | None:
+    """Which package that a kernel with an encoder needs is not installed; None if all are."""
+    for name in bertscore.PACKAGES["bertscore.*"]:
+        if importlib.util.find_spec(name) is None:
+            sentence = f"{kernel} needs {name}, which is not installed"
+            return Reason("package_missing", sentence, "make torch")
+    return None
 
 
 def addresses(model: str, places: Places) -> list[str]:
@@ -125,62 +135,56 @@ def fetch_encoder(model: str, places: Places) -> Path:
 
     Raises
     ------
-    SourceError : a folder at hand is not that model or has other sums; or there is none.
+    KernelError : the folder that is in the data directory already is not that model.
+    SourceError : it has other sums than it had; or no place has the model.
     OutputError : the data directory cannot be written.
     """
     target = folder_of(model, places)
     if (target / SUMS).is_file():
         verify_encoder(target)
-        return target
-    if (target / "config.json").is_file():
-        _refuse(model, target)
-        _write_sums(target)
-        return target
-    partial = partial_path(target)
-    try:
-        # Under the model's own name, for the kernel takes no other for a published model.
-        folder = partial / model
-        with writing(target):
-            folder.mkdir(parents=True)
-        _bring(model, places, folder)
-        _refuse(model, folder)
-        _write_sums(folder)
-        with writing(target):
-            if target.is_dir() and not any(target.iterdir()):
-                target.rmdir()
-            os.replace(folder, target)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
-    log.info("%s: sums recorded in %s", target, SUMS)
+    elif (target / "config.json").is_file():
+        bertscore.find(f"bertscore.{model}", target)
+        _record(target)
+    else:
+        partial = partial_path(target)
+        try:
+            # Under the model's own name, for the kernel takes no other for a published model.
+            with writing(target):
+                (partial / model).mkdir(parents=True)
+            _bring(model, places, partial / model)
+            _record(partial / model)
+            with writing(target):
+                os.replace(partial / model, target)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
     return target
 
 
 def _bring(model: str, places: Places, folder: Path) -> None:
-    """Copy or download a model's files into a folder."""
-    found = local_folder(model, places)
-    if found is not None:
-        _refuse(model, found)
-        if (found / SUMS).is_file():
-            verify_encoder(found)
-        for path in _files(found):
-            copy(path, folder / path.name, Source("model", f"models/{model}/{path.name}"), True)
-        return
-    tried = [f"{path}: not there" for path in _elsewhere(model, places)]
-    base = places.mirror_address(f"models/{model}")
-    if base:
-        reason = _from_mirror(base, folder)
-        if reason is None:
-            return
-        tried.append(f"{base}: {reason}")
+    """Fill a folder with a model's files, from the first place that has the model."""
+    everywhere: list[Path | str] = [*_elsewhere(model, places)]
+    if mirror := places.mirror_address(f"models/{model}"):
+        everywhere.append(mirror)
     if places.network:
+        everywhere.append(HUB)
+    tried = []
+    for place in everywhere:
         try:
-            bertscore.download(model, folder)
-            shutil.rmtree(folder / ".cache", ignore_errors=True)  # notes of the hub's client
+            if place == HUB:
+                bertscore.download(model, folder)
+                shutil.rmtree(folder / ".cache", ignore_errors=True)  # notes of the hub's client
+            else:
+                _take(place, folder)
+            if (folder / SUMS).is_file():
+                verify_encoder(folder)
+            bertscore.find(f"bertscore.{model}", folder)
             return
-        except KernelError as error:
-            tried.append(f"model hub: {error.message}")
-    else:
-        tried.append("model hub: not asked, the network is switched off in the settings")
+        except (SourceError, KernelError) as error:
+            tried.append(f"{place}: {error.message}")
+            shutil.rmtree(folder)
+            folder.mkdir()
+    if not places.network:
+        tried.append(f"{HUB}: not asked, the network is switched off in the settings")
     raise SourceError(
         "the encoder could not be had. Tried:\n  " + "\n  ".join(tried),
         path=model,
@@ -189,61 +193,78 @@ def _bring(model: str, places: Places, folder: Path) -> None:
     )
 
 
-def _from_mirror(base: str, folder: Path) -> str | None:
-    """Download a model from a mirror behind a URL: None if it is whole, else why it is not."""
-    for name in ("config.json", *bertscore.TOKENIZER_FILES, *_WEIGHTS, *_INDEXES):
-        if name == _WEIGHTS[1] and (folder / _WEIGHTS[0]).is_file():
-            return None
-        reason = _one(base, name, folder)
-        if reason is not None and (name == "config.json" or " 404 " not in f"{reason} "):
-            return reason
-        if reason is None and name in _INDEXES:
-            parts = json.loads((folder / name).read_bytes())["weight_map"].values()
-            return next(filter(None, (_one(base, part, folder) for part in sorted({*parts}))), None)
-    return None if (folder / _WEIGHTS[1]).is_file() else "it has no weights"
+def _take(place: Path | str, folder: Path) -> None:
+    """Copy a model's files from a folder, or download them from below a URL.
+
+    Raises
+    ------
+    SourceError : it is not whole there.
+    """
+
+    def get(name: str) -> None:
+        source = Source("model", f"models/{folder.name}/{name}")
+        if isinstance(place, Path):
+            copy(place / name, folder / name, source)
+        else:
+            download(f"{place}/{name}", folder / name, source, deadline=_DEADLINE)
+
+    get("config.json")
+    for name in (SUMS, *bertscore.TOKENIZER_FILES):
+        with suppress(AbsentError):
+            get(name)
+    for name in _WEIGHTS:
+        with suppress(AbsentError):
+            get(name)
+            return
+        with suppress(AbsentError):
+            get(f"{name}.index.json")
+            for part in _parts(folder / f"{name}.index.json"):
+                get(part)
+            return
+    raise SourceError("it has no weights, or not all")
 
 
-def _one(base: str, name: str, folder: Path) -> str | None:
-    source = Source("model", f"models/{folder.name}/{name}")
-    return download(f"{base}/{name}", folder / name, source, 3, (10.0, 30.0), 1.0, True)
+def _parts(index: Path) -> list[str]:
+    """The files over which weights are spread, by their index."""
+    try:
+        parts = sorted(set(json.loads(index.read_bytes())["weight_map"].values()))
+        if all(part == Path(part).name for part in parts):
+            return parts
+    except (ValueError, KeyError, TypeError, AttributeError):
+        pass
+    raise SourceError(f"{index.name} is no index of weights")
+
+
+def _record(folder: Path) -> None:
+    write_json({path.name: file_sum(path) for path in _files(folder)}, folder / SUMS)
 
 
 def _files(folder: Path) -> list[Path]:
     """The files of a model that are read: configuration, tokenizer, weights."""
-    names = ("config.json", *bertscore.TOKENIZER_FILES, *_INDEXES)
-    return [path for name in names if (path := folder / name).is_file()] + (
-        bertscore.weight_files(folder)
-    )
+    indexes = [f"{name}.index.json" for name in _WEIGHTS]
+    names = ("config.json", *bertscore.TOKENIZER_FILES, *indexes)
+    found = [path for name in names if (path := folder / name).is_file()]
+    return found + bertscore.weight_files(folder)
 
 
-def _refuse(model: str, folder: Path) -> None:
-    try:
-        bertscore.find(f"bertscore.{model}", folder)
-    except KernelError as error:
-        raise SourceError(
-            f"is not the encoder {model}: {error.message}", path=folder, remedy=error.remedy
-        ) from error
+def verify_encoder(folder: str | Path) -> str:
+    """Compare a fetched model with the sums that were recorded when it was fetched (`verify`).
 
-
-def _write_sums(folder: Path) -> None:
-    write_json({path.name: file_sum(path) for path in _files(folder)}, folder / SUMS)
-
-
-def verify_encoder(folder: str | Path) -> None:
-    """Compare a fetched model with the sums that were recorded when it was fetched.
+    Whoever reads the model calls it right before.
 
     Raises
     ------
     SourceError : a file is missing, new, or another than it was.
     """
     folder = Path(folder)
-    again = f"delete {folder} and fetch it again; if the change is meant, delete {SUMS} alone"
+    meant = f"if the change is meant, delete {SUMS} alone"
+    again = f"delete {folder} and fetch it again; {meant}"
     try:
         recorded = read_json(folder / SUMS)
-        found = {path.name: file_sum(path) for path in _files(folder)}
-    except (FormatError, KernelError, OSError) as error:
-        message = error.message if isinstance(error, ReflessError) else str(error)
-        raise SourceError(f"cannot be verified: {message}", path=folder, remedy=again) from error
-    for name in sorted({*recorded, *found}):
-        if recorded.get(name) != found.get(name):
-            raise SourceError("is not the file that was fetched", path=folder / name, remedy=again)
+        new = {path.name for path in _files(folder)} - set(recorded)
+    except (FormatError, KernelError) as error:
+        message = f"cannot be verified: {error.message}"
+        raise SourceError(message, path=folder, remedy=again) from error
+    if new:
+        raise SourceError(f"{min(new)} is new since it was fetched", path=folder, remedy=again)
+    return verify(folder, Source("model", folder.name, description=meant, members=recorded))

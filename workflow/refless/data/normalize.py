@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from refless.data import sources
-from refless.data.fetch import read_sources, verify
+from refless.data.raw_files import read_sources, verify
 from refless.data.task import write_task
 from refless.store.files import file_sum, whole_file
 

@@ -7,17 +7,19 @@ look. Out: `refless.availability.Facts`, and the files that come with refless.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from refless.availability import COMPUTED, TRAINED, Facts, Reason
-from refless.data import encoders, fetch
-from refless.data.fetch import Places, Source
+from refless.data import encoders
+from refless.data.fetch import answers as asked
+from refless.data.places import Places, why_no_wordnet, why_not
+from refless.data.raw_files import Source, read_source, verify
 from refless.store import signed
-from refless.store.code import decisive_sum
+from refless.store.code import PACKAGE, decisive_sum
 from refless.store.files import file_sum
 
 WORDNET = "nltk/wordnet.zip"
@@ -54,16 +56,10 @@ def shipped_files(*folders: str | Path) -> dict[str, ShippedFile]:
                 result,
                 path.as_posix(),
                 file_sum(path),
-                decisive_sum(*(name for name in code if _is_there(name))),
+                decisive_sum(*(name for name in code if (PACKAGE / name).is_file())),
                 about["of"].get("task", below.parts[0]),
             )
     return found
-
-
-def _is_there(name: str) -> bool:
-    from refless.store.code import PACKAGE
-
-    return (PACKAGE / name).is_file()
 
 
 def groups(files: Iterable[ShippedFile]) -> dict[str, list[ShippedFile]]:
@@ -84,11 +80,9 @@ def places_of(settings: Any, resources: Path) -> Places:
     )
 
 
-def gather_facts(
-    settings: Any, numbers: str, sources: dict[str, Source], places: Places
-) -> Facts:
+def gather_facts(settings: Any, numbers: str, sources: dict[str, Source], places: Places) -> Facts:
     """What can be had; addresses are asked where only an answer tells, each once."""
-    answers = cache(fetch.answers)
+    answers = cache(asked)
     tasks = {
         task: [
             reason
@@ -99,10 +93,10 @@ def gather_facts(
     }
     kernels = {
         kernel: [reason]
-        for kernel in settings.all_kernels()
+        for kernel in every_kernel(settings)
         if (reason := _kernel(kernel, settings, numbers, sources, places, answers))
     }
-    if settings.rnn_qe.train != "run":
+    if settings.rnn_qe.train != "run" and hasattr(settings, "trainings"):
         for name in settings.trainings():
             command = f"snakemake --cores 8 resources/trained/rnn_qe/predictions/{name}.csv.gz"
             kernels[f"{TRAINED}{name}"] = [
@@ -110,6 +104,11 @@ def gather_facts(
             ]
     left_out = {task: list(entry.skip_kernels) for task, entry in settings.data.items()}
     return Facts(numbers, tasks, kernels, left_out)
+
+
+def every_kernel(settings: Any) -> list[str]:
+    """The kernels of all models, and those that the ablation tries."""
+    return list(dict.fromkeys([*settings.kernels(), *settings.bleu_neighbors.ablation.kernels]))
 
 
 def _raw(
@@ -120,7 +119,7 @@ def _raw(
     answers: Callable[[str], bool],
 ) -> Reason | None:
     if path in sources:
-        return fetch.obtainable(sources[path], places, numbers, answers)
+        return why_not(sources[path], places, numbers, answers)
     if Path(path).is_file():
         return None
     return Reason(
@@ -139,10 +138,7 @@ def _kernel(
     answers: Callable[[str], bool],
 ) -> Reason | None:
     if kernel.startswith("meteor."):
-        reason = fetch.obtainable(sources[WORDNET], places, numbers, answers)
-        if reason is None:
-            return None
-        return Reason("wordnet_missing", f"METEOR needs WordNet: {reason.sentence}", reason.remedy)
+        return why_no_wordnet(sources[WORDNET], places, numbers, answers)
     if not encoders.has_encoder(kernel):
         return None
     folder = settings.options(kernel).get("model")
@@ -167,3 +163,24 @@ def resources_of(kernel: str, settings: Any, places: Places) -> tuple[list[str],
         return [], {}
     folder = (places.data / "models" / model).as_posix()
     return [f"{folder}/sums.json"], {"model": folder}
+
+
+def verify_resources(options: Mapping[str, Mapping[str, Any]], resources: str | Path) -> None:
+    """Check the files that kernels are computed with, right before they are read.
+
+    Parameters
+    ----------
+    options : kernel -> its options, of which ``wordnet`` and ``model`` say where files lie
+    resources : the directory with the table of sources
+
+    Raises
+    ------
+    SourceError : a file is not what was recorded of it.
+    """
+    resources = Path(resources)
+    for own in options.values():
+        if "wordnet" in own:
+            members = resources / "sources_members.csv"
+            verify(own["wordnet"], read_source(WORDNET, resources / "sources.csv", members))
+        if "model" in own and (Path(own["model"]) / encoders.SUMS).is_file():
+            encoders.verify_encoder(own["model"])

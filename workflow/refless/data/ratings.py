@@ -47,7 +47,7 @@ TEXT_COLUMNS = ["id", "task", "context", "text", "quality", "n_ratings", "system
 RATING_COLUMNS = ["id", "rater", "label", "rating"]
 _STRINGS = {
     *("id", "task", "context", "text", "system", "rater", "item", "type", "kernel", "reading"),
-    *("choice", "variant", "train_topic"),
+    *("choice", "variant", "train_topic", "mr", "references"),
 }
 _ID = re.compile(r"[A-Za-z0-9._:\-]+")
 

@@ -32,12 +32,12 @@ import numpy as np
 from refless.errors import KernelError
 from refless.kernels._compiled import compiled
 from refless.kernels._plan import Fill, even_blocks
-from refless.kernels._porter import stem
+from refless.kernels._porter import stems
 from refless.kernels._texts import number_words, starts_of
 from refless.kernels.wordnet import WordNet, content_sum
 
 NAMES = ("meteor.nltk35", "meteor.nltk39")
-PACKAGES: dict[str, tuple[str, ...]] = {}
+PACKAGES: dict[str, tuple[str, ...]] = {"meteor.*": ("nltk",)}
 LOCATIONS = ("wordnet", "synonyms")
 
 WIDTH = 16384
@@ -114,7 +114,7 @@ class MeteorPlan:
         n_candidate_words = len(known)
         self._s, self._s_starts = number_words([t.lower().split() for t in training], known)
         words = list(known)
-        stem_of = {word: stem(word) for word in words}
+        stem_of = stems(words)
         by_stem: dict[str, list[int]] = {}
         for word, number in known.items():
             by_stem.setdefault(stem_of[word], []).append(number)

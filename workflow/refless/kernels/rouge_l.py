@@ -22,11 +22,11 @@ import numpy as np
 
 from refless.kernels._compiled import compiled
 from refless.kernels._plan import Fill, even_blocks
-from refless.kernels._porter import stem
+from refless.kernels._porter import stems
 from refless.kernels._texts import number_words, starts_of
 
 NAMES = ("rouge_l.stem", "rouge_l.plain")
-PACKAGES: dict[str, tuple[str, ...]] = {}
+PACKAGES: dict[str, tuple[str, ...]] = {"rouge_l.stem": ("nltk",)}
 
 WIDTH = 16384
 """Training texts in a block."""
@@ -49,7 +49,7 @@ class RougePlan:
         self.shape = len(candidates), len(training)
         texts = [_WORD.findall(text.lower()) for text in (*candidates, *training)]
         if stemmed:
-            stem_of = {w: stem(w) for w in {w for words in texts for w in words if len(w) > 3}}
+            stem_of = stems({w for words in texts for w in words if len(w) > 3})
             texts = [[stem_of.get(word, word) for word in words] for words in texts]
         known = {"": 0}
         n = len(candidates)

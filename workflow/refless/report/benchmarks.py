@@ -1,13 +1,15 @@
 """The recorded benchmarks as tidy tables, for the report.
 
-Stage: table. In: the records of ``resources/benchmarks``, as the scripts of ``benchmarks`` leave
-them with ``--record``. Out: a table of peers beside ours, and one of growth with the texts.
+Stage: table. In: the records of ``resources/benchmarks``, as the modules of ``benchmarks`` leave
+them with ``--record``. Out: a table of peers beside ours, and one of growth with the texts; in
+Markdown for README.md.
 
 Nothing is measured here: a report shows what was recorded, with its date, machine and load.
 """
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,6 +18,7 @@ from typing import Any
 import pandas as pd
 
 from refless.errors import FormatError
+from refless.report.published import markdown
 
 PEER_COLUMNS = [
     *("part", "what", "peer", "threads", "times_as_fast", "times_as_fast_low"),
@@ -106,7 +109,7 @@ def _complete(name: str) -> Iterator[None]:
         raise FormatError(
             f"is no record of this benchmark: {error!r}",
             path=f"resources/benchmarks/{name}.json",
-            remedy="record it anew (its script in benchmarks, with --record)",
+            remedy=f"record it anew (python -m benchmarks.{name} --record)",
         ) from error
 
 
@@ -243,3 +246,87 @@ def _table(rows: list[dict[str, Any]], columns: list[str]) -> pd.DataFrame:
                 value if pd.isna(value) else float(f"{value:.{_DIGITS}g}") for value in table[name]
             ]
     return table
+
+
+# ---- for reading --------------------------------------------------------------------------------
+
+
+def readme(record: Mapping[str, Any]) -> str:
+    """The record of the kernels in Markdown, as README.md quotes it."""
+    with _complete("kernels"):
+        parts = [_measured_on(record), peer_table({"kernels": record}), _notes(record)]
+    table = growth(record)
+    header = {
+        "kernel": "kernel",
+        "texts": "n",
+        "seconds": "seconds",
+        "nanoseconds_a_pair": "ns/pair",
+        "overlaps_a_pair": "overlaps/pair",
+        "nanoseconds_an_overlap": "ns/overlap",
+        "peak_memory_mb": "peak, MB",
+        "memory_before_mb": "of it before, MB",
+    }
+    rows = [[_short(row[name]) for name in header] for row in table.to_dict("records")]
+    parts.append(markdown(list(header.values()), rows) if rows else "")
+    return "\n\n".join(filter(None, parts))
+
+
+def peer_table(records: Mapping[str, Mapping[str, Any]]) -> str:
+    """`beside_peers` in Markdown."""
+    rows = []
+    for row in beside_peers(records).dropna(subset=["peer"]).to_dict("records"):
+        times = "lost in noise" if pd.isna(row["times_as_fast"]) else _short(row["times_as_fast"])
+        if pd.notna(row["times_as_fast_low"]):
+            times += f" ({_short(row['times_as_fast_low'])}–{_short(row['times_as_fast_high'])})"
+        microseconds = (_short(row[name]) for name in ("peer_microseconds", "our_microseconds"))
+        rows.append([row["what"], row["peer"], str(row["threads"]), *microseconds, times])
+    header = ["what", "peer", "our threads", "peer, µs", "ours, µs", "times as fast"]
+    return markdown(header, rows) if rows else ""
+
+
+def _measured_on(record: Mapping[str, Any]) -> str:
+    machine, texts = record["machine"], record["texts"]
+    named = ("numba", "nltk", "rouge-score", "bert-score", "torch")
+    packages = [f"{n} {machine['packages'][n]}" for n in named if n in machine["packages"]]
+    busy = f"load average before the run {machine['load_average'] or 0:.1f}"
+    if machine.get("cores_taken_by_others") is not None:
+        busy += f"; other jobs took {machine['cores_taken_by_others']:.1f} cores meanwhile"
+    return (
+        f"{machine['cpu']}, {machine['cores']} cores ({busy}); Python {machine['python']},"
+        f" {', '.join(packages)}. Texts: {texts['source']}, {texts['mean_characters']:.0f}"
+        f" characters or {texts['mean_words']:.1f} words on average."
+    )
+
+
+def _notes(record: Mapping[str, Any]) -> str:
+    """What the table of peers cannot say: times that were put together, and what was left out."""
+    notes = []
+    for one in record["peers"]:
+        if one.get("from_parts"):
+            theirs, ours = (
+                {name: statistics.median(row[name]) for name in ("encode_text", "match_pair")}
+                for row in (
+                    next(row for row in one[side] if row["threads"] == 1)
+                    for side in ("peers", "ours")
+                )
+            )
+            notes.append(
+                f"`{one['kernel']}` is put together from two parts. On one thread, encoding takes"
+                f" {1e3 * theirs['encode_text']:.1f} ms a text with the peer,"
+                f" {1e3 * ours['encode_text']:.1f} ms with ours; matching"
+                f" {1e6 * theirs['match_pair']:.1f} and {1e6 * ours['match_pair']:.2f} µs a pair."
+                f" The peer's threads are as many as ours. Its batches pad, which moves"
+                f" {100 * one['padding_moves']:.0f}% of the values by more than 0.001; pairs scored"
+                f" alone agree to {one['tolerance']:g}."
+            )
+    notes += [f"`{name}` was left out: {why}." for name, why in record["left_out"].items()]
+    return " ".join(notes)
+
+
+def _short(value: Any) -> str:
+    """Three digits, or all before the point; text as it is."""
+    if isinstance(value, str):
+        return f"`{value}`"
+    if pd.isna(value):
+        return "–"
+    return f"{value:,.{max(0, _DIGITS - 1 - math.floor(math.log10(value)))}f}" if value else "0"

@@ -1,7 +1,7 @@
 """Kendall's tau-b by looking at every pair: exact, and compiled. Stage: cell (helper).
 
-In: two arrays of rows. Out: one tau a row. Apart from `refless.statistics`, so that who needs no
-tau does not wait for the compiler's import.
+In: two arrays of rows. Out: one tau a row. Apart from `correlation`, so that who needs no tau does
+not wait for the compiler's import.
 """
 
 from __future__ import annotations

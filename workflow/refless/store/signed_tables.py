@@ -13,11 +13,11 @@ from typing import Any
 
 import pandas as pd
 
-from refless.errors import FormatError, StaleError
 from refless.data.fetch import file_sum
+from refless.data.ratings import read_table, write_table
+from refless.errors import FormatError, StaleError
 from refless.store.files import read_json, write_json
 from refless.store.numbers import REMEDY
-from refless.data.ratings import read_table, write_table
 
 
 def write_numbers(table: pd.DataFrame, about: dict[str, Any], path: str | Path) -> None:

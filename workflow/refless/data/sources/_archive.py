@@ -13,8 +13,8 @@ import zlib
 from collections.abc import Collection
 from pathlib import Path, PurePosixPath
 
-from refless.errors import FormatError
 from refless.data.sources._reading import REFETCH, read_bytes
+from refless.errors import FormatError
 
 LIMIT = 256 * 2**20  # bytes of one member, unpacked; the largest that is read has 3 MB
 
@@ -64,6 +64,8 @@ def read_members(path: str | Path, wanted: Collection[str]) -> dict[str, bytes]:
 
 def _safe(member: tarfile.TarInfo, path: str | Path) -> str:
     """The member's file name, if nothing is wrong with its whole name and its kind."""
+    # tarfile's own filter is made for unpacking: it mends absolute names, and lets links inside
+    # the archive and backslashes pass. Here the whole archive is refused.
     name = PurePosixPath(member.name.replace("\\", "/"))
     if name.is_absolute() or ".." in name.parts:
         raise FormatError(

@@ -19,8 +19,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from refless.errors import FormatError
 from refless.data.ratings import Problem
+from refless.errors import FormatError
 
 REFETCH = "fetch the file again and compare its sha256 with the table of sources"
 _NOT_BLANK = re.compile(r"[^ \t\r\n]")

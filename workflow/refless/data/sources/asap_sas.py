@@ -17,7 +17,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from refless.errors import FormatError
 from refless.data.ratings import Problem, RatedTexts
 from refless.data.sources._reading import (
     REFETCH,
@@ -29,8 +28,8 @@ from refless.data.sources._reading import (
     text_fault,
     whole_number,
 )
+from refless.errors import FormatError
 
-TASKS = ("asap_sas",)
 RATERS = ("both", "first")
 SETS = 10
 TOP = 3  # of the scale, for every set

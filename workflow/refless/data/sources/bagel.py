@@ -14,12 +14,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from refless.errors import FormatError
 from refless.data.ratings import Problem, RatedTexts
 from refless.data.sources import mr
 from refless.data.sources._reading import REFETCH, lines, read_text, shorten, text_fault
-
-TASKS = ("bagel",)
+from refless.errors import FormatError
 
 _FULL = re.compile(r"FULL_DA\s*=\s*(.*)")
 _ABSTRACT = re.compile(r"ABSTRACT_DA\s*=\s*(.*)")

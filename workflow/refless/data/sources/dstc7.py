@@ -24,7 +24,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from refless.errors import FormatError
 from refless.data.ratings import Problem, RatedTexts, anonymise
 from refless.data.sources._archive import read_members
 from refless.data.sources._reading import (
@@ -37,8 +36,8 @@ from refless.data.sources._reading import (
     text_fault,
     whole_number,
 )
+from refless.errors import FormatError
 
-TASKS = ("dstc7",)
 QUALITIES = ("relevance_informativeness_mean", "relevance", "informativeness")
 UNITS = ("pair", "wording", "output")
 LOW, HIGH = 1, 5

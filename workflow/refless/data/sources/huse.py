@@ -24,7 +24,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from refless.errors import FormatError
 from refless.data.ratings import Problem, RatedTexts, anonymise
 from refless.data.sources._reading import (
     REFETCH,
@@ -36,8 +35,8 @@ from refless.data.sources._reading import (
     shorten,
     text_fault,
 )
+from refless.errors import FormatError
 
-TASKS = ("huse_dialogue", "huse_generation", "huse_summarization")
 LABELS = ("invalid", "rare", "specific", "average", "typical", "very typical")
 UNITS = ("pair", "item")
 
@@ -60,14 +59,14 @@ def load(
     task: str,
     unit: str = "pair",
     types: Collection[str] | None = None,
+    contexts: bool = True,
 ) -> RatedTexts:
     """Read one batch.
 
     Parameters
     ----------
     path : the batch file as Mechanical Turk exports it
-    task : ``huse_summarization``, ``huse_dialogue`` or ``huse_generation``. Only the last may
-        lack the context columns: open-ended generation answers nothing.
+    task : the data set's name, with which ids begin
     unit : what one sentence is. ``pair`` (published): one context and output, so items that are
         the same pair share a row and its labels. ``item``: one item, known by its IDX, TYPE,
         context and output (IDX alone counts within a Mechanical Turk task and repeats).
@@ -76,6 +75,8 @@ def load(
         ids stay what they are without it. Default: all. (HUSE's own code reads the dialogue
         batch at three temperatures: ``LOGP_1.0.txt``, ``LOGP_0.7.txt``, ``LOGP_0.5.txt`` with
         ``HUMAN_REDDIT1.0`` and so on.)
+    contexts : False lets the batch lack its context columns: open-ended generation answers
+        nothing.
 
     Returns
     -------
@@ -97,16 +98,14 @@ def load(
 
     Raises
     ------
-    FormatError : not a batch file of this kind; an unknown task or unit.
+    FormatError : not a batch file of this kind; an unknown unit.
     """
-    if task not in TASKS:
-        raise FormatError(f"unknown HUSE task {task!r}", remedy=f"choose one of {', '.join(TASKS)}")
     if unit not in UNITS:
         raise FormatError(f"unknown unit {unit!r}", remedy="choose pair or item")
     raw = read_text(path)
     rows = records(raw, path)
     columns = header(rows, ["WorkerId"], path, "a Mechanical Turk batch")
-    n_items = _count_items(columns, task, path, rows[0][0])
+    n_items = _count_items(columns, contexts, path, rows[0][0])
     # Exports leave out the empty columns at the end (Approve, Reject).
     read = [position for name, position in columns.items() if _READ.match(name)]
     body, problems = of_width(rows[1:], 1 + max(read), len(columns), path, raw)
@@ -163,12 +162,12 @@ def load(
     return RatedTexts(_texts(texts), _ratings(ratings), problems, (0, len(LABELS) - 1))
 
 
-def _count_items(columns: dict[str, int], task: str, path: str | Path, line: int) -> int:
+def _count_items(columns: dict[str, int], contexts: bool, path: str | Path, line: int) -> int:
     """Number of items in an assignment, from the header (Answer columns come in string order)."""
     found = [match for match in map(_COLUMN.fullmatch, columns) if match]
     n_items = 1 + max((int(match[2]) for match in found), default=-1)
     wanted = ["Input.TYPE", "Input.OUT", "Input.LOGP", "Answer."]
-    if task != "huse_generation" or any(name.startswith("Input.CTX") for name in columns):
+    if contexts or any(name.startswith("Input.CTX") for name in columns):
         wanted.append("Input.CTX")
     if any(name.startswith("Input.IDX") for name in columns):
         wanted.append("Input.IDX")

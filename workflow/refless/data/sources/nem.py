@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from refless.errors import FormatError
 from refless.data.ratings import Problem, RatedTexts
 from refless.data.sources import mr
 from refless.data.sources._reading import (
@@ -24,8 +23,8 @@ from refless.data.sources._reading import (
     shorten,
     text_fault,
 )
+from refless.errors import FormatError
 
-TASKS = ("nem",)
 DATASETS = {"BAGEL": "bagel", "SFRES": "sfrest", "SFHOT": "sfhot"}
 SYSTEMS = {"Dusek": "TGen", "LOLS": "LOLS", "WEN": "RNNLG"}
 MEDIANS = ("informativeness", "naturalness", "quality")

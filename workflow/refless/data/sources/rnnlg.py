@@ -12,12 +12,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from refless.errors import FormatError
 from refless.data.ratings import Problem, RatedTexts
 from refless.data.sources import mr
 from refless.data.sources._reading import half_character, json_array, lines, read_text, text_fault
+from refless.errors import FormatError
 
-TASKS = ("sfhot", "sfrest")
 PARTS = ("train", "valid", "test")
 
 
@@ -32,7 +31,7 @@ def load(
     Parameters
     ----------
     train, valid, test : the files of the parts; some may be left out
-    task : ``sfrest`` or ``sfhot``
+    task : the data set's name, with which ids begin
 
     Returns
     -------
@@ -49,10 +48,8 @@ def load(
 
     Raises
     ------
-    FormatError : an unknown task, or no part; a file that is not in this format.
+    FormatError : no part; a file that is not in this format.
     """
-    if task not in TASKS:
-        raise FormatError(f"unknown task {task!r}", remedy=f"choose one of {', '.join(TASKS)}")
     paths = {"train": train, "valid": valid, "test": test}
     if not any(paths.values()):
         raise FormatError(f"no part is given; name the file of one of {', '.join(PARTS)}")

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from refless.errors import FormatError
 from refless.data.ratings import Problem, RatedTexts, anonymise
 from refless.data.sources._reading import (
     REFETCH,
@@ -25,8 +24,8 @@ from refless.data.sources._reading import (
     shorten,
     text_fault,
 )
+from refless.errors import FormatError
 
-TASKS = ("usr_personachat", "usr_topicalchat")
 HUMANS = ("Original Ground Truth", "New Human Generated")
 DIMENSIONS = {
     "Understandable": (0, 1),
@@ -46,7 +45,7 @@ def load(path: str | Path, task: str) -> RatedTexts:
     Parameters
     ----------
     path : the JSON file
-    task : ``usr_topicalchat`` or ``usr_personachat``
+    task : the data set's name, with which ids begin
 
     Returns
     -------
@@ -67,10 +66,8 @@ def load(path: str | Path, task: str) -> RatedTexts:
 
     Raises
     ------
-    FormatError : an unknown task; not a JSON file of this kind, with the line.
+    FormatError : not a JSON file of this kind, with the line.
     """
-    if task not in TASKS:
-        raise FormatError(f"unknown task {task!r}", remedy=f"choose one of {', '.join(TASKS)}")
     raw = read_text(path)
     dialogues = json_array(raw, path)
     if not any(isinstance(value, dict) and "responses" in value for _, _, value in dialogues):

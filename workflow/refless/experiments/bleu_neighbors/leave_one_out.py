@@ -25,9 +25,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from refless.data.ratings import exact_points
 from refless.errors import FormatError, SettingError
 from refless.models.neighbors import enough_evidence, neighbor_means
-from refless.data.ratings import exact_points
 from refless.statistics import Estimate, evaluate, human_rows, spearman
 
 Array = np.ndarray

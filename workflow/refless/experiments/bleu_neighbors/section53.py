@@ -15,7 +15,6 @@ import numpy as np
 import pandas as pd
 
 from refless.experiments.bleu_neighbors.leave_one_out import apply_thresholds
-from refless.experiments.bleu_neighbors.table2 import PAPER_TASKS
 from refless.experiments.bleu_neighbors.table1 import (
     KEYS,
     NOTES,
@@ -23,6 +22,7 @@ from refless.experiments.bleu_neighbors.table1 import (
     TaskInput,
     without_verdicts,
 )
+from refless.experiments.bleu_neighbors.table2 import PAPER_TASKS
 from refless.report.published import beside_published, markdown, number, with_interval
 from refless.statistics import (
     AnnotatorErrors,

@@ -59,8 +59,7 @@ def streamed_sums(
 
     arrays: dict[str, Array] = {}
     for readings in _same_candidates(truths):
-        rows = truths[readings[0]].row
-        own = [texts[row] for row in rows]
+        own = [texts[row] for row in truths[readings[0]].row]
         counts, sums = neighbor_sums(
             kernel,
             own,

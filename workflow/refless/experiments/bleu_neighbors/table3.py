@@ -15,9 +15,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from refless.experiments.bleu_neighbors.leave_one_out import apply_thresholds, model_cells
 from refless.experiments.bleu_neighbors.essays import PUBLISHED, Recipe
-from refless.report.published import EQUAL, beside_published, compare, markdown, number, with_interval
+from refless.experiments.bleu_neighbors.leave_one_out import apply_thresholds, model_cells
+from refless.report.published import (
+    EQUAL,
+    beside_published,
+    compare,
+    markdown,
+    number,
+    with_interval,
+)
 from refless.statistics import spearman, weighted_midranks, weighted_pearson, williams
 
 Array = np.ndarray

@@ -26,6 +26,10 @@ import numpy as np
 import pandas as pd
 
 from refless.errors import FormatError
+from refless.experiments.delta_bleu.dialogues import require_systems_apart, tokenize
+from refless.kernels import kernel
+from refless.models.delta_bleu import Statistics, Texts, smoothed_scores
+from refless.models.neighbors import NeighborsRegressor
 from refless.models.same_group import (
     ORDER,
     RULES,
@@ -36,10 +40,6 @@ from refless.models.same_group import (
     sentence_statistics,
     weights,
 )
-from refless.experiments.delta_bleu.dialogues import require_systems_apart, tokenize
-from refless.kernels import kernel
-from refless.models.delta_bleu import Statistics, Texts, smoothed_scores
-from refless.models.neighbors import NeighborsRegressor
 from refless.statistics import (
     Estimate,
     draw_blocks,

@@ -23,8 +23,8 @@ import numpy as np
 import pandas as pd
 
 from refless.errors import SettingError
-from refless.experiments.delta_bleu.sum_units import sum_units
 from refless.experiments.delta_bleu.dialogues import ALL, HIGH, METRICS, SINGLE, Cell, Counted
+from refless.experiments.delta_bleu.sum_units import sum_units
 from refless.models.delta_bleu import Statistics, scores
 from refless.statistics import (
     fisher_interval,

@@ -19,6 +19,8 @@ from operator import itemgetter
 import numpy as np
 import pandas as pd
 
+from refless.models.delta_bleu import Statistics, Texts
+from refless.models.rnn_qe import data
 from refless.models.same_group import (
     ORDER,
     RULES,
@@ -28,8 +30,6 @@ from refless.models.same_group import (
     sentence_statistics,
     weights,
 )
-from refless.models.delta_bleu import Statistics, Texts
-from refless.models.rnn_qe import data
 
 Array = np.ndarray
 

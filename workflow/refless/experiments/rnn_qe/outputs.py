@@ -45,8 +45,8 @@ from refless.models.rnn_qe.data import (
     sizes,
     smaller,
 )
-from refless.store.signed_tables import read_numbers
 from refless.statistics import scale_counts, scale_statistics
+from refless.store.signed_tables import read_numbers
 
 Array = np.ndarray
 

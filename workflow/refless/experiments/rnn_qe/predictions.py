@@ -14,9 +14,9 @@ from typing import Any
 
 import pandas as pd
 
+from refless.data.ratings import read_table
 from refless.errors import FormatError, StaleError
 from refless.store.files import read_json, whole_file, write_json
-from refless.data.ratings import read_table
 
 PREDICTION_COLUMNS = [
     *("experiment", "setup", "fold", "seed", "part", "id", "raw", "prediction"),

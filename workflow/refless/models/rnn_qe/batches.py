@@ -28,8 +28,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from refless.errors import FormatError
 from refless.data.ratings import read_table
+from refless.errors import FormatError
 
 Array = np.ndarray
 

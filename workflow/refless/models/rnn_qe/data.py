@@ -42,10 +42,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from refless.data.ratings import read_table
 from refless.errors import SettingError
 from refless.models.rnn_qe.delex import delexicalise
 from refless.models.rnn_qe.synthesis import BEST, distort, lowered
-from refless.data.ratings import read_table
 
 Array = np.ndarray
 

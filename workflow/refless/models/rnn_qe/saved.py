@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from refless.errors import FormatError
-from refless.store.files import whole_file
 from refless.models.rnn_qe.batches import Encoded, numbered, reverse, rounded
 
 # torch by way of network, which says what to do where it is missing
 from refless.models.rnn_qe.network import Architecture, Parameters, predict, torch
+from refless.store.files import whole_file
 
 
 @dataclass(frozen=True)

@@ -37,13 +37,13 @@ import numpy as np
 import pandas as pd
 
 from refless.errors import FormatError, SettingError
-from refless.store.files import whole_file
 from refless.models.rnn_qe import network
 from refless.models.rnn_qe.batches import Encoded, Sequences, deal, pack, rounded
 
 # torch by way of network, which says what to do where it is missing
 from refless.models.rnn_qe.network import Architecture, Inputs, Parameters, Tensor, torch
 from refless.statistics import weighted_pearson, weighted_spearman
+from refless.store.files import whole_file
 
 log = logging.getLogger(__name__)
 Array = np.ndarray

@@ -1,0 +1,162 @@
+"""Meaning representations: the three spellings, keys, the style of references."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from refless.data.sources import mr
+from refless.errors import FormatError
+
+
+@pytest.mark.parametrize(
+    ("text", "act", "slots"),
+    [
+        (
+            "inform(name='the inn',price_range=cheap,near='b c')",
+            "inform",
+            [("name", "the inn"), ("pricerange", "cheap"), ("near", "b c")],
+        ),
+        (
+            "inform(name='the inn';pricerange='cheap';near=\"b c\")",
+            "inform",
+            [("name", "the inn"), ("pricerange", "cheap"), ("near", "b c")],
+        ),
+        (
+            'inform(name="X1",food=Thai,food="Thai soup",near="X12") ',
+            "inform",
+            [("name", "X"), ("food", "Thai"), ("food", "Thai soup"), ("near", "X")],
+        ),
+        ("?request(near)", "request", [("near", "")]),
+        ("request(near)", "request", [("near", "")]),
+        ("?reqmore()", "reqmore", []),
+        ("goodbye()", "goodbye", []),
+        ("inform_count(count='3')", "inform", [("count", "3")]),
+        ("inform_no_match(area=dont_care)", "inform_no_match", [("area", "dont_care")]),
+        (
+            "?select(dogsallowed='yes';dogsallowed='no')",
+            "select",
+            [("dogsallowed", "yes"), ("dogsallowed", "no")],
+        ),
+        (
+            "select(dogs_allowed='yes or no')",
+            "select",
+            [("dogsallowed", "yes"), ("dogsallowed", "no")],
+        ),
+        ("select(area='a or b')", "select", [("area", "a or b")]),
+        (
+            "?select(goodformeal=tea;goodformeal=supper')",
+            "select",
+            [("goodformeal", "tea"), ("goodformeal", "supper")],
+        ),
+        (
+            "inform(name='joe's (bar)', area = x )",
+            "inform",
+            [("name", "joe's (bar)"), ("area", "x")],
+        ),
+        (
+            " Inform ( Name = ' X9 ' , Kids_Allowed='Yes or no' ) ",
+            "inform",
+            [("name", "X"), ("kidsallowed", "yes"), ("kidsallowed", "no")],
+        ),
+        ("inform( )", "inform", []),
+        ("inform(name='a, b; c')", "inform", [("name", "a, b; c")]),
+        ("inform(name='',area=)", "inform", [("name", ""), ("area", "")]),
+        ("inform(address='5 elm st')", "inform", [("address", "5 elm st")]),
+    ],
+)
+def test_parse(text, act, slots):
+    assert mr.parse(text) == (act, slots)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "inform",
+        "inform(",
+        "(a=b)",
+        "inform)a=b(",
+        "inform(a=b,,c=d)",
+        "inform(=b)",
+        "inform(a b)",
+    ],
+)
+def test_what_is_no_mr(text):
+    with pytest.raises(FormatError, match=r"no meaning representation|cannot read the slot"):
+        mr.parse(text)
+
+
+def test_keys_agree_over_the_three_spellings():
+    nem = "inform(type='hotel',count='3',price_range='moderate',address='5 elm st')"
+    rnnlg = "inform_count(type='hotel';count='3';pricerange=moderate;address='5 Elm  street')"
+    assert mr.key(nem) == mr.key(rnnlg)
+    assert mr.key(nem) == "inform(type=hotel;count=3;pricerange=moderate;address=5 elm street)"
+    bagel = 'inform(name="X1",near="X2",food=Thai,food="Thai soup")'
+    assert mr.key("inform(name='X',near='X',food=Thai,food='Thai soup')") == mr.key(bagel)
+    assert mr.key("request(near)") == mr.key("?request(near)") == "request(near)"
+    assert mr.key("inform(name='st ave stave')") == "inform(name=street avenue stave)"
+
+
+def test_the_order_of_slots_counts_unless_told_otherwise():
+    one, other = "inform(b=1,a=2,a=1)", "inform(a=1,a=2,b=1)"
+    assert mr.key(one) != mr.key(other)
+    assert mr.key(one, ordered=False) == mr.key(other, ordered=False) == mr.key(other)
+    assert mr.key("inform(a=1)", ordered=False) != mr.key("inform(a=1,a=1)", ordered=False)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.from_regex(r"[a-z]{1,5}(_[a-z]{1,5})?", fullmatch=True),
+            st.from_regex(r"[a-wyz0-9]([a-z0-9 ]{0,8}[a-z0-9])?", fullmatch=True).filter(
+                lambda value: value != "yes or no"
+            ),
+        ),
+        max_size=5,
+    )
+)
+def test_every_spelling_gives_back_its_slots(slots):
+    wanted = [(slot.replace("_", ""), value) for slot, value in slots]
+    for separator, quote, ask in ((",", "'", ""), (";", "'", "?"), (",", '"', "")):
+        body = separator.join(f"{slot}={quote}{value}{quote}" for slot, value in slots)
+        assert mr.parse(f"{ask}confirm({body})").slots == wanted
+
+
+def test_long_input_takes_no_long_time():
+    start = time.perf_counter()
+    assert len(mr.parse("inform(" + "a=b," * 20_000 + ")").slots) == 20_000
+    tricky = mr.parse("inform(a='" + "'b" * 20_000 + "')")
+    assert len(tricky.slots[0][1]) == 40_000
+    for text in ("x(" * 20_000, "inform(" + "a" * 50_000 + "?)"):
+        with pytest.raises(FormatError) as caught:
+            mr.parse(text)
+        assert len(str(caught.value)) < 300
+    assert time.perf_counter() - start < 2
+
+
+@pytest.mark.parametrize(
+    ("text", "act", "styled"),
+    [
+        ("X does Welsh suppers by X", "inform", "x does welsh suppers by x."),
+        ("X is cheap . It is small.", "inform", "x is cheap. it is small."),
+        (
+            "there are 3 hotel -s , all  moderate -ly priced",
+            "inform",
+            "there are 3 hotels, all moderately priced.",
+        ),
+        ("child -s and childe -s are allowed", "inform", "children and childes are allowed."),
+        ("the inn 's phone is 4 .", "inform", "the inn 's phone is 4."),
+        ("what area ?", "request", "what area?"),
+        ("which area", "select", "which area?"),
+        ("anything else .", "reqmore", "anything else?"),
+        ("bye !", "goodbye", "bye."),
+        ("a sub -sequence stays", "inform", "a sub -sequence stays."),
+    ],
+)
+def test_the_style_of_nem(text, act, styled):
+    assert mr.nem_style(text, act) == styled
+    assert mr.nem_style(styled, act) == styled

@@ -1,0 +1,225 @@
+"""Records with true line numbers, text, JSON arrays: what all loaders stand on."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from refless.data.sources import _reading as reading
+from refless.errors import FormatError
+
+
+def test_records_know_the_line_on_which_they_start():
+    text = 'a,b\r\n1,"two\r\nlines"\r\n\r\n2,"x ""y"""\n3,z'
+    assert reading.records(text, "f") == [
+        (1, ["a", "b"]),
+        (2, ["1", "two\r\nlines"]),
+        (5, ["2", 'x "y"']),
+        (6, ["3", "z"]),
+    ]
+
+
+def test_other_line_separators_end_no_line():
+    text = "a\x0bb\x0cc\x1cd\x85e\u2028f,g\nh,i\n"
+    assert reading.records(text, "f") == [
+        (1, ["a\x0bb\x0cc\x1cd\x85e\u2028f", "g"]),
+        (2, ["h", "i"]),
+    ]
+
+
+def test_without_quoting_a_mark_is_a_character_and_a_line_a_record():
+    text = '"a\tb"\n"c ""d"\te\r\n'
+    assert reading.records(text, "f", delimiter="\t", quoting=False) == [
+        (1, ['"a', 'b"']),
+        (2, ['"c ""d"', "e"]),
+    ]
+
+
+@given(
+    st.lists(
+        st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=2, max_size=3),
+        min_size=1,
+        max_size=6,
+    )
+)
+def test_records_give_back_what_csv_wrote_and_where(rows):
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    starts = []
+    for row in rows:
+        starts.append(out.getvalue().count("\n") + 1)
+        writer.writerow(row)
+    assert reading.records(out.getvalue(), "f") == list(zip(starts, rows, strict=True))
+
+
+def test_fields_larger_than_the_csv_module_allows_are_read_and_its_limit_is_put_back():
+    # the limit of this process may be a gigabyte by now
+    before, small = csv.field_size_limit(1000), 1000
+    try:
+        big = "x" * (small + 1)
+        with pytest.raises(csv.Error):
+            list(csv.reader([big]))
+        assert reading.records(f"{big},b\n", "f") == [(1, [big, "b"])]
+        assert csv.field_size_limit() == small
+        with pytest.raises(FormatError):
+            reading.records('a,"b', "f")
+        assert csv.field_size_limit() == small
+    finally:
+        csv.field_size_limit(before)
+
+
+@pytest.mark.parametrize(
+    "end", ['"never closed', '"never closed\nover lines\n', '"a"b,"then open', '"a ""b"",']
+)
+def test_an_unclosed_quotation_is_an_error_where_its_record_starts(end):
+    with pytest.raises(FormatError, match="never closed; the file seems to be cut short") as caught:
+        reading.records(f"a,b\n1,2\n{end}", "cut.csv")
+    assert (caught.value.path, caught.value.line) == ("cut.csv", 3)
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\n\n\n", '"closed"', '"closed"\n\n', 'a "b', 'a "b" c'])
+def test_a_closed_end_is_no_error(end):
+    rows = reading.records(f"a,b\n1,2\n3,{end}", "f")
+    assert [line for line, _ in rows] == [1, 2, 3]
+
+
+def test_a_bare_carriage_return_is_an_error_with_its_line():
+    with pytest.raises(FormatError, match="delimited text") as caught:
+        reading.records("a,b\n1\r2,3\n", "f")
+    assert caught.value.line == 2
+
+
+def test_header_wants_its_columns_once():
+    rows = [(1, [" a", "b ", ""])]
+    assert reading.header(rows, ["a", "b"], "f", "it") == {"a": 0, "b": 1, "": 2}
+    with pytest.raises(FormatError, match="not it: no column 'c' among 'a', 'b', ''") as bad:
+        reading.header(rows, ["a", "c"], "f", "it")
+    assert bad.value.line == 1
+    with pytest.raises(FormatError, match="column 'a' stands twice"):
+        reading.header([(1, ["a", "b", "a"])], ["a"], "f", "it")
+    with pytest.raises(FormatError, match="no header"):
+        reading.header([], ["a"], "f", "it")
+
+
+def test_width_problems_name_line_and_numbers():
+    text = "a,b,c\n1,2,3\n1\n1,2\n1,2,3,4\n"
+    good, problems = reading.of_width(reading.records(text, "f")[1:], 2, 3, "f", text)
+    assert good == [(2, ["1", "2", "3"]), (4, ["1", "2"])]
+    assert list(map(str, problems)) == [
+        "f:3: 1 fields where the header has 3",
+        "f:5: 4 fields where the header has 3",
+    ]
+
+
+def test_values_in_messages_are_short():
+    assert reading.shorten("x" * 40) == repr("x" * 40)
+    assert reading.shorten("x" * 41) == repr("x" * 37 + "...")
+    assert reading.shorten("a\0'") == repr("a\0'")
+
+
+def test_a_short_last_line_without_an_end_is_a_cut_file():
+    text = "a,b,c\n1,2,3\n1,2"
+    with pytest.raises(FormatError, match="stops after 2 of this record's 3 fields") as caught:
+        reading.of_width(reading.records(text, "f")[1:], 3, 3, "f", text)
+    assert caught.value.line == 3
+
+
+def test_bytes_and_encoding(write, tmp_path):
+    assert reading.read_text(write(b"\xef\xbb\xbfgr\xc3\xbcn")) == "grün"
+    with pytest.raises(FormatError, match="byte 0xfc is not UTF-8") as caught:
+        reading.read_text(write(b"a\nb\ngr\xfcn\n"))
+    assert caught.value.line == 3
+    with pytest.raises(FormatError) as caught:
+        reading.read_text(write(b"\xfc\n"))
+    assert caught.value.line == 1
+    assert "sha256" in caught.value.remedy
+    with pytest.raises(FormatError, match="empty"):
+        reading.read_text(write(b" \n\n"))
+    with pytest.raises(FormatError, match="cannot be read: No such file") as caught:
+        reading.read_text(tmp_path / "none.csv")
+    assert str(tmp_path / "none.csv") in str(caught.value)
+    with pytest.raises(FormatError, match="cannot be read"):
+        reading.read_text(tmp_path)
+
+
+def test_json_array_tells_offsets_lines_and_values():
+    text = '\n[1,\n {"a": "[\\n"}\n\n ,"x"\n]\n'
+    found = reading.json_array(text, "f")
+    assert [(line, value) for _, line, value in found] == [(2, 1), (3, {"a": "[\n"}), (5, "x")]
+    assert text[found[1][0]] == "{"
+    assert reading.json_array('{"a": [ ]}', "f", 6) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "line"),
+    [
+        ('{"a": 1}', "not a JSON array", 1),
+        ("<html>", "not a JSON array", 1),
+        ("\n\n{", "not a JSON array", 3),
+        ("[1,\n2", "not closed", 2),
+        ("[1,\n2\n3]", "not closed", 3),
+        ('[1,\n"a', "cannot be read as JSON", 2),
+        ("[1,\n2,\n]", "cannot be read as JSON", 3),
+        ("[1,\n" + "[" * 100_000, "cannot be read as JSON", 2),
+    ],
+)
+def test_json_that_is_none(text, message, line):
+    with pytest.raises(FormatError, match=message) as caught:
+        reading.json_array(text, "f")
+    assert caught.value.line == line
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("0", 0),
+        (" 3 ", 3),
+        ("4", None),
+        ("-1", None),
+        ("+1", None),
+        ("1.0", None),
+        ("", None),
+        ("²", None),
+        ("٣", None),
+        ("nan", None),
+    ],
+)
+def test_whole_number(text, value):
+    assert reading.whole_number(text, 0, 3) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("", "empty"),
+        (" \t\n\u00a0", "empty"),
+        ("a\0b", "NUL"),
+        ("nan", ""),
+        ("NA", ""),
+        (" a\x07\x1b ", ""),
+        ("a\ud83d", "half a character"),
+        ("\ude00\ud83d", "half a character"),
+        ("\U0001f600", ""),
+    ],
+)
+def test_text_fault(text, fault):
+    found = reading.text_fault(text)
+    assert fault in found
+    assert bool(found) == bool(fault)
+
+
+@pytest.mark.parametrize("name", ["SUM", "LOGP_1.0.txt", "Nucleus Decoding (p = 0.3)", "Größe 2"])
+def test_names(name):
+    assert reading.name_fault(name) == ""
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", " a", "_a", "=a", "+1", "-1", "@a", "<b>", "a<b>", "a|b", "a\nb", "a\u202eb", "a'b"],
+)
+def test_names_that_are_none(name):
+    assert reading.name_fault(name) == f"{name!r} is no name of a system"

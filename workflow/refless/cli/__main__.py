@@ -1,0 +1,5 @@
+"""``python -m refless.cli`` is ``refless``."""
+
+from refless.cli import main
+
+main()

@@ -1,0 +1,419 @@
+"""Any tidy file of rated texts: TSV, CSV or JSON Lines, with columns of fixed names.
+
+Stage: ratings. In: one file. Out: a `RatedTexts`. No data set is named here: an entry in the
+configuration with ``loader: table`` is a data set.
+
+Columns, or keys of JSON objects; only the first two must be there, others are not read:
+
+================  ================================================================================
+text              the candidate
+quality           how good it is, on any scale; empty where nobody rated the text
+context           what the text answers
+mr                the meaning representation that it expresses
+system            who wrote it: a system's name, or ``human``
+references        other texts for the same context or MR: a JSON list of texts
+reference*        the same in columns of their own (``reference1``, ``reference_2``, ...)
+rater             who rated it; then a row is one rating, and rows of one text are put together
+score_<name>      a score of the text by somebody else's metric, a number or empty
+================  ================================================================================
+
+In CSV, a field in double quotes may hold commas, quotes (twice) and line breaks. In TSV it may hold
+neither tabs nor line breaks, and quotes are read as `refless.data.tsv` says.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from refless.data.ratings import Problem, RatedTexts, anonymise
+from refless.data.sources import mr
+from refless.data.sources._reading import (
+    header,
+    lines,
+    name_fault,
+    of_width,
+    read_text,
+    records,
+    shorten,
+    text_fault,
+)
+from refless.data.tsv import read_tsv
+from refless.errors import FormatError
+
+log = logging.getLogger(__name__)
+
+FORMATS = {".tsv": "tsv", ".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
+REQUIRED = ["text", "quality"]
+OPTIONAL = ["context", "mr", "system", "references", "rater"]
+UNKNOWN = "unknown"  # the system, where there is no such column
+REMEDY = "mend the file; the columns are explained in workflow/refless/data/sources/table.py"
+
+# The line of a row, and its values by column.
+Row = tuple[int, dict[str, Any]]
+
+
+@dataclass
+class _Text:
+    """A rated text, with the qualities that were given to it, on the file's own scale."""
+
+    line: int
+    context: str
+    text: str
+    system: str
+    mr: str
+    references: list[str]
+    scores: dict[str, float]
+    given: list[tuple[int, str, float]] = field(default_factory=list)  # line, rater, quality
+
+    def key(self) -> tuple[str, ...]:
+        return self.context, self.mr, self.system, self.text
+
+
+def load(
+    path: str | Path,
+    task: str,
+    scale: Sequence[float] | None = None,
+    format: str = "",
+) -> RatedTexts:
+    """Read one file.
+
+    Parameters
+    ----------
+    path : the file
+    task : the data set's name, with which ids begin
+    scale : lowest and highest quality that can be given. Default: the lowest and the highest in
+        the file, which the log says.
+    format : tsv, csv or jsonl. Default: by the file's ending (.tsv, .csv, .jsonl, .ndjson).
+
+    Returns
+    -------
+    RatedTexts : in the order of the file. ``id`` is ``<task>:<number>``, five digits, from 1;
+        ``quality`` is brought from the scale to [0, 1], NaN where it is empty. Without a column
+        ``rater`` each row is a text with one rating (n_ratings 1), and ``ratings`` has no rows.
+        With it, rows that agree in context, mr, system and text are ratings of one text, whose
+        quality is their mean. ``system`` is ``unknown`` if the file does not say. ``context`` is
+        the MR where there is no context.
+
+        Extra columns, where the file has what they need: ``context_id`` (``c0001``, ... for each
+        context, or MR, in order of first appearance); ``mr``, ``mr_key`` and ``mr_set``
+        (`refless.data.sources.mr.key`; an MR in another notation is its own key); ``references``
+        (a JSON list); ``score_<name>``.
+
+        Problems (such a row is not used): an empty text or one with a NUL; a quality that is no
+        finite number or not on the scale; a score that is no number; references that are no list
+        of texts; a name of a system that is none; a rating without rater; a row whose references
+        or scores differ from those of the same text before; in CSV, too few or too many fields;
+        in JSON Lines, a line that is no JSON object.
+
+    Raises
+    ------
+    FormatError : the file cannot be read, or has no column text or quality; an unknown format; a
+        scale that is none, or that cannot be told since all qualities are the same.
+    """
+    low_high = _asked(scale)
+    format = _format(path, format)
+    with _own_remedy():
+        columns, rows, problems = _read(path, format)
+    rated_by = "rater" in columns
+    texts: list[_Text] = []
+    known: dict[tuple[str, ...], _Text] = {}
+    for line, row in rows:
+        try:
+            text = _text(line, row, rated_by)
+            if low_high and text.given and not low_high[0] <= text.given[0][2] <= low_high[1]:
+                raise FormatError(
+                    f"quality {text.given[0][2]:g} is not from {low_high[0]:g} to {low_high[1]:g}"
+                )
+            before = known.setdefault(text.key(), text) if rated_by else text
+            if before is text:
+                texts.append(text)
+            else:
+                _join(before, text)
+        except FormatError as error:
+            problems.append(Problem(str(path), line, error.message))
+    if not texts and not problems:
+        raise FormatError("the file has no rows", path=path, remedy=REMEDY)
+    problems.sort(key=lambda problem: problem.line)
+    if low_high is None:
+        low_high = _found([quality for text in texts for _, _, quality in text.given], path)
+    table = _texts(texts, columns, task, low_high)
+    if not rated_by:
+        return RatedTexts(table, problems=problems)
+    return RatedTexts(table, _ratings(texts, table, low_high), problems, low_high)
+
+
+# ---- the scale -----------------------------------------------------------------------------------
+
+
+def _asked(scale: Sequence[float] | None) -> tuple[float, float] | None:
+    if scale is None:
+        return None
+    values = list(scale) if isinstance(scale, (list, tuple)) else []
+    numbers = [v for v in values if isinstance(v, (int, float)) and not isinstance(v, bool)]
+    if len(values) != 2 or len(numbers) != 2 or not -math.inf < values[0] < values[1] < math.inf:
+        raise FormatError(
+            f"the scale is {scale!r}", remedy="give the lowest and the highest, e.g. scale: [1, 5]"
+        )
+    return float(values[0]), float(values[1])
+
+
+def _found(qualities: list[float], path: str | Path) -> tuple[float, float]:
+    """The scale from the lowest to the highest quality."""
+    if not qualities:
+        return 0.0, 1.0  # nothing is rated, nothing is brought anywhere
+    low, high = min(qualities), max(qualities)
+    if low == high:
+        raise FormatError(
+            f"every quality is {low:g}, so the scale cannot be told",
+            path=path,
+            remedy="give the option scale, e.g. options: {scale: [1, 5]}",
+        )
+    log.warning(
+        "%s: no scale is given; taken from the lowest quality, %g, to the highest, %g"
+        " (options: {scale: [lowest, highest]} says it)",
+        *(path, low, high),
+    )
+    return low, high
+
+
+# ---- reading -------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _own_remedy() -> Iterator[None]:
+    """The readers' errors say to fetch the file again; this one is the user's own."""
+    try:
+        yield
+    except FormatError as error:
+        raise FormatError(error.message, path=error.path, line=error.line, remedy=REMEDY) from error
+
+
+def _format(path: str | Path, asked: str) -> str:
+    found = asked or FORMATS.get(Path(path).suffix.lower(), "")
+    if found not in FORMATS.values():
+        what = f"unknown format {found!r}" if found else "the ending does not tell the format"
+        raise FormatError(what, path=path, remedy="give the option format: tsv, csv or jsonl")
+    return found
+
+
+def _read(path: str | Path, format: str) -> tuple[list[str], list[Row], list[Problem]]:
+    """The columns that are used, the rows, and the rows that cannot be read."""
+    if format == "jsonl":
+        names, rows, problems = _json_lines(path)
+    elif format == "tsv":
+        table = read_tsv(str(path), REQUIRED)
+        names, problems = list(table.columns), []
+        values = zip(*table.columns.values(), strict=True)
+        rows = [
+            (line, dict(zip(names, fields, strict=True))) for line, fields in enumerate(values, 2)
+        ]
+    else:
+        raw = read_text(path)
+        parsed = records(raw, path)
+        place = header(parsed, REQUIRED, path, "a table of rated texts")
+        body, problems = of_width(parsed[1:], len(place), len(place), path, raw)
+        names = list(place)
+        rows = [(line, dict(zip(names, fields, strict=True))) for line, fields in body]
+    used = [name for name in names if name in {*REQUIRED, *OPTIONAL} or _many(name)]
+    if set(names) - set(used):
+        unread = ", ".join(shorten(name) for name in names if name not in used)
+        log.warning("%s: columns that are not read: %s", path, unread)
+    return used, [(line, {k: row.get(k) for k in used}) for line, row in rows], problems
+
+
+def _many(name: str) -> bool:
+    """Whether a column is one of several of its kind."""
+    return name.startswith("reference") or (name.startswith("score_") and len(name) > 6)
+
+
+def _json_lines(path: str | Path) -> tuple[list[str], list[Row], list[Problem]]:
+    names: dict[str, None] = {}
+    rows: list[Row] = []
+    problems: list[Problem] = []
+    for number, line in enumerate(lines(read_text(path)), start=1):
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            problems.append(Problem(str(path), number, f"cannot be read as JSON: {error}"))
+            continue
+        if not isinstance(value, dict):
+            problems.append(Problem(str(path), number, "is no JSON object"))
+            continue
+        names |= dict.fromkeys(value)
+        rows.append((number, value))
+    missing = [name for name in REQUIRED if name not in names]
+    if missing and rows:
+        raise FormatError(f"no object has the key {missing[0]!r}", path=path)
+    return list(names), rows, problems
+
+
+# ---- one row -------------------------------------------------------------------------------------
+
+
+def _text(line: int, row: dict[str, Any], rated_by: bool) -> _Text:
+    """A row as a text with at most one quality."""
+    text = _string(row, "text")
+    context, meaning, system = (_string(row, name) for name in ("context", "mr", "system"))
+    fault = text_fault(text) or (text_fault(context) if context else "")
+    fault = fault or (text_fault(meaning) if meaning else "")
+    system = system.strip() or UNKNOWN
+    fault = fault or name_fault(system)
+    if fault:
+        raise FormatError(fault)
+    scores = {
+        name: _number(value, name) for name, value in row.items() if name.startswith("score_")
+    }
+    quality = _number(row["quality"], "quality")
+    rater = _string(row, "rater").strip()
+    if rated_by and not rater and not math.isnan(quality):
+        raise FormatError("the rating has no rater")
+    found = _Text(line, context, text, system, meaning, _references(row), scores)
+    if not math.isnan(quality):
+        found.given.append((line, rater, quality))
+    return found
+
+
+def _string(row: dict[str, Any], name: str) -> str:
+    value = row.get(name)
+    if value is None:
+        return ""
+    if isinstance(value, (dict, list, bool)) or (isinstance(value, float) and value != value):
+        raise FormatError(f"{name} {shorten(str(value))} is no text")
+    if name == "text" and not isinstance(value, str):
+        raise FormatError(f"text {shorten(str(value))} is no text")
+    return str(value)
+
+
+def _number(value: Any, name: str) -> float:
+    """A finite number; NaN where there is none."""
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return math.nan
+    number = math.nan
+    plain = isinstance(value, str) and value.isascii() and "_" not in value
+    if plain or (isinstance(value, (int, float)) and not isinstance(value, bool)):
+        try:
+            number = float(value)
+        except (ValueError, OverflowError):
+            number = math.nan
+    if not math.isfinite(number):
+        raise FormatError(f"{name} {shorten(str(value))} is not a finite number")
+    return number
+
+
+def _references(row: dict[str, Any]) -> list[str]:
+    found: list[str] = []
+    for name, value in row.items():
+        if not name.startswith("reference") or value is None or value == "":
+            continue
+        if name == "references":
+            found += _listed(value)
+        elif isinstance(value, str):
+            found.append(value)
+        else:
+            raise FormatError(f"{name} {shorten(str(value))} is no text")
+    for reference in found:
+        if fault := text_fault(reference):
+            raise FormatError(f"references: {fault}")
+    return found
+
+
+def _listed(value: Any) -> list[str]:
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            value = None
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
+        raise FormatError('references are no JSON list of texts, as ["one", "two"]')
+    return value
+
+
+def _join(before: _Text, again: _Text) -> None:
+    """A further rating of a text."""
+    same = all(
+        value == again.scores[name] or (math.isnan(value) and math.isnan(again.scores[name]))
+        for name, value in before.scores.items()
+    )
+    if not same or before.references != again.references:
+        raise FormatError(
+            f"references or scores differ from those of the text on line {before.line}"
+        )
+    before.given += again.given
+
+
+# ---- tables --------------------------------------------------------------------------------------
+
+
+def _texts(
+    texts: list[_Text], columns: list[str], task: str, scale: tuple[float, float]
+) -> pd.DataFrame:
+    low, high = scale
+    table = pd.DataFrame(
+        {
+            "id": [f"{task}:{number:05d}" for number in range(1, len(texts) + 1)],
+            "task": task,
+            "context": [text.context or text.mr for text in texts],
+            "text": [text.text for text in texts],
+            # rating by rating and in this order, as everywhere
+            "quality": [
+                np.mean([(quality - low) / (high - low) for _, _, quality in text.given])
+                if text.given
+                else math.nan
+                for text in texts
+            ],
+            "n_ratings": [len(text.given) for text in texts],
+            "system": [text.system for text in texts],
+        }
+    ).astype({"quality": float, "n_ratings": int})
+    if {"context", "mr"} & set(columns):
+        number, _ = pd.factorize(table["context"])
+        table["context_id"] = [f"c{k + 1:04d}" for k in number]
+    if "mr" in columns:
+        table["mr"] = [text.mr for text in texts]
+        table["mr_key"] = [_mr_key(text.mr, True) for text in texts]
+        table["mr_set"] = [_mr_key(text.mr, False) for text in texts]
+    if any(name.startswith("reference") for name in columns):
+        table["references"] = [json.dumps(text.references, ensure_ascii=False) for text in texts]
+    for name in columns:
+        if name.startswith("score_"):
+            table[name] = np.array([text.scores[name] for text in texts], dtype=float)
+    return table
+
+
+def _mr_key(text: str, ordered: bool) -> str:
+    """The key of an MR; one in another notation is told apart by its wording."""
+    try:
+        return mr.key(text, ordered)
+    except FormatError:
+        return " ".join(text.split())
+
+
+def _ratings(texts: list[_Text], table: pd.DataFrame, scale: tuple[float, float]) -> pd.DataFrame:
+    """The individual ratings in the order of the file."""
+    low, high = scale
+    rows = sorted(
+        (line, name, rater, quality)
+        for name, text in zip(table["id"], texts, strict=True)
+        for line, rater, quality in text.given
+    )
+    label = np.array([quality for _, _, _, quality in rows], dtype=float)
+    return pd.DataFrame(
+        {
+            "id": [name for _, name, _, _ in rows],
+            "rater": anonymise([rater for _, _, rater, _ in rows]),
+            "label": label,
+            "rating": (label - low) / (high - low),
+        }
+    )

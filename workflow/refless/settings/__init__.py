@@ -1,0 +1,222 @@
+"""The configuration, checked once: every setting, its type, its limits and what it means.
+
+Stage: none. In: the mapping that Snakemake read from config/config.yaml and ``--config``. Out:
+`Settings`, or a `SettingError` of one line. Only the Snakefile reads settings; jobs get plain
+values, so pydantic is not imported in them. ``python -m refless.settings`` prints docs/settings.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any, Literal
+
+from pydantic import Field, ValidationError, field_validator, model_validator
+
+from refless.errors import KernelError, SettingError
+from refless.kernels.bertscore import layer_and_offset
+from refless.settings._base import Name, Section, Seed, require_known
+from refless.settings._faults import sentence
+from refless.settings.bleu_neighbors import BleuNeighbors
+from refless.settings.data import DataSet, with_looks
+from refless.settings.delta_bleu import DeltaBleu
+from refless.settings.rnn_qe import RnnQe
+
+__all__ = ["Settings", "read_settings"]
+
+LOOKS = ("name", "colour", "line", "marker", "note", "published")
+
+
+class KernelOptions(Section):
+    """Options of one kernel of BERTScore; no other kernel takes any."""
+
+    model: str | None = Field(
+        None, description="A folder with the encoder, instead of a fetched one."
+    )
+    layer: Seed | None = Field(None, description="The layer whose output the embeddings are.")
+    rescale: bool | None = Field(None, description="Whether values are rescaled with a baseline.")
+    baseline: str | None = Field(
+        None, description="A file of baselines with the columns LAYER,P,R,F."
+    )
+    prefix_space: bool | None = Field(
+        None, description="Whether RoBERTa reads a blank before the text."
+    )
+
+
+class Settings(Section):
+    """All settings. They are what science may vary; threads, memory and time live in the profiles.
+
+    ``kernels`` is the attribute `kernel_options` here, since `kernels` lists the kernels.
+    """
+
+    mirror: str = Field(
+        "",
+        description="A directory or base URL with the raw files under the paths of"
+        " resources/sources.csv; empty for none. It is tried before the public URLs. The"
+        " environment variable REFLESS_MIRROR goes before this setting.",
+    )
+    network: bool = Field(True, description="Whether public URLs may be asked for raw files.")
+    numbers: Literal["", "computed", "auto", "shipped"] = Field(
+        "",
+        description="Where numbers come from. `computed`: from raw data, fetched if need be."
+        " `auto`: the same where the raw data is at hand, shipped numbers where it is not."
+        " `shipped`: shipped numbers only. Empty: `computed`, and `auto` for the target"
+        " `quickstart`.",
+    )
+    malformed_rows: Literal["error", "skip"] = Field(
+        "error",
+        description="What to do with rows of the raw files that make no sense: stop and list them,"
+        " or go on without them and list them in `results/ratings/<task>/malformed.txt`.",
+    )
+    data: dict[Name, DataSet] = Field(
+        min_length=1, description="The data sets, in the order of rows, columns and legends."
+    )
+    kernel_options: dict[str, KernelOptions] = Field(
+        default={}, alias="kernels", description="Options of single kernels, by the kernel's name."
+    )
+    bleu_neighbors: BleuNeighbors = Field(description="BLEU Neighbors.")
+    delta_bleu: DeltaBleu = Field(description="ΔBLEU.")
+    rnn_qe: RnnQe = Field(description="RNN quality estimation.")
+
+    # ---- questions ----------------------------------------------------------------------------
+
+    def tasks(self, experiment: str) -> list[str]:
+        """The data sets that take part in an experiment, in order."""
+        return [
+            task
+            for task, entry in self.data.items()
+            if getattr(entry.experiments, experiment) is not None
+        ]
+
+    def experiment(self, task: str, name: str) -> Any:
+        """What a data set says about an experiment that it takes part in.
+
+        Raises
+        ------
+        KeyError : it does not take part.
+        """
+        found = getattr(self.data[task].experiments, name)
+        if found is None:
+            raise KeyError(f"{task} takes no part in {name}")
+        return found
+
+    def kernels(self) -> list[str]:
+        """Every kernel of every model of BLEU Neighbors."""
+        return [kernel for model in self.bleu_neighbors.models.values() for kernel in model.kernels]
+
+    def taus(self) -> dict[str, float]:
+        """The tau of every kernel of `kernels`."""
+        return {
+            kernel: model.taus.get(kernel, model.tau)
+            for model in self.bleu_neighbors.models.values()
+            for kernel in model.kernels
+        }
+
+    def options(self, kernel: str) -> dict[str, Any]:
+        """What the configuration tells a kernel."""
+        found = self.kernel_options.get(kernel)
+        return found.model_dump(exclude_none=True) if found else {}
+
+    def looks(self) -> dict[str, dict[str, str]]:
+        """Task -> how tables and figures show it: `LOOKS`."""
+        return {
+            task: {key: getattr(entry, key) for key in LOOKS} for task, entry in self.data.items()
+        }
+
+    def sources(self, task: str, known: Collection[str]) -> dict[str, str]:
+        """The loader's name -> path, of the files of a task that resources/sources.csv has.
+
+        ``known`` are the paths there.
+        """
+        files = self.data[task].files
+        return {name: path for name, path in files.items() if path in known}
+
+    def local_files(self, task: str, known: Collection[str]) -> dict[str, str]:
+        """The loader's name -> path, of the other files: they are used where they lie."""
+        files = self.data[task].files
+        return {name: path for name, path in files.items() if path not in known}
+
+    # ---- names that must exist elsewhere ------------------------------------------------------
+
+    @field_validator("data")
+    @classmethod
+    def _looks_are_filled_in(cls, data: dict[str, DataSet]) -> dict[str, DataSet]:
+        return with_looks(data)
+
+    @model_validator(mode="after")
+    def _models_exist(self) -> Settings:
+        models = list(self.bleu_neighbors.models)
+        for where, named in (
+            ("delta_bleu.predictor.models", self.delta_bleu.predictor.models),
+            ("rnn_qe.neighbors.models", self.rnn_qe.neighbors.models),
+        ):
+            require_known(where, named, models, "bleu_neighbors.models")
+        return self
+
+    @model_validator(mode="after")
+    def _kernels_exist(self) -> Settings:
+        configured = [*self.kernels(), *self.bleu_neighbors.ablation.kernels]
+        for task, entry in self.data.items():
+            where = f"data.{task}.skip_kernels"
+            require_known(where, entry.skip_kernels, configured, "the kernels of bleu_neighbors")
+        for kernel in self.kernel_options:
+            if kernel not in self.kernels():
+                raise ValueError(
+                    f"kernels has options for {kernel!r}, which no model of bleu_neighbors.models"
+                    f" has ({', '.join(self.kernels())})"
+                )
+            if not kernel.startswith("bertscore."):
+                raise ValueError(
+                    f"kernels has options for {kernel!r}; only the kernels of BERTScore take any"
+                )
+        for kernel in self.kernels():
+            if kernel.startswith("bertscore."):
+                own = self.options(kernel)
+                try:
+                    layer_and_offset(kernel, *map(own.get, ("layer", "rescale", "baseline")))
+                except KernelError as error:
+                    raise ValueError(
+                        f"kernels.{kernel}: {error.message}; {error.remedy}".rstrip("; ")
+                    ) from error
+        return self
+
+    @model_validator(mode="after")
+    def _data_sets_fit_together(self) -> Settings:
+        for task in self.tasks("delta_bleu_predictor"):
+            references = self.experiment(task, "delta_bleu_predictor").references
+            where = f"data.{task}.experiments.delta_bleu_predictor.references"
+            others = [name for name in self.data if name != task]
+            require_known(where, references, others, "the other data sets")
+        if len(self.tasks("essays")) > 1:
+            raise ValueError(
+                f"data: {' and '.join(self.tasks('essays'))} take part in essays; one data set can"
+            )
+        roles = [self.experiment(task, "rnn_qe").role for task in self.tasks("rnn_qe")]
+        if roles and (roles.count("rated") != 1 or len(roles) < 2):
+            raise ValueError(
+                f"data: in rnn_qe, {roles.count('rated')} data sets have the role rated and"
+                f" {roles.count('references')} the role references; it needs one that is rated, and"
+                " references"
+            )
+        published: dict[str, str] = {}
+        for task, entry in self.data.items():
+            if entry.published and entry.published in published:
+                raise ValueError(
+                    f"data.{task}.published is {entry.published!r}, as is that of"
+                    f" {published[entry.published]}; a column of the paper is one data set's"
+                )
+            published[entry.published] = task
+        return self
+
+
+def read_settings(raw: Mapping[str, Any]) -> Settings:
+    """The settings, checked.
+
+    Raises
+    ------
+    SettingError : the first fault, in one line: the setting's path, its value, what is allowed.
+    """
+    try:
+        return Settings.model_validate(dict(raw))
+    except ValidationError as error:
+        fault = error.errors(include_url=False)[0]
+        raise SettingError(f"config: {sentence(fault)}") from None

@@ -1,0 +1,67 @@
+"""The settings of ΔBLEU (Galley et al. 2015). Stage: none."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from refless.settings._base import (
+    NO_BOOLEAN,
+    Count,
+    Distinct,
+    FewDraws,
+    Section,
+    Seed,
+    Several,
+)
+
+LeastWeight = Annotated[float, Field(ge=-1, le=1), NO_BOOLEAN]
+
+
+class Intervals(Section):
+    """95% intervals: draws of contexts."""
+
+    draws: FewDraws = Field(description="Draws for the table.")
+    assignments: Count = Field(description="Assignments of contexts to units in each draw.")
+    figure_draws: FewDraws = Field(description="Draws for the figure.")
+
+
+class PredictorBootstrap(Section):
+    """95% intervals of the estimates: bootstrap over contexts."""
+
+    draws: FewDraws = Field(description="Number of draws.")
+    seed: Seed = Field(description="Seed of the draws.")
+
+
+class Predictor(Section):
+    """ΔBLEU as an estimate of quality."""
+
+    models: Distinct[str] = Field(
+        description="Models of `bleu_neighbors.models` for comparison, with their first kernel,"
+        " tau, a and b."
+    )
+    bootstrap: PredictorBootstrap = Field(description="Intervals.")
+
+
+class DeltaBleu(Section):
+    """ΔBLEU: table 2, figure 2, and estimates of single texts."""
+
+    assignments: Count = Field(
+        description="Random assignments of contexts to units over which correlations are averaged,"
+        " under each seed."
+    )
+    figure_assignments: Count = Field(
+        description="The same in the figure. Units of few contexts get fewer assignments: they make"
+        " far more observations each."
+    )
+    seeds: Several[Seed] = Field(
+        description="Seeds of the assignments: the first is the table's, the others show how stable"
+        " it is."
+    )
+    bootstrap: Intervals = Field(description="Intervals.")
+    thresholds: Several[LeastWeight] = Field(
+        description="Least weights of a reference, panel A of figure 2."
+    )
+    orders: Several[Count] = Field(description="Highest orders of n-grams, panel C of figure 2.")
+    predictor: Predictor = Field(description="ΔBLEU as an estimate of quality.")

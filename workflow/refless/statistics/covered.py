@@ -1,0 +1,133 @@
+"""Are covered candidates easier for annotators than all candidates are?
+
+Stage: cell. In: individual ratings, the quality of each candidate, and which are covered. Out: the
+mean errors of annotators, their difference and a permutation test.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from refless.statistics.bootstrap import Estimate, draw_blocks, interval
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class AnnotatorErrors:
+    """Squared errors of annotators, summed by annotator and candidate.
+
+    total, number : their sum and how many there are, sparse, shape (annotators, candidates)
+    """
+
+    total: csr_array
+    number: csr_array
+
+    def mean(self, weights: Array) -> Array:
+        """Mean over the annotators of each one's MSE, under each row of weights, shape (draws,).
+
+        ``weights`` (draws, candidates) say how often a candidate is there, with all its ratings.
+        An annotator of whom nothing is left takes no part; NaN where nobody is left.
+        """
+        weights = np.asarray(weights, np.float64).T
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mse = (self.total @ weights) / (self.number @ weights)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # mean of an empty slice
+            return np.nanmean(mse, axis=0) if len(mse) else np.full(weights.shape[1], np.nan)
+
+    def annotators(self, chosen: Array) -> int:
+        """How many annotators rated a candidate of ``chosen``, shape (candidates,), bool."""
+        return int((self.number @ chosen.astype(np.float64) > 0).sum())
+
+
+def annotator_errors(
+    candidate: Array, rater: Array, rating: Array, truth: Array
+) -> AnnotatorErrors:
+    """Squared errors of individual ratings; parameters as for `human_rows`."""
+    from scipy.sparse import csr_array
+
+    names, row = np.unique(rater, return_inverse=True)
+    shape = (len(names), len(truth))
+    error = (rating - truth[candidate]) ** 2
+    return AnnotatorErrors(
+        csr_array((error, (row, candidate)), shape=shape),
+        csr_array((np.ones(len(rater)), (row, candidate)), shape=shape),
+    )
+
+
+@dataclass(frozen=True)
+class CoveredErrors:
+    """Annotators on all candidates against annotators on the covered ones.
+
+    overall, covered : mean over annotators of their MSE
+    difference, relative : covered - overall, and that over overall
+    p_value : of the permutation test
+    covered_draws : ``covered`` under each draw of the bootstrap, shape (draws,)
+    """
+
+    overall: Estimate
+    covered: Estimate
+    difference: Estimate
+    relative: Estimate
+    p_value: float
+    covered_draws: Array
+
+
+def overall_error(errors: AnnotatorErrors, draws: int = 2000, seed: int = 0) -> Estimate:
+    """The first mean of `covered_errors`, which hangs on no model."""
+    n = errors.total.shape[1]
+    drawn = [errors.mean(weights) for weights in draw_blocks(n, draws, seed)]
+    return Estimate(float(errors.mean(np.ones((1, n)))[0]), *interval(np.concatenate(drawn)))
+
+
+def covered_errors(
+    errors: AnnotatorErrors, covered: Array, draws: int = 2000, seed: int = 0
+) -> CoveredErrors:
+    """Are the covered candidates easier for annotators than all candidates are?
+
+    The test is a permutation test over candidates, each with all of its ratings: if coverage had
+    nothing to do with difficulty, any subset of as many candidates could as well be the covered
+    one. p is the share of ``draws`` random subsets (and the given one) whose difference is at
+    least as great in size, two-sided. Intervals are from the bootstrap over candidates.
+
+    Parameters
+    ----------
+    covered : shape (candidates,), bool
+
+    Source: Ethayarajh & Sadigh (2020), section 5.3, for the two means; which test they used is not
+    said.
+    """
+    n, size = len(covered), int(covered.sum())
+    once = np.ones((1, n))
+    overall = float(errors.mean(once)[0])
+    chosen = float(errors.mean(once * covered)[0])
+    difference = chosen - overall
+    generator = np.random.default_rng([seed, 1])
+    drawn: list[tuple[Array, Array]] = []
+    extreme = 0
+    for weights in draw_blocks(n, draws, seed):
+        drawn.append((errors.mean(weights), errors.mean(weights * covered)))
+        subsets = np.zeros(weights.shape)
+        for row in subsets:
+            row[generator.choice(n, size, replace=False)] = 1
+        # a hair, so that subsets that differ by rounding noise count as equal
+        extreme += int((np.abs(errors.mean(subsets) - overall) >= abs(difference) - 1e-12).sum())
+    all_draws, covered_draws = map(np.concatenate, zip(*drawn, strict=True))
+    gaps = covered_draws - all_draws
+    p_value = float("nan") if np.isnan(difference) else (1 + extreme) / (1 + draws)
+    return CoveredErrors(
+        Estimate(overall, *interval(all_draws)),
+        Estimate(chosen, *interval(covered_draws)),
+        Estimate(difference, *interval(gaps)),
+        Estimate(difference / overall if overall else float("nan"), *interval(gaps / all_draws)),
+        p_value,
+        covered_draws,
+    )

@@ -1,0 +1,88 @@
+"""A prediction against human quality: error, rank correlation and coverage, with intervals.
+
+Stage: cell. In: a prediction and the quality of each candidate. Out: an `Evaluation`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from refless.statistics.bootstrap import Estimate, draw_blocks, interval
+from refless.statistics.correlation import spearman, weighted_spearman
+
+Array = np.ndarray
+
+
+def mean_squared_error(prediction: Array, truth: Array) -> float:
+    """Mean squared difference over the pairs, shape (n,) each; NaN for n = 0."""
+    if len(truth) == 0:
+        return float("nan")
+    return float(np.mean((prediction - truth) ** 2))
+
+
+def weighted_mean(values: Array, weights: Array) -> Array:
+    """Mean of ``values``, shape (n,), under each row of weights (draws, n); NaN without any."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray((weights * values).sum(axis=1) / weights.sum(axis=1))
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Error and rank correlation over the covered candidates, and the share of these."""
+
+    mse: Estimate
+    spearman: Estimate
+    coverage: Estimate
+    p_value: float
+    n: int
+    n_covered: int
+
+
+def evaluate(
+    prediction: Array,
+    truth: Array,
+    draws: int = 2000,
+    seed: int = 0,
+    groups: Array | None = None,
+) -> Evaluation:
+    """MSE, Spearman's rho and coverage with 95% intervals over candidates.
+
+    Parameters
+    ----------
+    prediction : shape (candidates,), NaN where undefined
+    truth : shape (candidates,), the human quality
+    draws, seed : of the bootstrap; every draw resamples all candidates, covered or not, so that
+        coverage varies with the others
+    groups : number of the group of each candidate (0, 1, ...), shape (candidates,): groups are then
+        drawn, whole, since candidates of one context are no independent evidence
+
+    Source: Ethayarajh & Sadigh (2020), section 4 and definition 3.3; intervals are ours.
+    """
+    n = len(truth)
+    covered = ~np.isnan(prediction)
+    p, t = prediction[covered], truth[covered]
+    rho, p_value = spearman(p, t)
+    mse = mean_squared_error(p, t)
+    share = float(covered.mean()) if n else float("nan")
+    if not covered.any():
+        # every draw of uncovered candidates has coverage 0; of no candidates, none
+        all_draws = Estimate(share, share, share)
+        return Evaluation(Estimate(mse), Estimate(rho), all_draws, p_value, n, 0)
+    drawn: list[tuple[Array, Array, Array]] = []
+    drawing = n if groups is None else int(groups.max()) + 1
+    for whole in draw_blocks(drawing, draws, seed):
+        weights = whole if groups is None else np.take(whole, groups, axis=1)
+        inside = np.compress(covered, weights, axis=1)
+        rhos = weighted_spearman(p, t, inside) if not np.isnan(rho) else np.array([])
+        drawn.append((weighted_mean((p - t) ** 2, inside), rhos, weighted_mean(covered, weights)))
+    mse_draws, rho_draws, share_draws = map(np.concatenate, zip(*drawn, strict=True))
+    return Evaluation(
+        Estimate(mse, *interval(mse_draws)),
+        Estimate(rho, *interval(rho_draws)),
+        Estimate(share, *interval(share_draws)),
+        p_value,
+        n,
+        int(covered.sum()),
+    )

@@ -1,0 +1,136 @@
+"""Predictions beside a baseline, on the same draws of a bootstrap.
+
+Stage: cell. In: predictions, a baseline and the quality of each candidate. Out: the differences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from refless.statistics.bootstrap import Estimate, draw_weights, interval
+from refless.statistics.correlation import weighted_spearman
+from refless.statistics.evaluation import weighted_mean
+
+Array = np.ndarray
+
+BLOCK = 1 << 19
+"""Weights of draws that are compared together, a few megabytes, so that they stay in the cache."""
+
+
+@dataclass(frozen=True)
+class Measures:
+    """Over the covered candidates: MSE, Spearman's rho, coverage; and ``within``, the mean of the
+    rhos within groups of candidates, weighted by the covered candidates of each."""
+
+    mse: Estimate
+    spearman: Estimate
+    coverage: Estimate
+    within: Estimate
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A prediction beside a baseline of the same candidates.
+
+    own : its measures; change : its measures minus the baseline's, each over its own covered
+    candidates; ``common_mse``, ``common_spearman`` : the same difference over the ``n_common``
+    candidates that both cover
+    """
+
+    own: Measures
+    change: Measures
+    common_mse: Estimate
+    common_spearman: Estimate
+    n_common: int
+
+
+def paired_bootstrap(
+    predictions: Sequence[Array],
+    baseline: Array,
+    truth: Array,
+    *,
+    groups: Array | None = None,
+    draws: int = 2000,
+    seed: int = 0,
+) -> list[Compared]:
+    """Compare predictions with a baseline by a paired bootstrap over candidates.
+
+    Parameters
+    ----------
+    predictions : shape (candidates,) each, NaN where undefined
+    baseline, truth : shape (candidates,)
+    groups : number of each candidate's group, for ``within``; -1 for none. Groups of fewer than 3
+        covered candidates have no rho and are left out, as are groups without one.
+    draws, seed : every draw resamples all candidates, and all predictions are measured on the same
+        draw, so that what they share cancels out. The draws are those of `evaluate`.
+
+    What has no value (a difference: on either side) is NaN, and intervals leave such draws out.
+    """
+    n = len(truth)
+    covered = ~np.isnan(baseline)
+    commons = [covered & ~np.isnan(prediction) for prediction in predictions]
+    drawn = draw_weights(n, draws, seed)
+    step = max(1, BLOCK // max(n, 1))
+    blocks = [np.ones((1, n))]  # the sample itself comes first
+    blocks += [drawn[start : start + step] for start in range(0, draws, step)]
+    found: list[list[Array]] = [[] for _ in predictions]
+    for block in blocks:
+        weights = block.astype(np.float64)
+        base = _measures(baseline, truth, weights, groups)
+        for numbers, prediction, common in zip(found, predictions, commons, strict=True):
+            other = _measures(prediction, truth, weights, groups)
+            common_base, common_other = base, other
+            if not np.array_equal(common, covered):
+                common_base = _measures(np.where(common, baseline, np.nan), truth, weights)
+            if not np.array_equal(common, ~np.isnan(prediction)):
+                common_other = _measures(np.where(common, prediction, np.nan), truth, weights)
+            gap = common_other[:2] - common_base[:2]
+            numbers.append(np.concatenate([other, other - base, gap]))
+    results = []
+    for numbers, common in zip(found, commons, strict=True):
+        each = [_estimate(row) for row in np.concatenate(numbers, axis=1)]
+        own, change = Measures(*each[:4]), Measures(*each[4:8])
+        results.append(Compared(own, change, each[8], each[9], int(common.sum())))
+    return results
+
+
+def _estimate(values: Array) -> Estimate:
+    """The first number with the interval of the others."""
+    low, high = interval(values[1:]) if not np.isnan(values[0]) else (np.nan, np.nan)
+    return Estimate(float(values[0]), low, high)
+
+
+def _measures(
+    prediction: Array, truth: Array, weights: Array, groups: Array | None = None
+) -> Array:
+    """The numbers of `Measures` under each row of weights (draws, n), shape (4, draws)."""
+    covered = ~np.isnan(prediction)
+    out = np.full((4, len(weights)), np.nan)
+    inside = np.compress(covered, weights, axis=1)
+    out[2] = weighted_mean(covered, weights)
+    if covered.any():
+        p, t = prediction[covered], truth[covered]
+        out[0] = weighted_mean((p - t) ** 2, inside)
+        out[1] = weighted_spearman(p, t, inside)
+        if groups is not None:
+            out[3] = _within(p, t, inside, groups[covered])
+    return out
+
+
+def _within(p: Array, t: Array, weights: Array, groups: Array) -> Array:
+    """Mean rho within groups, shape (draws,)."""
+    top, bottom = np.zeros(len(weights)), np.zeros(len(weights))
+    for group in np.unique(groups[groups >= 0]):
+        members = groups == group
+        if members.sum() < 3:
+            continue
+        inside = np.compress(members, weights, axis=1)
+        rho = weighted_spearman(p[members], t[members], inside)
+        number = np.where(np.isnan(rho), 0, inside.sum(axis=1))
+        top += number * np.nan_to_num(rho)
+        bottom += number
+    with np.errstate(invalid="ignore"):
+        return np.where(bottom > 0, top / bottom, np.nan)
