@@ -114,10 +114,11 @@ def table(name):
 def figure(name):
     """The files of a figure."""
     entry = catalogue()[name]
+    drawn = ", drawn" if entry.table else ""
     picture = report(
         f"results/figures/{name}.svg",
         category=entry.paper,
-        labels={"item": entry.item, "content": entry.content},
+        labels={"item": entry.item, "content": f"{entry.content}{drawn}"},
     )
     return [picture, f"results/figures/{name}.pdf", f"results/figures/{name}.png"]
 
@@ -258,12 +259,11 @@ def data_size_curves():
 
 def item_files(name):
     """The files of a table or figure, and of the tables that belong to it."""
-    found = [n for n, entry in catalogue().items() if name in (n, entry.made_with)]
-    return [
-        path
-        for n in found
-        for path in (figure(n) if catalogue()[n].figure else table(n))
+    found = {n for n, entry in catalogue().items() if name in (n, entry.made_with)}
+    made = [table(n) for n in tables() if n in found] + [
+        figure(n) for n in figures() if n in found
     ]
+    return [path for paths in made for path in paths]
 
 
 def papers():

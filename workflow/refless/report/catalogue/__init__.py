@@ -13,6 +13,7 @@ content    what is in it, in a few words
 caption    what one sees, and how to read it; ``{name}`` is filled in with facts of the run that
            makes it. It says what the item shows, never a fixed conclusion.
 figure     true for a figure
+table      true for a table; by default what is no figure. An entry may be both, under one name
 with       the table that the same rule makes, and under whose target it stands
 match      of a table: name in a reason's ``of`` -> column, where the two differ
 cells      of a table with published values: the columns that name a row of the paper; the report
@@ -86,6 +87,7 @@ class Entry:
     content: str
     caption: str = ""
     figure: bool = False
+    table: bool = True
     made_with: str = ""
     match: dict[str, str] = field(default_factory=dict)
     cells: tuple[str, ...] = ()
@@ -110,7 +112,7 @@ def catalogue() -> dict[str, Entry]:
 
 def tables() -> list[str]:
     """The names of all tables."""
-    return [name for name, entry in catalogue().items() if not entry.figure]
+    return [name for name, entry in catalogue().items() if entry.table]
 
 
 def figures() -> list[str]:
@@ -121,6 +123,7 @@ def figures() -> list[str]:
 def _entry(name: str, raw: dict[str, Any]) -> Entry:
     raw = dict(raw)
     raw["caption"] = " ".join(raw.get("caption", "").split())
+    raw.setdefault("table", not raw.get("figure", False))
     raw["made_with"] = raw.pop("with", "")
     raw["cells"] = tuple(raw.get("cells", ()))
     raw["columns"] = _columns(raw.get("columns", {}))
