@@ -22,13 +22,22 @@ ENTRIES = (
         columns={"model": Column(), "rho": Column(digits=3)},
     ),
     Entry("first_wide", "First Paper", "table 2", "more columns than a screen"),
-    Entry("first_figure1", "First Paper", "figure 1", "a line", "What rises.", figure=True),
-    Entry("second_table1", "Second, Paper", "table 1", "nothing published"),
+    Entry(
+        "first_figure1",
+        "First Paper",
+        "figure 1",
+        "a line",
+        "What rises.",
+        figure=True,
+        table=False,
+    ),
+    Entry("second_table1", "Second, Paper", "table 1", "nothing published", figure=True),
 )
 SVG = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 90 60" width="90pt" height="60pt">'
     '<path d="M0 60 L90 0" stroke="red"/></svg>'
 )
+ITEMS = [entry.name for entry in ENTRIES] + ["second_table1-drawn"]
 BENCHMARK = "s\tmax_rss\tcpu_time\n{}\t50.0\t1.0\n"
 
 
@@ -71,8 +80,9 @@ def make_results(folder: Path) -> Path:
         for name, table in contents.items():
             tables.publish(name, table, folder / "tables", missing=[], facts={"draws": 20})
     (folder / "figures").mkdir()
-    (folder / "figures/first_figure1.svg").write_text(SVG, encoding="utf-8")
-    (folder / "figures/first_figure1.png").write_bytes(b"a picture")
+    for name in ("first_figure1", "second_table1"):
+        (folder / f"figures/{name}.svg").write_text(SVG, encoding="utf-8")
+        (folder / f"figures/{name}.png").write_bytes(b"a picture")
     for rule, seconds in (("fast", 1.0), ("slow", 20.0)):
         path = folder / f"benchmarks/{rule}/one.tsv"
         path.parent.mkdir(parents=True)

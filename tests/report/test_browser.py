@@ -16,7 +16,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from tests.report.made_up import ENTRIES, make_results, table1
+from tests.report.made_up import ITEMS, make_results, table1
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs the package playwright")
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -87,14 +87,14 @@ def test_no_error_and_no_request(screen: Screen) -> None:
 def test_the_first_screen_of_a_laptop_has_every_link(screen: Screen) -> None:
     screen.page.goto(screen.page.url.partition("#")[0])
     links = screen.page.locator("nav a")
-    assert links.count() >= len(ENTRIES) + 2
+    assert links.count() >= len(ITEMS) + 2
     lowest = links.evaluate_all(
         "all => Math.max(...all.map(a => a.getBoundingClientRect().bottom))"
     )
     assert screen.width < 500 or lowest <= screen.height
 
 
-@pytest.mark.parametrize("name", [entry.name for entry in ENTRIES] + ["resources", "provenance"])
+@pytest.mark.parametrize("name", [*ITEMS, "resources", "provenance"])
 def test_one_click_shows_what_a_link_names(screen: Screen, name: str) -> None:
     screen.open(name)
     item = screen.page.locator(f"#{name}")

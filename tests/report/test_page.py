@@ -11,7 +11,7 @@ import pytest
 
 from refless.errors import FormatError, StaleError
 from refless.report import page
-from tests.report.made_up import ENTRIES, make_page, make_results
+from tests.report.made_up import ITEMS, make_page, make_results
 
 
 @pytest.fixture
@@ -21,9 +21,9 @@ def report(tmp_path: Path) -> Path:
 
 def test_every_item_is_named_once_and_linked(report: Path) -> None:
     text = report.read_text(encoding="utf-8")
-    for entry in ENTRIES:
-        assert text.count(f'id="{entry.name}"') == 1
-        assert text.count(f'href="#{entry.name}"') == 1
+    for name in ITEMS:
+        assert text.count(f'id="{name}"') == 1
+        assert text.count(f'href="#{name}"') == 1
     linked = set(re.findall(r'href="#([^"]+)"', text))
     assert linked <= set(re.findall(r' id="([^"]+)"', text))
     assert {"paper-first-paper", "paper-second--paper", "resources", "provenance"} <= linked

@@ -8,7 +8,7 @@ texts, Snakemake's benchmark files. Out: ``report.html``, which opens offline an
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,11 +31,15 @@ LARGEST_SVG = 1_000_000
 class Item:
     """A table or a figure of the report.
 
+    id : its name for links inside the page
+    label : what it is called below its paper
     view : of a table
     picture : of a figure, an address with the whole picture in it
     """
 
     entry: Entry
+    id: str
+    label: str
     caption: str
     view: View | None = None
     picture: str = ""
@@ -85,7 +89,7 @@ def make_report(
     abouts = {
         entry.name: read_record(results / f"tables/{entry.name}.csv")
         for entry in entries
-        if not entry.figure
+        if entry.table
     }
     record = provenance.record(settings, numbers, provenance.raw_sums(texts), abouts)
     write_json(record, results / "run/provenance.json")
@@ -93,7 +97,8 @@ def make_report(
     write_table(provenance.resources(results / "benchmarks"), cost)
     papers: dict[str, list[Item]] = {}
     for entry in entries:
-        papers.setdefault(entry.paper, []).append(_item(entry, results, abouts.get(entry.name, {})))
+        items = papers.setdefault(entry.paper, [])
+        items += _items(entry, results, abouts.get(entry.name, {}).get("caption", entry.caption))
     found = [Paper(name, items) for name, items in papers.items()]
     page = render(
         "report.html",
@@ -108,11 +113,16 @@ def make_report(
         partial.write_text(page, encoding="utf-8")
 
 
-def _item(entry: Entry, results: Path, about: Mapping[str, Any]) -> Item:
+def _items(entry: Entry, results: Path, caption: str) -> Iterator[Item]:
+    """The table and the figure of an entry, or the one that it is."""
+    label = f"{entry.item}: {entry.content}"
+    if entry.table:
+        view = read_view(results / f"tables/{entry.name}.csv", entry.cells)
+        yield Item(entry, entry.name, label, caption, view)
     if entry.figure:
-        return Item(entry, entry.caption, picture=_picture(results / "figures" / entry.name))
-    view = read_view(results / f"tables/{entry.name}.csv", entry.cells)
-    return Item(entry, about["caption"], view)
+        drawn = ("-drawn", ", drawn") if entry.table else ("", "")
+        picture = _picture(results / "figures" / entry.name)
+        yield Item(entry, entry.name + drawn[0], label + drawn[1], caption, picture=picture)
 
 
 def _picture(stem: Path) -> str:

@@ -21,7 +21,6 @@ from markupsafe import Markup
 
 from refless.errors import FormatError
 from refless.report.published import EQUAL, INSIDE, MISSING, OUTSIDE, compare
-from refless.store.files import whole_file
 
 FOLDER = Path(__file__).parent
 VERDICTS = {
