@@ -23,6 +23,7 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 PROGRAM = os.environ.get("REFLESS_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.xdist_group("browser"),
     pytest.mark.skipif(
         PROGRAM is None,
         reason="needs Chromium: install chromium, or set REFLESS_CHROMIUM to the program",
