@@ -149,9 +149,9 @@ def module(kernel):
     return f"kernels/{kernel.partition('.')[0]}.py"
 
 
-def raw_files(wildcards):
+def raw_files(task):
     """The raw files of a data set by the loader's names: fetched ones, or a user's own."""
-    files = SETTINGS.data[wildcards.task].files
+    files = SETTINGS.data[task].files
     return {
         name: f"resources/data/{path}" if path in SOURCES else path
         for name, path in files.items()
@@ -299,3 +299,91 @@ def what_was_built():
         " your own outputs with `refless score --help`.",
     ]
     return "\n".join(lines)
+
+
+# ---- table 2, HUSE, ablation, Pareto
+
+ABLATION, PARETO = NEIGHBORS.ablation, NEIGHBORS.pareto
+ABLATION_SETTINGS = {
+    "kernel": BLEU.kernels[0],
+    "tau": BLEU.tau,
+    "a": NEIGHBORS.min_neighbors,
+    "b": NEIGHBORS.max_share,
+    **{name: getattr(ABLATION, name) for name in ("halves", "tau_step", "seed")},
+}
+PARETO_SETTINGS = {
+    "a_values": list(PARETO.a),
+    "b_values": list(PARETO.b),
+    "floors": list(PARETO.floors),
+    "a": NEIGHBORS.min_neighbors,
+    "b": NEIGHBORS.max_share,
+    "draws": PARETO.draws,
+    "seed": PARETO.seed,
+}
+
+
+def huse_batches():
+    """The data sets whose items HUSE has."""
+    items = there("results/huse/{task}.csv", task=SETTINGS.tasks("huse"))
+    return [Path(path).stem for path in items]
+
+
+def ablation_parts():
+    """Part of the ablation -> its kernels: `plain` has those that need texts alone."""
+    parts = {"plain": []}
+    for kernel in ABLATION.kernels:
+        apart = resource_files(kernel) or "torch" in environment(kernel)
+        parts.setdefault(kernel if apart else "plain", []).append(kernel)
+    return parts
+
+
+def ablation_kernels(wildcards):
+    """The kernels of a part that are not left out for a data set, with their options."""
+    skipped = SETTINGS.data[wildcards.task].skip_kernels
+    own = ablation_parts()[wildcards.part]
+    return kernel_options(*(kernel for kernel in own if kernel not in skipped))
+
+
+def pareto_models():
+    """Model -> its published kernel, that one's tau, and the settings of its sums."""
+    found = {}
+    for name in PARETO.models:
+        kernel = NEIGHBORS.models[name].kernels[0]
+        tau = SETTINGS.taus()[kernel]
+        taus = [
+            round(tau * factor, 6) for factor in PARETO.tau_factors if tau * factor <= 1
+        ]
+        settings = {"taus": taus, "folds": PARETO.folds, "seed": PARETO.seed}
+        found[name] = {"kernel": kernel, "tau": tau, "settings": settings}
+    return found
+
+
+# ---- essays
+
+ESSAYS = NEIGHBORS.essays
+ESSAY_TASKS = SETTINGS.tasks("essays")  # one at most
+ESSAY_OPTIONS = SETTINGS.data[ESSAY_TASKS[0]].options if ESSAY_TASKS else {}
+ESSAY_SUM_SETTINGS = {
+    "selection": {
+        "test_set": ESSAYS.test_set,
+        "fewest": ESSAYS.sentences.fewest,
+        "most": ESSAYS.sentences.most,
+    },
+    "recipe": {
+        "reading": "quoted" if ESSAY_OPTIONS.get("quoting", True) else "unquoted",
+        "sentences": ESSAYS.sentences.rule,
+        "cut": ESSAYS.cut,
+        "raters": ESSAY_OPTIONS.get("raters", "both"),
+        "kernel": ESSAYS.kernel,
+        "tau": ESSAYS.tau,
+        "means": ESSAYS.means,
+    },
+}
+ESSAY_SETTINGS = {
+    **ESSAY_SUM_SETTINGS,
+    "changes": ESSAYS.sensitivity.model_dump(),
+    "left_out": ESSAYS.left_out,
+}
+ESSAY_THRESHOLDS = {"a": ESSAYS.min_neighbors, "b": ESSAYS.max_share, **BOOTSTRAP}
+ESSAY_KERNELS = sorted({module(k) for k in [ESSAYS.kernel, *ESSAYS.sensitivity.kernel]})
+AGREEMENT_TABLES = [f"bleu_neighbors_table{n}" for n in (1, 2, 3)]

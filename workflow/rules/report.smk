@@ -60,7 +60,7 @@ rule report:
 
 
 # One target for each table and figure, with what is made together with it.
-for NAME in (name for name, entry in catalogue().items() if not entry.made_with):
+for NAME in catalogue():
 
     rule:
         name:

@@ -42,6 +42,7 @@ class Column:
     star : a column that is 1 where a star is put
     code : whether it is a name of code
     of : a column with the total, shown as ``12 of 40``
+    bare : whether interval and published value are left out
     """
 
     label: str = ""
@@ -49,6 +50,7 @@ class Column:
     star: str = ""
     code: bool = False
     of: str = ""
+    bare: bool = False
 
 
 @dataclass(frozen=True)
