@@ -89,6 +89,17 @@ def read_published(path: str | Path, columns: Sequence[str] = ()) -> pd.DataFram
     FormatError : a file is missing or broken, or a column is missing.
     StaleError : the CSV is not the one that was written.
     """
+    read_record(path)
+    return read_table(path, columns)
+
+
+def read_record(path: str | Path) -> dict[str, Any]:
+    """The record beside a CSV by `publish`, if the CSV is the one that was written.
+
+    Raises
+    ------
+    FormatError, StaleError : as `read_published`.
+    """
     path = Path(path)
     record = read_json(path.with_suffix(".json"))
     again = f"delete {path} and run again"
@@ -96,7 +107,7 @@ def read_published(path: str | Path, columns: Sequence[str] = ()) -> pd.DataFram
         raise FormatError("is missing", path=path, remedy=again)
     if not isinstance(record, dict) or record.get("sha256") != file_sum(path):
         raise StaleError("is not the table that was written", path=path, remedy=again)
-    return read_table(path, columns)
+    return record
 
 
 def join_reasons(

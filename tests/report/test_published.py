@@ -24,7 +24,7 @@ from refless.report.published import (
     write_markdown,
 )
 
-PUBLISHED = Path(__file__).parents[1] / "resources/published"
+PUBLISHED = Path(__file__).parents[2] / "resources/published"
 NAN = float("nan")
 
 

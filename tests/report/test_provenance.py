@@ -1,15 +1,16 @@
-"""The record of a run, the footer of a table, and what the rules cost."""
+"""The record of a run, and what the rules cost."""
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from refless.errors import FormatError
-from refless.store import provenance
+from refless.store import provenance, signed
+from refless.store.code import package_sum
 
 HEADER = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n"
 
@@ -20,30 +21,26 @@ def write_benchmark(path: Path, seconds: float, memory: str, cpu: str) -> None:
     path.write_text(HEADER + "\t".join(row) + "\n")
 
 
-def test_footer_has_the_settings_and_no_place_or_time() -> None:
-    argv = ["workflow/scripts/x.py", "--seed", "7", "--log", "/some/where.log", "--a", "b c"]
-    line = provenance.made_by(argv)
-    assert "`python workflow/scripts/x.py --seed 7 --a 'b c'`" in line
-    assert "/some" not in line
-    assert f"numpy {np.__version__}" in line
-    assert line == provenance.made_by(argv)
-
-
-def test_record_has_what_a_rerun_needs(tmp_path: Path) -> None:
-    table = tmp_path / "one.csv"
-    table.write_text("x,provenance\n1,computed\n2,shipped\n3,computed\n4,\n")
-    found = provenance.record({"a": 1}, "auto", {"z": "1", "b": "2"}, [table], "snakemake all")
-    assert found["tables"]["one"] == {
-        "sha256": hashlib.sha256(table.read_bytes()).hexdigest(),
-        "rows": 4,
-        "provenance": {"computed": 2, "shipped": 1},
-    }
+def test_record_has_what_a_rerun_needs() -> None:
+    about = {"sha256": "5", "rows": 4, "provenance": {"computed": 3, "shipped": 1}}
+    table = {**about, "caption": "not for programs"}
+    found = provenance.record({"a": 1}, "auto", {"t": {"z.csv": "1"}}, {"one": table})
+    assert found["tables"] == {"one": about}
     assert found["settings"] == {"a": 1}
-    assert list(found["data"]) == ["b", "z"]
+    assert found["data"] == {"t": {"z.csv": "1"}}
     assert found["packages"]["numpy"] == np.__version__
     assert found["machine"]["cores"] >= 1
     assert found["machine"]["memory_gib"] > 0
-    assert found["code"]["sha256"] == provenance.code_sum()
+    assert found["code"]["sha256"] == package_sum()
+    assert found["command"].endswith("numbers=auto")
+
+
+def test_sums_of_raw_files_are_those_of_the_texts_records(tmp_path: Path) -> None:
+    about = {"kind": "texts", "of": {"task": "t"}, "made_from": {"raw.csv": "17"}}
+    signed.write(tmp_path / "texts.csv", pd.DataFrame({"id": ["1"]}), about)
+    assert provenance.raw_sums([tmp_path / "texts.csv"]) == {"t": {"raw.csv": "17"}}
+    with pytest.raises(FormatError, match=r"none\.csv"):
+        provenance.raw_sums([tmp_path / "none.csv"])
 
 
 def test_resources_add_up_by_rule(tmp_path: Path) -> None:
