@@ -1,21 +1,22 @@
 """Renew the README's tables from results/tables and resources/benchmarks. Stage: table.
 
-What stands between `<!-- name:begin -->` and `<!-- name:end -->` is replaced; `make readme` builds
+What stands between `<!-- name:begin -->` and `<!-- name:end -->` is replaced; `make docs` builds
 the tables first. How fast the kernels are is as `make benchmark BENCHMARK=--record` found it.
 """
 
 import argparse
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from benchmarks.kernels_timing import tables
+from refless.report.benchmarks import readme as benchmark_tables
 
-from refless.errors import FormatError
+from refless.errors import FormatError, ReflessError
 from refless.experiments.bleu_neighbors.table1 import KEYS
-from refless.report.published import markdown, number, with_interval
-from refless.scripting import run
+from refless.report.published import number, with_interval
+from refless.report.tables import grid
 from refless.store.files import read_json, whole_file
 
 KERNEL_CHOICES = (
@@ -53,7 +54,7 @@ def table1(directory: Path) -> str:
         ]
         rows.append([*named(row), *cells, "" if pd.isna(row["agreement"]) else row["agreement"]])
     header = ["model", "reading", *(f"{name}: ours / paper" for name in HEADER), "agreement"]
-    return markdown(header, rows)
+    return grid(header, rows)
 
 
 def chit_chat(directory: Path) -> str:
@@ -62,7 +63,7 @@ def chit_chat(directory: Path) -> str:
         if pd.notna(row["coverage"]):
             cells = [with_interval(row, column, digits) for column, digits, _ in COLUMNS]
             rows.append([*named(row), *cells])
-    return markdown(["model", "reading", *HEADER], rows)
+    return grid(["model", "reading", *HEADER], rows)
 
 
 RNN_QE_ROWS = {
@@ -91,7 +92,7 @@ def rnn_qe(directory: Path) -> str:
         name = names[row["setup"]] + (", no equal output in training" if harder else "")
         name += ", the paper's schedule" if row["reading"] == "paper" else ""
         rows.append([name, *cells, f"{row['seeds']:.0f}"])
-    return markdown(["", "Pearson", "Spearman", "MAE", "RMSE", "seeds"], rows)
+    return grid(["", "Pearson", "Spearman", "MAE", "RMSE", "seeds"], rows)
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -100,7 +101,7 @@ def main(arguments: argparse.Namespace) -> None:
         "table1": table1(arguments.tables),
         "dstc7": chit_chat(arguments.tables),
         "rnn_qe": rnn_qe(arguments.tables),
-        "benchmark": tables(read_json(arguments.benchmark)),
+        "benchmark": benchmark_tables(read_json(arguments.benchmark)),
     }
     for name, content in contents.items():
         pattern = rf"(<!-- {name}:begin -->\n).*?(<!-- {name}:end -->)"
@@ -117,4 +118,7 @@ parser.add_argument("--benchmark", type=Path, default=Path("resources/benchmarks
 parser.add_argument("--readme", type=Path, default=Path("README.md"))
 
 if __name__ == "__main__":
-    run(main, parser)
+    try:
+        main(parser.parse_args())
+    except ReflessError as error:
+        sys.exit(f"error: {error}")
