@@ -89,6 +89,17 @@ def read_published(path: str | Path, columns: Sequence[str] = ()) -> pd.DataFram
     FormatError : a file is missing or broken, or a column is missing.
     StaleError : the CSV is not the one that was written.
     """
+    read_record(path)
+    return read_table(path, columns)
+
+
+def read_record(path: str | Path) -> dict[str, Any]:
+    """The record beside a CSV by `publish`, if the CSV is the one that was written.
+
+    Raises
+    ------
+    FormatError, StaleError : as `read_published`.
+    """
     path = Path(path)
     record = read_json(path.with_suffix(".json"))
     again = f"delete {path} and run again"
@@ -96,7 +107,7 @@ def read_published(path: str | Path, columns: Sequence[str] = ()) -> pd.DataFram
         raise FormatError("is missing", path=path, remedy=again)
     if not isinstance(record, dict) or record.get("sha256") != file_sum(path):
         raise StaleError("is not the table that was written", path=path, remedy=again)
-    return read_table(path, columns)
+    return record
 
 
 def join_reasons(
@@ -120,6 +131,8 @@ def join_reasons(
             "; ".join(filter(None, (one["sentence"], one["remedy"]))) for one in found
         )
         notes[i] = [*(f"not available: {sentence}" for sentence in why), *notes[i]]
+        # what nobody said a reason of: a file that was made for fewer kernels than are asked for
+        notes[i] = notes[i] or ["not available: the numbers at hand were made without it"]
     table["note"] = pd.Series(notes, dtype=object)
     if "reason" in table:
         return table.assign(reason=codes)
@@ -173,7 +186,7 @@ def _section(
     section: Section, table: pd.DataFrame, columns: Mapping[str, Column], reasons: dict[str, int]
 ) -> list[str]:
     rows = _rows(section, table)
-    columns = section.columns or columns
+    columns = section.columns or columns or _every_column(table)
     values = list(dict.fromkeys(rows[section.by])) if section.by else [None]
     parts = []
     for value in values:
@@ -186,6 +199,16 @@ def _section(
         draw = _pivot if section.pivot else _flat
         parts.append(draw(section, own, columns, reasons))
     return parts
+
+
+def _every_column(table: pd.DataFrame) -> dict[str, Column]:
+    """Of an entry that names none, since they are named by the configuration."""
+    beside = ("reason", "note")
+    return {
+        str(name): Column()
+        for name in table
+        if name not in beside and not str(name).startswith("paper_")
+    }
 
 
 def _rows(section: Section, table: pd.DataFrame) -> pd.DataFrame:
