@@ -21,7 +21,7 @@ from refless.experiments.bleu_neighbors.huse import (
 from refless.experiments.bleu_neighbors.leave_one_out import leave_one_out, model_cells, read_truth
 from refless.experiments.bleu_neighbors.section53 import section53, section53_markdown
 from refless.experiments.bleu_neighbors.table1 import KEYS as TABLE1_KEYS
-from refless.experiments.bleu_neighbors.table1 import Settings, TaskInput
+from refless.experiments.bleu_neighbors.table1 import Settings, TaskInput, kernel_note
 from refless.experiments.bleu_neighbors.table2 import (
     KEYS,
     Pair,
