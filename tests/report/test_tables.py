@@ -79,6 +79,13 @@ def test_rows_without_numbers_get_the_reasons_that_are_about_them(
     assert "<i>" not in web
 
 
+def test_a_row_keeps_a_reason_of_its_own() -> None:
+    own = table().assign(reason=["", "", "quoted"])
+    found = tables.join_reasons(own, MISSING, {})
+    assert found["reason"].tolist() == ["", "", "quoted"]
+    assert found["note"][2] == []
+
+
 def test_reasons_are_whole_whatever_characters_they_hold(entry: Entry, tmp_path: Path) -> None:
     """Reasons were once split at semicolons and bars."""
     _, page, _ = published(tmp_path)
@@ -102,6 +109,11 @@ def test_a_cell_has_interval_star_total_and_the_published_value(
     assert "| rouge | `rouge` | – [0.2] |  |" in page
     assert "With 7 draws." in page
     assert page.count("- made from x\n") == 1
+
+
+def test_a_bare_cell_has_the_value_alone() -> None:
+    row = table().to_dict("records")[0]
+    assert tables.cell(row, "rho", Column(digits=3, bare=True)) == "0.325"
 
 
 def test_the_record_tells_where_rows_came_from(entry: Entry, tmp_path: Path) -> None:

@@ -31,8 +31,8 @@ PUBLISHED_KERNELS = {
     table3.MODEL: "bleu.char",
 }
 """The kernels that give the published numbers; other models have none (people, quoted rows)."""
-_TEXT = ["train_topic", "reading", "provenance", "reason", "note"]
-"""Columns of text, which are numbers to pandas where they are empty or have digits alone."""
+_TEXT = ["provenance", "reason", "note"]
+"""Columns of text, which are numbers to pandas where they are empty."""
 
 
 @dataclass(frozen=True)
@@ -78,10 +78,10 @@ def read_tables(
     finished = {}
     for path in map(Path, ours):
         table = tables.read_published(path, TABLES[path.stem].keys)
-        text = table.select_dtypes(["object", "str"]).columns.union(_TEXT)
-        finished[path.stem] = table.assign(
-            **{name: table[name].fillna("").astype(str) for name in text if name in table}
-        )
+        text = [*_TEXT, *table.select_dtypes(["object", "str"])]
+        for name in {name for name in text if name in table}:
+            table[name] = table[name].astype(object).fillna("").astype(str)
+        finished[path.stem] = table
     printed = {
         path.stem: paper.read_published(path, TABLES[path.stem].keys)
         for path in map(Path, published)

@@ -110,7 +110,7 @@ def is_single(topic: str) -> bool:
     return topic.isdigit()
 
 
-def _tidy(table: pd.DataFrame, columns: Sequence[str], counts: Sequence[str]) -> pd.DataFrame:
+def _tidy(table: pd.DataFrame, columns: list[str], counts: Sequence[str]) -> pd.DataFrame:
     """The columns in their order: text and notes are never missing, counts are whole numbers."""
     table = table.reindex(columns=columns)
     for name in {"kernel", "reading", "reason", "provenance"} & set(columns):
