@@ -324,8 +324,8 @@ def write_ablation(
         },
         {
             "kind": "ablation",
-            "of": {"task": task.name, "part": part},
-            "settings": asdict(settings),
+            "of": {"task": task.name},
+            "settings": {"part": part, **asdict(settings)},
             "made_from": rated_sums(task),
             "signatures": list(signatures.values()),
             "facts": {
@@ -392,8 +392,8 @@ def _read_task_numbers(
             file = signed.read(
                 parts[part],
                 "ablation",
-                of={"task": task.name, "part": part},
-                settings=asdict(settings),
+                of={"task": task.name},
+                settings={"part": part, **asdict(settings)},
                 made_from=rated_sums(task),
                 columns=["quality", "group", "estimates"],
             )
