@@ -68,6 +68,12 @@ def published(tmp_path: Path, **more: Any) -> tuple[list[dict[str, str]], str, s
     return rows, texts[0], texts[1]
 
 
+def test_a_row_without_numbers_never_stands_without_a_reason(entry: Entry, tmp_path: Path) -> None:
+    tables.publish("one", table(), tmp_path, missing=MISSING[2:], facts={"draws": 7})
+    with open(tmp_path / "one.csv", newline="", encoding="utf-8") as handle:
+        assert "not available" in list(csv.DictReader(handle))[2]["note"]
+
+
 def test_rows_without_numbers_get_the_reasons_that_are_about_them(
     entry: Entry, tmp_path: Path
 ) -> None:

@@ -129,7 +129,7 @@ class Prediction:
 def lacking(data: Rated) -> dict[str, str]:
     """Variants that the data do not allow, and why."""
     systems = len({name for row in data.system for name in row.split("+")})
-    found = {}
+    found: dict[str, str] = {}
     if systems < 2:
         found |= dict.fromkeys(BY_SYSTEM, "the data set does not tell systems apart")
     if systems > MOST_SYSTEMS:
@@ -324,8 +324,8 @@ def write_ablation(
         },
         {
             "kind": "ablation",
-            "of": {"task": task.name, "part": part},
-            "settings": asdict(settings),
+            "of": {"task": task.name},
+            "settings": {"part": part, **asdict(settings)},
             "made_from": rated_sums(task),
             "signatures": list(signatures.values()),
             "facts": {
@@ -392,8 +392,8 @@ def _read_task_numbers(
             file = signed.read(
                 parts[part],
                 "ablation",
-                of={"task": task.name, "part": part},
-                settings=asdict(settings),
+                of={"task": task.name},
+                settings={"part": part, **asdict(settings)},
                 made_from=rated_sums(task),
                 columns=["quality", "group", "estimates"],
             )
@@ -521,7 +521,7 @@ def ablation_table(
     table = pd.DataFrame(rows).reindex(columns=COLUMNS)
     table["label"] = [TRAINING_VARIANTS.get(name, name) for name in table["variant"]]
     for column in ("kernel", "provenance"):
-        table[column] = table[column].fillna("")
+        table[column] = table[column].astype(object).fillna("")
     for column in ("n", "n_covered", "n_common"):
         table[column] = table[column].astype("Int64")
     return table

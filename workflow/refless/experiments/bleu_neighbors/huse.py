@@ -79,12 +79,11 @@ def huse_items(texts: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame:
     )
     items["label_sum"] = items["label_sum"].round().astype(np.int64)
     items["words"] = items["id"].map(words)
-    tables = [
-        items[items["type"].isin([model, human])].assign(
-            system=system, by_model=lambda own, model=model: (own["type"] == model).astype(np.int64)
-        )
-        for system, (model, human) in comparisons(list(dict.fromkeys(items["type"]))).items()
-    ]
+    tables = []
+    for system, (model, human) in comparisons(list(dict.fromkeys(items["type"]))).items():
+        own = items[items["type"].isin([model, human])]
+        by_model = (own["type"] == model).astype(np.int64)
+        tables.append(own.assign(system=system, by_model=by_model))
     return pd.concat(tables, ignore_index=True)[ITEM_COLUMNS]
 
 

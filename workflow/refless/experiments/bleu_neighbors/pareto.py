@@ -402,7 +402,7 @@ def pareto_table(
             notes.append(signature_note(file.about["signatures"][0], file.about))
     table = pd.DataFrame(rows).reindex(columns=COLUMNS)
     for column in ("rule", "chosen_by_fold", "provenance"):
-        table[column] = table[column].fillna("")
+        table[column] = table[column].astype(object).fillna("")
     for column in ("a", "n", "n_covered"):
         table[column] = table[column].astype("Int64")
     front = pd.concat(fronts[1:] or fronts, ignore_index=True).reindex(columns=FRONT_COLUMNS)

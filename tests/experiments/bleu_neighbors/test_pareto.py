@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,9 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from refless.experiments.bleu_neighbors import pareto as pareto
+from refless.experiments.bleu_neighbors import pareto
 from refless.experiments.bleu_neighbors.pareto import (
     COLUMNS,
+    FRONT_COLUMNS,
     Choice,
     Settings,
     Sums,
@@ -24,20 +22,22 @@ from refless.experiments.bleu_neighbors.pareto import (
     fold_sums,
     front,
     honest,
-    pareto_markdown,
     pareto_rows,
     pareto_table,
     predict,
+    read_fronts,
     search,
+    write_fronts,
+    write_pareto_sums,
 )
-from refless.kernels import kernel, signature
+from refless.kernels import kernel
 from refless.models.neighbors import NeighborsRegressor
 from refless.statistics import spearman
-from refless.store.numbers import write_numbers
+from tests.experiments.bleu_neighbors.written import written_task
 from tests.kernels.texts import random_sentences
 
-ROOT = Path(__file__).parents[2]
 N, TAUS = 48, [0.05, 0.15, 0.3]
+KERNELS = ["bleu.char", "rouge_l.stem"]
 A, B = [1, 3, 6], [0.3, 0.66, 1.0]
 TEXTS = random_sentences(N, 9, seed=8)
 QUALITY = np.random.default_rng(2).integers(0, 9, N) / 8
@@ -164,13 +164,7 @@ def test_rows_say_what_was_tuned_and_what_is_honest(data: Sums) -> None:
     assert len(rows[1]["chosen_by_fold"].split("; ")) == 4
     assert rows[2]["n_covered"] == 0
     assert set(points["tau"]) <= set(TAUS)
-    key = {"task": "made_up", "model": "bleu", "kernel": "bleu.char", "provenance": "computed"}
-    absent = {**key, "task": "elsewhere", "provenance": "", "note": "not available: no file"}
-    table = pareto_table([{**key, **row} for row in rows] + [absent])
-    assert table.columns.tolist() == COLUMNS
-    text = pareto_markdown(table)
-    assert "not available: no file" in text
-    assert "no setting covers so much" in text
+    assert rows[2]["note"] != []
 
 
 def test_a_choice_at_the_end_of_the_grid_is_named(data: Sums) -> None:
@@ -185,7 +179,7 @@ def test_a_choice_at_the_end_of_the_grid_is_named(data: Sums) -> None:
     assert at_the_end(replace(data, taus=data.taus[:1]), [Choice(0, 3, 0.66)], one) == []
     every = replace(settings, a_values=[1], b_values=[1.0], floors=[0.7])
     rows, _ = pareto_rows(data, 0.15, every)
-    assert rows[1]["note"] == "chosen at the end of the grid: tau"
+    assert rows[1]["note"][0].endswith(": tau")
 
 
 def test_equal_neighborhoods_have_equal_means(data: Sums) -> None:
@@ -194,36 +188,35 @@ def test_equal_neighborhoods_have_equal_means(data: Sums) -> None:
     assert means[0] == means[1]
 
 
-def test_what_is_shipped_of_another_quality_has_no_row(data: Sums, tmp_path: Path) -> None:
-    """Computed beside shipped, where a resource is missing: both are of one task's ratings."""
+def test_the_table_comes_from_files_and_says_which_are_of_other_ratings(tmp_path: Path) -> None:
+    """Shipped beside computed, where a resource is missing."""
     made = {"taus": TAUS, "folds": 4, "seed": 1}
-    rouge = fold_sums("rouge_l.stem", TEXTS, 1 - QUALITY, TAUS, FOLD)
-    for name, sums, provenance in (
-        ("bleu.char", data, "computed"),
-        ("rouge_l.stem", rouge, "shipped"),
-    ):
-        signed = signature(name, "texts") | {"task": "t", "provenance": provenance}
-        about = {"task": "t", "provenance": provenance, "settings": made, "signatures": [signed]}
-        arrays = {key: getattr(sums, key) for key in ("quality", "fold", "counts", "sums")}
-        write_numbers(arrays, about, tmp_path / f"{name}.npz")
-    grid = {"a_values": A, "b_values": B, "floors": [0.3]}
-    settings = grid | {"a": 3, "b": 0.66, "draws": 50, "seed": 1}
-    models = {"bleu": ["bleu.char", 0.15], "rouge": ["rouge_l.stem", 0.15]}
-    missing = {"t": {"rouge_l.stem": "no file"}, "u": {k: "not there" for k, _ in models.values()}}
-    files = [str(tmp_path / f"{name}.npz") for name in ("bleu.char", "rouge_l.stem")]
-    subprocess.run(
-        [
-            *(sys.executable, ROOT / "workflow/scripts/tabulate_bleu_neighbors_pareto.py"),
-            *("--tasks", "t", "u", "--numbers", *files, "--models", json.dumps(models)),
-            *("--made", json.dumps(dict.fromkeys(("bleu.char", "rouge_l.stem"), made))),
-            *("--settings", json.dumps(settings), "--missing", json.dumps(missing)),
-            *("--folds", "4", "--front", tmp_path / "front.csv", "--out", tmp_path / "t.csv"),
-        ],
-        check=True,
-    )
-    table = pd.read_csv(tmp_path / "t.csv")
-    assert table[(table["task"] == "t") & (table["model"] == "bleu")]["spearman"].notna().all()
-    (refused,) = table[(table["task"] == "t") & (table["model"] == "rouge")].to_dict("records")
-    assert np.isnan(refused["spearman"])
-    assert "was computed from other texts or ratings" in refused["note"]
-    assert set(table[table["task"] == "u"]["note"]) == {"not available: not there"}
+    folder, paths = tmp_path / "ratings" / "t", [tmp_path / "t" / f"{k}.npz" for k in KERNELS]
+    write_pareto_sums(paths[1], written_task(folder, TEXTS, 1 - QUALITY), KERNELS[1], {}, made)
+    write_pareto_sums(paths[0], written_task(folder, TEXTS, QUALITY), KERNELS[0], {}, made)
+    models = {
+        name: {"kernel": kernel, "tau": 0.15, "settings": made}
+        for name, kernel in zip(("bleu", "rouge"), KERNELS, strict=True)
+    }
+    settings = Settings(A, B, [0.3], 3, 0.66, draws=50, seed=1)
+    table, fronts, notes = pareto_table(["t", "u"], [folder], paths, models, settings)
+    assert table.columns.tolist() == COLUMNS
+    own = table[table["task"] == "t"].set_index("model")
+    assert own.loc["bleu", "rule"].tolist() == ["default", "coverage >= 0.3"]
+    assert own.loc["bleu", "spearman"].notna().all()
+    assert np.isnan(own.loc["rouge", "spearman"])
+    assert str(paths[1]) in own.loc["rouge", "note"][0]
+    assert len(table[table["task"] == "u"]) == 2
+    assert len(notes) == 1
+    assert set(fronts["model"]) == {"bleu"}
+    write_fronts(tmp_path / "fronts.csv", fronts, table)
+    pd.testing.assert_frame_equal(read_fronts(tmp_path / "fronts.csv"), fronts)
+
+
+def test_without_any_numbers_there_are_rows_and_no_front(tmp_path: Path) -> None:
+    models = {"bleu": {"kernel": "bleu.char", "tau": 0.15, "settings": {}}}
+    settings = Settings(A, B, [0.3], 3, 0.66, draws=50, seed=1)
+    table, fronts, _ = pareto_table(["t"], [], [], models, settings)
+    assert table["provenance"].tolist() == [""]
+    write_fronts(tmp_path / "fronts.csv", fronts, table)
+    assert read_fronts(tmp_path / "fronts.csv").columns.tolist() == FRONT_COLUMNS

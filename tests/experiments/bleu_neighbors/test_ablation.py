@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from refless.errors import SettingError
-from refless.experiments.bleu_neighbors import ablation as ablation
+from refless.data.task import Task
+from refless.errors import SettingError, StaleError
+from refless.experiments.bleu_neighbors import ablation
 from refless.experiments.bleu_neighbors.ablation import (
+    BY_SYSTEM,
     COLUMNS,
     LEAST_TAU,
     PLAIN,
@@ -16,21 +21,21 @@ from refless.experiments.bleu_neighbors.ablation import (
     Rated,
     Settings,
     TaskNumbers,
-    ablation_markdown,
-    ablation_rows,
     ablation_table,
-    absent_row,
-    lead_text,
+    lacking,
     matched_tau,
     other_kernel,
     rated,
+    read_ablations,
     system_bits,
     system_groups,
     tau_grid,
     training_variants,
+    write_ablation,
 )
 from refless.kernels import kernel
 from refless.models.neighbors import NeighborsRegressor
+from tests.experiments.bleu_neighbors.written import written_task
 from tests.kernels.texts import random_sentences
 
 SETTINGS = Settings("bleu.char", 0.2, 2, 0.5, halves=5, tau_step=0.05, seed=3)
@@ -186,26 +191,95 @@ def test_unrated_texts_are_no_candidates() -> None:
     assert (data.text, data.quality.tolist(), data.system) == (["b"], [0.5], ["t"])
 
 
-def test_the_table_has_a_row_for_every_variant_and_says_what_is_missing(
-    found: dict[str, ablation.Prediction],
-) -> None:
+def test_what_the_data_do_not_tell_apart_is_left_out() -> None:
+    n = len(DATA.text)
+    blank = Rated(DATA.text, DATA.quality, [""] * n, [""] * n)
+    assert set(lacking(DATA)) == set()
+    assert set(lacking(blank)) == {*BY_SYSTEM, "other_contexts"}
+    many = Rated(DATA.text * 2, DATA.quality, [f"s{i}" for i in range(2 * n)], DATA.context * 2)
+    assert set(lacking(many)) == set(BY_SYSTEM)
+    assert set(training_variants(blank, SETTINGS)) == {*(PLAIN, "weighted", "halves", "one_half")}
+
+
+def test_the_table_has_a_row_for_every_variant(found: dict[str, ablation.Prediction]) -> None:
     numbers = TaskNumbers(
         DATA.quality,
         system_groups(DATA),
         found,
         dict.fromkeys(found, "computed"),
-        {"embedding.none": "not available: no torch"},
+        {"embedding.none": []},
     )
-    rows = ablation_rows("made_up", numbers, draws=200, seed=1)
-    table = ablation_table([*rows, absent_row("elsewhere", "no file")])
+    table = ablation_table(["made_up", "elsewhere"], {"made_up": numbers}, draws=200, seed=1)
     assert table.columns.tolist() == COLUMNS
     assert table["variant"].tolist() == [*found, "embedding.none", PLAIN]
     own = table.set_index("variant").loc["weighted"]
-    assert own["spearman_change"] == pytest.approx(own["spearman"] - rows[0]["spearman"])
+    assert own["label"] == TRAINING_VARIANTS["weighted"]
+    assert own["spearman_change"] == pytest.approx(own["spearman"] - table["spearman"][0])
     assert own["spearman_change_low"] <= own["spearman_change"] <= own["spearman_change_high"]
     assert own["n_common"] == own["n_covered"]
-    text = ablation_markdown(table)
-    assert "not available: no torch" in text
-    assert "not available: no file" in text
-    assert "weighted by similarity" in text
-    assert "200 draws" in lead_text(SETTINGS, 200, 1)
+    assert table["provenance"].tolist()[-2:] == ["", ""]
+
+
+# ---- files ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def task(tmp_path_factory: pytest.TempPathFactory) -> Task:
+    folder = tmp_path_factory.mktemp("ratings") / "mine"
+    return written_task(folder, DATA.text, DATA.quality, DATA.system, DATA.context)
+
+
+@pytest.fixture
+def files(task: Task, tmp_path: Path) -> list[Path]:
+    paths = [tmp_path / "mine" / f"{part}.npz" for part in (PLAIN, "bleu.word")]
+    write_ablation(paths[0], task, {"rouge_l.plain": {}}, SETTINGS)
+    write_ablation(paths[1], task, {"bleu.word": {}}, SETTINGS)
+    return paths
+
+
+def read(
+    task: Task, folder: Path, paths: list[Path], settings: Settings = SETTINGS
+) -> tuple[dict[str, TaskNumbers], list[str]]:
+    kernels = ["rouge_l.plain", "bleu.word", "embedding.none"]
+    return read_ablations([folder / task.name], paths, kernels, settings)
+
+
+def test_numbers_come_back_from_their_files(
+    task: Task, files: list[Path], found: dict[str, ablation.Prediction], tmp_path: Path
+) -> None:
+    folder = tmp_path / "ratings"
+    written_task(folder / "mine", DATA.text, DATA.quality, DATA.system, DATA.context)
+    numbers, notes = read(task, folder, files[::-1])
+    own = numbers["mine"]
+    assert list(own.predictions) == [*found, "rouge_l.plain", "bleu.word"]
+    for name, one in found.items():
+        again = own.predictions[name]
+        np.testing.assert_array_equal(again.estimate, one.estimate)
+        assert (again.kernel, again.tau) == (one.kernel, one.tau)
+    assert own.absent == {"embedding.none": []}
+    assert len(notes) == 3
+    assert read(task, folder, files[1:]) == ({}, [])  # nothing without plain
+
+
+def test_another_kernel_from_other_ratings_has_a_row_that_says_so(
+    task: Task, files: list[Path], tmp_path: Path
+) -> None:
+    folder = tmp_path / "ratings"
+    changed = written_task(folder / "mine", DATA.text, 1 - DATA.quality, DATA.system, DATA.context)
+    with pytest.raises(StaleError):
+        read(task, folder, files)
+    write_ablation(files[0], changed, {"rouge_l.plain": {}}, SETTINGS)
+    numbers, _ = read(task, folder, files)
+    assert "bleu.word" not in numbers["mine"].predictions
+    (note,) = numbers["mine"].absent["bleu.word"]
+    assert str(files[1]) in note
+
+
+def test_plain_under_other_settings_is_stale(task: Task, files: list[Path], tmp_path: Path) -> None:
+    folder = tmp_path / "ratings"
+    written_task(folder / "mine", DATA.text, DATA.quality, DATA.system, DATA.context)
+    with pytest.raises(StaleError):
+        read(task, folder, files, Settings(**{**asdict(SETTINGS), "halves": 6}))
+    files[1].rename(files[0])  # another part under the name of plain
+    with pytest.raises(StaleError):
+        read(task, folder, files[:1])
