@@ -19,6 +19,7 @@ from refless.errors import FormatError
 from refless.experiments.rnn_qe.stored import predictions_note, read_outputs, read_predictions
 from refless.models.rnn_qe.names import PAPER
 from refless.report.tables import publish
+from refless.store.signed import Signed
 
 COLUMNS = [
     *("name", "seed", "schedule", "pretrain", "train", "rate", "batch", "precision", "models"),
@@ -126,7 +127,8 @@ def write_table(
     ------
     FormatError, StaleError : as `refless.store.signed.read`.
     """
-    made, refused = {}, []
+    made: dict[str, Signed] = {}
+    refused: list[dict[str, Any]] = []
     if outputs is not None:
         texts = read_outputs(outputs, settings).about["made_from"]["texts"]
         made, refused = read_predictions(predictions, settings["data"], texts)
