@@ -13,6 +13,7 @@ import pytest
 from refless.data.ratings import RatedTexts
 from refless.data.task import write_task
 from refless.errors import FormatError, SettingError, StaleError
+from refless.experiments.rnn_qe import counts, data_size, tables, training
 from refless.experiments.rnn_qe.outputs import METRICS
 from refless.experiments.rnn_qe.stored import (
     PREDICTION_COLUMNS,
@@ -41,6 +42,8 @@ SETTINGS: dict[str, Any] = {
     "curve": {"sizes": [50], "subsets": 2},
 }
 TEXTS = "sum of texts"
+PUBLISHED = Path(__file__).parents[3] / "resources/published"
+NOT_THERE = {"of": {}, "code": "x", "sentence": "the file is missing", "remedy": "place it; or"}
 
 
 @pytest.fixture(scope="module")
@@ -52,16 +55,16 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     rated = texts.rated.drop(columns=["mr", "words"]).assign(
         task="nem", quality=0.5, n_ratings=3, **dict(zip(METRICS.values(), numbers.T, strict=True))
     )
-    tables = {"nem": rated}
+    found = {"nem": rated}
     for task, own in texts.references.groupby("task", sort=False):
         own = own.drop(columns=["mr", "words"]).assign(
             text=own["text_nem"], quality=np.nan, n_ratings=0, system="human"
         )
         # a data set need not have parts
-        tables[str(task)] = own.drop(columns="part") if task == "bagel" else own
-    for task, table in tables.items():
+        found[str(task)] = own.drop(columns="part") if task == "bagel" else own
+    for task, table in found.items():
         write_task(task, RatedTexts(table.reset_index(drop=True)), root / task, {}, {})
-    return [root / task for task in tables]
+    return [root / task for task in found]
 
 
 @pytest.fixture(scope="module")
@@ -144,6 +147,49 @@ def test_training_makes_predictions_and_models(folders: list[Path], tmp_path: Pa
     with pytest.raises(SettingError, match="slow") as caught:
         write_training(path, tmp_path, given[0], {"name": "slow"}, {}, [0], Run())
     assert caught.value.remedy == "paper or fast"
+
+
+@pytest.mark.parametrize("outputs", [True, False])
+def test_the_tables_are_made_from_the_files(made: Path, tmp_path: Path, outputs: bool) -> None:
+    path = tmp_path / "setup1.csv.gz"
+    write_predictions(path, provenance="shipped")  # of other texts
+    given = made / "outputs.csv" if outputs else None
+    missing = [] if outputs else [NOT_THERE]
+    paper = [PUBLISHED / f"rnn_qe_table{number}.csv" for number in range(1, 6)]
+    counts.write_tables(tmp_path, given, paper[:2], ["bagel", "sfrest", "sfhot"], SETTINGS, missing)
+    training.write_table(tmp_path, given, [path], ["setup1"], SETTINGS, missing)
+    third = tmp_path / "rnn_qe_table3"
+    tables.write_tables(
+        "cross_validation",
+        third,
+        given,
+        [path],
+        paper[2],
+        SETTINGS,
+        {"bleu": "bleu.char"},
+        {"draws": 100, "seed": 1},
+        missing,
+    )
+    read = {
+        name: pd.read_csv(tmp_path / f"rnn_qe_{name}.csv", keep_default_na=False, dtype=str)
+        for name in ("table1", "table2", "table3", "training", "table3_williams")
+    }
+    assert read["table1"]["total"].tolist()[-1] == ("500" if outputs else "")
+    if outputs:
+        set_up_1 = read["table3"].query("setup == '1'").iloc[0]
+        for row in (set_up_1, read["training"].iloc[0]):
+            assert row["reason"] == "other_data"
+            assert row["note"].startswith("not available: the shipped predictions are of other")
+        assert set(read["table3_williams"]["provenance"]) == {"computed"}
+    else:
+        for name in ("table1", "table2", "table3", "training"):
+            assert set(read[name]["note"]) == {"not available: the file is missing; place it; or"}
+        assert read["table3_williams"].empty
+    page = (tmp_path / "rnn_qe_table3.md").read_text(encoding="utf-8")
+    assert "100 draws, seed 1" in page
+    curve = made / "curve.csv" if outputs else None
+    drawn = data_size.draw(curve, given, [path], third.with_suffix(".csv"), SETTINGS, missing)
+    assert len(drawn.axes) == (4 if outputs else 1)
 
 
 # ---- predictions ---------------------------------------------------------------------------------

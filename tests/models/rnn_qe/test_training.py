@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -17,7 +18,9 @@ import pandas as pd
 import pytest
 
 from refless.errors import FormatError, SettingError
+from refless.experiments.rnn_qe.stored import DATA, PREDICTION_COLUMNS, PREDICTIONS
 from refless.models.rnn_qe.batches import Encoded
+from refless.store import signed
 from tests.models.rnn_qe.test_network import small
 
 pytestmark = pytest.mark.skipif(
@@ -226,51 +229,60 @@ def test_a_broken_checkpoint_is_named(tmp_path: Path) -> None:
         trained(folds(31), [0], run)
 
 
-def script(tmp_path: Path, out: str, checkpoints: str, *more: str) -> list[str]:
-    return [
-        *(sys.executable, "workflow/scripts/train_rnn_qe.py", str(tmp_path)),
-        *("--seeds", "0", "1", "--train", "40", "--rate", "0.001"),
-        *("--architecture", json.dumps({"embedding": 8, "hidden": 8})),
-        *("--checkpoints", str(tmp_path / checkpoints), "--out", str(tmp_path / out), *more),
-        *("--save-models", str(tmp_path / "models")),
-    ]
-
-
-def test_sigkill_and_resume_of_the_script(tmp_path: Path) -> None:
-    data = small(60)
-    table = pd.DataFrame(
-        {
-            "id": data.id,
-            "part": data.part,
-            "mr": [" ".join(words) for words in data.mr],
-            "text": [" ".join(words) for words in data.text],
-            "rating": data.rating,
-        }
+def script(folder: Path, out: str, checkpoints: str, every: float) -> list[str]:
+    """Two seeds of a tiny network; the log goes to standard error."""
+    given = [folder / "setup2", {"name": "fast", "train": 40}, {"embedding": 8, "hidden": 8}]
+    code = (
+        "import logging; from pathlib import PosixPath;"
+        "from refless.experiments.rnn_qe.trainer import Run, write_training;"
+        "logging.basicConfig(level='INFO');"
+        f"run = Run(checkpoints={folder / checkpoints!r}, every={every});"
+        f"write_training({folder / out!r}, {folder / 'models'!r}, *{given}, [0, 1], run)"
     )
-    table.to_csv(tmp_path / "fold0.csv", index=False)
-    about = {"name": "setup2", "settings": {}, "texts": "", "share": 1, "folds": [{}]}
-    (tmp_path / "about.json").write_text(json.dumps(about))
+    return [sys.executable, "-c", code]
+
+
+def passes(log: str) -> int:
+    """How many instances a training was to pass over."""
+    said = re.search(r"([\d,]+) instance passes", log)
+    return int(said[1].replace(",", "")) if said else 0
+
+
+def test_a_killed_training_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
+    data = small(60)
+    words = {side: [" ".join(row) for row in getattr(data, side)] for side in ("mr", "text")}
+    table = pd.DataFrame({"id": data.id, "part": data.part, **words, "rating": data.rating})
+    about = {
+        "kind": DATA,
+        "of": {"name": "setup2", "fold": 0},
+        "settings": {"data": {}},
+        "facts": {"folds": 1, "share": 1},
+    }
+    signed.write(tmp_path / "setup2/fold0.csv", table, about)
     root = Path(__file__).parents[3]
-    environment = {**os.environ, "PYTHONPATH": str(root / "workflow"), "OMP_NUM_THREADS": "1"}
-    options: dict[str, Any] = {"cwd": root, "env": environment, "stderr": subprocess.DEVNULL}
-    command = script(tmp_path, "killed.csv", "kept", "--every", "0")
-    with subprocess.Popen(command, **options) as process:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(["workflow", *sys.path])}
+    options: dict[str, Any] = {"cwd": root, "env": environment | {"OMP_NUM_THREADS": "1"}}
+    names = [f"{name}/setup2.csv.gz" for name in ("killed", "whole")]
+    command = script(tmp_path, names[0], "kept", 0)
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL, **options) as process:
         deadline = time.monotonic() + 60
         while not list((tmp_path / "kept").glob("[!.]*.pt")) and time.monotonic() < deadline:
             time.sleep(0.01)
         process.send_signal(signal.SIGKILL)
     assert process.returncode == -signal.SIGKILL
-    assert not (tmp_path / "killed.csv").exists()
-    subprocess.run(command, check=True, **options)
-    subprocess.run(script(tmp_path, "whole.csv", "other"), check=True, **options)
-    assert (tmp_path / "killed.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
-    about = [json.loads((tmp_path / f"{n}.json").read_text()) for n in ("killed", "whole")]
-    assert about[0]["models"] == about[1]["models"]
+    assert not (tmp_path / names[0]).exists()
+    logs = [
+        subprocess.run(one, check=True, stderr=subprocess.PIPE, text=True, **options).stderr
+        for one in (command, script(tmp_path, names[1], "other", 60))
+    ]
+    assert passes(logs[0]) < passes(logs[1])
+    killed, whole = (
+        signed.read(tmp_path / name, PREDICTIONS, columns=PREDICTION_COLUMNS) for name in names
+    )
+    pd.testing.assert_frame_equal(killed.content, whole.content, check_exact=True)
+    assert killed.about["facts"]["models"] == whole.about["facts"]["models"]
     assert not (tmp_path / "kept").exists()
     assert (tmp_path / "models/fold0.pt").is_file()
-    assert pd.read_csv(tmp_path / "killed.csv").columns.tolist() == [
-        *("experiment", "setup", "fold", "seed", "part", "id", "raw", "prediction")
-    ]
 
 
 # ---- settings ------------------------------------------------------------------------------------

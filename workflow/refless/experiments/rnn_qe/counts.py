@@ -7,13 +7,16 @@ a note on each difference.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from refless.experiments.rnn_qe.outputs import OWN_REFERENCES
+from refless.experiments.rnn_qe.stored import read_outputs
 from refless.models.rnn_qe.data import SYNTHESISE
-from refless.report.published import beside_published
+from refless.report.published import beside_published, read_published
+from refless.report.tables import publish
 
 KINDS = ("rated", "from_output", "from_reference", "from_source")
 """What instances are: rated outputs; and, each as it is and with 1 to 4 errors, outputs, references
@@ -120,3 +123,42 @@ def table2(
     columns = ["setup", "synthesise", name, f"{name}_fewest", f"{name}_most", f"paper_{name}"]
     shown = [*columns, "agreement", *KINDS, OWN_REFERENCES, "provenance", "note"]
     return table.reindex(columns=shown)
+
+
+def write_tables(
+    folder: str | Path,
+    outputs: str | Path | None,
+    published: Sequence[str | Path],
+    datasets: Sequence[str],
+    settings: Mapping[str, Any],
+    missing: Sequence[Mapping[str, Any]],
+) -> None:
+    """Publish tables 1 and 2.
+
+    Parameters
+    ----------
+    folder : where they go
+    outputs : the signed file, if there is one
+    published : the paper's two tables
+    datasets : see `table1`
+    settings : see `refless.experiments.rnn_qe.stored.write_outputs`
+    missing : why there is none, see `refless.report.tables.publish`
+
+    Raises
+    ------
+    FormatError, StaleError : as `refless.store.signed.read`.
+    """
+    counts, provenance, notes = None, "", []
+    if outputs is not None:
+        about = read_outputs(outputs, settings).about
+        counts, notes = about["facts"]["counts"], about["facts"]["notes"]
+        provenance = about["provenance"]
+    first, second = (
+        read_published(path, [key])
+        for path, key in zip(published, ("system", "setup"), strict=True)
+    )
+    lines = [*notes, *(count_notes(counts) if counts else [])]
+    made = table1(counts, first, datasets, provenance)
+    publish("rnn_qe_table1", made, folder, missing=missing, notes=lines)
+    made = table2(counts, second, provenance)
+    publish("rnn_qe_table2", made, folder, missing=missing, notes=notes)

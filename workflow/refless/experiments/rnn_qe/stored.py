@@ -30,9 +30,8 @@ from refless.experiments.rnn_qe.outputs import (
     outputs,
 )
 from refless.kernels import signature
-from refless.models.rnn_qe.batches import Instances
+from refless.models.rnn_qe.batches import COLUMNS, Instances
 from refless.models.rnn_qe.data import (
-    COLUMNS,
     RATED_COLUMNS,
     REFERENCE_COLUMNS,
     DataSettings,

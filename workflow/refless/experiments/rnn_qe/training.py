@@ -10,12 +10,16 @@ models of all folds together are best, there is less of that.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from refless.errors import FormatError
+from refless.experiments.rnn_qe.stored import predictions_note, read_outputs, read_predictions
 from refless.models.rnn_qe.names import PAPER
+from refless.report.tables import publish
+from refless.store.signed import Signed
 
 COLUMNS = [
     *("name", "seed", "schedule", "pretrain", "train", "rate", "batch", "precision", "models"),
@@ -98,3 +102,40 @@ def training_table(
         table[column] = table[column].astype(object).fillna("")
     table["note"] = pd.Series([[] for _ in rows], dtype=object)
     return table.astype(dict.fromkeys(WHOLE, "Int64"))
+
+
+def write_table(
+    folder: str | Path,
+    outputs: str | Path | None,
+    predictions: Sequence[str | Path],
+    names: Sequence[str],
+    settings: Mapping[str, Any],
+    missing: Sequence[Mapping[str, Any]],
+) -> None:
+    """Publish the table.
+
+    Parameters
+    ----------
+    folder : where it goes
+    outputs : their signed file; without it, no predictions are known to be of these texts
+    predictions : signed files
+    names : what has a row in any case
+    settings : see `refless.experiments.rnn_qe.stored.write_outputs`
+    missing : why there are no others, see `refless.report.tables.publish`
+
+    Raises
+    ------
+    FormatError, StaleError : as `refless.store.signed.read`.
+    """
+    made: dict[str, Signed] = {}
+    refused: list[dict[str, Any]] = []
+    if outputs is not None:
+        texts = read_outputs(outputs, settings).about["made_from"]["texts"]
+        made, refused = read_predictions(predictions, settings["data"], texts)
+    publish(
+        "rnn_qe_training",
+        training_table({name: file.about for name, file in made.items()}, names),
+        folder,
+        missing=[*missing, *refused],
+        notes=[predictions_note(file.about) for file in made.values()],
+    )
