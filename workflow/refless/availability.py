@@ -16,7 +16,8 @@ from typing import Any
 
 COMPUTED, SHIPPED, ABSENT = "computed", "shipped", "absent"
 TRAINED = "rnn_qe:"
-"""Before the name of a training of RNN-QE, where `Facts.kernels` says why it does not run."""
+"""Before the name of a training of RNN-QE, where `Facts.kernels` says why it does not run; alone, why
+nothing of RNN-QE can be had."""
 
 
 @dataclass(frozen=True)
@@ -204,9 +205,9 @@ def needs(settings: Any) -> dict[str, Need]:
         "results/pareto/{task}/{kernel}.npz": Need(("{task}",), ("{kernel}",)),
         "results/delta_bleu/{task}/units.csv": Need(("{task}",)),
         "results/delta_bleu/{task}/tests.csv": Need(("{task}",)),
-        "results/rnn_qe/outputs.csv": Need(rnn_qe),
-        "results/rnn_qe/curve.csv": Need(rnn_qe),
-        "results/rnn_qe/predictions/{name}.csv.gz": Need(rnn_qe, (f"{TRAINED}{{name}}",)),
+        "results/rnn_qe/outputs.csv": Need(rnn_qe, (TRAINED,)),
+        "results/rnn_qe/curve.csv": Need(rnn_qe, (TRAINED,)),
+        "results/rnn_qe/predictions/{name}.csv.gz": Need(rnn_qe, (TRAINED, f"{TRAINED}{{name}}")),
     }
     for task in settings.tasks("delta_bleu_predictor"):
         references = settings.experiment(task, "delta_bleu_predictor").references

@@ -28,6 +28,7 @@ from refless.data.obtain import (
     shipped_files,
 )
 from refless.errors import ReflessError
+from refless.models.rnn_qe import names as qe
 from refless.report.catalogue import catalogue, figures, tables
 from refless.settings import read_settings
 from refless.store.code import code_sum
@@ -204,9 +205,13 @@ def shippable():
             source=TASKS,
             target=TASKS,
             kernel=every_kernel(SETTINGS),
-            name=[],
+            name=SETTINGS.trainings(),
         )
-    )
+    ) + [
+        path
+        for path in PLAN.taken
+        if SHIPPED[path].source.startswith("resources/trained")
+    ]
 
 
 # What the tables, the sweeps and the curves of BLEU Neighbors are told.
@@ -387,3 +392,76 @@ ESSAY_SETTINGS = {
 ESSAY_THRESHOLDS = {"a": ESSAYS.min_neighbors, "b": ESSAYS.max_share, **BOOTSTRAP}
 ESSAY_KERNELS = sorted({module(k) for k in [ESSAYS.kernel, *ESSAYS.sensitivity.kernel]})
 AGREEMENT_TABLES = [f"bleu_neighbors_table{n}" for n in (1, 2, 3)]
+
+
+# ---- RNN-QE --------------------------------------------------------------------------------------
+
+RNN_QE = SETTINGS.rnn_qe
+# the rated data set, if any takes part
+RATED = [
+    t
+    for t in SETTINGS.tasks("rnn_qe")
+    if SETTINGS.experiment(t, "rnn_qe").role == "rated"
+]
+REFERENCES = [task for task in SETTINGS.tasks("rnn_qe") if task not in RATED]
+QE_OUTPUTS = there("results/rnn_qe/outputs.csv")
+QE_KERNELS = {
+    name: NEIGHBORS.models[name].kernels[0] for name in RNN_QE.neighbors.models
+}
+# What is shipped was made with all kernels.
+QE_LACKING = PLAN.lacking(QE_KERNELS.values()) if PLAN.computed(QE_OUTPUTS) else []
+QE_SETTINGS = {
+    "data": {
+        **RNN_QE.data.model_dump(),
+        **{
+            name: getattr(SETTINGS.experiment(task, "rnn_qe"), name)
+            for task in RATED
+            for name in ("domain", "system")
+        },
+    },
+    "neighbors": {
+        "kernels": {
+            name: [kernel, SETTINGS.taus()[kernel]]
+            for name, kernel in QE_KERNELS.items()
+            if kernel not in [lacking["of"]["kernel"] for lacking in QE_LACKING]
+        },
+        "min_neighbors": NEIGHBORS.min_neighbors,
+        "max_share": NEIGHBORS.max_share,
+        "taus": RNN_QE.neighbors.taus,
+        "dev_min_neighbors": RNN_QE.neighbors.min_neighbors,
+    },
+    "curve": RNN_QE.curve.model_dump(),
+}
+QE_AT_HAND = [kernel for kernel, _ in QE_SETTINGS["neighbors"]["kernels"].values()]
+
+
+def training_names(*experiments):
+    """The names of what RNN-QE is trained on for some experiments."""
+    return [name for one in experiments for name in qe.names(one, RNN_QE.curve.sizes)]
+
+
+def trained(*experiments):
+    """The predictions for some experiments that there are."""
+    names = training_names(*experiments)
+    return there("results/rnn_qe/predictions/{name}.csv.gz", name=names)
+
+
+def untrained(*experiments):
+    """Why there are no others."""
+    names = training_names(*experiments)
+    return missing("results/rnn_qe/predictions/{name}.csv.gz", name=names)
+
+
+def training(name):
+    """How one set-up is trained. Of a learning curve the random subsets do what elsewhere the seeds
+    do; the paper's schedule is long enough with one."""
+    one = name.startswith(("curve_", "paper_"))
+    seeds = list(range(1 if one else RNN_QE.training.seeds))
+    folds = 1 if name.startswith("cross_") else 5
+    subsets = RNN_QE.curve.subsets if name.startswith("curve_") else 1
+    schedule = "paper" if name.startswith("paper_") else RNN_QE.training.schedule
+    return {
+        "seeds": seeds,
+        "schedule": schedule,
+        "models": folds * subsets * len(seeds),
+    }

@@ -19,6 +19,7 @@ from refless.data.fetch import answers as asked
 from refless.data.places import Places, why_no_wordnet, why_not
 from refless.data.raw_files import Source, read_source, verify
 from refless.kernels.bertscore import in_package
+from refless.models.rnn_qe.names import training_command
 from refless.store import signed
 from refless.store.code import PACKAGE, decisive_sum
 from refless.store.files import file_sum
@@ -97,12 +98,17 @@ def gather_facts(settings: Any, numbers: str, sources: dict[str, Source], places
         for kernel in every_kernel(settings)
         if (reason := _kernel(kernel, settings, numbers, sources, places, answers))
     }
-    if settings.rnn_qe.train != "run" and hasattr(settings, "trainings"):
-        for name in settings.trainings():
-            command = f"snakemake --cores 8 resources/trained/rnn_qe/predictions/{name}.csv.gz"
-            kernels[f"{TRAINED}{name}"] = [
-                Reason("not_trained", "not run", f"`{command}` trains it, then run again")
-            ]
+    for name in set(settings.trainings()) - set(settings.trained_now()):
+        remedy = f"{training_command(name)} trains it, then run again"
+        kernels[f"{TRAINED}{name}"] = [Reason("not_trained", "not run", remedy)]
+    if not settings.tasks("rnn_qe"):
+        kernels[TRAINED] = [
+            Reason(
+                "no_data_set",
+                "no data set takes part in rnn_qe",
+                "give one the role rated and others the role references",
+            )
+        ]
     left_out = {task: list(entry.skip_kernels) for task, entry in settings.data.items()}
     return Facts(numbers, tasks, kernels, left_out)
 

@@ -186,7 +186,7 @@ def _section(
     section: Section, table: pd.DataFrame, columns: Mapping[str, Column], reasons: dict[str, int]
 ) -> list[str]:
     rows = _rows(section, table)
-    columns = section.columns or columns
+    columns = section.columns or columns or _every_column(table)
     values = list(dict.fromkeys(rows[section.by])) if section.by else [None]
     parts = []
     for value in values:
@@ -199,6 +199,16 @@ def _section(
         draw = _pivot if section.pivot else _flat
         parts.append(draw(section, own, columns, reasons))
     return parts
+
+
+def _every_column(table: pd.DataFrame) -> dict[str, Column]:
+    """Of an entry that names none, since they are named by the configuration."""
+    beside = ("reason", "note")
+    return {
+        str(name): Column()
+        for name in table
+        if name not in beside and not str(name).startswith("paper_")
+    }
 
 
 def _rows(section: Section, table: pd.DataFrame) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,8 @@ import pandas as pd
 import pytest
 
 from refless.errors import FormatError
-from refless.experiments.rnn_qe.training import COLUMNS, markdown_table, training_table
+from refless.experiments.rnn_qe.training import COLUMNS, training_table
+from refless.report.tables import publish
 
 
 def course(*values: tuple[float, float]) -> list[dict[str, Any]]:
@@ -29,9 +31,7 @@ def about(*models: dict[str, Any], schedule: str = "fast") -> dict[str, Any]:
     passes = {"name": schedule, "pretrain": 1, "train": 3, "rate": 0.001, "batch": 50}
     return {
         "settings": {"schedule": passes, "architecture": {"precision": "float32"}},
-        "models": list(models),
-        "seconds": 12.0,
-        "machine": "a machine",
+        "facts": {"models": list(models), "seconds": 12.0, "machine": "a machine"},
         "provenance": "shipped",
     }
 
@@ -63,35 +63,37 @@ def test_a_correlation_that_is_undefined_is_not_the_best() -> None:
     assert (row["common_pass"], row["common_pearson"]) == (2, 0.2)
 
 
-def test_two_schedules_stand_side_by_side_on_the_same_seeds() -> None:
+def test_two_schedules_name_each_other_where_the_seed_is_the_same() -> None:
     ours = about(*TWO, model(1, 0, 1, (0.8, 0.8), (0.0, 0.0), (0.0, 0.0)))
     papers = about(*TWO, schedule="paper")
-    table = training_table({"setup1": ours, "paper_setup1": papers, "setup2": ours})
-    text = markdown_table(table)
-    head, _, tail = text.partition("## setup1 by two schedules, the same seeds")
-    assert "| setup1 | fast (1 + 3 passes) | 3 (2) |" in head
-    assert "| setup1 | fast (1 + 3 passes) | 2 (1) | 2 | 0.450 / 0.150 |" in tail
-    assert "| paper_setup1 | paper (1 + 3 passes) | 2 (1) | 2 | 0.450 / 0.150 |" in tail
-    assert "setup2" not in tail
-    assert "two schedules" not in markdown_table(training_table({"setup1": ours}))
+    table = training_table(
+        {"setup1": ours, "paper_setup1": papers, "setup2": ours}, ["setup3", "paper_setup3"]
+    )
+    both = table[table["other_schedule"] != ""]
+    assert both[["name", "seed", "other_schedule"]].to_numpy().tolist() == [
+        ["setup1", 0, "paper_setup1"],
+        ["paper_setup1", 0, "setup1"],
+    ]
 
 
-def test_nothing_trained_is_said() -> None:
+def test_what_was_not_trained_has_a_row_and_its_reason(tmp_path: Path) -> None:
     table = training_table({"setup1": about(*TWO)}, ["curve_50_setup1", "setup1"])
     assert list(table.columns) == COLUMNS
     assert table["name"].tolist() == ["curve_50_setup1", "setup1"]
-    note = "not run: `snakemake --cores 8 results/rnn_qe/predictions/curve_50_setup1.csv`"
-    assert table["note"].tolist() == [note, ""]
-    text = markdown_table(table)
-    assert "| setup1 | fast" in text
-    assert "## Not run\n\n- `snakemake --cores 8 results/rnn_qe/predictions/curve_50" in text
-    nothing = training_table({}, ["setup1"])
-    assert markdown_table(nothing).startswith("## Not run")
+    assert table["provenance"].tolist() == ["", "shipped"]
+    missing = [
+        {"of": {"name": name}, "code": "not_trained", "sentence": f"{name} not run", "remedy": "x"}
+        for name in ("curve_50_setup1", "setup1")
+    ]
+    publish("rnn_qe_training", table, tmp_path, missing=missing)
+    written = pd.read_csv(tmp_path / "rnn_qe_training.csv", keep_default_na=False)
+    assert written["note"].tolist() == ["not available: curve_50_setup1 not run; x", ""]
+    text = (tmp_path / "rnn_qe_training.md").read_text()
+    assert "## Not run" in text
+    assert "two schedules" not in text
 
 
 def test_predictions_without_a_course_are_refused() -> None:
-    broken = {key: value for key, value in about(*TWO).items() if key != "models"}
-    with pytest.raises(FormatError, match="predictions of setup3"):
-        training_table({"setup3": broken})
-    with pytest.raises(FormatError, match="setup3"):
-        training_table({"setup3": pd.DataFrame().to_dict()})
+    for broken in ({**about(*TWO), "facts": {}}, pd.DataFrame().to_dict()):
+        with pytest.raises(FormatError, match="predictions of setup3"):
+            training_table({"setup3": broken})

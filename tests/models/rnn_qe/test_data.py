@@ -13,12 +13,10 @@ import pytest
 from refless.data.sources import bagel, mr, nem, rnnlg
 from refless.errors import FormatError, SettingError
 from refless.models.rnn_qe.data import (
-    APART,
     COLUMNS,
-    CROSS,
     ERRORS,
-    SETUPS,
     SYNTHESISE,
+    DataSettings,
     Texts,
     apart,
     cross_split,
@@ -32,6 +30,15 @@ from refless.models.rnn_qe.data import (
     tables,
 )
 from refless.models.rnn_qe.delex import delexicalise, tokens
+from refless.models.rnn_qe.names import (
+    APART,
+    CROSS,
+    EXPERIMENTS,
+    NAME,
+    READINGS,
+    SETUPS,
+    names,
+)
 from refless.models.rnn_qe.synthesis import UNTOUCHED, distort, lowered
 
 # ---- delexicalisation ----------------------------------------------------------------------------
@@ -132,7 +139,21 @@ def test_every_kind_of_error_happens_equally_often() -> None:
     assert abs(kinds["again"] - 800) < 100
 
 
+# ---- names ---------------------------------------------------------------------------------------
+
+
+def test_every_name_is_one_that_data_can_be_made_for() -> None:
+    made = {experiment: names(experiment, [50, 800]) for experiment in (*EXPERIMENTS, *READINGS)}
+    assert [len(own) for own in made.values()] == [6, 18, 18, 2, 6, 6]
+    for own in made.values():
+        assert all(NAME.fullmatch(name.removeprefix("paper_")) for name in own), own
+    assert made["curve"] == ["curve_50_setup1", "curve_800_setup1"]
+
+
 # ---- splits and set-ups --------------------------------------------------------------------------
+
+
+SETTINGS = DataSettings(1, "first_part", "sfhot", "LOLS")
 
 
 def small_texts(n: int = 500, seed: int = 3) -> Texts:
@@ -209,7 +230,7 @@ def test_harder_folds_leak_nothing_delexicalised() -> None:
 
 @pytest.mark.parametrize("setup", [3, 4, 5, 6])
 def test_harder_folds_train_on_no_reference_that_is_a_test_output(setup: int) -> None:
-    for fold in tables(small_texts(), f"{APART}_setup{setup}", 1):
+    for fold in tables(small_texts(), f"{APART}_setup{setup}", SETTINGS):
         key = fold["mr"] + "\n" + fold["text"]
         whole = fold["part"].isin(["train", "pretrain"]) & (fold["errors"] == 0)
         assert not set(key[whole]) & set(key[fold["part"].isin(["dev", "test"])])
@@ -218,10 +239,12 @@ def test_harder_folds_train_on_no_reference_that_is_a_test_output(setup: int) ->
 @pytest.mark.parametrize("experiment", CROSS)
 def test_tables_4_and_5_test_the_same_rest_and_leak_nothing(experiment: str) -> None:
     rated = small_texts().rated
-    column, value = CROSS[experiment]
+    column, value = SETTINGS.in_set(experiment)
     inside = (rated[column] == value).to_numpy()
     key = rated["mr_key"] + rated["text"]
-    splits = [cross_split(rated, experiment, configuration, 1) for configuration in (1, 2, 3)]
+    splits = [
+        cross_split(rated, experiment, configuration, SETTINGS) for configuration in (1, 2, 3)
+    ]
     assert inside[splits[0].test].all()
     assert all(np.array_equal(splits[0].test, split.test) for split in splits)
     assert np.array_equal(splits[0].dev, splits[2].dev)
@@ -299,16 +322,16 @@ def test_the_same_seed_gives_the_same_rows_and_another_seed_others() -> None:
 
 def test_every_name_makes_its_tables() -> None:
     texts = small_texts()
-    assert len(list(tables(texts, "setup1", 1))) == 5
-    assert len(list(tables(texts, "apart_setup2", 1))) == 5
-    assert len(list(tables(texts, "cross_domain_2_setup3", 1))) == 1
-    assert len(list(tables(texts, "curve_20_setup1", 1, subsets=2))) == 10
+    assert len(list(tables(texts, "setup1", SETTINGS))) == 5
+    assert len(list(tables(texts, "apart_setup2", SETTINGS))) == 5
+    assert len(list(tables(texts, "cross_domain_2_setup3", SETTINGS))) == 1
+    assert len(list(tables(texts, "curve_20_setup1", SETTINGS, subsets=2))) == 10
 
 
 def test_a_learning_curve_has_fewer_rows_that_train_and_tests_the_same() -> None:
     texts = small_texts()
-    whole = list(tables(texts, "setup1", 1))
-    cut = list(tables(texts, "curve_20_setup1", 1, subsets=2))
+    whole = list(tables(texts, "setup1", SETTINGS))
+    cut = list(tables(texts, "curve_20_setup1", SETTINGS, subsets=2))
     for number, table in enumerate(cut):
         own = whole[number % 5]
         for part in ("dev", "test"):
@@ -320,10 +343,10 @@ def test_a_learning_curve_has_fewer_rows_that_train_and_tests_the_same() -> None
         assert train < set(own.loc[own["part"] == "train", "id"])
     assert set(cut[0]["id"]) != set(cut[5]["id"])
     fewest = min((table["part"] == "train").sum() for table in whole)
-    assert share(texts.rated, "curve_20_setup1", 1, "first_part") == 20 / fewest
-    assert share(texts.rated, "cross_domain_2_setup3", 1, "first_part") == 1
+    assert share(texts.rated, "curve_20_setup1", SETTINGS) == 20 / fewest
+    assert share(texts.rated, "cross_domain_2_setup3", SETTINGS) == 1
     with pytest.raises(SettingError, match="has"):
-        list(tables(texts, f"curve_{fewest + 1}_setup1", 1))
+        list(tables(texts, f"curve_{fewest + 1}_setup1", SETTINGS))
 
 
 def test_other_texts_or_ratings_have_another_sum() -> None:
@@ -343,11 +366,11 @@ def test_wrong_settings_are_named() -> None:
     with pytest.raises(SettingError, match="synthesise"):
         cross_validation(texts.rated, 1, "some")
     with pytest.raises(SettingError, match="setup9"):
-        next(tables(texts, "setup9", 1))
+        next(tables(texts, "setup9", SETTINGS))
     with pytest.raises(SettingError, match="cross_planet"):
-        cross_split(texts.rated, "cross_planet", 1, 1)
+        cross_split(texts.rated, "cross_planet", 1, SETTINGS)
     with pytest.raises(SettingError, match="too few"):
-        cross_split(texts.rated.iloc[:300], "cross_domain", 1, 1)
+        cross_split(texts.rated.iloc[:300], "cross_domain", 1, SETTINGS)
 
 
 # ---- the real data -------------------------------------------------------------------------------
