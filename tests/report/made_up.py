@@ -18,7 +18,7 @@ ENTRIES = (
     Entry(
         "first_table1",
         *("First Paper", "table 1", "models & <annotators>", "Intervals from {draws} draws."),
-        cells=("model", "task"),
+        paper_row=("model", "task"),
         columns={"model": Column(), "rho": Column(digits=3)},
     ),
     Entry("first_wide", "First Paper", "table 2", "more columns than a screen"),

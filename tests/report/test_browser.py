@@ -109,7 +109,7 @@ def test_every_published_value_stands_in_its_row_after_one_click(screen: Screen)
     rows = screen.open("first_table1").locator("tbody tr").all_inner_texts()
     for row, made in zip(rows, table1().to_dict("records"), strict=True):
         assert row.startswith(made["model"])
-        assert f"paper {made['paper_rho']}" in row
+        assert f"[{made['paper_rho']}]" in row
 
 
 @pytest.mark.parametrize(("name", "column"), [("first_table1", 3), ("first_wide", 0)])

@@ -41,7 +41,7 @@ def test_interval_and_published_value_stand_in_the_column(page: str) -> None:
     first = cells(page)[0][2][1]
     assert "0.3251" in first
     assert "(0.1, 0.5)" in first
-    assert first.endswith("0.325")
+    assert first.endswith("[0.325]")
 
 
 def test_each_cell_has_the_colour_of_its_own_agreement(page: str) -> None:
@@ -52,7 +52,7 @@ def test_each_cell_has_the_colour_of_its_own_agreement(page: str) -> None:
 
 def test_a_missing_value_shows_the_published_one_and_sorts_last(page: str) -> None:
     assert cells(page)[3][2][1].startswith("–")
-    assert cells(page)[3][2][1].endswith("0.225")
+    assert cells(page)[3][2][1].endswith("[0.225]")
     assert 'data-value="">–' in page
 
 
@@ -91,7 +91,7 @@ def test_the_end_of_an_interval_is_not_compared(tmp_path: Path) -> None:
     page = table_page(path, "t")
     [[(kind, content)]] = cells(page)
     assert kind == "number"
-    assert content.endswith("0.4")
+    assert content.endswith("[0.4]")
     assert 'class="key"' not in page
 
 

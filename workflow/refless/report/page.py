@@ -117,7 +117,7 @@ def _items(entry: Entry, results: Path, caption: str) -> Iterator[Item]:
     """The table and the figure of an entry, or the one that it is."""
     label = f"{entry.item}: {entry.content}"
     if entry.table:
-        view = read_view(results / f"tables/{entry.name}.csv", entry.cells)
+        view = read_view(results / f"tables/{entry.name}.csv", entry.paper_row)
         yield Item(entry, entry.name, label, caption, view)
     if entry.figure:
         drawn = ("-drawn", ", drawn") if entry.table else ("", "")

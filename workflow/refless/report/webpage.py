@@ -92,13 +92,13 @@ class View:
         return any(column.compared for column in self.columns)
 
 
-def read_view(path: str | Path, cells: Sequence[str] = ()) -> View:
+def read_view(path: str | Path, paper_row: Sequence[str] = ()) -> View:
     """Read a table for HTML.
 
     Parameters
     ----------
     path : the CSV file
-    cells : columns that name a row of the paper: of the rows that are about the same one, the
+    paper_row : columns that name a row of the paper: of the rows that are about the same one, the
         first is counted; without them, every row is. Rows without ``agreement`` never are.
 
     Raises
@@ -111,7 +111,7 @@ def read_view(path: str | Path, cells: Sequence[str] = ()) -> View:
     counts: Counter[str] = Counter()
     seen = set()
     for i, (record, row) in enumerate(zip(records, rows, strict=True)):
-        of = tuple(record[name] for name in cells) or i
+        of = tuple(record[name] for name in paper_row) or i
         if not record.get("agreement") or of in seen:
             continue
         seen.add(of)

@@ -16,7 +16,7 @@ figure     true for a figure
 table      true for a table; by default what is no figure. An entry may be both, under one name
 with       the table that the same rule makes, and under whose target it stands
 match      of a table: name in a reason's ``of`` -> column, where the two differ
-cells      of a table with published values: the columns that name a row of the paper; the report
+paper_row  of a table with published values: the columns that name a row of the paper; the report
            counts the first row of each. Without it, each row is one of the paper.
 columns    of a table: column -> how Markdown shows it (`Column`); others are in the CSV alone
 sections   of a table: the parts of its Markdown (`Section`); by default one with all rows
@@ -92,7 +92,7 @@ class Entry:
     table: bool = True
     made_with: str = ""
     match: dict[str, str] = field(default_factory=dict)
-    cells: tuple[str, ...] = ()
+    paper_row: tuple[str, ...] = ()
     columns: dict[str, Column] = field(default_factory=dict)
     sections: tuple[Section, ...] = (Section(),)
 
@@ -127,7 +127,7 @@ def _entry(name: str, raw: dict[str, Any]) -> Entry:
     raw["caption"] = " ".join(raw.get("caption", "").split())
     raw.setdefault("table", not raw.get("figure", False))
     raw["made_with"] = raw.pop("with", "")
-    raw["cells"] = tuple(raw.get("cells", ()))
+    raw["paper_row"] = tuple(raw.get("paper_row", ()))
     raw["columns"] = _columns(raw.get("columns", {}))
     if "sections" in raw:
         raw["sections"] = tuple(
