@@ -40,6 +40,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common import machine, parser, timed, write
+from refless.experiments.rnn_qe.stored import read_fold
 from refless.models.rnn_qe.batches import Encoded, Instances
 from refless.report.benchmarks import peer_table
 from refless.scripting import run
@@ -154,7 +155,7 @@ def ways(data: Encoded, arguments: argparse.Namespace) -> dict[str, tuple[Any, i
 
 def main(arguments: argparse.Namespace) -> None:
     if arguments.instances.is_file():
-        data, about = Encoded(Instances.read(arguments.instances)), arguments.instances.name
+        data, about = Encoded(read_fold(arguments.instances)[0]), arguments.instances.name
     else:
         data, about = Encoded(random_instances()), "random words"
     here = machine(["torch", "numpy"])

@@ -171,7 +171,11 @@ TABLE = {"loader": "table", "files": {"path": "x.tsv"}}
         (f"{DSTC7}.published", "dialogue", "data.dstc7.published is 'dialogue', as is that of"),
         (f"{DSTC7}.experiments.essays", None, "experiments.essays is empty; write {} to take part"),
         (f"{DSTC7}.experiments.essays", {}, "dstc7 and asap_sas take part in essays; one data set"),
-        (f"{DSTC7}.experiments.rnn_qe", {"role": "rated"}, "2 data sets have the role rated and 3"),
+        (
+            f"{DSTC7}.experiments.rnn_qe",
+            {"role": "rated", "domain": "a", "system": "b"},
+            "2 data sets have the role rated and 3",
+        ),
         (
             "data.nem.experiments.delta_bleu_predictor.references",
             ["bagels"],

@@ -16,7 +16,8 @@ from typing import Any
 
 COMPUTED, SHIPPED, ABSENT = "computed", "shipped", "absent"
 TRAINED = "rnn_qe:"
-"""Before the name of a training of RNN-QE, where `Facts.kernels` says why it does not run."""
+"""Before the name of a training of RNN-QE, where `Facts.kernels` says why it does not run; alone, why
+nothing of RNN-QE can be had."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,12 @@ LEFT_OUT = Reason(
     "left_out",
     "the configuration leaves this kernel out for this data set",
     "take it off the data set's `skip_kernels`",
+)
+
+NO_DATA_SET = Reason(
+    "no_data_set",
+    "no data set of the configuration takes part in this",
+    "add it to the `experiments` of one under `data`",
 )
 
 
@@ -108,7 +115,7 @@ class Plan:
         if not self._against(path):
             return COMPUTED
         # what the configuration leaves out is not taken either
-        left_out = any(reason.code == LEFT_OUT.code for reason in self._against(path))
+        left_out = {LEFT_OUT, NO_DATA_SET} & set(self._against(path))
         return SHIPPED if path in self._shipped and not left_out else ABSENT
 
     def there(self, paths: Iterable[str]) -> list[str]:
@@ -162,6 +169,8 @@ class Plan:
         names, need = self._match(path)
         tasks = [task.format(**names) for task in need.tasks]
         kernels = [kernel.format(**names) for kernel in need.kernels]
+        if not tasks:
+            return [NO_DATA_SET]
         reasons: list[Reason] = []
         for task in tasks:
             if set(kernels) & set(self.facts.left_out.get(task, ())):
@@ -196,9 +205,9 @@ def needs(settings: Any) -> dict[str, Need]:
         "results/pareto/{task}/{kernel}.npz": Need(("{task}",), ("{kernel}",)),
         "results/delta_bleu/{task}/units.csv": Need(("{task}",)),
         "results/delta_bleu/{task}/tests.csv": Need(("{task}",)),
-        "results/rnn_qe/outputs.csv": Need(rnn_qe),
-        "results/rnn_qe/curve.csv": Need(rnn_qe),
-        "results/rnn_qe/predictions/{name}.csv.gz": Need(rnn_qe, (f"{TRAINED}{{name}}",)),
+        "results/rnn_qe/outputs.csv": Need(rnn_qe, (TRAINED,)),
+        "results/rnn_qe/curve.csv": Need(rnn_qe, (TRAINED,)),
+        "results/rnn_qe/predictions/{name}.csv.gz": Need(rnn_qe, (TRAINED, f"{TRAINED}{{name}}")),
     }
     for task in settings.tasks("delta_bleu_predictor"):
         references = settings.experiment(task, "delta_bleu_predictor").references

@@ -28,6 +28,7 @@ from refless.data.obtain import (
     shipped_files,
 )
 from refless.errors import ReflessError
+from refless.models.rnn_qe import names as qe
 from refless.report.catalogue import catalogue, figures, tables
 from refless.settings import read_settings
 from refless.store.code import code_sum
@@ -114,10 +115,11 @@ def table(name):
 def figure(name):
     """The files of a figure."""
     entry = catalogue()[name]
+    drawn = ", drawn" if entry.table else ""
     picture = report(
         f"results/figures/{name}.svg",
         category=entry.paper,
-        labels={"item": entry.item, "content": entry.content},
+        labels={"item": entry.item, "content": f"{entry.content}{drawn}"},
     )
     return [picture, f"results/figures/{name}.pdf", f"results/figures/{name}.png"]
 
@@ -148,9 +150,9 @@ def module(kernel):
     return f"kernels/{kernel.partition('.')[0]}.py"
 
 
-def raw_files(wildcards):
+def raw_files(task):
     """The raw files of a data set by the loader's names: fetched ones, or a user's own."""
-    files = SETTINGS.data[wildcards.task].files
+    files = SETTINGS.data[task].files
     return {
         name: f"resources/data/{path}" if path in SOURCES else path
         for name, path in files.items()
@@ -203,9 +205,13 @@ def shippable():
             source=TASKS,
             target=TASKS,
             kernel=every_kernel(SETTINGS),
-            name=[],
+            name=SETTINGS.trainings(),
         )
-    )
+    ) + [
+        path
+        for path in PLAN.taken
+        if SHIPPED[path].source.startswith("resources/trained")
+    ]
 
 
 # What the tables, the sweeps and the curves of BLEU Neighbors are told.
@@ -258,12 +264,11 @@ def data_size_curves():
 
 def item_files(name):
     """The files of a table or figure, and of the tables that belong to it."""
-    found = [n for n, entry in catalogue().items() if name in (n, entry.made_with)]
-    return [
-        path
-        for n in found
-        for path in (figure(n) if catalogue()[n].figure else table(n))
+    found = {n for n, entry in catalogue().items() if name in (n, entry.made_with)}
+    made = [table(n) for n in tables() if n in found] + [
+        figure(n) for n in figures() if n in found
     ]
+    return [path for paths in made for path in paths]
 
 
 def papers():
@@ -299,3 +304,164 @@ def what_was_built():
         " your own outputs with `refless score --help`.",
     ]
     return "\n".join(lines)
+
+
+# ---- table 2, HUSE, ablation, Pareto
+
+ABLATION, PARETO = NEIGHBORS.ablation, NEIGHBORS.pareto
+ABLATION_SETTINGS = {
+    "kernel": BLEU.kernels[0],
+    "tau": BLEU.tau,
+    "a": NEIGHBORS.min_neighbors,
+    "b": NEIGHBORS.max_share,
+    **{name: getattr(ABLATION, name) for name in ("halves", "tau_step", "seed")},
+}
+PARETO_SETTINGS = {
+    "a_values": list(PARETO.a),
+    "b_values": list(PARETO.b),
+    "floors": list(PARETO.floors),
+    "a": NEIGHBORS.min_neighbors,
+    "b": NEIGHBORS.max_share,
+    "draws": PARETO.draws,
+    "seed": PARETO.seed,
+}
+
+
+def huse_batches():
+    """The data sets whose items HUSE has."""
+    items = there("results/huse/{task}.csv", task=SETTINGS.tasks("huse"))
+    return [Path(path).stem for path in items]
+
+
+def ablation_parts():
+    """Part of the ablation -> its kernels: `plain` has those that need texts alone."""
+    parts = {"plain": []}
+    for kernel in ABLATION.kernels:
+        apart = resource_files(kernel) or "torch" in environment(kernel)
+        parts.setdefault(kernel if apart else "plain", []).append(kernel)
+    return parts
+
+
+def ablation_kernels(wildcards):
+    """The kernels of a part that are not left out for a data set, with their options."""
+    skipped = SETTINGS.data[wildcards.task].skip_kernels
+    own = ablation_parts()[wildcards.part]
+    return kernel_options(*(kernel for kernel in own if kernel not in skipped))
+
+
+def pareto_models():
+    """Model -> its published kernel, that one's tau, and the settings of its sums."""
+    found = {}
+    for name in PARETO.models:
+        kernel = NEIGHBORS.models[name].kernels[0]
+        tau = SETTINGS.taus()[kernel]
+        taus = [
+            round(tau * factor, 6) for factor in PARETO.tau_factors if tau * factor <= 1
+        ]
+        settings = {"taus": taus, "folds": PARETO.folds, "seed": PARETO.seed}
+        found[name] = {"kernel": kernel, "tau": tau, "settings": settings}
+    return found
+
+
+# ---- essays
+
+ESSAYS = NEIGHBORS.essays
+ESSAY_TASKS = SETTINGS.tasks("essays")  # one at most
+ESSAY_OPTIONS = SETTINGS.data[ESSAY_TASKS[0]].options if ESSAY_TASKS else {}
+ESSAY_SUM_SETTINGS = {
+    "selection": {
+        "test_set": ESSAYS.test_set,
+        "fewest": ESSAYS.sentences.fewest,
+        "most": ESSAYS.sentences.most,
+    },
+    "recipe": {
+        "reading": "quoted" if ESSAY_OPTIONS.get("quoting", True) else "unquoted",
+        "sentences": ESSAYS.sentences.rule,
+        "cut": ESSAYS.cut,
+        "raters": ESSAY_OPTIONS.get("raters", "both"),
+        "kernel": ESSAYS.kernel,
+        "tau": ESSAYS.tau,
+        "means": ESSAYS.means,
+    },
+}
+ESSAY_SETTINGS = {
+    **ESSAY_SUM_SETTINGS,
+    "changes": ESSAYS.sensitivity.model_dump(),
+    "left_out": ESSAYS.left_out,
+}
+ESSAY_THRESHOLDS = {"a": ESSAYS.min_neighbors, "b": ESSAYS.max_share, **BOOTSTRAP}
+ESSAY_KERNELS = sorted({module(k) for k in [ESSAYS.kernel, *ESSAYS.sensitivity.kernel]})
+AGREEMENT_TABLES = [f"bleu_neighbors_table{n}" for n in (1, 2, 3)]
+
+
+# ---- RNN-QE --------------------------------------------------------------------------------------
+
+RNN_QE = SETTINGS.rnn_qe
+# the rated data set, if any takes part
+RATED = [
+    t
+    for t in SETTINGS.tasks("rnn_qe")
+    if SETTINGS.experiment(t, "rnn_qe").role == "rated"
+]
+REFERENCES = [task for task in SETTINGS.tasks("rnn_qe") if task not in RATED]
+QE_OUTPUTS = there("results/rnn_qe/outputs.csv")
+QE_KERNELS = {
+    name: NEIGHBORS.models[name].kernels[0] for name in RNN_QE.neighbors.models
+}
+# What is shipped was made with all kernels.
+QE_LACKING = PLAN.lacking(QE_KERNELS.values()) if PLAN.computed(QE_OUTPUTS) else []
+QE_SETTINGS = {
+    "data": {
+        **RNN_QE.data.model_dump(),
+        **{
+            name: getattr(SETTINGS.experiment(task, "rnn_qe"), name)
+            for task in RATED
+            for name in ("domain", "system")
+        },
+    },
+    "neighbors": {
+        "kernels": {
+            name: [kernel, SETTINGS.taus()[kernel]]
+            for name, kernel in QE_KERNELS.items()
+            if kernel not in [lacking["of"]["kernel"] for lacking in QE_LACKING]
+        },
+        "min_neighbors": NEIGHBORS.min_neighbors,
+        "max_share": NEIGHBORS.max_share,
+        "taus": RNN_QE.neighbors.taus,
+        "dev_min_neighbors": RNN_QE.neighbors.min_neighbors,
+    },
+    "curve": RNN_QE.curve.model_dump(),
+}
+QE_AT_HAND = [kernel for kernel, _ in QE_SETTINGS["neighbors"]["kernels"].values()]
+
+
+def training_names(*experiments):
+    """The names of what RNN-QE is trained on for some experiments."""
+    return [name for one in experiments for name in qe.names(one, RNN_QE.curve.sizes)]
+
+
+def trained(*experiments):
+    """The predictions for some experiments that there are."""
+    names = training_names(*experiments)
+    return there("results/rnn_qe/predictions/{name}.csv.gz", name=names)
+
+
+def untrained(*experiments):
+    """Why there are no others."""
+    names = training_names(*experiments)
+    return missing("results/rnn_qe/predictions/{name}.csv.gz", name=names)
+
+
+def training(name):
+    """How one set-up is trained. Of a learning curve the random subsets do what elsewhere the seeds
+    do; the paper's schedule is long enough with one."""
+    one = name.startswith(("curve_", "paper_"))
+    seeds = list(range(1 if one else RNN_QE.training.seeds))
+    folds = 1 if name.startswith("cross_") else 5
+    subsets = RNN_QE.curve.subsets if name.startswith("curve_") else 1
+    schedule = "paper" if name.startswith("paper_") else RNN_QE.training.schedule
+    return {
+        "seeds": seeds,
+        "schedule": schedule,
+        "models": folds * subsets * len(seeds),
+    }

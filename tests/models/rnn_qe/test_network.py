@@ -6,10 +6,12 @@ import importlib.util
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from refless.errors import FormatError, SettingError
 from refless.models.rnn_qe.batches import (
+    COLUMNS,
     Encoded,
     Instances,
     Sequences,
@@ -107,18 +109,18 @@ def test_rounding() -> None:
     assert rounded(np.array([0.2, 1.24, 1.26, 5.76, 9.0])).tolist() == [1, 1, 1.5, 6, 6]
 
 
-def test_bad_tables_are_named(tmp_path: Any) -> None:
-    path = tmp_path / "fold0.csv"
-    head = "id,part,mr,text,rating\n"
-    for body, message in (
-        ("a,train,m,t,7\n", "not in 1..6"),
-        ("a,tset,m,t,3\n", "unknown part"),
-        ("a,train,m,t,3\n", "no instance is of part 'dev'"),
-    ):
-        path.write_text(head + body, encoding="utf-8")
-        with pytest.raises(FormatError, match=message) as caught:
-            Instances.read(path)
-        assert str(path) in str(caught.value)
+@pytest.mark.parametrize(
+    ("part", "rating", "message"),
+    [
+        ("train", 7, "not in 1..6"),
+        ("tset", 3, "unknown part"),
+        ("train", 3, "no instance is of part 'dev'"),
+    ],
+)
+def test_bad_tables_are_named(part: str, rating: float, message: str) -> None:
+    table = pd.DataFrame([["a", part, "m", "t", rating]], columns=COLUMNS)
+    with pytest.raises(FormatError, match=message):
+        Instances.of(table)
 
 
 # ---- against torch.nn ----------------------------------------------------------------------------

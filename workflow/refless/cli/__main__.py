@@ -2,4 +2,4 @@
 
 from refless.cli import main
 
-main()
+raise SystemExit(main())

@@ -8,11 +8,41 @@ from pathlib import Path
 from typing import Any
 
 from refless.data import sources
+from refless.data.ratings import RatedTexts
 from refless.data.raw_files import read_sources, verify
 from refless.data.task import write_task
 from refless.store.files import file_sum, whole_file
 
 log = logging.getLogger(__name__)
+
+
+def read_raw(
+    task: str,
+    loader: str,
+    files: Mapping[str, str],
+    options: Mapping[str, Any],
+    malformed: str,
+    resources: str | Path = "resources",
+) -> tuple[RatedTexts, dict[str, str]]:
+    """Load a data set from raw files, each verified right before; parameters as of `normalize`.
+
+    Returns
+    -------
+    The data, and name of a raw file -> its SHA-256.
+    """
+    resources = Path(resources)
+    known = read_sources(resources / "sources.csv", resources / "sources_members.csv")
+    sums = {}
+    for path in map(Path, files.values()):
+        below = resources / "data"
+        own = not path.is_relative_to(below)
+        sums[path.name] = (
+            file_sum(path) if own else verify(path, known[path.relative_to(below).as_posix()])
+        )
+    data = sources.load(loader, task, files, options)
+    if malformed == "error":
+        data.require_clean()
+    return data, sums
 
 
 def normalize(
@@ -24,7 +54,7 @@ def normalize(
     out: str | Path,
     resources: str | Path = "resources",
 ) -> None:
-    """Load a data set from raw files, each verified right before, and write its tables.
+    """Load a data set by `read_raw`, and write its tables.
 
     Parameters
     ----------
@@ -37,18 +67,8 @@ def normalize(
     SourceError : a raw file is not what the table of sources says.
     FormatError : a raw file is not in its loader's format.
     """
-    resources, out = Path(resources), Path(out)
-    known = read_sources(resources / "sources.csv", resources / "sources_members.csv")
-    sums = {}
-    for path in map(Path, files.values()):
-        below = resources / "data"
-        own = not path.is_relative_to(below)
-        sums[path.name] = (
-            file_sum(path) if own else verify(path, known[path.relative_to(below).as_posix()])
-        )
-    data = sources.load(loader, task, files, options)
-    if malformed == "error":
-        data.require_clean()
+    data, sums = read_raw(task, loader, files, options, malformed, resources)
+    out = Path(out)
     for problem in data.problems:
         log.warning("left out: %s", problem)
     with whole_file(out / "malformed.txt") as partial:

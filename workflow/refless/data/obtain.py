@@ -18,6 +18,8 @@ from refless.data import encoders
 from refless.data.fetch import answers as asked
 from refless.data.places import Places, why_no_wordnet, why_not
 from refless.data.raw_files import Source, read_source, verify
+from refless.kernels.bertscore import in_package
+from refless.models.rnn_qe.names import training_command
 from refless.store import signed
 from refless.store.code import PACKAGE, decisive_sum
 from refless.store.files import file_sum
@@ -96,12 +98,17 @@ def gather_facts(settings: Any, numbers: str, sources: dict[str, Source], places
         for kernel in every_kernel(settings)
         if (reason := _kernel(kernel, settings, numbers, sources, places, answers))
     }
-    if settings.rnn_qe.train != "run" and hasattr(settings, "trainings"):
-        for name in settings.trainings():
-            command = f"snakemake --cores 8 resources/trained/rnn_qe/predictions/{name}.csv.gz"
-            kernels[f"{TRAINED}{name}"] = [
-                Reason("not_trained", "not run", f"`{command}` trains it, then run again")
-            ]
+    for name in set(settings.trainings()) - set(settings.trained_now()):
+        remedy = f"{training_command(name)} trains it, then run again"
+        kernels[f"{TRAINED}{name}"] = [Reason("not_trained", "not run", remedy)]
+    if not settings.tasks("rnn_qe"):
+        kernels[TRAINED] = [
+            Reason(
+                "no_data_set",
+                "no data set takes part in rnn_qe",
+                "give one the role rated and others the role references",
+            )
+        ]
     left_out = {task: list(entry.skip_kernels) for task, entry in settings.data.items()}
     return Facts(numbers, tasks, kernels, left_out)
 
@@ -158,8 +165,8 @@ def resources_of(kernel: str, settings: Any, places: Places) -> tuple[list[str],
     if "model" in options:
         files = [f"{options['model']}/config.json"]
         return files + ([options["baseline"]] if "baseline" in options else []), {}
-    model = encoders.fetched_model(kernel)
-    if not model:
+    model = encoders.model_of(kernel)
+    if in_package(model) is not None:
         return [], {}
     folder = (places.data / "models" / model).as_posix()
     return [f"{folder}/sums.json"], {"model": folder}

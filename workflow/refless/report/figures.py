@@ -344,27 +344,6 @@ def set_heat_maps(table: pd.DataFrame, titles: dict[str, str]) -> Figure:
     return figure
 
 
-def resource_figure(table: pd.DataFrame) -> Figure:
-    """Seconds and peak memory by rule (`refless.store.provenance.RESOURCE_COLUMNS`), the longest on top.
-
-    Bars of time are wall time, summed over a rule's jobs; the mark is the CPU time.
-    """
-    style()
-    table = table.iloc[::-1]
-    figure, (left, right) = plt.subplots(
-        1, 2, figsize=(8.2, 0.9 + 0.22 * max(len(table), 1)), sharey=True
-    )
-    place = np.arange(len(table))
-    left.barh(place, table["seconds"], color=PALETTE[0], label="wall time")
-    left.plot(table["cpu_seconds"], place, "k|", markersize=7, label="CPU time")
-    left.set_yticks(place, table["rule"], fontsize=7)
-    left.set_xlabel("seconds, all jobs of the rule")
-    left.legend(loc="lower right", frameon=False, fontsize=8)
-    right.barh(place, table["peak_memory_mb"], color=PALETTE[2])
-    right.set_xlabel("peak memory of a job, MB")
-    return figure
-
-
 def learning_curve_figure(
     curve: pd.DataFrame,
     labels: Mapping[str, str],

@@ -14,6 +14,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 
 from refless.errors import KernelError, SettingError
 from refless.kernels.bertscore import layer_and_offset
+from refless.models.rnn_qe.names import EXPERIMENTS, READINGS, names
 from refless.settings._base import Name, Section, Seed, require_known
 from refless.settings._faults import sentence
 from refless.settings.bleu_neighbors import BleuNeighbors
@@ -121,6 +122,18 @@ class Settings(Section):
         return {
             task: {key: getattr(entry, key) for key in LOOKS} for task, entry in self.data.items()
         }
+
+    def trainings(self) -> list[str]:
+        """The names of everything that RNN-QE may be trained on."""
+        experiments = (*EXPERIMENTS, *READINGS)
+        return [name for one in experiments for name in names(one, self.rnn_qe.curve.sizes)]
+
+    def trained_now(self) -> list[str]:
+        """Those that a run trains: see `rnn_qe.train`. The paper's schedule takes days, and the
+        harder folds are no cell of the paper, so both are trained by name alone."""
+        if self.rnn_qe.train != "run":
+            return []
+        return [name for one in EXPERIMENTS for name in names(one, self.rnn_qe.curve.sizes)]
 
     def sources(self, task: str, known: Collection[str]) -> dict[str, str]:
         """The loader's name -> path, of the files of a task that resources/sources.csv has.

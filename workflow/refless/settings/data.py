@@ -70,6 +70,23 @@ class InRnnQe(Section):
         description="`rated`: the outputs whose quality is estimated (one data set). `references`:"
         " human references of the same MRs."
     )
+    domain: str = Field(
+        "",
+        description="Of the rated data set: the value of its column `dataset` (the name of the data"
+        " set that has the references) whose outputs table 4 tests on.",
+    )
+    system: str = Field(
+        "", description="Of the rated data set: the system whose outputs table 5 tests on."
+    )
+
+    @model_validator(mode="after")
+    def _what_is_tested_on(self) -> InRnnQe:
+        if (self.role == "rated") != bool(self.domain and self.system):
+            raise ValueError(
+                "in rnn_qe, the data set with the role rated has a domain and a system, and no"
+                " other one"
+            )
+        return self
 
 
 class Experiments(Section):

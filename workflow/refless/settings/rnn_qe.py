@@ -68,10 +68,10 @@ class RnnQe(Section):
 
     data: TrainingData = Field(description="What it is trained on.")
     train: Literal["shipped", "run"] = Field(
-        description="RNN-QE's predictions. `shipped`: those at hand in results/rnn_qe/predictions,"
-        " else those that come with refless, if they were made from the data above; rows without"
-        " any say how to get them. `run`: train every set-up of tables 3 to 5 and of the learning"
-        " curve; with `fast` and bfloat16 some six hours of one core."
+        description="RNN-QE's predictions. `shipped`: those in resources/trained/rnn_qe, which an"
+        " earlier training left, else those that come with refless, if they were made from the data"
+        " above; rows without any say how to get them. `run`: train every set-up of tables 3 to 5"
+        " and of the learning curve; with `fast` and bfloat16 some six hours of one core.",
     )
     training: Training = Field(description="How it is trained.")
     neighbors: QeNeighbors = Field(description="BLEU Neighbors beside it.")

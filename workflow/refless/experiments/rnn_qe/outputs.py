@@ -20,21 +20,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from refless.errors import StaleError
 from refless.experiments.rnn_qe import delta_bleu as delta_bleu
 from refless.kernels import kernel
 from refless.models.neighbors import enough_evidence, neighbor_means
 from refless.models.rnn_qe.data import (
-    CONFIGURATIONS,
-    CROSS,
-    SETUPS,
     SYNTHESISE,
+    DataSettings,
     Split,
     Texts,
     apart,
@@ -45,8 +41,8 @@ from refless.models.rnn_qe.data import (
     sizes,
     smaller,
 )
+from refless.models.rnn_qe.names import CONFIGURATIONS, CROSS, SETUPS
 from refless.statistics import scale_counts, scale_statistics
-from refless.store.signed_tables import read_numbers
 
 Array = np.ndarray
 
@@ -203,18 +199,19 @@ def there(context: Context, model: str) -> bool:
     return model in context.matrices or model not in VIEWS
 
 
-def outputs(texts: Texts, metrics: pd.DataFrame, context: Context, seed: int) -> pd.DataFrame:
+def outputs(
+    texts: Texts, metrics: pd.DataFrame, context: Context, settings: DataSettings
+) -> pd.DataFrame:
     """Ratings, metrics, parts and own predictions of each rated output.
 
     ``fold`` is the fold that tests an output; ``cross_domain`` and ``cross_system`` are its part
-    (``train``, ``dev``, ``test``) in the in-set of tables 5 and 4, empty outside.
+    (``train``, ``dev``, ``test``) in the in-set of tables 4 and 5, empty outside.
 
     Parameters
     ----------
     metrics : the loader's table of the same outputs, with the columns of `METRICS`
-    seed : of the folds
     """
-    rated = texts.rated
+    rated, seed = texts.rated, settings.seed
     table = rated[["id", "dataset", "system"]].assign(rating=context.rating)
     for column in METRICS.values():
         table[column] = metrics[column].to_numpy(np.float64)
@@ -226,7 +223,7 @@ def outputs(texts: Texts, metrics: pd.DataFrame, context: Context, seed: int) ->
     for name in CROSS:
         table[name] = ""
         for configuration in CONFIGURATIONS:
-            split = cross_split(rated, name, configuration, seed)
+            split = cross_split(rated, name, configuration, settings)
             experiments[f"{name}_{configuration}"] = [split]
             if configuration == 1:
                 for part in ("train", "dev", "test"):
@@ -252,7 +249,7 @@ def _predicted(
     return np.round(values, 4)  # half points are made of it; more digits would only fill files
 
 
-def counts(texts: Texts, seed: int) -> dict[str, Any]:
+def counts(texts: Texts, settings: DataSettings) -> dict[str, Any]:
     """What tables 1 and 2 count.
 
     Returns
@@ -265,13 +262,13 @@ def counts(texts: Texts, seed: int) -> dict[str, Any]:
         ``cross`` (for each configuration of tables 4 and 5, e.g. ``cross_domain_1``: ``seen``, and
         by synthesise and set-up the share of `OWN_REFERENCES`)
     """
-    rated = texts.rated
+    rated, seed = texts.rated, settings.seed
     table = pd.crosstab(rated["system"], rated["dataset"])
     folds = cross_validation(rated, seed)
     key = (rated["mr"] + "\n" + rated["words"]).to_numpy()
     seen = [np.isin(key[split.test], key[split.train]) for split in folds]
     cross = {
-        f"{name}_{configuration}": cross_split(rated, name, configuration, seed)
+        f"{name}_{configuration}": cross_split(rated, name, configuration, settings)
         for name in CROSS
         for configuration in CONFIGURATIONS
     }
@@ -357,37 +354,3 @@ def learning_curve(
                     | {"coverage": float((~np.isnan(raw)).mean())}
                 )
     return pd.DataFrame(rows)
-
-
-def read_outputs(
-    path: str | Path, settings: Mapping[str, Mapping[str, Any]]
-) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """The table of `outputs` and what is said about it.
-
-    Parameters
-    ----------
-    settings : what is asked for. ``data.seed`` and ``neighbors`` must be those of the table; how
-        errors are made (``data.synthesise``) moves predictions of RNN-QE alone.
-
-    Raises
-    ------
-    FormatError : a file is missing or broken.
-    StaleError : made under other settings, or by other code.
-    """
-    table, about = read_numbers(path, OUTPUT_COLUMNS)
-    made = about["settings"]
-    differ = [
-        f"{name}: {was}, asked for: {now}"
-        for name, was, now in (
-            ("data.seed", made["data"]["seed"], settings["data"]["seed"]),
-            ("neighbors", made["neighbors"], dict(settings["neighbors"])),
-        )
-        if was != now
-    ]
-    if differ:
-        raise StaleError(
-            f"was made under other settings ({'; '.join(differ)})",
-            path=path,
-            remedy="compute it from the data, or take back the change under rnn_qe",
-        )
-    return table, about

@@ -1,8 +1,7 @@
 """Tables 3, 4 and 5 of the RNN-QE paper: set-ups, metrics and a constant against human ratings.
 
 Stage: cell -> table. In: numbers of the rated outputs (`refless.experiments.rnn_qe.outputs`),
-predictions of RNN-QE, the published table. Out: tables, as data and for reading, and Williams'
-tests.
+predictions of RNN-QE, the published table. Out: a table, and Williams' tests.
 
 Everything is compared in half points of the scale, as in the paper. A metric is brought to 1..6 by
 its own range (0 to 1; CIDEr 0 to 10) and cut to the half point below, which gives the published
@@ -18,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,6 @@ import pandas as pd
 
 from refless.experiments.rnn_qe.outputs import (
     CONSTANT,
-    CURVE_COLUMNS,
     DELTA_BLEU,
     METRICS,
     OWN,
@@ -33,11 +32,18 @@ from refless.experiments.rnn_qe.outputs import (
     PREDICTORS,
     SCALE,
     VIEWS,
-    statistics,
+    own_shares,
     to_scale,
 )
-from refless.models.rnn_qe.data import APART, FOLDS, SETUPS
-from refless.report.published import beside_published, markdown, number, with_interval
+from refless.experiments.rnn_qe.stored import (
+    predictions_note,
+    read_outputs,
+    read_predictions,
+    training_note,
+)
+from refless.models.rnn_qe.names import APART, CONFIGURATIONS, CROSS, PAPER, SETUPS, names
+from refless.report.published import beside_published, read_published
+from refless.report.tables import publish
 from refless.statistics import (
     draw_weights,
     interval,
@@ -47,6 +53,8 @@ from refless.statistics import (
     weighted_pearson,
     williams,
 )
+from refless.store.signatures import signature_note
+from refless.store.signed import Signed
 
 Array = np.ndarray
 
@@ -59,11 +67,13 @@ _OTHER_FILE = (
     " in few places"
 )
 _OTHER_TEST = "the paper's random rest of the in-set is another one"
-_HARDER = "not in the paper; folds where no delexicalised MR and output stand on both sides"
-PAPER_SCHEDULE = "paper"
+_HARDER = [
+    "not in the paper",
+    "folds where no delexicalised MR and output stand on both sides",
+]
 READINGS = {
     APART: _HARDER,
-    PAPER_SCHEDULE: "the paper's schedule of training, beside the same seed",
+    PAPER: ["the paper's schedule of training, beside the same seed"],
 }
 """Other readings of a set-up in table 3, beside that of the configuration."""
 _DELTA_BLEU = (
@@ -71,12 +81,16 @@ _DELTA_BLEU = (
     " positive weight"
 )
 NOTES = {
-    "tau": "not in the paper; thresholds of the BLEU Neighbors paper, 4.5 where they leave no"
-    " prediction",
-    "dev": "not in the paper; tau chosen on the validation part, 4.5 where there are fewer"
-    " neighbors than needed",
-    "dev_apart": f"{_HARDER}; tau as in `dev`",
-    "nearest": "rounded to the nearest half point instead of cut",
+    "tau": [
+        "not in the paper",
+        "thresholds of the BLEU Neighbors paper, 4.5 where they leave no prediction",
+    ],
+    "dev": [
+        "not in the paper",
+        "tau chosen on the validation part, 4.5 where there are fewer neighbors than needed",
+    ],
+    "dev_apart": [*_HARDER, "tau as in `dev`"],
+    "nearest": ["rounded to the nearest half point instead of cut"],
 }
 
 
@@ -96,7 +110,8 @@ class Predictor:
     by_seed : shape (n,) each; none if it is missing
     coverage : share of the outputs that it predicts by itself
     own_references : share of the outputs of which it saw a human reference in training
-    provenance, note : for the row
+    training, kernel : what it hangs on, by which the reason why it is missing is found
+    differs : why it may not be the paper's value
     """
 
     setup: str
@@ -104,19 +119,43 @@ class Predictor:
     by_seed: list[Array] = field(default_factory=list)
     coverage: float = 1.0
     provenance: str = ""
-    note: str = ""
+    notes: Sequence[str] = ()
     own_references: float = float("nan")
+    training: str = ""
+    kernel: str = ""
+    differs: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
-class Trained:
-    """Predictions of one set-up: the trainer's table (None: not there), where from, or why not; and
-    the share of test outputs of which a human reference is trained on."""
+class Given:
+    """Predictions of one set-up: the trainer's table, where from, how trained, and the share of
+    test outputs of which a human reference is trained on."""
 
-    table: pd.DataFrame | None
-    provenance: str = ""
-    note: str = ""
+    table: pd.DataFrame
+    provenance: str = "computed"
+    notes: Sequence[str] = ()
     own_references: float = float("nan")
+
+
+def given(
+    predictions: Mapping[str, Signed], counts: Mapping[str, Any], synthesise: str
+) -> tuple[dict[str, Given], list[str]]:
+    """Predictions by name as the tables want them, and lines for a footer.
+
+    Parameters
+    ----------
+    predictions : by `refless.experiments.rnn_qe.stored.read_predictions`
+    counts : by `refless.experiments.rnn_qe.outputs.counts`
+    """
+    shares = own_shares(counts, synthesise)
+    found = {}
+    for name, file in predictions.items():
+        data = name.removeprefix(f"{PAPER}_").rpartition("_setup")[0]
+        share = shares.get((data or "cross_validation", int(name[-1])), np.nan)
+        note = training_note(file.about)
+        notes = [note] if note else []
+        found[name] = Given(file.content, file.about["provenance"], notes, share)
+    return found, [predictions_note(file.about) for file in predictions.values()]
 
 
 # ---- who predicts --------------------------------------------------------------------------------
@@ -135,25 +174,39 @@ def metric_on_scale(values: Array, top: float, nearest: bool = False) -> Array:
 def baselines(outputs: pd.DataFrame, provenance: str) -> list[Predictor]:
     """The constant and the metrics, each metric with both readings."""
     flat = np.full(len(outputs), CONSTANT)
-    found = [Predictor("constant", "", [flat], provenance=provenance, note=_OTHER_FILE)]
+    differs = [_OTHER_FILE]
+    found = [Predictor("constant", "", [flat], provenance=provenance, differs=differs)]
     for name, column in METRICS.items():
         raw = outputs[column].to_numpy(np.float64)
         for reading in ("floor", "nearest"):
-            values = metric_on_scale(raw, TOPS[name], reading == "nearest")
-            note = NOTES.get(reading, _OTHER_FILE)
-            found.append(Predictor(name, reading, [values], provenance=provenance, note=note))
+            nearest = reading == "nearest"
+            values = metric_on_scale(raw, TOPS[name], nearest)
+            found.append(
+                Predictor(
+                    name,
+                    reading,
+                    [values],
+                    provenance=provenance,
+                    notes=NOTES[reading] if nearest else (),
+                    differs=() if nearest else differs,
+                )
+            )
     return found
 
 
 def own_models(
-    outputs: pd.DataFrame, experiment: str, provenance: str, missing: Mapping[str, str]
+    outputs: pd.DataFrame, experiment: str, provenance: str, kernels: Mapping[str, str]
 ) -> list[Predictor]:
-    """The models that the paper does not have, from their columns in ``outputs``; of those whose
-    kernel is ``missing``, why."""
+    """The models that the paper does not have, from their columns in ``outputs``.
+
+    ``kernels`` are those that the configuration gives to `VIEWS`, by name; one without a column
+    gets a row without numbers.
+    """
     wanted = [*PREDICTORS, *((model, "dev_apart") for model in OWN)]
     found = []
     for model, reading in wanted:
         column = f"{experiment}:{model}:{reading}"
+        kernel = kernels.get(VIEWS.get(model, ("",))[0], "")
         if column in outputs:
             raw = outputs[column].to_numpy(np.float64)
             found.append(
@@ -163,37 +216,42 @@ def own_models(
                     [to_scale(raw)],
                     float((~np.isnan(raw)).mean()),
                     provenance,
-                    own_note(model, reading),
+                    own_notes(model, reading),
+                    kernel=kernel,
                 )
             )
-        elif (model, reading) in PREDICTORS and VIEWS.get(model, ("",))[0] in missing:
-            note = f"not available: {missing[VIEWS[model][0]]}"
-            found.append(Predictor(model, reading, note=note))
+        elif (model, reading) in PREDICTORS and kernel:
+            found.append(Predictor(model, reading, kernel=kernel))
     return found
 
 
-def own_note(model: str, reading: str) -> str:
+def own_notes(model: str, reading: str) -> list[str]:
     """How a model that the paper does not have was applied."""
     if model not in DELTA_BLEU:
         return NOTES[reading]
     references = "rated training outputs of the same delexicalised MR"
     if DELTA_BLEU[model]:
         references += ", and its human references"
-    kind = "not in the paper" if reading == "dev" else _HARDER
-    return f"{kind}; references: {references}; {_DELTA_BLEU}"
+    kind = ["not in the paper"] if reading == "dev" else _HARDER
+    return [*kind, f"references: {references}", _DELTA_BLEU]
 
 
-def trained(setup: int, given: Trained, ids: Sequence[str], reading: str = "") -> Predictor:
-    """RNN-QE under one set-up: the seeds that predict every one of these outputs."""
-    if given.table is None:
-        return Predictor(str(setup), reading, note=given.note)
+def trained(
+    setup: int, given: Given | None, ids: Sequence[str], reading: str = "", training: str = ""
+) -> Predictor:
+    """RNN-QE under one set-up: the seeds that predict every one of these outputs.
+
+    ``training`` is the name of its predictions.
+    """
+    if given is None:
+        return Predictor(str(setup), reading, training=training)
     table = given.table[given.table["part"] == "test"]
     seeds = []
     for _, own in table.groupby("seed"):
         by_id = own.drop_duplicates("id").set_index("id")["prediction"].reindex(list(ids))
         if by_id.notna().all():
             seeds.append(by_id.to_numpy(np.float64))
-    notes = [given.note] if given.note else []
+    notes = [*READINGS.get(reading, ()), *given.notes]
     share = given.own_references
     if setup in (3, 4) and share > 0:
         notes.append(
@@ -201,37 +259,12 @@ def trained(setup: int, given: Trained, ids: Sequence[str], reading: str = "") -
             f" {share:.0%} of test outputs a human reference is trained on"
         )
     asked = table["seed"].nunique()
-    if len(seeds) < asked or (asked < SEEDS and reading != PAPER_SCHEDULE):
+    if len(seeds) < asked or (asked < SEEDS and reading != PAPER):
         notes.append(f"{len(seeds)} of {SEEDS} seeds have predictions of all outputs")
     if not seeds:
-        return Predictor(str(setup), reading, note="; ".join(notes))
+        return Predictor(str(setup), reading, notes=notes, training=training)
     provenance = given.provenance
-    return Predictor(str(setup), reading, seeds, 1.0, provenance, "; ".join(notes), share)
-
-
-def trained_curve(outputs: pd.DataFrame, predictions: Mapping[int, pd.DataFrame]) -> pd.DataFrame:
-    """RNN-QE, set-up 1, with fewer rated outputs: what `learning_curve` says of our own models.
-
-    Parameters
-    ----------
-    predictions : by number of rated training outputs; fold 5 s + f is fold f of random subset s
-
-    Returns
-    -------
-    DataFrame : `CURVE_COLUMNS`, pearson, spearman, mae, rmse; a row a subset
-    """
-    truth = outputs.set_index("id")["rating"]
-    rows = []
-    for size, table in predictions.items():
-        test = table[table["part"] == "test"]
-        for subset, own in test.groupby(test["fold"] // FOLDS):
-            found = statistics(
-                own["prediction"].to_numpy(np.float64), truth[own["id"]].to_numpy(np.float64)
-            )
-            row = {"model": "rnn_qe", "reading": "dev", "size": size, "subset": int(subset)}
-            rows.append(row | found)
-    table = pd.DataFrame(rows, columns=[*CURVE_COLUMNS, *VALUES])
-    return table.astype({"size": int, "subset": int} | dict.fromkeys(VALUES, float))
+    return Predictor(str(setup), reading, seeds, 1.0, provenance, notes, share, training)
 
 
 # ---- cells ---------------------------------------------------------------------------------------
@@ -297,6 +330,9 @@ def compared(a: Predictor, b: Predictor, truth: Array) -> list[dict[str, Any]]:
                 "t": t,
                 "p_value": p,
                 "n": len(truth),
+                "provenance": "shipped"
+                if "shipped" in (a.provenance, b.provenance)
+                else "computed",
             }
         )
     return rows
@@ -305,73 +341,78 @@ def compared(a: Predictor, b: Predictor, truth: Array) -> list[dict[str, Any]]:
 # ---- tables --------------------------------------------------------------------------------------
 
 
-def table3(
-    outputs: pd.DataFrame,
-    setups: Mapping[int, Trained],
-    others: Mapping[tuple[str, int], Trained],
+def table(
+    experiment: str,
+    outputs: pd.DataFrame | None,
+    given: Mapping[str, Given],
     published: pd.DataFrame,
-    provenance: str,
+    kernels: Mapping[str, str],
     bootstrap: Bootstrap,
-    absent: str = "",
-    missing: Mapping[str, str] | None = None,
+    provenance: str = "computed",
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Cross-validation over all rated outputs; the table and Williams' tests.
+    """Table 3 (``cross_validation``), 4 (``cross_domain``) or 5, and its Williams' tests.
+
+    Table 3 tests on all outputs. Tables 4 and 5 have three configurations, with one test part.
 
     Parameters
     ----------
-    outputs : without rows if absent
-    setups : predictions by set-up
-    others : by reading (of `READINGS`) and set-up, those that there are
-    absent : why there are no outputs
-    missing : name of a kernel (`refless.experiments.rnn_qe.outputs.KERNELS`) -> why it is not there
+    outputs : by `refless.experiments.rnn_qe.outputs.outputs`; None if they cannot be had
+    given : predictions by name (`refless.models.rnn_qe.names`), those that there are
+    kernels : see `own_models`
+    provenance : of the outputs
     """
-    if absent:
-        return _finish(_absent_rows(published, absent), published, ["setup"]), _tests([])
-    truth = outputs["rating"].to_numpy(np.float64)
-    predictors = _predictors(outputs, "cross_validation", setups, provenance, missing or {})
-    ids = outputs["id"].tolist()
-    for (reading, setup), given in others.items():
-        note = _join(READINGS[reading], given.note)
-        predictors.append(trained(setup, replace(given, note=note), ids, reading))
-    weights = draw_weights(len(truth), bootstrap.draws, bootstrap.seed)
-    rows, tests = _section(predictors, truth, weights)
-    return _finish(rows, published, ["setup"]), _tests(tests)
+    if outputs is None:
+        rows = [_without_numbers(experiment, row) for row in published.to_dict("records")]
+        return _finish(rows, published, experiment), _tests([], experiment)
+    if experiment in CROSS:
+        rows, tests = _three_configurations(
+            experiment, outputs, given, kernels, bootstrap, provenance
+        )
+    else:
+        predictors = _predictors(experiment, outputs, given, kernels, provenance)
+        ids = outputs["id"].tolist()
+        others = [(r, n, name) for r in READINGS for n, name in zip(SETUPS, names(r), strict=True)]
+        predictors += [
+            trained(setup, given[name], ids, reading, name)
+            for reading, setup, name in others
+            if name in given
+        ]
+        rows, tests = _section(predictors, outputs["rating"].to_numpy(np.float64), bootstrap)
+    return _finish(rows, published, experiment), _tests(tests, experiment)
 
 
-def cross_table(
+def _without_numbers(experiment: str, published: Mapping[Any, Any]) -> dict[str, Any]:
+    row = {"setup": published["setup"], "reading": "", "provenance": "", "note": [], "differs": []}
+    prefix = ""
+    if experiment in CROSS:
+        row["configuration"] = published["configuration"]
+        prefix = f"{experiment}_{row['configuration']}_"
+    numbered = row["setup"] in map(str, SETUPS)
+    return row | {"training": f"{prefix}setup{row['setup']}" if numbered else "", "kernel": ""}
+
+
+def _three_configurations(
     experiment: str,
     outputs: pd.DataFrame,
-    setups: Mapping[tuple[int, int], Trained],
-    published: pd.DataFrame,
-    provenance: str,
+    given: Mapping[str, Given],
+    kernels: Mapping[str, str],
     bootstrap: Bootstrap,
-    absent: str = "",
-    missing: Mapping[str, str] | None = None,
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Table 4 (``cross_domain``) or 5 (``cross_system``): three configurations, one test part.
-
-    Parameters
-    ----------
-    setups : predictions by (configuration, set-up)
-    absent, missing : as of `table3`
-    """
-    keys = ["setup", "configuration"]
-    if absent:
-        return _finish(_absent_rows(published, absent), published, keys), _tests([])
+    provenance: str,
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     own = outputs[outputs[experiment] == "test"].reset_index(drop=True)
     truth = own["rating"].to_numpy(np.float64)
-    weights = draw_weights(len(truth), bootstrap.draws, bootstrap.seed)
     rows: list[dict[str, Any]] = []
     tests: list[dict[str, Any]] = []
     first: dict[tuple[str, str], Predictor] = {}
-    for configuration in (1, 2, 3):
-        given = {setup: setups[configuration, setup] for setup in SETUPS}
+    for configuration in CONFIGURATIONS:
         name = f"{experiment}_{configuration}"
-        predictors = _predictors(own, name, given, provenance, missing or {})
-        part, compare = _section(predictors, truth, weights)
-        for row in part:
-            row["configuration"] = str(configuration)
-            row["note"] = _join(_OTHER_TEST if row.get("n") and not _ours(row) else "", row["note"])
+        predictors = [
+            predictor
+            if predictor.setup in OWN
+            else replace(predictor, differs=[_OTHER_TEST, *predictor.differs])
+            for predictor in _predictors(name, own, given, kernels, provenance)
+        ]
+        part, compare = _section(predictors, truth, bootstrap)
         for predictor in predictors:
             key = (predictor.setup, predictor.reading)
             if configuration == 1:
@@ -381,58 +422,58 @@ def cross_table(
                     test | {"against_configuration": "1"}
                     for test in compared(predictor, first[key], truth)
                 ]
-        rows += part
+        rows += [row | {"configuration": str(configuration)} for row in part]
         tests += [
             {"against_configuration": str(configuration)}
             | test
             | {"configuration": str(configuration)}
             for test in compare
         ]
-    table = _tests(tests)
-    _mark(rows, table)
-    return _finish(rows, published, keys), table
+    _mark(rows, _tests(tests, experiment))
+    return rows, tests
 
 
 _FIXED = {"constant", *METRICS}
 
 
-def _ours(row: Mapping[str, Any]) -> bool:
-    return row["setup"] in OWN
-
-
 def _predictors(
+    data: str,
     outputs: pd.DataFrame,
-    experiment: str,
-    setups: Mapping[int, Trained],
+    given: Mapping[str, Given],
+    kernels: Mapping[str, str],
     provenance: str,
-    missing: Mapping[str, str],
 ) -> list[Predictor]:
+    """``data`` is ``cross_validation``, ``cross_domain_1``, ..."""
     ids = outputs["id"].tolist()
+    prefix = "" if data == "cross_validation" else f"{data}_"
+    by_setup = [(setup, f"{prefix}setup{setup}") for setup in SETUPS]
     return [
         *baselines(outputs, provenance),
-        *(trained(setup, setups[setup], ids) for setup in SETUPS),
-        *own_models(outputs, experiment, provenance, missing),
+        *(trained(setup, given.get(name), ids, training=name) for setup, name in by_setup),
+        *own_models(outputs, data, provenance, kernels),
     ]
 
 
 def _section(
-    predictors: Sequence[Predictor], truth: Array, weights: Array
+    predictors: Sequence[Predictor], truth: Array, bootstrap: Bootstrap
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Rows and tests of the predictors of one test part."""
+    weights = draw_weights(len(truth), bootstrap.draws, bootstrap.seed)
     metrics = [p for p in predictors if p.setup in METRICS and p.reading == "floor"]
     # set-up 1 on the same folds: those of `apart` are harder
-    bases = {p.reading: p for p in predictors if p.setup == "1" and p.reading != PAPER_SCHEDULE}
+    bases = {p.reading: p for p in predictors if p.setup == "1" and p.reading != PAPER}
     rows, tests = [], []
     for predictor in predictors:
         row: dict[str, Any] = {"setup": predictor.setup, "reading": predictor.reading}
-        row |= {"provenance": predictor.provenance, "note": predictor.note}
+        row |= {name: getattr(predictor, name) for name in ("training", "kernel", "provenance")}
+        row |= {"note": list(predictor.notes), "differs": []}
         row["uses_references_of_test_instances"] = int(predictor.setup in WITH_REFERENCES)
         row[OWN_REFERENCES] = predictor.own_references
         if predictor.by_seed:
-            row |= cells(predictor, truth, weights)
+            row |= cells(predictor, truth, weights) | {"differs": list(predictor.differs)}
             if predictor.setup not in _FIXED:
                 base = bases.get("apart" if predictor.reading.endswith("apart") else "")
-                if base is not None and predictor.reading == PAPER_SCHEDULE:
+                if base is not None and predictor.reading == PAPER:
                     base = replace(base, by_seed=base.by_seed[: len(predictor.by_seed)])
                 others = list(metrics)
                 if base is not None and base.by_seed and base is not predictor:
@@ -457,39 +498,31 @@ def _mark(rows: list[dict[str, Any]], tests: pd.DataFrame) -> None:
         row["p_better_than_configuration_1"] = p.get(key, np.nan)
 
 
-def _absent_rows(published: pd.DataFrame, absent: str) -> list[dict[str, Any]]:
-    keys = [name for name in ("setup", "configuration") if name in published]
-    return [
-        {**{name: row[name] for name in keys}, "reading": "", "note": f"not available: {absent}"}
-        for row in published.to_dict("records")
-    ]
-
-
-def _finish(
-    rows: list[dict[str, Any]], published: pd.DataFrame, keys: Sequence[str]
-) -> pd.DataFrame:
-    table = pd.DataFrame(rows)
+def _finish(rows: list[dict[str, Any]], published: pd.DataFrame, experiment: str) -> pd.DataFrame:
+    keys = ["setup", "configuration"] if experiment in CROSS else ["setup"]
     # the paper's values stand beside what is like the paper
-    harder = table["reading"] == APART
+    like = [row for row in rows if row["reading"] != APART]
+    harder = [row for row in rows if row["reading"] == APART]
     table = pd.concat(
         [
-            beside_published(table[~harder], published, keys, VALUES),
-            beside_published(table[harder], published.iloc[:0], keys, VALUES),
+            beside_published(pd.DataFrame(own), paper, keys, VALUES)
+            for own, paper in ((like, published), (harder, published.iloc[:0]))
+            if own
         ],
         ignore_index=True,
     )
+    table["note"] = [
+        [*(() if row["agreement"] == "equal" else row["differs"]), *row["note"]]
+        for row in table.to_dict("records")
+    ]
     shown = [*keys, "reading"]
     for name in VALUES:
         shown += [name, f"{name}_low", f"{name}_high", f"{name}_sd", f"paper_{name}"]
     shown += ["agreement", "p_better_than_metrics", "p_better_than_setup_1"]
     shown += ["p_better_than_configuration_1"] if "configuration" in keys else []
     shown += ["uses_references_of_test_instances", OWN_REFERENCES, "coverage", "seeds", "n"]
-    shown += ["provenance", "note"]
+    shown += ["training", "kernel", "provenance", "note"]
     table = table.reindex(columns=shown)
-    same = (table["agreement"] == "equal") & table["note"].isin([_OTHER_FILE, _OTHER_TEST])
-    table.loc[same, "note"] = ""
-    for name in ("provenance", "note"):
-        table[name] = table[name].astype(object).fillna("")
     for name in ("seeds", "n", "uses_references_of_test_instances"):
         table[name] = table[name].astype("Int64")
     return table
@@ -497,108 +530,72 @@ def _finish(
 
 TEST_COLUMNS = [
     *("configuration", "setup", "reading", "against_configuration", "against", "against_reading"),
-    *("statistic", "value", "against_value", "between", "t", "p_value", "n"),
+    *("statistic", "value", "against_value", "between", "t", "p_value", "n", "provenance"),
 ]
 
 
-def _tests(rows: list[dict[str, Any]]) -> pd.DataFrame:
-    table = pd.DataFrame(rows)
-    columns = TEST_COLUMNS
-    if not rows or "configuration" not in table:
-        columns = [name for name in TEST_COLUMNS if "configuration" not in name]
-    return table.reindex(columns=columns)
+def _tests(rows: list[dict[str, Any]], experiment: str) -> pd.DataFrame:
+    columns = [c for c in TEST_COLUMNS if experiment in CROSS or "configuration" not in c]
+    table = pd.DataFrame(rows, columns=columns)
+    return table.assign(note=pd.Series([[] for _ in rows], dtype=object))
 
 
-def _join(*reasons: str) -> str:
-    return "; ".join(dict.fromkeys(filter(None, reasons)))
+# ---- files ---------------------------------------------------------------------------------------
 
 
-# ---- for reading ---------------------------------------------------------------------------------
-
-TITLES = {
-    "1": "## 1: a little in-set data only",
-    "2": "## 2: out-of-set data only (human references, from set-up 4 on, of the in-set too)",
-    "3": "## 3: out-of-set and a little in-set data",
-}
-
-
-def markdown_table(table: pd.DataFrame) -> str:
-    """The table for reading, a section a configuration; reasons are numbered below."""
-    reasons: dict[str, int] = {}
-    if "configuration" not in table:
-        parts = [_part(table, reasons)]
-    else:
-        parts = []
-        for configuration, title in TITLES.items():
-            own = table[table["configuration"] == configuration]
-            parts += [title, _part(own, reasons)]
-    listed = "\n".join(f"{number}. {reason}" for reason, number in reasons.items())
-    return "\n\n".join([*parts, "## Reasons", listed])
-
-
-def _part(table: pd.DataFrame, reasons: dict[str, int]) -> str:
-    p = [
-        name for name in table.columns if name.startswith("p_better") and table[name].notna().any()
-    ]
-    header = ["set-up", "reading", "Pearson", "Spearman", "MAE", "RMSE", "agreement"]
-    partial = (table["coverage"] < 1).any()
-    header += ["coverage"] if partial else []
-    header += [name.replace("p_", "p: ").replace("_", " ") for name in p]
-    lines = []
-    for raw in table.to_dict("records"):
-        row = {str(key): value for key, value in raw.items()}
-        star = "*" if row["uses_references_of_test_instances"] == 1 else ""
-        numbers = [
-            str(reasons.setdefault(reason, len(reasons) + 1))
-            for reason in filter(None, str(row["note"]).split("; "))
-        ]
-        lines.append(
-            [
-                f"{row['setup']}{star}",
-                str(row["reading"]),
-                *(_cell(row, name) for name in VALUES),
-                str(row["agreement"]),
-                *([number(row["coverage"], 2)] if partial else []),
-                *(number(row[name], 3) for name in p),
-                str(row["provenance"]),
-                ", ".join(numbers),
-            ]
-        )
-    return markdown([*header, "provenance", "reason"], lines)
-
-
-def _cell(row: dict[str, Any], name: str) -> str:
-    ours = with_interval(row, name)
-    spread = row[f"{name}_sd"]
-    ours += f" ±{number(spread)}" if pd.notna(spread) else ""
-    paper = row[f"paper_{name}"]
-    return f"{ours} [{paper}]" if paper else ours
-
-
-def lead_text(experiment: str, bootstrap: Bootstrap, seen: Sequence[float] = ()) -> str:
-    """What stands above the table for reading.
+def write_tables(
+    experiment: str,
+    stem: str | Path,
+    outputs: str | Path | None,
+    predictions: Sequence[str | Path],
+    published: str | Path,
+    settings: Mapping[str, Any],
+    kernels: Mapping[str, str],
+    bootstrap: Mapping[str, int],
+    missing: Sequence[Mapping[str, Any]],
+) -> None:
+    """Publish table 3, 4 or 5 and its tests.
 
     Parameters
     ----------
-    seen : share of test outputs that are in the training part delexicalised, of all configurations
+    experiment, kernels : see `table`
+    stem : the table's path without ending; the tests are put beside it
+    outputs, predictions : signed files (`refless.experiments.rnn_qe.stored`), those that there are
+    published : the paper's table
+    settings : ``data`` and ``neighbors``, see `refless.experiments.rnn_qe.stored.write_outputs`
+    bootstrap : draws and seed
+    missing : why others cannot be had, see `refless.report.tables.publish`
+
+    Raises
+    ------
+    FormatError, StaleError : as `refless.store.signed.read`.
     """
-    about = {
-        "cross_validation": "All rated outputs, each predicted in the fold that tests it.",
-        "cross_domain": "Tested on the outputs for SFHot that neither train nor validate.",
-        "cross_system": "Tested on the outputs of LOLS that neither train nor validate.",
-    }[experiment]
-    if seen:
-        shares = ", ".join(f"{share:.0%}" for share in seen)
-        about += (
-            f" In the training part stand, word for word once names are slots, {shares} of them"
-            + (" (configurations 1 to 3)." if len(seen) > 1 else ".")
+    stem, drawn = Path(stem), Bootstrap(**bootstrap)
+    keys = ["setup", "configuration"] if experiment in CROSS else ["setup"]
+    paper = read_published(published, keys)
+    facts = {**settings["data"], **bootstrap, "seen": "an unknown share"}
+    notes: list[str] = []
+    if outputs is None:
+        made, tests = table(experiment, None, {}, paper, kernels, drawn)
+    else:
+        file = read_outputs(outputs, settings)
+        counts = file.about["facts"]["counts"]
+        facts["seen"] = _seen(experiment, counts)
+        texts = file.about["made_from"]["texts"]
+        usable, refused = read_predictions(predictions, settings["data"], texts)
+        missing = [*missing, *refused]
+        found, lines = given(usable, counts, settings["data"]["synthesise"])
+        notes = [signature_note(one, file.about) for one in file.about["signatures"]]
+        notes += [*file.about["facts"]["notes"], *lines]
+        made, tests = table(
+            experiment, file.content, found, paper, kernels, drawn, file.about["provenance"]
         )
-    return (
-        f"{about} 95% bootstrap intervals over outputs in round brackets ({bootstrap.draws} draws,"
-        f" seed {bootstrap.seed}), ± the standard deviation over seeds, the published value in"
-        " square brackets; * sees human references of the test instances. p: one-sided, of"
-        " Williams' test on Pearson's r, against the metric for which it is largest, against set-up"
-        " 1 and, in tables 4 and 5, against the same row of configuration 1. All tests, Spearman's"
-        " too, are in the file `..._williams.csv`. `rouge_neighbors` and `meteor_neighbors` are"
-        " BLEU Neighbors with these kernels; `..._mr` compares MR and text, not the text alone."
-    )
+    publish(stem.name, made, stem.parent, missing=missing, facts=facts, notes=notes)
+    publish(f"{stem.name}_williams", tests, stem.parent, facts=facts, notes=notes)
+
+
+def _seen(experiment: str, counts: Mapping[str, Any]) -> str:
+    """Share of the test outputs that stand in the training part, delexicalised; of tables 4 and 5,
+    in each configuration."""
+    shares = [found["seen"] for name, found in counts["cross"].items() if experiment in name]
+    return ", ".join(f"{share:.0%}" for share in shares or [counts["seen"]])

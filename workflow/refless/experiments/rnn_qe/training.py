@@ -1,7 +1,6 @@
 """How RNN-QE's models were trained: schedules, their validation parts, time.
 
-Stage: cell -> table. In: what the trainer says beside its predictions. Out: a row a set-up and
-seed, and a table for reading with a row a set-up.
+Stage: cell -> table. In: the records of predictions. Out: a row a set-up and seed.
 
 Two figures stand for a schedule. After its *best* pass each model predicts, but the maximum over
 500 passes is larger than over twelve by luck alone; in the *common* pass, the one in which the
@@ -16,21 +15,13 @@ from typing import Any
 import pandas as pd
 
 from refless.errors import FormatError
-from refless.experiments.rnn_qe.predictions import training_command
-from refless.report.published import markdown, number
+from refless.models.rnn_qe.names import PAPER
 
 COLUMNS = [
     *("name", "seed", "schedule", "pretrain", "train", "rate", "batch", "precision", "models"),
     *("best_pass", "dev_pearson", "dev_spearman"),
-    *(
-        "common_pass",
-        "common_pearson",
-        "common_spearman",
-        "seconds",
-        "machine",
-        "provenance",
-        "note",
-    ),
+    *("common_pass", "common_pearson", "common_spearman"),
+    *("seconds", "machine", "other_schedule", "provenance", "note"),
 ]
 WHOLE = ["seed", "pretrain", "train", "batch", "models", "common_pass"]
 
@@ -42,12 +33,12 @@ def training_table(
 
     ``best_pass`` is the median over the models of a seed (folds, or folds and random subsets),
     ``dev_*`` are means over them; ``seconds`` is of the whole set-up, of its last part if it was
-    interrupted.
+    interrupted. ``other_schedule`` names what is the same set-up and seed by another schedule.
 
     Parameters
     ----------
-    made : by name, what the trainer wrote beside the predictions
-    asked : names that have a row, and a note, even if nothing was trained
+    made : by name, the records of predictions
+    asked : names that have a row even if nothing was trained
 
     Raises
     ------
@@ -56,21 +47,21 @@ def training_table(
     rows: list[dict[str, Any]] = []
     for name in dict.fromkeys([*asked, *made]):
         if name not in made:
-            rows.append({"name": name, "note": f"not run: {training_command(name)}"})
+            rows.append({"name": name})
             continue
         about = made[name]
         try:
-            settings = about["settings"]
+            facts, settings = about["facts"], about["settings"]
             schedule, precision = settings["schedule"], settings["architecture"]["precision"]
             course = pd.DataFrame(
                 [
                     {"seed": model["seed"], "fold": model["fold"], **one}
-                    for model in about["models"]
+                    for model in facts["models"]
                     for one in model["history"]
                     if one["phase"] == "train"
                 ]
             )
-            best = pd.DataFrame([{"seed": m["seed"], **m["best"]} for m in about["models"]])
+            best = pd.DataFrame([{"seed": m["seed"], **m["best"]} for m in facts["models"]])
             for seed, own in best.groupby("seed"):
                 passes = course[course["seed"] == seed].groupby("pass")[["pearson", "spearman"]]
                 mean = passes.mean()
@@ -89,8 +80,8 @@ def training_table(
                         "common_pass": int(mean.index[common]),
                         "common_pearson": mean["pearson"].iloc[common],
                         "common_spearman": mean["spearman"].iloc[common],
-                        "seconds": about["seconds"],
-                        "machine": about["machine"],
+                        "seconds": facts["seconds"],
+                        "machine": facts["machine"],
                         "provenance": about["provenance"],
                     }
                 )
@@ -98,59 +89,12 @@ def training_table(
             raise FormatError(
                 f"the predictions of {name} do not say how they came about"
             ) from error
+    trained = {(row["name"], row["seed"]): row for row in rows if "seed" in row}
+    for (name, seed), row in trained.items():
+        other = name.removeprefix(f"{PAPER}_") if name.startswith(PAPER) else f"{PAPER}_{name}"
+        row["other_schedule"] = other if (other, seed) in trained else ""
     table = pd.DataFrame(rows, columns=COLUMNS)
-    for column in ("schedule", "precision", "machine", "provenance", "note"):
+    for column in ("schedule", "precision", "machine", "other_schedule", "provenance"):
         table[column] = table[column].astype(object).fillna("")
+    table["note"] = pd.Series([[] for _ in rows], dtype=object)
     return table.astype(dict.fromkeys(WHOLE, "Int64"))
-
-
-LEAD = (
-    "Pearson's and Spearman's correlation on the validation parts, means over models. *Best pass*:"
-    " each model after its own best pass over rated rows, which is the one that predicts. *Common"
-    " pass*: the pass in which all models of a seed together are best; it owes less to the number"
-    " of passes that there are to choose from. Seconds are those of one core unless the footer says"
-    " otherwise, and of the last part of a run that was interrupted."
-)
-
-
-def markdown_table(table: pd.DataFrame) -> str:
-    """A row a set-up, means over its seeds; then, of what was trained by two schedules, the same
-    seeds of both side by side."""
-    there = table[table["seed"].notna()]
-    parts = [_rows(there)] if not there.empty else []
-    lacking = table.loc[table["seed"].isna(), "note"].tolist()
-    if lacking:
-        parts += [
-            "## Not run",
-            "\n".join(f"- {note.removeprefix('not run: ')}" for note in lacking),
-        ]
-    pairs = [name for name in table["name"].unique() if f"paper_{name}" in set(table["name"])]
-    for name in pairs:
-        own = there[there["name"].isin([name, f"paper_{name}"])]
-        both = own.groupby("seed").filter(lambda rows: len(rows) == 2)
-        if not both.empty:
-            parts += [f"## {name} by two schedules, the same seeds", _rows(both)]
-    return "\n\n".join(parts)
-
-
-def _rows(table: pd.DataFrame) -> str:
-    lines = []
-    for name, own in table.groupby("name", sort=False):
-        first = own.iloc[0]
-        mean = own[[c for c in COLUMNS if c.startswith(("best", "dev", "common"))]].mean()
-        lines.append(
-            [
-                str(name),
-                f"{first['schedule']} ({first['pretrain']} + {first['train']} passes)",
-                f"{own['models'].sum()} ({len(own)})",
-                number(mean["best_pass"], 0),
-                f"{number(mean['dev_pearson'])} / {number(mean['dev_spearman'])}",
-                number(mean["common_pass"], 0),
-                f"{number(mean['common_pearson'])} / {number(mean['common_spearman'])}",
-                number(first["seconds"], 0),
-                str(first["provenance"]),
-            ]
-        )
-    header = ["data", "schedule", "models (seeds)", "best pass", "there: Pearson / Spearman"]
-    header += ["common pass", "there: Pearson / Spearman", "seconds", "provenance"]
-    return markdown(header, lines)

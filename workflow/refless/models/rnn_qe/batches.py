@@ -22,13 +22,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from refless.data.ratings import read_table
 from refless.errors import FormatError
 
 Array = np.ndarray
@@ -63,31 +61,18 @@ class Instances:
                 raise FormatError(f"no instance is of part {name!r}")
 
     @classmethod
-    def read(cls, path: str | Path) -> Instances:
-        """Read a table with the columns `COLUMNS`, as `refless.models.rnn_qe.data` makes it.
+    def of(cls, table: pd.DataFrame) -> Instances:
+        """From a table with the columns `COLUMNS`; tokens are separated by blanks.
 
         Raises
         ------
-        FormatError : no such table, an unknown part, a rating outside 1..6, nothing to train on.
+        FormatError : an unknown part, a rating outside 1..6, nothing to train on.
         """
-        table = read_table(path, COLUMNS)
-        for row, (part, rating) in enumerate(
-            zip(table["part"], table["rating"], strict=True), start=2
-        ):
+        for row, part, rating in table[["id", "part", "rating"]].itertuples(index=False):
             if part not in PARTS:
-                raise FormatError(
-                    f"unknown part {part!r}", path=path, line=row, remedy=f"one of {PARTS}"
-                )
+                raise FormatError(f"{row}: unknown part {part!r}", remedy=f"one of {PARTS}")
             if not LOWEST <= rating <= HIGHEST:
-                raise FormatError(f"rating {rating} is not in 1..6", path=path, line=row)
-        try:
-            return cls.of(table)
-        except FormatError as error:
-            raise FormatError(error.message, path=path) from error
-
-    @classmethod
-    def of(cls, table: pd.DataFrame) -> Instances:
-        """From a table with the columns `COLUMNS`; tokens are separated by blanks."""
+                raise FormatError(f"{row}: rating {rating} is not in 1..6")
         return cls(
             table["id"].tolist(),
             table["part"].tolist(),

@@ -1,7 +1,8 @@
 """Training data of the six set-ups: rated outputs, and human references and errors on top.
 
-Stage: prediction (data of RNN-QE). In: rated outputs of NEM, human references of BAGEL, SFRest and
-SFHot. Out: for each split a table of `COLUMNS`, one row an instance:
+Stage: prediction (data of RNN-QE). In: rated outputs of one data set, human references of others;
+the column ``dataset`` of an output names the data set that has its references. Out: for each split
+a table of `COLUMNS`, one row an instance:
 
 ======  ==========================================================================================
 id      the rated output's; of a synthetic row ``<why>:<source row>:e<errors>``, why being
@@ -17,8 +18,9 @@ rating  1..6
 
 Set-ups, each with all of the one before it, where the paper's text and its numbers differ
 (``synthesise``): 1 the rated training outputs alone; 2 errors in them; 3 human references of
-their MRs; 4 the training parts of SFRest and SFHot; 5 references of the test items; 6 all parts of
-the source sets. Every text that is added comes five times: as it is, and with 1 to 4 errors.
+their MRs; 4 the training parts of the source sets that have parts; 5 references of the test items;
+6 all parts of the source sets. Every text that is added comes five times: as it is, and with 1 to 4
+errors.
 
 What gives the sizes that the paper prints, and stands in the code that the authors published
 (github.com/tuetschek/ratpred, July 2017) but not in the text: in cross-validation, outputs and
@@ -33,18 +35,16 @@ Source: Dušek, Novikova & Rieser (2017), sections 3.1, 3.3 and 4.
 from __future__ import annotations
 
 import hashlib
-import re
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from refless.data.ratings import read_table
 from refless.errors import SettingError
 from refless.models.rnn_qe.delex import delexicalise
+from refless.models.rnn_qe.names import APART, CONFIGURATIONS, CROSS, CURVE, NAME, SETUPS
 from refless.models.rnn_qe.synthesis import BEST, distort, lowered
 
 Array = np.ndarray
@@ -52,17 +52,37 @@ Array = np.ndarray
 COLUMNS = ["id", "part", "origin", "errors", "mr", "text", "rating"]
 RATED_COLUMNS = ["id", "dataset", "system", "context", "text", "mr_key", "median_quality"]
 REFERENCE_COLUMNS = ["id", "task", "context", "text_nem", "mr_key"]
-SETUPS = (1, 2, 3, 4, 5, 6)
-CONFIGURATIONS = (1, 2, 3)
 SYNTHESISE = ("first_part", "all_parts")
 ERRORS = 4
 FOLDS = 5
-APART = "apart"
-CURVE = "curve"
-REFERENCE_TASKS = ("bagel", "sfrest", "sfhot")
-# The test sets of tables 4 and 5: experiment -> column of the rated outputs and its value.
-CROSS = {"cross_domain": ("dataset", "sfhot"), "cross_system": ("system", "LOLS")}
 IN_SET_TRAIN, IN_SET_DEV = 100, 100
+
+
+@dataclass(frozen=True)
+class DataSettings:
+    """What decides the training data, besides texts and ratings.
+
+    seed : of the folds and of the synthetic errors
+    synthesise : one of `SYNTHESISE`
+    domain, system : values of the columns ``dataset`` and ``system``, which tables 4 and 5 test on
+    """
+
+    seed: int
+    synthesise: str
+    domain: str
+    system: str
+
+    def in_set(self, experiment: str) -> tuple[str, str]:
+        """Column and value of the outputs that table 4 (``cross_domain``) or 5 tests on.
+
+        Raises
+        ------
+        SettingError : an unknown experiment.
+        """
+        columns = dict(zip(CROSS, (("dataset", self.domain), ("system", self.system)), strict=True))
+        if experiment not in columns:
+            raise SettingError(f"no experiment {experiment!r}; choose one of {', '.join(CROSS)}")
+        return columns[experiment]
 
 
 @dataclass(frozen=True)
@@ -83,7 +103,7 @@ class Texts:
     """What the splits are made of, delexicalised.
 
     rated : `RATED_COLUMNS`, and mr and words (see `delexicalise`)
-    references : `REFERENCE_COLUMNS` and ``part`` (train, valid or test; empty for BAGEL), mr, words
+    references : `REFERENCE_COLUMNS` and ``part`` (train, valid, test or empty), mr, words
     """
 
     rated: pd.DataFrame
@@ -202,7 +222,9 @@ def _even(n: int, parts: int) -> list[int]:
     return [n * (i + 1) // parts - n * i // parts for i in range(parts)]
 
 
-def cross_split(rated: pd.DataFrame, experiment: str, configuration: int, seed: int) -> Split:
+def cross_split(
+    rated: pd.DataFrame, experiment: str, configuration: int, settings: DataSettings
+) -> Split:
     """Tables 4 and 5: which rows train, validate and test under one configuration.
 
     Of the shuffled in-set, 100 rows may train, 100 validate, and the rest tests, in each
@@ -215,15 +237,13 @@ def cross_split(rated: pd.DataFrame, experiment: str, configuration: int, seed: 
     ------
     SettingError : an unknown experiment or configuration; an in-set without a test part.
     """
-    if experiment not in CROSS:
-        raise SettingError(f"no experiment {experiment!r}; choose one of {', '.join(CROSS)}")
+    column, value = settings.in_set(experiment)
     if configuration not in CONFIGURATIONS:
         raise SettingError(f"no configuration {configuration}; choose 1, 2 or 3")
-    column, value = CROSS[experiment]
     inside = (rated[column] == value).to_numpy()
     if inside.sum() <= IN_SET_TRAIN + IN_SET_DEV:
         raise SettingError(f"{inside.sum()} outputs with {column} {value} are too few to test on")
-    groups = shuffled_groups(rated, seed)
+    groups = shuffled_groups(rated, settings.seed)
     own = [rows[inside[rows]] for rows in groups if inside[rows].any()]
     train, dev, test = cut(own, [IN_SET_TRAIN, IN_SET_DEV, int(inside.sum())])
     held = set(np.concatenate([dev, test]).tolist())
@@ -354,26 +374,7 @@ def own_references(texts: Texts, split: Split, setup: int, synthesise: str = "fi
     return float((test["dataset"] + "\n" + test["mr_key"]).isin(known).mean())
 
 
-# ---- files ---------------------------------------------------------------------------------------
-
-
-def read_texts(directory: str | Path) -> Texts:
-    """Rated outputs and human references from the tidy tables of four tasks, delexicalised.
-
-    Raises
-    ------
-    FormatError : a table is missing or broken.
-    """
-    directory = Path(directory)
-    rated = read_table(directory / "nem" / "texts.csv", RATED_COLUMNS)
-    references = [
-        read_table(directory / task / "texts.csv", REFERENCE_COLUMNS) for task in REFERENCE_TASKS
-    ]
-    for table in references:
-        if "part" not in table:  # BAGEL has none
-            table["part"] = ""
-    columns = [*REFERENCE_COLUMNS, "part"]
-    return Texts.of(rated, pd.concat([table[columns] for table in references], ignore_index=True))
+# ---- by name -------------------------------------------------------------------------------------
 
 
 def apart(rated: pd.DataFrame) -> pd.DataFrame:
@@ -403,40 +404,34 @@ def smaller(splits: Sequence[Split], size: int, subset: int, seed: int) -> list[
     ]
 
 
-def splits_of(
-    rated: pd.DataFrame, name: str, seed: int, synthesise: str, subsets: int
-) -> list[Split]:
+def splits_of(rated: pd.DataFrame, name: str, settings: DataSettings, subsets: int) -> list[Split]:
     """The splits behind a name (see `tables`): five folds, or one split of tables 4 and 5; of a
     learning curve five folds for each subset."""
     prefix = name.rpartition("setup")[0].rstrip("_")
+    seed, synthesise = settings.seed, settings.synthesise
     if prefix in ("", APART):
         return cross_validation(apart(rated) if prefix else rated, seed, synthesise)
     experiment, _, number = prefix.rpartition("_")
     if experiment != CURVE:
-        return [cross_split(rated, experiment, int(number), seed)]
+        return [cross_split(rated, experiment, int(number), settings)]
     folds = cross_validation(rated, seed, synthesise)
     return [s for subset in range(subsets) for s in smaller(folds, int(number), subset, seed)]
 
 
-def share(rated: pd.DataFrame, name: str, seed: int, synthesise: str) -> float:
+def share(rated: pd.DataFrame, name: str, settings: DataSettings) -> float:
     """Of the rated training rows that there are, those that a learning curve's data keep; else 1.
 
     A trainer makes its batches smaller by it, so that a pass has as many steps as with all rows.
     """
     if not name.startswith(CURVE):
         return 1.0
-    whole = min(len(split.train) for split in cross_validation(rated, seed, synthesise))
+    folds = cross_validation(rated, settings.seed, settings.synthesise)
+    whole = min(len(split.train) for split in folds)
     return int(name.split("_")[1]) / whole
 
 
-NAME = re.compile(
-    rf"(({APART}|{CURVE}_[1-9]\d*|({'|'.join(CROSS)})_[{CONFIGURATIONS[0]}-{CONFIGURATIONS[-1]}])_)?"
-    rf"setup[{SETUPS[0]}-{SETUPS[-1]}]"
-)
-
-
 def tables(
-    texts: Texts, name: str, seed: int, synthesise: str = "first_part", subsets: int = 1
+    texts: Texts, name: str, settings: DataSettings, subsets: int = 1
 ) -> Iterator[pd.DataFrame]:
     """`instances` of each fold, in order.
 
@@ -457,9 +452,9 @@ def tables(
             remedy="write setup1, apart_setup1, curve_100_setup1 or cross_domain_1_setup1, or with"
             " other numbers",
         )
-    for split in splits_of(texts.rated, name, seed, synthesise, subsets):
+    for split in splits_of(texts.rated, name, settings, subsets):
         own = without_held(texts, split) if name.startswith(APART) else texts
-        yield instances(own, split, int(name[-1]), seed, synthesise)
+        yield instances(own, split, int(name[-1]), settings.seed, settings.synthesise)
 
 
 def without_held(texts: Texts, split: Split) -> Texts:

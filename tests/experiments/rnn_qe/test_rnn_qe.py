@@ -1,0 +1,357 @@
+"""RNN-QE's tables: cells, and tables on numbers written here, then the published metrics."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from refless.experiments.rnn_qe.counts import count_notes, table1, table2
+from refless.experiments.rnn_qe.data_size import TABLE_COLUMNS, all_curves, draw, trained_curve
+from refless.experiments.rnn_qe.outputs import (
+    METRICS,
+    OWN,
+    PREDICTORS,
+    SCALE,
+    Context,
+    Neighbors,
+    counts,
+    learning_curve,
+    outputs,
+    own_shares,
+    to_scale,
+)
+from refless.experiments.rnn_qe.stored import PREDICTION_COLUMNS
+from refless.experiments.rnn_qe.tables import (
+    Bootstrap,
+    Given,
+    Predictor,
+    cells,
+    compared,
+    given,
+    metric_on_scale,
+    table,
+    trained,
+)
+from refless.models.rnn_qe.data import cross_validation
+from refless.models.rnn_qe.names import CROSS
+from refless.report.catalogue import catalogue
+from refless.report.published import read_published
+from refless.report.tables import join_reasons
+from refless.statistics import draw_weights, williams
+from refless.store.signed import Signed
+from tests.models.rnn_qe.test_data import SETTINGS, small_texts
+
+PUBLISHED = Path(__file__).parents[3] / "resources/published"
+BOOTSTRAP = Bootstrap(200, 1)
+TWO = {"bleu": ("bleu.char", 0.08), "rouge": ("rouge_l.stem", 0.06)}
+KERNELS = {"bleu": "bleu.char", "rouge": "rouge_l.stem", "meteor": "meteor.nltk35"}
+NEIGHBORS = Neighbors(TWO, 5, 0.66, [0.2, 0.5, 0.8], 3)
+AT_HAND = [name for name in OWN if not name.startswith("meteor")]
+NUMBERS = {"cross_validation": 3, "cross_domain": 4, "cross_system": 5}
+
+
+def published(number: int) -> pd.DataFrame:
+    keys = ["system"] if number == 1 else ["setup"]
+    return read_published(PUBLISHED / f"rnn_qe_table{number}.csv", keys)
+
+
+# ---- numbers of the outputs ----------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def numbers() -> pd.DataFrame:
+    texts = small_texts()
+    generator = np.random.default_rng(0)
+    metrics = pd.DataFrame({name: generator.random(500) for name in METRICS.values()})
+    metrics["CIDEr"] *= 10
+    return outputs(texts, metrics, Context.of(texts, NEIGHBORS), SETTINGS)
+
+
+def test_predictions_are_brought_to_the_scale() -> None:
+    raw = np.array([4.3, 4.2, 9.0, -1.0, np.nan])
+    assert to_scale(raw).tolist() == [4.5, 4.0, 6.0, 1.0, 4.5]
+
+
+def test_each_output_is_tested_once_and_own_models_see_other_folds(numbers: pd.DataFrame) -> None:
+    assert numbers["fold"].value_counts().between(90, 110).all()
+    for name in CROSS:
+        assert set(numbers[name]) == {"", "train", "dev", "test"}
+    assert {c.split(":")[1] for c in numbers.columns if ":" in c} == set(AT_HAND)
+    tested = numbers["cross_domain"] == "test"
+    column = numbers["cross_domain_2:bleu_neighbors:dev"]
+    assert column[~tested].isna().all()
+
+
+def test_a_model_never_uses_the_ratings_of_what_it_predicts() -> None:
+    """With other ratings in the test part, its predictions stay the same."""
+    texts = small_texts()
+    context = Context.of(texts, NEIGHBORS)
+    split = cross_validation(texts.rated, 1)[2]
+    rating = context.rating.copy()
+    rating[split.test] = 1.0
+    blind = replace(context, rating=rating)
+    for (model, _), predict in PREDICTORS.items():
+        if model not in AT_HAND:
+            continue
+        np.testing.assert_array_equal(predict(context, split), predict(blind, split))
+
+
+def test_the_learning_curve_ends_at_the_whole(numbers: pd.DataFrame) -> None:
+    texts = small_texts()
+    context = Context.of(texts, NEIGHBORS)
+    folds = cross_validation(texts.rated, 1)
+    curve = learning_curve(context, {"dev": folds}, [50, 5000], 2, 1)
+    assert curve.groupby("size").size().tolist() == [8, 4]
+    last = curve[(curve["subset"] == 0) & (curve["size"] > 50)].set_index("model")
+    raw = numbers["cross_validation:bleu_neighbors:dev"].to_numpy()
+    expected = stats.pearsonr(to_scale(raw), numbers["rating"])[0]
+    assert last.loc["bleu_neighbors", "pearson"] == pytest.approx(expected)
+
+
+# ---- cells ---------------------------------------------------------------------------------------
+
+
+def test_metrics_are_cut_to_the_half_point_below() -> None:
+    values = np.array([0.0, 0.05, 0.19, 0.5, 1.0])
+    assert metric_on_scale(values, 1.0).tolist() == [1.0, 1.0, 1.5, 3.5, 6.0]
+    assert metric_on_scale(values * 10, 10.0, nearest=True).tolist() == [1.0, 1.0, 2.0, 3.5, 6.0]
+
+
+def test_a_row_is_the_mean_of_its_seeds() -> None:
+    generator = np.random.default_rng(0)
+    truth = generator.choice(SCALE, 300)
+    seeds = [np.clip(truth + generator.choice([-2, -1, 0, 1], 300), 1, 6) for _ in range(3)]
+    row = cells(Predictor("1", "", seeds), truth, draw_weights(300, 500, 0))
+    each = [stats.spearmanr(seed, truth)[0] for seed in seeds]
+    assert row["spearman"] == pytest.approx(np.mean(each))
+    assert row["spearman_sd"] == pytest.approx(np.std(each, ddof=1))
+    assert row["spearman_low"] < row["spearman"] < row["spearman_high"]
+    assert row["mae_high"] - row["mae_low"] < 0.4
+    assert (row["seeds"], row["n"]) == (3, 300)
+
+
+def test_williams_is_one_sided_and_knows_the_direction() -> None:
+    generator = np.random.default_rng(0)
+    truth = generator.choice(SCALE, 400)
+    good = Predictor("1", "", [np.clip(truth + generator.choice([-1, 0, 1], 400), 1, 6)])
+    poor = Predictor("bleu", "floor", [generator.choice(SCALE, 400)])
+    test = compared(good, poor, truth)[0]
+    r = [stats.pearsonr(p.by_seed[0], truth)[0] for p in (good, poor)]
+    r.append(stats.pearsonr(good.by_seed[0], poor.by_seed[0])[0])
+    t, p = williams(*r, 400)
+    assert test["t"] == pytest.approx(t)
+    assert test["p_value"] == pytest.approx(p / 2)
+    assert compared(poor, good, truth)[0]["p_value"] == pytest.approx(1 - p / 2)
+
+
+def predictions(ids: list[str], seeds: int = 5, part: str = "test") -> pd.DataFrame:
+    generator = np.random.default_rng(len(ids))
+    rows = pd.DataFrame({"id": ids * seeds, "seed": np.repeat(np.arange(seeds), len(ids))})
+    rows["prediction"] = generator.choice(SCALE, len(rows))
+    fixed = {"experiment": "cross_validation", "setup": 1, "fold": 0, "part": part}
+    return rows.assign(**fixed, raw=rows["prediction"])[PREDICTION_COLUMNS]
+
+
+def test_a_note_says_how_many_outputs_have_references_of_their_own_in_training() -> None:
+    made = predictions(["a", "b"])
+    some = trained(4, Given(made, own_references=0.817), ["a", "b"])
+    assert "of 82% of test outputs a human reference is trained on" in some.notes[0]
+    none = trained(3, Given(made, own_references=0.0), ["a", "b"])
+    assert (none.notes, none.own_references) == ([], 0.0)
+    assert trained(5, Given(made, own_references=1.0), ["a", "b"]).notes == []
+
+
+def test_predictions_are_given_with_their_training_and_their_shares() -> None:
+    about = {
+        "provenance": "shipped",
+        "of": {"name": "cross_domain_2_setup5"},
+        "settings": {"schedule": {"train": 16}},
+        "facts": {"machine": "one; two", "seconds": 1234.5},
+    }
+    made = {"cross_domain_2_setup5": Signed(predictions(["a"]), about)}
+    found, lines = given(made, counts(small_texts(), SETTINGS), "first_part")
+    own = found["cross_domain_2_setup5"]
+    assert own.notes == ["trained otherwise than in the paper: train 16 for 500"]
+    assert (own.provenance, own.own_references) == ("shipped", pytest.approx(1))
+    assert lines == ["predictions of cross_domain_2_setup5: shipped, one; two, at least 1,234 s"]
+
+
+def test_shares_are_read_from_the_counts(numbers: pd.DataFrame) -> None:
+    counted = counts(small_texts(), SETTINGS)
+    shares = own_shares(counted, "first_part")
+    assert len(shares) == 7 * 6
+    assert shares["cross_validation", 1] == shares["cross_domain_2", 2] == 0
+    for setup in (5, 6):
+        assert shares["cross_validation", setup] == pytest.approx(1)
+    assert 0 <= counted["cross"]["cross_system_1"]["seen"] <= 1
+
+
+def test_seeds_that_miss_an_output_do_not_count() -> None:
+    made = predictions(["a", "b", "c"])
+    whole = trained(1, Given(made), ["a", "b", "c"])
+    assert (len(whole.by_seed), whole.notes) == (5, [])
+    part = trained(1, Given(made.iloc[:-1]), ["a", "b", "c"])
+    assert len(part.by_seed) == 4
+    assert part.notes == ["4 of 5 seeds have predictions of all outputs"]
+    assert trained(1, Given(made), ["a", "b", "d"]).by_seed == []
+    assert trained(1, Given(predictions(["a"], part="dev")), ["a"]).by_seed == []
+
+
+# ---- tables --------------------------------------------------------------------------------------
+
+
+def test_table_3_has_every_row_and_says_what_is_missing(numbers: pd.DataFrame) -> None:
+    ids = numbers["id"].tolist()
+    made = {
+        "setup1": Given(predictions(ids)),
+        "apart_setup1": Given(predictions(ids), "shipped"),
+        "paper_setup1": Given(predictions(ids, seeds=1), "shipped"),
+    }
+    found, tests = table("cross_validation", numbers, made, published(3), KERNELS, BOOTSTRAP)
+    missing = [
+        {"of": {"name": "setup2"}, "code": "not_trained", "sentence": "not run; yet", "remedy": ""},
+        {"of": {"kernel": "meteor.nltk35"}, "code": "no", "sentence": "no WordNet", "remedy": ""},
+    ]
+    joined = join_reasons(found, missing, catalogue()["rnn_qe_table3"].match)
+    rows = joined.set_index(["setup", "reading"])
+    # a reason may hold a semicolon: it is one reason all the same
+    assert rows.loc[("2", ""), "note"] == ["not available: not run; yet"]
+    assert rows.loc[("2", ""), "reason"] == "not_trained"
+    assert rows.loc[("3", ""), "note"] == []
+    for name in ("meteor_neighbors", "meteor_neighbors_mr"):
+        own = rows.loc[name]
+        assert own.index.tolist() == ["tau", "dev"]
+        assert own["note"].tolist() == [["not available: no WordNet"]] * 2
+        assert own["pearson"].isna().all()
+    assert rows.loc[("1", ""), "paper_pearson"] == "0.273"
+    assert rows.loc[("1", "apart"), "paper_pearson"] == ""
+    assert rows.loc[("1", "apart"), "provenance"] == "shipped"
+    assert "both sides" in rows.loc[("1", "apart"), "note"][1]
+    assert rows.loc[("rouge_neighbors", "dev"), "pearson"] > -1
+    assert rows.loc[("1", "paper"), "paper_pearson"] == "0.273"
+    assert "the paper's schedule" in rows.loc[("1", "paper"), "note"][0]
+    # against the same seed of set-up 1, not against the mean of all five
+    own = tests[(tests["reading"] == "paper") & (tests["against"] == "1")].iloc[0]
+    seed = made["setup1"].table.query("seed == 0")["prediction"].to_numpy()
+    expected = stats.pearsonr(seed, numbers["rating"])[0]
+    assert own["against_value"] == pytest.approx(expected)
+    assert own["provenance"] == "shipped"
+    assert rows.loc[("1", "paper"), "p_better_than_setup_1"] == pytest.approx(own["p_value"])
+    assert np.isnan(rows.loc[("1", ""), "p_better_than_setup_1"])
+    assert 0 < rows.loc[("1", ""), "p_better_than_metrics"] <= 1
+    assert not set(published(3)["setup"]) - set(found["setup"])
+    assert set(tests["against"]) == {*METRICS, "1"}
+
+
+def test_why_a_value_differs_is_said_only_where_it_does(numbers: pd.DataFrame) -> None:
+    paper = published(3).replace({"mae": {"1.013": ""}, "rmse": {"1.233": ""}})
+    first, _ = table("cross_validation", numbers, {}, paper, KERNELS, BOOTSTRAP)
+    constant = first[first["setup"] == "constant"].iloc[0]
+    assert "medians" in constant["note"][0]
+    paper.loc[paper["setup"] == "constant", "mae"] = f"{constant['mae']:.3f}"
+    again, _ = table("cross_validation", numbers, {}, paper, KERNELS, BOOTSTRAP)
+    constant = again[again["setup"] == "constant"].iloc[0]
+    assert (constant["agreement"], constant["note"]) == ("equal", [])
+
+
+@pytest.mark.parametrize("experiment", CROSS)
+def test_tables_4_and_5_compare_with_configuration_1(
+    numbers: pd.DataFrame, experiment: str
+) -> None:
+    ids = numbers.loc[numbers[experiment] == "test", "id"].tolist()
+    paper = published(NUMBERS[experiment])
+    made = {f"{experiment}_{n}_setup1": Given(predictions(ids)) for n in (1, 3)}
+    found, tests = table(experiment, numbers, made, paper, KERNELS, BOOTSTRAP)
+    rows = found.set_index(["setup", "reading", "configuration"])
+    assert rows.loc[("1", "", "3"), "p_better_than_configuration_1"] == 0.5  # the same numbers
+    assert np.isnan(rows.loc[("1", "", "1"), "p_better_than_configuration_1"])
+    assert (rows.loc[("1", "", "3"), "n"]) == len(ids)
+    assert "random rest" in rows.loc[("1", "", "3"), "note"][0]
+    assert rows.loc[("2", "", "3"), "training"] == f"{experiment}_3_setup2"
+    cells = found[found["paper_mae"] != ""].drop_duplicates(["setup", "configuration"])
+    assert len(paper) == len(cells)
+    assert set(tests["configuration"]) == {"1", "2", "3"}
+
+
+@pytest.mark.parametrize("experiment", NUMBERS)
+def test_without_numbers_each_published_row_says_why(experiment: str) -> None:
+    paper = published(NUMBERS[experiment])
+    found, tests = table(experiment, None, {}, paper, KERNELS, BOOTSTRAP)
+    missing = [{"of": {}, "code": "raw_file_missing", "sentence": "no file", "remedy": "a; b"}]
+    joined = join_reasons(found, missing, {"name": "training"})
+    assert len(joined) == len(paper)
+    assert all(note == ["not available: no file; a; b"] for note in joined["note"])
+    assert tests.empty
+
+
+def test_tables_1_and_2_count(numbers: pd.DataFrame) -> None:
+    datasets = ["bagel", "sfrest", "sfhot"]
+    counted = counts(small_texts(), SETTINGS)
+    first = table1(counted, published(1), datasets).set_index("system")
+    assert first.loc["total", "total"] == 500
+    assert first.loc["total", "sfhot"] == (numbers["dataset"] == "sfhot").sum()
+    assert len(count_notes(counted)) == 4
+    second = table2(counted, published(2))
+    rows = second.set_index(["synthesise", "setup"])
+    assert rows.loc[("all_parts", "2"), "training_instances"] == pytest.approx(6 * 300, abs=1)
+    assert rows["training_instances_fewest"].le(rows["training_instances_most"]).all()
+    # two reasons are two notes
+    assert len(rows.loc[("first_part", "4"), "note"]) == 2
+    for empty in (table1(None, published(1), datasets), table2(None, published(2))):
+        assert set(empty["provenance"]) == {""}
+        assert all(note == [] for note in empty["note"])
+
+
+def test_a_data_set_and_a_system_that_the_paper_has_not_get_a_column_and_a_row() -> None:
+    counted = {"ratings": {"mine": {"own": 3}}}
+    found = table1(counted, published(1), ["own"]).set_index("system")
+    assert found.index.tolist() == ["LOLS", "RNNLG", "TGen", "mine", "total"]
+    assert found["own"].tolist() == [0, 0, 0, 3, 3]
+
+
+# ---- the figure ----------------------------------------------------------------------------------
+
+
+def test_a_curve_counts_the_folds_of_a_subset_together() -> None:
+    outputs = pd.DataFrame({"id": list("abcdef"), "rating": [1.0, 2, 3, 4, 5, 6]})
+    rows = [
+        (fold, "test", name, value)
+        for fold, name, value in zip(
+            [0, 1, 2, 3, 4, 4], "abcdef", [1.0, 2, 3, 4, 5, 6], strict=True
+        )
+    ]
+    rows += [(fold + 5, part, name, 7 - value) for fold, part, name, value in rows]
+    rows += [(0, "dev", "b", 6.0)]
+    made = pd.DataFrame(rows, columns=["fold", "part", "id", "prediction"])
+    found = trained_curve(outputs, {50: made})
+    assert found[["model", "size", "subset"]].to_numpy().tolist() == [
+        ["rnn_qe", 50, 0],
+        ["rnn_qe", 50, 1],
+    ]
+    assert found["pearson"].tolist() == pytest.approx([1, -1])
+    assert found["mae"].tolist() == [0, 3]
+    assert trained_curve(outputs, {}).empty
+
+
+def test_the_whole_is_set_up_1_of_table_3(numbers: pd.DataFrame) -> None:
+    curve = pd.DataFrame(
+        [("bleu_neighbors", "dev", 300, 0, 0.3, 0.2)],
+        columns=["model", "reading", "size", "subset", "pearson", "spearman"],
+    )
+    cells = [("1", "", 0.4, 0.5, "0.273", "0.260"), ("2", "", 0.1, 0.1, "0.3", "0.3")]
+    third = pd.DataFrame(cells, columns=TABLE_COLUMNS)
+    found, paper = all_curves(curve, numbers, {}, third)
+    whole = found[found["model"] == "rnn_qe"].iloc[0]
+    assert (whole["size"], whole["pearson"], whole["spearman"]) == (300, 0.4, 0.5)
+    assert paper == {"pearson": 0.273, "spearman": 0.26}
+
+
+def test_without_numbers_the_figure_says_why() -> None:
+    missing = [{"sentence": "the raw file is missing", "remedy": "place it"}]
+    drawn = draw(None, None, [], "", {}, missing)
+    assert drawn.axes[0].texts[0].get_text() == ("not available: the raw file is missing; place it")

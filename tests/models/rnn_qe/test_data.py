@@ -1,0 +1,412 @@
+"""Training data of RNN-QE: delexicalisation, errors, folds and set-ups on data written here."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from refless.data.sources import bagel, mr, nem, rnnlg
+from refless.errors import FormatError, SettingError
+from refless.models.rnn_qe.data import (
+    COLUMNS,
+    ERRORS,
+    SYNTHESISE,
+    DataSettings,
+    Texts,
+    apart,
+    cross_split,
+    cross_validation,
+    cut,
+    instances,
+    matches,
+    own_references,
+    share,
+    sizes,
+    tables,
+)
+from refless.models.rnn_qe.delex import delexicalise, tokens
+from refless.models.rnn_qe.names import (
+    APART,
+    CROSS,
+    EXPERIMENTS,
+    NAME,
+    READINGS,
+    SETUPS,
+    names,
+)
+from refless.models.rnn_qe.synthesis import UNTOUCHED, distort, lowered
+
+# ---- delexicalisation ----------------------------------------------------------------------------
+
+
+def test_values_of_the_mr_become_placeholders_and_others_stay() -> None:
+    meaning = "inform(name='the old mill',food=chinese,kids_allowed=yes,near=none)"
+    triples, text = delexicalise(meaning, "The Old Mill serves Chinese food, not Thai.")
+    assert (
+        triples == "inform name X-name inform food X-food inform kidsallowed yes inform near none"
+    )
+    assert text == "X-name serves X-food food , not thai ."
+
+
+@pytest.mark.parametrize(
+    ("meaning", "triples"),
+    [
+        ("goodbye()", "goodbye <none> <none>"),
+        ("?request(area)", "request area <none>"),
+        ("inform(food=dont_care)", "inform food dontcare"),
+        ("confirm(internet='yes or no')", "confirm internet yes confirm internet no"),
+    ],
+)
+def test_triples_without_values(meaning: str, triples: str) -> None:
+    assert delexicalise(meaning, "well")[0] == triples
+
+
+def test_longer_values_go_first_and_spelling_may_differ() -> None:
+    meaning = "inform(name='mill',area='city centre',addr='3 mill st',near='city')"
+    _, text = delexicalise(meaning, "mill at 3 mill street, citycentre, near the city")
+    assert text == "X-name at X-addr , X-area , near the X-near"
+
+
+def test_a_shared_value_goes_to_its_slots_in_turn() -> None:
+    _, text = delexicalise("inform(name='X',area='X')", "x is in x, yes x")
+    assert text == "X-name is in X-area , yes X-area"
+
+
+def test_a_value_inside_a_word_is_none() -> None:
+    assert (
+        delexicalise("inform(food=thai)", "thailand, thai-style")[1] == "thailand , X-food - style"
+    )
+
+
+def test_an_mr_that_is_none_is_refused() -> None:
+    with pytest.raises(FormatError, match="no meaning representation"):
+        delexicalise("hello", "hello")
+
+
+def test_tokens_are_words_numbers_and_marks() -> None:
+    assert tokens("I'm at 10.50, OK?") == ["i'm", "at", "10.50", ",", "ok", "?"]
+
+
+# ---- errors --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rating", "left"),
+    [
+        (6, [6, 4, 3, 2, 1]),
+        (5.5, [5.5, 4, 3, 2, 1]),
+        (5, [5, 4, 3, 2, 1]),
+        (2.5, [2.5, 1.5, 1, 1, 1]),
+    ],
+)
+def test_each_error_costs_a_point(rating: float, left: list[float]) -> None:
+    assert [lowered(rating, errors) for errors in range(5)] == left
+
+
+def test_errors_spare_articles_marks_and_the_last_word() -> None:
+    for seed in range(300):
+        generator = np.random.default_rng(seed)
+        made = distort(["the", "old", "mill", "."], 1, ["boat"], generator)
+        kept = [word for word in made if word in UNTOUCHED]
+        assert kept == ["the", "."]
+        assert made != ["the", "old", "mill", "."]
+        assert distort(["mill"], 4, ["boat"], generator)
+
+
+def test_where_there_is_nothing_else_marks_change() -> None:
+    made = {tuple(distort(["."], 1, ["boat"], np.random.default_rng(n))) for n in range(50)}
+    assert made == {(".", "."), ("boat", "."), ("boat",)}
+
+
+def test_every_kind_of_error_happens_equally_often() -> None:
+    generator = np.random.default_rng(1)
+    start = ["mill", "river", "bridge"]
+    kinds = {"shorter": 0, "replaced": 0, "new": 0, "again": 0}
+    for _ in range(2000):
+        made = distort(start, 1, ["boat"], generator)
+        if len(made) == 2:
+            kinds["shorter"] += 1
+        elif len(made) == 3:
+            kinds["replaced"] += 1
+        else:
+            kinds["new" if "boat" in made else "again"] += 1
+    assert all(abs(kinds[kind] - 400) < 80 for kind in ("shorter", "replaced", "new"))
+    assert abs(kinds["again"] - 800) < 100
+
+
+# ---- names ---------------------------------------------------------------------------------------
+
+
+def test_every_name_is_one_that_data_can_be_made_for() -> None:
+    made = {experiment: names(experiment, [50, 800]) for experiment in (*EXPERIMENTS, *READINGS)}
+    assert [len(own) for own in made.values()] == [6, 18, 18, 2, 6, 6]
+    for own in made.values():
+        assert all(NAME.fullmatch(name.removeprefix("paper_")) for name in own), own
+    assert made["curve"] == ["curve_50_setup1", "curve_800_setup1"]
+
+
+# ---- splits and set-ups --------------------------------------------------------------------------
+
+
+SETTINGS = DataSettings(1, "first_part", "sfhot", "LOLS")
+
+
+def small_texts(n: int = 500, seed: int = 3) -> Texts:
+    """Rated outputs and references of a few MRs; some rows repeat the MR and the text."""
+    generator = np.random.default_rng(seed)
+    rows = []
+    for i in range(n):
+        dataset = ["bagel", "sfrest", "sfhot"][i % 3 if i < n // 2 else 2]
+        meaning = f"inform(name='place {generator.integers(8)}',area='{dataset}')"
+        text = f"place is in {dataset} {generator.choice(['now', 'then', 'ever'])}"
+        rows.append(
+            {
+                "id": f"nem:{i:04d}",
+                "dataset": dataset,
+                "system": ["LOLS", "RNNLG"][i % 2],
+                "context": meaning,
+                "text": f"{text} {generator.integers(12)}",
+                "mr_key": mr.key(meaning),
+                "median_quality": generator.integers(2, 13) / 2,
+            }
+        )
+    references = []
+    for dataset in ("bagel", "sfrest", "sfhot"):
+        for j in range(20):
+            meaning = f"inform(name='place {j % 10}';area='{dataset}')"
+            references.append(
+                {
+                    "id": f"{dataset}:{j:04d}",
+                    "task": dataset,
+                    "context": meaning,
+                    "text_nem": f"this is place {j % 10} of {dataset} {j // 18}.",
+                    "mr_key": mr.key(meaning),
+                    "part": "" if dataset == "bagel" else ["train", "test"][j % 2],
+                }
+            )
+    return Texts.of(pd.DataFrame(rows), pd.DataFrame(references))
+
+
+def test_parts_are_as_large_as_asked_and_groups_stay_whole() -> None:
+    groups = [np.arange(i, i + 1 + i % 3) for i in range(0, 300, 3)]
+    parts = cut(groups, [50, 50, 50])
+    assert np.concatenate(parts).tolist() == np.concatenate(groups).tolist()
+    ends = np.cumsum([len(part) for part in parts])
+    assert 50 <= ends[0] < 53
+    assert 100 <= ends[1] < 103
+    assert [len(part) for part in cut(groups[:1], [5, 5])] == [1, 0]
+
+
+@pytest.mark.parametrize("synthesise", SYNTHESISE)
+def test_folds_share_the_outputs_and_leak_nothing(synthesise: str) -> None:
+    rated = small_texts().rated
+    key = rated["mr_key"] + rated["text"]
+    assert key.duplicated().any()  # else this shows nothing
+    folds = cross_validation(rated, 1, synthesise)
+    assert sorted(np.concatenate([fold.test for fold in folds]).tolist()) == list(range(500))
+    for fold in folds:
+        rows = np.concatenate([fold.train, fold.dev, fold.test])
+        assert sorted(rows.tolist()) == list(range(500))
+        sides = [set(key.iloc[part]) for part in (fold.train, fold.dev, fold.test)]
+        for a, b in ((0, 1), (0, 2), (1, 2)):
+            assert not sides[a] & sides[b]
+        assert set(fold.source) <= set(fold.train)
+        assert len(fold.source) == pytest.approx(300 if synthesise == "all_parts" else 100, abs=6)
+    other = cross_validation(rated, 2, synthesise)
+    assert set(folds[0].test.tolist()) != set(other[0].test.tolist())
+
+
+def test_harder_folds_leak_nothing_delexicalised() -> None:
+    rated = small_texts().rated
+    key = rated["mr"] + "\n" + rated["words"]
+    for fold in cross_validation(apart(rated), 1):
+        assert not set(key.iloc[fold.train]) & set(key.iloc[fold.test])
+
+
+@pytest.mark.parametrize("setup", [3, 4, 5, 6])
+def test_harder_folds_train_on_no_reference_that_is_a_test_output(setup: int) -> None:
+    for fold in tables(small_texts(), f"{APART}_setup{setup}", SETTINGS):
+        key = fold["mr"] + "\n" + fold["text"]
+        whole = fold["part"].isin(["train", "pretrain"]) & (fold["errors"] == 0)
+        assert not set(key[whole]) & set(key[fold["part"].isin(["dev", "test"])])
+
+
+@pytest.mark.parametrize("experiment", CROSS)
+def test_tables_4_and_5_test_the_same_rest_and_leak_nothing(experiment: str) -> None:
+    rated = small_texts().rated
+    column, value = SETTINGS.in_set(experiment)
+    inside = (rated[column] == value).to_numpy()
+    key = rated["mr_key"] + rated["text"]
+    splits = [
+        cross_split(rated, experiment, configuration, SETTINGS) for configuration in (1, 2, 3)
+    ]
+    assert inside[splits[0].test].all()
+    assert all(np.array_equal(splits[0].test, split.test) for split in splits)
+    assert np.array_equal(splits[0].dev, splits[2].dev)
+    assert len(splits[0].train) == pytest.approx(100, abs=8)
+    assert len(splits[0].test) == pytest.approx(inside.sum() - 200, abs=8)
+    assert inside[splits[0].train].all()
+    assert not inside[np.concatenate([splits[1].train, splits[1].dev])].any()
+    assert set(splits[0].train) < set(splits[2].train)
+    for split in splits:
+        held = set(key.iloc[split.test]) | set(key.iloc[split.dev])
+        assert not set(key.iloc[split.train]) & held
+        assert not set(key.iloc[split.dev]) & set(key.iloc[split.test])
+
+
+@pytest.mark.parametrize("synthesise", SYNTHESISE)
+@pytest.mark.parametrize("setup", SETUPS)
+def test_instances_are_what_their_sizes_say(setup: int, synthesise: str) -> None:
+    texts = small_texts()
+    split = cross_validation(texts.rated, 1, synthesise)[0]
+    table = instances(texts, split, setup, 1, synthesise)
+    assert list(table.columns) == COLUMNS
+    assert table["id"].is_unique
+    counted = sizes(texts, split, setup, synthesise)
+    pretrain = table[table["part"] == "pretrain"]
+    kinds = pretrain["id"].str.split(":").str[0].value_counts().to_dict()
+    assert {k: counted[f"from_{k}"] for k in ("output", "reference", "source")} == {
+        k: kinds.get(k, 0) for k in ("output", "reference", "source")
+    }
+    assert (counted["rated"], counted["dev"], counted["test"]) == tuple(
+        (table["part"] == part).sum() for part in ("train", "dev", "test")
+    )
+    if setup > 1:
+        each = pretrain["errors"].value_counts()
+        assert set(each.index) == set(range(ERRORS + 1))
+        assert each.min() == each.max()
+    # errors are never made in what tests or validates
+    outputs = pretrain[pretrain["origin"] == "system"]["id"].str.extract(r"output:(.*):e\d")[0]
+    assert set(outputs) <= set(texts.rated["id"].iloc[split.train])
+    human = pretrain[(pretrain["origin"] == "human") & (pretrain["errors"] == 0)]
+    assert set(human["rating"]) <= {6.0}
+
+
+def test_set_up_3_has_references_of_training_mrs_alone() -> None:
+    texts = small_texts()
+    split = cross_validation(texts.rated, 1)[0]
+    table = instances(texts, split, 3, 1)
+    used = table.loc[table["id"].str.startswith("reference:"), "id"].str[len("reference:") : -3]
+    keys = texts.references.set_index("id")["mr_key"]
+    assert set(keys[used.unique()]) <= set(texts.rated["mr_key"].iloc[split.source])
+
+
+def test_own_references_are_counted_by_what_is_trained_on() -> None:
+    texts = small_texts()
+    split = cross_validation(texts.rated, 1)[0]
+    keys = texts.references.set_index("id")[["task", "mr_key"]]
+    for setup in SETUPS:
+        table = instances(texts, split, setup, 1)
+        synthetic = table.loc[table["part"] == "pretrain", "id"].str.split(":e").str[0]
+        ids = synthetic[synthetic.str.match("reference:|source:")].str.split(":", n=1).str[1]
+        trained = {tuple(pair) for pair in keys.loc[ids.unique()].to_numpy().tolist()}
+        test = texts.rated.iloc[split.test][["dataset", "mr_key"]].to_numpy().tolist()
+        expected = np.mean([tuple(pair) in trained for pair in test])
+        assert own_references(texts, split, setup) == pytest.approx(expected)
+    assert own_references(texts, split, 1) == 0
+    assert own_references(texts, split, 5) > own_references(texts, split, 4)
+
+
+def test_the_same_seed_gives_the_same_rows_and_another_seed_others() -> None:
+    texts = small_texts()
+    split = cross_validation(texts.rated, 1)[0]
+    once, again = (instances(texts, split, 4, 5) for _ in range(2))
+    pd.testing.assert_frame_equal(once, again)
+    assert (instances(texts, split, 4, 6)["text"] != once["text"]).any()
+
+
+def test_every_name_makes_its_tables() -> None:
+    texts = small_texts()
+    assert len(list(tables(texts, "setup1", SETTINGS))) == 5
+    assert len(list(tables(texts, "apart_setup2", SETTINGS))) == 5
+    assert len(list(tables(texts, "cross_domain_2_setup3", SETTINGS))) == 1
+    assert len(list(tables(texts, "curve_20_setup1", SETTINGS, subsets=2))) == 10
+
+
+def test_a_learning_curve_has_fewer_rows_that_train_and_tests_the_same() -> None:
+    texts = small_texts()
+    whole = list(tables(texts, "setup1", SETTINGS))
+    cut = list(tables(texts, "curve_20_setup1", SETTINGS, subsets=2))
+    for number, table in enumerate(cut):
+        own = whole[number % 5]
+        for part in ("dev", "test"):
+            assert set(table.loc[table["part"] == part, "id"]) == set(
+                own.loc[own["part"] == part, "id"]
+            )
+        train = set(table.loc[table["part"] == "train", "id"])
+        assert len(train) == 20
+        assert train < set(own.loc[own["part"] == "train", "id"])
+    assert set(cut[0]["id"]) != set(cut[5]["id"])
+    fewest = min((table["part"] == "train").sum() for table in whole)
+    assert share(texts.rated, "curve_20_setup1", SETTINGS) == 20 / fewest
+    assert share(texts.rated, "cross_domain_2_setup3", SETTINGS) == 1
+    with pytest.raises(SettingError, match="has"):
+        list(tables(texts, f"curve_{fewest + 1}_setup1", SETTINGS))
+
+
+def test_other_texts_or_ratings_have_another_sum() -> None:
+    texts = small_texts()
+    assert texts.digest() == small_texts().digest()
+    for table, column in (("rated", "text"), ("rated", "median_quality"), ("references", "mr_key")):
+        changed = getattr(texts, table).copy()
+        changed.loc[3, column] = changed.loc[0, column] if column != "median_quality" else 5.75
+        assert replace(texts, **{table: changed}).digest() != texts.digest(), column
+
+
+def test_wrong_settings_are_named() -> None:
+    texts = small_texts()
+    split = cross_validation(texts.rated, 1)[0]
+    with pytest.raises(SettingError, match="no set-up 7"):
+        instances(texts, split, 7, 1)
+    with pytest.raises(SettingError, match="synthesise"):
+        cross_validation(texts.rated, 1, "some")
+    with pytest.raises(SettingError, match="setup9"):
+        next(tables(texts, "setup9", SETTINGS))
+    with pytest.raises(SettingError, match="cross_planet"):
+        cross_split(texts.rated, "cross_planet", 1, SETTINGS)
+    with pytest.raises(SettingError, match="too few"):
+        cross_split(texts.rated.iloc[:300], "cross_domain", 1, SETTINGS)
+
+
+# ---- the real data -------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def real() -> Texts:
+    root = Path(os.environ.get("REFLESS_MIRROR") or "/nowhere")
+    if not (root / "nem/emnlp_data_medians.csv").is_file():
+        pytest.skip("needs the real data: set REFLESS_MIRROR to a directory that has it")
+    references = [bagel.load(root / "bagel/ACL10-inform-training.txt").texts.assign(part="")]
+    for task, directory in (("sfrest", "restaurant"), ("sfhot", "hotel")):
+        parts = {p: root / "rnnlg" / directory / f"{p}.json" for p in ("train", "valid", "test")}
+        references.append(rnnlg.load(task, **parts).texts)
+    rated = nem.load(root / "nem/emnlp_data_medians.csv").texts
+    return Texts.of(rated, pd.concat(references, ignore_index=True))
+
+
+def test_every_rated_output_finds_a_reference(real: Texts) -> None:
+    found = matches(real).set_index("dataset")
+    assert found["outputs"].to_dict() == {"bagel": 404, "sfhot": 875, "sfrest": 1181}
+    assert (found["matched"] == found["outputs"]).all()
+
+
+def test_sizes_come_out_as_published_but_for_the_references(real: Texts) -> None:
+    """Set-ups 1 and 2 to one row; the others lack what our references lack, and nothing else."""
+    published = {1: 1476, 2: 3937, 3: 13442, 4: 45137, 5: 57372, 6: 80522}
+    split = cross_validation(real.rated, 2017)[0]
+    kinds = ("rated", "from_output", "from_reference", "from_source")
+    ours = {setup: sizes(real, split, setup) for setup in SETUPS}
+    total = {setup: sum(ours[setup][kind] for kind in kinds) for setup in SETUPS}
+    assert abs(total[1] - published[1]) <= 1
+    assert abs(total[2] - published[2]) <= 1
+    # 1 for the uneven folds; 5 x (1,901 or 4,348 references); 5 x 2 rows of its training parts
+    for setup, references, rows in ((3, 1901, 0), (4, 1901, 10), (5, 4348, 10), (6, 4348, 0)):
+        assert (
+            total[setup] - ours[setup]["from_reference"] + 1 + 5 * references + rows
+            == (published[setup])
+        )
