@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from refless.report.benchmarks import readme as benchmark_tables
 
 from refless.errors import FormatError, ReflessError
 from refless.experiments.bleu_neighbors.table1 import KEYS
+from refless.report.benchmarks import readme as benchmark_tables
 from refless.report.published import number, with_interval
 from refless.report.tables import grid
 from refless.store.files import read_json, whole_file

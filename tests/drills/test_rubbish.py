@@ -152,7 +152,9 @@ class Raw:
         out = self.out / malformed / self.task
         files = {name: str(path) for name, path in self.files.items()}
         options = self.entry.get("options", {})
-        normalize(self.task, self.entry["loader"], files, options, malformed, out, ROOT / "resources")
+        normalize(
+            self.task, self.entry["loader"], files, options, malformed, out, ROOT / "resources"
+        )
         return read_task(out).texts
 
     @property

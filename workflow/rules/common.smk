@@ -465,3 +465,45 @@ def training(name):
         "schedule": schedule,
         "models": folds * subsets * len(seeds),
     }
+
+
+# ---- ΔBLEU -----------------------------------------------------------------------------------
+
+PREDICTOR = SETTINGS.delta_bleu.predictor
+# Those that ΔBLEU is compared with, as an estimate: the published kernel of each model.
+PREDICTOR_KERNELS = [NEIGHBORS.models[name].kernels[0] for name in PREDICTOR.models]
+
+
+def unit_settings(task):
+    """What decides the numbers of table 2 and figure 2 of ΔBLEU, of one data set."""
+    own = SETTINGS.delta_bleu
+    return {
+        **SETTINGS.experiment(task, "delta_bleu").model_dump(),
+        "assignments": own.assignments,
+        "figure_assignments": own.figure_assignments,
+        "draws": own.bootstrap.draws,
+        "figure_draws": own.bootstrap.figure_draws,
+        "times": own.bootstrap.assignments,
+        "seeds": own.seeds,
+        "thresholds": own.thresholds,
+        "orders": own.orders,
+    }
+
+
+def predictor_settings(task):
+    """What decides the estimates by ΔBLEU; computed ones do without kernels that are not there."""
+    lost = set()
+    if PLAN.origin(f"results/delta_bleu/{task}/predictor.csv") == "computed":
+        lost = {one["of"]["kernel"] for one in PLAN.lacking(PREDICTOR_KERNELS)}
+    return {
+        "kernels": {k: SETTINGS.taus()[k] for k in PREDICTOR_KERNELS if k not in lost},
+        "min_neighbors": NEIGHBORS.min_neighbors,
+        "max_share": NEIGHBORS.max_share,
+        **PREDICTOR.bootstrap.model_dump(),
+    }
+
+
+def predictor_references(wildcards):
+    """The folders of the data sets whose human references are used."""
+    own = SETTINGS.experiment(wildcards.task, "delta_bleu_predictor")
+    return expand("results/ratings/{task}", task=own.references)

@@ -7,10 +7,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from refless.data import sources
 from refless.data.ratings import RatedTexts
 from refless.data.raw_files import read_sources, verify
 from refless.data.task import write_task
+from refless.errors import SettingError
 from refless.store.files import file_sum, whole_file
 
 log = logging.getLogger(__name__)
@@ -30,15 +33,7 @@ def read_raw(
     -------
     The data, and name of a raw file -> its SHA-256.
     """
-    resources = Path(resources)
-    known = read_sources(resources / "sources.csv", resources / "sources_members.csv")
-    sums = {}
-    for path in map(Path, files.values()):
-        below = resources / "data"
-        own = not path.is_relative_to(below)
-        sums[path.name] = (
-            file_sum(path) if own else verify(path, known[path.relative_to(below).as_posix()])
-        )
+    sums = _verified(files, Path(resources))
     data = sources.load(loader, task, files, options)
     if malformed == "error":
         data.require_clean()
@@ -75,3 +70,46 @@ def normalize(
         partial.write_text("".join(f"{p}\n" for p in data.problems), encoding="utf-8")
     write_task(task, data, out, sums, {"loader": loader, **options})
     log.info("%s: %d rated texts, %d ratings", task, len(data.texts), len(data.ratings))
+
+
+def read_gold(
+    loader: str, files: Mapping[str, str], resources: str | Path = "resources"
+) -> pd.DataFrame:
+    """The unrated gold references in raw files, each verified right before.
+
+    Parameters
+    ----------
+    loader, files, resources : as in `normalize`; the loader's module has a function ``gold`` that
+        takes the files by name
+
+    Returns
+    -------
+    Columns ``context_id`` and ``text``.
+
+    Raises
+    ------
+    SettingError : the loader knows of no gold references.
+    SourceError, FormatError : as in `normalize`.
+    """
+    module = sources.module(loader)
+    if not hasattr(module, "gold"):
+        raise SettingError(
+            f"`gold: true`, but the loader {loader} reads no gold references",
+            remedy="set `gold: false` under `delta_bleu` of this data set",
+        )
+    _verified(files, Path(resources))
+    gold: pd.DataFrame = module.gold(**files)
+    return gold
+
+
+def _verified(files: Mapping[str, str], resources: Path) -> dict[str, str]:
+    """Sums of raw files by their names, after a check of those that the table of sources has."""
+    known = read_sources(resources / "sources.csv", resources / "sources_members.csv")
+    below = resources / "data"
+    sums = {}
+    for path in map(Path, files.values()):
+        own = not path.is_relative_to(below)
+        sums[path.name] = (
+            file_sum(path) if own else verify(path, known[path.relative_to(below).as_posix()])
+        )
+    return sums
