@@ -18,6 +18,7 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+from refless.scripting import run
 
 from benchmarks.common import add_data, machine, parser, responses, timed, write
 from refless.experiments.delta_bleu.dialogues import (
@@ -32,7 +33,6 @@ from refless.experiments.delta_bleu.dialogues import (
 from refless.experiments.delta_bleu.units import observations, plain_pool
 from refless.models.delta_bleu import Statistics, corpus_delta_bleu, scores
 from refless.report.benchmarks import peer_table
-from refless.scripting import run
 
 log = logging.getLogger(__name__)
 

@@ -32,6 +32,7 @@ from typing import Any
 
 import numba
 import numpy as np
+from refless.scripting import run
 
 from benchmarks.common import (
     add_data,
@@ -46,7 +47,6 @@ from benchmarks.common import (
 from refless.errors import KernelError
 from refless.kernels import kernel, neighbor_sums
 from refless.report.benchmarks import readme
-from refless.scripting import run
 
 log = logging.getLogger(__name__)
 

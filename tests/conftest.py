@@ -1,4 +1,4 @@
-"""Projects in which Snakemake can run without touching the checkout, and the two that are shared."""
+"""Projects in which Snakemake runs without touching the checkout, and the two that are shared."""
 
 from __future__ import annotations
 

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from refless.store.kernel_files import gather_kernel, read_kernel, shard_rows, write_kernel
 
 from refless import kernels
 from refless.errors import FormatError, OutputError, SettingError, StaleError
 from refless.kernels import text_sum
 from refless.store.files import partial_path, read_json, whole_file, write_json
-from refless.store.kernel_files import gather_kernel, read_kernel, shard_rows, write_kernel
 
 
 def names(directory: Path) -> list[str]:

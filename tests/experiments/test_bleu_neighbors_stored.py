@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from refless.store.kernel_files import gather_kernel, read_kernel, write_arrays, write_kernel
 
 from refless.errors import FormatError, SettingError, StaleError
 from refless.experiments.bleu_neighbors.leave_one_out import (
@@ -23,7 +24,6 @@ from refless.experiments.bleu_neighbors.stored import (
     streamed_sums,
 )
 from refless.kernels import kernel, signature, text_sum
-from refless.store.kernel_files import gather_kernel, read_kernel, write_arrays, write_kernel
 from tests.experiments.test_bleu_neighbors import made_up
 from tests.workflow.small_data import sentences
 

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from refless.store.signed_tables import read_numbers, write_numbers
 from scipy import stats
 
 from refless.data.sources import load
@@ -75,7 +76,6 @@ from refless.kernels import code_signature, kernel, matches_code
 from refless.models.delta_bleu import corpus_bleu, corpus_delta_bleu, sentence_bleu
 from refless.report import figures
 from refless.report.published import read_published
-from refless.store.signed_tables import read_numbers, write_numbers
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = sorted((ROOT / "resources/shipped").glob("*/delta_bleu/*.csv"))

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from refless.store.signed_tables import read_numbers
 
 from refless.report.published import read_published
-from refless.store.signed_tables import read_numbers
 from tests.conftest import ROOT, Project, small_project
 from tests.workflow import small_data
 

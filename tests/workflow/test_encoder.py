@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from refless.store.kernel_files import read_kernel
+from refless.store.numbers import read_numbers
 
 from refless.kernels import kernel
 from refless.store.files import read_texts
-from refless.store.kernel_files import read_kernel
-from refless.store.numbers import read_numbers
 from tests.conftest import Project, copy_project, small_project
 from tests.kernels.test_bertscore import TORCH, bert_folder, fake_model
 from tests.serving import serving

@@ -9,14 +9,14 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from refless.store.kernel_files import read_arrays, read_kernel
+from refless.store.signed_tables import read_numbers, require_texts
 
 from refless.data.ratings import RATING_COLUMNS, TEXT_COLUMNS, read_table, read_task
 from refless.experiments.bleu_neighbors.leave_one_out import read_truths
 from refless.experiments.bleu_neighbors.stored import read_predictions
 from refless.kernels import matches_code
 from refless.store import numbers
-from refless.store.kernel_files import read_arrays, read_kernel
-from refless.store.signed_tables import read_numbers, require_texts
 from tests.conftest import ROOT, Project, copy_project
 
 SHIPPED = sorted((ROOT / "resources/shipped").glob("*/kernels/*.npz"))

@@ -16,8 +16,8 @@ from typing import Any
 
 COMPUTED, SHIPPED, ABSENT = "computed", "shipped", "absent"
 TRAINED = "rnn_qe:"
-"""Before the name of a training of RNN-QE, where `Facts.kernels` says why it does not run; alone, why
-nothing of RNN-QE can be had."""
+"""Before the name of a training of RNN-QE, where `Facts.kernels` says why it does not run; alone,
+why nothing of RNN-QE can be had."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ rule score_delta_bleu:
             f"results/ratings/{{task}}/{name}.csv" for name in ("texts", "ratings")
         ],
         gold=lambda wildcards: (
-            list(raw_files(wildcards).values())
+            list(raw_files(wildcards.task).values())
             if unit_settings(wildcards.task)["gold"]
             else []
         ),

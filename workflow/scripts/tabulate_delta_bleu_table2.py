@@ -1,4 +1,4 @@
-"""Table 2 of ΔBLEU on every data set, with the tests of metrics against each other. Stage: table."""
+"""Table 2 of ΔBLEU on every data set, with tests of metrics against each other. Stage: table."""
 
 from pathlib import Path
 

@@ -1,6 +1,6 @@
 """Figures of what goes beyond the BLEU Neighbors paper: the ablation, and the Pareto fronts.
 
-Stage: figure. In: the two tables. Out: matplotlib figures, in the style of `refless.report.figures`.
+Stage: figure. In: the two tables. Out: matplotlib figures in the style of `figures`.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from refless.store.files import file_sum, read_json, whole_file, write_json
 from refless.store.tables import read_table, write_table
 
 NOTES = " | "
-"""Between two notes in one cell of the CSV. Nothing is ever split at it: in memory they are lists."""
+"""Between two notes in one cell of the CSV. Nothing is split at it: in memory they are lists."""
 DECISIVE = ("numpy", "scipy", "pandas", "numba")
 
 

@@ -80,7 +80,8 @@ def write(path: str | Path, content: Any, about: Mapping[str, Any]) -> None:
         arrays = {name: np.ascontiguousarray(array) for name, array in content.items()}
         record["content"] = _arrays_sum(arrays)
         buffer = io.BytesIO()
-        np.savez_compressed(buffer, about=_sealed(record), **arrays)
+        members: dict[str, Any] = {"about": _sealed(record), **arrays}
+        np.savez_compressed(buffer, **members)
         body = buffer.getvalue()
     else:
         from refless.store.tables import table_text
@@ -149,8 +150,7 @@ def record_of(path: str | Path) -> dict[str, Any]:
             with np.load(path, allow_pickle=False) as stored:
                 line = str(stored["about"])
         else:
-            opened = gzip.open(path, "rb") if path.suffix == ".gz" else open(path, "rb")
-            with opened as handle:
+            with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as handle:
                 line = handle.readline().decode().removeprefix(MARK)
         return _unsealed(line)
     except Exception as error:

@@ -1,7 +1,7 @@
 """HUSE of the batches of BLEU Neighbors, with human and with predicted quality.
 
-Stage: prediction and cell -> table. In: a task whose ratings say of which item they are; predictions
-of its texts. Out: what HUSE needs of each item (numbers without text); a row a batch, a model of it
+Stage: prediction and cell -> table. In: a task whose ratings say of which item they are;
+predictions of its texts. Out: what HUSE needs of each item (numbers without text); a row a batch, a model of it
 and a source of quality, with bootstrap intervals.
 
 HUSE's own code counts the rated items as they were sent out (200 in the summarization batch), so
@@ -59,7 +59,7 @@ def huse_items(texts: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame:
     lacking = [column for column in NEEDED if column not in ratings]
     if lacking:
         raise FormatError(
-            f"the ratings of {texts['task'].iloc[0]} have no {', '.join(lacking)}, which HUSE needs",
+            f"the ratings of {texts['task'].iloc[0]} have no {', '.join(lacking)}: HUSE needs it",
             remedy="take `huse` out of the data set's `experiments`",
         )
     words = {

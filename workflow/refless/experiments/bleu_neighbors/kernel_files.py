@@ -2,7 +2,7 @@
 
 Stage: kernel. In: a task, a kernel. Out: a signed file of kind ``kernel`` (the matrix) or ``sums``
 (``<reading>.counts``, ``<reading>.sums``: number of neighbors of each candidate, and the sum of
-their points). Sums hang on tau and on the ratings, which a matrix does not, and are signed with both.
+their points). Sums hang on tau and on the ratings, which a matrix does not; both are signed.
 """
 
 from __future__ import annotations

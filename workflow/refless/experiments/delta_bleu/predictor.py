@@ -357,7 +357,7 @@ def write_predictor(
 
     Parameters
     ----------
-    task : its texts have the column ``context_id``; or, with references, ``dataset`` (which of them)
+    task : its texts have the column ``context_id``; or, with references, ``dataset`` (which one)
         and ``mr_key``
     references : data sets with the columns ``mr_key`` and ``text_nem``
     settings : arguments of `predictor_numbers`, as the readers will ask for them

@@ -1,7 +1,7 @@
 """ΔBLEU as an estimate of quality, beside kernels and BLEU Neighbors: the table.
 
-Stage: cell -> table. In: the files by `refless.experiments.delta_bleu.predictor`. Out: a row a model
-on each data set, then ΔBLEU against BLEU Neighbors.
+Stage: cell -> table. In: the files by `refless.experiments.delta_bleu.predictor`. Out: a row a
+model on each data set, then ΔBLEU against BLEU Neighbors.
 """
 
 from __future__ import annotations

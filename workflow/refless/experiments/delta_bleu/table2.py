@@ -39,7 +39,7 @@ _WHOLE = ("order", "gold", "seeds", "n", "unit", "pairs", "contexts", "assignmen
 
 @dataclass(frozen=True)
 class Units:
-    """What one data set's rows are made of: tables by `write_units`, and the record of the first."""
+    """What one data set's rows are made of: tables by `write_units`, the record of the first."""
 
     rows: pd.DataFrame
     tests: pd.DataFrame

@@ -1,6 +1,6 @@
 """Table 2 and figure 2 of the ΔBLEU paper: units of contexts, and rank correlations over them.
 
-Stage: cell. In: rated responses, and statistics of each (`refless.experiments.delta_bleu.dialogues`).
+Stage: cell. In: rated responses, and statistics of each (see `dialogues`).
 Out: how well differences between metrics' scores follow differences between human ratings, with
 intervals, and tests of metrics against each other; two signed files.
 
