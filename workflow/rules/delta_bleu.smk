@@ -28,7 +28,7 @@ rule score_delta_bleu:
     params:
         settings=lambda wildcards: unit_settings(wildcards.task),
         loader=lambda wildcards: SETTINGS.data[wildcards.task].loader,
-        files=raw_files,
+        files=lambda wildcards: raw_files(wildcards.task),
         code=lambda wildcards: code(
             "score_delta_bleu.py",
             f"data/sources/{SETTINGS.data[wildcards.task].loader}.py",

@@ -1,4 +1,4 @@
-"""Compute a kernel of a data set's texts, or one shard of it, or gather its shards. Stage: kernel."""
+"""Compute a kernel of a data set's texts, or a shard of it, or gather its shards. Stage: kernel."""
 
 from pathlib import Path
 

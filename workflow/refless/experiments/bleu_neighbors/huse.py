@@ -1,8 +1,8 @@
 """HUSE of the batches of BLEU Neighbors, with human and with predicted quality.
 
 Stage: prediction and cell -> table. In: a task whose ratings say of which item they are;
-predictions of its texts. Out: what HUSE needs of each item (numbers without text); a row a batch, a model of it
-and a source of quality, with bootstrap intervals.
+predictions of its texts. Out: what HUSE needs of each item (numbers without text); one row a
+batch, a model of it and a source of quality, with bootstrap intervals.
 
 HUSE's own code counts the rated items as they were sent out (200 in the summarization batch), so
 this table does as well: an item's human quality comes from its own labels, its prediction from the
