@@ -46,7 +46,7 @@ ship: $(VENV)/core.done ## renew resources/shipped from results (needs the raw d
 
 docs: $(VENV)/core.done ## renew what is made: the README's tables, docs/settings.md
 	$(BIN)/snakemake --cores $(CORES) --quiet all -- bleu_neighbors_table1 rnn_qe_table3
-	$(BIN)/python -m refless.report.readme
+	$(BIN)/python docs/update_readme.py
 	$(BIN)/python -m refless.settings > docs/settings.md
 
 benchmark: $(VENV)/dev.done ## how fast kernels and ΔBLEU are here (BENCHMARK=--record: for the README)

@@ -1,35 +1,23 @@
-"""Copies of the project in which Snakemake can run without touching the checkout."""
+"""Projects in which Snakemake can run without touching the checkout, and the two that are shared."""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
-from tests.workflow import small_data, small_dialogues
+from tests.workflow import small_data
 
 ROOT = Path(__file__).parents[1]
-PARTS = ["Snakefile", "workflow", "config", "profiles", "envs", "resources"]
-
-
-# ΔBLEU on as few contexts as the small dialogues have, and without the data sets that are not among
-# them.
-DIALOGUES = [
-    ("dstc7: {unit: 100, units: [1, 2, 5, 10, 20, 50, 100]", "dstc7: {unit: 4, units: [1, 4]"),
-    (
-        "usr_topicalchat: {unit: 10, units: [1, 2, 3, 5, 10, 20]",
-        "usr_topicalchat: {unit: 4, units: [4]",
-    ),
-    ("    usr_personachat: {unit: 10, units: [1, 2, 3, 5, 10, 20], gold: false}\n", ""),
-    ("[dstc7, usr_topicalchat, usr_personachat, nem]", "[dstc7, usr_topicalchat, nem]"),
-    ("assignments: 1000", "assignments: 20"),
-]
+SMALL_CONFIG = ROOT / "tests/small/config.yaml"
 
 
 @dataclass
@@ -38,108 +26,158 @@ class Project:
 
     path: Path
     mirror: str = ""
+    environment: dict[str, str] = field(default_factory=dict)
 
-    def snakemake(self, *arguments: str, ok: bool = True, **environment: str) -> str:
-        """Run Snakemake in the copy; its whole output, or a failure that shows it."""
-        result = subprocess.run(
+    def start(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        """Run Snakemake in the copy, whatever comes of it."""
+        # No test is to download an encoder, wherever it runs, or to hear of a run around it.
+        inherited = {k: v for k, v in os.environ.items() if not k.startswith("REFLESS_")}
+        own = {"REFLESS_MIRROR": self.mirror, "HF_HUB_OFFLINE": "1", "NO_PROXY": "127.0.0.1"}
+        return subprocess.run(
             [sys.executable, "-m", "snakemake", "--cores", "2", *arguments],
             cwd=self.path,
-            # No test is to download an encoder, wherever it runs.
-            env={
-                **os.environ,
-                "REFLESS_MIRROR": self.mirror,
-                "HF_HUB_OFFLINE": "1",
-                **environment,
-            },
+            env={**inherited, **own, **self.environment, **environment},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL,
             text=True,
             check=False,
+            timeout=900,
         )
+
+    def snakemake(self, *arguments: str, ok: bool = True, **environment: str) -> str:
+        """Run Snakemake in the copy; its whole output, or a failure that shows it."""
+        result = self.start(*arguments, **environment)
         assert (result.returncode == 0) == ok, result.stdout
         return result.stdout
 
     def planned(self, *arguments: str, **environment: str) -> dict[str, int]:
-        """The jobs that a dry run plans, by rule, with their number."""
+        """The jobs that a dry run plans, by rule, with their number; the targets are left out."""
         output = self.snakemake("--dry-run", *arguments, **environment)
         table = output.rpartition("Job stats:")[2].split("total")[0] if "total" in output else ""
-        return {name: int(n) for name, n in re.findall(r"^(\w+)\s+(\d+)$", table, re.MULTILINE)}
+        found = {name: int(n) for name, n in re.findall(r"^(\w+)\s+(\d+)$", table, re.MULTILINE)}
+        return {name: n for name, n in found.items() if name not in arguments and name != "all"}
 
-    def touch(self, path: str) -> None:
-        """Make a file newer than everything that was built so far."""
-        os.utime(self.path / path)
+    def change(self, path: str, old: str, new: str) -> None:
+        """Replace the only place in a file where something stands."""
+        text = (self.path / path).read_text(encoding="utf-8")
+        assert text.count(old) == 1, (path, old, text.count(old))
+        (self.path / path).write_text(text.replace(old, new), encoding="utf-8")
+
+    def configure(self, old: str, new: str) -> None:
+        """Change the configuration: see `change`."""
+        self.change("config/config.yaml", old, new)
+
+    def own_modules(self) -> None:
+        """Put a copy of the modules in the place of the link, for a test that edits one."""
+        link = self.path / "workflow"
+        if link.is_symlink():
+            link.unlink()
+            ignore = shutil.ignore_patterns("__pycache__")
+            shutil.copytree(ROOT / "workflow", link, ignore=ignore)
+
+    def contents(self, leave_out: tuple[str, ...] = ()) -> dict[str, bytes]:
+        """All results by their path, but for what a run says of itself: when, where, how long."""
+        results = self.path / "results"
+        own_affairs = ("benchmarks", "logs", "run", "report.html", "shards", *leave_out)
+        return {
+            str(path.relative_to(self.path)): path.read_bytes()
+            for path in sorted(results.rglob("*"))
+            if path.is_file() and path.relative_to(results).parts[0] not in own_affairs
+        }
+
+    def copy(self, target: Path) -> Project:
+        """A copy with all results and what Snakemake remembers of them."""
+        shutil.copytree(self.path, target, symlinks=True)
+        return Project(target, self.mirror, self.environment)
 
 
 def copy_project(target: Path, mirror: str = "") -> Project:
-    """A copy of the checkout without results and raw data."""
+    """The checkout without results and raw data.
+
+    Code is linked, not copied: what numba compiles lies beside it and is compiled once.
+    """
     target.mkdir(parents=True)
-    for part in PARTS:
-        if (ROOT / part).is_dir():
-            ignore = shutil.ignore_patterns("__pycache__", "data")
-            shutil.copytree(ROOT / part, target / part, ignore=ignore)
-        else:
-            shutil.copy2(ROOT / part, target / part)
+    for part in ("Snakefile", "workflow", "envs", "profiles"):
+        (target / part).symlink_to(ROOT / part)
+    shutil.copytree(ROOT / "config", target / "config")
+    (target / "resources").mkdir()
+    for path in (ROOT / "resources").iterdir():
+        if path.is_file():
+            shutil.copy2(path, target / "resources")
+        elif path.name not in ("data", "trained", "manual"):
+            (target / "resources" / path.name).symlink_to(path)
     return Project(target, mirror)
 
 
 def small_project(base: Path) -> Project:
-    """A project with two HUSE batches, dialogues, essays and rated outputs of our own.
-
-    They lie behind a mirror of its own.
-
-    METEOR is left out, since it needs WordNet. BERTScore has an encoder of our own, which is
-    nowhere until a test puts it somewhere.
-    """
+    """A project with tests/small/config.yaml, behind a mirror of its own, and nothing shipped."""
     mirror = base / "mirror"
-    files = {
-        "huse/summarization_raw_outputs.csv": mirror / "huse/summarization_raw_outputs.csv",
-        "huse/reddit_results_reformatted.csv": mirror / "huse/reddit_results_reformatted.csv",
-    }
-    for seed, path in enumerate(files.values()):
-        small_data.write_huse_batch(path, items=60, seed=seed)
-    names = "train_rel_2.tsv", "public_leaderboard_rel_2.tsv", "public_leaderboard_solution.csv"
-    essays = {f"asap-sas/{name}": mirror / "asap-sas" / name for name in names}
-    small_data.write_essays(*essays.values())
-    files |= essays | small_dialogues.write_dialogues(mirror)
-    chat = mirror / "dstc7/dstc7-task2-human_eval.tgz"
-    small_data.write_dstc7(chat, contexts=24, seed=7)
-    files["dstc7/dstc7-task2-human_eval.tgz"] = chat
-    files |= {
-        str(path.relative_to(mirror)): path for path in small_data.write_rated_outputs(mirror)
-    }
     project = copy_project(base / "project", str(mirror))
-    small_data.register(project.path, files)
-    config = project.path / "config" / "config.yaml"
-    settings = config.read_text()
-    settings, changed = re.subn(r"(?m)^    meteor: .*\n", "", settings)
-    assert changed == 1
-    settings = settings.replace(", bleu.char.unclipped]", "]")
-    settings, changed = re.subn(
-        r"(?m)^      kernels: \[bertscore.*\n      taus: .*\n",
-        "      kernels: [bertscore.refless-tiny]\n      taus: {bertscore.refless-tiny: 0.9}\n",
-        settings,
-    )
-    assert changed == 1
-    settings = settings.replace(
-        "\nkernels: {}\n", "\nkernels: {bertscore.refless-tiny: {layer: 2}}\n"
-    )
-    settings = settings.replace("[bleu, rouge, meteor]", "[bleu, rouge]")
-    for old, new in DIALOGUES:
-        assert old in settings
-        settings = settings.replace(old, new)
-    settings = settings.replace("sizes: [50, 100, 200, 400, 800]", "sizes: [50, 100]")
-    settings = settings.replace("seeds: 5, device: cpu", "seeds: 1, device: cpu")
-    config.write_text(settings)
+    (project.path / "resources/shipped").unlink(missing_ok=True)
+    shutil.copy(SMALL_CONFIG, project.path / "config/config.yaml")
+    small_data.register(project.path, small_data.write_raw_files(mirror))
+    small_data.write_table(project.path / "mine.tsv")
+    return project
+
+
+def made_once(
+    factory: pytest.TempPathFactory, name: str, make: Callable[[Path], Project]
+) -> Project:
+    """A project that all workers of a run share: the first makes it, the others wait.
+
+    Raises
+    ------
+    AssertionError : it could not be made, here or by another worker.
+    """
+    base = factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        base = base.parent
+    made, failed = base / f"{name}.made", base / f"{name}.failed"
+    with open(base / f"{name}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert not failed.exists(), failed.read_text(encoding="utf-8")
+        if not made.exists():
+            try:
+                project = make(base / name)
+            except BaseException as error:
+                failed.write_text(f"{name} could not be made: {error}", encoding="utf-8")
+                raise
+            made.write_text(f"{project.path}\n{project.mirror}", encoding="utf-8")
+    path, _, mirror = made.read_text(encoding="utf-8").partition("\n")
+    return Project(Path(path), mirror)
+
+
+def _make_small(base: Path) -> Project:
+    project = small_project(base)
+    project.snakemake("all")
+    return project
+
+
+def _make_quick(base: Path) -> Project:
+    project = copy_project(base / "project")
+    project.snakemake("quickstart", "--config", "network=False")
     return project
 
 
 @pytest.fixture(scope="session")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A small project in which everything has been built once."""
-    project = small_project(tmp_path_factory.mktemp("small"))
-    project.snakemake("all")
-    return project
+    """A small project in which everything has been built once. Only to look at: all share it."""
+    return made_once(tmp_path_factory, "small", _make_small)
+
+
+@pytest.fixture(scope="session")
+def quick(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """The project after the quickstart, without data, mirror and network. Only to look at."""
+    if not any((ROOT / "resources/shipped").rglob("*.npz")):
+        pytest.skip("nothing is shipped: make ship")
+    return made_once(tmp_path_factory, "quick", _make_quick)
+
+
+@pytest.fixture
+def changed(small: Project, tmp_path: Path) -> Project:
+    """The small project in a copy that a test may change."""
+    return small.copy(tmp_path / "project")
 
 
 @pytest.fixture
@@ -157,16 +195,8 @@ def mirror() -> str:
     return place
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """How many drills (marker ``drill``) were tried and passed; a failed one lost something."""
-    ran = [
-        report
-        for outcome in ("passed", "failed", "error")
-        for report in terminalreporter.stats.get(outcome, [])
-        if "drill" in report.keywords and (report.when == "call" or outcome == "error")
-    ]
-    if ran:
-        passed = sum(report.passed for report in ran)
-        terminalreporter.write_line(
-            f"drills: {len(ran)} tried, {passed} passed, {len(ran) - passed} failed"
-        )
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A test on the real data is a slow one, and so is one that needs Slurm."""
+    for item in items:
+        if "mirror" in getattr(item, "fixturenames", ()) or item.get_closest_marker("slurm"):
+            item.add_marker(pytest.mark.slow)

@@ -89,6 +89,14 @@ def test_what_the_configuration_leaves_out_is_not_taken_either() -> None:
         assert "left_out" in {one["code"] for one in both.missing([here])}
 
 
+def test_what_no_data_set_takes_part_in_is_neither_computed_nor_taken() -> None:
+    path = "results/essays/estimates.csv"
+    for numbers in ("computed", "shipped"):
+        nobody = Plan(plan(numbers=numbers).facts, {path: Need()}, [path])
+        assert nobody.origin(path) == "absent"
+        assert [one["code"] for one in nobody.missing([path])] == ["no_data_set"]
+
+
 def test_facts_travel_as_one_line() -> None:
     facts = plan(left_out={"chat": ["bleu.word"]}).facts
     line = facts.to_json()

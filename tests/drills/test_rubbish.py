@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
 import io
 import json
 import re
@@ -12,7 +11,6 @@ import tarfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -20,13 +18,12 @@ import pandas as pd
 import pytest
 import yaml
 
-from refless.data.ratings import TEXT_COLUMNS, read_table
+from refless.data.normalize import normalize
+from refless.data.task import read_task
 from refless.errors import FormatError
 from refless.kernels import kernel
-from tests.conftest import ROOT, Project, small_project
+from tests.conftest import ROOT, SMALL_CONFIG, Project
 from tests.workflow import small_data
-
-pytestmark = pytest.mark.drill
 
 HOSTILE = [
     "=cmd()",
@@ -45,8 +42,8 @@ HOSTILE = [
 # ---- through the workflow ------------------------------------------------------------------------
 
 
-@pytest.mark.workflow
-def test_hostile_texts_come_through_and_reach_no_table(fresh: Project, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_hostile_texts_come_through_and_reach_no_table(fresh: Project) -> None:
     path = Path(fresh.mirror) / "huse/summarization_raw_outputs.csv"
     content = path.read_text(encoding="utf-8")
     for old, new in zip(small_data.sentences(60, 0), HOSTILE, strict=False):
@@ -54,36 +51,32 @@ def test_hostile_texts_come_through_and_reach_no_table(fresh: Project, tmp_path:
         content = content.replace(old, new)
     path.write_text(content, encoding="utf-8")
     small_data.register(fresh.path, {"huse/summarization_raw_outputs.csv": path})
-    fresh.snakemake("bleu_neighbors_section53", "results/tables/bleu_neighbors_section53.html")
-    texts = read_table(fresh.path / "results/ratings/huse_summarization/texts.csv", TEXT_COLUMNS)
+    fresh.snakemake("bleu_neighbors_table1")
+    texts = read_task(fresh.path / "results/ratings/huse_summarization").texts["text"]
     # as they are, but for blanks at the ends
-    assert {text.strip() for text in HOSTILE} <= set(texts["text"].str.strip())
-    neighbors = pd.read_csv(fresh.path / "results/neighbors/huse_summarization.csv")
-    assert neighbors["estimate"].dropna().between(0, 1).all()
+    assert {text.strip() for text in HOSTILE} <= set(texts.str.strip())
     for kind in ("neighbors", "tables"):
         for file in (fresh.path / "results" / kind).iterdir():
             written = file.read_text(encoding="utf-8")
             assert not any(text in written for text in HOSTILE if text not in ("NaN", "null"))
 
 
-@pytest.mark.workflow
 def test_no_text_leaves_the_ratings(small: Project) -> None:
     """Of any data set: what holds for ordinary texts holds for formulas and markup."""
     results = small.path / "results"
     texts: set[str] = set()
-    for path in results.glob("ratings/*/texts.csv"):
-        table = read_table(path, TEXT_COLUMNS)
+    for folder in results.glob("ratings/*"):
+        table = read_task(folder).texts
         texts |= {*table["text"], *table["context"]}
     texts = {text for text in texts if len(text) > 12}  # "set 3" is an essay's context
     assert len(texts) > 400
     # a text's words as a search finds them, whatever stands between
     wanted = re.compile("|".join(sorted(map(re.escape, texts), key=len, reverse=True)))
-    held = ("ratings", "logs", "benchmarks", "report.html")
     found = [
         str(path.relative_to(results))
         for path in results.rglob("*")
         if path.suffix in (".csv", ".md", ".html", ".json", ".svg", ".txt")
-        and path.relative_to(results).parts[0] not in held
+        and path.relative_to(results).parts[0] not in ("ratings", "logs", "benchmarks")
         and wanted.search(path.read_text(encoding="utf-8"))
     ]
     assert found == []
@@ -93,20 +86,11 @@ def test_no_text_leaves_the_ratings(small: Project) -> None:
 
 
 @pytest.fixture(scope="module")
-def sound(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A small project, of which the raw files and the configuration are read."""
-    return small_project(tmp_path_factory.mktemp("sound"))
-
-
-@pytest.fixture(scope="module")
-def script() -> ModuleType:
-    place = ROOT / "workflow/scripts/normalize_ratings.py"
-    spec = importlib.util.spec_from_file_location("normalize_ratings", place)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The raw files of the small project."""
+    mirror = tmp_path_factory.mktemp("sound")
+    small_data.write_raw_files(mirror)
+    return mirror
 
 
 # What is spoilt: the seventh row of a file, or the second utterance of BAGEL.
@@ -157,18 +141,26 @@ def nested(path: Path, change: Callable[[list[Any]], None] = lambda rows: None) 
 
 @dataclass
 class Raw:
-    """A task's raw files in a folder of their own, to be spoilt and loaded as a job loads them."""
+    """A data set's raw files in a folder of their own, to be spoilt and loaded as a job does."""
 
+    task: str
+    entry: dict[str, Any]
     files: dict[str, Path]
-    arguments: list[str]
     out: Path
-    script: ModuleType
 
     def load(self, malformed: str = "error") -> pd.DataFrame:
-        out = self.out / malformed
-        options = [*self.arguments, "--malformed", malformed, "--out", str(out)]
-        self.script.main(self.script.parser.parse_args(options))
-        return read_table(out / "texts.csv", TEXT_COLUMNS)
+        out = self.out / malformed / self.task
+        files = {name: str(path) for name, path in self.files.items()}
+        options = self.entry.get("options", {})
+        normalize(
+            self.task, self.entry["loader"], files, options, malformed, out, ROOT / "resources"
+        )
+        return read_task(out).texts
+
+    @property
+    def listed(self) -> str:
+        """What was left out."""
+        return (self.out / "skip" / self.task / "malformed.txt").read_text(encoding="utf-8")
 
     def change(self, file: str, change: Callable[[list[Any]], None]) -> str:
         """Change the rows of a file, or of a member of the archive; where errors place them."""
@@ -202,18 +194,16 @@ class Raw:
 
 
 @pytest.fixture
-def raw(sound: Project, script: ModuleType, tmp_path: Path) -> Callable[[str], Raw]:
+def raw(sound: Path, tmp_path: Path) -> Callable[[str], Raw]:
     def copied(task: str) -> Raw:
-        config = yaml.safe_load((sound.path / "config/config.yaml").read_text())["data"][task]
+        entry = yaml.safe_load(SMALL_CONFIG.read_text(encoding="utf-8"))["data"][task]
         files = {}
-        for name, path in config["files"].items():
+        for name, path in entry["files"].items():
             files[name] = tmp_path / Path(path).name
-            shutil.copy(Path(sound.mirror) / path, files[name])
+            shutil.copy(sound / path, files[name])
             if path.endswith(".json"):
                 nested(files[name])
-        given = [f"--file={name}={path}" for name, path in files.items()]
-        options = ["--options", json.dumps(config.get("options", {}))]
-        return Raw(files, [task, *given, *options], tmp_path / "out", script)
+        return Raw(task, entry, files, tmp_path / "out")
 
     return copied
 
@@ -274,8 +264,7 @@ def test_a_bad_row_is_named_and_can_be_left_out(
     assert "malformed_rows: skip" in told
     assert not data.out.exists()
     after = data.load("skip").set_index("id")
-    listed = (data.out / "skip/malformed.txt").read_text(encoding="utf-8")
-    assert listed.startswith(f"{place}: ") or f"\n{place}: " in listed
+    assert re.search(f"(?m)^{re.escape(place)}: ", data.listed)
     # At most one text is gone (four with a context), or lost one of its ratings.
     left = before.loc[before.index.isin(after.index)]
     assert list(after.index) == list(left.index)

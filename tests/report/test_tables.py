@@ -68,6 +68,12 @@ def published(tmp_path: Path, **more: Any) -> tuple[list[dict[str, str]], str, s
     return rows, texts[0], texts[1]
 
 
+def test_a_row_without_numbers_never_stands_without_a_reason(entry: Entry, tmp_path: Path) -> None:
+    tables.publish("one", table(), tmp_path, missing=MISSING[2:], facts={"draws": 7})
+    with open(tmp_path / "one.csv", newline="", encoding="utf-8") as handle:
+        assert "not available" in list(csv.DictReader(handle))[2]["note"]
+
+
 def test_rows_without_numbers_get_the_reasons_that_are_about_them(
     entry: Entry, tmp_path: Path
 ) -> None:
@@ -77,6 +83,13 @@ def test_rows_without_numbers_get_the_reasons_that_are_about_them(
     assert TRICKY in rows[2]["note"]
     assert "not this row" not in rows[2]["note"]
     assert "<i>" not in web
+
+
+def test_a_row_keeps_a_reason_of_its_own() -> None:
+    own = table().assign(reason=["", "", "quoted"])
+    found = tables.join_reasons(own, MISSING, {})
+    assert found["reason"].tolist() == ["", "", "quoted"]
+    assert found["note"][2] == []
 
 
 def test_reasons_are_whole_whatever_characters_they_hold(entry: Entry, tmp_path: Path) -> None:
@@ -102,6 +115,11 @@ def test_a_cell_has_interval_star_total_and_the_published_value(
     assert "| rouge | `rouge` | – [0.2] |  |" in page
     assert "With 7 draws." in page
     assert page.count("- made from x\n") == 1
+
+
+def test_a_bare_cell_has_the_value_alone() -> None:
+    row = table().to_dict("records")[0]
+    assert tables.cell(row, "rho", Column(digits=3, bare=True)) == "0.325"
 
 
 def test_the_record_tells_where_rows_came_from(entry: Entry, tmp_path: Path) -> None:

@@ -149,7 +149,7 @@ METRICS = [
 ]
 
 
-def write_rated_outputs(root: Path, seed: int = 0) -> list[Path]:
+def write_rated_outputs(root: Path, seed: int = 0) -> None:
     """NEM's file with 440 rated outputs, and the references of BAGEL, SFRest and SFHot for it.
 
     220 outputs each are of LOLS and about hotels, so that tables 4 and 5 have something to test on.
@@ -188,7 +188,6 @@ def write_rated_outputs(root: Path, seed: int = 0) -> list[Path]:
         '-> "[name+X]X []lies near [area+X]X";\n\n'
     )
     bagel.write_text(record, encoding="utf-8")
-    paths = [nem, bagel]
     for dataset, directory in (("SFRES", "restaurant"), ("SFHOT", "hotel")):
         told = sorted(set(meanings[dataset]))
         for part, verb in (("train", "stands in"), ("valid", "is at"), ("test", "is found in")):
@@ -199,8 +198,56 @@ def write_rated_outputs(root: Path, seed: int = 0) -> list[Path]:
                 for name, area in told
             ]
             path.write_text("# written for tests\n" + json.dumps(triples), encoding="utf-8")
-            paths.append(path)
-    return paths
+
+
+def write_usr(path: Path, contexts: int = 12) -> None:
+    """Dialogues in the format of USR: two humans and two systems, three annotators."""
+    generator = random.Random(2)
+    names = ["Original Ground Truth", "New Human Generated", "Argmax Decoding", "Nucleus"]
+    dialogues = []
+    for c in range(contexts):
+        responses = []
+        for name, text in zip(names, sentences(len(names), 50 + c), strict=True):
+            overall = [generator.randint(1, 5) for _ in range(3)]
+            scores = {"Understandable": 1, "Uses Knowledge": 0, "Natural": 2, "Engaging": 2}
+            scores |= {"Maintains Context": 3}
+            responses.append(
+                {"response": text, "model": name, "Overall": overall}
+                | {dimension: [value] * 3 for dimension, value in scores.items()}
+            )
+        dialogues.append(
+            {
+                "context": f"so , number {c} ?",
+                "fact": "_nofact",
+                "annotators": ["a", "b", "c"],
+                "responses": responses,
+            }
+        )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(dialogues, indent=1), encoding="utf-8")
+
+
+def write_table(path: Path, texts: int = 40, seed: int = 3) -> None:
+    """A table of a user's own, of texts with one quality each."""
+    generator = random.Random(seed)
+    rows = [f"{text}\t{generator.randint(1, 7)}" for text in sentences(texts, seed)]
+    path.write_text("\n".join(["text\tquality", *rows, ""]), encoding="utf-8")
+
+
+def write_raw_files(mirror: Path) -> dict[str, Path]:
+    """All raw files of the small project under a mirror, by their path in the table of sources.
+
+    HUSE's generation is not among them, and neither is WordNet.
+    """
+    write_huse_batch(mirror / "huse/summarization_raw_outputs.csv", items=60, seed=0)
+    write_huse_batch(mirror / "huse/reddit_results_reformatted.csv", items=60, seed=1)
+    names = "train_rel_2.tsv", "public_leaderboard_rel_2.tsv", "public_leaderboard_solution.csv"
+    write_essays(*(mirror / "asap-sas" / name for name in names))
+    write_usr(mirror / "usr/tc_usr_data.json")
+    write_dstc7(mirror / "dstc7/dstc7-task2-human_eval.tgz", contexts=24, seed=7)
+    write_rated_outputs(mirror)
+    files = (path for path in mirror.rglob("*") if path.is_file())
+    return {path.relative_to(mirror).as_posix(): path for path in files}
 
 
 def register(project: Path, files: dict[str, Path]) -> None:

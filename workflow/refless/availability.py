@@ -46,6 +46,12 @@ LEFT_OUT = Reason(
     "take it off the data set's `skip_kernels`",
 )
 
+NO_DATA_SET = Reason(
+    "no_data_set",
+    "no data set of the configuration takes part in this",
+    "add it to the `experiments` of one under `data`",
+)
+
 
 @dataclass(frozen=True)
 class Facts:
@@ -109,7 +115,7 @@ class Plan:
         if not self._against(path):
             return COMPUTED
         # what the configuration leaves out is not taken either
-        left_out = any(reason.code == LEFT_OUT.code for reason in self._against(path))
+        left_out = {LEFT_OUT, NO_DATA_SET} & set(self._against(path))
         return SHIPPED if path in self._shipped and not left_out else ABSENT
 
     def there(self, paths: Iterable[str]) -> list[str]:
@@ -163,6 +169,8 @@ class Plan:
         names, need = self._match(path)
         tasks = [task.format(**names) for task in need.tasks]
         kernels = [kernel.format(**names) for kernel in need.kernels]
+        if not tasks:
+            return [NO_DATA_SET]
         reasons: list[Reason] = []
         for task in tasks:
             if set(kernels) & set(self.facts.left_out.get(task, ())):

@@ -82,13 +82,16 @@ rule compute_data_size_curve:
         "../scripts/compute_data_size_curve.py"
 
 
+# Section 5.3 is made of the same ratings and predictions.
 rule tabulate_bleu_neighbors_table1:
     input:
         ratings=ratings(*TASKS),
         predictions=predictions(*TASKS),
         published="resources/published/bleu_neighbors_table1.csv",
+        section53="resources/published/bleu_neighbors_section53.csv",
     output:
         table("bleu_neighbors_table1"),
+        table("bleu_neighbors_section53"),
     log:
         "results/logs/tabulate_bleu_neighbors_table1.log",
     benchmark:

@@ -115,10 +115,11 @@ def table(name):
 def figure(name):
     """The files of a figure."""
     entry = catalogue()[name]
+    drawn = ", drawn" if entry.table else ""
     picture = report(
         f"results/figures/{name}.svg",
         category=entry.paper,
-        labels={"item": entry.item, "content": entry.content},
+        labels={"item": entry.item, "content": f"{entry.content}{drawn}"},
     )
     return [picture, f"results/figures/{name}.pdf", f"results/figures/{name}.png"]
 
@@ -149,9 +150,9 @@ def module(kernel):
     return f"kernels/{kernel.partition('.')[0]}.py"
 
 
-def raw_files(wildcards):
+def raw_files(task):
     """The raw files of a data set by the loader's names: fetched ones, or a user's own."""
-    files = SETTINGS.data[wildcards.task].files
+    files = SETTINGS.data[task].files
     return {
         name: f"resources/data/{path}" if path in SOURCES else path
         for name, path in files.items()
@@ -206,7 +207,11 @@ def shippable():
             kernel=every_kernel(SETTINGS),
             name=SETTINGS.trainings(),
         )
-    ) + [path for path in PLAN.taken if SHIPPED[path].source.startswith("resources/trained")]
+    ) + [
+        path
+        for path in PLAN.taken
+        if SHIPPED[path].source.startswith("resources/trained")
+    ]
 
 
 # What the tables, the sweeps and the curves of BLEU Neighbors are told.
@@ -259,12 +264,11 @@ def data_size_curves():
 
 def item_files(name):
     """The files of a table or figure, and of the tables that belong to it."""
-    found = [n for n, entry in catalogue().items() if name in (n, entry.made_with)]
-    return [
-        path
-        for n in found
-        for path in (figure(n) if catalogue()[n].figure else table(n))
+    found = {n for n, entry in catalogue().items() if name in (n, entry.made_with)}
+    made = [table(n) for n in tables() if n in found] + [
+        figure(n) for n in figures() if n in found
     ]
+    return [path for paths in made for path in paths]
 
 
 def papers():
@@ -302,14 +306,108 @@ def what_was_built():
     return "\n".join(lines)
 
 
+# ---- table 2, HUSE, ablation, Pareto
+
+ABLATION, PARETO = NEIGHBORS.ablation, NEIGHBORS.pareto
+ABLATION_SETTINGS = {
+    "kernel": BLEU.kernels[0],
+    "tau": BLEU.tau,
+    "a": NEIGHBORS.min_neighbors,
+    "b": NEIGHBORS.max_share,
+    **{name: getattr(ABLATION, name) for name in ("halves", "tau_step", "seed")},
+}
+PARETO_SETTINGS = {
+    "a_values": list(PARETO.a),
+    "b_values": list(PARETO.b),
+    "floors": list(PARETO.floors),
+    "a": NEIGHBORS.min_neighbors,
+    "b": NEIGHBORS.max_share,
+    "draws": PARETO.draws,
+    "seed": PARETO.seed,
+}
+
+
+def huse_batches():
+    """The data sets whose items HUSE has."""
+    items = there("results/huse/{task}.csv", task=SETTINGS.tasks("huse"))
+    return [Path(path).stem for path in items]
+
+
+def ablation_parts():
+    """Part of the ablation -> its kernels: `plain` has those that need texts alone."""
+    parts = {"plain": []}
+    for kernel in ABLATION.kernels:
+        apart = resource_files(kernel) or "torch" in environment(kernel)
+        parts.setdefault(kernel if apart else "plain", []).append(kernel)
+    return parts
+
+
+def ablation_kernels(wildcards):
+    """The kernels of a part that are not left out for a data set, with their options."""
+    skipped = SETTINGS.data[wildcards.task].skip_kernels
+    own = ablation_parts()[wildcards.part]
+    return kernel_options(*(kernel for kernel in own if kernel not in skipped))
+
+
+def pareto_models():
+    """Model -> its published kernel, that one's tau, and the settings of its sums."""
+    found = {}
+    for name in PARETO.models:
+        kernel = NEIGHBORS.models[name].kernels[0]
+        tau = SETTINGS.taus()[kernel]
+        taus = [
+            round(tau * factor, 6) for factor in PARETO.tau_factors if tau * factor <= 1
+        ]
+        settings = {"taus": taus, "folds": PARETO.folds, "seed": PARETO.seed}
+        found[name] = {"kernel": kernel, "tau": tau, "settings": settings}
+    return found
+
+
+# ---- essays
+
+ESSAYS = NEIGHBORS.essays
+ESSAY_TASKS = SETTINGS.tasks("essays")  # one at most
+ESSAY_OPTIONS = SETTINGS.data[ESSAY_TASKS[0]].options if ESSAY_TASKS else {}
+ESSAY_SUM_SETTINGS = {
+    "selection": {
+        "test_set": ESSAYS.test_set,
+        "fewest": ESSAYS.sentences.fewest,
+        "most": ESSAYS.sentences.most,
+    },
+    "recipe": {
+        "reading": "quoted" if ESSAY_OPTIONS.get("quoting", True) else "unquoted",
+        "sentences": ESSAYS.sentences.rule,
+        "cut": ESSAYS.cut,
+        "raters": ESSAY_OPTIONS.get("raters", "both"),
+        "kernel": ESSAYS.kernel,
+        "tau": ESSAYS.tau,
+        "means": ESSAYS.means,
+    },
+}
+ESSAY_SETTINGS = {
+    **ESSAY_SUM_SETTINGS,
+    "changes": ESSAYS.sensitivity.model_dump(),
+    "left_out": ESSAYS.left_out,
+}
+ESSAY_THRESHOLDS = {"a": ESSAYS.min_neighbors, "b": ESSAYS.max_share, **BOOTSTRAP}
+ESSAY_KERNELS = sorted({module(k) for k in [ESSAYS.kernel, *ESSAYS.sensitivity.kernel]})
+AGREEMENT_TABLES = [f"bleu_neighbors_table{n}" for n in (1, 2, 3)]
+
+
 # ---- RNN-QE --------------------------------------------------------------------------------------
 
 RNN_QE = SETTINGS.rnn_qe
 # the rated data set, if any takes part
-RATED = [t for t in SETTINGS.tasks("rnn_qe") if SETTINGS.experiment(t, "rnn_qe").role == "rated"]
+RATED = [
+    t
+    for t in SETTINGS.tasks("rnn_qe")
+    if SETTINGS.experiment(t, "rnn_qe").role == "rated"
+]
 REFERENCES = [task for task in SETTINGS.tasks("rnn_qe") if task not in RATED]
 QE_OUTPUTS = there("results/rnn_qe/outputs.csv")
-QE_KERNELS = {name: NEIGHBORS.models[name].kernels[0] for name in RNN_QE.neighbors.models}
+QE_KERNELS = {
+    name: NEIGHBORS.models[name].kernels[0] for name in RNN_QE.neighbors.models
+}
 # What is shipped was made with all kernels.
 QE_LACKING = PLAN.lacking(QE_KERNELS.values()) if PLAN.computed(QE_OUTPUTS) else []
 QE_SETTINGS = {
@@ -362,4 +460,50 @@ def training(name):
     folds = 1 if name.startswith("cross_") else 5
     subsets = RNN_QE.curve.subsets if name.startswith("curve_") else 1
     schedule = "paper" if name.startswith("paper_") else RNN_QE.training.schedule
-    return {"seeds": seeds, "schedule": schedule, "models": folds * subsets * len(seeds)}
+    return {
+        "seeds": seeds,
+        "schedule": schedule,
+        "models": folds * subsets * len(seeds),
+    }
+
+
+# ---- ΔBLEU -----------------------------------------------------------------------------------
+
+PREDICTOR = SETTINGS.delta_bleu.predictor
+# Those that ΔBLEU is compared with, as an estimate: the published kernel of each model.
+PREDICTOR_KERNELS = [NEIGHBORS.models[name].kernels[0] for name in PREDICTOR.models]
+
+
+def unit_settings(task):
+    """What decides the numbers of table 2 and figure 2 of ΔBLEU, of one data set."""
+    own = SETTINGS.delta_bleu
+    return {
+        **SETTINGS.experiment(task, "delta_bleu").model_dump(),
+        "assignments": own.assignments,
+        "figure_assignments": own.figure_assignments,
+        "draws": own.bootstrap.draws,
+        "figure_draws": own.bootstrap.figure_draws,
+        "times": own.bootstrap.assignments,
+        "seeds": own.seeds,
+        "thresholds": own.thresholds,
+        "orders": own.orders,
+    }
+
+
+def predictor_settings(task):
+    """What decides the estimates by ΔBLEU; computed ones do without kernels that are not there."""
+    lost = set()
+    if PLAN.origin(f"results/delta_bleu/{task}/predictor.csv") == "computed":
+        lost = {one["of"]["kernel"] for one in PLAN.lacking(PREDICTOR_KERNELS)}
+    return {
+        "kernels": {k: SETTINGS.taus()[k] for k in PREDICTOR_KERNELS if k not in lost},
+        "min_neighbors": NEIGHBORS.min_neighbors,
+        "max_share": NEIGHBORS.max_share,
+        **PREDICTOR.bootstrap.model_dump(),
+    }
+
+
+def predictor_references(wildcards):
+    """The folders of the data sets whose human references are used."""
+    own = SETTINGS.experiment(wildcards.task, "delta_bleu_predictor")
+    return expand("results/ratings/{task}", task=own.references)

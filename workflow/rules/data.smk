@@ -40,7 +40,7 @@ rule fetch_encoder:
 
 rule normalize_ratings:
     input:
-        unpack(raw_files),
+        unpack(lambda wildcards: raw_files(wildcards.task)),
     output:
         texts="results/ratings/{task}/texts.csv",
         ratings="results/ratings/{task}/ratings.csv",

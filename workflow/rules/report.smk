@@ -2,10 +2,39 @@
 # what it cost (results/run).
 
 
+# What a page is made of, besides code.
+PAGE_FILES = [
+    f"report/{name}"
+    for name in ("base.html", "parts.html", "report.html", "style.css", "table.js")
+]
+
+
+# What was recorded, not measured anew: a report shows the same on any machine.
+rule tabulate_benchmarks:
+    input:
+        [
+            f"resources/benchmarks/{name}.json"
+            for name in ("kernels", "delta_bleu", "rnn_qe")
+        ],
+    output:
+        table("benchmark_peers"),
+        table("benchmark_growth"),
+    log:
+        "results/logs/tabulate_benchmarks.log",
+    localrule: True
+    conda:
+        "../../envs/refless.yaml"
+    params:
+        code=code("tabulate_benchmarks.py"),
+    script:
+        "../scripts/tabulate_benchmarks.py"
+
+
 # Time, memory and origin go into the report; records of Snakemake's benchmarks are no inputs, since
 # a rule that did not run this time leaves the last ones.
 rule make_report:
     input:
+        texts=there("results/ratings/{task}/texts.csv", task=list(SETTINGS.data)),
         tables=[path for name in tables() for path in table(name)],
         figures=[path for name in figures() for path in figure(name)],
     output:
@@ -20,7 +49,7 @@ rule make_report:
     params:
         settings=SETTINGS.model_dump(mode="json"),
         numbers=NUMBERS,
-        code=code("make_report.py"),
+        code=code("make_report.py", *PAGE_FILES),
     script:
         "../scripts/make_report.py"
 
@@ -31,7 +60,7 @@ rule report:
 
 
 # One target for each table and figure, with what is made together with it.
-for NAME in (name for name, entry in catalogue().items() if not entry.made_with):
+for NAME in catalogue():
 
     rule:
         name:

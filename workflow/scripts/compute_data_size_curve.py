@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-
 from refless.data.task import read_task
 from refless.experiments.bleu_neighbors.curves import write_data_size_curve
 from refless.job import job

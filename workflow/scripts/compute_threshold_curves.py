@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-
 from refless.data.task import read_task
 from refless.experiments.bleu_neighbors.curves import write_threshold_curves
 from refless.job import job

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-
 from refless.data.encoders import fetch_encoder
 from refless.data.places import Places
 from refless.job import job

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-
 from refless.data.fetch import fetch
 from refless.data.places import Places
 from refless.data.raw_files import read_source

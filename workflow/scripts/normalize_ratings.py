@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-
 from refless.data.normalize import normalize
 from refless.job import job
 

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-
 from refless.experiments.bleu_neighbors.curves import read_curves
 from refless.job import job
 from refless.report import figures

@@ -1,8 +1,8 @@
-"""Table 1 of BLEU Neighbors: models and annotators on each data set. Stage: table."""
+"""Table 1 and section 5.3 of BLEU Neighbors, from the same predictions. Stage: table."""
 
 from pathlib import Path
 
-
+from refless.experiments.bleu_neighbors.section53 import section53
 from refless.experiments.bleu_neighbors.table1 import KEYS, Settings, read_tasks, table1
 from refless.job import job
 from refless.report.published import read_published
@@ -11,12 +11,16 @@ from refless.report.tables import publish
 with job(snakemake):
     params = snakemake.params
     tasks, notes = read_tasks(params.folders, snakemake.input.get("predictions", []))
-    published = read_published(snakemake.input.published, KEYS)
-    publish(
-        "bleu_neighbors_table1",
-        table1(params.looks, tasks, published, Settings(**params.settings)),
-        Path(snakemake.output[0]).parent,
-        missing=params.missing,
-        facts=params.settings,
-        notes=notes,
-    )
+    for name, function, published in (
+        ("bleu_neighbors_table1", table1, snakemake.input.published),
+        ("bleu_neighbors_section53", section53, snakemake.input.section53),
+    ):
+        beside = read_published(published, KEYS)
+        publish(
+            name,
+            function(params.looks, tasks, beside, Settings(**params.settings)),
+            Path(snakemake.output[0]).parent,
+            missing=params.missing,
+            facts=params.settings,
+            notes=notes,
+        )

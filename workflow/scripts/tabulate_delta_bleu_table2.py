@@ -1,57 +1,31 @@
-"""Table 2 of ΔBLEU on every task, with the tests of ΔBLEU against BLEU. Stage: table."""
+"""Table 2 of ΔBLEU on every data set, with the tests of metrics against each other. Stage: table."""
 
-import argparse
-import json
 from pathlib import Path
 
-from refless.data.ratings import write_table
 from refless.experiments.delta_bleu.table2 import (
     KEYS,
-    LEAD,
-    comparison_table,
-    read_task_numbers,
-    signature_notes,
+    NOT_PUBLIC,
+    read_units,
     table2,
-    table2_markdown,
+    tests_table,
 )
-from refless.experiments.delta_bleu.units import NUMBER_COLUMNS
+from refless.job import job
 from refless.report.published import read_published
-from refless.scripting import directories, run
-from refless.store.provenance import write_signed_markdown
+from refless.report.tables import publish
 
-
-def main(arguments: argparse.Namespace) -> None:
-    absent = json.loads(arguments.absent)
-    numbers = read_task_numbers(
-        directories(arguments.numbers),
-        absent,
-        json.loads(arguments.settings),
-        "units",
-        NUMBER_COLUMNS,
-    )
-    table = table2(numbers, read_published(arguments.published, KEYS))
-    tests = comparison_table(numbers)
-    write_table(table, arguments.out)
-    write_table(tests, arguments.out.with_name(f"{arguments.out.stem}_tests.csv"))
-    write_signed_markdown(
-        arguments.out.with_suffix(".md"),
-        "Discriminative BLEU, table 2",
-        LEAD,
-        table2_markdown(table, tests, [own.task for own in numbers]),
-        signature_notes(numbers),
-    )
-
-
-parser = argparse.ArgumentParser(description=__doc__)
-parser.add_argument(
-    "--numbers", nargs="*", default=[], metavar="TASK=DIRECTORY", help="of score_delta_bleu.py"
-)
-parser.add_argument("--absent", default="{}", help="JSON: why a task has no numbers")
-parser.add_argument("--settings", required=True, help="JSON: the settings of each task")
-parser.add_argument("--published", type=Path, required=True, help="what the paper reports")
-parser.add_argument(
-    "--out", type=Path, required=True, help="CSV; the tests (_tests.csv) are put beside it"
-)
-
-if __name__ == "__main__":
-    run(main, parser)
+with job(snakemake):
+    params, given = snakemake.params, snakemake.input
+    units = read_units(given.get("units", []), given.get("tests", []), params.settings)
+    published = read_published(given.published, KEYS)
+    for name, table in (
+        ("delta_bleu_table2", table2(params.looks, units, published)),
+        ("delta_bleu_table2_tests", tests_table(params.looks, units)),
+    ):
+        publish(
+            name,
+            table,
+            Path(snakemake.output[0]).parent,
+            missing=[*params.missing, NOT_PUBLIC],
+            facts=params.facts,
+            notes=[note for own in units.values() for note in own.notes],
+        )

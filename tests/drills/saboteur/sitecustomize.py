@@ -1,16 +1,16 @@
 """Makes one job of a workflow fail at its worst moment; Python imports this by itself at its start.
 
-Told by the environment: DRILL_SCRIPT, the script of the job; DRILL_DEED, what happens to it;
-DRILL_DONE, a file that is made then, so that it happens once. The worst moment is just before a
-finished temporary file takes the place of the result: the first, or the one after DRILL_SPARE
-others, of those whose name has DRILL_TARGET in it.
+Told by the environment: DRILL_SCRIPT, the script of the job, of which Snakemake runs a copy named
+``.snakemake/scripts/tmp123.<script>``; DRILL_DEED, what happens to it; DRILL_DONE, a file that is
+made then, so that it happens once. The worst moment is just before a finished temporary file takes
+the place of the result: the first, or the one after DRILL_SPARE others, of those whose name has
+DRILL_TARGET in it.
 
-DRILL_OPTIONS, JSON, are options of that script that its rule does not give. DRILL_PATIENCE are
-seconds without a byte after which a download is given up; nobody waits for long in a test.
+DRILL_PASSES is how many passes a training makes. DRILL_PATIENCE are seconds without a byte after
+which a download is given up; nobody waits for long in a test.
 """
 
 import errno
-import json
 import os
 import signal
 import sys
@@ -49,26 +49,14 @@ def _sabotage():
 
     def replaced(source, target):
         nonlocal left
-        if wanted in Path(target).name and not Path(os.environ["DRILL_DONE"]).exists():
+        result = Path(target).parts[0] in ("results", "resources")
+        if result and wanted in Path(target).name and not Path(os.environ["DRILL_DONE"]).exists():
             if left == 0:
                 _deed()
             left -= 1
         replace(source, target)
 
     os.replace = replaced
-
-
-def _give_options():
-    import argparse
-
-    parse = argparse.ArgumentParser.parse_args
-
-    def parsed(self, *arguments, **named):
-        found = parse(self, *arguments, **named)
-        vars(found).update(json.loads(os.environ["DRILL_OPTIONS"]))
-        return found
-
-    argparse.ArgumentParser.parse_args = parsed
 
 
 def _lose_patience():
@@ -79,10 +67,8 @@ def _lose_patience():
 
 
 _script = os.environ.get("DRILL_SCRIPT")
-if _script and any(Path(word).name == _script for word in sys.orig_argv):
+if _script and any(word.endswith(f".{_script}") for word in sys.orig_argv):
     if "DRILL_DEED" in os.environ:
         _sabotage()
-    if "DRILL_OPTIONS" in os.environ:
-        _give_options()
     if "DRILL_PATIENCE" in os.environ:
         _lose_patience()

@@ -86,6 +86,13 @@ class Statistics:
     length: Array
     closest: Array
 
+    def of_others(self) -> Statistics:
+        """Of those by `Texts.statistics`, the ones with all references but the author's own.
+
+        Shapes are (hypotheses, orders) and (hypotheses,).
+        """
+        return Statistics(*(part[:, 0] for part in vars(self).values()))
+
 
 class Texts:
     """Texts with their n-grams counted, once for all that is asked about them."""
@@ -280,15 +287,10 @@ def _of_items(
     bounds = np.cumsum([0, *map(len, references)]).astype(np.int64)
     weight = np.array([value for own in weights for value in own], np.float64)
     numbers = np.arange(n, n + len(flat))
-    found = Texts([*hypotheses, *flat], max_order).statistics(
-        np.arange(n),
-        np.full(n, NOBODY),
-        np.arange(n),
-        References(bounds, numbers, np.full(len(flat), NOBODY), weight),
-    )
-    return Statistics(
-        found.matches[:, 0], found.totals[:, 0], found.length[:, 0], found.closest[:, 0]
-    )
+    references_of_items = References(bounds, numbers, np.full(len(flat), NOBODY), weight)
+    counted = Texts([*hypotheses, *flat], max_order)
+    found = counted.statistics(np.arange(n), np.full(n, NOBODY), np.arange(n), references_of_items)
+    return found.of_others()
 
 
 def _check_texts(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> None:

@@ -1,14 +1,14 @@
 """Sentence ΔBLEU against rated texts of the same group, be it a context or an MR.
 
-Stage: prediction (helper of ``delta_bleu_predictor`` and ``rnn_qe_delta_bleu``). In: texts with
-their n-grams counted, ratings, groups. Out: a score of each text; the line from score to rating.
+Stage: prediction (helper of ``delta_bleu.predictor`` and ``rnn_qe.delta_bleu``). In: ratings,
+groups. Out: references, their weights, scores; the line from score to rating.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from refless.models.delta_bleu import References, Statistics, Texts, scores
+from refless.models.delta_bleu import References, Statistics, scores
 
 Array = np.ndarray
 
@@ -44,17 +44,6 @@ def references(group: Array, n_groups: int, text: Array, owner: Array, weight: A
     """
     order, bounds = by_group(group, n_groups)
     return References(bounds, text[order], owner[order], weight[order])
-
-
-def sentence_statistics(
-    counted: Texts, rows: Array, owner: Array, group: Array, side: References
-) -> Statistics:
-    """Of the texts ``rows``, each against the references of its group that others wrote.
-
-    Shapes are (rows, orders) and (rows,).
-    """
-    found = counted.statistics(rows, owner, group, side)
-    return Statistics(*(part[:, 0] for part in vars(found).values()))
 
 
 def defined_scores(found: Statistics, rule: str) -> Array:

@@ -45,10 +45,10 @@ def beside_peers(records: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
 
     Returns
     -------
-    `PEER_COLUMNS`, `PLACE_COLUMNS` and ``note``, a row for each peer, number of threads and task.
-    ``one`` is what the microseconds (medians over runs, by the clock) are for; ``times_as_fast`` is
-    the median of the ratios of single runs, ``_low`` the least and ``_high`` the greatest of them,
-    all of `_DIGITS` digits; NaN where a record has none.
+    `PEER_COLUMNS`, `PLACE_COLUMNS`, ``provenance`` and ``note``, a row for each peer, number of
+    threads and task. ``one`` is what the microseconds (medians over runs, by the clock) are for;
+    ``times_as_fast`` is the median of the ratios of single runs, ``_low`` the least and ``_high``
+    the greatest of them, all of `_DIGITS` digits; NaN where a record has none.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def beside_peers(records: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
             with _complete(name):
                 shared = {"part": PARTS[name], **_place(records[name]["machine"])}
                 rows += [{**shared, **row} for row in read(records[name])]
-    return _table(rows, [*PEER_COLUMNS, *PLACE_COLUMNS, "note"])
+    return _table(rows, PEER_COLUMNS)
 
 
 def growth(record: Mapping[str, Any]) -> pd.DataFrame:
@@ -69,8 +69,9 @@ def growth(record: Mapping[str, Any]) -> pd.DataFrame:
 
     Returns
     -------
-    `GROWTH_COLUMNS`, `PLACE_COLUMNS` and ``note``. ``texts`` is the number of candidates, and of as
-    many training texts; ``memory_before_mb`` is what of the peak was there before.
+    `GROWTH_COLUMNS`, `PLACE_COLUMNS`, ``provenance`` and ``note``. ``texts`` is the number of
+    candidates, and of as many training texts; ``memory_before_mb`` is what of the peak was there
+    before.
 
     Raises
     ------
@@ -93,10 +94,10 @@ def growth(record: Mapping[str, Any]) -> pd.DataFrame:
                     "peak_memory_mb": one["peak_bytes"] / 1e6,
                     "memory_before_mb": one["peak_bytes_before"] / 1e6,
                     **place,
-                    "note": f"{_runs(one['seconds'])}, {one['threads']} thread",
+                    "note": [f"{_runs(one['seconds'])}, {one['threads']} thread"],
                 }
             )
-    return _table(rows, [*GROWTH_COLUMNS, *PLACE_COLUMNS, "note"])
+    return _table(rows, GROWTH_COLUMNS)
 
 
 @contextmanager
@@ -116,9 +117,9 @@ def _kernels(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     for one in record["peers"]:
         own = {(row["what"], row["threads"]): row["seconds"] for row in one["ours"]}
         peers = {(row["peer"], row["threads"]): row["seconds"] for row in one["peers"]}
-        texts = f"{one['n']:,} x {one['n']:,} texts, {_runs(one['ours'][0]['seconds'])}"
+        notes = [f"{one['n']:,} x {one['n']:,} texts, {_runs(one['ours'][0]['seconds'])}"]
         if one.get("from_parts"):
-            texts += "; put together from encoding and matching, which were timed apart"
+            notes.append("put together from encoding and matching, which were timed apart")
         for ratio in one["ratios"]:
             peer = peers[ratio["peer"], ratio["peer_threads"]]
             ours = own[ratio["what"], ratio["threads"]]
@@ -133,11 +134,11 @@ def _kernels(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 "peer_microseconds": 1e6 * statistics.median(peer),
                 "our_microseconds": 1e6 * statistics.median(ours),
                 **_ratio(None if lost else ratio),
-                "note": texts + ("; the ratio is lost in noise" if lost else ""),
+                "note": [*notes, "the ratio is lost in noise"] if lost else notes,
             }
     yield from _floor(record)
     for kernel, reason in record["left_out"].items():
-        yield {"what": kernel, "note": f"left out: {reason}"}
+        yield {"what": kernel, "provenance": "", "note": [f"left out: {reason}"]}
 
 
 def _floor(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -161,7 +162,7 @@ def _floor(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                     "most": 1 / ratio["least"],
                 }
             ),
-            "note": "no package: what merely reading them from a finished index takes",
+            "note": ["no package: what merely reading them from a finished index takes"],
         }
 
 
@@ -178,8 +179,10 @@ def _delta_bleu(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             "peer_microseconds": 1e6 * statistics.median(row["alone"]),
             "our_microseconds": 1e6 * statistics.median(spent) / record["scores"],
             **_ratio({"median": statistics.median(ratio), "least": min(ratio), "most": max(ratio)}),
-            "note": f"{record['scores']:,} scores of {record['texts']['source']}, counting"
-            f" included, {_runs(ratio)}",
+            "note": [
+                f"{record['scores']:,} scores of {record['texts']['source']}, counting included,"
+                f" {_runs(ratio)}"
+            ],
         }
 
 
@@ -198,7 +201,10 @@ def _rnn_qe(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             "peer_microseconds": 1e6 / peer,
             "our_microseconds": 1e6 / rates[ours],
             **_ratio({"median": ratio["clock"]}),
-            "note": f"the faster of the two ways of the peer; medians of {record['runs']} runs",
+            "note": [
+                "the faster of the two ways of the peer",
+                f"medians of {record['runs']} runs",
+            ],
         }
 
 
@@ -227,7 +233,10 @@ def _runs(seconds: Sequence[float]) -> str:
 
 def _table(rows: list[dict[str, Any]], columns: list[str]) -> pd.DataFrame:
     """The rows in these columns, measured numbers to a few digits; whole numbers stay whole."""
-    table = pd.DataFrame(rows, columns=columns)
+    columns = [*columns, *PLACE_COLUMNS]
+    # recorded before, elsewhere
+    rows = [{"provenance": "shipped", **row} for row in rows]
+    table = pd.DataFrame(rows, columns=[*columns, "provenance", "note"])
     for name in columns:
         kind = table[name].dtype.kind
         if name in ("threads", "peer_threads", "cores", "texts"):

@@ -26,8 +26,6 @@ from refless.store.files import whole_file
 # the log of a figure is not for every glyph of its fonts
 logging.getLogger("fontTools").setLevel(logging.WARNING)
 
-Array = np.ndarray
-
 FORMATS = ("pdf", "svg", "png")
 # Okabe-Ito: told apart with any colour vision, and in grey by the line style.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -202,83 +200,6 @@ def _size_axis(ax: Axes, curves: dict[str, pd.DataFrame]) -> None:
     ax.xaxis.set_major_formatter(lambda size, _: f"{size:,.0f}")
 
 
-METRIC_LOOKS = {
-    ("bleu", ""): ("BLEU", "#0072B2", "-", "o"),
-    ("sbleu", ""): ("sBLEU", "#009E73", "--", "s"),
-    ("delta_bleu", ""): ("ΔBLEU", "#D55E00", "-", "^"),
-    ("delta_bleu", "all"): ("ΔBLEU, all references (B, C)", "#E69F00", "-.", "D"),
-}
-DODGE = 0.012
-"""How far apart, as a share of a panel's width, the intervals of two metrics stand."""
-
-
-def delta_bleu_figure(numbers: dict[str, pd.DataFrame]) -> Figure:
-    """Figure 2 of ΔBLEU, a row a task: Spearman's rho over threshold on w, unit size and order.
-
-    Parameters
-    ----------
-    numbers : by task, columns kind (threshold, unit or order), metric, references, order, unit,
-        spearman, spearman_low and spearman_high
-    """
-    if not numbers:
-        return empty_figure("no task of ΔBLEU is there")
-    style()
-    figure, axes = plt.subplots(
-        len(numbers),
-        3,
-        figsize=(8.2, 0.5 + 2.3 * len(numbers)),
-        squeeze=False,
-        sharey="row",
-        layout="constrained",
-    )
-    titles = {
-        "threshold": "(A) least weight $w$ of a reference",
-        "unit": "(B) contexts in a unit, $w\\geq 0.6$",
-        "order": "(C) order of n-grams, $w\\geq 0.6$",
-    }
-    for line, (task, table) in zip(axes, numbers.items(), strict=True):
-        for ax, kind in zip(line, titles, strict=True):
-            _metric_lines(ax, kind, table[table["kind"] == kind])
-            ax.axhline(0, color="0.7", lw=0.8, zorder=0)
-        line[0].set_ylabel(f"{looks[task]['name']}\nSpearman's $\\rho$")
-        line[0].invert_xaxis()
-        line[1].set_xscale("log")
-        sizes = sorted(table.loc[table["kind"] == "unit", "unit"].unique())
-        line[1].set_xticks(sizes, [f"{size:g}" for size in sizes])
-        line[1].minorticks_off()
-        line[2].set_xticks(sorted(table.loc[table["kind"] == "order", "order"].unique()))
-    for ax, title in zip(axes[-1], titles.values(), strict=True):
-        ax.set_xlabel(title)
-    handles, labels = axes[0, 1].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=4, frameon=False)
-    return figure
-
-
-def _metric_lines(ax: Axes, kind: str, table: pd.DataFrame) -> None:
-    """Lines with intervals as bars, side by side: bands of four metrics would hide each other."""
-    for k, ((metric, references), (label, colour, line, marker)) in enumerate(METRIC_LOOKS.items()):
-        own = table[table["metric"] == metric]
-        if kind == "threshold":
-            own = own.assign(threshold=own["references"].str.removeprefix("w>=").astype(float))
-        else:
-            own = own[own["references"] == (references or "w>=0.6")]
-        if own.empty or (kind == "threshold" and references):
-            continue
-        own = own.sort_values(kind)
-        place = _dodged(own[kind].to_numpy(np.float64), kind, k - (len(METRIC_LOOKS) - 1) / 2)
-        ax.plot(place, own["spearman"], line, color=colour, marker=marker, ms=3.5, label=label)
-        ax.vlines(place, own["spearman_low"], own["spearman_high"], color=colour, lw=0.9, alpha=0.6)
-
-
-def _dodged(place: Array, kind: str, steps: float) -> Array:
-    """Places a few steps to the right; those of panel B stand on a logarithmic axis."""
-    scaled = np.log(place) if kind == "unit" else place
-    shift = steps * DODGE * max(np.ptp(scaled), 1e-9)
-    if kind == "threshold":  # its axis runs from high to low
-        shift = -shift
-    return np.exp(scaled + shift) if kind == "unit" else scaled + shift
-
-
 def set_heat_maps(table: pd.DataFrame, titles: dict[str, str]) -> Figure:
     """Rho for every test set (down) and training set (across), one panel for each of ``titles``.
 
@@ -341,27 +262,6 @@ def set_heat_maps(table: pd.DataFrame, titles: dict[str, str]) -> Figure:
         ax.set_ylabel("test essays of set (their number)")
         if rho.isna().all(axis=None):
             ax.text(0.5, 0.5, "not available", transform=ax.transAxes, ha="center", va="center")
-    return figure
-
-
-def resource_figure(table: pd.DataFrame) -> Figure:
-    """Seconds and peak memory by rule (`refless.store.provenance.RESOURCE_COLUMNS`), the longest on top.
-
-    Bars of time are wall time, summed over a rule's jobs; the mark is the CPU time.
-    """
-    style()
-    table = table.iloc[::-1]
-    figure, (left, right) = plt.subplots(
-        1, 2, figsize=(8.2, 0.9 + 0.22 * max(len(table), 1)), sharey=True
-    )
-    place = np.arange(len(table))
-    left.barh(place, table["seconds"], color=PALETTE[0], label="wall time")
-    left.plot(table["cpu_seconds"], place, "k|", markersize=7, label="CPU time")
-    left.set_yticks(place, table["rule"], fontsize=7)
-    left.set_xlabel("seconds, all jobs of the rule")
-    left.legend(loc="lower right", frameon=False, fontsize=8)
-    right.barh(place, table["peak_memory_mb"], color=PALETTE[2])
-    right.set_xlabel("peak memory of a job, MB")
     return figure
 
 

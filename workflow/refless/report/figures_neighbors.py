@@ -6,6 +6,8 @@ Stage: figure. In: the two tables. Out: matplotlib figures, in the style of `ref
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import cycle
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -14,7 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from refless.report.figures import COLOURS, TASK_LABELS, style
+from refless.report.figures import PALETTE, Looks, empty_figure, style
 
 CHANGES = {
     "spearman_change": "Spearman's $\\rho$",
@@ -22,22 +24,24 @@ CHANGES = {
     "mse_change": "MSE",
     "coverage_change": "coverage",
 }
-TASK_MARKERS = {"huse_dialogue": "s", "huse_generation": "^", "huse_summarization": "o"}
-MODEL_COLOURS = {"bleu": "#0072B2", "rouge": "#D55E00", "meteor": "#009E73"}
-MODEL_STYLES = {"bleu": "-", "rouge": "--", "meteor": "-."}
-MODEL_MARKERS = {"bleu": "o", "rouge": "s", "meteor": "^"}
+MODEL_LOOKS = list(zip(PALETTE, ("-", "--", "-.", ":"), ("o", "s", "^", "D"), strict=False))
+"""Colour, line and marker of models, by their place."""
 
 
-def change_figure(table: pd.DataFrame, labels: Mapping[str, str]) -> Figure:
+def change_figure(table: pd.DataFrame, looks: Looks) -> Figure:
     """A row a variant, a panel a measure: change from plain with its 95% interval.
 
     Parameters
     ----------
-    table : columns task, variant, and each of CHANGES with ``_low`` and ``_high``
-    labels : variant -> its name, from the top down
+    table : columns task, variant, label, and each of CHANGES with ``_low`` and ``_high``; rows
+        without a change are not drawn
+    looks : how tasks are shown
     """
     there = table[table["coverage_change"].notna()]
     tasks = list(dict.fromkeys(there["task"]))
+    if not tasks:
+        return empty_figure("no data set has numbers for the ablation")
+    labels = dict(zip(there["variant"], there["label"], strict=True))
     style()
     figure, axes = plt.subplots(
         1,
@@ -52,7 +56,7 @@ def change_figure(table: pd.DataFrame, labels: Mapping[str, str]) -> Figure:
         for number, task in enumerate(tasks):
             own = there[(there["task"] == task) & there[column].notna()]
             offset = 0.28 * ((len(tasks) - 1) / 2 - number)
-            _intervals(ax, own, column, [place[v] + offset for v in own["variant"]], task)
+            _intervals(ax, own, column, [place[v] + offset for v in own["variant"]], looks[task])
         for row in range(0, len(labels), 2):
             ax.axhspan(-row - 0.5, -row + 0.5, color="0.955", lw=0, zorder=-1)
         ax.set_title(title, fontsize=10.5)
@@ -63,17 +67,16 @@ def change_figure(table: pd.DataFrame, labels: Mapping[str, str]) -> Figure:
     axes[0].set_yticks(list(place.values()), list(labels.values()))
     figure.supxlabel("change from plain BLEU Neighbors, with 95% interval", fontsize=10.5)
     handles = [
-        Line2D([], [], color=_colour(t), marker=_marker(t), ls="", label=TASK_LABELS.get(t, t))
-        for t in tasks
+        Line2D([], [], color=look["colour"], marker=look["marker"], ls="", label=look["name"])
+        for look in (looks[task] for task in tasks)
     ]
-    if handles:
-        figure.legend(handles=handles, loc="outside upper right", ncols=4, frameon=False)
-    else:
-        axes[0].text(0.5, 0.5, "not available", transform=axes[0].transAxes, ha="center")
+    figure.legend(handles=handles, loc="outside upper right", ncols=4, frameon=False)
     return figure
 
 
-def _intervals(ax: Axes, rows: pd.DataFrame, column: str, at: list[float], task: str) -> None:
+def _intervals(
+    ax: Axes, rows: pd.DataFrame, column: str, at: list[float], look: Mapping[str, Any]
+) -> None:
     value = rows[column].to_numpy(np.float64)
     low, high = (rows[f"{column}_{end}"].to_numpy(np.float64) for end in ("low", "high"))
     ax.errorbar(
@@ -81,22 +84,14 @@ def _intervals(ax: Axes, rows: pd.DataFrame, column: str, at: list[float], task:
         at,
         # an interval of a bootstrap may leave its estimate out
         xerr=np.clip([value - low, high - value], 0, None),
-        fmt=_marker(task),
+        fmt=look["marker"],
         ms=4.5,
-        color=_colour(task),
+        color=look["colour"],
         elinewidth=1.3,
     )
 
 
-def _colour(task: str) -> str:
-    return COLOURS.get(task, "0.3")
-
-
-def _marker(task: str) -> str:
-    return TASK_MARKERS.get(task, "D")
-
-
-def front_figure(table: pd.DataFrame, fronts: pd.DataFrame, least: float) -> Figure:
+def front_figure(table: pd.DataFrame, fronts: pd.DataFrame, least: float, looks: Looks) -> Figure:
     """A panel a task: each model's front of coverage and Spearman, and honest values.
 
     Parameters
@@ -104,40 +99,36 @@ def front_figure(table: pd.DataFrame, fronts: pd.DataFrame, least: float) -> Fig
     table : columns of ``bleu_neighbors_pareto.csv``
     fronts : columns task, model, coverage, spearman, by falling coverage within a model
     least : the coverage down to which fronts are drawn
+    looks : how tasks are shown
     """
     there = table[table["n"].notna()]
     tasks = list(dict.fromkeys(there["task"]))
+    if not tasks:
+        return empty_figure("no data set has numbers for the Pareto fronts")
+    models = dict(zip(dict.fromkeys(table["model"]), cycle(MODEL_LOOKS)))
     style()
     figure, axes = plt.subplots(
         1,
-        max(len(tasks), 1),
+        len(tasks),
         figsize=(max(4.6 * len(tasks), 5), 3.8),
         layout="constrained",
         squeeze=False,
     )
-    for ax, task in zip(axes[0], tasks, strict=False):
-        models = list(dict.fromkeys(there.loc[there["task"] == task, "model"]))
-        for number, model in enumerate(models):
-            own, points = (
+    for ax, task in zip(axes[0], tasks, strict=True):
+        own = list(dict.fromkeys(there.loc[there["task"] == task, "model"]))
+        for number, model in enumerate(own):
+            rows, points = (
                 part[(part["task"] == task) & (part["model"] == model)] for part in (there, fronts)
             )
-            _front(ax, model, own, points, least, 0.008 * (number - (len(models) - 1) / 2))
+            shift = 0.008 * (number - (len(own) - 1) / 2)
+            _front(ax, models[model], rows, points, least, shift)
         ax.axhline(0, color="0.7", lw=0.7, zorder=0)
-        ax.set_title(TASK_LABELS.get(task, task), fontsize=10.5)
+        ax.set_title(looks[task]["name"], fontsize=10.5)
         ax.set_xlabel("coverage")
         ax.set_xlim(0.05, 1.04)
     axes[0, 0].set_ylabel("Spearman's $\\rho$")
-    if not tasks:
-        axes[0, 0].text(0.5, 0.5, "not available", transform=axes[0, 0].transAxes, ha="center")
-        return figure
     handles = [
-        Line2D(
-            [],
-            [],
-            color=_model(MODEL_COLOURS, m, "0.3"),
-            ls=_model(MODEL_STYLES, m, ":"),
-            label=m.upper(),
-        )
+        Line2D([], [], color=models[m][0], ls=models[m][1], label=m.upper())
         for m in dict.fromkeys(there["model"])
     ]
     handles += [
@@ -161,9 +152,14 @@ def front_figure(table: pd.DataFrame, fronts: pd.DataFrame, least: float) -> Fig
 
 
 def _front(
-    ax: Axes, model: str, rows: pd.DataFrame, points: pd.DataFrame, least: float, shift: float
+    ax: Axes,
+    look: tuple[str, str, str],
+    rows: pd.DataFrame,
+    points: pd.DataFrame,
+    least: float,
+    shift: float,
 ) -> None:
-    colour = _model(MODEL_COLOURS, model, "0.3")
+    colour, line, marker = look
     # What a front promises at some coverage is its best setting with at least that coverage; below
     # its last setting that is this one.
     ax.step(
@@ -171,7 +167,7 @@ def _front(
         [*points["spearman"], *points["spearman"][-1:]] or [np.nan],
         where="post",
         color=colour,
-        ls=_model(MODEL_STYLES, model, ":"),
+        ls=line,
         lw=1.3,
     )
     default = rows["rule"] == "default"
@@ -182,7 +178,7 @@ def _front(
         honest["coverage"] + shift,
         value,
         yerr=np.clip([value - low, high - value], 0, None),
-        fmt=_model(MODEL_MARKERS, model, "D"),
+        fmt=marker,
         ms=5,
         color=colour,
         elinewidth=0.9,
@@ -190,7 +186,3 @@ def _front(
     )
     first = rows[default]
     ax.plot(first["coverage"], first["spearman"], "*", ms=12, mfc="white", mec=colour, zorder=4)
-
-
-def _model(choices: Mapping[str, str], model: str, other: str) -> str:
-    return choices.get(model, other)

@@ -89,6 +89,17 @@ def read_published(path: str | Path, columns: Sequence[str] = ()) -> pd.DataFram
     FormatError : a file is missing or broken, or a column is missing.
     StaleError : the CSV is not the one that was written.
     """
+    read_record(path)
+    return read_table(path, columns)
+
+
+def read_record(path: str | Path) -> dict[str, Any]:
+    """The record beside a CSV by `publish`, if the CSV is the one that was written.
+
+    Raises
+    ------
+    FormatError, StaleError : as `read_published`.
+    """
     path = Path(path)
     record = read_json(path.with_suffix(".json"))
     again = f"delete {path} and run again"
@@ -96,7 +107,7 @@ def read_published(path: str | Path, columns: Sequence[str] = ()) -> pd.DataFram
         raise FormatError("is missing", path=path, remedy=again)
     if not isinstance(record, dict) or record.get("sha256") != file_sum(path):
         raise StaleError("is not the table that was written", path=path, remedy=again)
-    return read_table(path, columns)
+    return record
 
 
 def join_reasons(
@@ -105,13 +116,14 @@ def join_reasons(
     """The table with ``reason`` (codes), and the sentences in ``note`` of rows without numbers.
 
     A reason is about a row if every entry of its ``of`` that the table has a column for (by
-    ``match``, else by its own name) stands in the row.
+    ``match``, else by its own name) stands in the row. A row that comes with a ``reason`` of its
+    own, e.g. ``quoted``, keeps that.
     """
     table = table.reset_index(drop=True)
     notes = [_as_list(note) for note in table.get("note", [""] * len(table))]
-    codes = [""] * len(table)
+    codes = list(table.get("reason", [""] * len(table)))
     for i, row in enumerate(table.to_dict("records")):
-        if row["provenance"]:
+        if row["provenance"] or codes[i]:
             continue
         found = [one for one in missing if _is_about(one["of"], row, match)]
         codes[i] = " ".join(dict.fromkeys(one["code"] for one in found))
@@ -119,7 +131,11 @@ def join_reasons(
             "; ".join(filter(None, (one["sentence"], one["remedy"]))) for one in found
         )
         notes[i] = [*(f"not available: {sentence}" for sentence in why), *notes[i]]
+        # what nobody said a reason of: a file that was made for fewer kernels than are asked for
+        notes[i] = notes[i] or ["not available: the numbers at hand were made without it"]
     table["note"] = pd.Series(notes, dtype=object)
+    if "reason" in table:
+        return table.assign(reason=codes)
     table.insert(table.columns.get_loc("note"), "reason", codes)
     return table
 
@@ -260,12 +276,13 @@ def cell(row: Mapping[str, Any], name: str, column: Column) -> str:
         empty = value is None or value is pd.NA or value != value or value == ""
         text = "" if empty else f"`{value}`" if column.code else str(value)
     else:
-        text = with_interval(row, name, column.digits)
+        full = with_interval(row, name, column.digits)
+        text = number(value, column.digits) if column.bare else full
         star = row.get(column.star)
         if text != "–" and star is not None and star is not pd.NA and star == 1:
             plain = number(value, column.digits)
             text = text.replace(plain, f"{plain}*", 1)
     if column.of and text:
         text += f" of {row[column.of]}"
-    paper = row.get(f"paper_{name}", "")
+    paper = "" if column.bare else row.get(f"paper_{name}", "")
     return f"{text} [{paper}]" if paper not in ("", None) and paper == paper else text

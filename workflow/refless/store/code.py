@@ -52,7 +52,7 @@ def package_sum() -> str:
     """SHA-256 of all code and data files of the package, byte for byte."""
     digest = hashlib.sha256()
     for path in sorted(PACKAGE.rglob("*")):
-        if path.suffix in {".py", ".yaml", ".json", ".txt", ".css", ".js"}:
+        if path.suffix in {".py", ".yaml", ".json", ".txt", ".html", ".css", ".js"}:
             digest.update(f"{_name(path)}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()
 

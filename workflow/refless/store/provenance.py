@@ -1,79 +1,33 @@
-"""What a run was made from: data, code, packages, settings, machine; what it cost.
+"""Where the numbers of a run come from and what they cost: data, code, packages, settings, machine.
 
-Stage: report. In: the tables, the sums of the raw files, the settings, Snakemake's benchmark
-files. Out: a record for machines (``provenance.json``), one line for a table's footer, a table of
-time and memory by rule.
+Stage: report. In: records of the tables and of the raw files, the settings, Snakemake's benchmark
+files. Out: a record for machines (``run/provenance.json``), and a table of time and memory by rule.
 """
 
 from __future__ import annotations
 
-import hashlib
 import importlib.metadata
 import os
 import platform
-import shlex
-import sys
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from refless.data.fetch import file_sum
-from refless.data.ratings import read_table
 from refless.errors import FormatError
-from refless.report.published import write_markdown
+from refless.store.code import package_sum
 from refless.store.machine import processor
+from refless.store.signed import record_of
 
-# What decides numbers; the record of a run lists everything that is installed.
-DECISIVE = ("numpy", "scipy", "pandas", "numba")
-_CODE = ("*.py", "*.smk", "*.json", "*.yaml", "*.txt")
 RESOURCE_COLUMNS = ["rule", "jobs", "seconds", "longest_seconds", "cpu_seconds", "peak_memory_mb"]
-
-
-@cache
-def code_sum() -> str:
-    """SHA-256 of everything in this package, file by file in the order of their names."""
-    folder = Path(__file__).parent
-    digest = hashlib.sha256()
-    for path in sorted(p for pattern in _CODE for p in folder.rglob(pattern)):
-        digest.update(f"{path.relative_to(folder).as_posix()}\0".encode())
-        digest.update(hashlib.sha256(path.read_bytes()).digest())
-    return digest.hexdigest()
-
-
-def made_by(argv: Sequence[str] | None = None) -> str:
-    """One line for a table's footer: the command with its settings and seed, code, packages.
-
-    No time, machine or absolute path is in it, so that the same inputs give the same bytes. The
-    log's place is left out, since it decides nothing.
-    """
-    words = list(sys.argv if argv is None else argv)
-    if "--log" in words:
-        place = words.index("--log")
-        del words[place : place + 2]
-    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in DECISIVE)
-    return (
-        f"Made by `python {' '.join(map(shlex.quote, words))}`; code {code_sum()[:12]}, Python"
-        f" {platform.python_version()}, {versions}; sums of the data, all settings, the machine:"
-        " `results/run/provenance.json`."
-    )
-
-
-def write_signed_markdown(
-    path: str | Path, title: str, lead: str, body: str, notes: Sequence[str]
-) -> None:
-    """Write a table for reading, with `made_by` as its last note, whole or not at all."""
-    write_markdown(path, title, lead, body, [*notes, made_by()])
 
 
 def record(
     settings: Mapping[str, Any],
     numbers: str,
-    raw_files: Mapping[str, str],
-    tables: Iterable[str | Path],
-    command: str,
+    data: Mapping[str, Any],
+    tables: Mapping[str, Mapping[str, Any]],
 ) -> dict[str, Any]:
     """What one needs to run again, as a dictionary for JSON.
 
@@ -81,25 +35,34 @@ def record(
     ----------
     settings : the whole configuration
     numbers : ``computed``, ``auto`` or ``shipped``
-    raw_files : path under the mirror -> SHA-256, of the files that were verified
-    tables : CSV files with a column ``provenance``
-    command : what builds everything again
-
-    Raises
-    ------
-    FormatError : a table cannot be read.
+    data : `raw_sums`
+    tables : name -> the record beside a table (``sha256``, ``rows``, ``provenance``)
     """
     return {
-        "command": command,
+        "command": f"snakemake --cores 8 --config numbers={numbers}",
         "numbers": numbers,
-        "code": {"refless": importlib.metadata.version("refless"), "sha256": code_sum()},
+        "code": {"refless": importlib.metadata.version("refless"), "sha256": package_sum()},
         "python": platform.python_version(),
         "packages": _installed(),
         "machine": machine(),
         "settings": dict(settings),
-        "data": dict(sorted(raw_files.items())),
-        "tables": {Path(path).stem: _table(path) for path in sorted(map(str, tables))},
+        "data": dict(data),
+        "tables": {
+            name: {key: about[key] for key in ("sha256", "rows", "provenance")}
+            for name, about in tables.items()
+        },
     }
+
+
+def raw_sums(texts: Iterable[str | Path]) -> dict[str, dict[str, str]]:
+    """Data set -> raw file -> SHA-256, of the files that tables of texts were made from.
+
+    Raises
+    ------
+    FormatError : a table of texts is missing or broken.
+    """
+    abouts = [record_of(path) for path in texts]
+    return {about["of"]["task"]: dict(about["made_from"]) for about in abouts}
 
 
 def machine() -> dict[str, Any]:
@@ -115,23 +78,20 @@ def machine() -> dict[str, Any]:
     }
 
 
+# TODO: goes with the last script that calls it.
+def write_signed_markdown(
+    path: str | Path, title: str, lead: str, body: str, notes: Sequence[str]
+) -> None:
+    """Write a table for reading, with the code and packages behind it as its last note."""
+    from refless.report.published import write_markdown
+    from refless.report.tables import made_by
+
+    write_markdown(path, title, lead, body, [*notes, made_by()])
+
+
 def _installed() -> dict[str, str]:
     found = {d.metadata["Name"].lower(): d.version for d in importlib.metadata.distributions()}
     return dict(sorted(found.items()))
-
-
-def _table(path: str | Path) -> dict[str, Any]:
-    table = read_table(path, [])
-    counts: dict[str, int] = {}
-    if "provenance" in table:
-        counts = {
-            str(k): int(n) for k, n in table["provenance"].value_counts(sort=False).items() if k
-        }
-    return {
-        "sha256": file_sum(path),
-        "rows": len(table),
-        "provenance": dict(sorted(counts.items())),
-    }
 
 
 def resources(directory: str | Path) -> pd.DataFrame:

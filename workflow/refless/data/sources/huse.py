@@ -86,7 +86,8 @@ def load(
         wrote, all of them, joined by ``+``. Extra columns: ``type`` (raw; joined likewise),
         ``logp`` (log-probability under the model, as in the file; NaN where empty, may be -inf) and
         ``item`` (ids of the items in this row, joined by ``+``). ``ratings`` has the extra
-        column ``item``, the item that was labelled; ``label`` is 0..5.
+        columns ``item``, the item that was labelled, and its raw ``type`` and ``logp``; ``label``
+        is 0..5.
 
         A sentence all of whose labels are unusable stays, unrated (quality NaN, n_ratings 0).
 
@@ -159,7 +160,8 @@ def load(
             }
         )
     ratings.sort()
-    return RatedTexts(_texts(texts), _ratings(ratings), problems, (0, len(LABELS) - 1))
+    by_id = {_id(task, item): item for item in items}
+    return RatedTexts(_texts(texts), _ratings(ratings, by_id), problems, (0, len(LABELS) - 1))
 
 
 def _count_items(columns: dict[str, int], contexts: bool, path: str | Path, line: int) -> int:
@@ -310,7 +312,7 @@ def _texts(rows: list[dict[str, object]]) -> pd.DataFrame:
     return table.astype({"quality": float, "n_ratings": int, "logp": float})
 
 
-def _ratings(rows: list[tuple[int, str, str, int, str]]) -> pd.DataFrame:
+def _ratings(rows: list[tuple[int, str, str, int, str]], items: dict[str, _Item]) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "id": [row[1] for row in rows],
@@ -318,5 +320,7 @@ def _ratings(rows: list[tuple[int, str, str, int, str]]) -> pd.DataFrame:
             "label": np.array([row[3] for row in rows], dtype=float),
             "rating": np.array([row[3] / 5 for row in rows], dtype=float),
             "item": [row[4] for row in rows],
+            "type": [items[row[4]].type for row in rows],
+            "logp": np.array([items[row[4]].logp for row in rows], dtype=float),
         }
     )

@@ -29,16 +29,21 @@ least tau (any similarity above 0) gives fewer, it is taken.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from refless.errors import SettingError
+from refless.data.task import Task, read_task
+from refless.errors import SettingError, StaleError
+from refless.experiments.bleu_neighbors.stored import rated_sums
+from refless.kernels import signature
 from refless.models.neighbors import enough_evidence
-from refless.report.published import markdown, number, with_interval
 from refless.statistics import paired_bootstrap, spearman
+from refless.store import signed
+from refless.store.signatures import signature_note
 
 Array = np.ndarray
 
@@ -55,6 +60,9 @@ TRAINING_VARIANTS = {
 ROWS = 256
 """Candidates whose similarities are held at a time."""
 LEAST_TAU = 1e-9
+MOST_SYSTEMS = 62
+"""As many as fit into the bits of an integer."""
+BY_SYSTEM = ("other_systems", "own_system", "shuffled_systems")
 
 
 @dataclass(frozen=True)
@@ -118,23 +126,35 @@ class Prediction:
 # ---- predictions ---------------------------------------------------------------------------------
 
 
+def lacking(data: Rated) -> dict[str, str]:
+    """Variants that the data do not allow, and why."""
+    systems = len({name for row in data.system for name in row.split("+")})
+    found: dict[str, str] = {}
+    if systems < 2:
+        found |= dict.fromkeys(BY_SYSTEM, "the data set does not tell systems apart")
+    if systems > MOST_SYSTEMS:
+        why = f"{systems} systems are more than the {MOST_SYSTEMS} that can be told apart"
+        found |= dict.fromkeys(BY_SYSTEM, why)
+    if len(set(data.context)) < 2:
+        found["other_contexts"] = "the data set does not tell contexts apart"
+    return found
+
+
 def training_variants(
     data: Rated, settings: Settings, threads: int | None = None
 ) -> dict[str, Prediction]:
-    """Plain BLEU Neighbors, and what changes with the training texts or their weights.
+    """Plain BLEU Neighbors, and what changes with the training texts or their weights, but for
+    what is `lacking`.
 
     The kernel is walked in blocks of candidates and never held whole. Means are `numpy.mean` over
     the neighbors in their order, as in table 1.
-
-    Raises
-    ------
-    SettingError : there are more than 62 systems.
     """
     from refless.kernels import kernel
 
     n, quality = len(data.text), data.quality
+    without = lacking(data)
     generator = np.random.default_rng(settings.seed)
-    system = system_bits(data.system)
+    system = np.zeros(n, np.int64) if BY_SYSTEM[0] in without else system_bits(data.system)
     shuffled = generator.permutation(system)
     context = np.unique(np.array(data.context, dtype=object), return_inverse=True)[1]
     halves = np.array([generator.permutation(n) < n // 2 for _ in range(settings.halves)])
@@ -145,6 +165,7 @@ def training_variants(
         "shuffled_systems": lambda near, i: (shuffled[near] & shuffled[i]) == 0,
         "other_contexts": lambda near, i: context[near] != context[i],
     }
+    kept = {name: keep for name, keep in kept.items() if name not in without}
     means = {name: np.full(n, np.nan) for name in [*kept, "weighted"]}
     counts = {name: np.zeros(n, np.int64) for name in kept}
     half_means = np.full((len(halves), n), np.nan)
@@ -167,13 +188,13 @@ def training_variants(
             half_counts[:, i] = inside.sum(axis=1)
             for h in np.flatnonzero(half_counts[:, i]):
                 half_means[h, i] = np.mean(quality[near[inside[h]]])
-    sizes = {name: np.full(n, n - 1) for name in kept}
+    sizes = {name: np.full(n, n - 1) for name in (PLAIN, "weighted")}
     for name, group in (("other_systems", system), ("shuffled_systems", shuffled)):
         alike = {bits: int(np.count_nonzero(group & bits)) for bits in np.unique(group)}
         sizes[name] = n - np.array([alike[bits] for bits in group])
     sizes["own_system"] = n - 1 - sizes["other_systems"]
     sizes["other_contexts"] = n - np.bincount(context)[context]
-    counts["weighted"], sizes["weighted"] = counts[PLAIN], sizes[PLAIN]
+    counts["weighted"] = counts[PLAIN]
     found = {name: _prediction(settings, means[name], counts[name], sizes[name]) for name in means}
     half_sizes = halves.sum(axis=1)[:, None] - halves
     found["halves"] = _mean_of_halves(settings, half_means, half_counts, half_sizes)
@@ -185,8 +206,10 @@ def system_bits(systems: Sequence[str]) -> Array:
     """Systems as bits of an integer, int64, shape (texts,): texts of one system share a bit."""
     split = [name.split("+") for name in systems]
     known = {name: i for i, name in enumerate(sorted({name for row in split for name in row}))}
-    if len(known) > 62:
-        raise SettingError(f"{len(known)} systems are more than the 62 that can be told apart")
+    if len(known) > MOST_SYSTEMS:
+        raise SettingError(
+            f"{len(known)} systems are more than the {MOST_SYSTEMS} that can be told apart"
+        )
     return np.array([sum(1 << known[name] for name in set(row)) for row in split], np.int64)
 
 
@@ -262,12 +285,143 @@ def _prediction(settings: Settings, means: Array, counts: Array, sizes: Array) -
     )
 
 
+# ---- files ---------------------------------------------------------------------------------------
+
+
+def write_ablation(
+    path: str | Path,
+    task: Task,
+    kernels: Mapping[str, Mapping[str, Any]],
+    settings: Settings,
+    threads: int | None = None,
+) -> None:
+    """Predict with the variants of one part: numbers without text.
+
+    Parameters
+    ----------
+    path : its name without ending is the part. ``plain`` has the training variants and the kernels
+        that need texts alone; any other part is one kernel.
+    kernels : the part's other kernels, each with its options
+
+    Raises
+    ------
+    KernelError : unknown kernel or option, or a missing resource.
+    """
+    part, data = Path(path).stem, rated(task.texts)
+    found: dict[str, Prediction] = {}
+    if part == PLAIN:
+        found |= training_variants(data, settings, threads)
+    for name, options in kernels.items():
+        found[name] = other_kernel(name, data, settings, threads, **options)
+    signatures = {settings.kernel: signature(settings.kernel, task.text_sum)}
+    signatures |= {name: signature(name, task.text_sum, **kernels[name]) for name in kernels}
+    signed.write(
+        path,
+        {
+            "quality": data.quality,
+            "group": system_groups(data),
+            "estimates": np.array([one.estimate for one in found.values()]),
+        },
+        {
+            "kind": "ablation",
+            "of": {"task": task.name},
+            "settings": {"part": part, **asdict(settings)},
+            "made_from": rated_sums(task),
+            "signatures": list(signatures.values()),
+            "facts": {
+                # in the order of the estimates
+                "variants": [
+                    {
+                        "variant": name,
+                        "kernel": one.kernel,
+                        "tau": one.tau,
+                        "neighbors": one.neighbors,
+                        "training": one.training,
+                    }
+                    for name, one in found.items()
+                ],
+                "lacking": lacking(data) if part == PLAIN else {},
+            },
+        },
+    )
+
+
+def read_ablations(
+    folders: Sequence[str | Path],
+    paths: Sequence[str | Path],
+    kernels: Sequence[str],
+    settings: Settings,
+) -> tuple[dict[str, TaskNumbers], list[str]]:
+    """The numbers of the tasks that have plain ones, and the notes for the table's footer.
+
+    Another kernel may be shipped while the rest is computed, from other ratings: its row then says
+    why it has no numbers.
+
+    Parameters
+    ----------
+    folders : of the tasks' ratings
+    paths : ``<task>/<part>.npz``, by `write_ablation`
+    kernels : all that there should be
+
+    Raises
+    ------
+    FormatError : as `refless.store.signed.read`.
+    StaleError : the same, of a file ``plain.npz``.
+    """
+    parts: dict[str, dict[str, Path]] = {}
+    for path in map(Path, paths):
+        parts.setdefault(path.parent.name, {})[path.stem] = path
+    found, notes = {}, []
+    for folder in folders:
+        task = read_task(folder)
+        if PLAIN in parts.get(task.name, {}):
+            numbers, own = _read_task_numbers(task, parts[task.name], kernels, settings)
+            found[task.name] = numbers
+            notes += own
+    return found, notes
+
+
+def _read_task_numbers(
+    task: Task, parts: Mapping[str, Path], kernels: Sequence[str], settings: Settings
+) -> tuple[TaskNumbers, list[str]]:
+    predictions, provenance, notes = {}, {}, {}
+    absent: dict[str, list[str]] = {}
+    plain: dict[str, Array] = {}
+    for part in sorted(parts, key=lambda part: part != PLAIN):
+        try:
+            file = signed.read(
+                parts[part],
+                "ablation",
+                of={"task": task.name},
+                settings={"part": part, **asdict(settings)},
+                made_from=rated_sums(task),
+                columns=["quality", "group", "estimates"],
+            )
+        except StaleError as error:
+            if part == PLAIN:
+                raise
+            absent[part] = [f"not available: {error.path} {error.message}"]
+            continue
+        plain = plain or file.content
+        facts = file.about["facts"]
+        for one, estimate in zip(facts["variants"], file.content["estimates"], strict=True):
+            name = one.pop("variant")
+            predictions[name] = Prediction(estimate=estimate, **one)
+            provenance[name] = file.about["provenance"]
+        absent |= {name: [f"not available: {why}"] for name, why in facts["lacking"].items()}
+        for signed_one in file.about["signatures"]:
+            notes[signed_one["kernel"]] = signature_note(signed_one, file.about)
+    absent |= {name: [] for name in kernels if name not in {*predictions, *absent}}
+    numbers = TaskNumbers(plain["quality"], plain["group"], predictions, provenance, absent)
+    return numbers, list(notes.values())
+
+
 # ---- the table -----------------------------------------------------------------------------------
 
 MEASURES = ("mse", "spearman", "coverage", "within")
 COMMON = ("common_mse", "common_spearman")
 COLUMNS = [
-    *("task", "variant", "kernel", "tau", "neighbors", "training"),
+    *("task", "variant", "label", "kernel", "tau", "neighbors", "training"),
     *(f"{name}{end}" for name in MEASURES for end in ("", "_low", "_high")),
     *("p_value", "n", "n_covered"),
     *(f"{name}_change{end}" for name in (*MEASURES, *COMMON) for end in ("", "_low", "_high")),
@@ -282,14 +436,15 @@ class TaskNumbers:
 
     quality, group : shape (candidates,); `system_groups`
     predictions : by variant, plain among them
-    provenance : by variant; absent : variant -> why it has no numbers
+    provenance : by variant
+    absent : variant -> notes; they get a row without numbers
     """
 
     quality: Array
     group: Array
     predictions: Mapping[str, Prediction]
     provenance: Mapping[str, str]
-    absent: Mapping[str, str]
+    absent: Mapping[str, list[str]] = field(default_factory=dict)
 
 
 def system_groups(data: Rated) -> Array:
@@ -335,115 +490,47 @@ def ablation_rows(task: str, numbers: TaskNumbers, draws: int, seed: int) -> lis
             for measure in COMMON:
                 row |= getattr(result, measure).columns(f"{measure}_change")
             row["n_common"] = result.n_common
-        row |= {"provenance": numbers.provenance[name], "note": _note(name, one, row["n_covered"])}
+        row |= {"provenance": numbers.provenance[name], "note": _notes(one, row["n_covered"])}
         rows.append(row)
-    for name, reason in numbers.absent.items():
-        rows.append({"task": task, "variant": name, "kernel": name, "note": reason})
+    for name, notes in numbers.absent.items():
+        kernel = numbers.predictions[PLAIN].kernel if name in TRAINING_VARIANTS else name
+        rows.append({"task": task, "variant": name, "kernel": kernel, "note": notes})
     return rows
 
 
-def ablation_table(rows: Sequence[dict[str, Any]]) -> pd.DataFrame:
-    """The rows of all tasks, with `COLUMNS`."""
+def ablation_table(
+    looks: Sequence[str] | Mapping[str, Any],
+    numbers: Mapping[str, TaskNumbers],
+    draws: int,
+    seed: int,
+) -> pd.DataFrame:
+    """The rows of all tasks, with `COLUMNS`.
+
+    Parameters
+    ----------
+    looks : tasks, in the order of the rows
+    numbers : by task, of those that are there; the others get one row without numbers
+    draws, seed : of the paired bootstrap
+    """
+    rows: list[dict[str, Any]] = []
+    for task in looks:
+        if task in numbers:
+            rows += ablation_rows(task, numbers[task], draws, seed)
+        else:
+            rows.append({"task": task, "variant": PLAIN, "note": []})
     table = pd.DataFrame(rows).reindex(columns=COLUMNS)
-    for column in ("kernel", "provenance", "note"):
-        table[column] = table[column].fillna("")
+    table["label"] = [TRAINING_VARIANTS.get(name, name) for name in table["variant"]]
+    for column in ("kernel", "provenance"):
+        table[column] = table[column].astype(object).fillna("")
     for column in ("n", "n_covered", "n_common"):
         table[column] = table[column].astype("Int64")
     return table
 
 
-def absent_row(task: str, reason: str) -> dict[str, Any]:
-    """The row of a task without numbers."""
-    return {"task": task, "variant": PLAIN, "note": f"not available: {reason}"}
-
-
-def _note(name: str, one: Prediction, covered: int) -> str:
+def _notes(one: Prediction, covered: int) -> list[str]:
     notes = []
     if one.tau == LEAST_TAU:
         notes.append("no tau gives as many neighbors as plain, so any similarity makes one")
     if covered == 0:
         notes.append("no candidate has enough neighbors, or few enough")
-    return "; ".join(notes)
-
-
-def label(variant: str) -> str:
-    """A variant's name for tables and figures."""
-    return PLAIN if variant == PLAIN else TRAINING_VARIANTS.get(variant, f"`{variant}`")
-
-
-def ablation_markdown(table: pd.DataFrame) -> str:
-    """The table for reading, two tables a task: measures, and their change from plain."""
-    parts = []
-    for task, own in table.groupby("task", sort=False):
-        rows = [{str(k): v for k, v in row.items()} for row in own.to_dict("records")]
-        parts += [
-            f"## {task}",
-            markdown(
-                [
-                    *("variant", "tau", "neighbors", "MSE", "Spearman", "coverage"),
-                    *("Spearman within systems", "provenance", "note"),
-                ],
-                [_own(row) for row in rows],
-            ),
-            f"### {task}: change from plain",
-            markdown(
-                [
-                    *("variant", "MSE", "Spearman", "coverage", "Spearman within systems"),
-                    "Spearman on the candidates that both cover (their number)",
-                ],
-                [_change(row) for row in rows if pd.notna(row["n_common"])],
-            ),
-        ]
-        if own["n"].isna().all():
-            del parts[-2:]
-    return "\n\n".join(parts)
-
-
-def _own(row: dict[str, Any]) -> list[str]:
-    return [
-        label(row["variant"]),
-        "> 0" if row["tau"] == LEAST_TAU else number(row["tau"], 4),
-        number(row["neighbors"], 0),
-        with_interval(row, "mse", 4),
-        with_interval(row, "spearman"),
-        with_interval(row, "coverage"),
-        with_interval(row, "within"),
-        row["provenance"],
-        row["note"],
-    ]
-
-
-def _change(row: dict[str, Any]) -> list[str]:
-    common = with_interval(row, "common_spearman_change")
-    return [
-        label(row["variant"]),
-        with_interval(row, "mse_change", 4),
-        with_interval(row, "spearman_change"),
-        with_interval(row, "coverage_change"),
-        with_interval(row, "within_change"),
-        common if common == "–" else f"{common}; {row['n_common']}",
-    ]
-
-
-def lead_text(settings: Settings, draws: int, seed: int) -> str:
-    """What stands above the table for reading."""
-    return (
-        f"Plain is `{settings.kernel}` at tau {settings.tau:g} with a = {settings.a}, b ="
-        f" {settings.b:g}, leave-one-out, as in table 1. Every other row changes one thing. 95%"
-        f" intervals by a bootstrap over candidates ({draws} draws, seed {seed}); a change is the"
-        " row minus plain on the same draws (a paired bootstrap), each over the candidates that it"
-        " covers. Other kernels have another scale: theirs is the tau, on a grid of steps of"
-        f" {settings.tau_step:g}, at which the median candidate has about as many neighbors as with"
-        " plain; no quality is looked at. `neighbors` is the median over candidates. The mean over"
-        f" halves is that of the predictions from {settings.halves} random halves of the training"
-        " texts, made where at least half of them give one. Spearman within systems is the mean of"
-        " each system's rho (systems whose texts are all alike left out). It is the one to look at"
-        " where a system's own texts are left out: a good system's texts are then estimated from"
-        " worse systems' and a bad one's from better ones', which alone turns the rho over all"
-        " systems negative."
-    )
-
-
-def as_settings(settings: Settings) -> dict[str, Any]:
-    """The settings as JSON keeps them, for signatures."""
-    return asdict(settings)
+    return notes

@@ -9,30 +9,30 @@ kernel, read as published. Other rows of the same key show what a choice does an
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from refless.experiments.bleu_neighbors.table1 import KEYS as TABLE1_KEYS
-from refless.experiments.bleu_neighbors.table1 import PUBLISHED_TASKS, is_substitute
-from refless.experiments.bleu_neighbors.table1 import VALUES as TABLE1_VALUES
-from refless.experiments.bleu_neighbors.table3 import KEYS as TABLE3_KEYS
-from refless.experiments.bleu_neighbors.table3 import MODEL
-from refless.experiments.bleu_neighbors.table3 import VALUES as TABLE3_VALUES
-from refless.report.published import EQUAL, INSIDE, MISSING, OUTSIDE, compare, markdown, number
+from refless.experiments.bleu_neighbors import table1, table3
+from refless.report import published as paper
+from refless.report import tables
+from refless.report.published import EQUAL, INSIDE, MISSING, OUTSIDE, compare, number
 
 VERDICTS = [EQUAL, INSIDE, OUTSIDE, MISSING]
-# The kernels that give the published numbers; "" is a row without a kernel (people, quoted rows).
 PUBLISHED_KERNELS = {
     "bleu": "bleu.char",
     "rouge": "rouge_l.stem",
     "meteor": "meteor.nltk35",
     "bertscore": "bertscore.roberta-large",
-    MODEL: "bleu.char",
+    table3.MODEL: "bleu.char",
 }
+"""The kernels that give the published numbers; other models have none (people, quoted rows)."""
+_TEXT = ["provenance", "reason", "note"]
+"""Columns of text, which are numbers to pandas where they are empty."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,9 @@ class Table:
 
 
 TABLES = {
-    "bleu_neighbors_table1": Table("table 1", TABLE1_KEYS, TABLE1_VALUES),
+    "bleu_neighbors_table1": Table("table 1", table1.KEYS, table1.VALUES),
     "bleu_neighbors_table2": Table("table 2", ["source_task", "target_task"], ["spearman"]),
-    "bleu_neighbors_table3": Table("table 3", TABLE3_KEYS, TABLE3_VALUES),
+    "bleu_neighbors_table3": Table("table 3", table3.KEYS, table3.VALUES),
 }
 CELL_COLUMNS = [
     "table",
@@ -61,26 +61,56 @@ CELL_COLUMNS = [
     "agreement",
     "kernel",
     "provenance",
+    "reason",
     "note",
 ]
 
 
+def read_tables(
+    ours: Sequence[str | Path], published: Sequence[str | Path]
+) -> tuple[dict[str, pd.DataFrame], dict[str, pd.DataFrame]]:
+    """Our finished tables and the paper's, each named in `TABLES`, for `agreement_cells`.
+
+    Raises
+    ------
+    FormatError, StaleError : a table is broken, or ours is not the one that was written.
+    """
+    finished = {}
+    for path in map(Path, ours):
+        table = tables.read_published(path, TABLES[path.stem].keys)
+        text = [*_TEXT, *table.select_dtypes(["object", "str"])]
+        for name in {name for name in text if name in table}:
+            table[name] = table[name].astype(object).fillna("").astype(str)
+        finished[path.stem] = table
+    printed = {
+        path.stem: paper.read_published(path, TABLES[path.stem].keys)
+        for path in map(Path, published)
+    }
+    return finished, printed
+
+
 def agreement_cells(
-    ours: Mapping[str, pd.DataFrame], published: Mapping[str, pd.DataFrame]
+    ours: Mapping[str, pd.DataFrame],
+    published: Mapping[str, pd.DataFrame],
+    looks: Mapping[str, Mapping[str, Any]],
 ) -> pd.DataFrame:
     """One row a published cell, in the paper's order, as `CELL_COLUMNS`.
 
     Parameters
     ----------
-    ours : a name of `TABLES` -> our table, read with every column as a string (`str`, empty where
-        there is nothing)
+    ours : a name of `TABLES` -> our table, text empty where there is nothing
     published : the same names -> the paper's tables, strings
+    looks : task -> its entry of the configuration (``published``: its name in the paper)
     """
+    tasks = {look["published"]: task for task, look in looks.items() if look["published"]}
     rows = []
     for name, table in TABLES.items():
         for printed in published[name].to_dict("records"):
             model = str(printed.get("model", "bleu"))
-            keys = {key: _our_task(str(printed[key])) for key in table.keys}
+            keys = {key: str(printed[key]) for key in table.keys}
+            for key in keys:
+                if key.endswith("task"):
+                    keys[key] = tasks.get(keys[key], keys[key])
             row, why = _published_row(ours[name], keys, model)
             for column in table.columns:
                 if str(printed[column]) == "":
@@ -94,10 +124,6 @@ def agreement_cells(
                 }
                 rows.append(cell | _verdict(row, column, str(printed[column]), why))
     return pd.DataFrame(rows)[CELL_COLUMNS]
-
-
-def _our_task(value: str) -> str:
-    return PUBLISHED_TASKS.get(value, value)
 
 
 def _published_row(
@@ -117,7 +143,7 @@ def _published_row(
     if exact.empty and wanted:
         # a row that says why there is no number may name no kernel, or the model itself
         exact = as_read[as_read["kernel"].isin(["", model])]
-    if is_substitute(exact["note"]).any():
+    if "stand_in" in exact and (exact["stand_in"] == 1).any():
         return {}, f"only computed in another form: {exact['note'].iloc[0]}"
     if exact.empty:
         found = ", ".join(dict.fromkeys(as_read["kernel"]))
@@ -128,7 +154,7 @@ def _published_row(
 def _verdict(row: Mapping[str, Any], column: str, printed: str, why: str) -> dict[str, Any]:
     value, low, high = (_float(row.get(name)) for name in _names(column))
     agreement = compare(value, printed, low, high)
-    reasons = [why, str(row.get("note", ""))]
+    notes = [why, str(row.get("note", ""))]
     if agreement in (INSIDE, OUTSIDE):
         gap = number(value - float(printed), 4)
         where = (
@@ -136,7 +162,7 @@ def _verdict(row: Mapping[str, Any], column: str, printed: str, why: str) -> dic
             if not np.isnan(low)
             else f"ours is {value:g}, the paper's {printed}"
         )
-        reasons.insert(0, where)
+        notes.insert(0, where)
     return {
         "ours": value,
         "ours_low": low,
@@ -144,7 +170,8 @@ def _verdict(row: Mapping[str, Any], column: str, printed: str, why: str) -> dic
         "agreement": agreement,
         "kernel": row.get("kernel", ""),
         "provenance": row.get("provenance", ""),
-        "note": "" if agreement == EQUAL else "; ".join(filter(None, reasons)),
+        "reason": row.get("reason", "") if agreement == MISSING else "",
+        "note": [] if agreement == EQUAL else [note for note in notes if note],
     }
 
 
@@ -153,7 +180,7 @@ def _names(column: str) -> tuple[str, str, str]:
 
 
 def _float(value: Any) -> float:
-    return float("nan") if value in (None, "") else float(value)
+    return float("nan") if value is None or value == "" else float(value)
 
 
 def agreement_counts(cells: pd.DataFrame) -> pd.DataFrame:
@@ -174,44 +201,6 @@ def _count(cells: pd.DataFrame, table: str, model: str) -> dict[str, Any]:
         verdict.replace(" ", "_"): int((cells["agreement"] == verdict).sum())
         for verdict in VERDICTS
     }
-    return {"table": table, "model": model, "cells": len(cells), **counts}
-
-
-def agreement_markdown(counts: pd.DataFrame, cells: pd.DataFrame) -> str:
-    """Counts, then each cell: those that are not equal with their reason, then the equal ones."""
-    header = ["table", "model", "cells", *VERDICTS]
-    parts = ["## Counts", markdown(header, [[str(v) for v in row] for row in counts.to_numpy()])]
-    reasons: dict[str, int] = {}
-    for title, part in (
-        ("## Cells that are not equal", cells[cells["agreement"] != EQUAL]),
-        ("## Cells that are equal", cells[cells["agreement"] == EQUAL]),
-    ):
-        lines = [_line(row, reasons) for row in part.to_dict("records")]
-        head = ["table", "model", "row", "column", "ours", "paper", "agreement", "reason"]
-        parts += [title, markdown(head, lines) if lines else "None."]
-    if reasons:
-        listed = "\n".join(f"{i}. {reason}" for reason, i in reasons.items())
-        parts += ["## Reasons", listed]
-    return "\n\n".join(parts)
-
-
-def _line(row: Mapping[Any, Any], reasons: dict[str, int]) -> list[str]:
-    digits = 4 if row["column"] == "mse" else 0 if row["column"].startswith("p_") else 3
-    return [
-        *(str(row[name]) for name in ("table", "model", "row", "column")),
-        number(row["ours"], digits),
-        str(row["paper"]),
-        str(row["agreement"]),
-        str(reasons.setdefault(row["note"], len(reasons) + 1)) if row["note"] else "",
-    ]
-
-
-def lead_text() -> str:
-    """What stands above the table for reading."""
-    return (
-        "Each published cell of tables 1 to 3 once, as the paper's own choices give it (published"
-        " kernel and reading): *equal* once rounded to the digits that were printed, *inside*, if"
-        " the published value lies in our 95% interval, *outside*, or *not available*. The column"
-        " `p_below_0.01` is the paper's star; of the human rows it and coverage are equal by"
-        " definition."
-    )
+    shipped = (cells["provenance"] == "shipped").any()
+    row = {"table": table, "model": model, "cells": len(cells), **counts}
+    return {**row, "provenance": "shipped" if shipped else "computed", "note": []}

@@ -1,8 +1,9 @@
 """The essays of the BLEU Neighbors paper (section 5.6): estimates for table 3 and what moves it.
 
-Stage: prediction. In: the rated texts of ASAP-SAS. Out: numbers without text: an estimate for each
-test essay from each training set, under the published recipe and under recipes that differ from
-it in one choice; and sums of neighbors' scores for every set as the test set.
+Stage: prediction. In: rated essays with a training and a test part, in sets. Out: numbers without
+text, as signed files: an estimate for each test essay from each training set, under the published
+recipe and under recipes that differ from it in one choice (kind ``essay estimates``); and sums of
+neighbors' scores for every set as the test set (kind ``essay set sums``).
 
 The published recipe is `Recipe()`. The paper's text leaves its choices open; these give its nine
 single-set values to the third decimal (39 test essays, so an interval is about 0.6 wide):
@@ -26,21 +27,28 @@ so the same estimate.
 
 from __future__ import annotations
 
+import logging
 import re
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from refless.data.task import Task
 from refless.errors import SettingError
 from refless.models.neighbors import neighbor_means
+from refless.store import signed
+from refless.store.signatures import sign, text_sum
 
+log = logging.getLogger(__name__)
 Array = np.ndarray
 
-SECTION = "bleu_neighbors.essays"
-"""Of the configuration, where the choices are."""
+COLUMNS = ["set", "part", "score1", "score2"]
+"""What the table of texts must have besides."""
 TOP = 3  # of the scale of the scores, for every set
 PUBLISHED = "published"
 ESTIMATE_COLUMNS = [
@@ -316,3 +324,90 @@ def training_sizes(
         }
         for part in ("whole", "cut")
     }
+
+
+def write_estimates(
+    path: str | Path,
+    task: Task,
+    read_again: Callable[[bool], pd.DataFrame],
+    settings: Mapping[str, Any],
+    threads: int | None = None,
+) -> None:
+    """Write `estimates` of the recipe and of those that differ from it in one choice.
+
+    Parameters
+    ----------
+    task : its texts have `COLUMNS`; they were read as the recipe says
+    read_again : the table of texts, read with quotes (True) or without; called only if a recipe
+        asks for another reading
+    settings : ``selection`` (of `Selection`), ``recipe`` (of `Recipe`), ``changes`` (choice ->
+        values), ``left_out`` (see `topics`)
+
+    Raises
+    ------
+    SettingError : a choice that is none.
+    """
+    base, selection = Recipe(**settings["recipe"]), Selection(**settings["selection"])
+    recipes = one_choice_changed(base, settings["changes"])
+    readings = {base.reading: task.texts}
+    sums = {base.reading: task.text_sum}
+    for reading in sorted({recipe.reading for *_, recipe in recipes} - {base.reading}):
+        readings[reading] = read_again(reading == "quoted")
+        sums[reading] = text_sum(readings[reading]["text"].tolist())
+    table = estimates(readings, recipes, selection, settings["left_out"], threads)
+    used = sorted({(recipe.kernel, recipe.reading) for *_, recipe in recipes})
+    made_from = {f"texts {reading}": value for reading, value in sums.items()}
+    _write(path, table, "essay estimates", task, settings, made_from, used, {})
+    log.info("%d recipes, %d estimates", len(recipes), len(table))
+
+
+def write_set_sums(
+    path: str | Path, task: Task, settings: Mapping[str, Any], threads: int | None = None
+) -> None:
+    """Write `set_sums`, with `training_sizes` and the greatest score among the facts.
+
+    Parameters
+    ----------
+    task : its texts have `COLUMNS`
+    settings : ``selection`` and ``recipe``
+    """
+    recipe, selection = Recipe(**settings["recipe"]).check(), Selection(**settings["selection"])
+    begin = time.perf_counter()
+    table = set_sums(task.texts, recipe, selection, threads)
+    log.info("%d rows in %.1f s", len(table), time.perf_counter() - begin)
+    facts = {
+        "most": training_points(task.texts.iloc[:0], recipe.raters)[1],
+        "training": training_sizes(task.texts, recipe, selection),
+    }
+    made_from = {f"texts {recipe.reading}": task.text_sum}
+    used = [(recipe.kernel, recipe.reading)]
+    _write(path, table, "essay set sums", task, settings, made_from, used, facts)
+
+
+def _write(
+    path: str | Path,
+    table: pd.DataFrame,
+    kind: str,
+    task: Task,
+    settings: Mapping[str, Any],
+    made_from: Mapping[str, str],
+    used: Sequence[tuple[str, str]],
+    facts: Mapping[str, Any],
+) -> None:
+    """Write one of the tables, signed by the kernels used (with their readings) and this module."""
+    from refless.kernels import signature
+
+    signatures = [
+        signature(kernel, made_from[f"texts {reading}"]) | {"reading": reading}
+        for kernel, reading in used
+    ]
+    about = {
+        "kind": kind,
+        "of": {"task": task.name},
+        "provenance": task.provenance,
+        "settings": settings,
+        "made_from": made_from,
+        "signatures": [*signatures, sign(["experiments/bleu_neighbors/essays.py"], task.text_sum)],
+        "facts": {**facts, "notes": task.notes},
+    }
+    signed.write(path, table, about)

@@ -1,8 +1,8 @@
 """HUSE of the batches of BLEU Neighbors, with human and with predicted quality.
 
-Stage: prediction and cell -> table. In: a HUSE batch read item by item; predictions of its texts.
-Out: what HUSE needs of each item (numbers without text); a row a batch, a model of it and a source
-of quality, with bootstrap intervals.
+Stage: prediction and cell -> table. In: a task whose ratings say of which item they are; predictions
+of its texts. Out: what HUSE needs of each item (numbers without text); a row a batch, a model of it
+and a source of quality, with bootstrap intervals.
 
 HUSE's own code counts the rated items as they were sent out (200 in the summarization batch), so
 this table does as well: an item's human quality comes from its own labels, its prediction from the
@@ -13,69 +13,92 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from refless.errors import SettingError
-from refless.experiments.bleu_neighbors.leave_one_out import apply_thresholds
-from refless.experiments.bleu_neighbors.table1 import Settings
+from refless.data.sources.huse import comparisons
+from refless.data.task import Task, read_task
+from refless.errors import FormatError, SettingError
+from refless.experiments.bleu_neighbors.leave_one_out import PREDICTION_COLUMNS, apply_thresholds
+from refless.experiments.bleu_neighbors.stored import rated_sums
+from refless.experiments.bleu_neighbors.table1 import Settings, read_tasks
 from refless.models.huse import NEIGHBORS, Batch, draw_batches, scores
-from refless.report.published import markdown, with_interval
 from refless.statistics import interval
+from refless.store import signed
+from refless.store.signatures import sign
 
 Array = np.ndarray
 
 VALUES = ["huse", "huse_q", "huse_d", "huse_logp"]
-TITLES = ["HUSE", "HUSE-Q", "HUSE-D", "log-probability alone"]
 ITEM_COLUMNS = ["system", "item", "id", "by_model", "labels", "label_sum", "logp", "words"]
+NEEDED = ["item", "type", "logp"]
+"""Columns of ratings: the item that was labelled, its raw type, its log-probability."""
 READINGS = {"published": None, "exact": 9}
 """Distances as floating-point numbers, whose rounding noise breaks ties, or rounded to so many
 decimals."""
 
 
-def huse_items(
-    items: pd.DataFrame,
-    ratings: pd.DataFrame,
-    texts: pd.DataFrame,
-    comparisons: Mapping[str, tuple[str, str]],
-) -> pd.DataFrame:
+def huse_items(texts: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame:
     """What HUSE needs of each item, as `ITEM_COLUMNS`; items without labels are left out.
 
     Parameters
     ----------
-    items, ratings : the loader's tables with ``unit="item"``
-    texts : the task's table of rated texts, whose column ``item`` says which items are one text
-    comparisons : system -> raw types of its items and of the human ones beside them
+    texts, ratings : a task's tables; the ratings have the columns `NEEDED`
 
     ``label_sum`` is a whole number, so that a mean of labels is rounded once, as in HUSE's code.
-    Human items stand once beside each system that they are compared with.
+    Human items stand once beside each system that they are compared with. Items come in the order
+    of their numbers, which bootstrap draws hang on.
+
+    Raises
+    ------
+    FormatError : the ratings lack a column, or a model's type has not one human type beside it.
     """
-    text_of = {
-        item: name
-        for name, joined in zip(texts["id"], texts["item"], strict=True)
-        for item in joined.split("+")
-    }
-    label_sum = ratings.groupby("id")["label"].sum()
-    tables = []
-    for system, (model, human) in comparisons.items():
-        own = items[items["type"].isin([model, human]) & (items["n_ratings"] > 0)]
-        tables.append(
-            pd.DataFrame(
-                {
-                    "system": system,
-                    "item": own["id"],
-                    "id": own["id"].map(text_of),
-                    "by_model": (own["type"] == model).astype(np.int64),
-                    "labels": own["n_ratings"],
-                    "label_sum": own["id"].map(label_sum).round().astype(np.int64),
-                    "logp": own["logp"],
-                    "words": own["text"].map(lambda text: len(text.split(" "))),
-                }
-            )
+    lacking = [column for column in NEEDED if column not in ratings]
+    if lacking:
+        raise FormatError(
+            f"the ratings of {texts['task'].iloc[0]} have no {', '.join(lacking)}, which HUSE needs",
+            remedy="take `huse` out of the data set's `experiments`",
         )
+    words = {
+        name: len(text.split(" ")) for name, text in zip(texts["id"], texts["text"], strict=True)
+    }
+    items = (
+        ratings.groupby("item", sort=False)
+        .agg(
+            id=("id", "first"),
+            type=("type", "first"),
+            labels=("label", "size"),
+            label_sum=("label", "sum"),
+            logp=("logp", "first"),
+        )
+        .reset_index()
+        .sort_values("item", key=lambda names: names.map(lambda name: (len(name), name)))
+    )
+    items["label_sum"] = items["label_sum"].round().astype(np.int64)
+    items["words"] = items["id"].map(words)
+    tables = []
+    for system, (model, human) in comparisons(list(dict.fromkeys(items["type"]))).items():
+        own = items[items["type"].isin([model, human])]
+        by_model = (own["type"] == model).astype(np.int64)
+        tables.append(own.assign(system=system, by_model=by_model))
     return pd.concat(tables, ignore_index=True)[ITEM_COLUMNS]
+
+
+def write_huse_items(path: str | Path, task: Task) -> None:
+    """Write `huse_items`: numbers and names without text."""
+    signed.write(
+        path,
+        huse_items(task.texts, task.ratings),
+        {
+            "kind": "huse items",
+            "of": {"task": task.name},
+            "made_from": rated_sums(task),
+            "signatures": [sign(["data/sources/huse.py"], task.text_sum)],
+        },
+    )
 
 
 @dataclass(frozen=True)
@@ -93,10 +116,49 @@ class HuseInput:
     provenance: str
 
 
+def read_batches(
+    folders: Sequence[str | Path],
+    items: Sequence[str | Path],
+    predictions: Sequence[str | Path],
+    kernel: str,
+) -> tuple[dict[str, HuseInput], list[str]]:
+    """The batches that are there, and the notes for the table's footer.
+
+    Parameters
+    ----------
+    folders : of the batches' ratings
+    items : by `write_huse_items`, in the same order
+    predictions : by `write_predictions`, in the same order
+
+    Raises
+    ------
+    FormatError, StaleError : as `refless.store.signed.read`.
+    """
+    tasks, notes = read_tasks(folders, predictions, {kernel})
+    batches = {}
+    for folder, path in zip(folders, items, strict=True):
+        task = read_task(folder)
+        file = signed.read(
+            path,
+            "huse items",
+            of={"task": task.name},
+            made_from=rated_sums(task),
+            columns=ITEM_COLUMNS,
+        )
+        data = tasks[task.name]
+        nothing = pd.DataFrame(columns=PREDICTION_COLUMNS)
+        predicted = data.predictions.get((kernel, "published"), nothing)
+        origins = {file.about["provenance"]}
+        if kernel in data.kernels:
+            origins.add(data.provenance(kernel))
+        provenance = "shipped" if "shipped" in origins else "computed"
+        batches[task.name] = HuseInput(file.content, predicted, kernel, provenance)
+    return batches, notes
+
+
 def huse_table(
-    order: Sequence[str],
-    tasks: Mapping[str, HuseInput],
-    absent: Mapping[str, str],
+    looks: Sequence[str] | Mapping[str, Any],
+    batches: Mapping[str, HuseInput],
     settings: Settings,
     neighbors: int = NEIGHBORS,
 ) -> pd.DataFrame:
@@ -109,26 +171,25 @@ def huse_table(
 
     Parameters
     ----------
-    order : tasks, in the order of the rows
-    tasks : those that are there
-    absent : task -> why it is not
+    looks : tasks, in the order of the rows
+    batches : those that are there; the others get a row without numbers
     neighbors : votes of HUSE's classifier
     """
     rows: list[dict[str, Any]] = []
-    for task in order:
-        if task not in tasks:
-            rows.append({"task": task, "note": f"not available: {absent[task]}"})
+    for task in looks:
+        if task not in batches:
+            rows.append({"task": task, "note": []})
             continue
-        for system, own in tasks[task].items.groupby("system", sort=False):
+        for system, own in batches[task].items.groupby("system", sort=False):
             for reading, decimals in READINGS.items():
-                found = _rows(own, tasks[task], settings, neighbors, decimals)
+                found = _rows(own, batches[task], settings, neighbors, decimals)
                 head = {"task": task, "system": system, "reading": reading}
                 rows += [{**head, **row} for row in found]
     shown = ["task", "system", "quality", "items", "kernel", "reading"]
     for column in [*VALUES, *(f"{name}_difference" for name in VALUES[:3])]:
         shown += [column, f"{column}_low", f"{column}_high"]
     table = pd.DataFrame(rows).reindex(columns=[*shown, "n", "n_human", "provenance", "note"])
-    for column in ("system", "quality", "items", "kernel", "reading", "provenance", "note"):
+    for column in ("system", "quality", "items", "kernel", "reading", "provenance"):
         table[column] = table[column].astype(object).fillna("")
     for column in ("n", "n_human"):
         table[column] = table[column].astype("Int64")
@@ -160,6 +221,7 @@ def _rows(
             "n": int(chosen.sum()),
             "n_human": int((~by_model).sum()),
             "provenance": data.provenance,
+            "note": [],
         }
         logp, words = items["logp"].to_numpy()[chosen], items["words"].to_numpy()[chosen]
         batch = Batch(values[chosen], logp, words, by_model)
@@ -168,7 +230,7 @@ def _rows(
             weights = draw_batches(by_model, settings.draws, seed)
             drawn = scores(batch, weights, neighbors, decimals)
         except SettingError as error:
-            return cells | {"note": f"not available: {error.message}"}, None
+            return cells | {"note": [f"not available: {error.message}"]}, None
         cells |= _spread(VALUES, once[0], drawn)
         return cells, np.vstack([once, drawn])
 
@@ -187,57 +249,3 @@ def _spread(names: Sequence[str], values: Array, drawn: Array) -> dict[str, floa
         low, high = interval(drawn[:, i])
         cells |= {name: float(values[i]), f"{name}_low": low, f"{name}_high": high}
     return cells
-
-
-def huse_markdown(table: pd.DataFrame) -> str:
-    """Published reading, then the exact one; reasons below."""
-    parts = []
-    header = ["task", "model", "quality", "items", *TITLES, "n", "provenance"]
-    for title, reading in (
-        ("## As HUSE's code computes it", "published"),
-        ("## Without rounding noise", "exact"),
-    ):
-        lines = []
-        for record in table[table["reading"] == reading].to_dict("records"):
-            row = {str(key): value for key, value in record.items()}
-            quality = f"{row['quality']} `{row['kernel']}`" if row["kernel"] else row["quality"]
-            cells = [with_interval(row, name) for name in VALUES]
-            head = [row["task"], row["system"], quality, row["items"]]
-            lines.append([*map(str, head), *cells, str(row["n"]), str(row["provenance"])])
-        if lines:
-            parts += [title, markdown(header, lines)]
-    gaps = table[table["huse_difference"].notna() & (table["reading"] == "published")]
-    if not gaps.empty:
-        lines = []
-        for record in gaps.to_dict("records"):
-            row = {str(key): value for key, value in record.items()}
-            cells = [with_interval(row, f"{name}_difference") for name in VALUES[:3]]
-            lines.append([str(row["task"]), str(row["system"]), *cells])
-        parts += [
-            "## Predicted minus human quality, on the covered items",
-            markdown(["task", "model", *TITLES[:3]], lines),
-        ]
-    missing = table[table["note"] != ""].to_dict("records")
-    if missing:
-        named = [" ".join(filter(None, (r["task"], r["system"], r["quality"]))) for r in missing]
-        listed = dict.fromkeys(
-            f"- {name}: {r['note']}" for name, r in zip(named, missing, strict=True)
-        )
-        parts += ["## Cells without a number", "\n".join(listed)]
-    return "\n\n".join(parts)
-
-
-def lead_text(settings: Settings, neighbors: int) -> str:
-    """What stands above the table for reading."""
-    return (
-        "HUSE (Hashimoto, Zhang and Liang, 2019): twice the leave-one-out error of telling human"
-        " from model texts by quality and log-probability a word, with the"
-        f" {neighbors} nearest neighbors; HUSE-Q by quality alone; HUSE-D = 1 + HUSE - HUSE-Q. 1"
-        " means that they cannot be told apart. *human* is the mean of the annotators' labels,"
-        " *predicted* the leave-one-out estimate of BLEU Neighbors"
-        f" (a = {settings.a}, b = {settings.b:g}); *covered* items are those that have one. 95%"
-        f" bootstrap intervals over items ({settings.draws} draws, seed {settings.seed}), human and"
-        " model items drawn apart; a drawn item's copies do not vote on it, but on others they do,"
-        " and they make neighborhoods tighter, so that an interval need not be centred on its"
-        " value."
-    )

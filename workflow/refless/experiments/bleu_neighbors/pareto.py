@@ -13,17 +13,24 @@ from all other texts, as in table 1. All folds' predictions together give the ho
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from refless.data.task import Task, read_task
+from refless.errors import StaleError
+from refless.experiments.bleu_neighbors.ablation import rated
+from refless.experiments.bleu_neighbors.stored import rated_sums
+from refless.kernels import signature
 from refless.models.neighbors import enough_evidence, most_neighbors
-from refless.report.published import markdown, number, with_interval
 from refless.statistics import Compared, paired_bootstrap, weighted_spearman
+from refless.store import signed
+from refless.store.signatures import signature_note
 
 Array = np.ndarray
 
@@ -101,6 +108,42 @@ def fold_sums(
         counts.append(count.astype(np.min_scalar_type(n)))
         sums.append(total.astype(np.float32))
     return Sums(quality, fold, np.asarray(taus, np.float64), np.array(counts), np.array(sums))
+
+
+def write_pareto_sums(
+    path: str | Path,
+    task: Task,
+    kernel: str,
+    options: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    threads: int | None = None,
+) -> None:
+    """Write the `Sums` of one kernel: numbers without text.
+
+    Parameters
+    ----------
+    options : of the kernel
+    settings : ``taus``, ``folds``, ``seed``
+
+    Raises
+    ------
+    KernelError : unknown kernel or option, or a missing resource.
+    """
+    data = rated(task.texts)
+    fold = deal_folds(len(data.text), settings["folds"], settings["seed"])
+    taus = settings["taus"]
+    found = fold_sums(kernel, data.text, data.quality, taus, fold, threads, **options)
+    signed.write(
+        path,
+        {"quality": data.quality, "fold": fold, "counts": found.counts, "sums": found.sums},
+        {
+            "kind": "pareto sums",
+            "of": {"task": task.name, "kernel": kernel},
+            "settings": dict(settings),
+            "made_from": rated_sums(task),
+            "signatures": [signature(kernel, task.text_sum, **options)],
+        },
+    )
 
 
 # ---- choosing ------------------------------------------------------------------------------------
@@ -259,13 +302,13 @@ def pareto_rows(
         row["chosen_by_fold"] = "; ".join(
             "none" if c is None else f"{data.taus[c.tau]:g}/{c.a}/{c.b:g}" for c in choices
         )
-        notes = []
+        notes: list[str] = []
         if None in choices:
             notes.append("no setting covers so much, in some folds or in all")
         ends = at_the_end(data, [c for c in [tuned, *choices] if c is not None], settings)
         if ends:
             notes.append(f"chosen at the end of the grid: {', '.join(ends)}")
-        row["note"] = "; ".join(notes)
+        row["note"] = notes
         rows.append(row)
     points = front(every)
     points = points.assign(tau=data.taus[points["tau"].to_numpy()])
@@ -303,55 +346,80 @@ def _measured(result: Compared, prediction: Array) -> dict[str, Any]:
     }
 
 
-def pareto_table(rows: Sequence[dict[str, Any]]) -> pd.DataFrame:
-    """All rows, with `COLUMNS`."""
+def pareto_table(
+    looks: Sequence[str] | Mapping[str, Any],
+    folders: Sequence[str | Path],
+    paths: Sequence[str | Path],
+    models: Mapping[str, Mapping[str, Any]],
+    settings: Settings,
+) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
+    """All rows with `COLUMNS`, the fronts with `FRONT_COLUMNS`, and notes for the table's footer.
+
+    Numbers may be shipped while the ratings are computed, from others: such a row says why it has
+    none.
+
+    Parameters
+    ----------
+    looks : tasks, in the order of the rows
+    folders : of the ratings of the tasks that are there
+    paths : ``<task>/<kernel>.npz``, by `write_pareto_sums`; what has no file gets a row without
+        numbers
+    models : model -> ``kernel``, ``tau`` (the paper's) and ``settings`` of its sums
+
+    Raises
+    ------
+    FormatError : as `refless.store.signed.read`.
+    """
+    tasks = {Path(folder).name: read_task(folder) for folder in folders}
+    files = {(Path(p).parent.name, Path(p).name.removesuffix(".npz")): p for p in paths}
+    rows: list[dict[str, Any]] = []
+    fronts = [pd.DataFrame(columns=FRONT_COLUMNS)]
+    notes: list[str] = []
+    for task in looks:
+        for model, of in models.items():
+            row = {"task": task, "model": model, "kernel": of["kernel"]}
+            if (task, of["kernel"]) not in files:
+                rows.append(row)
+                continue
+            path = files[task, of["kernel"]]
+            try:
+                file = signed.read(
+                    path,
+                    "pareto sums",
+                    of={"task": task, "kernel": of["kernel"]},
+                    settings=of["settings"],
+                    made_from=rated_sums(tasks[task]),
+                    columns=["quality", "fold", "counts", "sums"],
+                )
+            except StaleError as error:
+                rows.append(row | {"note": [f"not available: {error.path} {error.message}"]})
+                continue
+            data = Sums(taus=np.array(of["settings"]["taus"]), **file.content)
+            found, front = pareto_rows(data, of["tau"], settings)
+            row["provenance"] = file.about["provenance"]
+            rows += [{**row, **one} for one in found]
+            fronts.append(front.assign(**row))
+            notes.append(signature_note(file.about["signatures"][0], file.about))
     table = pd.DataFrame(rows).reindex(columns=COLUMNS)
-    for column in ("rule", "chosen_by_fold", "provenance", "note"):
-        table[column] = table[column].fillna("")
+    for column in ("rule", "chosen_by_fold", "provenance"):
+        table[column] = table[column].astype(object).fillna("")
     for column in ("a", "n", "n_covered"):
         table[column] = table[column].astype("Int64")
-    return table
+    front = pd.concat(fronts[1:] or fronts, ignore_index=True).reindex(columns=FRONT_COLUMNS)
+    return table, front, notes
 
 
-def pareto_markdown(table: pd.DataFrame) -> str:
-    """The table for reading, a section a task."""
-    header = ["model", "kernel", "rule", "tau / a / b", "tuned: Spearman", "coverage"]
-    header += ["honest: Spearman", "coverage", "Spearman: change from the default"]
-    header += ["provenance", "note"]
-    parts = []
-    for task, own in table.groupby("task", sort=False):
-        rows = [_line({str(k): v for k, v in row.items()}) for row in own.to_dict("records")]
-        parts += [f"## {task}", markdown(header, rows)]
-    return "\n\n".join(parts)
+def write_fronts(path: str | Path, fronts: pd.DataFrame, table: pd.DataFrame) -> None:
+    """Write the fronts that belong to a table by `pareto_table`."""
+    origins = [{"provenance": origin} for origin in table["provenance"]]
+    signed.write(path, fronts, {"kind": "pareto fronts", "provenance": signed.provenance(origins)})
 
 
-def _line(row: dict[str, Any]) -> list[str]:
-    known = pd.notna(row["tau"])
-    return [
-        row["model"],
-        f"`{row['kernel']}`",
-        row["rule"],
-        f"{row['tau']:g} / {row['a']} / {row['b']:g}" if known else "–",
-        number(row["tuned_spearman"]),
-        number(row["tuned_coverage"]),
-        with_interval(row, "spearman"),
-        with_interval(row, "coverage"),
-        with_interval(row, "spearman_change"),
-        row["provenance"],
-        row["note"],
-    ]
+def read_fronts(path: str | Path) -> pd.DataFrame:
+    """The fronts by `write_fronts`.
 
-
-def lead_text(settings: Settings, folds: int) -> str:
-    """What stands above the table for reading."""
-    return (
-        "For each floor of coverage, the thresholds with the highest Spearman. *Tuned* is their"
-        " value on the candidates that chose them, as the paper reports it; *honest* is nested"
-        f" cross-validation: the candidates of each of {folds} folds are predicted under thresholds"
-        " that were chosen without them. Coverage is honest too, so it may fall short of the floor."
-        f" `default` has the paper's thresholds (a = {settings.a}, b = {settings.b:g}) and chooses"
-        " nothing; on HUSE the paper had tuned them on these very candidates. 95% intervals"
-        " and the paired change from the default: bootstrap over candidates"
-        f" ({settings.draws} draws, seed {settings.seed}). The thresholds that each fold got are"
-        " in the CSV (`chosen_by_fold`, tau/a/b)."
-    )
+    Raises
+    ------
+    FormatError : as `refless.store.signed.read`.
+    """
+    return signed.read(path, "pareto fronts", columns=FRONT_COLUMNS).content

@@ -22,6 +22,7 @@ from refless.experiments.bleu_neighbors.leave_one_out import (
     Truth,
     as_predictions,
     leave_one_out,
+    read_truth,
     read_truths,
 )
 from refless.models.neighbors import means_of_sums
@@ -94,6 +95,15 @@ def quality_sums(truths: Mapping[str, Truth]) -> dict[str, str]:
         reading: text_sum(f"{n} {q:.9f}" for n, q in zip(truth.id, truth.quality, strict=True))
         for reading, truth in truths.items()
     }
+
+
+def rated_sums(task: Task, role: str = "") -> dict[str, str]:
+    """What numbers about the rated texts of a task hang on, for ``made_from``.
+
+    ``role`` goes before the names, where numbers are about two tasks.
+    """
+    quality = quality_sums({"published": read_truth(task.texts, task.ratings)})["published"]
+    return {f"{role}texts": task.text_sum, f"{role}quality": quality}
 
 
 def read_predictions(

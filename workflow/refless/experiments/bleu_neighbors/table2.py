@@ -14,22 +14,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from refless.data.task import Task, read_task
 from refless.experiments.bleu_neighbors.leave_one_out import model_cells
-from refless.experiments.bleu_neighbors.table1 import PUBLISHED_TASKS, Settings
+from refless.experiments.bleu_neighbors.stored import rated_sums
+from refless.experiments.bleu_neighbors.table1 import Settings, beside_paper
+from refless.kernels import signature
 from refless.models.neighbors import neighbor_means
-from refless.report.published import beside_published, markdown, number, with_interval
+from refless.store import signed
+from refless.store.signatures import signature_note, text_sum
 
 Array = np.ndarray
 
 KEYS = ["source_task", "target_task"]
 VALUES = ["spearman"]
 DENSE_PAIRS = 4_000_000
-PAPER_TASKS = {ours: paper for paper, ours in PUBLISHED_TASKS.items()}
 
 
 def cross_estimates(
@@ -80,6 +84,31 @@ def cross_estimates(
     return table
 
 
+def write_cross_estimates(
+    path: str | Path,
+    source: Task,
+    target: Task,
+    kernels: Sequence[str],
+    tau: float,
+    threads: int | None = None,
+) -> None:
+    """Write the estimates of `cross_estimates`: numbers without text."""
+    same = source.name == target.name
+    both = text_sum([source.text_sum, target.text_sum])
+    signed.write(
+        path,
+        cross_estimates(kernels, source.texts, target.texts, tau, same=same, threads=threads),
+        {
+            "kind": "cross estimates",
+            "of": {"source": source.name, "target": target.name},
+            "settings": {"tau": tau},
+            "made_from": rated_sums(source, "source ") | rated_sums(target, "target "),
+            "signatures": [signature(kernel, both) for kernel in kernels],
+            "facts": {"training": int(source.texts["quality"].notna().sum()) - same},
+        },
+    )
+
+
 @dataclass(frozen=True)
 class Pair:
     """Estimates of one pair of tasks.
@@ -94,7 +123,7 @@ class Pair:
     provenance: str
 
     def of(self, kernel: str) -> pd.DataFrame:
-        """The columns of one kernel as `refless.experiments.bleu_neighbors.leave_one_out` names them."""
+        """The columns of one kernel as `leave_one_out` names them."""
         return pd.DataFrame(
             {
                 "quality": self.estimates["quality"],
@@ -105,50 +134,79 @@ class Pair:
         )
 
 
-def table2(
-    tasks: Sequence[str],
-    pairs: Mapping[tuple[str, str], Pair],
-    missing: Mapping[tuple[str, str], Mapping[str, str]],
-    published: pd.DataFrame,
-    settings: Settings,
-) -> pd.DataFrame:
-    """One row a (source, target, kernel), the published kernel first; missing pairs say why.
+def read_pairs(
+    paths: Sequence[str | Path],
+    folders: Sequence[str | Path],
+    kernels: Sequence[str],
+    tau: float,
+) -> tuple[dict[tuple[str, str], Pair], list[str]]:
+    """The pairs (source, target) that are there, and the notes for the table's footer.
 
     Parameters
     ----------
-    tasks : in the order of the rows
-    pairs : (source, target) -> estimates
-    missing : (source, target) -> kernel -> why there are none
+    paths : ``<source>.<target>.csv``, by `write_cross_estimates`
+    folders : ratings of the tasks that are there; estimates must be made from these
+    kernels : whose signatures are noted
+
+    Raises
+    ------
+    FormatError, StaleError : as `refless.store.signed.read`.
+    """
+    tasks = {Path(folder).name: read_task(folder) for folder in folders}
+    pairs, notes = {}, []
+    for path in paths:
+        source, target = Path(path).stem.split(".")
+        made_from: dict[str, str] = {}
+        for role, name in (("source ", source), ("target ", target)):
+            if name in tasks:
+                made_from |= rated_sums(tasks[name], role)
+        file = signed.read(
+            path,
+            "cross estimates",
+            of={"source": source, "target": target},
+            settings={"tau": tau},
+            made_from=made_from,
+            columns=["id", "quality"],
+        )
+        about = file.about
+        pairs[source, target] = Pair(file.content, about["facts"]["training"], about["provenance"])
+        signatures = [one for one in about["signatures"] if one["kernel"] in kernels]
+        notes += [signature_note(one, about) for one in signatures]
+    return pairs, notes
+
+
+def table2(
+    looks: Mapping[str, Mapping[str, Any]],
+    pairs: Mapping[tuple[str, str], Pair],
+    published: pd.DataFrame,
+    settings: Settings,
+) -> pd.DataFrame:
+    """One row a (source, target, kernel), the published kernel first.
+
+    Parameters
+    ----------
+    looks : task -> its entry of the configuration, all tasks in the order of the rows
+    pairs : (source, target) -> estimates; the others get rows without numbers
     published : `refless.report.published.read_published`, tasks under the paper's names
     settings : ``models["bleu"]`` are the kernels
     """
     rows: list[dict[str, Any]] = []
-    for source in tasks:
-        for target in tasks:
+    for source in looks:
+        for target in looks:
             for kernel in settings.models["bleu"]:
                 row = {"source_task": source, "target_task": target, "kernel": kernel}
                 pair = pairs.get((source, target))
                 if pair is not None and f"estimate_{kernel}" in pair.estimates:
                     row |= _cells(pair, kernel, settings)
-                else:
-                    row["note"] = f"not available: {missing[source, target][kernel]}"
-                rows.append(row)
-    cells = pd.DataFrame(rows)
-    for key in KEYS:
-        cells[f"_{key}"] = cells[key]
-        cells[key] = cells[key].map(lambda task: PAPER_TASKS.get(task, task))
-    table = beside_published(cells, published, KEYS, VALUES)
-    for key in KEYS:
-        table[key] = table.pop(f"_{key}")
+                rows.append({"provenance": "", "note": [], **row})
+    table = beside_paper(pd.DataFrame(rows), looks, published, KEYS, VALUES)
     shown = [*KEYS, "kernel"]
     for column in ("spearman", "coverage", "mse"):
         shown += [column, f"{column}_low", f"{column}_high"]
     shown.insert(shown.index("spearman_high") + 1, "paper_spearman")
-    shown += ["p_value", "agreement", "n", "n_covered", "n_train", "provenance", "note"]
-    table = table.reindex(columns=shown)
-    for column in ("provenance", "note"):
-        table[column] = table[column].astype(object).fillna("")
-    for column in ("n", "n_covered", "n_train"):
+    shown += ["p_value", "p_below_0.01", "agreement", "n", "n_covered", "n_train"]
+    table = table.reindex(columns=[*shown, "provenance", "note"])
+    for column in ("p_below_0.01", "n", "n_covered", "n_train"):
         table[column] = table[column].astype("Int64")
     return table
 
@@ -156,72 +214,12 @@ def table2(
 def _cells(pair: Pair, kernel: str, settings: Settings) -> dict[str, Any]:
     own = pair.of(kernel)
     cells = model_cells(own, settings.a, settings.b, settings.draws, settings.seed)
-    note = ""
+    note = []
     if not cells["n_covered"]:
-        note = (
+        note = [
             f"no text has from {settings.a} neighbors to {settings.b:g} of the {pair.training}"
             f" training texts ({own['neighbors'].min()} to {own['neighbors'].max()} are there)"
-        )
-    elif np.isnan(cells["spearman"]):  # type: ignore[call-overload]
-        note = "too few texts are covered, or all their estimates are alike"
-    return {**cells, "n_train": pair.training, "provenance": pair.provenance, "note": note}
-
-
-def table2_markdown(table: pd.DataFrame) -> str:
-    """Three matrices of the published kernel; then rho with the others, and the reasons."""
-    kernels = list(dict.fromkeys(table["kernel"]))
-    parts = []
-    for column, title, digits in (
-        ("spearman", "Spearman's rho", 3),
-        ("coverage", "Coverage", 3),
-        ("mse", "Mean squared error", 4),
-    ):
-        parts += [f"## {title}", _matrix(table[table["kernel"] == kernels[0]], column, digits)]
-    for kernel in kernels[1:]:
-        parts += [
-            f"## Spearman's rho with `{kernel}`",
-            _matrix(table[table["kernel"] == kernel], "spearman", 3),
         ]
-    reasons: dict[str, list[str]] = {}
-    for row in table[table["note"] != ""].to_dict("records"):
-        where = f"{row['source_task']} → {row['target_task']}"
-        if not row["note"].startswith("not available"):
-            where += f" (`{row['kernel']}`)"
-        if where not in reasons.setdefault(row["note"], []):
-            reasons[row["note"]].append(where)
-    if reasons:
-        listed = "\n".join(f"- {', '.join(where)}: {why}" for why, where in reasons.items())
-        parts += ["## Cells without a number", listed]
-    return "\n\n".join(parts)
-
-
-def _matrix(table: pd.DataFrame, column: str, digits: int) -> str:
-    """Sources down, targets across."""
-    tasks = list(dict.fromkeys(table["source_task"]))
-    cells = {
-        (row["source_task"], row["target_task"]): _cell(row, column, digits)
-        for row in table.to_dict("records")
-    }
-    lines = [[source, *(cells[source, target] for target in tasks)] for source in tasks]
-    return markdown(["trained on", *(f"on {target}" for target in tasks)], lines)
-
-
-def _cell(record: Mapping[Any, Any], column: str, digits: int) -> str:
-    row = {str(key): value for key, value in record.items()}
-    text = with_interval(row, column, digits)
-    if column != "spearman":
-        return text
-    if text != "–" and row["p_value"] < 0.01:
-        rho = number(row["spearman"], digits)
-        text = text.replace(rho, f"{rho}*", 1)
-    return f"{text} [{row['paper_spearman']}]" if row["paper_spearman"] else text
-
-
-def lead_text(settings: Settings) -> str:
-    """What stands above the table for reading."""
-    return (
-        "Trained on one task (down), scored on another (across); on the diagonal each text is left"
-        " out of its own training set. 95% bootstrap intervals over the scored texts"
-        f" ({settings.draws} draws, seed {settings.seed}); a = {settings.a}, b = {settings.b:g};"
-        " the published value in square brackets; * is p < 0.01."
-    )
+    elif np.isnan(cells["spearman"]):  # type: ignore[call-overload]
+        note = ["too few texts are covered, or all their estimates are alike"]
+    return {**cells, "n_train": pair.training, "provenance": pair.provenance, "note": note}

@@ -9,8 +9,7 @@ systems outside the pair, weighted by their own ratings, w = (mean rating - cent
 scale). So with all references most are machine outputs, unlike those of the paper.
 
 Where no reference reaches a threshold on w, the human response is the reference, whatever it is
-worth: on DSTC7 that is most contexts at w >= 0.6. How often it happens is counted
-(`Counted.references`).
+worth. How often that happens is counted (`Counted.references`).
 
 Choices that the paper leaves open, or that its data did not call for, are named (`Cell`):
 
@@ -142,7 +141,7 @@ def read_dialogues(texts: pd.DataFrame, gold: pd.DataFrame | None = None) -> Dia
 
     Contexts that a system or a human did not answer, or where somebody's answer is not rated, are
     left out: all metrics are compared on the same contexts. Outputs stay apart even where two
-    systems wrote the same text in the same context (31 times in DSTC7).
+    systems wrote the same text in the same context.
 
     Parameters
     ----------

@@ -1,7 +1,8 @@
 """ΔBLEU as an estimate of quality, beside BLEU Neighbors and kernels.
 
-Stage: cell. In: rated texts, each with the rated texts of the same context (or of the same MR, with
-unrated human references) as its references. Out: Spearman's rho, error and coverage of each model.
+Stage: cell. In: rated texts, each with the rated texts of the same context (or of the same meaning
+representation, MR, with unrated human references) as its references. Out: Spearman's rho, error and
+coverage of each model, as a signed file.
 
 =============  ==================================================================================
 context_mean   mean quality of the references: what the context alone tells, without the text
@@ -18,16 +19,21 @@ cover different texts, so ΔBLEU is also compared with BLEU Neighbors on those t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import logging
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from refless.data.ratings import separate_items
+from refless.data.task import Task
 from refless.errors import FormatError
 from refless.experiments.delta_bleu.dialogues import require_systems_apart, tokenize
-from refless.kernels import kernel
+from refless.kernels import kernel, signature
 from refless.models.delta_bleu import Statistics, Texts, smoothed_scores
 from refless.models.neighbors import NeighborsRegressor
 from refless.models.same_group import (
@@ -37,7 +43,6 @@ from refless.models.same_group import (
     defined_scores,
     line,
     references,
-    sentence_statistics,
     weights,
 )
 from refless.statistics import (
@@ -48,17 +53,16 @@ from refless.statistics import (
     spearman,
     weighted_spearman,
 )
+from refless.store import signed
+from refless.store.signatures import sign, text_sum
+
+log = logging.getLogger(__name__)
 
 Array = np.ndarray
 
 FOLDS = 10
 BATCH = 500
-MODULES = (
-    *("models/delta_bleu.py", "models/_weighted_matches.py", "models/neighbors.py"),
-    *("experiments/delta_bleu/predictor.py", "models/same_group.py"),
-    "experiments/delta_bleu/dialogues.py",
-)
-"""The code that decides the numbers, besides that of the kernels."""
+CENTRES = ("scale", "mean")
 COLUMNS = [
     *("model", "variant", "kernel", "against", "spearman", "mse", "coverage"),
     *("spearman_against", "difference", "n", "n_covered"),
@@ -68,6 +72,20 @@ _INTERVALS = [
     for name in ("spearman", "mse", "coverage", "spearman_against", "difference")
     for end in ("low", "high")
 ]
+
+
+def models(kernels: Iterable[str]) -> list[tuple[str, str, str]]:
+    """The models that are compared: (model, variant, kernel), in the order of the rows."""
+    return [
+        ("context_mean", "", ""),
+        ("sbleu", "", ""),
+        *(("delta_bleu", _variant(rule, centre), "") for centre in CENTRES for rule in RULES),
+        *((model, "", name) for name in kernels for model in ("kernel_mean", "neighbors")),
+    ]
+
+
+def _variant(rule: str, centre: str) -> str:
+    return f"{rule}, centre {centre}"
 
 
 @dataclass(frozen=True)
@@ -110,7 +128,7 @@ def same_context(texts: pd.DataFrame) -> Candidates:
 
 
 def same_mr(texts: pd.DataFrame, humans: Mapping[str, pd.DataFrame]) -> Candidates:
-    """NEM's outputs with the human references of the same MR, at the top of the scale.
+    """Rated texts with the human references of the same MR, at the top of the scale.
 
     Parameters
     ----------
@@ -150,11 +168,12 @@ def sentence_scores(candidates: Candidates) -> dict[tuple[str, str], Array]:
     counted = Texts([tokenize(text) for text in candidates.texts], ORDER)
     plain = _statistics(candidates, counted, np.ones(len(candidates.texts)))
     found = {("sbleu", ""): np.where(plain.closest >= 0, smoothed_scores(plain), np.nan)}
-    for centre, middle in (("scale", 0.5), ("mean", candidates.centre())):
+    for centre in CENTRES:
+        middle = 0.5 if centre == "scale" else candidates.centre()
         weight = weights(candidates.quality, middle, 0.0, 1.0)
         own = _statistics(candidates, counted, weight)
         for rule in RULES:
-            found["delta_bleu", f"{rule}, centre {centre}"] = defined_scores(own, rule)
+            found["delta_bleu", _variant(rule, centre)] = defined_scores(own, rule)
     return found
 
 
@@ -164,7 +183,7 @@ def _statistics(candidates: Candidates, counted: Texts, weight: Array) -> Statis
     text = np.arange(len(candidates.texts))
     side = references(candidates.group, groups, text, candidates.owner, weight)
     owner, group = candidates.owner[:n], candidates.group[:n]
-    return sentence_statistics(counted, text[:n], owner, group, side)
+    return counted.statistics(text[:n], owner, group, side).of_others()
 
 
 def context_means(candidates: Candidates) -> Array:
@@ -285,34 +304,32 @@ def predictor_numbers(
     """
     n = candidates.rated
     quality, group = candidates.quality[:n], candidates.group[:n]
-    found: list[tuple[str, str, str, Array]] = [
-        ("context_mean", "", "", context_means(candidates)),
-        *((model, variant, "", s) for (model, variant), s in sentence_scores(candidates).items()),
-    ]
+    found = {("context_mean", "", ""): context_means(candidates)}
+    for (model, variant), score in sentence_scores(candidates).items():
+        found[model, variant, ""] = score
     for name, tau in kernels.items():
         own = (options or {}).get(name, {})
-        found.append(("kernel_mean", "", name, kernel_means(candidates, name, **own)))
-        model = NeighborsRegressor(name, tau, min_neighbors, max_share, **own)
-        found.append(
-            ("neighbors", "", name, model.fit(candidates.texts[:n], quality).leave_one_out())
-        )
+        found["kernel_mean", "", name] = kernel_means(candidates, name, **own)
+        regressor = NeighborsRegressor(name, tau, min_neighbors, max_share, **own)
+        regressor.fit(candidates.texts[:n], quality)
+        found["neighbors", "", name] = regressor.leave_one_out()
     number = _numbers_of_references(candidates)
     rows = []
-    for model_name, variant, name, score in found:
+    for model, variant, name in models(kernels):
+        score = found[model, variant, name]
         raw = evaluate(score, quality, draws, seed, group)
-        line = evaluate(calibrated(score, quality, group, seed), quality, draws, seed, group)
-        row: dict[str, Any] = {"model": model_name, "variant": variant, "kernel": name}
-        row |= raw.spearman.columns("spearman") | line.mse.columns("mse")
+        fitted = evaluate(calibrated(score, quality, group, seed), quality, draws, seed, group)
+        row: dict[str, Any] = {"model": model, "variant": variant, "kernel": name}
+        row |= raw.spearman.columns("spearman") | fitted.mse.columns("mse")
         row |= raw.coverage.columns("coverage")
         rows.append(row | {"n": raw.n, "n_covered": raw.n_covered, "references": number})
-    for model_name, variant, _, score in found:
-        if model_name != "delta_bleu":
+    for (model, variant, _), score in found.items():
+        if model != "delta_bleu":
             continue
         rows += [
-            {"model": model_name, "variant": variant, "against": name, "n": n, "references": number}
-            | paired(score, other, quality, group, draws, seed)
-            for other_name, _, name, other in found
-            if other_name == "neighbors"
+            {"model": model, "variant": variant, "against": name, "n": n, "references": number}
+            | paired(score, found["neighbors", "", name], quality, group, draws, seed)
+            for name in kernels
         ]
     return pd.DataFrame(rows).reindex(columns=[*COLUMNS, *_INTERVALS, "references"])
 
@@ -324,3 +341,70 @@ def _numbers_of_references(candidates: Candidates) -> float:
     pair = candidates.group * (candidates.owner.max() + 1) + candidates.owner
     own = np.bincount(pair)[pair[:n]]
     return float((all_of - own).mean())
+
+
+def write_predictor(
+    path: str | Path,
+    task: Task,
+    references: Sequence[Task],
+    settings: Mapping[str, Any],
+    options: Mapping[str, Mapping[str, Any]],
+) -> None:
+    """Estimate the quality of a data set's texts, and write how good the estimates are.
+
+    Texts of one context are each other's references; with ``references``, those of one MR, and
+    the human references of that MR besides.
+
+    Parameters
+    ----------
+    task : its texts have the column ``context_id``; or, with references, ``dataset`` (which of them)
+        and ``mr_key``
+    references : data sets with the columns ``mr_key`` and ``text_nem``
+    settings : arguments of `predictor_numbers`, as the readers will ask for them
+    options : kernel -> its options
+
+    Raises
+    ------
+    FormatError : a column is missing, or there are no references of a ``dataset``.
+    """
+    candidates = _candidates(task, references)
+    begin = time.perf_counter()
+    rows = predictor_numbers(candidates, **settings, options=options)
+    log.info("%d rows in %.1f s", len(rows), time.perf_counter() - begin)
+    data = text_sum([task.text_sum, *candidates.texts])
+    made_from = {f"references {one.name}": one.text_sum for one in references}
+    signed.write(
+        path,
+        rows,
+        {
+            "kind": "predictor",
+            "of": {"task": task.name},
+            "provenance": signed.provenance(one.about for one in (task, *references)),
+            "settings": dict(settings),
+            "made_from": {"texts": task.text_sum, **made_from},
+            "signatures": [
+                sign(["experiments/delta_bleu/predictor.py"], data),
+                *(signature(name, data, **options[name]) for name in settings["kernels"]),
+            ],
+        },
+    )
+
+
+def _candidates(task: Task, references: Sequence[Task]) -> Candidates:
+    wanted = ["dataset", "mr_key"] if references else ["context_id"]
+    _require_columns(task, wanted)
+    if not references:
+        # a system's outputs are its own, also where another says the same
+        return same_context(separate_items(task.texts, task.ratings))
+    for one in references:
+        _require_columns(one, ["mr_key", "text_nem"])
+    return same_mr(task.texts, {one.name: one.texts for one in references})
+
+
+def _require_columns(task: Task, wanted: Sequence[str]) -> None:
+    lacking = [name for name in wanted if name not in task.texts]
+    if lacking:
+        raise FormatError(
+            f"the texts of {task.name} have no column {' and no '.join(lacking)}",
+            remedy="mend `delta_bleu_predictor` of this data set in the configuration",
+        )

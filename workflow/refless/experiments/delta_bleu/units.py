@@ -1,8 +1,8 @@
 """Table 2 and figure 2 of the ΔBLEU paper: units of contexts, and rank correlations over them.
 
-Stage: cell. In: statistics of each output (`refless.experiments.delta_bleu.dialogues`). Out: how well
-differences between metrics' scores follow differences between human ratings, with intervals, and
-tests of metrics against each other.
+Stage: cell. In: rated responses, and statistics of each (`refless.experiments.delta_bleu.dialogues`).
+Out: how well differences between metrics' scores follow differences between human ratings, with
+intervals, and tests of metrics against each other; two signed files.
 
 An observation is a unit of M contexts and a pair of systems: the difference of the two systems'
 scores on these contexts, and the difference of their mean ratings. Contexts are assigned to units
@@ -14,16 +14,29 @@ contexts.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+import time
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from refless.data.ratings import separate_items
+from refless.data.task import Task
 from refless.errors import SettingError
-from refless.experiments.delta_bleu.dialogues import ALL, HIGH, METRICS, SINGLE, Cell, Counted
+from refless.experiments.delta_bleu.dialogues import (
+    ALL,
+    HIGH,
+    METRICS,
+    SINGLE,
+    Cell,
+    Counted,
+    read_dialogues,
+)
 from refless.experiments.delta_bleu.sum_units import sum_units
 from refless.models.delta_bleu import Statistics, scores
 from refless.statistics import (
@@ -34,13 +47,17 @@ from refless.statistics import (
     pearson_rows,
     williams,
 )
+from refless.store import signed
+from refless.store.signatures import sign, text_sum
+
+log = logging.getLogger(__name__)
 
 Array = np.ndarray
 
 RULES = ("smooth", "zero", "floor", "signed")
 REFERENCES = (SINGLE, HIGH, "w>=0.4", "w>=0.2", ALL)
 """Those of the table. The paper's are the first two and the last; the others are where metrics do
-best on DSTC7, chosen with a look at the results."""
+best, chosen with a look at the results."""
 MOST_OBSERVATIONS = 4_000_000
 """Of a point of the figure over all assignments: small units make so many observations each time
 that fewer assignments say as much."""
@@ -55,11 +72,6 @@ TEST_COLUMNS = [
     *("spearman_a", "spearman_b", "spearman_ab", "difference", "difference_low"),
     *("difference_high", "p_bootstrap", "williams_t", "p_williams", "n"),
 ]
-MODULES = (
-    *("models/delta_bleu.py", "models/_weighted_matches.py", "experiments/delta_bleu/dialogues.py"),
-    *("experiments/delta_bleu/units.py", "experiments/delta_bleu/sum_units.py"),
-)
-"""The code that decides the numbers, for their signature."""
 
 
 def plain_pool(contexts: Array, assignments: int) -> Array:
@@ -196,8 +208,9 @@ def _means(rows: Array, times: int = 1) -> Array:
 
 @dataclass(frozen=True)
 class Settings:
-    """How much is drawn.
+    """What is tried, and how much is drawn.
 
+    gold : whether unrated gold references are tried as well
     unit : M of the table and of the figure's other panels
     assignments : of contexts to units, for the table; ``figure_assignments`` for the figure, fewer
         where they would make more than `MOST_OBSERVATIONS`
@@ -207,16 +220,64 @@ class Settings:
     thresholds, units, orders : the figure's panels
     """
 
+    gold: bool
     unit: int
     assignments: int
     figure_assignments: int
     draws: int
     figure_draws: int
     times: int
-    seeds: tuple[int, ...]
-    thresholds: tuple[float, ...]
-    units: tuple[int, ...]
-    orders: tuple[int, ...]
+    seeds: Sequence[int]
+    thresholds: Sequence[float]
+    units: Sequence[int]
+    orders: Sequence[int]
+
+
+def write_units(
+    path: str | Path,
+    tests_path: str | Path,
+    task: Task,
+    gold: pd.DataFrame | None,
+    settings: Mapping[str, Any],
+    threads: int = 1,
+) -> None:
+    """Compute and write what table 2 and figure 2 show of a data set, and the tests.
+
+    Parameters
+    ----------
+    task : its texts have the column ``context_id``
+    gold : unrated references, columns ``context_id`` and ``text``
+    settings : `Settings`, as the readers will ask for them
+
+    Raises
+    ------
+    FormatError : no context is answered by two systems and a human at least.
+    SettingError : fewer contexts than a unit has.
+    """
+    # a system's outputs are its own, also where another says the same
+    dialogues = read_dialogues(separate_items(task.texts, task.ratings), gold)
+    counted = Counted(dialogues, Cell("bleu").order)
+    asked = Settings(**settings)
+    begin = time.perf_counter()
+    table, tests = table_numbers(counted, asked, threads)
+    log.info("table: %d rows in %.1f s", len(table), time.perf_counter() - begin)
+    begin = time.perf_counter()
+    figure = figure_numbers(counted, asked, threads)
+    log.info("figure: %d points in %.1f s", len(figure), time.perf_counter() - begin)
+    numbers = pd.concat([table, figure], ignore_index=True)
+    first = [*NUMBER_COLUMNS, *(c for c in numbers.columns if c not in NUMBER_COLUMNS)]
+    about = {
+        "of": {"task": task.name},
+        "provenance": task.provenance,
+        "settings": dict(settings),
+        "made_from": {"texts": task.text_sum},
+        "signatures": [
+            sign(["experiments/delta_bleu/units.py"], text_sum([task.text_sum, *dialogues.texts]))
+        ],
+        "facts": {"humans": dialogues.human.shape[1]},
+    }
+    signed.write(path, numbers[first], {"kind": "units", **about})
+    signed.write(tests_path, tests[TEST_COLUMNS], {"kind": "unit tests", **about})
 
 
 def main_cells() -> list[Cell]:

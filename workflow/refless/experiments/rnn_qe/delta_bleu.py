@@ -27,7 +27,6 @@ from refless.models.same_group import (
     defined_scores,
     line,
     references,
-    sentence_statistics,
     weights,
 )
 
@@ -70,7 +69,7 @@ class Pool:
         groups = int(self.group.max()) + 1
         side = references(self.group[others], groups, others, nobody, weight)
         owner = np.full(len(rows), -1)
-        return sentence_statistics(self.counted, rows, owner, self.group[rows], side)
+        return self.counted.statistics(rows, owner, self.group[rows], side).of_others()
 
 
 def predict(

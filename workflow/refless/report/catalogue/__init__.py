@@ -13,8 +13,11 @@ content    what is in it, in a few words
 caption    what one sees, and how to read it; ``{name}`` is filled in with facts of the run that
            makes it. It says what the item shows, never a fixed conclusion.
 figure     true for a figure
+table      true for a table; by default what is no figure. An entry may be both, under one name
 with       the table that the same rule makes, and under whose target it stands
 match      of a table: name in a reason's ``of`` -> column, where the two differ
+paper_row  of a table with published values: the columns that name a row of the paper; the report
+           counts the first row of each. Without it, each row is one of the paper.
 columns    of a table: column -> how Markdown shows it (`Column`); others are in the CSV alone
 sections   of a table: the parts of its Markdown (`Section`); by default one with all rows
 =========  ======================================================================================
@@ -39,6 +42,7 @@ class Column:
     star : a column that is 1 where a star is put
     code : whether it is a name of code
     of : a column with the total, shown as ``12 of 40``
+    bare : whether interval and published value are left out
     """
 
     label: str = ""
@@ -46,6 +50,7 @@ class Column:
     star: str = ""
     code: bool = False
     of: str = ""
+    bare: bool = False
 
 
 @dataclass(frozen=True)
@@ -84,8 +89,10 @@ class Entry:
     content: str
     caption: str = ""
     figure: bool = False
+    table: bool = True
     made_with: str = ""
     match: dict[str, str] = field(default_factory=dict)
+    paper_row: tuple[str, ...] = ()
     columns: dict[str, Column] = field(default_factory=dict)
     sections: tuple[Section, ...] = (Section(),)
 
@@ -107,7 +114,7 @@ def catalogue() -> dict[str, Entry]:
 
 def tables() -> list[str]:
     """The names of all tables."""
-    return [name for name, entry in catalogue().items() if not entry.figure]
+    return [name for name, entry in catalogue().items() if entry.table]
 
 
 def figures() -> list[str]:
@@ -118,7 +125,9 @@ def figures() -> list[str]:
 def _entry(name: str, raw: dict[str, Any]) -> Entry:
     raw = dict(raw)
     raw["caption"] = " ".join(raw.get("caption", "").split())
+    raw.setdefault("table", not raw.get("figure", False))
     raw["made_with"] = raw.pop("with", "")
+    raw["paper_row"] = tuple(raw.get("paper_row", ()))
     raw["columns"] = _columns(raw.get("columns", {}))
     if "sections" in raw:
         raw["sections"] = tuple(

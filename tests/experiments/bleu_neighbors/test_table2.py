@@ -1,0 +1,143 @@
+"""Table 2: estimates across data sets against loops over pairs, its files, its rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from refless.data.task import Task
+from refless.errors import StaleError
+from refless.experiments.bleu_neighbors.leave_one_out import model_cells
+from refless.experiments.bleu_neighbors.table1 import Settings
+from refless.experiments.bleu_neighbors.table2 import (
+    KEYS,
+    Pair,
+    cross_estimates,
+    read_pairs,
+    table2,
+    write_cross_estimates,
+)
+from refless.kernels import kernel
+from tests.experiments.bleu_neighbors.written import written_task
+from tests.workflow import small_data
+
+KERNELS = ["bleu.char", "bleu.word"]
+SETTINGS = Settings({"bleu": KERNELS}, a=2, b=0.66, draws=100, seed=1)
+PUBLISHED = pd.DataFrame(
+    [["here", "here", "0.325"], ["far", "here", "0.032"]], columns=[*KEYS, "spearman"]
+)
+LOOKS: dict[str, dict[str, Any]] = {
+    "gone": {"published": "far"},
+    "mine": {"published": "here"},
+    "other": {"published": ""},
+}
+
+
+def texts(n: int, seed: int, unrated: int = 0) -> pd.DataFrame:
+    quality = np.random.default_rng(seed).integers(0, 21, n) / 20
+    quality[:unrated] = np.nan
+    ids = [f"t:{i:04d}" for i in range(n)]
+    return pd.DataFrame({"id": ids, "text": small_data.sentences(n, seed), "quality": quality})
+
+
+def task(folder: Path, n: int, seed: int) -> Task:
+    own = texts(n, seed)
+    return written_task(folder, own["text"].tolist(), own["quality"].to_numpy())
+
+
+def slow_estimates(
+    name: str, source: pd.DataFrame, target: pd.DataFrame, tau: float, same: bool
+) -> list[tuple[int, float]]:
+    """(neighbors, estimate), one pair of texts at a time."""
+    found = []
+    for i, candidate in enumerate(target["text"]):
+        near = [
+            quality
+            for j, (text, quality) in enumerate(zip(source["text"], source["quality"], strict=True))
+            if not (same and i == j) and kernel(name, [candidate], [text])[0, 0] >= tau
+        ]
+        found.append((len(near), float(np.mean(near)) if near else float("nan")))
+    return found
+
+
+@pytest.mark.parametrize("same", [False, True])
+@pytest.mark.parametrize("dense_pairs", [0, 10**6])
+def test_estimates_are_those_of_each_pair_alone(same: bool, dense_pairs: int) -> None:
+    source = texts(18, 1)
+    target = source if same else texts(14, 2)
+    found = cross_estimates(KERNELS, source, target, 0.3, same=same, dense_pairs=dense_pairs)
+    assert found["id"].tolist() == target["id"].tolist()
+    for name in KERNELS:
+        slow = slow_estimates(name, source, target, 0.3, same)
+        assert found[f"neighbors_{name}"].tolist() == [number for number, _ in slow]
+        np.testing.assert_allclose(found[f"estimate_{name}"], [value for _, value in slow])
+    assert found["neighbors_bleu.char"].max() > 0
+
+
+def test_unrated_texts_neither_train_nor_are_scored() -> None:
+    source, target = texts(18, 1, unrated=4), texts(14, 2, unrated=3)
+    found = cross_estimates(KERNELS, source, target, 0.3, same=False)
+    rated = cross_estimates(KERNELS, source[4:], target[3:], 0.3, same=False)
+    pd.testing.assert_frame_equal(found, rated)
+    assert len(found) == 11
+
+
+@pytest.fixture(scope="module")
+def there(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], Pair]:
+    """All pairs of two data sets, from their files."""
+    base = tmp_path_factory.mktemp("pairs")
+    tasks = [task(base / "mine", 60, 1), task(base / "other", 40, 2)]
+    paths = []
+    for source in tasks:
+        for target in tasks:
+            paths.append(base / f"{source.name}.{target.name}.csv")
+            write_cross_estimates(paths[-1], source, target, KERNELS, 0.3)
+    return read_pairs(paths, [base / "mine", base / "other"], KERNELS, 0.3)[0]
+
+
+def test_each_pair_has_its_cells(there: dict[tuple[str, str], Pair]) -> None:
+    table = table2(LOOKS, there, PUBLISHED, SETTINGS)
+    assert len(table) == 9 * 2
+    first = table[table["kernel"] == "bleu.char"].set_index(KEYS)
+    for (source, target), own in there.items():
+        assert own.training == {"mine": 60, "other": 40}[source] - (source == target)
+        cells = model_cells(own.of("bleu.char"), 2, 0.66, 100, 1)
+        row = first.loc[(source, target)]
+        assert row["spearman"] == cells["spearman"]
+        assert row["coverage_high"] == cells["coverage_high"]
+        assert row["n_train"] == own.training
+    assert first.loc[("mine", "mine"), "paper_spearman"] == "0.325"
+    assert first.loc[("mine", "other"), "paper_spearman"] == ""
+
+
+def test_a_pair_or_a_kernel_that_is_missing_keeps_its_row(
+    there: dict[tuple[str, str], Pair],
+) -> None:
+    own = there["other", "other"]
+    less = Pair(own.estimates.drop(columns="estimate_bleu.word"), own.training, "shipped")
+    table = table2(LOOKS, {("other", "other"): less}, PUBLISHED, SETTINGS)
+    rows = table.set_index([*KEYS, "kernel"])
+    missing = rows.loc[("gone", "mine", "bleu.char")]
+    assert np.isnan(missing["spearman"])
+    assert (missing["paper_spearman"], missing["agreement"]) == ("0.032", "not available")
+    assert rows.loc[("other", "other"), "provenance"].tolist() == ["shipped", ""]
+    assert all(isinstance(note, list) for note in table["note"])
+
+
+def test_estimates_from_other_texts_or_ratings_or_tau_are_stale(tmp_path: Path) -> None:
+    own = task(tmp_path / "mine", 20, 1)
+    path = tmp_path / "mine.mine.csv"
+    write_cross_estimates(path, own, own, KERNELS, 0.3)
+    read_pairs([path], [tmp_path / "mine"], KERNELS, 0.3)
+    with pytest.raises(StaleError):
+        read_pairs([path], [tmp_path / "mine"], KERNELS, 0.2)
+    quality = own.texts["quality"].to_numpy()
+    for text, value in (("another", quality[0]), (own.texts["text"][0], 1 - quality[0])):
+        changed = [text, *own.texts["text"][1:]]
+        written_task(tmp_path / "mine", changed, np.r_[value, quality[1:]])
+        with pytest.raises(StaleError):
+            read_pairs([path], [tmp_path / "mine"], KERNELS, 0.3)

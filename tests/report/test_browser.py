@@ -1,0 +1,164 @@
+"""The report in headless Chromium, offline, on a laptop's and a phone's width.
+
+What a reader does: look at the first screen, click on what it names, sort and filter the tables.
+Skipped where Playwright or Chromium is missing (``REFLESS_CHROMIUM`` may name the program).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from tests.report.made_up import ITEMS, make_results, table1
+
+playwright = pytest.importorskip("playwright.sync_api", reason="needs the package playwright")
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+PROGRAM = os.environ.get("REFLESS_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.xdist_group("browser"),
+    pytest.mark.skipif(
+        PROGRAM is None,
+        reason="needs Chromium: install chromium, or set REFLESS_CHROMIUM to the program",
+    ),
+]
+SCREENS = {"laptop": (1366, 768), "phone": (390, 844)}
+# the visible rows of an open table, as the values that its columns are sorted by
+ROWS = """table => [...table.tBodies[0].rows].filter(row => row.getClientRects().length)
+  .map(row => [...row.cells].map(cell => cell.dataset.value ?? cell.textContent))"""
+
+
+@dataclass
+class Screen:
+    """The report on a screen, and what went wrong so far: errors, and requests to elsewhere."""
+
+    page: Any
+    faults: list[str]
+    width: int
+    height: int
+
+    def open(self, name: str) -> Any:
+        """Click on an item's link on the first screen; its table."""
+        self.page.goto(self.page.url.partition("#")[0])
+        self.page.click(f"nav a[href='#{name}']")
+        return self.page.locator(f"#{name} table")
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One file: a copy elsewhere shows the same."""
+    made = make_results(tmp_path_factory.mktemp("made") / "results")
+    return Path(shutil.copy(made, tmp_path_factory.mktemp("alone")))
+
+
+@pytest.fixture(scope="module", params=SCREENS)
+def screen(request: pytest.FixtureRequest, report: Path) -> Iterator[Screen]:
+    width, height = SCREENS[request.param]
+    with playwright.sync_playwright() as run:
+        browser = run.chromium.launch(executable_path=PROGRAM, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": width, "height": height}, offline=True)
+        faults: list[str] = []
+        page.on("console", lambda message: faults.append(message.text))
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("request", lambda request: faults.append(request.url))
+        page.goto(report.as_uri())
+        assert faults.pop() == report.as_uri()
+        yield Screen(page, faults, width, height)
+        browser.close()
+
+
+def test_no_error_and_no_request(screen: Screen) -> None:
+    # all items open, and all that is far down seen
+    screen.page.reload()
+    screen.page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+    screen.page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    screen.page.wait_for_function("[...document.images].every(one => one.naturalWidth > 0)")
+    own = screen.page.url.partition("#")[0]
+    elsewhere = [fault for fault in screen.faults if not fault.startswith((own, "data:"))]
+    assert elsewhere == []
+
+
+def test_the_first_screen_of_a_laptop_has_every_link(screen: Screen) -> None:
+    screen.page.goto(screen.page.url.partition("#")[0])
+    links = screen.page.locator("nav a")
+    assert links.count() >= len(ITEMS) + 2
+    lowest = links.evaluate_all(
+        "all => Math.max(...all.map(a => a.getBoundingClientRect().bottom))"
+    )
+    assert screen.width < 500 or lowest <= screen.height
+
+
+@pytest.mark.parametrize("name", [*ITEMS, "resources", "provenance"])
+def test_one_click_shows_what_a_link_names(screen: Screen, name: str) -> None:
+    screen.open(name)
+    item = screen.page.locator(f"#{name}")
+    content = item.locator("table, img, .record").first
+    content.wait_for(state="visible")
+    assert content.bounding_box()["height"] > 20
+    assert 0 <= item.bounding_box()["y"] < screen.height
+
+
+def test_every_published_value_stands_in_its_row_after_one_click(screen: Screen) -> None:
+    rows = screen.open("first_table1").locator("tbody tr").all_inner_texts()
+    for row, made in zip(rows, table1().to_dict("records"), strict=True):
+        assert row.startswith(made["model"])
+        assert f"[{made['paper_rho']}]" in row
+
+
+@pytest.mark.parametrize(("name", "column"), [("first_table1", 3), ("first_wide", 0)])
+def test_tables_sort(screen: Screen, name: str, column: int) -> None:
+    shown = screen.open(name)
+    head = shown.locator("th[scope=col]").nth(column)
+    for way in ("ascending", "descending"):
+        # once with the mouse, once with the keyboard
+        head.click() if way == "ascending" else head.locator("button").press("Enter")
+        assert head.get_attribute("aria-sort") == way
+        values = [row[column] for row in shown.evaluate(ROWS)]
+        there = pd.Series([value for value in values if value != ""])
+        numbers = pd.to_numeric(there, errors="coerce")
+        there = there if numbers.isna().any() else numbers
+        assert there.tolist() == sorted(there, reverse=way == "descending")
+        assert "" not in values[: len(there)]
+
+
+def test_tables_filter(screen: Screen) -> None:
+    shown = screen.open("first_wide")
+    field = screen.page.locator("#first_wide input")
+    field.fill("many ROW3")
+    assert {row[0] for row in shown.evaluate(ROWS)} == {"row3"}
+    field.fill("no such word")
+    assert shown.evaluate(ROWS) == []
+    field.fill("")
+    assert len(shown.evaluate(ROWS)) == 150
+
+
+def test_nothing_is_wider_than_the_screen(screen: Screen) -> None:
+    wider = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    screen.page.goto(screen.page.url.partition("#")[0])
+    assert screen.page.evaluate(wider) <= 0
+    screen.page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+    assert screen.page.evaluate(wider) <= 0
+
+
+def test_the_first_column_and_the_heads_stay(screen: Screen) -> None:
+    shown = screen.open("first_wide")
+    frame = screen.page.locator("#first_wide .frame")
+    head, cell = shown.locator("th[scope=col]").first, shown.locator("th[scope=row]").nth(12)
+    before = head.bounding_box()
+    frame.evaluate("frame => frame.scrollTo(400, 150)")
+    assert frame.evaluate("frame => frame.scrollLeft") == 400
+    assert head.bounding_box() == before
+    assert cell.bounding_box()["x"] == before["x"]
+
+
+def test_an_address_with_an_item_opens_it(screen: Screen, report: Path) -> None:
+    screen.page.goto("about:blank")
+    screen.page.goto(f"{report.as_uri()}#provenance")
+    assert screen.page.locator("#provenance .record").is_visible()

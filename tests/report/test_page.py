@@ -1,0 +1,92 @@
+"""The report: what it has, what it counts, and that it is one file."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from refless.errors import FormatError, StaleError
+from refless.report import page
+from tests.report.made_up import ITEMS, make_page, make_results
+
+
+@pytest.fixture
+def report(tmp_path: Path) -> Path:
+    return make_results(tmp_path / "results")
+
+
+def test_every_item_is_named_once_and_linked(report: Path) -> None:
+    text = report.read_text(encoding="utf-8")
+    for name in ITEMS:
+        assert text.count(f'id="{name}"') == 1
+        assert text.count(f'href="#{name}"') == 1
+    linked = set(re.findall(r'href="#([^"]+)"', text))
+    assert linked <= set(re.findall(r' id="([^"]+)"', text))
+    assert {"paper-first-paper", "paper-second--paper", "resources", "provenance"} <= linked
+
+
+def test_published_cells_are_counted_by_agreement(report: Path) -> None:
+    table = pd.read_csv(report.parent / "tables/first_table1.csv", keep_default_na=False)
+    first = table[~table.duplicated(["model", "task"])]["agreement"].value_counts()
+    found = re.search(r"(\d+) published values, each counted once: (.*)", report.read_text())
+    assert found
+    shown = re.findall(r">(\d+) ([a-z ]+)<", found[2])
+    assert {verdict: int(n) for n, verdict in shown} == first.to_dict()
+    assert int(found[1]) == 8
+    assert "13 computed, 150 shipped, 4 not available" in report.read_text()
+
+
+def test_captions_have_the_facts_of_the_run(report: Path) -> None:
+    assert "Intervals from 20 draws." in report.read_text()
+    assert "What rises." in report.read_text()
+
+
+def test_nothing_becomes_markup_and_no_text_of_the_data_is_there(report: Path) -> None:
+    text = report.read_text(encoding="utf-8")
+    assert "models &amp; &lt;annotators&gt;" in text
+    assert "&lt;meteor&gt;" in text
+    assert "tidy &amp; &lt;clean&gt;" in text
+    assert not re.search("<(meteor|annotators|note|clean)>", text)
+    assert "secret words" not in text
+
+
+def test_the_file_asks_for_nothing(report: Path) -> None:
+    text = report.read_text(encoding="utf-8")
+    assert set(re.findall(r'(?:src|href)="(.)', text)) == {"#", "d"}
+    assert "http://" not in text
+    assert "https://" not in text
+
+
+def test_cost_and_origin_stand_in_the_page_and_in_files(report: Path) -> None:
+    text = report.read_text(encoding="utf-8")
+    assert text.index("<th scope=row>slow") < text.index("<th scope=row>fast")
+    assert "0123abc" in text
+    assert "snakemake --cores 8 --config numbers=computed" in text
+    record = json.loads((report.parent / "run/provenance.json").read_text())
+    assert record["data"] == {"chat": {"raw.csv": "0123abc"}}
+    assert record["tables"]["first_wide"]["provenance"] == {"shipped": 150}
+    assert pd.read_csv(report.parent / "run/resources.csv")["rule"].tolist() == ["slow", "fast"]
+
+
+def test_a_huge_drawing_is_shown_in_pixels(report: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert 'src="data:image/svg+xml;base64,' in report.read_text()
+    monkeypatch.setattr(page, "LARGEST_SVG", 10)
+    make_page(report.parent)
+    assert 'src="data:image/png;base64,' in report.read_text()
+
+
+def test_a_changed_table_is_refused(report: Path) -> None:
+    path = report.parent / "tables/first_wide.csv"
+    path.write_text(path.read_text().replace("row1", "row2", 1))
+    with pytest.raises(StaleError, match="first_wide"):
+        make_page(report.parent)
+
+
+def test_a_missing_figure_is_named(report: Path) -> None:
+    (report.parent / "figures/first_figure1.svg").unlink()
+    with pytest.raises(FormatError, match="first_figure1"):
+        make_page(report.parent)

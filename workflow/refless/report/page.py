@@ -1,0 +1,142 @@
+"""The report: one HTML file with every table and figure, what they cost and where they come from.
+
+Stage: report. In: the catalogue, tables by `refless.report.tables.publish`, figures, the records of
+texts, Snakemake's benchmark files. Out: ``report.html``, which opens offline and asks for nothing,
+``run/provenance.json`` and ``run/resources.csv``.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from refless.errors import FormatError
+from refless.report.catalogue import Entry
+from refless.report.tables import read_record
+from refless.report.webpage import VERDICTS, View, read_view, render
+from refless.store import provenance
+from refless.store.files import whole_file, write_json
+from refless.store.tables import write_table
+
+TITLE = "refless: published numbers beside ours"
+ORIGINS = ("computed", "shipped", "not available")
+LARGEST_SVG = 1_000_000
+"""Bytes of a drawing above which the report has its picture in pixels instead."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """A table or a figure of the report.
+
+    id : its name for links inside the page
+    label : what it is called below its paper
+    view : of a table
+    picture : of a figure, an address with the whole picture in it
+    """
+
+    entry: Entry
+    id: str
+    label: str
+    caption: str
+    view: View | None = None
+    picture: str = ""
+
+
+@dataclass(frozen=True)
+class Paper:
+    """The items of one paper, and its published cells by verdict."""
+
+    name: str
+    items: list[Item]
+
+    @property
+    def id(self) -> str:
+        """Its name for links inside the page."""
+        return "paper-" + "".join(c if c.isalnum() else "-" for c in self.name.lower())
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Verdict -> number of published cells."""
+        return _sum(item.view.counts for item in self.items if item.view)
+
+
+def make_report(
+    results: str | Path,
+    entries: Iterable[Entry],
+    texts: Iterable[str | Path],
+    settings: Mapping[str, Any],
+    numbers: str,
+) -> None:
+    """Write the report of a folder of results, and what it says of the run for programs.
+
+    Parameters
+    ----------
+    results : has ``tables``, ``figures`` and ``benchmarks``
+    entries : what the report has, in this order within a paper
+    texts : tables of texts, for the sums of the raw files
+    settings, numbers : see `refless.store.provenance.record`
+
+    Raises
+    ------
+    FormatError : a file is missing or broken.
+    StaleError : a table is not the one that was written.
+    OutputError : a file cannot be written.
+    """
+    results, entries = Path(results), list(entries)
+    abouts = {
+        entry.name: read_record(results / f"tables/{entry.name}.csv")
+        for entry in entries
+        if entry.table
+    }
+    record = provenance.record(settings, numbers, provenance.raw_sums(texts), abouts)
+    write_json(record, results / "run/provenance.json")
+    cost = results / "run/resources.csv"
+    write_table(provenance.resources(results / "benchmarks"), cost)
+    papers: dict[str, list[Item]] = {}
+    for entry in entries:
+        items = papers.setdefault(entry.paper, [])
+        items += _items(entry, results, abouts.get(entry.name, {}).get("caption", entry.caption))
+    found = [Paper(name, items) for name, items in papers.items()]
+    page = render(
+        "report.html",
+        title=TITLE,
+        papers=found,
+        counts=_sum(paper.counts for paper in found),
+        origins=_sum((about["provenance"] for about in abouts.values()), ORIGINS),
+        resources=read_view(cost),
+        record=record,
+    )
+    with whole_file(results / "report.html") as partial:
+        partial.write_text(page, encoding="utf-8")
+
+
+def _items(entry: Entry, results: Path, caption: str) -> Iterator[Item]:
+    """The table and the figure of an entry, or the one that it is."""
+    label = f"{entry.item}: {entry.content}"
+    if entry.table:
+        view = read_view(results / f"tables/{entry.name}.csv", entry.paper_row)
+        yield Item(entry, entry.name, label, caption, view)
+    if entry.figure:
+        drawn = ("-drawn", ", drawn") if entry.table else ("", "")
+        picture = _picture(results / "figures" / entry.name)
+        yield Item(entry, entry.name + drawn[0], label + drawn[1], caption, picture=picture)
+
+
+def _picture(stem: Path) -> str:
+    """A figure as an address: its drawing, or its picture where that is too large."""
+    try:
+        kind, content = "svg+xml", stem.with_suffix(".svg").read_bytes()
+        if len(content) > LARGEST_SVG:
+            kind, content = "png", stem.with_suffix(".png").read_bytes()
+    except OSError as error:
+        raise FormatError(f"cannot be read: {error}", path=f"{stem}.svg") from error
+    return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
+
+
+def _sum(counts: Iterable[Mapping[str, int]], names: Iterable[str] = VERDICTS) -> dict[str, int]:
+    """Numbers added up by name."""
+    found = list(counts)
+    return {name: sum(one.get(name, 0) for one in found) for name in names}
