@@ -189,6 +189,8 @@ rule take_trained:
         "results/rnn_qe/predictions/{name}.csv.gz",
     log:
         "results/logs/take_trained/{name}.log",
+    benchmark:
+        "results/benchmarks/take_trained/{name}.tsv"
     localrule: True
     conda:
         "../../envs/refless.yaml"

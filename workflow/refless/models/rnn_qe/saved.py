@@ -111,7 +111,7 @@ def load_model(path: str | Path, device: str = "cpu") -> Model:
         raise FormatError(
             f"cannot be read as a model of RNN-QE: {str(error).splitlines()[0]}",
             path=path,
-            remedy="train_rnn_qe.py --save-models makes such files",
+            remedy="training leaves such files in results/rnn_qe/models",
         ) from error
 
 
