@@ -81,7 +81,8 @@ class InRnnQe(Section):
 
     @model_validator(mode="after")
     def _what_is_tested_on(self) -> InRnnQe:
-        if (self.role == "rated") != bool(self.domain and self.system):
+        given = [bool(self.domain), bool(self.system)]
+        if given != [self.role == "rated"] * 2:
             raise ValueError(
                 "in rnn_qe, the data set with the role rated has a domain and a system, and no"
                 " other one"
