@@ -8,7 +8,7 @@ from refless.experiments.delta_bleu.table2 import (
     NOT_PUBLIC,
     read_units,
     table2,
-    tests_table,
+    comparison_table,
 )
 from refless.job import job
 from refless.report.published import read_published
@@ -20,7 +20,7 @@ with job(snakemake):
     published = read_published(given.published, KEYS)
     for name, table in (
         ("delta_bleu_table2", table2(params.looks, units, published)),
-        ("delta_bleu_table2_tests", tests_table(params.looks, units)),
+        ("delta_bleu_table2_tests", comparison_table(params.looks, units)),
     ):
         publish(
             name,

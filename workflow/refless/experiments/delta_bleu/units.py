@@ -1,7 +1,7 @@
 """Table 2 and figure 2 of the ΔBLEU paper: units of contexts, and rank correlations over them.
 
-Stage: cell. In: rated responses, and statistics of each (`refless.experiments.delta_bleu.dialogues`).
-Out: how well differences between metrics' scores follow differences between human ratings, with
+Stage: cell. In: rated responses, and statistics of each (by
+`refless.experiments.delta_bleu.dialogues`). Out: how well differences between metrics' scores follow differences between human ratings, with
 intervals, and tests of metrics against each other; two signed files.
 
 An observation is a unit of M contexts and a pair of systems: the difference of the two systems'
