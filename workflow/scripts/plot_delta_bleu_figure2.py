@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-
 from refless.experiments.delta_bleu.table2 import read_rows
 from refless.job import job
 from refless.report import figures

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-
 from refless.data.obtain import verify_resources
 from refless.data.task import read_task
 from refless.experiments.delta_bleu.predictor import write_predictor

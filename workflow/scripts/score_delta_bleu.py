@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-
 from refless.data.normalize import read_gold
 from refless.data.task import read_task
 from refless.experiments.delta_bleu.units import write_units

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-
 from refless.experiments.delta_bleu.predictor_table import predictor_table, read_predictors
 from refless.job import job
 from refless.report.tables import publish

@@ -1,14 +1,13 @@
-"""Table 2 of ΔBLEU on every data set, with the tests of metrics against each other. Stage: table."""
+"""Table 2 of ΔBLEU, with the tests of metrics against each other. Stage: table."""
 
 from pathlib import Path
-
 
 from refless.experiments.delta_bleu.table2 import (
     KEYS,
     NOT_PUBLIC,
+    comparison_table,
     read_units,
     table2,
-    comparison_table,
 )
 from refless.job import job
 from refless.report.published import read_published

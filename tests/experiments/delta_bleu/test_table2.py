@@ -15,9 +15,9 @@ from refless.experiments.delta_bleu.table2 import (
     KEYS,
     NOT_PUBLIC,
     Units,
+    comparison_table,
     read_units,
     table2,
-    comparison_table,
 )
 from refless.experiments.delta_bleu.units import main_cells, write_units
 from refless.report.published import read_published
