@@ -6,6 +6,7 @@ import argparse
 import os
 import platform
 import random
+import sys
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -15,7 +16,7 @@ from typing import Any, TypeVar
 import pandas as pd
 
 from refless.data.sources import load
-from refless.errors import SourceError
+from refless.errors import ReflessError, SourceError
 from refless.store.files import write_json
 from refless.store.machine import load_average, processor, versions
 
@@ -136,3 +137,11 @@ def take(texts: Sequence[str], n: int) -> list[str]:
     every = list(found)
     rng.shuffle(every)
     return every
+
+
+def run(main: Callable[[argparse.Namespace], None], parser: argparse.ArgumentParser) -> None:
+    """Run a benchmark with the arguments of the shell; a known error is one message."""
+    try:
+        main(parser.parse_args())
+    except ReflessError as error:
+        sys.exit(f"error: {error}")

@@ -38,9 +38,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from refless.scripting import run
 
-from benchmarks.common import machine, parser, timed, write
+from benchmarks.common import machine, parser, run, timed, write
 from refless.experiments.rnn_qe.stored import read_fold
 from refless.models.rnn_qe.batches import Encoded, Instances
 from refless.report.benchmarks import peer_table

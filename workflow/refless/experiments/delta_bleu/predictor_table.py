@@ -35,8 +35,9 @@ def read_predictors(
     found, notes = {}, []
     for path in paths:
         task = Path(path).parent.name
-        expected = {"of": {"task": task}, "settings": settings[task]}
-        file = signed.read(path, "predictor", **expected, columns=COLUMNS)
+        file = signed.read(
+            path, "predictor", of={"task": task}, settings=settings[task], columns=COLUMNS
+        )
         rows = file.content.astype(dict.fromkeys(_NAMES, object))
         rows[_NAMES] = rows[_NAMES].fillna("")
         found[task] = rows.assign(provenance=file.about["provenance"])
@@ -65,7 +66,8 @@ def predictor_table(
         rows = [expected.merge(own[single], how="left", on=_NAMES[:3]), own[~single]]
         part = pd.concat([one for one in rows if len(one)], ignore_index=True)
         note = [look["note"]] if look["note"] else []
-        parts.append(part.assign(task=task, note=[note] * len(part)))
+        notes = pd.Series([note] * len(part), dtype=object)
+        parts.append(part.assign(task=task, note=notes))
     shown = ["task", *_NAMES]
     for column in ("spearman", "mse", "coverage", "spearman_against", "difference"):
         shown += [column, f"{column}_low", f"{column}_high"]

@@ -39,7 +39,7 @@ _WHOLE = ("order", "gold", "seeds", "n", "unit", "pairs", "contexts", "assignmen
 
 @dataclass(frozen=True)
 class Units:
-    """What one data set's rows are made of: tables by `write_units`, the record of the first."""
+    """The tables of one data set, by `write_units`, and the record of the first."""
 
     rows: pd.DataFrame
     tests: pd.DataFrame
@@ -70,8 +70,13 @@ def read_units(
     found = {}
     for path, tests_path in zip(units, tests, strict=True):
         rows, task = read_rows(path, settings)
-        expected = {"of": {"task": task}, "settings": settings[task]}
-        against = signed.read(tests_path, "unit tests", **expected, columns=TEST_COLUMNS)
+        against = signed.read(
+            tests_path,
+            "unit tests",
+            of={"task": task},
+            settings=settings[task],
+            columns=TEST_COLUMNS,
+        )
         found[task] = Units(rows.content, against.content, rows.about)
     return found
 
@@ -81,8 +86,10 @@ def read_rows(
 ) -> tuple[signed.Signed, str]:
     """The numbers of one data set, without tests, and its name."""
     task = Path(path).parent.name
-    expected = {"of": {"task": task}, "settings": settings[task]}
-    return signed.read(path, "units", **expected, columns=NUMBER_COLUMNS), task
+    file = signed.read(
+        path, "units", of={"task": task}, settings=settings[task], columns=NUMBER_COLUMNS
+    )
+    return file, task
 
 
 def table2(
@@ -110,9 +117,9 @@ def table2(
         about_task = [look["note"]] if look["note"] else []
         if task not in units:
             for cell in main_cells():
-                row = {"task": task, "metric": cell.metric, "references": cell.references}
-                paper = _paper(printed.get((cell.metric, cell.references)))
-                records.append({**row, **paper, "note": about_task})
+                printed_cell = _paper(printed.get((cell.metric, cell.references)))
+                named = {"task": task, "metric": cell.metric, "references": cell.references}
+                records.append({**named, **printed_cell, "choices": "", "note": about_task})
             continue
         own = units[task]
         humans = own.about["facts"]["humans"]
@@ -156,7 +163,9 @@ def _choices(row: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} {value}" for name, value in changed.items())
 
 
-def tests_table(looks: Mapping[str, Mapping[str, Any]], units: Mapping[str, Units]) -> pd.DataFrame:
+def comparison_table(
+    looks: Mapping[str, Mapping[str, Any]], units: Mapping[str, Units]
+) -> pd.DataFrame:
     """Metrics against each other on the same units, by data set; one row for each without any."""
     parts = []
     for task, look in looks.items():
@@ -164,7 +173,8 @@ def tests_table(looks: Mapping[str, Mapping[str, Any]], units: Mapping[str, Unit
         if task in units:
             part = units[task].tests.assign(provenance=units[task].about["provenance"])
         note = [look["note"]] if look["note"] else []
-        parts.append(part.assign(task=task, note=[note] * len(part)))
+        notes = pd.Series([note] * len(part), dtype=object)
+        parts.append(part.assign(task=task, note=notes))
     shown = ["task", *TEST_COLUMNS, "provenance", "note"]
     table = pd.concat(parts or [pd.DataFrame(columns=shown)], ignore_index=True)
     names = [name for name in TEST_COLUMNS[:9] if name != "gold_a"]

@@ -1,8 +1,9 @@
 """Table 2 and figure 2 of the ΔBLEU paper: units of contexts, and rank correlations over them.
 
-Stage: cell. In: rated responses, and statistics of each (see `dialogues`).
-Out: how well differences between metrics' scores follow differences between human ratings, with
-intervals, and tests of metrics against each other; two signed files.
+Stage: cell. In: rated responses, and statistics of each (by
+`refless.experiments.delta_bleu.dialogues`). Out: how well differences of metrics' scores follow
+differences between human ratings, with intervals, and tests of metrics against each other; two
+signed files.
 
 An observation is a unit of M contexts and a pair of systems: the difference of the two systems'
 scores on these contexts, and the difference of their mean ratings. Contexts are assigned to units
