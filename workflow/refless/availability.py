@@ -89,10 +89,12 @@ class Need:
 
     tasks : data sets whose raw data are needed
     kernels : kernels that are computed on the way
+    of : what it is about, where its path has no wildcard for it
     """
 
     tasks: tuple[str, ...] = ()
     kernels: tuple[str, ...] = ()
+    of: Mapping[str, str] = field(default_factory=dict)
 
 
 class Plan:
@@ -161,7 +163,7 @@ class Plan:
         for pattern, need in self._needs:
             found = pattern.fullmatch(path)
             if found:
-                return found.groupdict(), need
+                return {**need.of, **found.groupdict()}, need
         raise KeyError(f"nothing is known about how {path} is made; see workflow/rules/common.smk")
 
     def _against(self, path: str) -> list[Reason]:
@@ -211,7 +213,9 @@ def needs(settings: Any) -> dict[str, Need]:
     }
     for task in settings.tasks("delta_bleu_predictor"):
         references = settings.experiment(task, "delta_bleu_predictor").references
-        found[f"results/delta_bleu/{task}/predictor.csv"] = Need((task, *references))
+        found[f"results/delta_bleu/{task}/predictor.csv"] = Need(
+            (task, *references), of={"task": task}
+        )
     return found
 
 

@@ -45,7 +45,9 @@ class InDeltaBleu(Section):
     )
     units: Several[Count] = Field(description="The numbers of contexts in panel B of figure 2.")
     gold: bool = Field(
-        False, description="Whether the unrated gold references of DSTC7's archive are tried too."
+        False,
+        description="Whether unrated gold references are tried too. The loader must have a function"
+        " `gold` that reads them, as `dstc7` does.",
     )
 
 
