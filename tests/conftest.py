@@ -28,7 +28,12 @@ class Project:
     mirror: str = ""
     environment: dict[str, str] = field(default_factory=dict)
 
-    def start(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    def start(
+        self,
+        *arguments: str,
+        preexec_fn: Callable[[], None] | None = None,
+        **environment: str,
+    ) -> subprocess.CompletedProcess[str]:
         """Run Snakemake in the copy, whatever comes of it."""
         # No test is to download an encoder, wherever it runs, or to hear of a run around it.
         inherited = {k: v for k, v in os.environ.items() if not k.startswith("REFLESS_")}
@@ -42,6 +47,7 @@ class Project:
             stdin=subprocess.DEVNULL,
             text=True,
             check=False,
+            preexec_fn=preexec_fn,
             timeout=900,
         )
 
