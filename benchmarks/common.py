@@ -83,7 +83,7 @@ def timed(call: Callable[..., Result], *given: Any, **options: Any) -> tuple[flo
 def responses(data: Path) -> pd.DataFrame:
     """The texts of DSTC7, a row for every system's output."""
     archive = at_hand(data / "dstc7/dstc7-task2-human_eval.tgz")
-    return load("dstc7", path=archive, unit="output").texts
+    return load("dstc7", "dstc7", {"path": archive}, {"unit": "output"}).texts
 
 
 def at_hand(path: Path) -> Path:
@@ -111,7 +111,8 @@ def real_texts(data: Path) -> tuple[list[str], dict[str, Any]]:
     }
     found: list[str] = []
     rng = random.Random(0)
-    for text in load("asap_sas", **{k: at_hand(path) for k, path in essays.items()}).texts["text"]:
+    files = {name: at_hand(path) for name, path in essays.items()}
+    for text in load("asap_sas", "asap_sas", files).texts["text"]:
         words = text.split()
         while len(words) >= 5:
             size = rng.randint(6, 13)

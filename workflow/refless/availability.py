@@ -110,7 +110,7 @@ class Plan:
     def __init__(self, facts: Facts, needs: Mapping[str, Need], shipped: Collection[str]) -> None:
         self.facts = facts
         self._shipped = frozenset(shipped)
-        self._needs = [(_pattern(path), need) for path, need in needs.items()]
+        self._needs = [(path_pattern(path), need) for path, need in needs.items()]
 
     def origin(self, path: str) -> str:
         """``computed``, ``shipped`` or ``absent``."""
@@ -219,8 +219,8 @@ def needs(settings: Any) -> dict[str, Need]:
     return found
 
 
-def _pattern(path: str) -> re.Pattern[str]:
-    """A path with wildcards as a regular expression; the last wildcard may hold full stops."""
+def path_pattern(path: str) -> re.Pattern[str]:
+    """A path with wildcards as a regular expression; a wildcard holds anything but a slash."""
     parts = re.split(r"\{(\w+)\}", path)
     named = [f"(?P<{part}>[^/]+)" if i % 2 else re.escape(part) for i, part in enumerate(parts)]
     return re.compile("".join(named))

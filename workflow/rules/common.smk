@@ -194,24 +194,14 @@ def fetchable():
     return list(dict.fromkeys(files + resource_files(*kernels)))
 
 
-def shippable():
-    """What this run computes of what may be shipped: everything that the plan knows."""
-    return PLAN.computed(
-        path
-        for need in needs(SETTINGS)
-        for path in expand(
-            need,
-            task=list(SETTINGS.data),
-            source=TASKS,
-            target=TASKS,
-            kernel=every_kernel(SETTINGS),
-            name=SETTINGS.trainings(),
-        )
-    ) + [
-        path
-        for path in PLAN.taken
-        if SHIPPED[path].source.startswith("resources/trained")
+def may_be_shipped():
+    """Patterns of what may be shipped; ratings, where tables are made from them and nothing else."""
+    every = [
+        path for path in needs(SETTINGS) if not path.startswith("results/ratings/")
     ]
+    return every + expand(
+        "results/ratings/{task}/{name}.csv", task=TASKS, name=["texts", "ratings"]
+    )
 
 
 # What the tables, the sweeps and the curves of BLEU Neighbors are told.

@@ -113,7 +113,6 @@ def test_both_tables_are_published_with_reasons(
         written = pd.read_csv(tmp_path / f"{name}.csv").set_index("task")
         assert set(written.loc[["other"], "reason"]) == {"no_file"}
         assert written.loc[["small"], "reason"].isna().all()
-        assert written.loc[["other"], "note"].str.contains("said of this data set").all()
         page = (tmp_path / f"{name}.md").read_text(encoding="utf-8")
         assert "no file; fetch it" in page
         assert all(note in page for note in notes)

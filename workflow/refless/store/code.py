@@ -17,7 +17,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
 
-CARRIERS = ("availability", "cli", "errors", "job", "report", "settings", "store")
+CARRIERS = ("availability", "cli", "data", "errors", "job", "report", "settings", "store")
 """Parts of the package that carry numbers and decide none: no signature hangs on them."""
 
 

@@ -62,7 +62,7 @@ def write_threshold_curves(
     b_values = np.round(np.arange(0, 1 + b_step / 2, b_step), 10)
     curves = threshold_curves(predictions, range(a_range[0], a_range[1] + 1), b_values, a, b)
     # the average annotator, above whom the figure is shaded; no interval is needed here
-    human: object = np.nan
+    human: Any = np.nan
     if len(truth.rater):
         human = human_cells(truth, draws=1, seed=0)["human_average"]["spearman"]
     signed.write(

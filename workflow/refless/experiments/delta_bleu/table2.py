@@ -75,6 +75,7 @@ def read_units(
             "unit tests",
             of={"task": task},
             settings=settings[task],
+            made_from={"units": signed.identity(rows.about)},
             columns=TEST_COLUMNS,
         )
         found[task] = Units(rows.content, against.content, rows.about)
@@ -113,13 +114,12 @@ def table2(
         {"task": PAPER, **{key: row[key] for key in KEYS}, **_paper(row), "note": []}
         for row in printed.values()
     ]
-    for task, look in looks.items():
-        about_task = [look["note"]] if look["note"] else []
+    for task in looks:
         if task not in units:
             for cell in main_cells():
                 printed_cell = _paper(printed.get((cell.metric, cell.references)))
                 named = {"task": task, "metric": cell.metric, "references": cell.references}
-                records.append({**named, **printed_cell, "choices": "", "note": about_task})
+                records.append({**named, **printed_cell, "choices": "", "note": []})
             continue
         own = units[task]
         humans = own.about["facts"]["humans"]
@@ -127,7 +127,7 @@ def table2(
             row = {str(name): value for name, value in record.items()}
             choices = _choices(row)
             paper = None if choices else printed.get((row["metric"], row["references"]))
-            notes = list(about_task)
+            notes: list[str] = []
             machines = row["references_per_context"] - humans
             if not choices and row["references"] == ALL and machines > humans:
                 notes.append("most references are machine outputs, unlike the paper's")
@@ -168,13 +168,12 @@ def comparison_table(
 ) -> pd.DataFrame:
     """Metrics against each other on the same units, by data set; one row for each without any."""
     parts = []
-    for task, look in looks.items():
+    for task in looks:
         part = pd.DataFrame([{"provenance": ""}])
         if task in units:
             part = units[task].tests.assign(provenance=units[task].about["provenance"])
-        note = [look["note"]] if look["note"] else []
-        notes = pd.Series([note] * len(part), dtype=object)
-        parts.append(part.assign(task=task, note=notes))
+        notes: list[list[str]] = [[] for _ in range(len(part))]
+        parts.append(part.assign(task=task, note=pd.Series(notes, dtype=object)))
     shown = ["task", *TEST_COLUMNS, "provenance", "note"]
     table = pd.concat(parts or [pd.DataFrame(columns=shown)], ignore_index=True)
     names = [name for name in TEST_COLUMNS[:9] if name != "gold_a"]

@@ -267,7 +267,7 @@ def write_units(
     log.info("figure: %d points in %.1f s", len(figure), time.perf_counter() - begin)
     numbers = pd.concat([table, figure], ignore_index=True)
     first = [*NUMBER_COLUMNS, *(c for c in numbers.columns if c not in NUMBER_COLUMNS)]
-    about = {
+    about: dict[str, Any] = {
         "of": {"task": task.name},
         "provenance": task.provenance,
         "settings": dict(settings),
@@ -278,6 +278,11 @@ def write_units(
         "facts": {"humans": dialogues.human.shape[1]},
     }
     signed.write(path, numbers[first], {"kind": "units", **about})
+    # the tests are of these units: one file from another run beside them is refused
+    about["made_from"] = {
+        **about.get("made_from", {}),
+        "units": signed.identity(signed.record_of(path)),
+    }
     signed.write(tests_path, tests[TEST_COLUMNS], {"kind": "unit tests", **about})
 
 

@@ -228,16 +228,17 @@ def outputs(
             if configuration == 1:
                 for part in ("train", "dev", "test"):
                     table.loc[getattr(split, part), name] = part
-    for experiment, splits in experiments.items():
-        for (model, reading), predict in PREDICTORS.items():
-            if there(context, model):
-                name = f"{experiment}:{model}:{reading}"
-                table[name] = _predicted(predict, context, splits)
+    own = {
+        f"{experiment}:{model}:{reading}": _predicted(predict, context, splits)
+        for experiment, splits in experiments.items()
+        for (model, reading), predict in PREDICTORS.items()
+        if there(context, model)
+    }
     harder = cross_validation(apart(rated), seed)
     for model in filter(lambda name: there(context, name), OWN):
         predict = PREDICTORS[model, "dev"]
-        table[f"cross_validation:{model}:dev_apart"] = _predicted(predict, context, harder)
-    return table
+        own[f"cross_validation:{model}:dev_apart"] = _predicted(predict, context, harder)
+    return pd.concat([table, pd.DataFrame(own, index=table.index)], axis=1)
 
 
 def _predicted(
