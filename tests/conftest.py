@@ -104,9 +104,10 @@ def copy_project(target: Path, mirror: str = "") -> Project:
     Code is linked, not copied: what numba compiles lies beside it and is compiled once.
     """
     target.mkdir(parents=True)
-    for part in ("Snakefile", "workflow", "envs", "profiles"):
+    for part in ("Snakefile", "workflow", "envs"):
         (target / part).symlink_to(ROOT / part)
-    shutil.copytree(ROOT / "config", target / "config")
+    for part in ("config", "profiles"):
+        shutil.copytree(ROOT / part, target / part)
     (target / "resources").mkdir()
     for path in (ROOT / "resources").iterdir():
         if path.is_file():

@@ -61,7 +61,6 @@ def test_an_error_on_the_way_leaves_the_old_file_and_nothing_else(
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, the full disk")
-@pytest.mark.drill
 def test_a_full_disk(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_text("old")
@@ -80,7 +79,6 @@ def test_a_full_disk(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("obstacle", ["file", "directory", "read-only", "nothing written"])
-@pytest.mark.drill
 def test_a_place_that_cannot_be_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, obstacle: str
 ) -> None:
@@ -108,7 +106,6 @@ def test_a_place_that_cannot_be_written(
     assert [p for p in tmp_path.rglob("*") if "partial" in p.name] == []
 
 
-@pytest.mark.drill
 def test_writers_of_one_file_do_not_get_in_each_others_way(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     together = threading.Barrier(4)
@@ -137,7 +134,6 @@ def test_writers_of_one_file_do_not_get_in_each_others_way(tmp_path: Path) -> No
 # ---- JSON -------------------------------------------------------------------------------------
 
 
-@pytest.mark.drill
 def test_what_a_killed_process_left_is_removed_and_a_living_ones_is_not(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     child = subprocess.Popen([sys.executable, "-c", ""])
@@ -250,7 +246,6 @@ def test_numbers_of_other_code_are_refused_unless_asked_for(
     assert matrix.tobytes() == MATRIX.tobytes()
 
 
-@pytest.mark.drill
 def test_a_kernel_file_with_any_byte_broken_is_refused_or_still_right(tmp_path: Path) -> None:
     path, signature = tmp_path / "k.npz", signed()
     write_kernel(MATRIX, signature, path)
@@ -268,7 +263,6 @@ def test_a_kernel_file_with_any_byte_broken_is_refused_or_still_right(tmp_path: 
     assert refused > len(whole) / 6
 
 
-@pytest.mark.drill
 def test_a_kernel_file_that_breaks_off_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "k.npz"
     write_kernel(MATRIX, signed(), path)

@@ -80,7 +80,6 @@ def test_every_text_comes_back_to_the_letter(
 
 
 @pytest.mark.parametrize("text", ["a\rb", "\r", "a\r\nb", "NA", "nan", "null", "", " x ", "\ufeff"])
-@pytest.mark.drill
 def test_awkward_texts(tmp_path: Path, text: str) -> None:
     write_table(pd.DataFrame({"text": [text, "z"], "id": ["a", text]}), tmp_path / "t.csv")
     back = read_table(tmp_path / "t.csv", ["text"])
@@ -125,7 +124,6 @@ def test_a_carriage_return_in_a_text_changes_nothing_else(tmp_path: Path) -> Non
     )
 
 
-@pytest.mark.drill
 def test_a_table_is_written_whole_or_not_at_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -195,7 +193,6 @@ def test_good_tables_pass_and_come_back_themselves() -> None:
         (texts_table(), ratings_table(id=["t:1", "t:9", "t:1"]), "no text, e.g. 't:9'"),
     ],
 )
-@pytest.mark.drill
 def test_a_broken_promise_names_the_row(
     texts: pd.DataFrame, ratings: pd.DataFrame, message: str
 ) -> None:

@@ -166,7 +166,6 @@ def test_right_bytes_arrive_under_the_final_name_and_nothing_else(
 PAGE = b" <!doctype HTML><title>not found</title>"
 
 
-@pytest.mark.drill
 @pytest.mark.parametrize(
     ("answer", "changes", "said", "asked"),
     [
@@ -197,7 +196,6 @@ def test_what_is_not_the_file_is_refused(
     assert files_in(places.data) == []
 
 
-@pytest.mark.drill
 def test_an_endless_body_is_not_read_on(site: Site, places: Places) -> None:
     sent = []
 
@@ -213,7 +211,6 @@ def test_an_endless_body_is_not_read_on(site: Site, places: Places) -> None:
     assert sum(sent) < 100 * len(CONTENT)  # what fits into the system's buffers
 
 
-@pytest.mark.drill
 def test_a_server_that_falls_silent_is_given_up(site: Site, places: Places) -> None:
     site.answers["/a"] = [site.stall]
     with pytest.raises(SourceError, match="timed out"):
@@ -222,7 +219,6 @@ def test_a_server_that_falls_silent_is_given_up(site: Site, places: Places) -> N
     assert files_in(places.data) == []
 
 
-@pytest.mark.drill
 def test_a_server_that_sends_a_byte_at_a_time_meets_the_deadline(
     site: Site, places: Places
 ) -> None:
@@ -401,7 +397,6 @@ def from_everywhere(site: Site, tmp_path: Path, content: bytes) -> Iterator[tupl
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, the full disk")
 @pytest.mark.parametrize("content", [b"small", CONTENT], ids=["at the end", "on the way"])
-@pytest.mark.drill
 def test_a_full_disk_is_no_fault_of_the_source(
     site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes
 ) -> None:
@@ -469,7 +464,6 @@ def test_a_file_by_hand_that_breaks_while_it_is_read(
     assert files_in(places.data) == []
 
 
-@pytest.mark.drill
 def test_an_interruption_leaves_nothing(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
     put(places.manual)
 
@@ -484,7 +478,6 @@ def test_an_interruption_leaves_nothing(places: Places, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGKILL])
-@pytest.mark.drill
 def test_a_killed_fetch_leaves_nothing_under_the_final_name(
     site: Site, places: Places, sign: signal.Signals
 ) -> None:
@@ -511,7 +504,6 @@ def test_a_killed_fetch_leaves_nothing_under_the_final_name(
     assert get(wanted, places).read_bytes() == CONTENT
 
 
-@pytest.mark.drill
 def test_two_fetches_of_one_file_do_not_get_in_each_others_way(site: Site, places: Places) -> None:
     together = threading.Barrier(4)
 

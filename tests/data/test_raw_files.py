@@ -94,7 +94,6 @@ def test_an_archive_is_known_by_its_members_however_it_was_packed(tmp_path: Path
         assert verify(path, WORDNET) == sha256(content)
 
 
-@pytest.mark.drill
 @pytest.mark.parametrize(
     ("content", "named"),
     [
@@ -113,7 +112,6 @@ def test_a_wrong_archive_is_refused(tmp_path: Path, content: bytes, named: str) 
         verify(path, WORDNET)
 
 
-@pytest.mark.drill
 def test_an_archive_with_any_byte_broken_is_refused_or_still_has_the_right_members(
     tmp_path: Path,
 ) -> None:
@@ -290,7 +288,7 @@ def test_the_real_table_of_sources() -> None:
         assert source.origin, path
 
 
-@pytest.mark.mirror
+@pytest.mark.slow
 @pytest.mark.skipif(not MIRROR, reason="REFLESS_MIRROR is not set")
 @pytest.mark.parametrize("path", [p for p, s in read_sources(*TABLES).items() if s.access == "url"])
 def test_every_public_source_verifies_from_the_mirror(tmp_path: Path, path: str) -> None:

@@ -658,7 +658,7 @@ def test_notes_of_a_kernel_and_of_the_settings() -> None:
 # ---- the published numbers --------------------------------------------------------------------
 
 mirror = [
-    pytest.mark.mirror,
+    pytest.mark.slow,
     pytest.mark.skipif(not HUSE.is_file(), reason="REFLESS_MIRROR has no HUSE data"),
 ]
 

@@ -157,7 +157,7 @@ def test_files_of_another_kind(load, which, content, message):
     assert caught.value.remedy
 
 
-@pytest.mark.mirror
+@pytest.mark.slow
 def test_the_real_essays(mirror):
     files = {
         "train": mirror("asap-sas/train_rel_2.tsv"),

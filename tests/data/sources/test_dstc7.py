@@ -236,7 +236,7 @@ def test_archives_of_another_kind(pack, files, write):
         dstc7.load(pack(files), unit="item")
 
 
-@pytest.mark.mirror
+@pytest.mark.slow
 def test_the_real_archive(mirror):
     path = mirror("dstc7/dstc7-task2-human_eval.tgz")
     loaded = dstc7.load(path, unit="output").check().require_clean()
@@ -263,7 +263,7 @@ def test_the_real_archive(mirror):
     assert pooled["quality"].mean() * 4 + 1 == pytest.approx(2.91, abs=0.0051)
 
 
-@pytest.mark.mirror
+@pytest.mark.slow
 def test_the_real_pairs(mirror):
     path = mirror("dstc7/dstc7-task2-human_eval.tgz")
     loaded = dstc7.load(path).check().require_clean()
@@ -278,7 +278,7 @@ def test_the_real_pairs(mirror):
     assert len(dstc7.load(path, unit="wording").texts) == 9_231
 
 
-@pytest.mark.mirror
+@pytest.mark.slow
 def test_the_real_gold_references(mirror):
     path = mirror("dstc7/dstc7-task2-human_eval.tgz")
     gold = dstc7.gold(path)

@@ -135,7 +135,6 @@ def test_labels(write, written, label):
 
 
 @pytest.mark.parametrize("written", ["", "6", "-1", "3.0", "Typicall", "nan", "5\0"])
-@pytest.mark.drill
 def test_labels_that_are_none(write, written):
     rows = [("as1", "w", [(*A[:5], written)]), ("as2", "v", [A])]
     loaded = huse.load(write(batch(rows, n_items=1)), TASK).check()
@@ -165,7 +164,6 @@ def test_a_text_without_usable_label_stays_unrated(write):
         ((*A[:4], "", "Rare"), "LOGP '' differs from -4.5, this item's first"),
     ],
 )
-@pytest.mark.drill
 def test_malformed_items_are_problems_of_their_line(write, item, message):
     rows = [("as1", "w", [A, B]), ("as2", "v", [B, item]), ("as3", "v", [A, B])]
     loaded = huse.load(write(batch(rows)), TASK).check()
@@ -202,7 +200,6 @@ def test_malformed_rows_and_true_lines_after_quoted_line_feeds(write):
     assert loaded.texts["context"][0] == "a report\r\nof three\r\nlines"
 
 
-@pytest.mark.drill
 def test_words_for_missing_and_odd_characters_are_texts(write):
     rows = [
         ("as1", "w", [("0", "NA", "SUM", "nan", "-1", "1"), ("0", "", "SUM", " a\x07 ", "-1", "1")])
@@ -282,7 +279,7 @@ def annotators(loaded):
     return np.array(mse), np.array(rho)
 
 
-@pytest.mark.mirror
+@pytest.mark.slow
 def test_the_summarization_batch_gives_the_published_human_rows(mirror):
     path = mirror("huse/summarization_raw_outputs.csv")
     loaded = huse.load(path, TASK).check().require_clean()
@@ -306,7 +303,7 @@ def test_the_summarization_batch_gives_the_published_human_rows(mirror):
     assert rho.max() == pytest.approx(0.9233, abs=5e-5)
 
 
-@pytest.mark.mirror
+@pytest.mark.slow
 def test_the_summarization_batch_item_by_item(mirror):
     path = mirror("huse/summarization_raw_outputs.csv")
     items = huse.load(path, TASK, unit="item").require_clean().texts

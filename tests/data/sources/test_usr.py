@@ -184,7 +184,7 @@ def test_files_of_another_kind(load):
             load(content)
 
 
-@pytest.mark.mirror
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("task", "name", "machines", "raters"),
     [("usr_topicalchat", "tc", 4, 5), ("usr_personachat", "pc", 3, 4)],
