@@ -2,6 +2,7 @@
 import os
 import sys
 import time
+from os import environ
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -10,10 +11,10 @@ from snakemake.exceptions import WorkflowError
 # Snakemake, whether its environment was activated or only called by path.
 ROOT = Path(workflow.basedir)
 sys.path.insert(0, str(ROOT / "workflow"))
-os.environ["PYTHONPATH"] = os.pathsep.join(
-    filter(None, [str(ROOT / "workflow"), os.environ.get("PYTHONPATH")])
+environ["PYTHONPATH"] = os.pathsep.join(
+    filter(None, [str(ROOT / "workflow"), environ.get("PYTHONPATH")])
 )
-os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environ["PATH"]])
 
 from refless.availability import Facts, Plan, needs
 from refless.data.raw_files import read_sources
@@ -40,17 +41,17 @@ try:
     NUMBERS = SETTINGS.numbers or ("auto" if "quickstart" in sys.argv else "computed")
     # A cluster's jobs read the rules again, elsewhere: they get the facts of the run that started
     # them.
-    if "REFLESS_PLAN" in os.environ:
-        FACTS = Facts.from_json(os.environ["REFLESS_PLAN"])
+    if "REFLESS_PLAN" in environ:
+        FACTS = Facts.from_json(environ["REFLESS_PLAN"])
     else:
         FACTS = gather_facts(SETTINGS, NUMBERS, SOURCES, PLACES)
     SHIPPED = shipped_files("resources/shipped", "resources/trained")
     PLAN = Plan(FACTS, needs(SETTINGS), SHIPPED)
 except ReflessError as error:
     raise WorkflowError(str(error)) from None
-os.environ["REFLESS_PLAN"] = FACTS.to_json()
-os.environ["REFLESS_MIRROR"] = PLACES.mirror
-os.environ["REFLESS_NETWORK"] = "on" if PLACES.network else "off"
+environ["REFLESS_PLAN"] = FACTS.to_json()
+environ["REFLESS_MIRROR"] = PLACES.mirror
+environ["REFLESS_NETWORK"] = "on" if PLACES.network else "off"
 
 NEIGHBORS = SETTINGS.bleu_neighbors
 BLEU = NEIGHBORS.models["bleu"]

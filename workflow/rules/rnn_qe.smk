@@ -55,8 +55,8 @@ rule score_rnn_qe_outputs:
         mem_mb=2000,
         runtime=30,
     params:
-        rated=f"results/ratings/{''.join(RATED)}",
-        references=[f"results/ratings/{task}" for task in REFERENCES],
+        rated=RATED,
+        references=REFERENCES,
         settings=QE_SETTINGS,
         options=kernel_options(*QE_AT_HAND),
         code=code("score_rnn_qe_outputs.py", *map(module, QE_AT_HAND)),
@@ -171,8 +171,8 @@ rule prepare_rnn_qe_data:
         mem_mb=2000,
         runtime=30,
     params:
-        rated=f"results/ratings/{''.join(RATED)}",
-        references=[f"results/ratings/{task}" for task in REFERENCES],
+        rated=RATED,
+        references=REFERENCES,
         data=QE_SETTINGS["data"],
         subsets=RNN_QE.curve.subsets,
         code=code("prepare_rnn_qe_data.py"),
