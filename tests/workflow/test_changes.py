@@ -1,4 +1,4 @@
-"""What a change rebuilds, and what it leaves alone; and that it does not matter how jobs are cut."""
+"""What a change rebuilds, what it leaves alone, and that it does not matter how jobs are cut."""
 
 from __future__ import annotations
 
