@@ -54,8 +54,6 @@ class Instances:
     rating: list[float]
 
     def __post_init__(self) -> None:
-        if len({len(v) for v in (self.id, self.part, self.mr, self.text, self.rating)}) != 1:
-            raise FormatError("the columns of instances differ in length")
         for name in ("train", "dev"):
             if name not in self.part:
                 raise FormatError(f"no instance is of part {name!r}")
