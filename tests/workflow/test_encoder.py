@@ -16,7 +16,7 @@ from refless.store.kernel_files import read_kernel
 from refless.store.numbers import read_numbers
 
 from refless.kernels import kernel
-from refless.store.files import read_texts
+from refless.store.tables import read_table
 from tests.conftest import Project, copy_project, small_project
 from tests.kernels.test_bertscore import TORCH, bert_folder, fake_model
 from tests.serving import serving
@@ -60,7 +60,8 @@ def test_the_encoder_of_the_mirror_is_fetched_and_used(with_model: Project) -> N
     folder = with_model.path / "resources/data/models/refless-tiny"
     assert set(json.loads((folder / "sums.json").read_text())) >= {"model.safetensors"}
     matrix, signature = read_kernel(with_model.path / FILE)
-    texts = read_texts(with_model.path / "results/ratings/huse_dialogue/texts.csv")
+    path = with_model.path / "results/ratings/huse_dialogue/texts.csv"
+    texts = read_table(path)["text"].tolist()
     np.testing.assert_allclose(
         matrix, kernel(KERNEL, texts, texts, model=folder, layer=2, device="cpu"), atol=1e-5
     )

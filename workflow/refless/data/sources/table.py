@@ -38,14 +38,14 @@ import pandas as pd
 from refless.data.ratings import Problem, RatedTexts, anonymise
 from refless.data.sources import mr
 from refless.data.sources._reading import (
-    header,
     lines,
     name_fault,
-    of_width,
+    named_records,
+    rating_table,
     read_text,
-    records,
     shorten,
     text_fault,
+    text_table,
 )
 from refless.data.tsv import read_tsv
 from refless.errors import FormatError
@@ -218,12 +218,8 @@ def _read(path: str | Path, format: str) -> tuple[list[str], list[Row], list[Pro
             (line, dict(zip(names, fields, strict=True))) for line, fields in enumerate(values, 2)
         ]
     else:
-        raw = read_text(path)
-        parsed = records(raw, path)
-        place = header(parsed, REQUIRED, path, "a table of rated texts")
-        body, problems = of_width(parsed[1:], len(place), len(place), path, raw)
-        names = list(place)
-        rows = [(line, dict(zip(names, fields, strict=True))) for line, fields in body]
+        what = "a table of rated texts"
+        names, rows, problems = named_records(read_text(path), path, REQUIRED, what)
     used = [name for name in names if name in {*REQUIRED, *OPTIONAL} or _many(name)]
     if set(names) - set(used):
         unread = ", ".join(shorten(name) for name in names if name not in used)
@@ -402,18 +398,11 @@ def _mr_key(text: str, ordered: bool) -> str:
 
 def _ratings(texts: list[_Text], table: pd.DataFrame, scale: tuple[float, float]) -> pd.DataFrame:
     """The individual ratings in the order of the file."""
-    low, high = scale
     rows = sorted(
         (line, name, rater, quality)
         for name, text in zip(table["id"], texts, strict=True)
         for line, rater, quality in text.given
     )
-    label = np.array([quality for _, _, _, quality in rows], dtype=float)
-    return pd.DataFrame(
-        {
-            "id": [name for _, name, _, _ in rows],
-            "rater": anonymise([rater for _, _, rater, _ in rows]),
-            "label": label,
-            "rating": (label - low) / (high - low),
-        }
-    )
+    raters = anonymise([rater for _, _, rater, _ in rows])
+    named = zip(rows, raters, strict=True)
+    return rating_table([(name, rater, label) for (_, name, _, label), rater in named], scale)
