@@ -88,7 +88,9 @@ def fault(kernel: str, folder: Path | None = None) -> Reason | None:
     try:
         bertscore.find(kernel, folder)
     except KernelError as error:
-        sentence = f"the folder given for {bertscore.model_name(kernel)} does not hold it: {error.message}"
+        sentence = (
+            f"the folder given for {bertscore.model_name(kernel)} does not hold it: {error.message}"
+        )
         return Reason("encoder_missing", sentence, error.remedy)
     return None
 

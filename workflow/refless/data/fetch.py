@@ -35,7 +35,6 @@ class AbsentError(SourceError):
     """A place does not have the file."""
 
 
-
 def fetch(source: Source, places: Places, **patience: Any) -> Path:
     """Bring one source into the data directory and return its path there.
 

@@ -33,27 +33,16 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from refless.errors import FormatError
+from refless.errors import FormatError, Problem
 
 TEXT_COLUMNS = ["id", "task", "context", "text", "quality", "n_ratings", "system"]
 RATING_COLUMNS = ["id", "rater", "label", "rating"]
 _ID = re.compile(r"[A-Za-z0-9._:\-]+")
-
-
-@dataclass(frozen=True)
-class Problem:
-    """A malformed row: where it stands and what is wrong with it."""
-
-    path: str
-    line: int
-    message: str
-
-    def __str__(self) -> str:
-        return f"{self.path}:{self.line}: {self.message}"
 
 
 @dataclass
@@ -223,6 +212,30 @@ def anonymise(raters: Sequence[str]) -> list[str]:
     """``r001``, ``r002``, ... in order of first appearance."""
     seen: dict[str, str] = {}
     return [seen.setdefault(name, f"r{len(seen) + 1:03d}") for name in raters]
+
+
+def text_table(
+    rows: Sequence[dict[str, Any]], extra: Sequence[str], numbers: Sequence[str] = ()
+) -> pd.DataFrame:
+    """Rows as a table of rated texts with ``extra`` columns, of which ``numbers`` are floats."""
+    table = pd.DataFrame(rows, columns=[*TEXT_COLUMNS, *extra])
+    return table.astype({**dict.fromkeys(["quality", *numbers], float), "n_ratings": int})
+
+
+def rating_table(
+    rows: Sequence[tuple[str, str, float]], scale: tuple[float, float]
+) -> pd.DataFrame:
+    """Rows of (text's id, rater, label) as a table of ratings."""
+    low, high = scale
+    label = np.array([label for _, _, label in rows], dtype=float)
+    return pd.DataFrame(
+        {
+            "id": [name for name, _, _ in rows],
+            "rater": [rater for _, rater, _ in rows],
+            "label": label,
+            "rating": (label - low) / (high - low),
+        }
+    )
 
 
 def _columns(table: pd.DataFrame, wanted: list[str], where: str) -> None:

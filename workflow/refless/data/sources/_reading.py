@@ -14,16 +14,12 @@ import csv
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas as pd
-
-from refless.data.ratings import TEXT_COLUMNS, Problem
-from refless.errors import FormatError
+from refless.errors import FormatError, Problem
 
 Record = tuple[int, list[str]]  # the line on which it starts, its fields
 
@@ -36,6 +32,15 @@ _NAME = re.compile(r"[^\W_][\w .,:;()=+/-]*")
 def broken(message: str, path: str | Path, line: int | None = None) -> FormatError:
     """The error of a file that is not the one that its source has."""
     return FormatError(message, path=path, line=line, remedy=REFETCH)
+
+
+@contextmanager
+def remedied(remedy: str) -> Iterator[None]:
+    """Give errors another remedy: a user's own file is mended, not fetched again."""
+    try:
+        yield
+    except FormatError as error:
+        raise FormatError(error.message, path=error.path, line=error.line, remedy=remedy) from error
 
 
 def read_bytes(path: str | Path) -> bytes:
@@ -130,7 +135,9 @@ def records(
         # The reader takes the end of the file for the end of a quoted field. A further line tells:
         # it must come out as a record of its own.
         if rows and list(reader([*source[rows[-1][0] - 1 :], "end"]))[-1] != ["end"]:
-            message = "a quoted field of this record is never closed; the file seems to be cut short"
+            message = (
+                "a quoted field of this record is never closed; the file seems to be cut short"
+            )
             raise broken(message, path, rows[-1][0])
     return rows
 
@@ -198,8 +205,9 @@ def named_records(
     """
     rows = records(text, path, delimiter=delimiter, quoting=quoting)
     columns = header(rows, wanted, path, what)
-    body, problems = of_width(rows[1:], len(columns), len(columns), path, text)
-    named = [(line, dict(zip(columns, fields, strict=True))) for line, fields in body]
+    width = len(rows[0][1])
+    body, problems = of_width(rows[1:], width, width, path, text)
+    named = [(line, {name: fields[k] for name, k in columns.items()}) for line, fields in body]
     return list(columns), named, problems
 
 
@@ -279,27 +287,3 @@ def half_character(text: str) -> str:
     JSON can write one (``"\\ud83d"``), UTF-8 cannot.
     """
     return "the text contains half a character" if _HALF.search(text) else ""
-
-
-def text_table(
-    rows: Sequence[dict[str, Any]], extra: Sequence[str], numbers: Sequence[str] = ()
-) -> pd.DataFrame:
-    """Rows as a table of rated texts, with the columns ``extra``; ``numbers`` of them are floats."""
-    table = pd.DataFrame(rows, columns=[*TEXT_COLUMNS, *extra])
-    return table.astype({**dict.fromkeys(["quality", *numbers], float), "n_ratings": int})
-
-
-def rating_table(
-    rows: Sequence[tuple[str, str, float]], scale: tuple[float, float]
-) -> pd.DataFrame:
-    """Rows of (text's id, rater, label) as a table of ratings."""
-    low, high = scale
-    label = np.array([label for _, _, label in rows], dtype=float)
-    return pd.DataFrame(
-        {
-            "id": [name for name, _, _ in rows],
-            "rater": [rater for _, rater, _ in rows],
-            "label": label,
-            "rating": (label - low) / (high - low),
-        }
-    )

@@ -17,17 +17,16 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from refless.data.ratings import Problem, RatedTexts
+from refless.data.ratings import RatedTexts, rating_table
 from refless.data.sources._reading import (
     broken,
     named_records,
-    rating_table,
     read_text,
     shorten,
     text_fault,
     whole_number,
 )
-from refless.errors import FormatError
+from refless.errors import FormatError, Problem
 
 RATERS = ("both", "first")
 SETS = 10

@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from refless.data.ratings import Problem, RatedTexts
+from refless.data.ratings import RatedTexts, text_table
 from refless.data.sources import mr
-from refless.data.sources._reading import broken, lines, read_text, shorten, text_fault, text_table
-from refless.errors import FormatError
+from refless.data.sources._reading import broken, lines, read_text, shorten, text_fault
+from refless.errors import FormatError, Problem
 
 _FULL = re.compile(r"FULL_DA\s*=\s*(.*)")
 _ABSTRACT = re.compile(r"ABSTRACT_DA\s*=\s*(.*)")

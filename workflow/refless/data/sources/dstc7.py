@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from refless.data.ratings import Problem, RatedTexts, anonymise
+from refless.data.ratings import RatedTexts, anonymise
 from refless.data.sources._archive import read_members
 from refless.data.sources._reading import (
     broken,
@@ -36,7 +36,7 @@ from refless.data.sources._reading import (
     text_fault,
     whole_number,
 )
-from refless.errors import FormatError
+from refless.errors import FormatError, Problem
 
 QUALITIES = ("relevance_informativeness_mean", "relevance", "informativeness")
 TEAM_EC = ("leave_out", "pool")

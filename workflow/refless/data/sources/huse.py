@@ -23,21 +23,19 @@ from pathlib import Path
 
 import numpy as np
 
-from refless.data.ratings import Problem, RatedTexts, anonymise
+from refless.data.ratings import RatedTexts, anonymise, rating_table, text_table
 from refless.data.sources._reading import (
     Record,
     broken,
     header,
     name_fault,
     of_width,
-    rating_table,
     read_text,
     records,
     shorten,
     text_fault,
-    text_table,
 )
-from refless.errors import FormatError
+from refless.errors import FormatError, Problem
 
 LABELS = ("invalid", "rare", "specific", "average", "typical", "very typical")
 UNITS = ("pair", "item")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-from refless.data.ratings import Problem, RatedTexts
+from refless.data.ratings import RatedTexts, text_table
 from refless.data.sources import mr
 from refless.data.sources._reading import (
     broken,
@@ -18,9 +18,8 @@ from refless.data.sources._reading import (
     read_text,
     shorten,
     text_fault,
-    text_table,
 )
-from refless.errors import FormatError
+from refless.errors import FormatError, Problem
 
 DATASETS = {"BAGEL": "bagel", "SFRES": "sfrest", "SFHOT": "sfhot"}
 SYSTEMS = {"Dusek": "TGen", "LOLS": "LOLS", "WEN": "RNNLG"}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from refless.data.ratings import Problem, RatedTexts
+from refless.data.ratings import RatedTexts, text_table
 from refless.data.sources import mr
 from refless.data.sources._reading import (
     half_character,
@@ -17,9 +17,8 @@ from refless.data.sources._reading import (
     lines,
     read_text,
     text_fault,
-    text_table,
 )
-from refless.errors import FormatError
+from refless.errors import FormatError, Problem
 
 PARTS = ("train", "valid", "test")
 

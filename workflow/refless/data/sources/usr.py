@@ -14,19 +14,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from refless.data.ratings import Problem, RatedTexts, anonymise
+from refless.data.ratings import RatedTexts, anonymise, rating_table, text_table
 from refless.data.sources._reading import (
     broken,
     half_character,
     json_array,
     name_fault,
-    rating_table,
     read_text,
     shorten,
     text_fault,
-    text_table,
 )
-from refless.errors import FormatError
+from refless.errors import FormatError, Problem
 
 HUMANS = ("Original Ground Truth", "New Human Generated")
 DIMENSIONS = {
