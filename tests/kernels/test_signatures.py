@@ -198,7 +198,7 @@ def test_fresh_signature_matches(name: str) -> None:
 
 
 def test_reasons_of_a_stale_signature(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (stated,) = re.findall(r"(?m)^PACKAGES = .*$", (copy / "rouge_l.py").read_text("utf-8"))
+    (stated,) = re.findall(r"(?m)^PACKAGES.*$", (copy / "rouge_l.py").read_text("utf-8"))
     edit(copy / "rouge_l.py", stated, 'PACKAGES = {"rouge_l.stem": ("numpy",)}')
     signed = signature("rouge_l.stem", "abc")
     assert reasons_against(signed) == []
