@@ -88,7 +88,7 @@ def peer(architecture: Any, data: Encoded) -> Any:
     rating = torch.from_numpy(data.rating).float()
 
     def sequences(side: str, rows: np.ndarray) -> list[torch.Tensor]:
-        read = data.sequences(side)
+        read = getattr(data, side)
         return [torch.from_numpy(read.tokens[read.starts[r] : read.starts[r + 1]]) for r in rows]
 
     def step(rows: np.ndarray) -> None:

@@ -97,7 +97,7 @@ def test_a_quoted_file_is_unquoted(tmp_path: Path) -> None:
         (b"text\tquality\na\thigh\n", 2, "'high', which is not a finite number"),
         (b"text\tquality\na\tnan\n", 2, "not a finite number"),
         (b"text\tquality\na\t0.5\n\xff\t0.5\n", 3, "is not UTF-8"),
-        (b"txt\tquality\na\t0.5\n", 1, "column 'text' is missing"),
+        (b"txt\tquality\na\t0.5\n", 1, "no column 'text'"),
         (b"text\ttext\na\t0.5\n", 1, "twice"),
         (b"", None, "is empty"),
     ],

@@ -14,15 +14,13 @@ from hypothesis import strategies as st
 from refless.data.ratings import (
     RATING_COLUMNS,
     TEXT_COLUMNS,
-    Problem,
     RatedTexts,
     anonymise,
     exact_points,
-    read_table,
     separate_items,
-    write_table,
 )
-from refless.errors import FormatError
+from refless.errors import FormatError, Problem
+from refless.store.tables import read_table, write_table
 
 
 def texts_table(**changes: object) -> pd.DataFrame:

@@ -14,7 +14,6 @@ import pytest
 from scipy import stats
 
 from refless.data import sources
-from refless.data.ratings import read_table, write_table
 from refless.errors import FormatError, SettingError
 from refless.experiments.bleu_neighbors.leave_one_out import (
     Truth,
@@ -43,6 +42,7 @@ from refless.experiments.bleu_neighbors.table1 import (
 )
 from refless.kernels import kernel, signature
 from refless.report.published import read_published
+from refless.store.tables import read_table, write_table
 
 ROOT = Path(__file__).parents[2]
 MIRROR = Path(os.environ.get("REFLESS_MIRROR", ""))

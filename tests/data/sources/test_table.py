@@ -9,9 +9,10 @@ import math
 import pytest
 
 from refless.data import sources
-from refless.data.ratings import TEXT_COLUMNS, read_table, write_table
+from refless.data.ratings import TEXT_COLUMNS
 from refless.data.sources import table
 from refless.errors import FormatError
+from refless.store.tables import read_table, write_table
 
 ROWS = [
     {"text": "It is cheap.", "quality": 1, "context": "how much?", "system": "A"},

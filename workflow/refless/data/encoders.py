@@ -22,10 +22,10 @@ from pathlib import Path
 from refless.availability import Reason
 from refless.data.fetch import AbsentError, copy, download
 from refless.data.places import Places
-from refless.data.raw_files import Source, file_sum, verify
+from refless.data.raw_files import Source, verify
 from refless.errors import FormatError, KernelError, SourceError
 from refless.kernels import bertscore
-from refless.store.files import partial_path, read_json, write_json, writing
+from refless.store.files import file_sum, partial_path, read_json, write_json, writing
 
 SUMS = "sums.json"
 HUB = "model hub"
@@ -38,22 +38,9 @@ def has_encoder(kernel: str) -> bool:
     return kernel.startswith(("bertscore.", "embedding."))
 
 
-def model_of(kernel: str) -> str:
-    """The model that a kernel with an encoder is named after."""
-    return bertscore.model_name(kernel)
-
-
 def folder_of(model: str, places: Places) -> Path:
     """Where a fetched model lies."""
     return places.data / "models" / model
-
-
-def local_folder(model: str, places: Places) -> Path | None:
-    """The first of the local places that has a folder of that name; what is in it is not asked."""
-    here = folder_of(model, places)
-    if (here / "config.json").is_file():
-        return here
-    return next((folder for folder in _elsewhere(model, places) if folder.is_dir()), None)
 
 
 def _elsewhere(model: str, places: Places) -> list[Path]:
@@ -76,7 +63,7 @@ def why_not(
     """
     if reason := lacking(kernel):
         return reason
-    model = model_of(kernel)
+    model = bertscore.model_name(kernel)
     if bertscore.in_package(model) is not None:
         return fault(kernel)
     if (folder_of(model, places) / "config.json").is_file():
@@ -101,7 +88,9 @@ def fault(kernel: str, folder: Path | None = None) -> Reason | None:
     try:
         bertscore.find(kernel, folder)
     except KernelError as error:
-        sentence = f"the folder given for {model_of(kernel)} does not hold it: {error.message}"
+        sentence = (
+            f"the folder given for {bertscore.model_name(kernel)} does not hold it: {error.message}"
+        )
         return Reason("encoder_missing", sentence, error.remedy)
     return None
 

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from refless.data.places import Places
-from refless.data.raw_files import Source, file_sum, is_html, read_sources, verify  # noqa: F401
-from refless.errors import ReflessError, SourceError
+from refless.data.raw_files import Source, is_html, verify
+from refless.errors import SourceError
 from refless.store.files import whole_file
 
 if TYPE_CHECKING:
@@ -35,28 +35,14 @@ class AbsentError(SourceError):
     """A place does not have the file."""
 
 
-Check = Callable[[Path], object]
-
-
-def fetch(
-    source: Source,
-    places: Places,
-    *,
-    check: Check | None = None,
-    attempts: int = 3,
-    timeout: tuple[float, float] = (10.0, 30.0),
-    pause: float = 1.0,
-    deadline: float = 600.0,
-) -> Path:
+def fetch(source: Source, places: Places, **patience: Any) -> Path:
     """Bring one source into the data directory and return its path there.
 
     What one place has may be wrong: it is named in a warning, and the next place is tried.
 
     Parameters
     ----------
-    check : looks at the file of a source that has no sum before it is kept, and raises a
-        ReflessError if it does not have the source's format
-    attempts, timeout, pause, deadline : see `download`
+    patience : attempts, timeout, pause, deadline of `download`
 
     Raises
     ------
@@ -66,25 +52,16 @@ def fetch(
     """
     target = places.data / source.path
     if target.is_file():
-        _accept(target, source, check)
+        verify(target, source)
         return target
     tried = [f"{target}: not there"]
     everywhere: list[Path | str] = [*places.local(source), *places.addresses(source)]
     for place in everywhere:
         try:
             if isinstance(place, Path):
-                copy(place, target, source, check)
+                copy(place, target, source)
             else:
-                download(
-                    place,
-                    target,
-                    source,
-                    check=check,
-                    attempts=attempts,
-                    timeout=timeout,
-                    pause=pause,
-                    deadline=deadline,
-                )
+                download(place, target, source, **patience)
             return target
         except SourceError as error:
             if not isinstance(error, AbsentError):
@@ -104,7 +81,7 @@ def fetch(
     )
 
 
-def copy(path: Path, target: Path, source: Source, check: Check | None = None) -> None:
+def copy(path: Path, target: Path, source: Source) -> None:
     """Copy a local file, if it is the right one.
 
     Raises
@@ -116,7 +93,7 @@ def copy(path: Path, target: Path, source: Source, check: Check | None = None) -
     if not path.exists():
         raise AbsentError("not there", path=path)
     try:
-        _keep(_read(path), target, source, check)
+        _keep(_read(path), target, source)
     except SourceError as error:
         raise SourceError(error.message, path=path, remedy=error.remedy) from error
 
@@ -136,7 +113,6 @@ def download(
     target: Path,
     source: Source,
     *,
-    check: Check | None = None,
     attempts: int = 3,
     timeout: tuple[float, float] = (10.0, 30.0),
     pause: float = 1.0,
@@ -179,7 +155,7 @@ def download(
             try:
                 with session.get(url, stream=True, timeout=timeout) as answer:
                     _refuse(answer, source)
-                    _keep(_body(answer, source, until), target, source, check)
+                    _keep(_body(answer, source, until), target, source)
                 return
             except requests.RequestException as error:
                 raise SourceError(_short(error)) from error
@@ -227,7 +203,7 @@ def _body(answer: requests.Response, source: Source, until: float) -> Iterator[b
         raise IncompleteRead(received, source.bytes - received)
 
 
-def _keep(chunks: Iterator[bytes], target: Path, source: Source, check: Check | None) -> None:
+def _keep(chunks: Iterator[bytes], target: Path, source: Source) -> None:
     """Write bytes to a temporary name beside the target, and move them there if they are right."""
     from tqdm import tqdm
 
@@ -242,20 +218,8 @@ def _keep(chunks: Iterator[bytes], target: Path, source: Source, check: Check | 
             for chunk in chunks:
                 out.write(chunk)
                 bar.update(len(chunk))
-        _accept(partial, source, check)
+        verify(partial, source)
     log.info("%s: %s bytes, verified", target, f"{target.stat().st_size:,}")
-
-
-def _accept(path: Path, source: Source, check: Check | None) -> None:
-    """Raise SourceError if a file is not the source, or has no sum and does not look like it."""
-    verify(path, source)
-    if check is None or source.sha256 or source.members:
-        return
-    try:
-        check(path)
-    except ReflessError as error:
-        message = f"does not look like {source.path}: {error.message}"
-        raise SourceError(message, path=path, line=error.line, remedy=error.remedy) from error
 
 
 def answers(url: str, timeout: float = 5.0) -> bool:

@@ -18,7 +18,7 @@ from refless.data import encoders
 from refless.data.fetch import answers as asked
 from refless.data.places import Places, why_no_wordnet, why_not
 from refless.data.raw_files import Source, read_source, verify
-from refless.kernels.bertscore import in_package
+from refless.kernels.bertscore import in_package, model_name
 from refless.models.rnn_qe.names import training_command
 from refless.store import signed
 from refless.store.code import PACKAGE, decisive_sum
@@ -165,7 +165,7 @@ def resources_of(kernel: str, settings: Any, places: Places) -> tuple[list[str],
     if "model" in options:
         files = [f"{options['model']}/config.json"]
         return files + ([options["baseline"]] if "baseline" in options else []), {}
-    model = encoders.model_of(kernel)
+    model = model_name(kernel)
     if in_package(model) is not None:
         return [], {}
     folder = (places.data / "models" / model).as_posix()

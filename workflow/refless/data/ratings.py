@@ -29,39 +29,20 @@ A loader may add further columns behind these.
 
 from __future__ import annotations
 
-import csv
 import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from refless.errors import FormatError
-from refless.store.files import read_json, whole_file
+from refless.errors import FormatError, Problem
 
 TEXT_COLUMNS = ["id", "task", "context", "text", "quality", "n_ratings", "system"]
 RATING_COLUMNS = ["id", "rater", "label", "rating"]
-_STRINGS = {
-    *("id", "task", "context", "text", "system", "rater", "item", "type", "kernel", "reading"),
-    *("choice", "variant", "train_topic", "mr", "references"),
-}
 _ID = re.compile(r"[A-Za-z0-9._:\-]+")
-
-
-@dataclass(frozen=True)
-class Problem:
-    """A malformed row: where it stands and what is wrong with it."""
-
-    path: str
-    line: int
-    message: str
-
-    def __str__(self) -> str:
-        return f"{self.path}:{self.line}: {self.message}"
 
 
 @dataclass
@@ -233,53 +214,27 @@ def anonymise(raters: Sequence[str]) -> list[str]:
     return [seen.setdefault(name, f"r{len(seen) + 1:03d}") for name in raters]
 
 
-def write_table(table: pd.DataFrame, path: str | Path) -> None:
-    """Write a table as CSV, whole or not at all; floats round-trip exactly."""
-    # A bare carriage return ends a row unless it is quoted, and the writer does not see that.
-    strings = table.select_dtypes(["object", "str"])
-    returns = any(strings[name].astype(str).str.contains("\r").any() for name in strings)
-    quoting: Literal[0, 2] = csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL
-    with whole_file(path) as partial:
-        table.to_csv(partial, index=False, lineterminator="\n", encoding="utf-8", quoting=quoting)
+def text_table(
+    rows: Sequence[dict[str, Any]], extra: Sequence[str], numbers: Sequence[str] = ()
+) -> pd.DataFrame:
+    """Rows as a table of rated texts with ``extra`` columns, of which ``numbers`` are floats."""
+    table = pd.DataFrame(rows, columns=[*TEXT_COLUMNS, *extra])
+    return table.astype({**dict.fromkeys(["quality", *numbers], float), "n_ratings": int})
 
 
-def read_table(path: str | Path, columns: Sequence[str]) -> pd.DataFrame:
-    """Read a table written by `write_table`.
-
-    Raises
-    ------
-    FormatError : the file is missing, is not CSV or lacks one of ``columns``.
-    """
-    try:
-        header = pd.read_csv(path, nrows=0, lineterminator="\n", encoding="utf-8").columns
-        table = pd.read_csv(
-            path,
-            dtype=dict.fromkeys(_STRINGS, str),
-            # a text may well be "NA" or "null": only an empty number is missing
-            keep_default_na=False,
-            na_values={name: [""] for name in header if name not in _STRINGS},
-            # a lone carriage return belongs to a text and ends no row
-            lineterminator="\n",
-            encoding="utf-8",
-        )
-    except (OSError, ValueError) as error:
-        raise FormatError(f"cannot be read as a table: {error}", path=path) from error
-    _columns(table, list(columns), str(path))
-    return table
-
-
-def read_task(directory: str | Path) -> tuple[dict[str, Any], pd.DataFrame, pd.DataFrame]:
-    """What a task's directory holds: ``about.json``, the rated texts, the individual ratings.
-
-    Raises
-    ------
-    FormatError : one of the three files is missing or broken.
-    """
-    directory = Path(directory)
-    return (
-        read_json(directory / "about.json"),
-        read_table(directory / "texts.csv", TEXT_COLUMNS),
-        read_table(directory / "ratings.csv", RATING_COLUMNS),
+def rating_table(
+    rows: Sequence[tuple[str, str, float]], scale: tuple[float, float]
+) -> pd.DataFrame:
+    """Rows of (text's id, rater, label) as a table of ratings."""
+    low, high = scale
+    label = np.array([label for _, _, label in rows], dtype=float)
+    return pd.DataFrame(
+        {
+            "id": [name for name, _, _ in rows],
+            "rater": [rater for _, rater, _ in rows],
+            "label": label,
+            "rating": (label - low) / (high - low),
+        }
     )
 
 

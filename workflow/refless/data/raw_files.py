@@ -17,6 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from refless.errors import SourceError
+from refless.store.files import file_sum
 
 log = logging.getLogger(__name__)
 
@@ -131,21 +132,11 @@ def _rows(path: str | Path, columns: list[str]) -> Iterator[tuple[int, dict[str,
 # ---- is it the right file? --------------------------------------------------------------------
 
 
-def file_sum(path: str | Path) -> str:
-    """sha256 of a file's bytes, as hexadecimal digits."""
-    with open(path, "rb") as handle:
-        return hashlib.file_digest(handle, "sha256").hexdigest()
-
-
-def verify(path: str | Path, source: Source, by_hand: Iterable[str | Path] = ()) -> str:
+def verify(path: str | Path, source: Source) -> str:
     """Return the sha256 of a raw file if it is the one that the table of sources describes.
 
     Of an archive or a folder that is known by its members, only these are compared; a folder's
     sum is that of its members' sums.
-
-    Parameters
-    ----------
-    by_hand : files placed by hand; a source without a sum must equal them
 
     Raises
     ------
@@ -180,10 +171,6 @@ def verify(path: str | Path, source: Source, by_hand: Iterable[str | Path] = ())
     if not source.sha256:
         if not is_html(source.path) and _begins_as_page(path):
             raise wrong(f"is not {source.path}, but a page of HTML")
-        for other in by_hand:
-            if verify(other, source) != found:
-                message = f"is not the file that was placed by hand at {other}"
-                raise SourceError(message, path=path, remedy=f"delete {path} and run again")
         log.warning(
             "%s: no sum was ever published for it; accepted with sha256 %s", source.path, found
         )

@@ -11,9 +11,14 @@ import math
 import re
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 
+from refless.data.sources._reading import decode, header, lines, read_bytes, remedied
 from refless.errors import FormatError
+
+REMEDY = (
+    "mend the file: UTF-8, the columns' names in the first line, tabs between fields and none in a"
+    " text"
+)
 
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
 
@@ -56,48 +61,22 @@ def read_tsv(path: str, required: list[str]) -> Table:
         line).
     """
     name = "standard input" if path == "-" else path
-    try:
-        raw = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
-    except OSError as error:
-        raise FormatError(f"cannot be read: {error.strerror}", path=name) from error
-    try:
-        content = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise FormatError(
-            "is not UTF-8", path=name, line=line, remedy="convert it: iconv -t UTF-8"
-        ) from error
-    # Only line feeds end a row: a text may hold any other character that Unicode calls a break.
-    lines = content.replace("\r\n", "\n").split("\n")
-    if lines and lines[-1] == "":
-        lines.pop()
-    if not lines:
-        raise FormatError("is empty", path=name, remedy=f"give a header with {required}")
-    rows = [line.split("\t") for line in lines]
-    for line, row in enumerate(rows[1:], start=2):
-        if len(row) != len(rows[0]):
-            raise FormatError(
-                f"{len(row)} fields where the header has {len(rows[0])}",
-                path=name,
-                line=line,
-                remedy="a text must not contain tabs or line breaks; replace them by blanks",
-            )
-    opening = [field for row in rows for field in row if field.startswith('"')]
-    if opening and all(_QUOTED.fullmatch(field) for field in opening):
-        rows = [[_unquote(field) for field in row] for row in rows]
-    header = rows[0]
-    missing = [column for column in required if column not in header]
-    if missing:
-        raise FormatError(
-            f"column {missing[0]!r} is missing (found: {', '.join(header)})",
-            path=name,
-            line=1,
-            remedy="name the columns in the first line, separated by tabs",
-        )
-    if len(set(header)) != len(header):
-        raise FormatError("a column's name stands there twice", path=name, line=1)
-    columns = {column: [row[i] for row in rows[1:]] for i, column in enumerate(header)}
-    return Table(name, lines[0], lines[1:], columns)
+    with remedied(REMEDY):
+        raw = sys.stdin.buffer.read() if path == "-" else read_bytes(path)
+        text = decode(raw, name).replace("\r\n", "\n")
+        plain = [line.removesuffix("\n") for line in lines(text)]
+        rows = [(number, line.split("\t")) for number, line in enumerate(plain, start=1)]
+        opening = [field for _, row in rows for field in row if field.startswith('"')]
+        if all(_QUOTED.fullmatch(field) for field in opening):
+            rows = [(number, [_unquote(field) for field in row]) for number, row in rows]
+        place = header(rows, required, name, "a table of texts")
+        width = len(rows[0][1])
+        for number, row in rows:
+            if len(row) != width:
+                message = f"{len(row)} fields where the header has {width}"
+                raise FormatError(message, path=name, line=number)
+    columns = {column: [row[k] for _, row in rows[1:]] for column, k in place.items()}
+    return Table(name, plain[0], plain[1:], columns)
 
 
 def _unquote(field: str) -> str:

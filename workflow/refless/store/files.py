@@ -116,17 +116,5 @@ def file_sum(path: str | Path) -> str:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
-def read_texts(path: str | Path) -> list[str]:
-    """The column ``text`` of a table of rated texts, without the weight of pandas."""
-    try:
-        with open(path, newline="", encoding="utf-8") as handle:
-            reader = csv.DictReader(handle, strict=True)
-            if "text" not in (reader.fieldnames or []):
-                raise FormatError("has no column 'text'", path=path)
-            return [row["text"] for row in reader]
-    except (OSError, ValueError, csv.Error) as error:
-        raise FormatError(f"cannot be read as a table: {error}", path=path) from error
-
-
 # A text may be longer than the csv module's timid default of 128 KiB.
 csv.field_size_limit(1 << 30)

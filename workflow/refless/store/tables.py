@@ -15,7 +15,7 @@ from refless.store.files import whole_file
 
 STRINGS = {
     *("id", "task", "context", "text", "system", "rater", "item", "type", "kernel", "reading"),
-    *("choice", "variant", "train_topic"),
+    *("choice", "variant", "train_topic", "mr", "references"),
 }
 """Columns that are text, also where a value looks like a number or is empty."""
 

@@ -13,8 +13,7 @@ import zlib
 from collections.abc import Collection
 from pathlib import Path, PurePosixPath
 
-from refless.data.sources._reading import REFETCH, read_bytes
-from refless.errors import FormatError
+from refless.data.sources._reading import broken, read_bytes
 
 LIMIT = 256 * 2**20  # bytes of one member, unpacked; the largest that is read has 3 MB
 
@@ -36,29 +35,20 @@ def read_members(path: str | Path, wanted: Collection[str]) -> dict[str, bytes]:
                 if name not in wanted or not member.isfile():
                     continue
                 if name in found:
-                    raise FormatError(
-                        f"the archive has two members {name}", path=path, remedy=REFETCH
-                    )
+                    raise broken(f"the archive has two members {name}", path)
                 if member.size > LIMIT:
-                    raise FormatError(
-                        f"member {name} has {member.size} bytes, more than {LIMIT}",
-                        path=path,
-                        remedy=REFETCH,
-                    )
+                    message = f"member {name} has {member.size} bytes, more than {LIMIT}"
+                    raise broken(message, path)
                 content = archive.extractfile(member)
                 found[name] = b"" if content is None else content.read()
             # To the very end, where a compressed file keeps the sum of its contents.
             while archive.fileobj is not None and archive.fileobj.read(2**20):
                 pass
     except (tarfile.TarError, EOFError, OSError, zlib.error, lzma.LZMAError) as error:
-        raise FormatError(
-            f"cannot be read as a tar archive: {error}", path=path, remedy=REFETCH
-        ) from error
+        raise broken(f"cannot be read as a tar archive: {error}", path) from error
     missing = sorted(set(wanted) - set(found))
     if missing:
-        raise FormatError(
-            f"the archive has no member {', '.join(missing)}", path=path, remedy=REFETCH
-        )
+        raise broken(f"the archive has no member {', '.join(missing)}", path)
     return found
 
 
@@ -68,11 +58,7 @@ def _safe(member: tarfile.TarInfo, path: str | Path) -> str:
     # the archive and backslashes pass. Here the whole archive is refused.
     name = PurePosixPath(member.name.replace("\\", "/"))
     if name.is_absolute() or ".." in name.parts:
-        raise FormatError(
-            f"member {member.name!r} would lie outside the archive", path=path, remedy=REFETCH
-        )
+        raise broken(f"member {member.name!r} would lie outside the archive", path)
     if not (member.isfile() or member.isdir()):
-        raise FormatError(
-            f"member {member.name!r} is a link or a device, not a file", path=path, remedy=REFETCH
-        )
+        raise broken(f"member {member.name!r} is a link or a device, not a file", path)
     return name.name

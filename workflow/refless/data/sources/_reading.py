@@ -19,13 +19,28 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from refless.data.ratings import Problem
-from refless.errors import FormatError
+from refless.errors import FormatError, Problem
+
+Record = tuple[int, list[str]]  # the line on which it starts, its fields
 
 REFETCH = "fetch the file again and compare its sha256 with the table of sources"
 _NOT_BLANK = re.compile(r"[^ \t\r\n]")
 _HALF = re.compile("[\ud800-\udfff]")
 _NAME = re.compile(r"[^\W_][\w .,:;()=+/-]*")
+
+
+def broken(message: str, path: str | Path, line: int | None = None) -> FormatError:
+    """The error of a file that is not the one that its source has."""
+    return FormatError(message, path=path, line=line, remedy=REFETCH)
+
+
+@contextmanager
+def remedied(remedy: str) -> Iterator[None]:
+    """Give errors another remedy: a user's own file is mended, not fetched again."""
+    try:
+        yield
+    except FormatError as error:
+        raise FormatError(error.message, path=error.path, line=error.line, remedy=remedy) from error
 
 
 def read_bytes(path: str | Path) -> bytes:
@@ -38,11 +53,9 @@ def read_bytes(path: str | Path) -> bytes:
     try:
         data = Path(path).read_bytes()
     except OSError as error:
-        raise FormatError(
-            f"cannot be read: {error.strerror or error}", path=path, remedy=REFETCH
-        ) from error
+        raise broken(f"cannot be read: {error.strerror or error}", path) from error
     if not data.strip():
-        raise FormatError("the file is empty", path=path, remedy=REFETCH)
+        raise broken("the file is empty", path)
     return data
 
 
@@ -56,12 +69,8 @@ def decode(data: bytes, path: str | Path) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise FormatError(
-            f"byte {data[error.start]:#04x} is not UTF-8 text",
-            path=path,
-            line=data.count(b"\n", 0, error.start) + 1,
-            remedy=REFETCH,
-        ) from error
+        line = data.count(b"\n", 0, error.start) + 1
+        raise broken(f"byte {data[error.start]:#04x} is not UTF-8 text", path, line) from error
 
 
 def whole_number(text: str, low: int, high: int) -> int | None:
@@ -95,7 +104,7 @@ def _any_field_size() -> Iterator[None]:
 
 def records(
     text: str, path: str | Path, *, delimiter: str = ",", quoting: bool = True
-) -> list[tuple[int, list[str]]]:
+) -> list[Record]:
     """Records of a delimited text, as (line on which the record starts, fields).
 
     Blank lines are passed over. With ``quoting=False`` a quotation mark is a character like any
@@ -111,7 +120,7 @@ def records(
         style: Any = csv.QUOTE_MINIMAL if quoting else csv.QUOTE_NONE
         return csv.reader(source, delimiter=delimiter, quoting=style)
 
-    rows: list[tuple[int, list[str]]] = []
+    rows: list[Record] = []
     source = lines(text)
     start = 1
     with _any_field_size():
@@ -122,26 +131,19 @@ def records(
                     rows.append((start, fields))
                 start = parsed.line_num + 1
         except csv.Error as error:
-            raise FormatError(
-                f"cannot be read as delimited text: {error}", path=path, line=start, remedy=REFETCH
-            ) from error
+            raise broken(f"cannot be read as delimited text: {error}", path, start) from error
         # The reader takes the end of the file for the end of a quoted field. A further line tells:
         # it must come out as a record of its own.
         if rows and list(reader([*source[rows[-1][0] - 1 :], "end"]))[-1] != ["end"]:
-            raise FormatError(
-                "a quoted field of this record is never closed; the file seems to be cut short",
-                path=path,
-                line=rows[-1][0],
-                remedy=REFETCH,
+            message = (
+                "a quoted field of this record is never closed; the file seems to be cut short"
             )
+            raise broken(message, path, rows[-1][0])
     return rows
 
 
 def header(
-    rows: list[tuple[int, list[str]]],
-    wanted: Iterable[str],
-    path: str | Path,
-    what: str,
+    rows: list[Record], wanted: Iterable[str], path: str | Path, what: str
 ) -> dict[str, int]:
     """Column name -> position, from the first record.
 
@@ -151,31 +153,23 @@ def header(
         what the file should have been.
     """
     if not rows:
-        raise FormatError("the file has no header", path=path, remedy=REFETCH)
+        raise broken("the file has no header", path)
     names = [name.strip() for name in rows[0][1]]
     missing = [name for name in wanted if name not in names]
     if missing:
-        raise FormatError(
-            f"this is not {what}: no column {', '.join(shorten(m) for m in missing[:5])}"
-            f" among {', '.join(shorten(n) for n in names[:8])}{', ...' if names[8:] else ''}",
-            path=path,
-            line=rows[0][0],
-            remedy=REFETCH,
-        )
+        lost = ", ".join(map(shorten, missing[:5]))
+        there = ", ".join(map(shorten, names[:8])) + (", ..." if names[8:] else "")
+        raise broken(f"this is not {what}: no column {lost} among {there}", path, rows[0][0])
     twice = sorted({name for name in names if name and names.count(name) > 1})
     if twice:
-        raise FormatError(
-            f"column {shorten(twice[0])} stands twice in the header",
-            path=path,
-            line=rows[0][0],
-            remedy=REFETCH,
-        )
+        message = f"column {shorten(twice[0])} stands twice in the header"
+        raise broken(message, path, rows[0][0])
     return {name: position for position, name in enumerate(names)}
 
 
 def of_width(
-    rows: list[tuple[int, list[str]]], low: int, high: int, path: str | Path, text: str
-) -> tuple[list[tuple[int, list[str]]], list[Problem]]:
+    rows: list[Record], low: int, high: int, path: str | Path, text: str
+) -> tuple[list[Record], list[Problem]]:
     """Records with ``low`` to ``high`` fields, and a problem for each of the others.
 
     Raises
@@ -188,16 +182,33 @@ def of_width(
             good.append((line, fields))
             continue
         if len(fields) < low and line == rows[-1][0] and not text.endswith("\n"):
-            raise FormatError(
-                f"the file stops after {len(fields)} of this record's {high} fields;"
-                " it seems to be cut short",
-                path=path,
-                line=line,
-                remedy=REFETCH,
-            )
+            where = f"after {len(fields)} of this record's {high} fields"
+            raise broken(f"the file stops {where}; it seems to be cut short", path, line)
         message = f"{len(fields)} fields where the header has {high}"
         problems.append(Problem(str(path), line, message))
     return good, problems
+
+
+def named_records(
+    text: str,
+    path: str | Path,
+    wanted: Iterable[str],
+    what: str,
+    *,
+    delimiter: str = ",",
+    quoting: bool = True,
+) -> tuple[list[str], list[tuple[int, dict[str, str]]], list[Problem]]:
+    """The columns of a delimited text, its records as line and values by column, and problems.
+
+    Problems : records of another width than the header. Errors : see `records`, `header` and
+    `of_width`.
+    """
+    rows = records(text, path, delimiter=delimiter, quoting=quoting)
+    columns = header(rows, wanted, path, what)
+    width = len(rows[0][1])
+    body, problems = of_width(rows[1:], width, width, path, text)
+    named = [(line, {name: fields[k] for name, k in columns.items()}) for line, fields in body]
+    return list(columns), named, problems
 
 
 def json_array(text: str, path: str | Path, start: int = 0) -> list[tuple[int, int, Any]]:
@@ -212,8 +223,7 @@ def json_array(text: str, path: str | Path, start: int = 0) -> list[tuple[int, i
     position, line, counted = _blank(text, start), 1, 0
 
     def fail(message: str, at: int) -> FormatError:
-        line = text.count("\n", 0, at) + 1
-        return FormatError(message, path=path, line=line, remedy=REFETCH)
+        return broken(message, path, text.count("\n", 0, at) + 1)
 
     if text[position : position + 1] != "[":
         raise fail("this is not a JSON array", position)

@@ -17,18 +17,16 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from refless.data.ratings import Problem, RatedTexts
+from refless.data.ratings import RatedTexts, rating_table
 from refless.data.sources._reading import (
-    REFETCH,
-    header,
-    of_width,
+    broken,
+    named_records,
     read_text,
-    records,
     shorten,
     text_fault,
     whole_number,
 )
-from refless.errors import FormatError
+from refless.errors import FormatError, Problem
 
 RATERS = ("both", "first")
 SETS = 10
@@ -120,13 +118,12 @@ def _essays(
     path: str | Path, wanted: list[str], scores: list[str], quoting: bool, problems: list[Problem]
 ) -> list[_Essay]:
     """The usable essays of one part; the others are added to ``problems``."""
-    raw = read_text(path)
-    rows = records(raw, path, delimiter="\t", quoting=quoting)
-    columns = header(rows, wanted, path, "a file of ASAP-SAS essays")
-    body, faults = of_width(rows[1:], len(columns), len(columns), path, raw)
+    what = "a file of ASAP-SAS essays"
+    _, rows, faults = named_records(
+        read_text(path), path, wanted, what, delimiter="\t", quoting=quoting
+    )
     essays: dict[int, _Essay] = {}
-    for line, fields in body:
-        value = {name: fields[columns[name]] for name in wanted}
+    for line, value in rows:
         number = whole_number(value["Id"], 0, 10**9)
         essay_set = whole_number(value["EssaySet"], 1, SETS)
         marks = [whole_number(value[name], 0, TOP) for name in scores]
@@ -146,20 +143,18 @@ def _essays(
         whole = [mark for mark in marks if mark is not None]
         essays[number] = _Essay(line, number, essay_set, value["EssayText"], whole)
     if not essays and not faults:
-        raise FormatError("the file has a header and no essays", path=path, remedy=REFETCH)
+        raise broken("the file has a header and no essays", path)
     problems += sorted(faults, key=lambda problem: problem.line)
     return list(essays.values())
 
 
 def _gold(path: str | Path, problems: list[Problem]) -> dict[int, tuple[int, int, int]]:
     """Essay id -> (line, set, gold score)."""
-    raw = read_text(path)
-    rows = records(raw, path)
-    columns = header(rows, _SOLUTION, path, "the file of ASAP-SAS gold scores")
-    body, faults = of_width(rows[1:], len(columns), len(columns), path, raw)
+    what = "the file of ASAP-SAS gold scores"
+    _, rows, faults = named_records(read_text(path), path, _SOLUTION, what)
     gold: dict[int, tuple[int, int, int]] = {}
-    for line, fields in body:
-        values = [fields[columns[name]] for name in _SOLUTION]
+    for line, named in rows:
+        values = [named[name] for name in _SOLUTION]
         number = whole_number(values[0], 0, 10**9)
         essay_set = whole_number(values[1], 1, SETS)
         score = whole_number(values[2], 0, TOP)
@@ -210,13 +205,4 @@ def _tables(
     rows += [
         (name, "gold", essay.scores[0]) for name, essay in zip(ids[len(train) :], test, strict=True)
     ]
-    label = np.array([row[2] for row in rows], dtype=float)
-    ratings = pd.DataFrame(
-        {
-            "id": [row[0] for row in rows],
-            "rater": [row[1] for row in rows],
-            "label": label,
-            "rating": label / TOP,
-        }
-    )
-    return texts, ratings
+    return texts, rating_table(rows, (0, TOP))

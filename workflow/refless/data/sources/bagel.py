@@ -8,16 +8,13 @@ without ratings: the human references of NEM's BAGEL outputs.
 
 from __future__ import annotations
 
-import math
 import re
 from pathlib import Path
 
-import pandas as pd
-
-from refless.data.ratings import Problem, RatedTexts
+from refless.data.ratings import RatedTexts, text_table
 from refless.data.sources import mr
-from refless.data.sources._reading import REFETCH, lines, read_text, shorten, text_fault
-from refless.errors import FormatError
+from refless.data.sources._reading import broken, lines, read_text, shorten, text_fault
+from refless.errors import FormatError, Problem
 
 _FULL = re.compile(r"FULL_DA\s*=\s*(.*)")
 _ABSTRACT = re.compile(r"ABSTRACT_DA\s*=\s*(.*)")
@@ -48,9 +45,7 @@ def load(path: str | Path) -> RatedTexts:
     """
     content = [line.strip() for line in lines(read_text(path))]
     if not any(map(_FULL.match, content)):
-        raise FormatError(
-            "this is not BAGEL: no line begins with FULL_DA =", path=path, remedy=REFETCH
-        )
+        raise broken("this is not BAGEL: no line begins with FULL_DA =", path)
     rows: list[dict[str, object]] = []
     problems: list[Problem] = []
     full = abstract = ""
@@ -88,17 +83,10 @@ def load(path: str | Path) -> RatedTexts:
         else:
             note(f"neither an MR nor an utterance: {shorten(written)}", line)
     if full:
-        raise FormatError(
-            "the file stops within this record; it seems to be cut short",
-            path=path,
-            line=start,
-            remedy=REFETCH,
-        )
-    columns = ["id", "task", "context", "text", "quality", "n_ratings", "system"]
-    columns += ["mr_full", "mr_abstract", "mr_key", "mr_set", "text_nem"]
-    table = pd.DataFrame(rows, columns=columns).astype({"quality": float, "n_ratings": int})
+        raise broken("the file stops within this record; it seems to be cut short", path, start)
     problems.sort(key=lambda problem: problem.line)
-    return RatedTexts(table, problems=problems)
+    extra = ["mr_full", "mr_abstract", "mr_key", "mr_set", "text_nem"]
+    return RatedTexts(text_table(rows, extra), problems=problems)
 
 
 def _row(aligned: str, full: str, abstract: str, number: int) -> dict[str, object]:
@@ -109,17 +97,5 @@ def _row(aligned: str, full: str, abstract: str, number: int) -> dict[str, objec
     if fault:
         raise FormatError(fault)
     mr.parse(full)
-    return {
-        "id": f"bagel:{number:04d}",
-        "task": "bagel",
-        "context": abstract,
-        "text": text,
-        "quality": math.nan,
-        "n_ratings": 0,
-        "system": "human",
-        "mr_full": full,
-        "mr_abstract": abstract,
-        "mr_key": mr.key(abstract),
-        "mr_set": mr.key(abstract, ordered=False),
-        "text_nem": mr.nem_style(text, mr.parse(abstract).act),
-    }
+    row = mr.reference_row(f"bagel:{number:04d}", "bagel", abstract, text)
+    return {**row, "mr_full": full, "mr_abstract": abstract}

@@ -24,21 +24,22 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from refless.data.ratings import Problem, RatedTexts, anonymise
+from refless.data.ratings import RatedTexts, anonymise
 from refless.data.sources._archive import read_members
 from refless.data.sources._reading import (
-    REFETCH,
+    broken,
     decode,
     header,
-    of_width,
+    named_records,
     records,
     shorten,
     text_fault,
     whole_number,
 )
-from refless.errors import FormatError
+from refless.errors import FormatError, Problem
 
 QUALITIES = ("relevance_informativeness_mean", "relevance", "informativeness")
+TEAM_EC = ("leave_out", "pool")
 UNITS = ("pair", "wording", "output")
 LOW, HIGH = 1, 5
 
@@ -95,14 +96,14 @@ def load(
     FormatError : not this archive, or a member of it is not in its format; two contexts share
         the first 12 characters of their ids; unknown ``quality``, ``team_ec`` or ``unit``.
     """
-    if quality not in QUALITIES:
-        raise FormatError(
-            f"unknown quality {quality!r}", remedy=f"choose one of {', '.join(QUALITIES)}"
-        )
-    if team_ec not in ("leave_out", "pool"):
-        raise FormatError(f"unknown team_ec {team_ec!r}", remedy="choose leave_out or pool")
-    if unit not in UNITS:
-        raise FormatError(f"unknown unit {unit!r}", remedy=f"choose one of {', '.join(UNITS)}")
+    for option, value, known in (
+        ("quality", quality, QUALITIES),
+        ("team_ec", team_ec, TEAM_EC),
+        ("unit", unit, UNITS),
+    ):
+        if value not in known:
+            remedy = f"choose one of {', '.join(known)}"
+            raise FormatError(f"unknown {option} {value!r}", remedy=remedy)
     members = read_members(path, [_CONTEXTS, _RESPONSES, _JUDGES])
     problems: list[Problem] = []
     contexts = _contexts(members[_CONTEXTS], f"{path}:{_CONTEXTS}", problems)
@@ -185,14 +186,10 @@ def gold(path: str | Path) -> pd.DataFrame:
     for line, fields in rows[1:]:
         context = fields[0].strip()
         if not context or context in seen:
-            raise FormatError(
-                f"context {shorten(context)} stands on line {seen[context]} already"
-                if context
-                else "the line has no context id",
-                path=where,
-                line=line,
-                remedy=REFETCH,
-            )
+            message = "the line has no context id"
+            if context:
+                message = f"context {shorten(context)} stands on line {seen[context]} already"
+            raise broken(message, where, line)
         seen[context] = line
         found += [(context, text) for text in fields[1:] if text.strip()]
     return pd.DataFrame(found, columns=["context_id", "text"])
@@ -202,14 +199,14 @@ def _rows(
     data: bytes, wanted: list[str], where: str, problems: list[Problem]
 ) -> list[tuple[int, list[str]]]:
     """Lines of one member of the archive, the wanted columns only, in that order."""
-    raw = decode(data, where)
-    rows = records(raw, where, delimiter="\t", quoting=False)
-    columns = header(rows, wanted, where, "this member of DSTC7's human evaluation")
-    body, faults = of_width(rows[1:], len(columns), len(columns), where, raw)
-    if not body and not faults:
-        raise FormatError("there is a header and no rows", path=where, remedy=REFETCH)
+    what = "this member of DSTC7's human evaluation"
+    _, rows, faults = named_records(
+        decode(data, where), where, wanted, what, delimiter="\t", quoting=False
+    )
+    if not rows and not faults:
+        raise broken("there is a header and no rows", where)
     problems += faults
-    return [(line, [fields[columns[name]] for name in wanted]) for line, fields in body]
+    return [(line, [named[name] for name in wanted]) for line, named in rows]
 
 
 def _contexts(data: bytes, where: str, problems: list[Problem]) -> dict[str, str]:
@@ -225,9 +222,7 @@ def _contexts(data: bytes, where: str, problems: list[Problem]) -> dict[str, str
             problems.append(Problem(where, line, fault))
             continue
         if short.setdefault(name[:_SHORT], name) != name:
-            raise FormatError(
-                f"two contexts begin with {name[:_SHORT]}", path=where, line=line, remedy=REFETCH
-            )
+            raise broken(f"two contexts begin with {name[:_SHORT]}", where, line)
         contexts[name] = text
     return contexts
 

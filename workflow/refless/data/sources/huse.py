@@ -22,11 +22,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
-from refless.data.ratings import Problem, RatedTexts, anonymise
+from refless.data.ratings import RatedTexts, anonymise, rating_table, text_table
 from refless.data.sources._reading import (
-    REFETCH,
+    Record,
+    broken,
     header,
     name_fault,
     of_width,
@@ -35,7 +35,7 @@ from refless.data.sources._reading import (
     shorten,
     text_fault,
 )
-from refless.errors import FormatError
+from refless.errors import FormatError, Problem
 
 LABELS = ("invalid", "rare", "specific", "average", "typical", "very typical")
 UNITS = ("pair", "item")
@@ -113,7 +113,7 @@ def load(
     items, faults, workers = _collect(body, columns, n_items, str(path))
     problems = sorted(problems + faults, key=lambda problem: problem.line)
     if not items and not problems:
-        raise FormatError("the file has a header and no assignments", path=path, remedy=REFETCH)
+        raise broken("the file has a header and no assignments", path)
     rater = dict(zip(workers, anonymise(workers), strict=True))
 
     if types is not None:
@@ -160,8 +160,13 @@ def load(
             }
         )
     ratings.sort()
+    scale = (0, len(LABELS) - 1)
+    table = rating_table([(name, who, label) for _, name, who, label, _ in ratings], scale)
+    table["item"] = [item for *_, item in ratings]
     by_id = {_id(task, item): item for item in items}
-    return RatedTexts(_texts(texts), _ratings(ratings, by_id), problems, (0, len(LABELS) - 1))
+    table["type"] = [by_id[item].type for item in table["item"]]
+    table["logp"] = np.array([by_id[item].logp for item in table["item"]], dtype=float)
+    return RatedTexts(text_table(texts, ["type", "logp", "item"], ["logp"]), table, problems, scale)
 
 
 def _count_items(columns: dict[str, int], contexts: bool, path: str | Path, line: int) -> int:
@@ -176,17 +181,12 @@ def _count_items(columns: dict[str, int], contexts: bool, path: str | Path, line
     for k in range(max(n_items, 1)):
         missing = [f"{name}{k}" for name in wanted if f"{name}{k}" not in columns]
         if missing:
-            raise FormatError(
-                f"this is not a HUSE batch: no column {missing[0]}",
-                path=path,
-                line=line,
-                remedy=REFETCH,
-            )
+            raise broken(f"this is not a HUSE batch: no column {missing[0]}", path, line)
     return n_items
 
 
 def _collect(
-    rows: list[tuple[int, list[str]]], columns: dict[str, int], n_items: int, path: str
+    rows: list[Record], columns: dict[str, int], n_items: int, path: str
 ) -> tuple[list[_Item], list[Problem], list[str]]:
     """Items by first appearance with their labels, problems, and workers by first appearance."""
     items: dict[tuple[str, ...], _Item] = {}
@@ -304,23 +304,3 @@ def _numbers(kind: str) -> list[str]:
 
 def _id(task: str, item: _Item) -> str:
     return f"{task}:{item.number:04d}"
-
-
-def _texts(rows: list[dict[str, object]]) -> pd.DataFrame:
-    columns = ["id", "task", "context", "text", "quality", "n_ratings", "system"]
-    table = pd.DataFrame(rows, columns=[*columns, "type", "logp", "item"])
-    return table.astype({"quality": float, "n_ratings": int, "logp": float})
-
-
-def _ratings(rows: list[tuple[int, str, str, int, str]], items: dict[str, _Item]) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "id": [row[1] for row in rows],
-            "rater": [row[2] for row in rows],
-            "label": np.array([row[3] for row in rows], dtype=float),
-            "rating": np.array([row[3] / 5 for row in rows], dtype=float),
-            "item": [row[4] for row in rows],
-            "type": [items[row[4]].type for row in rows],
-            "logp": np.array([items[row[4]].logp for row in rows], dtype=float),
-        }
-    )

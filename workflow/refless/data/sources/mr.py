@@ -27,8 +27,9 @@ The order of the slots is the same in all three, and in BAGEL it tells MRs apart
 
 from __future__ import annotations
 
+import math
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from refless.errors import FormatError
 
@@ -127,3 +128,23 @@ def nem_style(text: str, act: str = "inform") -> str:
     text = re.sub(r"(?<=\w) -(?=(?:s|ly)\b)", "", text)
     text = re.sub(r" +(?=[,.!?])", "", text).rstrip(" .,;!?")
     return text + ("?" if act in _QUESTIONS else ".")
+
+
+def key_columns(text: str) -> dict[str, str]:
+    """The columns ``mr_key`` and ``mr_set`` of an MR: `key` with and without the order of slots."""
+    return {"mr_key": key(text), "mr_set": key(text, ordered=False)}
+
+
+def reference_row(name: str, task: str, meaning: str, text: str) -> dict[str, Any]:
+    """The row of an unrated human reference, with `key_columns` and ``text_nem`` (`nem_style`)."""
+    return {
+        "id": name,
+        "task": task,
+        "context": meaning,
+        "text": text,
+        "quality": math.nan,
+        "n_ratings": 0,
+        "system": "human",
+        **key_columns(meaning),
+        "text_nem": nem_style(text, parse(meaning).act),
+    }

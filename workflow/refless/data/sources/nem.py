@@ -10,20 +10,16 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-import pandas as pd
-
-from refless.data.ratings import Problem, RatedTexts
+from refless.data.ratings import RatedTexts, text_table
 from refless.data.sources import mr
 from refless.data.sources._reading import (
-    REFETCH,
-    header,
-    of_width,
+    broken,
+    named_records,
     read_text,
-    records,
     shorten,
     text_fault,
 )
-from refless.errors import FormatError
+from refless.errors import FormatError, Problem
 
 DATASETS = {"BAGEL": "bagel", "SFRES": "sfrest", "SFHOT": "sfhot"}
 SYSTEMS = {"Dusek": "TGen", "LOLS": "LOLS", "WEN": "RNNLG"}
@@ -59,27 +55,23 @@ def load(path: str | Path) -> RatedTexts:
     ------
     FormatError : not this file.
     """
-    raw = read_text(path)
-    rows = records(raw, path)
-    columns = header(rows, _WANTED, path, "NEM's file of medians")
-    body, problems = of_width(rows[1:], len(columns), len(columns), path, raw)
+    what = "NEM's file of medians"
+    _, rows, problems = named_records(read_text(path), path, _WANTED, what)
     # Rows keep the number that they have in the file, whatever happens to the rows before them.
-    numbers = {line: number for number, (line, _) in enumerate(rows[1:], start=1)}
+    lines = sorted([line for line, _ in rows] + [problem.line for problem in problems])
+    numbers = {line: number for number, line in enumerate(lines, start=1)}
     texts: list[dict[str, object]] = []
-    for line, fields in body:
-        value = {name: fields[columns[name]] for name in _WANTED}
+    for line, value in rows:
         try:
             texts.append(_row(value, f"nem:{numbers[line]:04d}"))
         except FormatError as error:
             problems.append(Problem(str(path), line, error.message))
     if not texts and not problems:
-        raise FormatError("the file has a header and no rows", path=path, remedy=REFETCH)
+        raise broken("the file has a header and no rows", path)
     problems.sort(key=lambda problem: problem.line)
-    names = ["id", "task", "context", "text", "quality", "n_ratings", "system", "dataset"]
-    medians = [f"median_{name}" for name in MEDIANS]
-    table = pd.DataFrame(texts, columns=[*names, "mr_key", "mr_set", *medians, *METRICS])
-    floats = dict.fromkeys(("quality", *medians, *METRICS), float)
-    return RatedTexts(table.astype({**floats, "n_ratings": int}), problems=problems)
+    numeric = [*(f"median_{name}" for name in MEDIANS), *METRICS]
+    table = text_table(texts, ["dataset", "mr_key", "mr_set", *numeric], numeric)
+    return RatedTexts(table, problems=problems)
 
 
 def _row(value: dict[str, str], name: str) -> dict[str, object]:
@@ -100,8 +92,7 @@ def _row(value: dict[str, str], name: str) -> dict[str, object]:
         "n_ratings": 3,
         "system": SYSTEMS[value["system"]],
         "dataset": DATASETS[value["dataset"]],
-        "mr_key": mr.key(value["mr"]),
-        "mr_set": mr.key(value["mr"], ordered=False),
+        **mr.key_columns(value["mr"]),
         **medians,
         **{column: _metric(value[column], column) for column in METRICS},
     }

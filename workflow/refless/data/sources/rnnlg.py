@@ -7,15 +7,18 @@ rule-based baseline]. Out: a `RatedTexts` without ratings: the human references 
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
-import pandas as pd
-
-from refless.data.ratings import Problem, RatedTexts
+from refless.data.ratings import RatedTexts, text_table
 from refless.data.sources import mr
-from refless.data.sources._reading import half_character, json_array, lines, read_text, text_fault
-from refless.errors import FormatError
+from refless.data.sources._reading import (
+    half_character,
+    json_array,
+    lines,
+    read_text,
+    text_fault,
+)
+from refless.errors import FormatError, Problem
 
 PARTS = ("train", "valid", "test")
 
@@ -65,10 +68,8 @@ def load(
                 rows.append(_row(triple, task, part, number))
             except FormatError as error:
                 problems.append(Problem(str(path), line, error.message))
-    columns = ["id", "task", "context", "text", "quality", "n_ratings", "system"]
-    columns += ["part", "baseline", "mr_key", "mr_set", "text_nem"]
-    table = pd.DataFrame(rows, columns=columns).astype({"quality": float, "n_ratings": int})
-    return RatedTexts(table, problems=problems)
+    extra = ["part", "baseline", "mr_key", "mr_set", "text_nem"]
+    return RatedTexts(text_table(rows, extra), problems=problems)
 
 
 def _comments(raw: str) -> int:
@@ -92,17 +93,5 @@ def _row(triple: object, task: str, part: str, number: int) -> dict[str, object]
     fault = text_fault(text) or half_character(meaning + " " + baseline)
     if fault:
         raise FormatError(fault)
-    return {
-        "id": f"{task}:{part}:{number:04d}",
-        "task": task,
-        "context": meaning,
-        "text": text,
-        "quality": math.nan,
-        "n_ratings": 0,
-        "system": "human",
-        "part": part,
-        "baseline": baseline,
-        "mr_key": mr.key(meaning),
-        "mr_set": mr.key(meaning, ordered=False),
-        "text_nem": mr.nem_style(text, mr.parse(meaning).act),
-    }
+    row = mr.reference_row(f"{task}:{part}:{number:04d}", task, meaning, text)
+    return {**row, "part": part, "baseline": baseline}

@@ -26,8 +26,7 @@ from __future__ import annotations
 import json
 import logging
 import math
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -35,20 +34,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from refless.data.ratings import Problem, RatedTexts, anonymise
+from refless.data.ratings import RatedTexts, anonymise, rating_table, text_table
 from refless.data.sources import mr
 from refless.data.sources._reading import (
-    header,
     lines,
     name_fault,
-    of_width,
+    named_records,
     read_text,
-    records,
+    remedied,
     shorten,
     text_fault,
 )
 from refless.data.tsv import read_tsv
-from refless.errors import FormatError
+from refless.errors import FormatError, Problem
 
 log = logging.getLogger(__name__)
 
@@ -122,7 +120,7 @@ def load(
     """
     low_high = _asked(scale)
     format = _format(path, format)
-    with _own_remedy():
+    with remedied(REMEDY):
         columns, rows, problems = _read(path, format)
     rated_by = "rater" in columns
     texts: list[_Text] = []
@@ -189,15 +187,6 @@ def _found(qualities: list[float], path: str | Path) -> tuple[float, float]:
 # ---- reading -------------------------------------------------------------------------------------
 
 
-@contextmanager
-def _own_remedy() -> Iterator[None]:
-    """The readers' errors say to fetch the file again; this one is the user's own."""
-    try:
-        yield
-    except FormatError as error:
-        raise FormatError(error.message, path=error.path, line=error.line, remedy=REMEDY) from error
-
-
 def _format(path: str | Path, asked: str) -> str:
     found = asked or FORMATS.get(Path(path).suffix.lower(), "")
     if found not in FORMATS.values():
@@ -218,12 +207,8 @@ def _read(path: str | Path, format: str) -> tuple[list[str], list[Row], list[Pro
             (line, dict(zip(names, fields, strict=True))) for line, fields in enumerate(values, 2)
         ]
     else:
-        raw = read_text(path)
-        parsed = records(raw, path)
-        place = header(parsed, REQUIRED, path, "a table of rated texts")
-        body, problems = of_width(parsed[1:], len(place), len(place), path, raw)
-        names = list(place)
-        rows = [(line, dict(zip(names, fields, strict=True))) for line, fields in body]
+        what = "a table of rated texts"
+        names, rows, problems = named_records(read_text(path), path, REQUIRED, what)
     used = [name for name in names if name in {*REQUIRED, *OPTIONAL} or _many(name)]
     if set(names) - set(used):
         unread = ", ".join(shorten(name) for name in names if name not in used)
@@ -360,36 +345,32 @@ def _texts(
     texts: list[_Text], columns: list[str], task: str, scale: tuple[float, float]
 ) -> pd.DataFrame:
     low, high = scale
-    table = pd.DataFrame(
-        {
-            "id": [f"{task}:{number:05d}" for number in range(1, len(texts) + 1)],
+    contexts: dict[str, int] = {}
+    rows = []
+    for number, text in enumerate(texts, start=1):
+        # rating by rating and in this order, as everywhere
+        qualities = [(quality - low) / (high - low) for _, _, quality in text.given]
+        context = text.context or text.mr
+        row = {
+            "id": f"{task}:{number:05d}",
             "task": task,
-            "context": [text.context or text.mr for text in texts],
-            "text": [text.text for text in texts],
-            # rating by rating and in this order, as everywhere
-            "quality": [
-                np.mean([(quality - low) / (high - low) for _, _, quality in text.given])
-                if text.given
-                else math.nan
-                for text in texts
-            ],
-            "n_ratings": [len(text.given) for text in texts],
-            "system": [text.system for text in texts],
+            "context": context,
+            "text": text.text,
+            "quality": np.mean(qualities) if qualities else math.nan,
+            "n_ratings": len(qualities),
+            "system": text.system,
+            "context_id": f"c{contexts.setdefault(context, len(contexts) + 1):04d}",
+            "mr": text.mr,
+            "mr_key": _mr_key(text.mr, True),
+            "mr_set": _mr_key(text.mr, False),
+            "references": json.dumps(text.references, ensure_ascii=False),
         }
-    ).astype({"quality": float, "n_ratings": int})
-    if {"context", "mr"} & set(columns):
-        number, _ = pd.factorize(table["context"])
-        table["context_id"] = [f"c{k + 1:04d}" for k in number]
-    if "mr" in columns:
-        table["mr"] = [text.mr for text in texts]
-        table["mr_key"] = [_mr_key(text.mr, True) for text in texts]
-        table["mr_set"] = [_mr_key(text.mr, False) for text in texts]
-    if any(name.startswith("reference") for name in columns):
-        table["references"] = [json.dumps(text.references, ensure_ascii=False) for text in texts]
-    for name in columns:
-        if name.startswith("score_"):
-            table[name] = np.array([text.scores[name] for text in texts], dtype=float)
-    return table
+        rows.append({**row, **text.scores})
+    extra = ["context_id"] if {"context", "mr"} & set(columns) else []
+    extra += ["mr", "mr_key", "mr_set"] if "mr" in columns else []
+    extra += ["references"] if any(name.startswith("reference") for name in columns) else []
+    scores = [name for name in columns if name.startswith("score_")]
+    return text_table(rows, [*extra, *scores], scores)
 
 
 def _mr_key(text: str, ordered: bool) -> str:
@@ -402,18 +383,11 @@ def _mr_key(text: str, ordered: bool) -> str:
 
 def _ratings(texts: list[_Text], table: pd.DataFrame, scale: tuple[float, float]) -> pd.DataFrame:
     """The individual ratings in the order of the file."""
-    low, high = scale
     rows = sorted(
         (line, name, rater, quality)
         for name, text in zip(table["id"], texts, strict=True)
         for line, rater, quality in text.given
     )
-    label = np.array([quality for _, _, _, quality in rows], dtype=float)
-    return pd.DataFrame(
-        {
-            "id": [name for _, name, _, _ in rows],
-            "rater": anonymise([rater for _, _, rater, _ in rows]),
-            "label": label,
-            "rating": (label - low) / (high - low),
-        }
-    )
+    raters = anonymise([rater for _, _, rater, _ in rows])
+    named = zip(rows, raters, strict=True)
+    return rating_table([(name, rater, label) for (_, name, _, label), rater in named], scale)

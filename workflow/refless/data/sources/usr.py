@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from refless.data.ratings import Problem, RatedTexts, anonymise
+from refless.data.ratings import RatedTexts, anonymise, rating_table, text_table
 from refless.data.sources._reading import (
-    REFETCH,
+    broken,
     half_character,
     json_array,
     name_fault,
@@ -24,7 +24,7 @@ from refless.data.sources._reading import (
     shorten,
     text_fault,
 )
-from refless.errors import FormatError
+from refless.errors import FormatError, Problem
 
 HUMANS = ("Original Ground Truth", "New Human Generated")
 DIMENSIONS = {
@@ -71,11 +71,10 @@ def load(path: str | Path, task: str) -> RatedTexts:
     raw = read_text(path)
     dialogues = json_array(raw, path)
     if not any(isinstance(value, dict) and "responses" in value for _, _, value in dialogues):
-        raise FormatError(
-            "this is not a USR file: no element has responses", path=path, remedy=REFETCH
-        )
+        raise broken("this is not a USR file: no element has responses", path)
     texts: list[dict[str, Any]] = []
-    ratings: list[dict[str, Any]] = []
+    ratings: list[tuple[str, str, float]] = []
+    marks: list[dict[str, float]] = []
     problems: list[Problem] = []
     raters: list[str] = []
     for number, (offset, line, dialogue) in enumerate(dialogues, start=1):
@@ -115,23 +114,14 @@ def load(path: str | Path, task: str) -> RatedTexts:
             means = {name: np.mean(scores[name]) for name in scores if name != "overall"}
             texts.append({**row, **means})
             for k, rater in enumerate(names):
-                values = {name: float(score[k]) for name, score in scores.items()}
-                label = values.pop("overall")
-                rating = {"id": row["id"], "rater": rater, "label": label}
-                ratings.append({**rating, "rating": (label - 1) / 4, **values})
+                ratings.append((row["id"], rater, scores["overall"][k]))
+                marks.append({name: float(scores[name][k]) for name in means})
     others = [_column(name) for name in DIMENSIONS if name != "Overall"]
-    order = ["id", "task", "context", "text", "quality", "n_ratings", "system"]
-    table = pd.DataFrame(texts, columns=[*order, "context_id", "fact", "model", *others])
-    rated = pd.DataFrame(ratings, columns=["id", "rater", "label", "rating", *others])
     alias = dict(zip(raters, anonymise(raters), strict=True))
-    rated["rater"] = [alias[name] for name in rated["rater"]]
-    floats = dict.fromkeys(["quality", *others], float)
-    return RatedTexts(
-        table.astype({**floats, "n_ratings": int}),
-        rated.astype(dict.fromkeys(["label", "rating", *others], float)),
-        problems,
-        (1, 5),
-    )
+    rated = rating_table([(name, alias[rater], label) for name, rater, label in ratings], (1, 5))
+    rated = rated.join(pd.DataFrame(marks, columns=others, dtype=float))
+    table = text_table(texts, ["context_id", "fact", "model", *others], others)
+    return RatedTexts(table, rated, problems, (1, 5))
 
 
 def _column(dimension: str) -> str:

@@ -1,7 +1,6 @@
 """Figures 2 to 4 of BLEU Neighbors as numbers: over the thresholds, and over the data size.
 
-Stage: cell. In: a task, and the kernel file of the published BLEU*. Out: two signed tables, which
-are empty where there is no such kernel.
+Stage: cell. In: a task, and the kernel file of the published BLEU*. Out: two signed tables.
 """
 
 from __future__ import annotations
@@ -32,9 +31,6 @@ from refless.kernels import signature
 from refless.store import signed
 
 log = logging.getLogger(__name__)
-
-THRESHOLD_COLUMNS = ["threshold", "value", "spearman", "coverage", "n_covered", "human_spearman"]
-SIZE_COLUMNS = ["size", "subset", "spearman", "coverage", "n_covered"]
 
 
 def write_threshold_curves(
@@ -137,12 +133,7 @@ def write_data_size_curve(
 def read_curves(
     paths: Sequence[str | Path], kind: str, settings: dict[str, Any]
 ) -> dict[str, pd.DataFrame]:
-    """Curves by task.
-
-    Raises
-    ------
-    FormatError, StaleError : as `refless.store.signed.read`.
-    """
+    """Curves by task. Raises as `refless.store.signed.read`."""
     curves = {}
     for path in paths:
         task = Path(path).parent.name

@@ -58,8 +58,8 @@ PREDICTION_COLUMNS = [
 # What the paper says of training (section 3.4; the batch from the authors' configuration).
 PAPER: dict[str, dict[str, Any]] = {
     "schedule": {"pretrain": 20, "train": 500, "rate": 1e-4, "batch": 50},
-    "architecture": {"cell": "gru", "embedding": 300, "hidden": 300, "layers": 2, "dropout": 0.5}
-    | {"bidirectional": False, "output": "linear", "precision": "float32"},
+    "architecture": {"embedding": 300, "hidden": 300, "layers": 2, "dropout": 0.5}
+    | {"precision": "float32"},
 }
 
 
@@ -289,8 +289,8 @@ def read_predictions(
     return found, refused
 
 
-def training_note(about: Mapping[str, Any]) -> str:
-    """How these predictions were trained otherwise than the paper's, or an empty string."""
+def training_notes(about: Mapping[str, Any]) -> list[str]:
+    """How these predictions were trained otherwise than the paper's, if they were."""
     settings = about["settings"]
     differ = [
         f"{name} {settings[part][name]} for {paper}"
@@ -298,8 +298,7 @@ def training_note(about: Mapping[str, Any]) -> str:
         for name, paper in values.items()
         if name in settings.get(part, {}) and settings[part][name] != paper
     ]
-    differ += ["pretrained vectors of words"] if settings.get("vectors") else []
-    return f"trained otherwise than in the paper: {', '.join(differ)}" if differ else ""
+    return [f"trained otherwise than in the paper: {', '.join(differ)}"] if differ else []
 
 
 def predictions_note(about: Mapping[str, Any]) -> str:

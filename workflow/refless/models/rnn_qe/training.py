@@ -22,7 +22,6 @@ import hashlib
 import json
 import logging
 import math
-import pickle
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -41,7 +40,14 @@ from refless.models.rnn_qe import network
 from refless.models.rnn_qe.batches import Encoded, Sequences, deal, pack, rounded
 
 # torch by way of network, which says what to do where it is missing
-from refless.models.rnn_qe.network import Architecture, Inputs, Parameters, Tensor, torch
+from refless.models.rnn_qe.network import (
+    ENCODERS,
+    Architecture,
+    Inputs,
+    Parameters,
+    Tensor,
+    torch,
+)
 from refless.statistics import weighted_pearson, weighted_spearman
 from refless.store.files import whole_file
 
@@ -121,7 +127,6 @@ class Stack:
         schedule: Schedule,
         architecture: Architecture,
         device: str = "cpu",
-        vectors: Mapping[str, Array] | None = None,
     ) -> None:
         self.members, self.schedule, self.architecture = list(members), schedule, architecture
         self.device = torch.device(device)
@@ -130,20 +135,17 @@ class Stack:
             [data.instances.rows("train", "pretrain") for data in self.data],
             [data.instances.rows("train") for data in self.data],
         ]
-        self.parameters = self._start(vectors or {})
+        self.parameters = self._start()
         self.optimizer = self._adam()
-        self.phase, self.done = 0, 0
-        if not self._pretrains():
-            self.phase = 1
-        count = len(self.members)
+        self.phase, self.done = 0 if self._pretrains() else 1, 0
         self.best = {name: value.detach().clone() for name, value in self.parameters.items()}
-        self.best_score = np.full(count, -math.inf)
-        self.best_pass = np.full((count, 2), -1)
+        self.best_score = np.full(len(self.members), -math.inf)
+        self.best_pass = np.full((len(self.members), 2), -1)
         self.history: list[dict[str, Any]] = []
 
     # ---- parameters ------------------------------------------------------------------------------
 
-    def _start(self, vectors: Mapping[str, Array]) -> Parameters:
+    def _start(self) -> Parameters:
         own = []
         for member, data in zip(self.members, self.data, strict=True):
             mean = float(data.rating[data.instances.rows("train")].mean())
@@ -154,9 +156,6 @@ class Stack:
                 mean,
                 generator(member.seed, START, 0),
             )
-            for word, vector in vectors.items():
-                if word in data.text_words:
-                    values["text.embedding"][data.text_words[word]] = vector
             own.append(values)
         stacked = {}
         for name in own[0]:
@@ -194,7 +193,7 @@ class Stack:
 
     def sequences(self, name: str) -> list[Sequences]:
         """What the encoder ``name`` reads, of each model."""
-        return [data.sequences(name) for data in self.data]
+        return [getattr(data, name) for data in self.data]
 
     def deals(self, generators: Sequence[np.random.Generator]) -> list[list[Array]]:
         """The batches of a pass, each model's row numbers; no rows once a model has had all."""
@@ -211,7 +210,7 @@ class Stack:
     def step(self, rows: Sequence[Array], generators: Sequence[np.random.Generator]) -> Tensor:
         """One batch of each model that has one left; losses (models,)."""
         states = []
-        for name in self.architecture.encoders:
+        for name in ENCODERS:
             inputs = Inputs(pack(self.sequences(name), rows), self.device)
             mask = network.masks(inputs, self.architecture, generators)
             states.append(network.encode(self.architecture, self.parameters, name, inputs, mask))
@@ -222,8 +221,8 @@ class Stack:
             weight[model, : len(own)] = 1 / max(1, len(own))
         dtype = self.architecture.dtype
         given = [torch.from_numpy(one).to(self.device, dtype) for one in (truth, weight)]
-        outputs = network.head(self.architecture, self.parameters, torch.cat(states, 2))
-        loss = network.losses(self.architecture, outputs, given[0], given[1])
+        ratings = network.head(self.architecture, self.parameters, torch.cat(states, 2))
+        loss = network.losses(ratings, *given)
         gradients = torch.autograd.grad(loss.sum(), list(self.parameters.values()))
         for model, own in enumerate(rows):
             for one, gradient in zip(self.slices[model], gradients, strict=True):
@@ -272,35 +271,25 @@ class Stack:
         """Pearson and Spearman on each model's validation part, (models,); NaN where undefined."""
         rows = [data.instances.rows("dev") for data in self.data]
         found = []
-        for data, own, prediction in zip(
-            self.data, rows, self.predict(rows, self.parameters), strict=True
-        ):
+        predictions = self.predict(rows, self.parameters)
+        for data, own, prediction in zip(self.data, rows, predictions, strict=True):
             given, truth = rounded(prediction), data.rating[own]
             once = np.ones((1, len(own)))
-            found.append(
-                (
-                    weighted_pearson(given[None], truth[None], once)[0],
-                    weighted_spearman(given, truth, once)[0],
-                )
-            )
-        pearson, spearman = np.array(found, dtype=float).T
-        return pearson, spearman
+            pearson = weighted_pearson(given[None], truth[None], once)[0]
+            found.append((pearson, weighted_spearman(given, truth, once)[0]))
+        pearsons, spearmans = np.array(found, dtype=float).T
+        return pearsons, spearmans
 
     def predict(self, rows: Sequence[Array], parameters: Parameters) -> list[Array]:
         """Unrounded ratings of each model's ``rows``, without dropout."""
-        sequences = {name: self.sequences(name) for name in self.architecture.encoders}
+        sequences = {name: self.sequences(name) for name in ENCODERS}
         return network.predict(self.architecture, parameters, sequences, rows)
 
     # ---- checkpoints -----------------------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
         """All that changes in training, and is still needed."""
-        going = {
-            "parameters": {k: v.detach() for k, v in self.parameters.items()},
-            "optimizer": self.optimizer.state_dict(),
-        }
-        return {
-            **({} if self.finished else going),
+        state = {
             "best": self.best,
             "best_score": torch.from_numpy(self.best_score),
             "best_pass": torch.from_numpy(self.best_pass),
@@ -308,6 +297,10 @@ class Stack:
             "done": self.done,
             "history": self.history,
         }
+        if not self.finished:
+            state["parameters"] = {k: v.detach() for k, v in self.parameters.items()}
+            state["optimizer"] = self.optimizer.state_dict()
+        return state
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """The reverse of `state`."""
@@ -330,8 +323,6 @@ class Stack:
         digest = hashlib.sha256(json.dumps(parts).encode())
         for data in self.data:
             digest.update(data.digest.encode())
-        for value in self.parameters.values():  # where pretrained vectors have gone
-            digest.update(value.detach().cpu().numpy().tobytes())
         return digest.hexdigest()[:16]
 
     def own(self, number: int, parameters: Parameters) -> Parameters:
@@ -347,10 +338,7 @@ class Stack:
         """One model's fold, seed, best pass and history, as JSON has it (None: undefined)."""
         keys = ("loss", "pearson", "spearman")
         history = [
-            {
-                **entry,
-                **{k: None if math.isnan(entry[k][number]) else entry[k][number] for k in keys},
-            }
+            entry | {key: _number_or_none(entry[key][number]) for key in keys}
             for entry in self.history
         ]
         phase, done = (int(value) for value in self.best_pass[number])
@@ -368,7 +356,7 @@ class Stack:
         return left
 
 
-def number_or_none(value: float) -> float | None:
+def _number_or_none(value: float) -> float | None:
     """JSON knows no NaN."""
     return None if math.isnan(value) else value
 
@@ -427,8 +415,6 @@ def train(
     schedule: Schedule,
     architecture: Architecture,
     run: Run | None = None,
-    *,
-    vectors: Mapping[str, Array] | None = None,
     tick: Callable[[int], None] = lambda instances: None,
 ) -> Trained:
     """Train a model for each fold and seed, and predict with what was best on its validation part.
@@ -437,23 +423,17 @@ def train(
 
     Parameters
     ----------
-    vectors : word -> what its embedding starts from, shape (embedding,); others are random
     tick : called with the number of instances after each batch (of a stack)
 
     Raises
     ------
-    SettingError : no fold or no seed, a seed below 0, vectors of another width.
+    SettingError : no fold or no seed, a seed below 0.
     FormatError : a checkpoint cannot be read.
     OutputError : a checkpoint cannot be written.
     """
     run = run or Run()
     if not folds or not seeds or min(seeds) < 0:
         raise SettingError("training needs a fold and a seed, and seeds of at least 0")
-    for word, vector in (vectors or {}).items():
-        if len(vector) != architecture.embedding:
-            raise SettingError(
-                f"the vector of {word!r} has {len(vector)} numbers, not {architecture.embedding}"
-            )
     begin = time.perf_counter()
     # One seed of all folds first: an unfinished run then has whole cross-validations.
     members = [Member(fold, seed) for seed in seeds for fold in folds]
@@ -463,7 +443,7 @@ def train(
     with _cores(1 if workers > 1 else run.workers):
 
         def build(chunk: list[Member]) -> Stack:
-            return Stack(chunk, folds, schedule, architecture, run.device, vectors)
+            return Stack(chunk, folds, schedule, architecture, run.device)
 
         stop = threading.Event()
         progress = _Progress(tick, stop)
@@ -538,8 +518,7 @@ class _Progress:
         """Correlations on the validation parts, means over the stack."""
         last = stack.history[-1]
         with self.lock:
-            means = [float(np.nanmean([np.nan, *last[k]])) if not np.all(np.isnan(last[k])) else 0.0
-                     for k in ("pearson", "spearman")]  # fmt: skip
+            means = [float(np.mean(last[name])) for name in ("pearson", "spearman")]
             self.bar.set_postfix_str(f"dev Pearson {means[0]:.3f} Spearman {means[1]:.3f}")
             if stack.finished or time.perf_counter() - self.told > 60:
                 self.told = time.perf_counter()
@@ -553,12 +532,12 @@ class _Progress:
         self.bar.close()
 
 
-def seconds_per_instance(stack: Stack, batches: int = 3) -> float:
-    """Measured on a few batches, after one to warm up; the stack is of no use afterwards."""
+def seconds_per_instance(stack: Stack) -> float:
+    """Measured on three batches, after one to warm up; the stack is of no use afterwards."""
     generators = [generator(m.seed, stack.phase, 0) for m in stack.members]
     dealt = stack.deals(generators)
     stack.step(dealt[0], generators)
-    some = [dealt[k % len(dealt)] for k in range(1, 1 + batches)]
+    some = [dealt[k % len(dealt)] for k in (1, 2, 3)]
     begin = time.perf_counter()
     for rows in some:
         stack.step(rows, generators)
@@ -589,14 +568,7 @@ class _Kept:
         if self.path is not None and self.path.is_file():
             try:
                 stack.restore(torch.load(self.path, map_location="cpu", weights_only=True))
-            except (
-                OSError,
-                RuntimeError,
-                KeyError,
-                TypeError,
-                EOFError,
-                pickle.UnpicklingError,
-            ) as error:
+            except network.UNREADABLE as error:
                 raise FormatError(
                     f"cannot be read as a checkpoint: {error}",
                     path=self.path,
