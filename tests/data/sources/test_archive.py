@@ -35,7 +35,6 @@ def _info(name: str, kind: bytes, target: str = "") -> tarfile.TarInfo:
         (_info("x\\..\\y", tarfile.REGTYPE), "outside the archive"),
     ],
 )
-@pytest.mark.drill
 def test_archives_with_odd_members_are_refused(pack, info, message):
     with pytest.raises(FormatError, match=message):
         _archive.read_members(pack({"a.tsv": "A"}, info), ["a.tsv"])
@@ -46,7 +45,6 @@ def test_folders_are_no_members(pack):
     assert _archive.read_members(path, ["a.tsv"]) == {"a.tsv": b"A"}
 
 
-@pytest.mark.drill
 def test_missing_twice_and_too_large(pack, monkeypatch):
     with pytest.raises(FormatError, match=r"no member b.tsv, c.tsv"):
         _archive.read_members(pack({"a.tsv": "A"}), ["c.tsv", "a.tsv", "b.tsv"])
@@ -65,7 +63,6 @@ def test_no_archive(write, content):
         _archive.read_members(write(content), ["a.tsv"])
 
 
-@pytest.mark.drill
 def test_an_archive_cut_short_anywhere(pack):
     path = pack({"a.tsv": "".join(f"line {n}\n" for n in range(3000))})
     whole = path.read_bytes()

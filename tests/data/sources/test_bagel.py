@@ -102,7 +102,7 @@ def test_files_of_another_kind(load):
         load("\n")
 
 
-@pytest.mark.mirror
+@pytest.mark.slow
 def test_the_real_utterances(mirror):
     loaded = bagel.load(mirror("bagel/ACL10-inform-training.txt")).check().require_clean()
     texts = loaded.texts

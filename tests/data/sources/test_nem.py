@@ -124,7 +124,7 @@ def test_files_of_another_kind(write):
         assert "sha256" in caught.value.remedy
 
 
-@pytest.mark.mirror
+@pytest.mark.slow
 def test_the_real_medians(mirror):
     loaded = nem.load(mirror("nem/emnlp_data_medians.csv")).check().require_clean()
     texts = loaded.texts

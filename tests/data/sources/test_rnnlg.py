@@ -91,7 +91,7 @@ def test_files_of_another_kind(load):
         load()
 
 
-@pytest.mark.mirror
+@pytest.mark.slow
 def test_every_rated_output_finds_its_human_references(mirror):
     rated = nem.load(mirror("nem/emnlp_data_medians.csv")).texts
     sizes = {}
