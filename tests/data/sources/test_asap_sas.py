@@ -130,12 +130,6 @@ def test_faults_of_the_join_are_told_in_the_order_of_the_files(load):
     assert loaded.texts["id"].str[-2:].tolist() == ["07", "31", "32", "12", "11"]
 
 
-def test_lines_are_physical_after_an_essay_of_two_lines(load):
-    loaded = load(train=TRAIN + "bad\t1\t1\t1\tt\r\n0\t1\t1\t1\tid 0 is one\r\n")
-    assert loaded.texts["id"][3] == "asap_sas:00000"
-    assert told(loaded) == [("train.tsv", 6, "id 'bad' is no number")]
-
-
 @pytest.mark.parametrize(
     ("which", "content", "message"),
     [

@@ -139,11 +139,6 @@ def test_what_one_text_is(pack, files, unit, merged, labels):
         assert (ratings["item"] == ratings["id"]).all()
 
 
-def test_pairs_are_the_default(pack, files):
-    path = pack(pairs(files))
-    assert dstc7.load(path).texts.equals(dstc7.load(path, unit="pair").texts)
-
-
 def test_malformed_rows(pack, files):
     files[f"{TOP}context.tsv"] += (
         f"{C1}\t2\tagain\n0x-1\t2\tbad id\n\t2\tno id\nabc\t2\t \nabd\t2\n"
@@ -214,26 +209,26 @@ def test_gold_references(pack, files):
         dstc7.gold(pack(files))
 
 
-def test_archives_of_another_kind(pack, files, write):
-    with pytest.raises(FormatError, match="cannot be read as a tar archive"):
-        dstc7.load(write("InstanceID\n"))
-    with pytest.raises(FormatError, match=r"no member dstc7-task2-context.tsv"):
-        dstc7.load(pack({k: v for k, v in files.items() if "context" not in k}))
-    with pytest.raises(FormatError, match="not this member of DSTC7"):
-        dstc7.load(pack(files | {f"{TOP}context.tsv": GOLD}))
-    with pytest.raises(FormatError, match="a header and no rows") as caught:
-        dstc7.load(pack(files | {f"{TOP}context.tsv": CONTEXTS.split("\n")[0] + "\n"}))
-    assert caught.value.path.endswith(":dstc7-task2-context.tsv")
-    with pytest.raises(FormatError, match="two contexts begin with c0ffee00c0ff"):
-        dstc7.load(pack(files | {f"{TOP}context.tsv": CONTEXTS + f"{C1}0\t2\tx\n"}))
-    with pytest.raises(FormatError, match="stops after 2 of this record's 3 fields"):
-        dstc7.load(pack(files | {f"{TOP}system_responses.tsv": RESPONSES + f"Human\t{C2}"}))
-    with pytest.raises(FormatError, match="unknown quality 'overall'"):
-        dstc7.load(pack(files), quality="overall")
-    with pytest.raises(FormatError, match="unknown team_ec 'drop'"):
-        dstc7.load(pack(files), team_ec="drop")
-    with pytest.raises(FormatError, match="unknown unit 'item'"):
-        dstc7.load(pack(files), unit="item")
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("context", GOLD, "not this member of DSTC7"),
+        ("context", CONTEXTS.split("\n")[0] + "\n", "a header and no rows"),
+        ("context", CONTEXTS + f"{C1}0\t2\tx\n", "two contexts begin with c0ffee00c0ff"),
+        ("system_responses", RESPONSES + f"Human\t{C2}", "stops after 2 of this record's 3 fields"),
+    ],
+)
+def test_archives_of_another_kind(pack, files, name, content, message):
+    with pytest.raises(FormatError, match=message) as caught:
+        dstc7.load(pack(files | {f"{TOP}{name}.tsv": content}))
+    assert caught.value.path.endswith(f":dstc7-task2-{name}.tsv")
+
+
+@pytest.mark.parametrize("option", ["quality", "team_ec", "unit"])
+def test_unknown_options(pack, files, option):
+    with pytest.raises(FormatError, match=f"unknown {option} 'item'") as caught:
+        dstc7.load(pack(files), **{option: "item"})
+    assert "choose one of" in caught.value.remedy
 
 
 @pytest.mark.slow

@@ -77,13 +77,9 @@ def test_items_stand_alone(write):
     assert texts["item"].tolist() == texts["id"].tolist()
     assert texts["n_ratings"].tolist() == [1, 1, 2, 2]
     assert texts["system"].tolist() == ["sum", "sum", "human", "human"]
-
-
-def test_items_of_the_same_place_in_different_tasks_are_different(write):
-    twins = [
-        ("as1", "w", [("0", "c", "SUM", "x", "-1", "Rare"), ("0", "d", "SUM", "x", "-1", "2")])
-    ]
-    texts = huse.load(write(batch(twins)), TASK, unit="item").texts
+    # one place in different tasks
+    twins = [("0", "c", "SUM", "x", "-1", "Rare"), ("0", "d", "SUM", "x", "-1", "2")]
+    texts = huse.load(write(batch([("as1", "w", twins)])), TASK, unit="item").texts
     assert texts["context"].tolist() == ["c", "d"]
 
 
@@ -112,44 +108,27 @@ def test_answers_are_found_by_name_with_more_than_ten_items(write):
     assert texts["quality"].tolist() == [k % 6 / 5 for k in range(12)]
 
 
-@pytest.mark.parametrize(
-    ("written", "label"),
-    [
-        ("Invalid", 0),
-        ("Rare", 1),
-        ("Specific", 2),
-        ("Average", 3),
-        ("Typical", 4),
-        ("Very Typical", 5),
-        (" very  TYPICAL ", 5),
-        ("average", 3),
-        ("0", 0),
-        (" 5 ", 5),
-    ],
-)
-def test_labels(write, written, label):
-    rows = [("as1", "w", [(*A[:5], written)])]
+def test_labels(write):
+    names = ["Invalid", "Rare", "Specific", "Average", "Typical", "Very Typical"]
+    written = [*names, " very  TYPICAL ", "average", "0", " 5 "]
+    rows = [(f"as{k}", "w", [(*A[:5], label)]) for k, label in enumerate(written)]
     loaded = huse.load(write(batch(rows, n_items=1)), TASK)
     assert not loaded.problems
-    assert loaded.ratings["label"].tolist() == [label]
+    assert loaded.ratings["label"].tolist() == [0, 1, 2, 3, 4, 5, 5, 3, 0, 5]
 
 
-@pytest.mark.parametrize("written", ["", "6", "-1", "3.0", "Typicall", "nan", "5\0"])
-def test_labels_that_are_none(write, written):
-    rows = [("as1", "w", [(*A[:5], written)]), ("as2", "v", [A])]
-    loaded = huse.load(write(batch(rows, n_items=1)), TASK).check()
-    assert [(p.line, p.message) for p in loaded.problems] == [(2, f"item 0: label {written!r}")]
-    assert loaded.ratings["label"].tolist() == [4]
-    # The id and the rater are what they would be without the fault.
-    assert loaded.texts["id"].tolist() == [f"{TASK}:0001"]
-    assert loaded.ratings["rater"].tolist() == ["r002"]
-
-
-def test_a_text_without_usable_label_stays_unrated(write):
-    rows = [("as1", "w", [(*A[:5], "?"), B])]
-    texts = huse.load(write(batch(rows)), TASK).check().texts
-    assert texts["n_ratings"].tolist() == [0, 1]
-    assert math.isnan(texts["quality"][0])
+def test_labels_that_are_none(write):
+    written = ["", "6", "-1", "3.0", "Typicall", "nan", "5\0"]
+    rows = [(f"as{k}", f"w{k}", [(*A[:5], label), B]) for k, label in enumerate(written)]
+    loaded = huse.load(write(batch(rows)), TASK).check()
+    assert [(p.line, p.message) for p in loaded.problems] == [
+        (line, f"item 0: label {label!r}") for line, label in enumerate(written, start=2)
+    ]
+    # A text without usable label stays, unrated; ids and raters are what they would be without.
+    assert loaded.texts["id"].tolist() == [f"{TASK}:0001", f"{TASK}:0002"]
+    assert loaded.texts["n_ratings"].tolist() == [0, len(written)]
+    assert math.isnan(loaded.texts["quality"][0])
+    assert loaded.ratings["rater"].tolist() == [f"r00{k + 1}" for k in range(len(written))]
 
 
 @pytest.mark.parametrize(
@@ -171,13 +150,15 @@ def test_malformed_items_are_problems_of_their_line(write, item, message):
     assert len(loaded.ratings) == 5
 
 
-def test_logp_may_be_infinite_or_empty(write):
-    rows = [(n, "w", [(*A[:4], "-inf", "Rare"), (*B[:4], " ", "Rare")]) for n in ("as1", "as2")]
-    loaded = huse.load(write(batch(rows)), TASK)
+def test_logp_may_be_infinite_or_empty_and_words_for_missing_are_texts(write):
+    items = [("0", "NA", "SUM", "nan", "-inf", "1"), ("0", "", "SUM", " a\x07 ", " ", "1")]
+    loaded = huse.load(write(batch([(n, "w", items) for n in ("as1", "as2")])), TASK)
     assert not loaded.problems
-    assert loaded.texts["n_ratings"].tolist() == [2, 2]
-    assert loaded.texts["logp"][0] == -math.inf
-    assert math.isnan(loaded.texts["logp"][1])
+    texts = loaded.texts
+    assert texts[["context", "text"]].to_numpy().tolist() == [["NA", "nan"], ["", " a\x07 "]]
+    assert texts["n_ratings"].tolist() == [2, 2]
+    assert texts["logp"][0] == -math.inf
+    assert math.isnan(texts["logp"][1])
 
 
 def test_malformed_rows_and_true_lines_after_quoted_line_feeds(write):
@@ -200,31 +181,21 @@ def test_malformed_rows_and_true_lines_after_quoted_line_feeds(write):
     assert loaded.texts["context"][0] == "a report\r\nof three\r\nlines"
 
 
-def test_words_for_missing_and_odd_characters_are_texts(write):
-    rows = [
-        ("as1", "w", [("0", "NA", "SUM", "nan", "-1", "1"), ("0", "", "SUM", " a\x07 ", "-1", "1")])
-    ]
-    texts = huse.load(write(batch(rows)), TASK).texts
-    assert texts["text"].tolist() == ["nan", " a\x07 "]
-    assert texts["context"].tolist() == ["NA", ""]
-
-
 @pytest.mark.parametrize(
-    ("task", "kind", "system"),
+    ("kind", "system"),
     [
-        ("huse_dialogue", "LOGP_1.0.txt", "reddit_1.0"),
-        ("huse_dialogue", "LOGP_0.7.txt", "reddit_0.7"),
-        ("huse_dialogue", "HUMAN_REDDIT1.0", "human"),
-        ("huse_generation", "LM", "lm"),
-        ("huse_generation", " LM ", "lm"),
-        ("huse_generation", "HUMAN_LM", "human"),
+        ("LOGP_0.7.txt", "reddit_0.7"),
+        ("HUMAN_REDDIT1.0", "human"),
+        (" LM ", "lm"),
+        ("HUMAN_LM", "human"),
     ],
 )
-def test_types_of_the_other_batches(write, task, kind, system):
+def test_types_of_the_other_batches(write, kind, system):
     rows = [("as1", "w", [("0", "c", kind, "x", "-1", "Rare")])]
-    texts = huse.load(write(batch(rows, n_items=1)), task).check().texts
-    assert texts[["task", "type", "system"]].to_numpy().tolist() == [[task, kind.strip(), system]]
-    assert texts["id"].tolist() == [f"{task}:0001"]
+    texts = huse.load(write(batch(rows, n_items=1)), "other").check().texts
+    assert texts[["id", "type", "system"]].to_numpy().tolist() == [
+        ["other:0001", kind.strip(), system]
+    ]
 
 
 def test_contexts_may_be_lacking_only_if_that_is_said(write):
