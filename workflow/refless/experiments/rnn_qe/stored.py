@@ -50,10 +50,7 @@ log = logging.getLogger(__name__)
 DATA, OUTPUTS, CURVE, PREDICTIONS = (
     f"rnn_qe {kind}" for kind in ("data", "outputs", "curve", "predictions")
 )
-PREDICTION_COLUMNS = [
-    *("experiment", "setup", "fold", "seed", "part", "id", "raw", "prediction"),
-]
-
+PREDICTION_COLUMNS = ["experiment", "setup", "fold", "seed", "part", "id", "raw", "prediction"]
 
 # What the paper says of training (section 3.4; the batch from the authors' configuration).
 PAPER: dict[str, dict[str, Any]] = {
@@ -61,9 +58,6 @@ PAPER: dict[str, dict[str, Any]] = {
     "architecture": {"embedding": 300, "hidden": 300, "layers": 2, "dropout": 0.5}
     | {"precision": "float32"},
 }
-
-
-# ---- texts ---------------------------------------------------------------------------------------
 
 
 def read_rated(rated: str | Path, references: Sequence[str | Path]) -> tuple[Task, Texts]:
@@ -304,7 +298,7 @@ def training_notes(about: Mapping[str, Any]) -> list[str]:
 def predictions_note(about: Mapping[str, Any]) -> str:
     """One line of a footer: whose predictions, where from, on what machine and how long."""
     facts = about["facts"]
-    said = [about["provenance"], facts.get("machine", "")]
     # of the last part, where a run was interrupted
-    said += [f"at least {facts['seconds']:,.0f} s"] if facts.get("seconds") else []
-    return f"predictions of {about['of']['name']}: " + ", ".join(filter(None, said))
+    took = f"at least {facts['seconds']:,.0f} s"
+    said = [about["provenance"], facts["machine"], took]
+    return f"predictions of {about['of']['name']}: {', '.join(said)}"

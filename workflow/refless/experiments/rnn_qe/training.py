@@ -106,12 +106,11 @@ def write_table(
 
     Parameters
     ----------
-    folder : where it goes
     outputs : their signed file; without it, no predictions are known to be of these texts
     predictions : signed files
     names : what has a row in any case
     settings : see `refless.experiments.rnn_qe.stored.write_outputs`
-    missing : why there are no others, see `refless.report.tables.publish`
+    missing : see `refless.report.tables.publish`
 
     Raises
     ------

@@ -370,7 +370,7 @@ class Run:
 
     together : models in a stack; without it 5 on a CPU, where more only crowd the caches, else all
     workers : stacks that are trained at the same time, each on one core; on a CPU only
-    checkpoints : directory where an interrupted run finds what it had, or None
+    checkpoints : folder where an interrupted run finds what it had, or None
     every : seconds between two checkpoints of a stack; written after a pass
     """
 
@@ -446,9 +446,8 @@ def train(
             return Stack(chunk, folds, schedule, architecture, run.device)
 
         stop = threading.Event()
-        progress = _Progress(tick, stop)
         stacks = [_Kept(build, chunk, run) for chunk in chunks]
-        progress.expect(stacks, build, workers)
+        progress = _Progress(stacks, tick, stop)
         with ThreadPoolExecutor(workers) as pool:
             jobs = [pool.submit(stack.finish, progress) for stack in stacks]
             try:
@@ -458,7 +457,7 @@ def train(
                 for job in jobs:
                     job.cancel()
                 raise
-        progress.close()
+        progress.bar.close()
     return _gathered(done, time.perf_counter() - begin)
 
 
@@ -478,33 +477,22 @@ class _Stopped(Exception):
 
 
 class _Progress:
-    """A bar where there is a terminal, a line in the log now and then, an estimate before both."""
+    """A bar where there is a terminal, and a line in the log now and then: how far it is, how good,
+    and how long the rest will take."""
 
-    def __init__(self, tick: Callable[[int], None], stop: threading.Event) -> None:
-        self.tick, self.stop = tick, stop
-        self.lock = threading.Lock()
-        self.bar: Any = None
-        self.told = time.perf_counter()
-
-    def expect(self, stacks: list[_Kept], build: Callable[..., Stack], workers: int) -> None:
-        """Estimate the time from a few batches of a stack that is then thrown away."""
+    def __init__(
+        self, stacks: Sequence[_Kept], tick: Callable[[int], None], stop: threading.Event
+    ) -> None:
         from tqdm import tqdm
 
-        todo = [stack for stack in stacks if stack.left]
-        total = sum(stack.left for stack in todo)
+        self.tick, self.stop = tick, stop
+        self.lock = threading.Lock()
+        self.begin = self.told = time.perf_counter()
+        self.done, self.total = 0, sum(stack.left for stack in stacks)
         # disable=None: no bar where standard error is not a terminal
-        self.bar = tqdm(total=total, unit="", unit_scale=True, disable=None, smoothing=0.05)
-        if not total:
-            return
-        seconds = seconds_per_instance(build(todo[0].members)) * total / workers
-        log.info(
-            "%d models, %d to train, %s instance passes: about %s, %d at a time",
-            sum(len(stack.members) for stack in stacks),
-            sum(len(stack.members) for stack in todo),
-            f"{total:,}",
-            _duration(seconds),
-            workers,
-        )
+        self.bar = tqdm(total=self.total, unit="", unit_scale=True, disable=None, smoothing=0.05)
+        models = sum(len(stack.members) for stack in stacks)
+        log.info("%d models, %s instance passes to go", models, f"{self.total:,}")
 
     def batch(self, instances: int) -> None:
         """After each batch."""
@@ -512,43 +500,23 @@ class _Progress:
             raise _Stopped
         with self.lock:
             self.tick(instances)
+            self.done += instances
             self.bar.update(instances)
 
     def after_pass(self, stack: Stack) -> None:
         """Correlations on the validation parts, means over the stack."""
         last = stack.history[-1]
         with self.lock:
-            means = [float(np.mean(last[name])) for name in ("pearson", "spearman")]
-            self.bar.set_postfix_str(f"dev Pearson {means[0]:.3f} Spearman {means[1]:.3f}")
-            if stack.finished or time.perf_counter() - self.told > 60:
-                self.told = time.perf_counter()
-                log.info(
-                    "folds and seeds %s: %s pass %d, loss %.3f, dev Pearson %.3f Spearman %.3f",
-                    " ".join(f"{m.fold}/{m.seed}" for m in stack.members),
-                    *(last["phase"], last["pass"], float(np.mean(last["loss"])), *means),
-                )
-
-    def close(self) -> None:
-        self.bar.close()
-
-
-def seconds_per_instance(stack: Stack) -> float:
-    """Measured on three batches, after one to warm up; the stack is of no use afterwards."""
-    generators = [generator(m.seed, stack.phase, 0) for m in stack.members]
-    dealt = stack.deals(generators)
-    stack.step(dealt[0], generators)
-    some = [dealt[k % len(dealt)] for k in (1, 2, 3)]
-    begin = time.perf_counter()
-    for rows in some:
-        stack.step(rows, generators)
-    if stack.device.type == "cuda":
-        torch.cuda.synchronize()
-    return (time.perf_counter() - begin) / sum(len(own) for rows in some for own in rows)
-
-
-def _duration(seconds: float) -> str:
-    minutes = round(seconds / 60)
-    return f"{seconds:.0f} s" if seconds < 90 else f"{minutes // 60} h {minutes % 60} min"
+            pearson, spearman = (float(np.mean(last[name])) for name in ("pearson", "spearman"))
+            said = f"dev Pearson {pearson:.3f} Spearman {spearman:.3f}"
+            self.bar.set_postfix_str(said)
+            now = time.perf_counter()
+            if stack.finished or now - self.told > 60:
+                self.told = now
+                who = " ".join(f"{member.fold}/{member.seed}" for member in stack.members)
+                passed = f"{last['phase']} pass {last['pass']}"
+                rest = (now - self.begin) / self.done * (self.total - self.done) / 60
+                log.info("folds and seeds %s: %s, %s; %.0f min left", who, passed, said, rest)
 
 
 class _Kept:
