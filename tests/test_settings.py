@@ -14,7 +14,7 @@ import yaml
 
 from refless.errors import SettingError
 from refless.settings import read_settings
-from refless.settings._document import document
+from refless.settings.__main__ import document
 from refless.settings.data import COLOURS
 
 ROOT = Path(__file__).parents[1]
