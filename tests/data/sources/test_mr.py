@@ -15,75 +15,45 @@ from refless.errors import FormatError
 @pytest.mark.parametrize(
     ("text", "act", "slots"),
     [
+        ("inform(name='the inn',price_range=cheap)", "inform", "name=the inn|pricerange=cheap"),
+        ("inform(name='the inn';near=\"b c\")", "inform", "name=the inn|near=b c"),
         (
-            "inform(name='the inn',price_range=cheap,near='b c')",
+            'inform(name="X1",food=Thai,food="Thai soup") ',
             "inform",
-            [("name", "the inn"), ("pricerange", "cheap"), ("near", "b c")],
+            "name=X|food=Thai|food=Thai soup",
         ),
-        (
-            "inform(name='the inn';pricerange='cheap';near=\"b c\")",
-            "inform",
-            [("name", "the inn"), ("pricerange", "cheap"), ("near", "b c")],
-        ),
-        (
-            'inform(name="X1",food=Thai,food="Thai soup",near="X12") ',
-            "inform",
-            [("name", "X"), ("food", "Thai"), ("food", "Thai soup"), ("near", "X")],
-        ),
-        ("?request(near)", "request", [("near", "")]),
-        ("request(near)", "request", [("near", "")]),
-        ("?reqmore()", "reqmore", []),
-        ("goodbye()", "goodbye", []),
-        ("inform_count(count='3')", "inform", [("count", "3")]),
-        ("inform_no_match(area=dont_care)", "inform_no_match", [("area", "dont_care")]),
-        (
-            "?select(dogsallowed='yes';dogsallowed='no')",
-            "select",
-            [("dogsallowed", "yes"), ("dogsallowed", "no")],
-        ),
-        (
-            "select(dogs_allowed='yes or no')",
-            "select",
-            [("dogsallowed", "yes"), ("dogsallowed", "no")],
-        ),
-        ("select(area='a or b')", "select", [("area", "a or b")]),
+        ("?request(near)", "request", "near="),
+        ("request(near)", "request", "near="),
+        ("?reqmore()", "reqmore", ""),
+        ("inform( )", "inform", ""),
+        ("inform_count(count='3')", "inform", "count=3"),
+        ("inform_no_match(area=dont_care)", "inform_no_match", "area=dont_care"),
+        ("?select(dogs='yes';dogs='no')", "select", "dogs=yes|dogs=no"),
+        ("select(dogs='yes or no')", "select", "dogs=yes|dogs=no"),
+        ("select(area='a or b')", "select", "area=a or b"),
         (
             "?select(goodformeal=tea;goodformeal=supper')",
             "select",
-            [("goodformeal", "tea"), ("goodformeal", "supper")],
+            "goodformeal=tea|goodformeal=supper",
         ),
+        ("inform(name='joe's (bar)', area = x )", "inform", "name=joe's (bar)|area=x"),
         (
-            "inform(name='joe's (bar)', area = x )",
+            " Inform ( Name = ' X9 ' , Kids_Ok='Yes or no' ) ",
             "inform",
-            [("name", "joe's (bar)"), ("area", "x")],
+            "name=X|kidsok=yes|kidsok=no",
         ),
-        (
-            " Inform ( Name = ' X9 ' , Kids_Allowed='Yes or no' ) ",
-            "inform",
-            [("name", "X"), ("kidsallowed", "yes"), ("kidsallowed", "no")],
-        ),
-        ("inform( )", "inform", []),
-        ("inform(name='a, b; c')", "inform", [("name", "a, b; c")]),
-        ("inform(name='',area=)", "inform", [("name", ""), ("area", "")]),
-        ("inform(address='5 elm st')", "inform", [("address", "5 elm st")]),
+        ("inform(name='a, b; c')", "inform", "name=a, b; c"),
+        ("inform(name='',area=)", "inform", "name=|area="),
     ],
 )
 def test_parse(text, act, slots):
-    assert mr.parse(text) == (act, slots)
+    wanted = [tuple(slot.split("=")) for slot in slots.split("|") if slot]
+    assert mr.parse(text) == (act, wanted)
 
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "",
-        "inform",
-        "inform(",
-        "(a=b)",
-        "inform)a=b(",
-        "inform(a=b,,c=d)",
-        "inform(=b)",
-        "inform(a b)",
-    ],
+    ["", "inform", "inform(", "(a=b)", "inform)a=b(", "inform(a=b,,c=d)", "inform(=b)", "i(a b)"],
 )
 def test_what_is_no_mr(text):
     with pytest.raises(FormatError, match=r"no meaning representation|cannot read the slot"):
@@ -143,11 +113,7 @@ def test_long_input_takes_no_long_time():
     [
         ("X does Welsh suppers by X", "inform", "x does welsh suppers by x."),
         ("X is cheap . It is small.", "inform", "x is cheap. it is small."),
-        (
-            "there are 3 hotel -s , all  moderate -ly priced",
-            "inform",
-            "there are 3 hotels, all moderately priced.",
-        ),
+        ("3 hotel -s , all  moderate -ly priced", "inform", "3 hotels, all moderately priced."),
         ("child -s and childe -s are allowed", "inform", "children and childes are allowed."),
         ("the inn 's phone is 4 .", "inform", "the inn 's phone is 4."),
         ("what area ?", "request", "what area?"),

@@ -54,17 +54,13 @@ def test_a_row(write):
     assert first[list(nem.METRICS)].tolist() == [n / 8 for n in range(len(nem.METRICS))]
 
 
-def test_metrics_may_be_tiny_or_empty(write):
-    texts = nem.load(write(table({"Bleu_4": "6.15E-013", "CIDEr": " ", "NIST": "NA"}))).texts
+def test_ends_of_the_scale_and_tiny_or_empty_metrics(write):
+    tiny = {"quality": "1", "Bleu_4": "6.15E-013", "CIDEr": " ", "NIST": "NA"}
+    texts = nem.load(write(table(tiny, {"quality": "6"}, {"quality": "5.5"}))).texts
+    assert texts["quality"].tolist() == [0, 1, 0.9]
     assert texts["Bleu_4"][0] == 6.15e-13
     assert math.isnan(texts["CIDEr"][0])
     assert math.isnan(texts["NIST"][0])
-    assert texts["TER"][0] == 0
-
-
-def test_the_ends_of_the_scale(write):
-    texts = nem.load(write(table({"quality": "1"}, {"quality": "6"}, {"quality": "5.5"}))).texts
-    assert texts["quality"].tolist() == [0, 1, 0.9]
 
 
 @pytest.mark.parametrize(
@@ -73,16 +69,12 @@ def test_the_ends_of_the_scale(write):
         ({"dataset": "E2E"}, "unknown data set 'E2E'"),
         ({"system": "wen"}, "unknown system 'wen'"),
         ({"sys_ref": ""}, "the text is empty"),
-        ({"sys_ref": "a\0"}, "the text contains a NUL character"),
         ({"quality": "0.5"}, "quality '0.5' is not 1, 1.5, ... 6"),
-        ({"quality": "6.5"}, "quality '6.5' is not 1, 1.5, ... 6"),
         ({"quality": "4.3"}, "quality '4.3' is not 1, 1.5, ... 6"),
-        ({"quality": ""}, "quality '' is not 1, 1.5, ... 6"),
         ({"quality": "nan"}, "quality 'nan' is not 1, 1.5, ... 6"),
         ({"naturalness": "inf"}, "naturalness 'inf' is not 1, 1.5, ... 6"),
         ({"METEOR": "x"}, "METEOR 'x' is no number"),
         ({"mr": "hello"}, "this is no meaning representation: 'hello'"),
-        ({"mr": "inform(a b)"}, "cannot read the slot at 'a b' in 'inform(a b)'"),
     ],
 )
 def test_malformed_rows_keep_their_numbers(write, change, message):
@@ -107,14 +99,9 @@ def test_rows_of_another_width(write):
 
 def test_files_of_another_kind(write):
     whole = table({}, {})
-    without = [name for name in GOOD if name != "Bleu_4"]
-    rows = {name: GOOD[name] for name in without}
-    out = io.StringIO()
-    csv.DictWriter(out, without).writeheader()
-    csv.DictWriter(out, without).writerow(rows)
     for content, message in {
         "a,b\n1,2\n": "this is not NEM's file of medians: no column 'dataset'",
-        out.getvalue(): "no column 'Bleu_4'",
+        whole.replace('"Bleu_4"', '"Bleu"'): "no column 'Bleu_4'",
         whole.split("\n")[0]: "a header and no rows",
         whole[:-20]: "cut short",
         "": "empty",

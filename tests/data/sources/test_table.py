@@ -85,6 +85,8 @@ def test_two_columns_are_enough_and_the_scale_is_told(write, caplog):
 
 
 def test_a_scale_that_is_none(write):
+    unrated = table.load(write("text,quality\na,\nb, \n", "x.csv"), "mine").check().texts
+    assert unrated["n_ratings"].tolist() == [0, 0]
     path = write("text,quality\na,3\nb,3\n", "x.csv")
     with pytest.raises(FormatError, match="every quality is 3") as caught:
         table.load(path, "mine")
@@ -93,11 +95,6 @@ def test_a_scale_that_is_none(write):
     for scale in ([5, 1], [1], [1, math.inf], "15", [True, 5], [math.nan, 1], ["1", "5"]):
         with pytest.raises(FormatError, match="the scale is"):
             table.load(path, "mine", scale=scale)
-
-
-def test_texts_that_nobody_rated_need_no_scale(write):
-    texts = table.load(write("text,quality\na,\nb, \n", "x.csv"), "mine").check().texts
-    assert texts["n_ratings"].tolist() == [0, 0]
 
 
 RATED = """text,quality,system,context,rater,score_x
@@ -151,11 +148,8 @@ def test_references_and_meaning_representations(write, tmp_path):
     assert texts["mr_key"][2] == "name[X], food[thai]"
     assert texts["references"].tolist() == ['["a", "b"]', "[]", "[]"]
     write_table(texts, tmp_path / "texts.csv")
-    assert read_table(tmp_path / "texts.csv", TEXT_COLUMNS)["references"].tolist() == [
-        '["a", "b"]',
-        "[]",
-        "[]",
-    ]
+    back = read_table(tmp_path / "texts.csv", TEXT_COLUMNS)
+    assert back["references"].tolist() == texts["references"].tolist()
     several = "text\tquality\treference1\treference_2\nt\t1\ta\tb\nu\t2\t\tc\n"
     texts = table.load(write(several, "x.tsv"), "mine").texts
     assert texts["references"].tolist() == ['["a", "b"]', '["c"]']
@@ -194,7 +188,7 @@ def test_rows_that_make_no_sense_are_named(write):
 
 def test_files_of_another_kind(write, tmp_path):
     for name, content, message in (
-        ("x.tsv", "text,quality\na,1\n", "column 'text' is missing"),
+        ("x.tsv", "text,quality\na,1\n", "no column 'text'"),
         ("x.tsv", "text\tquality\na\n", "1 fields where the header has 2"),
         ("x.csv", "text,qualty\na,1\n", "no column 'quality' among 'text', 'qualty'"),
         ("x.csv", 'text,quality\n"a,1\n', "never closed"),
@@ -209,11 +203,3 @@ def test_files_of_another_kind(write, tmp_path):
         assert "mend the file" in caught.value.remedy
     with pytest.raises(FormatError, match="cannot be read"):
         table.load(tmp_path / "none.csv", "mine")
-
-
-def test_a_row_of_another_width_is_a_problem_of_its_own(write):
-    loaded = table.load(write("text,quality\na,1\nb,2,3\nc,3\n", "x.csv"), "mine")
-    assert [str(problem.line) + problem.message for problem in loaded.problems] == [
-        "33 fields where the header has 2"
-    ]
-    assert loaded.texts["text"].tolist() == ["a", "c"]

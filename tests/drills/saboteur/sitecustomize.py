@@ -60,10 +60,10 @@ def _sabotage():
 
 
 def _lose_patience():
-    from refless.data.fetch import fetch
+    from refless.data.fetch import download
 
     patience = float(os.environ["DRILL_PATIENCE"])
-    fetch.__kwdefaults__ |= {"attempts": 2, "timeout": (patience, patience), "pause": 0.0}
+    download.__kwdefaults__ |= {"attempts": 2, "timeout": (patience, patience), "pause": 0.0}
 
 
 _script = os.environ.get("DRILL_SCRIPT")

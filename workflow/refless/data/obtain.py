@@ -7,7 +7,7 @@ look. Out: `refless.availability.Facts`, and the files that come with refless.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -85,19 +85,30 @@ def places_of(settings: Any, resources: Path) -> Places:
 def gather_facts(settings: Any, numbers: str, sources: dict[str, Source], places: Places) -> Facts:
     """What can be had; addresses are asked where only an answer tells, each once."""
     answers = cache(asked)
+
+    def raw_file(path: str) -> Reason | None:
+        if path in sources:
+            return why_not(sources[path], places, numbers, answers)
+        if Path(path).is_file():
+            return None
+        remedy = "put it there, or mend its path under `data` in the configuration"
+        return Reason("raw_file_missing", f"the file {path} is missing", remedy)
+
+    def kernel(name: str) -> Reason | None:
+        if name.startswith("meteor."):
+            return why_no_wordnet(sources[WORDNET], places, numbers, answers)
+        if not encoders.has_encoder(name):
+            return None
+        folder = settings.options(name).get("model")
+        if folder is not None:
+            return encoders.lacking(name) or encoders.fault(name, Path(folder))
+        return encoders.why_not(name, places, answers if numbers == COMPUTED else None)
+
     tasks = {
-        task: [
-            reason
-            for path in entry.files.values()
-            if (reason := _raw(path, numbers, sources, places, answers))
-        ]
+        task: [reason for path in entry.files.values() if (reason := raw_file(path))]
         for task, entry in settings.data.items()
     }
-    kernels = {
-        kernel: [reason]
-        for kernel in every_kernel(settings)
-        if (reason := _kernel(kernel, settings, numbers, sources, places, answers))
-    }
+    kernels = {name: [reason] for name in every_kernel(settings) if (reason := kernel(name))}
     for name in set(settings.trainings()) - set(settings.trained_now()):
         remedy = f"{training_command(name)} trains it, then run again"
         kernels[f"{TRAINED}{name}"] = [Reason("not_trained", "not run", remedy)]
@@ -116,42 +127,6 @@ def gather_facts(settings: Any, numbers: str, sources: dict[str, Source], places
 def every_kernel(settings: Any) -> list[str]:
     """The kernels of all models, and those that the ablation tries."""
     return list(dict.fromkeys([*settings.kernels(), *settings.bleu_neighbors.ablation.kernels]))
-
-
-def _raw(
-    path: str,
-    numbers: str,
-    sources: dict[str, Source],
-    places: Places,
-    answers: Callable[[str], bool],
-) -> Reason | None:
-    if path in sources:
-        return why_not(sources[path], places, numbers, answers)
-    if Path(path).is_file():
-        return None
-    return Reason(
-        "raw_file_missing",
-        f"the file {path} is missing",
-        "put it there, or mend its path under `data` in the configuration",
-    )
-
-
-def _kernel(
-    kernel: str,
-    settings: Any,
-    numbers: str,
-    sources: dict[str, Source],
-    places: Places,
-    answers: Callable[[str], bool],
-) -> Reason | None:
-    if kernel.startswith("meteor."):
-        return why_no_wordnet(sources[WORDNET], places, numbers, answers)
-    if not encoders.has_encoder(kernel):
-        return None
-    folder = settings.options(kernel).get("model")
-    if folder is not None:
-        return encoders.lacking(kernel) or encoders.fault(kernel, Path(folder))
-    return encoders.why_not(kernel, places, answers if numbers == COMPUTED else None)
 
 
 def resources_of(kernel: str, settings: Any, places: Places) -> tuple[list[str], dict[str, str]]:

@@ -15,8 +15,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 from refless.errors import KernelError, SettingError
 from refless.kernels.bertscore import layer_and_offset
 from refless.models.rnn_qe.names import EXPERIMENTS, READINGS, names
-from refless.settings._base import Name, Section, Seed, require_known
-from refless.settings._faults import sentence
+from refless.settings._base import Name, Section, Seed, require_known, sentence
 from refless.settings.bleu_neighbors import BleuNeighbors
 from refless.settings.data import DataSet, with_looks
 from refless.settings.delta_bleu import DeltaBleu

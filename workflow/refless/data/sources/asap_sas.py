@@ -14,10 +14,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
-from refless.data.ratings import RatedTexts, rating_table
+from refless.data.ratings import RatedTexts, rating_table, text_table
 from refless.data.sources._reading import (
     broken,
     named_records,
@@ -174,35 +173,28 @@ def _tables(
     train: list[_Essay], test: list[_Essay], raters: str
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     used = 2 if raters == "both" else 1
-    essays = train + test
-    ids = [f"asap_sas:{essay.number:05d}" for essay in essays]
-    quality = [
-        # In this order of operations: rounding noise orders ties in table 3.
-        *(sum(essay.scores[:used]) / used / TOP for essay in train),
-        *(essay.scores[0] / TOP for essay in test),
-    ]
-    missing = [float("nan")] * len(test)
-    texts = pd.DataFrame(
-        {
-            "id": ids,
-            "task": "asap_sas",
-            "context": [f"set {essay.set}" for essay in essays],
-            "text": [essay.text for essay in essays],
-            "quality": np.array(quality, dtype=float),
-            "n_ratings": [used] * len(train) + [1] * len(test),
-            "system": "human",
-            "set": [essay.set for essay in essays],
-            "part": ["train"] * len(train) + ["test"] * len(test),
-            "score1": np.array([e.scores[0] for e in train] + missing, dtype=float),
-            "score2": np.array([e.scores[1] for e in train] + missing, dtype=float),
-        }
-    )
-    rows = [
-        (name, rater, score)
-        for name, essay in zip(ids, train, strict=False)
-        for rater, score in list(zip(("score1", "score2"), essay.scores, strict=True))[:used]
-    ]
-    rows += [
-        (name, "gold", essay.scores[0]) for name, essay in zip(ids[len(train) :], test, strict=True)
-    ]
-    return texts, rating_table(rows, (0, TOP))
+    texts: list[dict[str, object]] = []
+    ratings: list[tuple[str, str, float]] = []
+    for part, essays, names in (
+        ("train", train, ["score1", "score2"]),
+        ("test", test, ["gold"]),
+    ):
+        for essay in essays:
+            counted = essay.scores[:used]
+            row = {
+                "id": f"asap_sas:{essay.number:05d}",
+                "task": "asap_sas",
+                "context": f"set {essay.set}",
+                "text": essay.text,
+                # In this order of operations: rounding noise orders ties in table 3.
+                "quality": sum(counted) / len(counted) / TOP,
+                "n_ratings": len(counted),
+                "system": "human",
+                "set": essay.set,
+                "part": part,
+            }
+            scores = dict(zip(names, essay.scores, strict=True))
+            texts.append({**row, **scores})
+            ratings += [(str(row["id"]), name, scores[name]) for name in names[:used]]
+    columns = ["set", "part", "score1", "score2"]
+    return text_table(texts, columns, columns[2:]), rating_table(ratings, (0, TOP))
