@@ -192,33 +192,6 @@ def test_what_is_missing_is_said(path, said):
     assert said in str(caught.value)
 
 
-<<<<<<< HEAD
-def test_what_is_trained_is_named_and_run_only_if_asked():
-    shipped, run = read_settings(CONFIG), read_settings(changed("rnn_qe.train", "run"))
-    assert shipped.trained_now() == []
-    assert len(run.trainings()) == len(shipped.trainings()) == 6 + 18 + 18 + 5 + 12
-    # the paper's schedule takes days: never without its name
-    left = set(run.trainings()) - set(run.trained_now())
-    assert left == {f"{name}_setup{n}" for name in ("apart", "paper") for n in range(1, 7)}
-
-
-@pytest.mark.parametrize(
-    ("task", "value"),
-    [("nem", {"role": "rated"}), ("bagel", {"role": "references", "domain": "a"})],
-)
-def test_the_rated_data_set_alone_says_what_is_tested_on(task, value):
-    with pytest.raises(SettingError, match="the role rated has a domain and a system"):
-        read_settings(changed(f"data.{task}.experiments.rnn_qe", value))
-
-
-def test_a_long_value_is_cut():
-    with pytest.raises(SettingError) as caught:
-        read_settings(changed("mirror", ["x" * 1000]))
-    assert len(str(caught.value)) < 200
-
-
-=======
->>>>>>> h-s3
 def test_the_documentation_is_made_from_the_models():
     committed = (ROOT / "docs/settings.md").read_text(encoding="utf-8")
     assert committed == document(), "make it again: python -m refless.settings > docs/settings.md"
