@@ -37,7 +37,7 @@ import numpy as np
 import pandas as pd
 
 from refless.data.task import Task, read_task
-from refless.errors import SettingError, StaleError
+from refless.errors import StaleError
 from refless.experiments.bleu_neighbors.columns import tidy, with_intervals
 from refless.experiments.bleu_neighbors.stored import rated_sums
 from refless.kernels import signature
@@ -122,10 +122,11 @@ class Prediction:
     estimate: Array
     neighbors: float
     training: float
+    provenance: str = "computed"
 
     def facts(self) -> dict[str, Any]:
-        """All but the estimates."""
-        return {name: value for name, value in vars(self).items() if name != "estimate"}
+        """What is a number or a name."""
+        return {name: getattr(self, name) for name in ("kernel", "tau", "neighbors", "training")}
 
 
 # ---- predictions ---------------------------------------------------------------------------------
@@ -200,36 +201,32 @@ def training_variants(
     sizes["own_system"] = n - 1 - sizes["other_systems"]
     sizes["other_contexts"] = n - np.bincount(context)[context]
     counts["weighted"] = counts[PLAIN]
-    found = {name: _prediction(settings, means[name], counts[name], sizes[name]) for name in means}
     half_sizes = halves.sum(axis=1)[:, None] - halves
+    found = {name: _enough(settings, means[name], counts[name], sizes[name]) for name in means}
     found["halves"] = _mean_of_halves(settings, half_means, half_counts, half_sizes)
-    found["one_half"] = _prediction(settings, half_means[0], half_counts[0], half_sizes[0])
+    found["one_half"] = _enough(settings, half_means[0], half_counts[0], half_sizes[0])
     return found
 
 
 def system_bits(systems: Sequence[str]) -> Array:
-    """Systems as bits of an integer, int64, shape (texts,): texts of one system share a bit."""
+    """Systems as bits of an integer, int64, shape (texts,): texts of one system share a bit.
+
+    There may be as many as MOST_SYSTEMS: see `lacking`.
+    """
     split = [name.split("+") for name in systems]
     known = {name: i for i, name in enumerate(sorted({name for row in split for name in row}))}
-    if len(known) > MOST_SYSTEMS:
-        raise SettingError(
-            f"{len(known)} systems are more than the {MOST_SYSTEMS} that can be told apart"
-        )
     return np.array([sum(1 << known[name] for name in set(row)) for row in split], np.int64)
 
 
 def _mean_of_halves(settings: Settings, means: Array, counts: Array, sizes: Array) -> Prediction:
     """Mean over the halves that give a prediction, where at least half of them do."""
-    each = np.array(
-        [_enough(*one, settings) for one in zip(means, counts, sizes, strict=True)], np.float64
-    )
+    by_half = zip(means, counts, sizes, strict=True)
+    each = np.array([_enough(settings, *one).estimate for one in by_half])
     there = (~np.isnan(each)).sum(axis=0)
     with np.errstate(invalid="ignore"):
         mean = np.nansum(each, axis=0) / there
     mean[2 * there < len(each)] = np.nan
-    return Prediction(
-        settings.kernel, settings.tau, mean, float(np.median(counts)), float(np.median(sizes))
-    )
+    return _prediction(settings, mean, counts, sizes)
 
 
 def other_kernel(
@@ -254,8 +251,7 @@ def other_kernel(
     t = matched_tau(counts, plain[:, 0])
     with np.errstate(invalid="ignore"):
         means = sums[:, t] / counts[:, t]
-    found = _prediction(settings, means, counts[:, t], size)
-    return replace(found, kernel=name, tau=float(grid[t]))
+    return replace(_enough(settings, means, counts[:, t], size), kernel=name, tau=float(grid[t]))
 
 
 def tau_grid(step: float) -> Array:
@@ -271,23 +267,18 @@ def matched_tau(counts: Array, wanted: Array) -> int:
     return int(np.argmin(np.abs(np.median(counts, axis=0) - np.median(wanted))))
 
 
-def _enough(means: Array, counts: Array, sizes: Array, settings: Settings) -> Array:
-    """`enough_evidence` where each candidate has a training set of its own size."""
+def _enough(settings: Settings, means: Array, counts: Array, sizes: Array) -> Prediction:
+    """Means with `enough_evidence`; each candidate has a training set of its own size."""
     out = np.full(len(means), np.nan)
     for size in np.unique(sizes):
         at = sizes == size
         out[at] = enough_evidence(means[at], counts[at], int(size), settings.a, settings.b)
-    return out
+    return _prediction(settings, out, counts, sizes)
 
 
-def _prediction(settings: Settings, means: Array, counts: Array, sizes: Array) -> Prediction:
-    return Prediction(
-        settings.kernel,
-        settings.tau,
-        _enough(means, counts, sizes, settings),
-        float(np.median(counts)),
-        float(np.median(sizes)),
-    )
+def _prediction(settings: Settings, estimate: Array, counts: Array, sizes: Array) -> Prediction:
+    medians = float(np.median(counts)), float(np.median(sizes))
+    return Prediction(settings.kernel, settings.tau, estimate, *medians)
 
 
 # ---- files ---------------------------------------------------------------------------------------
@@ -313,9 +304,7 @@ def write_ablation(
     KernelError : unknown kernel or option, or a missing resource.
     """
     part, data = Path(path).stem, rated(task.texts)
-    found: dict[str, Prediction] = {}
-    if part == PLAIN:
-        found |= training_variants(data, settings, threads)
+    found = training_variants(data, settings, threads) if part == PLAIN else {}
     for name, options in kernels.items():
         found[name] = other_kernel(name, data, settings, threads, **options)
     signatures = {settings.kernel: signature(settings.kernel, task.text_sum)}
@@ -377,7 +366,7 @@ def read_ablations(
 def _read_task_numbers(
     task: Task, parts: Mapping[str, Path], kernels: Sequence[str], settings: Settings
 ) -> tuple[TaskNumbers, list[str]]:
-    predictions, provenance, notes = {}, {}, {}
+    predictions, notes = {}, {}
     absent: dict[str, list[str]] = {}
     plain: dict[str, Array] = {}
     for part in sorted(parts, key=lambda part: part != PLAIN):
@@ -399,13 +388,13 @@ def _read_task_numbers(
         facts = file.about["facts"]
         for one, estimate in zip(facts["variants"], file.content["estimates"], strict=True):
             name = one.pop("variant")
-            predictions[name] = Prediction(estimate=estimate, **one)
-            provenance[name] = file.about["provenance"]
+            origin = file.about["provenance"]
+            predictions[name] = Prediction(estimate=estimate, provenance=origin, **one)
         absent |= {name: [f"not available: {why}"] for name, why in facts["lacking"].items()}
         for signed_one in file.about["signatures"]:
             notes[signed_one["kernel"]] = signature_note(signed_one, file.about)
     absent |= {name: [] for name in kernels if name not in {*predictions, *absent}}
-    numbers = TaskNumbers(plain["quality"], plain["group"], predictions, provenance, absent)
+    numbers = TaskNumbers(plain["quality"], plain["group"], predictions, absent)
     return numbers, list(notes.values())
 
 
@@ -429,14 +418,12 @@ class TaskNumbers:
 
     quality, group : shape (candidates,); `system_groups`
     predictions : by variant, plain among them
-    provenance : by variant
     absent : variant -> notes; they get a row without numbers
     """
 
     quality: Array
     group: Array
     predictions: Mapping[str, Prediction]
-    provenance: Mapping[str, str]
     absent: Mapping[str, list[str]] = field(default_factory=dict)
 
 
@@ -459,14 +446,10 @@ def system_groups(data: Rated) -> Array:
 def ablation_rows(task: str, numbers: TaskNumbers, draws: int, seed: int) -> list[dict[str, Any]]:
     """One row a variant: measures with 95% intervals, and their change from plain by a paired
     bootstrap over candidates."""
-    truth = numbers.quality
+    truth, plain = numbers.quality, numbers.predictions[PLAIN]
+    estimates = [one.estimate for one in numbers.predictions.values()]
     compared = paired_bootstrap(
-        [one.estimate for one in numbers.predictions.values()],
-        numbers.predictions[PLAIN].estimate,
-        truth,
-        groups=numbers.group,
-        draws=draws,
-        seed=seed,
+        estimates, plain.estimate, truth, groups=numbers.group, draws=draws, seed=seed
     )
     rows = []
     for (name, one), result in zip(numbers.predictions.items(), compared, strict=True):
@@ -482,10 +465,10 @@ def ablation_rows(task: str, numbers: TaskNumbers, draws: int, seed: int) -> lis
             for measure in COMMON:
                 row |= getattr(result, measure).columns(f"{measure}_change")
             row["n_common"] = result.n_common
-        row |= {"provenance": numbers.provenance[name], "note": _notes(one, row["n_covered"])}
+        row |= {"provenance": one.provenance, "note": _notes(one, row["n_covered"])}
         rows.append(row)
     for name, notes in numbers.absent.items():
-        kernel = numbers.predictions[PLAIN].kernel if name in TRAINING_VARIANTS else name
+        kernel = plain.kernel if name in TRAINING_VARIANTS else name
         rows.append({"task": task, "variant": name, "kernel": kernel, "note": notes})
     return rows
 

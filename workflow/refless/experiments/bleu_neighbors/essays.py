@@ -52,14 +52,7 @@ COLUMNS = ["set", "part", "score1", "score2"]
 TOP = 3  # of the scale of the scores, for every set
 PUBLISHED = "published"
 ESTIMATE_COLUMNS = [
-    "choice",
-    "variant",
-    "train_topic",
-    "id",
-    "quality",
-    "estimate",
-    "neighbors",
-    "training",
+    *("choice", "variant", "train_topic", "id", "quality", "estimate", "neighbors", "training")
 ]
 
 _LINE_BREAK = r"\n|\^p|<br ?/?>"  # the essays have some that were typed or converted so
@@ -171,17 +164,15 @@ def training_quality(essays: pd.DataFrame, raters: str) -> Array:
 
     Dividing by 2 and then by 3 rounds otherwise than dividing by 6, and that noise orders ties.
     """
-    score1 = essays["score1"].to_numpy(np.float64)
-    if raters == "first":
-        return score1 / TOP
-    return (score1 + essays["score2"].to_numpy(np.float64)) / 2 / TOP
+    points, most = training_points(essays, raters)
+    return points / (most / TOP) / TOP
 
 
 def training_points(essays: pd.DataFrame, raters: str) -> tuple[Array, int]:
     """Scores of training essays as whole numbers, shape (n,), and what one of them is at most."""
     score1 = essays["score1"].to_numpy(np.float64)
     if raters == "first":
-        return score1.copy(), TOP
+        return score1, TOP
     return score1 + essays["score2"].to_numpy(np.float64), 2 * TOP
 
 
@@ -221,7 +212,6 @@ def estimates(
 
     tables = []
     matrices: dict[tuple[str, str], Array] = {}
-    cuts: dict[tuple[str, str], tuple[Array, Array]] = {}
     for choice, variant, recipe in recipes:
         if recipe.reading not in readings:
             raise SettingError(f"the essays were not read {recipe.reading}")
@@ -233,24 +223,18 @@ def estimates(
             matrices[recipe.reading, recipe.kernel] = kernel(
                 recipe.kernel, test["text"].tolist(), train["text"].tolist(), threads=threads
             )
-        if (recipe.reading, recipe.sentences) not in cuts:
-            cuts[recipe.reading, recipe.sentences] = (
-                in_cut(test, recipe.sentences, selection),
-                in_cut(train, recipe.sentences, selection),
-            )
-        tested, trained = cuts[recipe.reading, recipe.sentences]
+        tested = in_cut(test, recipe.sentences, selection)
+        trained = np.ones(len(train), bool)
+        if recipe.cut == "cut":
+            trained = in_cut(train, recipe.sentences, selection)
         matrix = matrices[recipe.reading, recipe.kernel][tested]
-        if recipe.cut == "whole":
-            trained = np.ones(len(train), bool)
-        quality = training_quality(train, recipe.raters)
-        points, most = training_points(train, recipe.raters)
+        points, most = training_quality(train, recipe.raters), 1
+        if recipe.means == "exact":
+            points, most = training_points(train, recipe.raters)
         for name, members in topics(_sets(train), selection.test_set, left_out).items():
             columns = np.flatnonzero(trained & train["set"].isin(members).to_numpy())
             own = matrix[:, columns]
-            if recipe.means == "exact":
-                estimate, neighbors = neighbor_means(own, points[columns], recipe.tau, most=most)
-            else:
-                estimate, neighbors = neighbor_means(own, quality[columns], recipe.tau)
+            estimate, neighbors = neighbor_means(own, points[columns], recipe.tau, most=most)
             tables.append(
                 pd.DataFrame(
                     {

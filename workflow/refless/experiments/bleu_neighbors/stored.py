@@ -10,6 +10,7 @@ Sums hang on tau and on the ratings, which a matrix does not; so both are signed
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -58,8 +59,11 @@ def streamed_sums(
     """
     from refless.kernels import neighbor_sums
 
+    same: dict[bytes, list[str]] = {}
+    for reading, truth in truths.items():
+        same.setdefault(truth.row.tobytes(), []).append(reading)
     arrays: dict[str, Array] = {}
-    for readings in _same_candidates(truths):
+    for readings in same.values():
         own = [texts[row] for row in truths[readings[0]].row]
         counts, sums = neighbor_sums(
             kernel,
@@ -78,14 +82,6 @@ def streamed_sums(
     return arrays
 
 
-def _same_candidates(truths: Mapping[str, Truth]) -> list[list[str]]:
-    """The readings, those of the same texts in the same order together."""
-    groups: dict[bytes, list[str]] = {}
-    for reading, truth in truths.items():
-        groups.setdefault(truth.row.tobytes(), []).append(reading)
-    return list(groups.values())
-
-
 def quality_sums(truths: Mapping[str, Truth]) -> dict[str, str]:
     """For each reading the sum of its candidates and their quality, which sums hang on.
 
@@ -102,7 +98,7 @@ def rated_sums(task: Task, role: str = "") -> dict[str, str]:
 
     ``role`` goes before the names, where numbers are about two tasks.
     """
-    quality = quality_sums({"published": read_truth(task.texts, task.ratings)})["published"]
+    (quality,) = quality_sums({"published": read_truth(task.texts, task.ratings)}).values()
     return {f"{role}texts": task.text_sum, f"{role}quality": quality}
 
 
@@ -116,14 +112,8 @@ def read_predictions(
     path : ``<kernel>.npz``
     taus : kernel -> tau; a matrix serves any, sums serve theirs
 
-    Returns
-    -------
-    The table, and the record of the file.
-
-    Raises
-    ------
-    FormatError, StaleError : as `refless.store.signed.read`, e.g. sums of another tau or of other
-        ratings.
+    Returns the table and the record of the file. Raises as `refless.store.signed.read`, e.g. for
+    sums of another tau or of other ratings.
     """
     name = Path(path).name.removesuffix(".npz")
     of = {"task": task.name, "kernel": name}
@@ -161,14 +151,7 @@ def streamed_neighbors(
     """Neighbors within a subset, for `data_size_curve`, computed for that subset alone."""
 
     def neighbors(chosen: Array) -> tuple[Array, Array]:
-        part = Truth(
-            truth.id[chosen],
-            truth.row[chosen],
-            truth.quality[chosen],
-            truth.points[chosen],
-            truth.most,
-            *(np.empty(0, np.int64),) * 3,
-        )
+        part = replace(truth, row=truth.row[chosen], points=truth.points[chosen])
         found = streamed_sums(kernel, texts, {"": part}, tau, threads=threads, **options)
         return means_of_sums(found[".sums"], found[".counts"], truth.most), found[".counts"]
 
