@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,18 +16,16 @@ from refless.models.rnn_qe.batches import Encoded
 from refless.models.rnn_qe.delex import delexicalise
 from tests.models.rnn_qe.test_network import small
 
-pytestmark = pytest.mark.skipif(
-    importlib.util.find_spec("torch") is None, reason="torch is not installed: make torch"
-)
+torch = pytest.importorskip("torch", reason="torch is not installed: make torch")
+
+from refless.models.rnn_qe.network import Architecture  # noqa: E402
+from refless.models.rnn_qe.saved import Model, load_model, save_model  # noqa: E402
+from refless.models.rnn_qe.training import Schedule, train  # noqa: E402
 
 
 @pytest.fixture(scope="module")
 def made() -> tuple[Any, Any, Encoded]:
     """A trained model, what it was trained with, and its data."""
-    from refless.models.rnn_qe.network import Architecture
-    from refless.models.rnn_qe.saved import Model
-    from refless.models.rnn_qe.training import Schedule, train
-
     architecture = Architecture(embedding=6, hidden=5)
     # the second fold has more words: the first one's model must not
     data = {0: Encoded(small(30)), 1: Encoded(small(200, 1))}
@@ -39,8 +36,6 @@ def made() -> tuple[Any, Any, Encoded]:
 def test_a_saved_model_predicts_what_training_predicted(
     made: tuple[Any, Any, Encoded], tmp_path: Path
 ) -> None:
-    from refless.models.rnn_qe.saved import load_model, save_model
-
     model, done, data = made
     save_model(model, tmp_path / "fold0.pt")
     loaded = load_model(tmp_path / "fold0.pt")
@@ -57,8 +52,6 @@ def test_a_saved_model_predicts_what_training_predicted(
 def test_refless_qe(
     made: tuple[Any, Any, Encoded], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from refless.models.rnn_qe.saved import save_model
-
     model = made[0]
     save_model(model, tmp_path / "m.pt")
     rows = [("inform(name='the hut',near=park)", "The Hut is near park."), ("reqmore()", "")]
@@ -84,10 +77,6 @@ def test_refless_qe(
 
 
 def test_files_that_are_no_models(made: tuple[Any, Any, Encoded], tmp_path: Path) -> None:
-    import torch
-
-    from refless.models.rnn_qe.saved import load_model, save_model
-
     path = tmp_path / "m.pt"
     for write in (lambda: None, lambda: path.write_bytes(b"x"), lambda: torch.save({"a": 1}, path)):
         write()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import re
@@ -21,11 +20,13 @@ from refless.errors import FormatError, SettingError
 from refless.experiments.rnn_qe.stored import DATA, PREDICTION_COLUMNS, PREDICTIONS
 from refless.models.rnn_qe.batches import Encoded
 from refless.store import signed
-from tests.models.rnn_qe.test_network import small
+from tests.models.rnn_qe.test_network import oracle, small
 
-pytestmark = pytest.mark.skipif(
-    importlib.util.find_spec("torch") is None, reason="torch is not installed: make torch"
-)
+torch = pytest.importorskip("torch", reason="torch is not installed: make torch")
+
+from refless.models.rnn_qe.network import Architecture  # noqa: E402
+from refless.models.rnn_qe.training import Member, Run, Schedule, Stack, train  # noqa: E402
+
 TINY = {"embedding": 6, "hidden": 5, "precision": "float64"}
 
 
@@ -34,15 +35,10 @@ def folds(*sizes: int) -> dict[int, Encoded]:
 
 
 def schedule(**changes: Any) -> Any:
-    from refless.models.rnn_qe.training import Schedule
-
     return Schedule(**{"pretrain": 2, "train": 3, "rate": 0.01, "batch": 7, **changes})
 
 
 def trained(data: dict[int, Encoded], seeds: list[int], run: Any = None, **changes: Any) -> Any:
-    from refless.models.rnn_qe.network import Architecture
-    from refless.models.rnn_qe.training import train
-
     architecture = Architecture(**TINY)  # type: ignore[arg-type]
     return train(data, seeds, schedule(), architecture, run, **changes)
 
@@ -74,11 +70,6 @@ def test_together_as_one_at_a_time() -> None:
 
 def test_as_torch_trains_it() -> None:
     """Without dropout and in one batch, against torch's GRU and Adam: losses pass by pass."""
-    import torch
-
-    from refless.models.rnn_qe.network import Architecture
-    from refless.models.rnn_qe.training import Member, Stack
-    from tests.models.rnn_qe.test_network import oracle
 
     data = folds(24)
     architecture = Architecture(**{**TINY, "dropout": 0})  # type: ignore[arg-type]
@@ -102,9 +93,6 @@ def test_as_torch_trains_it() -> None:
 
 
 def test_it_learns_in_half_precision_as_well() -> None:
-    from refless.models.rnn_qe.network import Architecture
-    from refless.models.rnn_qe.training import Schedule, train
-
     data = {0: Encoded(small(400, dev=60))}
     best = {}
     for precision in ("bfloat16", "float32"):
@@ -151,8 +139,6 @@ class Killed(BaseException):
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_killed_at_any_moment_it_ends_with_the_same_bits(tmp_path: Path, workers: int) -> None:
-    from refless.models.rnn_qe.training import Run
-
     data = folds(40, 31)
     whole = trained(data, [0, 1], Run(together=2))
     run = Run(together=2, workers=workers, checkpoints=tmp_path, every=0)
@@ -176,8 +162,6 @@ def test_killed_at_any_moment_it_ends_with_the_same_bits(tmp_path: Path, workers
 def test_killed_while_a_checkpoint_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from refless.models.rnn_qe.training import Run
-
     data = folds(31)
     whole = trained(data, [0])
     run = Run(checkpoints=tmp_path, every=0)
@@ -197,8 +181,6 @@ def test_killed_while_a_checkpoint_is_written(
 
 
 def test_other_data_start_anew_and_a_broken_checkpoint_is_named(tmp_path: Path) -> None:
-    from refless.models.rnn_qe.training import Run
-
     run = Run(checkpoints=tmp_path, every=0)
     trained(folds(31), [0], run)
     (path,) = tmp_path.glob("*.pt")
@@ -269,8 +251,6 @@ def test_a_killed_training_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_settings_that_make_no_sense() -> None:
-    from refless.models.rnn_qe.training import Run, Schedule
-
     with pytest.raises(SettingError, match="a fold and a seed"):
         trained(folds(31), [])
     with pytest.raises(SettingError):
