@@ -6,6 +6,7 @@ import argparse
 import os
 import platform
 import random
+import sys
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -15,7 +16,7 @@ from typing import Any, TypeVar
 import pandas as pd
 
 from refless.data.sources import load
-from refless.errors import SourceError
+from refless.errors import ReflessError, SourceError
 from refless.store.files import write_json
 from refless.store.machine import load_average, processor, versions
 
@@ -82,7 +83,7 @@ def timed(call: Callable[..., Result], *given: Any, **options: Any) -> tuple[flo
 def responses(data: Path) -> pd.DataFrame:
     """The texts of DSTC7, a row for every system's output."""
     archive = at_hand(data / "dstc7/dstc7-task2-human_eval.tgz")
-    return load("dstc7", path=archive, unit="output").texts
+    return load("dstc7", "dstc7", {"path": archive}, {"unit": "output"}).texts
 
 
 def at_hand(path: Path) -> Path:
@@ -110,7 +111,8 @@ def real_texts(data: Path) -> tuple[list[str], dict[str, Any]]:
     }
     found: list[str] = []
     rng = random.Random(0)
-    for text in load("asap_sas", **{k: at_hand(path) for k, path in essays.items()}).texts["text"]:
+    files = {name: at_hand(path) for name, path in essays.items()}
+    for text in load("asap_sas", "asap_sas", files).texts["text"]:
         words = text.split()
         while len(words) >= 5:
             size = rng.randint(6, 13)
@@ -136,3 +138,11 @@ def take(texts: Sequence[str], n: int) -> list[str]:
     every = list(found)
     rng.shuffle(every)
     return every
+
+
+def run(main: Callable[[argparse.Namespace], None], parser: argparse.ArgumentParser) -> None:
+    """Run a benchmark with the arguments of the shell; a known error is one message."""
+    try:
+        main(parser.parse_args())
+    except ReflessError as error:
+        sys.exit(f"error: {error}")

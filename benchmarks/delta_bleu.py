@@ -18,9 +18,8 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-from refless.scripting import run
 
-from benchmarks.common import add_data, machine, parser, responses, timed, write
+from benchmarks.common import add_data, machine, parser, responses, run, timed, write
 from refless.experiments.delta_bleu.dialogues import (
     LEAST,
     Cell,

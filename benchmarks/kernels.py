@@ -32,7 +32,6 @@ from typing import Any
 
 import numba
 import numpy as np
-from refless.scripting import run
 
 from benchmarks.common import (
     add_data,
@@ -40,6 +39,7 @@ from benchmarks.common import (
     machine,
     parser,
     real_texts,
+    run,
     take,
     timed,
     write,

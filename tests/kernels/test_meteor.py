@@ -132,7 +132,7 @@ def test_numbers_of_nltk35() -> None:
     np.testing.assert_allclose(got, expected, rtol=1e-12, atol=0)
 
 
-@pytest.mark.mirror
+@pytest.mark.slow
 def test_numbers_of_nltk35_with_wordnet() -> None:
     sentences = FIXTURE["sentences"]
     got = kernel("meteor.nltk35", sentences, sentences, wordnet=mirror("nltk/wordnet.zip"))
@@ -164,7 +164,7 @@ def test_nltk_on_10000_characters(name: str) -> None:
     np.testing.assert_allclose(kernel(name, x, x, synonyms=SYNONYMS), expected, rtol=1e-12, atol=0)
 
 
-@pytest.mark.mirror
+@pytest.mark.slow
 def test_todays_nltk_on_summaries_and_essays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

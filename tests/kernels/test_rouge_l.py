@@ -67,7 +67,7 @@ def test_rouge_score_where_bits_run_over(n: int) -> None:
     np.testing.assert_allclose(got, expected, rtol=1e-12, atol=0)
 
 
-@pytest.mark.mirror
+@pytest.mark.slow
 @each
 def test_rouge_score_on_summaries_and_essays(name: str) -> None:
     x, _ = summaries()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 import subprocess
 import sys
 from importlib.metadata import version
@@ -15,73 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refless.errors import KernelError
-from refless.kernels import (
-    _registry,
-    fingerprint,
-    kernel,
-    matches_code,
-    module_path,
-    names,
-    signature,
-    signatures,
-    text_sum,
-)
-
-SOURCE = '''"""A module."""
-
-from refless.kernels._helper import help_
-
-TABLE = """a
-
-b # no comment
-"""  # a comment
-LONG = (
-    "a"  # here
-
-    # and here
-    "b"
-)
-"""What LONG is."""
-
-
-def value(x):
-    """What it does,
-
-    and more.
-    """
-    # How.
-    return f"{x}#" + '#' + help_(x)  # so
-
-
-class Thing:
-    """é: bytes are not characters."""  # é
-
-    size = 1
-'''
-
-
-# Other families may come and go; these are the ones that the tests edit.
-OURS = [name for name in names() if name.split(".")[0] in ("bleu", "rouge_l", "meteor")]
-INSTALLED = {name: fingerprint(name) for name in OURS}
-
-
-@pytest.fixture
-def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The kernels' sources in another folder, which the signatures then look at."""
-    folder = tmp_path / "kernels"
-    shutil.copytree(_registry.FOLDER, folder, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(signatures, "FOLDER", folder)
-    monkeypatch.setattr(
-        signatures, "module_path", lambda name: folder / _registry.module_path(name).name
-    )
-    return folder
-
-
-def edit(path: Path, old: str, new: str) -> None:
-    source = path.read_text(encoding="utf-8")
-    assert old in source
-    path.write_text(source.replace(old, new), encoding="utf-8")
-
+from refless.kernels import _registry, kernel, module_path, names, signature, text_sum
+from refless.store.signatures import reasons_against
 
 # ---- text_sum ----------------------------------------------------------------------------------
 
@@ -100,53 +34,6 @@ def test_text_sum_tells_lists_apart(one: list[str], other: list[str]) -> None:
     assert (text_sum(one) == text_sum(other)) == (one == other)
 
 
-# ---- code --------------------------------------------------------------------------------------
-
-
-def test_comments_docstrings_and_blank_lines_are_cut() -> None:
-    expected = (
-        "from refless.kernels._helper import help_\n"
-        'TABLE = """a\n'
-        "\n"
-        "b # no comment\n"
-        '"""\n'
-        "LONG = (\n"
-        '    "a"\n'
-        '    "b"\n'
-        ")\n"
-        "def value(x):\n"
-        "    return f\"{x}#\" + '#' + help_(x)\n"
-        "class Thing:\n"
-        "    size = 1"
-    )
-    assert signatures._code(SOURCE) == expected
-
-
-def test_comments_and_docstrings_do_not_change_a_fingerprint(copy: Path) -> None:
-    for path in copy.glob("*.py"):
-        edit(path, "from __future__", "# A comment.\n\n\nfrom __future__")
-    edit(copy / "bleu.py", "Stage: kernels", "Stage: one that is called otherwise")
-    edit(copy / "bleu.py", '"""Make texts ready', '"""\n\n    Made texts ready')
-    edit(copy / "_ngrams.py", "    n = len(codes)\n", "    # So many.\n\n    n = len(codes)  # n\n")
-    assert {name: fingerprint(name) for name in OURS} == INSTALLED
-
-
-def test_code_changes_a_fingerprint(copy: Path) -> None:
-    before = INSTALLED
-    edit(copy / "meteor.py", "0.9 * precision", "0.8 * precision")
-    changed = {name for name in OURS if fingerprint(name) != before[name]}
-    assert changed == {"meteor.nltk35", "meteor.nltk39"}
-    # A helper counts for those that import it, also through another.
-    before = {name: fingerprint(name) for name in OURS}
-    edit(copy / "wordnet.py", '("men", "man")', '("men", "mon")')
-    edit(copy / "_ngrams.py", "ORDERS = (2, 3, 4)", "ORDERS = (1, 3, 4)")
-    changed = {name.split(".")[0] for name in OURS if fingerprint(name) != before[name]}
-    assert changed == {"bleu", "meteor"}
-    before = {name: fingerprint(name) for name in OURS}
-    edit(copy / "_texts.py", "np.int32", "np.int16")
-    assert all(fingerprint(name) != before[name] for name in OURS)
-
-
 # ---- signatures --------------------------------------------------------------------------------
 
 
@@ -157,18 +44,13 @@ def test_signature_holds_what_decides_the_numbers() -> None:
     assert signed["kernel"] == "meteor.nltk35"
     assert signed["data"] == "abc"
     assert signed["resources"] == {"wordnet": "def"}
-    assert signed["packages"] == {}
+    assert list(signed["packages"]) == ["nltk"]
     assert signature("bleu.char", "abc", n=(1, 2))["options"] == {"n": [1, 2]}
 
 
-def test_versions_that_decide_are_in_the_signature(copy: Path) -> None:
-    (copy / "rouge_l.py").write_text(
-        'NAMES = ("rouge_l.stem",)\n'
-        'PACKAGES = {"rouge_l.*": ("numpy",), "rouge_l.plain": ("numpy", "scipy")}\n',
-        encoding="utf-8",
-    )
-    assert signature("rouge_l.stem", "abc")["packages"] == {"numpy": version("numpy")}
-    assert list(signature("rouge_l.plain", "abc")["packages"]) == ["numpy", "scipy"]
+def test_versions_that_decide_are_in_the_signature() -> None:
+    assert signature("rouge_l.stem", "abc")["packages"] == {"nltk": version("nltk")}
+    assert signature("rouge_l.plain", "abc")["packages"] == {}
 
 
 def test_signature_of_given_synonyms() -> None:
@@ -188,43 +70,23 @@ def test_option_that_cannot_be_kept() -> None:
 
 
 @pytest.mark.parametrize("name", ["bleu.char", "rouge_l.stem", "meteor.nltk35"])
-def test_fresh_signature_matches(name: str) -> None:
+def test_a_signature_is_fresh_until_the_code_or_a_version_is_another(name: str) -> None:
     signed = json.loads(json.dumps(signature(name, "abc", resources={"wordnet": "def"})))
-    assert matches_code(signed) == []
-
-
-def test_reasons_of_a_stale_signature(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    edit(copy / "rouge_l.py", "= {}\n", '= {"rouge_l.stem": ("numpy",)}\n')
-    signed = signature("rouge_l.stem", "abc")
-    assert matches_code(signed) == []
-    (reason,) = matches_code({**signed, "kernel": "rouge_l.none"})
-    assert "rouge_l.none" in reason
-    (reason,) = matches_code({**signed, "packages": {"numpy": "1.0"}})
+    assert reasons_against(signed) == []
+    (reason,) = reasons_against({**signed, "fingerprint": "0" * 64})
+    assert name in reason
+    other = {**signed, "packages": {"numpy": "1.0"}}
+    (reason,) = reasons_against(other)
     assert "numpy 1.0" in reason
-    assert f"now it is {version('numpy')}" in reason
-    (reason,) = matches_code({**signed, "packages": {}})
-    assert "no version" in reason
-    (reason,) = matches_code({**signed, "packages": {**signed["packages"], "nltk": "3.5"}})
-    assert "nltk 3.5" in reason
-    assert "no longer" in reason
-    # Shipped numbers name the versions that they came from, whatever is installed here.
-    shipped = {**signed, "provenance": "shipped", "packages": {"numpy": "1.0"}}
-    assert matches_code(shipped) == []
-    edit(copy / "rouge_l.py", "precision * recall", "precision + recall")
-    (reason,) = matches_code(shipped)
-    assert "code of rouge_l.stem" in reason
-    (reason,) = matches_code(signed)
-    assert "code of rouge_l.stem" in reason
-    assert len(matches_code({})) == 1
-    monkeypatch.setattr(signatures, "_version", lambda package: None)
-    assert any("not installed" in reason for reason in matches_code(signed))
+    assert version("numpy") in reason
+    assert reasons_against(other, packages=False) == []
 
 
 # ---- registry ----------------------------------------------------------------------------------
 
 
 def test_unknown_kernels_and_options() -> None:
-    for call in (lambda n: kernel(n, [], []), module_path, fingerprint):
+    for call in (lambda n: kernel(n, [], []), module_path):
         with pytest.raises(KernelError, match=r"rouge\.l.*\n.*bleu\.char.*rouge_l\.stem"):
             call("rouge.l")
     with pytest.raises(KernelError, match=r"'n'.*\n.*its options are: none"):
@@ -237,7 +99,7 @@ def test_names_signatures_and_paths_import_no_kernel() -> None:
     code = (
         "import sys, refless.kernels as k\n"
         "for name in k.names():\n"
-        "    k.module_path(name), k.matches_code(k.signature(name, 'sum', resources={}))\n"
+        "    k.module_path(name), k.signature(name, 'sum', resources={})\n"
         "print(sorted(m for m in sys.modules if m.split('.')[0] in ('numba', 'nltk') or"
         " m.startswith('refless.kernels.') and m.split('.')[2] in ('bleu', 'rouge_l', 'meteor')))"
     )

@@ -125,7 +125,7 @@ def test_broken_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         WordNet(archive)
 
 
-@pytest.mark.mirror
+@pytest.mark.slow
 def test_the_real_wordnet_against_nltk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reader = nltk_wordnet(tmp_path, monkeypatch)
     ours = WordNet(mirror("nltk/wordnet.zip"))

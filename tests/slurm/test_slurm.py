@@ -13,17 +13,18 @@ from pathlib import Path
 
 import pytest
 
+from refless.store import signed
 from tests.conftest import Project, copy_project, small_project
 from tests.slurm.one_node import obstacle, one_node
 
-pytestmark = [pytest.mark.workflow, pytest.mark.slurm]
+pytestmark = pytest.mark.slurm
 
 # The one node has four cores in Slurm's books; a short wait suits jobs of a few seconds.
 ON_SLURM = ["--workflow-profile", "profiles/slurm", "--cores", "4", "--max-threads", "2"]
 ON_SLURM += ["--slurm-init-seconds-before-status-checks", "1"]
+SHIPPED = ["--config", "numbers=shipped"]
 GENERIC = ["--workflow-profile", "profiles/cluster-generic", "--cores", "4", "--max-threads", "2"]
-# What a run says of itself, and nothing that is computed: of a training, all but its predictions.
-NOT_RESULTS = ("logs/", "benchmarks/", "run/", "rnn_qe/checkpoints/", "rnn_qe/models/")
+TRAINED = "resources/trained/rnn_qe/predictions/setup1.csv.gz"
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -38,15 +39,15 @@ def slurm() -> Iterator[None]:
         yield
 
 
-def results(project: Project) -> dict[str, bytes]:
-    """Every computed file of a project."""
-    root = project.path / "results"
-    found = {str(path.relative_to(root)): path for path in root.rglob("*") if path.is_file()}
-    return {
-        name: path.read_bytes()
-        for name, path in found.items()
-        if not name.startswith(NOT_RESULTS) and not re.match(r"rnn_qe/predictions/.*json", name)
+def results(project: Project) -> dict[str, object]:
+    """Every computed file of a project; of a training, what it predicts."""
+    models = ("results/rnn_qe/checkpoints/", "results/rnn_qe/models/")
+    found: dict[str, object] = {
+        name: content for name, content in project.contents().items() if not name.startswith(models)
     }
+    if (project.path / TRAINED).is_file():
+        found[TRAINED] = signed.verify(project.path / TRAINED)["content"]
+    return found
 
 
 def submitted(output: str) -> int:
@@ -71,7 +72,7 @@ RUNS = [
         id="sharded kernels",
     ),
     pytest.param(
-        ["results/rnn_qe/predictions/setup1.csv"],
+        [TRAINED],
         [],
         1,
         id="training",
@@ -99,15 +100,17 @@ def test_results_are_those_of_a_local_run_bit_for_bit(
 
 def test_requests_of_the_rules_reach_slurm() -> None:
     """Of the jobs of the run before, which Slurm still remembers."""
-    kernels = requests("compute_bleu_kernels")
-    assert len(kernels) == 2 * 3  # two tasks, three shards
-    for job in kernels:
+    shards = requests("compute_shard")
+    assert len(shards) == 3 * 2 * 3  # three data sets, two kernels, three shards
+    assert len(requests("compute_kernel")) == 3 * 2
+    for job in shards:
         assert " JobState=COMPLETED " in job
         assert " NumCPUs=2 " in job  # eight, but for --max-threads
         assert "TRES=cpu=2,mem=4000M," in job
         assert " TimeLimit=01:00:00 " in job
-    assert requests("plot_bleu_neighbors_figure2") == []  # a light rule runs on the login node
-    assert requests("fetch_source") == []
+    # light rules run on the login node
+    for rule in ("fetch_source", "list_shards", "plot_bleu_neighbors_thresholds"):
+        assert requests(rule) == []
 
 
 def test_the_setting_of_numbers_reaches_the_jobs(tmp_path: Path) -> None:
@@ -126,12 +129,14 @@ def test_the_commented_request_for_a_gpu_works(tmp_path: Path) -> None:
     commented = re.search(r"(?m)^# set-resources:\n(#  .*\n)+", profile.read_text())
     assert commented
     asked = re.sub(r"(?m)^# ", "", commented[0])
-    asked = asked.replace("train_rnn_qe", "compute_data_size_curve").replace(": gpu\n", ": debug\n")
+    asked = asked.replace("train_rnn_qe", "compute_threshold_curves").replace(
+        ": gpu\n", ": debug\n"
+    )
     profile.write_text(profile.read_text().replace(commented[0], asked))
-    curve = "results/curves/huse_summarization/bleu.char.data_size.csv"
-    project.snakemake(*ON_SLURM, "--config", "numbers=shipped", "--", curve)
+    curve = "results/curves/huse_summarization/thresholds.csv"
+    project.snakemake(*ON_SLURM, *SHIPPED, "--", curve)
     assert (project.path / curve).is_file()
-    (job,) = [job for job in requests("compute_data_size_curve") if str(project.path) in job]
+    (job,) = [job for job in requests("compute_threshold_curves") if str(project.path) in job]
     assert "gres:gpu" in job
 
 
@@ -139,10 +144,10 @@ def test_a_generic_executor_brings_its_own_environment(tmp_path: Path) -> None:
     """As with schedulers that start jobs in an empty environment."""
     local, remote = copy_project(tmp_path / "local"), copy_project(tmp_path / "remote")
     target = "results/neighbors/huse_summarization.csv"
-    local.snakemake(target, REFLESS_NUMBERS="shipped")
+    local.snakemake(target, *SHIPPED)
     profile = remote.path / "profiles/cluster-generic/config.yaml"
     profile.write_text(profile.read_text().replace("  sbatch ", "  sbatch --export=NONE "))
     assert "--export=NONE" in profile.read_text()
-    output = remote.snakemake(*GENERIC, "--", target, REFLESS_NUMBERS="shipped")
+    output = remote.snakemake(*GENERIC, *SHIPPED, "--", target)
     assert submitted(output) == 1
     assert results(remote) == results(local)

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from refless.errors import SettingError
-from refless.experiments.bleu_neighbors.table3 import between_needed
-from refless.statistics import williams
+from refless.statistics import between_needed, williams
 
 
 def transcribed(r13: float, r23: float, r12: float, n: int) -> tuple[float, float]:

@@ -240,7 +240,6 @@ def write_raw_files(mirror: Path) -> dict[str, Path]:
     HUSE's generation is not among them, and neither is WordNet.
     """
     write_huse_batch(mirror / "huse/summarization_raw_outputs.csv", items=60, seed=0)
-    write_huse_batch(mirror / "huse/reddit_results_reformatted.csv", items=60, seed=1)
     names = "train_rel_2.tsv", "public_leaderboard_rel_2.tsv", "public_leaderboard_solution.csv"
     write_essays(*(mirror / "asap-sas" / name for name in names))
     write_usr(mirror / "usr/tc_usr_data.json")

@@ -89,10 +89,12 @@ class Need:
 
     tasks : data sets whose raw data are needed
     kernels : kernels that are computed on the way
+    of : what it is about, where its path has no wildcard for it
     """
 
     tasks: tuple[str, ...] = ()
     kernels: tuple[str, ...] = ()
+    of: Mapping[str, str] = field(default_factory=dict)
 
 
 class Plan:
@@ -108,7 +110,7 @@ class Plan:
     def __init__(self, facts: Facts, needs: Mapping[str, Need], shipped: Collection[str]) -> None:
         self.facts = facts
         self._shipped = frozenset(shipped)
-        self._needs = [(_pattern(path), need) for path, need in needs.items()]
+        self._needs = [(path_pattern(path), need) for path, need in needs.items()]
 
     def origin(self, path: str) -> str:
         """``computed``, ``shipped`` or ``absent``."""
@@ -161,7 +163,7 @@ class Plan:
         for pattern, need in self._needs:
             found = pattern.fullmatch(path)
             if found:
-                return found.groupdict(), need
+                return {**need.of, **found.groupdict()}, need
         raise KeyError(f"nothing is known about how {path} is made; see workflow/rules/common.smk")
 
     def _against(self, path: str) -> list[Reason]:
@@ -211,12 +213,14 @@ def needs(settings: Any) -> dict[str, Need]:
     }
     for task in settings.tasks("delta_bleu_predictor"):
         references = settings.experiment(task, "delta_bleu_predictor").references
-        found[f"results/delta_bleu/{task}/predictor.csv"] = Need((task, *references))
+        found[f"results/delta_bleu/{task}/predictor.csv"] = Need(
+            (task, *references), of={"task": task}
+        )
     return found
 
 
-def _pattern(path: str) -> re.Pattern[str]:
-    """A path with wildcards as a regular expression; the last wildcard may hold full stops."""
+def path_pattern(path: str) -> re.Pattern[str]:
+    """A path with wildcards as a regular expression; a wildcard holds anything but a slash."""
     parts = re.split(r"\{(\w+)\}", path)
     named = [f"(?P<{part}>[^/]+)" if i % 2 else re.escape(part) for i, part in enumerate(parts)]
     return re.compile("".join(named))

@@ -2,6 +2,7 @@
 import os
 import sys
 import time
+from os import environ
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -10,12 +11,10 @@ from snakemake.exceptions import WorkflowError
 # Snakemake, whether its environment was activated or only called by path.
 ROOT = Path(workflow.basedir)
 sys.path.insert(0, str(ROOT / "workflow"))
-os.environ["PYTHONPATH"] = os.pathsep.join(
-    filter(None, [str(ROOT / "workflow"), os.environ.get("PYTHONPATH")])
+environ["PYTHONPATH"] = os.pathsep.join(
+    filter(None, [str(ROOT / "workflow"), environ.get("PYTHONPATH")])
 )
-os.environ["PATH"] = os.pathsep.join(
-    [str(Path(sys.executable).parent), os.environ["PATH"]]
-)
+environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environ["PATH"]])
 
 from refless.availability import Facts, Plan, needs
 from refless.data.raw_files import read_sources
@@ -42,17 +41,17 @@ try:
     NUMBERS = SETTINGS.numbers or ("auto" if "quickstart" in sys.argv else "computed")
     # A cluster's jobs read the rules again, elsewhere: they get the facts of the run that started
     # them.
-    if "REFLESS_PLAN" in os.environ:
-        FACTS = Facts.from_json(os.environ["REFLESS_PLAN"])
+    if "REFLESS_PLAN" in environ:
+        FACTS = Facts.from_json(environ["REFLESS_PLAN"])
     else:
         FACTS = gather_facts(SETTINGS, NUMBERS, SOURCES, PLACES)
     SHIPPED = shipped_files("resources/shipped", "resources/trained")
     PLAN = Plan(FACTS, needs(SETTINGS), SHIPPED)
 except ReflessError as error:
     raise WorkflowError(str(error)) from None
-os.environ["REFLESS_PLAN"] = FACTS.to_json()
-os.environ["REFLESS_MIRROR"] = PLACES.mirror
-os.environ["REFLESS_NETWORK"] = "on" if PLACES.network else "off"
+environ["REFLESS_PLAN"] = FACTS.to_json()
+environ["REFLESS_MIRROR"] = PLACES.mirror
+environ["REFLESS_NETWORK"] = "on" if PLACES.network else "off"
 
 NEIGHBORS = SETTINGS.bleu_neighbors
 BLEU = NEIGHBORS.models["bleu"]
@@ -78,25 +77,18 @@ def there(pattern, **wildcards):
 
 def missing(*patterns, **wildcards):
     """Why the others cannot be had, as data for the table that lacks them."""
-    return [
-        one
-        for pattern in patterns
-        for one in PLAN.missing(expand(pattern, **wildcards))
-    ]
+    return [one for pattern in patterns for one in PLAN.missing(expand(pattern, **wildcards))]
 
 
 def ratings(*tasks):
     """The tidy tables of data sets, of those that are there."""
-    return there(
-        "results/ratings/{task}/{table}.csv", task=tasks, table=["texts", "ratings"]
-    )
+    return there("results/ratings/{task}/{table}.csv", task=tasks, table=["texts", "ratings"])
 
 
 def folders(*tasks):
     """The folders of those tables."""
     return [
-        str(Path(path).parent)
-        for path in there("results/ratings/{task}/texts.csv", task=tasks)
+        str(Path(path).parent) for path in there("results/ratings/{task}/texts.csv", task=tasks)
     ]
 
 
@@ -132,9 +124,7 @@ def environment(kernel):
 
 def resource_files(*kernels):
     """The files, besides texts, that kernels are computed with."""
-    return [
-        path for kernel in kernels for path in resources_of(kernel, SETTINGS, PLACES)[0]
-    ]
+    return [path for kernel in kernels for path in resources_of(kernel, SETTINGS, PLACES)[0]]
 
 
 def kernel_options(*kernels):
@@ -154,16 +144,13 @@ def raw_files(task):
     """The raw files of a data set by the loader's names: fetched ones, or a user's own."""
     files = SETTINGS.data[task].files
     return {
-        name: f"resources/data/{path}" if path in SOURCES else path
-        for name, path in files.items()
+        name: f"resources/data/{path}" if path in SOURCES else path for name, path in files.items()
     }
 
 
 def placed_by_hand(wildcards):
     """What a user placed by hand: a newer one is taken again."""
-    return [
-        str(path) for path in PLACES.by_hand(SOURCES[wildcards.path]) if path.is_file()
-    ][:1]
+    return [str(path) for path in PLACES.by_hand(SOURCES[wildcards.path]) if path.is_file()][:1]
 
 
 def shard_files(wildcards):
@@ -194,47 +181,12 @@ def fetchable():
     return list(dict.fromkeys(files + resource_files(*kernels)))
 
 
-def shippable():
-    """What this run computes of what may be shipped: everything that the plan knows."""
-    return PLAN.computed(
-        path
-        for need in needs(SETTINGS)
-        for path in expand(
-            need,
-            task=list(SETTINGS.data),
-            source=TASKS,
-            target=TASKS,
-            kernel=every_kernel(SETTINGS),
-            name=SETTINGS.trainings(),
-        )
-    ) + [
-        path
-        for path in PLAN.taken
-        if SHIPPED[path].source.startswith("resources/trained")
-    ]
-
-
-# What the tables, the sweeps and the curves of BLEU Neighbors are told.
-TABLE_SETTINGS = {
-    "models": {name: list(model.kernels) for name, model in NEIGHBORS.models.items()},
-    "a": NEIGHBORS.min_neighbors,
-    "b": NEIGHBORS.max_share,
-    **BOOTSTRAP,
-}
-SWEEP = {
-    "tau": BLEU.tau,
-    "a": NEIGHBORS.min_neighbors,
-    "b": NEIGHBORS.max_share,
-    "a_range": list(NEIGHBORS.thresholds.a),
-    "b_step": NEIGHBORS.thresholds.b_step,
-}
-SIZE_SETTINGS = {
-    "tau": BLEU.tau,
-    "a": NEIGHBORS.min_neighbors,
-    "b": NEIGHBORS.max_share,
-    "subsets": NEIGHBORS.data_size.subsets,
-    "seed": NEIGHBORS.data_size.seed,
-}
+def may_be_shipped():
+    """Patterns of what may be shipped; ratings, where tables are made from them and nothing else."""
+    every = [path for path in needs(SETTINGS) if not path.startswith("results/ratings/")]
+    return every + expand(
+        "results/ratings/{task}/{name}.csv", task=TASKS, name=["texts", "ratings"]
+    )
 
 
 def predictions(*tasks):
@@ -244,12 +196,8 @@ def predictions(*tasks):
 
 def threshold_curves():
     """Of every data set that has the published BLEU*."""
-    kernels = there(
-        "results/kernels/{task}/{kernel}.npz", task=TASKS, kernel=BLEU.kernels[0]
-    )
-    return [
-        f"results/curves/{Path(path).parent.name}/thresholds.csv" for path in kernels
-    ]
+    kernels = there("results/kernels/{task}/{kernel}.npz", task=TASKS, kernel=BLEU.kernels[0])
+    return [f"results/curves/{Path(path).parent.name}/thresholds.csv" for path in kernels]
 
 
 def data_size_curves():
@@ -265,9 +213,7 @@ def data_size_curves():
 def item_files(name):
     """The files of a table or figure, and of the tables that belong to it."""
     found = {n for n, entry in catalogue().items() if name in (n, entry.made_with)}
-    made = [table(n) for n in tables() if n in found] + [
-        figure(n) for n in figures() if n in found
-    ]
+    made = [table(n) for n in tables() if n in found] + [figure(n) for n in figures() if n in found]
     return [path for paths in made for path in paths]
 
 
@@ -306,27 +252,6 @@ def what_was_built():
     return "\n".join(lines)
 
 
-# ---- table 2, HUSE, ablation, Pareto
-
-ABLATION, PARETO = NEIGHBORS.ablation, NEIGHBORS.pareto
-ABLATION_SETTINGS = {
-    "kernel": BLEU.kernels[0],
-    "tau": BLEU.tau,
-    "a": NEIGHBORS.min_neighbors,
-    "b": NEIGHBORS.max_share,
-    **{name: getattr(ABLATION, name) for name in ("halves", "tau_step", "seed")},
-}
-PARETO_SETTINGS = {
-    "a_values": list(PARETO.a),
-    "b_values": list(PARETO.b),
-    "floors": list(PARETO.floors),
-    "a": NEIGHBORS.min_neighbors,
-    "b": NEIGHBORS.max_share,
-    "draws": PARETO.draws,
-    "seed": PARETO.seed,
-}
-
-
 def huse_batches():
     """The data sets whose items HUSE has."""
     items = there("results/huse/{task}.csv", task=SETTINGS.tasks("huse"))
@@ -355,84 +280,10 @@ def pareto_models():
     for name in PARETO.models:
         kernel = NEIGHBORS.models[name].kernels[0]
         tau = SETTINGS.taus()[kernel]
-        taus = [
-            round(tau * factor, 6) for factor in PARETO.tau_factors if tau * factor <= 1
-        ]
+        taus = [round(tau * factor, 6) for factor in PARETO.tau_factors if tau * factor <= 1]
         settings = {"taus": taus, "folds": PARETO.folds, "seed": PARETO.seed}
         found[name] = {"kernel": kernel, "tau": tau, "settings": settings}
     return found
-
-
-# ---- essays
-
-ESSAYS = NEIGHBORS.essays
-ESSAY_TASKS = SETTINGS.tasks("essays")  # one at most
-ESSAY_OPTIONS = SETTINGS.data[ESSAY_TASKS[0]].options if ESSAY_TASKS else {}
-ESSAY_SUM_SETTINGS = {
-    "selection": {
-        "test_set": ESSAYS.test_set,
-        "fewest": ESSAYS.sentences.fewest,
-        "most": ESSAYS.sentences.most,
-    },
-    "recipe": {
-        "reading": "quoted" if ESSAY_OPTIONS.get("quoting", True) else "unquoted",
-        "sentences": ESSAYS.sentences.rule,
-        "cut": ESSAYS.cut,
-        "raters": ESSAY_OPTIONS.get("raters", "both"),
-        "kernel": ESSAYS.kernel,
-        "tau": ESSAYS.tau,
-        "means": ESSAYS.means,
-    },
-}
-ESSAY_SETTINGS = {
-    **ESSAY_SUM_SETTINGS,
-    "changes": ESSAYS.sensitivity.model_dump(),
-    "left_out": ESSAYS.left_out,
-}
-ESSAY_THRESHOLDS = {"a": ESSAYS.min_neighbors, "b": ESSAYS.max_share, **BOOTSTRAP}
-ESSAY_KERNELS = sorted({module(k) for k in [ESSAYS.kernel, *ESSAYS.sensitivity.kernel]})
-AGREEMENT_TABLES = [f"bleu_neighbors_table{n}" for n in (1, 2, 3)]
-
-
-# ---- RNN-QE --------------------------------------------------------------------------------------
-
-RNN_QE = SETTINGS.rnn_qe
-# the rated data set, if any takes part
-RATED = [
-    t
-    for t in SETTINGS.tasks("rnn_qe")
-    if SETTINGS.experiment(t, "rnn_qe").role == "rated"
-]
-REFERENCES = [task for task in SETTINGS.tasks("rnn_qe") if task not in RATED]
-QE_OUTPUTS = there("results/rnn_qe/outputs.csv")
-QE_KERNELS = {
-    name: NEIGHBORS.models[name].kernels[0] for name in RNN_QE.neighbors.models
-}
-# What is shipped was made with all kernels.
-QE_LACKING = PLAN.lacking(QE_KERNELS.values()) if PLAN.computed(QE_OUTPUTS) else []
-QE_SETTINGS = {
-    "data": {
-        **RNN_QE.data.model_dump(),
-        **{
-            name: getattr(SETTINGS.experiment(task, "rnn_qe"), name)
-            for task in RATED
-            for name in ("domain", "system")
-        },
-    },
-    "neighbors": {
-        "kernels": {
-            name: [kernel, SETTINGS.taus()[kernel]]
-            for name, kernel in QE_KERNELS.items()
-            if kernel not in [lacking["of"]["kernel"] for lacking in QE_LACKING]
-        },
-        "min_neighbors": NEIGHBORS.min_neighbors,
-        "max_share": NEIGHBORS.max_share,
-        "taus": RNN_QE.neighbors.taus,
-        "dev_min_neighbors": RNN_QE.neighbors.min_neighbors,
-    },
-    "curve": RNN_QE.curve.model_dump(),
-}
-QE_AT_HAND = [kernel for kernel, _ in QE_SETTINGS["neighbors"]["kernels"].values()]
 
 
 def training_names(*experiments):
@@ -465,13 +316,6 @@ def training(name):
         "schedule": schedule,
         "models": folds * subsets * len(seeds),
     }
-
-
-# ---- ΔBLEU -----------------------------------------------------------------------------------
-
-PREDICTOR = SETTINGS.delta_bleu.predictor
-# Those that ΔBLEU is compared with, as an estimate: the published kernel of each model.
-PREDICTOR_KERNELS = [NEIGHBORS.models[name].kernels[0] for name in PREDICTOR.models]
 
 
 def unit_settings(task):

@@ -1,12 +1,14 @@
 # Discriminative BLEU (Galley et al., 2015). Stage: cell, table, figure. In: rated responses. Out:
 # results/delta_bleu (numbers without text), and the tables and figure of ΔBLEU.
 
+PREDICTOR = SETTINGS.delta_bleu.predictor
+# Those that ΔBLEU is compared with, as an estimate: the published kernel of each model.
+PREDICTOR_KERNELS = [NEIGHBORS.models[name].kernels[0] for name in PREDICTOR.models]
+
 
 rule score_delta_bleu:
     input:
-        ratings=[
-            f"results/ratings/{{task}}/{name}.csv" for name in ("texts", "ratings")
-        ],
+        ratings=[f"results/ratings/{{task}}/{name}.csv" for name in ("texts", "ratings")],
         gold=lambda wildcards: (
             list(raw_files(wildcards.task).values())
             if unit_settings(wildcards.task)["gold"]
@@ -39,17 +41,13 @@ rule score_delta_bleu:
 
 rule predict_delta_bleu:
     input:
-        ratings=[
-            f"results/ratings/{{task}}/{name}.csv" for name in ("texts", "ratings")
-        ],
+        ratings=[f"results/ratings/{{task}}/{name}.csv" for name in ("texts", "ratings")],
         references=lambda wildcards: expand(
             "{folder}/{name}.csv",
             folder=predictor_references(wildcards),
             name=["texts", "ratings"],
         ),
-        resources=lambda wildcards: resource_files(
-            *predictor_settings(wildcards.task)["kernels"]
-        ),
+        resources=lambda wildcards: resource_files(*predictor_settings(wildcards.task)["kernels"]),
     output:
         "results/delta_bleu/{task}/predictor.csv",
     log:
@@ -64,9 +62,7 @@ rule predict_delta_bleu:
         runtime=60,
     params:
         settings=lambda wildcards: predictor_settings(wildcards.task),
-        options=lambda wildcards: kernel_options(
-            *predictor_settings(wildcards.task)["kernels"]
-        ),
+        options=lambda wildcards: kernel_options(*predictor_settings(wildcards.task)["kernels"]),
         references=predictor_references,
         code=code("predict_delta_bleu.py", *map(module, PREDICTOR_KERNELS)),
     script:
@@ -75,12 +71,8 @@ rule predict_delta_bleu:
 
 rule tabulate_delta_bleu_table2:
     input:
-        units=there(
-            "results/delta_bleu/{task}/units.csv", task=SETTINGS.tasks("delta_bleu")
-        ),
-        tests=there(
-            "results/delta_bleu/{task}/tests.csv", task=SETTINGS.tasks("delta_bleu")
-        ),
+        units=there("results/delta_bleu/{task}/units.csv", task=SETTINGS.tasks("delta_bleu")),
+        tests=there("results/delta_bleu/{task}/tests.csv", task=SETTINGS.tasks("delta_bleu")),
         published="resources/published/delta_bleu_table2.csv",
     output:
         table("delta_bleu_table2"),
@@ -95,9 +87,7 @@ rule tabulate_delta_bleu_table2:
     params:
         looks=looks(SETTINGS.tasks("delta_bleu")),
         settings={task: unit_settings(task) for task in SETTINGS.tasks("delta_bleu")},
-        missing=missing(
-            "results/delta_bleu/{task}/units.csv", task=SETTINGS.tasks("delta_bleu")
-        ),
+        missing=missing("results/delta_bleu/{task}/units.csv", task=SETTINGS.tasks("delta_bleu")),
         facts=SETTINGS.delta_bleu.model_dump(),
         code=code("tabulate_delta_bleu_table2.py"),
     script:
@@ -141,10 +131,7 @@ rule tabulate_delta_bleu_predictor:
         "../../envs/refless.yaml"
     params:
         looks=looks(SETTINGS.tasks("delta_bleu_predictor")),
-        settings={
-            task: predictor_settings(task)
-            for task in SETTINGS.tasks("delta_bleu_predictor")
-        },
+        settings={task: predictor_settings(task) for task in SETTINGS.tasks("delta_bleu_predictor")},
         kernels=PREDICTOR_KERNELS,
         missing=[
             *missing(

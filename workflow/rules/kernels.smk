@@ -15,9 +15,7 @@ SHARDS = gather.kernel("{scatteritem}")
 # them is, which may be empty.
 rule compute_kernel:
     input:
-        ratings=[
-            f"results/ratings/{{task}}/{name}.csv" for name in ("texts", "ratings")
-        ],
+        ratings=[f"results/ratings/{{task}}/{name}.csv" for name in ("texts", "ratings")],
         resources=lambda wildcards: resource_files(wildcards.kernel),
         shards="results/shards/{task}/{kernel}.txt",
     output:
@@ -56,9 +54,7 @@ rule list_shards:
 
 rule compute_shard:
     input:
-        ratings=[
-            f"results/ratings/{{task}}/{name}.csv" for name in ("texts", "ratings")
-        ],
+        ratings=[f"results/ratings/{{task}}/{name}.csv" for name in ("texts", "ratings")],
         resources=lambda wildcards: resource_files(wildcards.kernel),
     output:
         temporary("results/shards/{task}/{kernel}/{scatteritem}.npz"),

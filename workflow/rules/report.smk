@@ -4,18 +4,14 @@
 
 # What a page is made of, besides code.
 PAGE_FILES = [
-    f"report/{name}"
-    for name in ("base.html", "parts.html", "report.html", "style.css", "table.js")
+    f"report/{name}" for name in ("base.html", "parts.html", "report.html", "style.css", "table.js")
 ]
 
 
 # What was recorded, not measured anew: a report shows the same on any machine.
 rule tabulate_benchmarks:
     input:
-        [
-            f"resources/benchmarks/{name}.json"
-            for name in ("kernels", "delta_bleu", "rnn_qe")
-        ],
+        [f"resources/benchmarks/{name}.json" for name in ("kernels", "delta_bleu", "rnn_qe")],
     output:
         table("benchmark_peers"),
         table("benchmark_growth"),

@@ -1,6 +1,38 @@
 # RNN quality estimation (Dušek et al. 2017). Stage: prediction, cell, table, figure. In: ratings of
 # the rated outputs and their human references. Out: results/rnn_qe, the paper's tables and a figure.
 
+RNN_QE = SETTINGS.rnn_qe
+# the rated data set, if any takes part
+RATED = [t for t in SETTINGS.tasks("rnn_qe") if SETTINGS.experiment(t, "rnn_qe").role == "rated"]
+REFERENCES = [task for task in SETTINGS.tasks("rnn_qe") if task not in RATED]
+QE_OUTPUTS = there("results/rnn_qe/outputs.csv")
+QE_KERNELS = {name: NEIGHBORS.models[name].kernels[0] for name in RNN_QE.neighbors.models}
+# What is shipped was made with all kernels.
+QE_LACKING = PLAN.lacking(QE_KERNELS.values()) if PLAN.computed(QE_OUTPUTS) else []
+QE_SETTINGS = {
+    "data": {
+        **RNN_QE.data.model_dump(),
+        **{
+            name: getattr(SETTINGS.experiment(task, "rnn_qe"), name)
+            for task in RATED
+            for name in ("domain", "system")
+        },
+    },
+    "neighbors": {
+        "kernels": {
+            name: [kernel, SETTINGS.taus()[kernel]]
+            for name, kernel in QE_KERNELS.items()
+            if kernel not in [lacking["of"]["kernel"] for lacking in QE_LACKING]
+        },
+        "min_neighbors": NEIGHBORS.min_neighbors,
+        "max_share": NEIGHBORS.max_share,
+        "taus": RNN_QE.neighbors.taus,
+        "dev_min_neighbors": RNN_QE.neighbors.min_neighbors,
+    },
+    "curve": RNN_QE.curve.model_dump(),
+}
+QE_AT_HAND = [kernel for kernel, _ in QE_SETTINGS["neighbors"]["kernels"].values()]
+
 
 # The folder's name is a wildcard so that a rule that takes shipped numbers goes before this one.
 rule score_rnn_qe_outputs:
@@ -23,8 +55,8 @@ rule score_rnn_qe_outputs:
         mem_mb=2000,
         runtime=30,
     params:
-        rated=f"results/ratings/{''.join(RATED)}",
-        references=[f"results/ratings/{task}" for task in REFERENCES],
+        rated=RATED,
+        references=REFERENCES,
         settings=QE_SETTINGS,
         options=kernel_options(*QE_AT_HAND),
         code=code("score_rnn_qe_outputs.py", *map(module, QE_AT_HAND)),
@@ -139,8 +171,8 @@ rule prepare_rnn_qe_data:
         mem_mb=2000,
         runtime=30,
     params:
-        rated=f"results/ratings/{''.join(RATED)}",
-        references=[f"results/ratings/{task}" for task in REFERENCES],
+        rated=RATED,
+        references=REFERENCES,
         data=QE_SETTINGS["data"],
         subsets=RNN_QE.curve.subsets,
         code=code("prepare_rnn_qe_data.py"),

@@ -29,11 +29,13 @@ for GROUP, FILES in groups(SHIPPED[path] for path in PLAN.taken).items():
 # whenever it is asked for.
 rule ship:
     input:
-        shippable(),
+        "results/report.html",
     log:
         "results/logs/ship.log",
     localrule: True
     conda:
         "../../envs/refless.yaml"
+    params:
+        patterns=may_be_shipped(),
     script:
         "../scripts/ship.py"

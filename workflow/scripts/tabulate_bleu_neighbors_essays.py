@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from refless.experiments.bleu_neighbors.table3 import Settings, essays_table, read_set_sums
+from refless.experiments.bleu_neighbors.table1 import Settings
+from refless.experiments.bleu_neighbors.table3 import essays_table, read_set_sums
 from refless.job import job
 from refless.report.tables import publish
 

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from refless.experiments.bleu_neighbors.table1 import Settings
 from refless.experiments.bleu_neighbors.table3 import (
     KEYS,
-    Settings,
     read_estimates,
     sensitivity_table,
     table3,

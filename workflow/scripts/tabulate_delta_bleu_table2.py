@@ -1,13 +1,13 @@
-"""Table 2 of ΔBLEU on every data set, with tests of metrics against each other. Stage: table."""
+"""Table 2 of ΔBLEU, with the tests of metrics against each other. Stage: table."""
 
 from pathlib import Path
 
 from refless.experiments.delta_bleu.table2 import (
     KEYS,
     NOT_PUBLIC,
+    comparison_table,
     read_units,
     table2,
-    tests_table,
 )
 from refless.job import job
 from refless.report.published import read_published
@@ -19,7 +19,7 @@ with job(snakemake):
     published = read_published(given.published, KEYS)
     for name, table in (
         ("delta_bleu_table2", table2(params.looks, units, published)),
-        ("delta_bleu_table2_tests", tests_table(params.looks, units)),
+        ("delta_bleu_table2_tests", comparison_table(params.looks, units)),
     ):
         publish(
             name,

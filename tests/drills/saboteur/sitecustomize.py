@@ -6,8 +6,8 @@ made then, so that it happens once. The worst moment is just before a finished t
 the place of the result: the first, or the one after DRILL_SPARE others, of those whose name has
 DRILL_TARGET in it.
 
-DRILL_PASSES is how many passes a training makes. DRILL_PATIENCE are seconds without a byte after
-which a download is given up; nobody waits for long in a test.
+DRILL_PATIENCE are seconds without a byte after which a download is given up; nobody waits for long
+in a test.
 """
 
 import errno

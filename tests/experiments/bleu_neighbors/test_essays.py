@@ -36,10 +36,10 @@ from refless.experiments.bleu_neighbors.essays import (
     write_estimates,
     write_set_sums,
 )
+from refless.experiments.bleu_neighbors.table1 import Settings
 from refless.experiments.bleu_neighbors.table3 import (
     KEYS,
     Numbers,
-    Settings,
     essays_table,
     read_estimates,
     read_set_sums,

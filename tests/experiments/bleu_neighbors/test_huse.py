@@ -90,7 +90,7 @@ def test_the_table_is_huse_of_each_part(tmp_path: Path) -> None:
     estimates = leave_one_out(kernel("bleu.char", given, given), truth, 0.6)
     items = huse_items(data.texts, data.ratings)
     own = HuseInput(items, estimates, "bleu.char", "computed")
-    settings = Settings({}, a=3, b=0.1, draws=200, seed=1)
+    settings = Settings(a=3, b=0.1, draws=200, seed=1)
     table = huse_table(["a", "b"], {"a": own}, settings)
     assert table["quality"].tolist() == ["human", "human", "predicted"] * 2 + [""]
     assert table["provenance"].tolist()[-1] == ""
@@ -114,7 +114,7 @@ def test_the_table_is_huse_of_each_part(tmp_path: Path) -> None:
 def test_too_few_covered_texts_say_so(tmp_path: Path) -> None:
     nothing = pd.DataFrame({"id": [], "estimate": [], "neighbors": [], "training": []})
     own = HuseInput(items_of(batch(tmp_path)), nothing, "bleu.char", "computed")
-    table = huse_table(["a"], {"a": own}, Settings({}, 2, 0.2, 50, 1))
+    table = huse_table(["a"], {"a": own}, Settings(2, 0.2, 50, 1))
     assert np.isfinite(table["huse"][0])
     assert np.isnan(table["huse"][1])
     assert "too few" in table["note"][1][0]

@@ -48,7 +48,7 @@ def test_section53_has_a_row_for_each_model_and_task(tmp_path: Path) -> None:
     own = task_input(tmp_path, ["bleu.char", "rouge_l.stem", other])
     models = {"bleu": ["bleu.char"], "rouge": ["rouge_l.stem"], "meteor": ["meteor.nltk35"]}
     models["bertscore"] = ["bertscore.roberta-large", other]
-    settings = Settings(models, a=3, b=0.1, draws=300, seed=1)
+    settings = Settings(a=3, b=0.1, draws=300, seed=1, models=models)
     table = section53(LOOKS, {"mine": own}, PUBLISHED, settings)
     assert len(table) == 5 + 6
     rows = table.set_index(["task", "model"])
@@ -84,7 +84,7 @@ def test_section53_has_a_row_for_each_model_and_task(tmp_path: Path) -> None:
 
 def test_a_kernel_that_is_there_stands_once(tmp_path: Path) -> None:
     own = task_input(tmp_path, ["bleu.char", "bleu.word"])
-    settings = Settings({"bleu": ["bleu.char", "bleu.word"]}, a=2, b=0.66, draws=50, seed=1)
+    settings = Settings(2, 0.66, 50, 1, {"bleu": ["bleu.char", "bleu.word"]})
     table = section53({"mine": LOOKS["mine"]}, {"mine": own}, PUBLISHED[:2], settings)
     assert table["kernel"].tolist() == ["bleu.char"]
 
@@ -94,7 +94,7 @@ def test_without_annotators_it_says_so(tmp_path: Path) -> None:
     texts = pd.DataFrame({"id": ["a", "b"], "quality": [0.1, 0.2]})
     ratings = pd.DataFrame({"id": [], "rater": [], "label": [], "rating": []})
     own.truths["published"] = read_truth(texts, ratings)
-    settings = Settings({"bleu": ["bleu.char"]}, a=2, b=0.66, draws=50, seed=1)
+    settings = Settings(2, 0.66, 50, 1, {"bleu": ["bleu.char"]})
     (row,) = section53({"mine": LOOKS["mine"]}, {"mine": own}, PUBLISHED[:2], settings).to_dict(
         "records"
     )

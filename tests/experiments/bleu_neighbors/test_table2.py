@@ -26,7 +26,7 @@ from tests.experiments.bleu_neighbors.written import written_task
 from tests.workflow import small_data
 
 KERNELS = ["bleu.char", "bleu.word"]
-SETTINGS = Settings({"bleu": KERNELS}, a=2, b=0.66, draws=100, seed=1)
+SETTINGS = Settings(2, 0.66, 100, 1, {"bleu": KERNELS})
 PUBLISHED = pd.DataFrame(
     [["here", "here", "0.325"], ["far", "here", "0.032"]], columns=[*KEYS, "spearman"]
 )

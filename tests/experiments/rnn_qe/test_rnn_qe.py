@@ -27,12 +27,9 @@ from refless.experiments.rnn_qe.outputs import (
 )
 from refless.experiments.rnn_qe.stored import PREDICTION_COLUMNS
 from refless.experiments.rnn_qe.tables import (
-    Bootstrap,
-    Given,
     Predictor,
     cells,
     compared,
-    given,
     metric_on_scale,
     table,
     trained,
@@ -47,7 +44,7 @@ from refless.store.signed import Signed
 from tests.models.rnn_qe.test_data import SETTINGS, small_texts
 
 PUBLISHED = Path(__file__).parents[3] / "resources/published"
-BOOTSTRAP = Bootstrap(200, 1)
+BOOTSTRAP = {"draws": 200, "seed": 1}
 TWO = {"bleu": ("bleu.char", 0.08), "rouge": ("rouge_l.stem", 0.06)}
 KERNELS = {"bleu": "bleu.char", "rouge": "rouge_l.stem", "meteor": "meteor.nltk35"}
 NEIGHBORS = Neighbors(TWO, 5, 0.66, [0.2, 0.5, 0.8], 3)
@@ -149,70 +146,64 @@ def test_williams_is_one_sided_and_knows_the_direction() -> None:
     assert compared(poor, good, truth)[0]["p_value"] == pytest.approx(1 - p / 2)
 
 
-def predictions(ids: list[str], seeds: int = 5, part: str = "test") -> pd.DataFrame:
+def predictions(
+    ids: list[str], seeds: int = 5, part: str = "test", provenance: str = "computed"
+) -> Signed:
     generator = np.random.default_rng(len(ids))
     rows = pd.DataFrame({"id": ids * seeds, "seed": np.repeat(np.arange(seeds), len(ids))})
     rows["prediction"] = generator.choice(SCALE, len(rows))
     fixed = {"experiment": "cross_validation", "setup": 1, "fold": 0, "part": part}
-    return rows.assign(**fixed, raw=rows["prediction"])[PREDICTION_COLUMNS]
+    table = rows.assign(**fixed, raw=rows["prediction"])[PREDICTION_COLUMNS]
+    return Signed(table, {"provenance": provenance, "settings": {}})
 
 
 def test_a_note_says_how_many_outputs_have_references_of_their_own_in_training() -> None:
     made = predictions(["a", "b"])
-    some = trained(4, Given(made, own_references=0.817), ["a", "b"])
+    some = trained("setup4", made, ["a", "b"], 0.817)
     assert "of 82% of test outputs a human reference is trained on" in some.notes[0]
-    none = trained(3, Given(made, own_references=0.0), ["a", "b"])
+    none = trained("setup3", made, ["a", "b"], 0.0)
     assert (none.notes, none.own_references) == ([], 0.0)
-    assert trained(5, Given(made, own_references=1.0), ["a", "b"]).notes == []
+    assert trained("setup5", made, ["a", "b"], 1.0).notes == []
 
 
-def test_predictions_are_given_with_their_training_and_their_shares() -> None:
-    about = {
-        "provenance": "shipped",
-        "of": {"name": "cross_domain_2_setup5"},
-        "settings": {"schedule": {"train": 16}},
-        "facts": {"machine": "one; two", "seconds": 1234.5},
-    }
-    made = {"cross_domain_2_setup5": Signed(predictions(["a"]), about)}
-    found, lines = given(made, counts(small_texts(), SETTINGS), "first_part")
-    own = found["cross_domain_2_setup5"]
-    assert own.notes == ["trained otherwise than in the paper: train 16 for 500"]
-    assert (own.provenance, own.own_references) == ("shipped", pytest.approx(1))
-    assert lines == ["predictions of cross_domain_2_setup5: shipped, one; two, at least 1,234 s"]
-
-
-def test_shares_are_read_from_the_counts(numbers: pd.DataFrame) -> None:
+def test_shares_are_read_from_the_counts() -> None:
     counted = counts(small_texts(), SETTINGS)
     shares = own_shares(counted, "first_part")
     assert len(shares) == 7 * 6
-    assert shares["cross_validation", 1] == shares["cross_domain_2", 2] == 0
-    for setup in (5, 6):
-        assert shares["cross_validation", setup] == pytest.approx(1)
+    assert shares["setup1"] == shares["cross_domain_2_setup2"] == 0
+    assert shares["setup5"] == shares["setup6"] == pytest.approx(1)
     assert 0 <= counted["cross"]["cross_system_1"]["seen"] <= 1
 
 
 def test_seeds_that_miss_an_output_do_not_count() -> None:
     made = predictions(["a", "b", "c"])
-    whole = trained(1, Given(made), ["a", "b", "c"])
+    whole = trained("setup1", made, ["a", "b", "c"])
     assert (len(whole.by_seed), whole.notes) == (5, [])
-    part = trained(1, Given(made.iloc[:-1]), ["a", "b", "c"])
+    part = trained("setup1", replace(made, content=made.content.iloc[:-1]), ["a", "b", "c"])
     assert len(part.by_seed) == 4
     assert part.notes == ["4 of 5 seeds have predictions of all outputs"]
-    assert trained(1, Given(made), ["a", "b", "d"]).by_seed == []
-    assert trained(1, Given(predictions(["a"], part="dev")), ["a"]).by_seed == []
+    assert trained("setup1", made, ["a", "b", "d"]).by_seed == []
+    assert trained("setup1", predictions(["a"], part="dev"), ["a"]).by_seed == []
 
 
 # ---- tables --------------------------------------------------------------------------------------
 
 
+def made_table(
+    experiment: str, outputs: pd.DataFrame | None, made: dict[str, Signed], paper: pd.DataFrame
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    file = None if outputs is None else Signed(outputs, {"provenance": "computed"})
+    return table(experiment, file, made, {}, paper, KERNELS, BOOTSTRAP)
+
+
 def test_table_3_has_every_row_and_says_what_is_missing(numbers: pd.DataFrame) -> None:
     ids = numbers["id"].tolist()
     made = {
-        "setup1": Given(predictions(ids)),
-        "apart_setup1": Given(predictions(ids), "shipped"),
-        "paper_setup1": Given(predictions(ids, seeds=1), "shipped"),
+        "setup1": predictions(ids),
+        "apart_setup1": predictions(ids, provenance="shipped"),
+        "paper_setup1": predictions(ids, seeds=1, provenance="shipped"),
     }
-    found, tests = table("cross_validation", numbers, made, published(3), KERNELS, BOOTSTRAP)
+    found, tests = made_table("cross_validation", numbers, made, published(3))
     missing = [
         {"of": {"name": "setup2"}, "code": "not_trained", "sentence": "not run; yet", "remedy": ""},
         {"of": {"kernel": "meteor.nltk35"}, "code": "no", "sentence": "no WordNet", "remedy": ""},
@@ -222,7 +213,7 @@ def test_table_3_has_every_row_and_says_what_is_missing(numbers: pd.DataFrame) -
     # a reason may hold a semicolon: it is one reason all the same
     assert rows.loc[("2", ""), "note"] == ["not available: not run; yet"]
     assert rows.loc[("2", ""), "reason"] == "not_trained"
-    assert rows.loc[("3", ""), "note"] == []
+    assert rows.loc[("3", ""), "reason"] == ""
     for name in ("meteor_neighbors", "meteor_neighbors_mr"):
         own = rows.loc[name]
         assert own.index.tolist() == ["tau", "dev"]
@@ -237,7 +228,7 @@ def test_table_3_has_every_row_and_says_what_is_missing(numbers: pd.DataFrame) -
     assert "the paper's schedule" in rows.loc[("1", "paper"), "note"][0]
     # against the same seed of set-up 1, not against the mean of all five
     own = tests[(tests["reading"] == "paper") & (tests["against"] == "1")].iloc[0]
-    seed = made["setup1"].table.query("seed == 0")["prediction"].to_numpy()
+    seed = made["setup1"].content.query("seed == 0")["prediction"].to_numpy()
     expected = stats.pearsonr(seed, numbers["rating"])[0]
     assert own["against_value"] == pytest.approx(expected)
     assert own["provenance"] == "shipped"
@@ -250,11 +241,11 @@ def test_table_3_has_every_row_and_says_what_is_missing(numbers: pd.DataFrame) -
 
 def test_why_a_value_differs_is_said_only_where_it_does(numbers: pd.DataFrame) -> None:
     paper = published(3).replace({"mae": {"1.013": ""}, "rmse": {"1.233": ""}})
-    first, _ = table("cross_validation", numbers, {}, paper, KERNELS, BOOTSTRAP)
+    first, _ = made_table("cross_validation", numbers, {}, paper)
     constant = first[first["setup"] == "constant"].iloc[0]
     assert "medians" in constant["note"][0]
     paper.loc[paper["setup"] == "constant", "mae"] = f"{constant['mae']:.3f}"
-    again, _ = table("cross_validation", numbers, {}, paper, KERNELS, BOOTSTRAP)
+    again, _ = made_table("cross_validation", numbers, {}, paper)
     constant = again[again["setup"] == "constant"].iloc[0]
     assert (constant["agreement"], constant["note"]) == ("equal", [])
 
@@ -265,8 +256,8 @@ def test_tables_4_and_5_compare_with_configuration_1(
 ) -> None:
     ids = numbers.loc[numbers[experiment] == "test", "id"].tolist()
     paper = published(NUMBERS[experiment])
-    made = {f"{experiment}_{n}_setup1": Given(predictions(ids)) for n in (1, 3)}
-    found, tests = table(experiment, numbers, made, paper, KERNELS, BOOTSTRAP)
+    made = {f"{experiment}_{n}_setup1": predictions(ids) for n in (1, 3)}
+    found, tests = made_table(experiment, numbers, made, paper)
     rows = found.set_index(["setup", "reading", "configuration"])
     assert rows.loc[("1", "", "3"), "p_better_than_configuration_1"] == 0.5  # the same numbers
     assert np.isnan(rows.loc[("1", "", "1"), "p_better_than_configuration_1"])
@@ -281,7 +272,7 @@ def test_tables_4_and_5_compare_with_configuration_1(
 @pytest.mark.parametrize("experiment", NUMBERS)
 def test_without_numbers_each_published_row_says_why(experiment: str) -> None:
     paper = published(NUMBERS[experiment])
-    found, tests = table(experiment, None, {}, paper, KERNELS, BOOTSTRAP)
+    found, tests = made_table(experiment, None, {}, paper)
     missing = [{"of": {}, "code": "raw_file_missing", "sentence": "no file", "remedy": "a; b"}]
     joined = join_reasons(found, missing, {"name": "training"})
     assert len(joined) == len(paper)

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from refless.errors import FormatError
 from refless.experiments.rnn_qe.training import COLUMNS, training_table
 from refless.report.tables import publish
 
@@ -91,9 +90,3 @@ def test_what_was_not_trained_has_a_row_and_its_reason(tmp_path: Path) -> None:
     text = (tmp_path / "rnn_qe_training.md").read_text()
     assert "## Not run" in text
     assert "two schedules" not in text
-
-
-def test_predictions_without_a_course_are_refused() -> None:
-    for broken in ({**about(*TWO), "facts": {}}, pd.DataFrame().to_dict()):
-        with pytest.raises(FormatError, match="predictions of setup3"):
-            training_table({"setup3": broken})

@@ -18,7 +18,6 @@ from refless.models.rnn_qe.data import (
     SYNTHESISE,
     DataSettings,
     Texts,
-    apart,
     cross_split,
     cross_validation,
     cut,
@@ -29,7 +28,7 @@ from refless.models.rnn_qe.data import (
     sizes,
     tables,
 )
-from refless.models.rnn_qe.delex import delexicalise, tokens
+from refless.models.rnn_qe.delex import delexicalise
 from refless.models.rnn_qe.names import (
     APART,
     CROSS,
@@ -44,52 +43,51 @@ from refless.models.rnn_qe.synthesis import UNTOUCHED, distort, lowered
 # ---- delexicalisation ----------------------------------------------------------------------------
 
 
-def test_values_of_the_mr_become_placeholders_and_others_stay() -> None:
-    meaning = "inform(name='the old mill',food=chinese,kids_allowed=yes,near=none)"
-    triples, text = delexicalise(meaning, "The Old Mill serves Chinese food, not Thai.")
-    assert (
-        triples == "inform name X-name inform food X-food inform kidsallowed yes inform near none"
-    )
-    assert text == "X-name serves X-food food , not thai ."
-
-
 @pytest.mark.parametrize(
     ("meaning", "triples"),
     [
+        (
+            "inform(name='the old mill',kids_allowed=yes,near=none)",
+            "inform name X-name inform kidsallowed yes inform near none",
+        ),
         ("goodbye()", "goodbye <none> <none>"),
         ("?request(area)", "request area <none>"),
         ("inform(food=dont_care)", "inform food dontcare"),
         ("confirm(internet='yes or no')", "confirm internet yes confirm internet no"),
     ],
 )
-def test_triples_without_values(meaning: str, triples: str) -> None:
+def test_mrs_become_triples(meaning: str, triples: str) -> None:
     assert delexicalise(meaning, "well")[0] == triples
 
 
-def test_longer_values_go_first_and_spelling_may_differ() -> None:
-    meaning = "inform(name='mill',area='city centre',addr='3 mill st',near='city')"
-    _, text = delexicalise(meaning, "mill at 3 mill street, citycentre, near the city")
-    assert text == "X-name at X-addr , X-area , near the X-near"
-
-
-def test_a_shared_value_goes_to_its_slots_in_turn() -> None:
-    _, text = delexicalise("inform(name='X',area='X')", "x is in x, yes x")
-    assert text == "X-name is in X-area , yes X-area"
-
-
-def test_a_value_inside_a_word_is_none() -> None:
-    assert (
-        delexicalise("inform(food=thai)", "thailand, thai-style")[1] == "thailand , X-food - style"
-    )
+@pytest.mark.parametrize(
+    ("meaning", "text", "expected"),
+    [
+        (
+            "inform(name='the old mill',food=chinese)",
+            "The Old Mill serves Chinese food, not Thai.",
+            "X-name serves X-food food , not thai .",
+        ),
+        # longer values go first, and spelling may differ
+        (
+            "inform(name='mill',area='city centre',addr='3 mill st',near='city')",
+            "mill at 3 mill street, citycentre, near the city",
+            "X-name at X-addr , X-area , near the X-near",
+        ),
+        # a shared value goes to its slots in turn
+        ("inform(name='X',area='X')", "x is in x, yes x", "X-name is in X-area , yes X-area"),
+        # a value inside a word is none
+        ("inform(food=thai)", "thailand, thai-style", "thailand , X-food - style"),
+        ("hello()", "I'm at 10.50, OK?", "i'm at 10.50 , ok ?"),
+    ],
+)
+def test_values_of_the_mr_become_placeholders(meaning: str, text: str, expected: str) -> None:
+    assert delexicalise(meaning, text)[1] == expected
 
 
 def test_an_mr_that_is_none_is_refused() -> None:
     with pytest.raises(FormatError, match="no meaning representation"):
         delexicalise("hello", "hello")
-
-
-def test_tokens_are_words_numbers_and_marks() -> None:
-    assert tokens("I'm at 10.50, OK?") == ["i'm", "at", "10.50", ",", "ok", "?"]
 
 
 # ---- errors --------------------------------------------------------------------------------------
@@ -221,16 +219,11 @@ def test_folds_share_the_outputs_and_leak_nothing(synthesise: str) -> None:
     assert set(folds[0].test.tolist()) != set(other[0].test.tolist())
 
 
-def test_harder_folds_leak_nothing_delexicalised() -> None:
-    rated = small_texts().rated
-    key = rated["mr"] + "\n" + rated["words"]
-    for fold in cross_validation(apart(rated), 1):
-        assert not set(key.iloc[fold.train]) & set(key.iloc[fold.test])
-
-
-@pytest.mark.parametrize("setup", [3, 4, 5, 6])
-def test_harder_folds_train_on_no_reference_that_is_a_test_output(setup: int) -> None:
-    for fold in tables(small_texts(), f"{APART}_setup{setup}", SETTINGS):
+@pytest.mark.parametrize("setup", [1, 3, 4, 5, 6])
+def test_harder_folds_train_on_nothing_that_is_a_test_output(setup: int) -> None:
+    folds = list(tables(small_texts(), f"{APART}_setup{setup}", SETTINGS))
+    assert len(folds) == 5
+    for fold in folds:
         key = fold["mr"] + "\n" + fold["text"]
         whole = fold["part"].isin(["train", "pretrain"]) & (fold["errors"] == 0)
         assert not set(key[whole]) & set(key[fold["part"].isin(["dev", "test"])])
@@ -320,18 +313,11 @@ def test_the_same_seed_gives_the_same_rows_and_another_seed_others() -> None:
     assert (instances(texts, split, 4, 6)["text"] != once["text"]).any()
 
 
-def test_every_name_makes_its_tables() -> None:
-    texts = small_texts()
-    assert len(list(tables(texts, "setup1", SETTINGS))) == 5
-    assert len(list(tables(texts, "apart_setup2", SETTINGS))) == 5
-    assert len(list(tables(texts, "cross_domain_2_setup3", SETTINGS))) == 1
-    assert len(list(tables(texts, "curve_20_setup1", SETTINGS, subsets=2))) == 10
-
-
 def test_a_learning_curve_has_fewer_rows_that_train_and_tests_the_same() -> None:
     texts = small_texts()
     whole = list(tables(texts, "setup1", SETTINGS))
     cut = list(tables(texts, "curve_20_setup1", SETTINGS, subsets=2))
+    assert (len(whole), len(cut)) == (5, 10)
     for number, table in enumerate(cut):
         own = whole[number % 5]
         for part in ("dev", "test"):
@@ -360,15 +346,8 @@ def test_other_texts_or_ratings_have_another_sum() -> None:
 
 def test_wrong_settings_are_named() -> None:
     texts = small_texts()
-    split = cross_validation(texts.rated, 1)[0]
-    with pytest.raises(SettingError, match="no set-up 7"):
-        instances(texts, split, 7, 1)
-    with pytest.raises(SettingError, match="synthesise"):
-        cross_validation(texts.rated, 1, "some")
     with pytest.raises(SettingError, match="setup9"):
         next(tables(texts, "setup9", SETTINGS))
-    with pytest.raises(SettingError, match="cross_planet"):
-        cross_split(texts.rated, "cross_planet", 1, SETTINGS)
     with pytest.raises(SettingError, match="too few"):
         cross_split(texts.rated.iloc[:300], "cross_domain", 1, SETTINGS)
 

@@ -43,9 +43,8 @@ def trained(data: dict[int, Encoded], seeds: list[int], run: Any = None, **chang
     from refless.models.rnn_qe.network import Architecture
     from refless.models.rnn_qe.training import train
 
-    keywords = {k: changes.pop(k) for k in ("tick", "vectors") if k in changes}
-    architecture = Architecture(**{**TINY, **changes})  # type: ignore[arg-type]
-    return train(data, seeds, schedule(), architecture, run, **keywords)
+    architecture = Architecture(**TINY)  # type: ignore[arg-type]
+    return train(data, seeds, schedule(), architecture, run, **changes)
 
 
 def assert_same(one: Any, other: Any) -> None:
@@ -53,15 +52,12 @@ def assert_same(one: Any, other: Any) -> None:
     assert json.dumps(one.models) == json.dumps(other.models)
 
 
-@pytest.mark.parametrize(
-    "variant", [{}, {"cell": "lstm"}, {"bidirectional": True, "output": "ordinal"}]
-)
-def test_together_as_one_at_a_time(variant: dict[str, Any]) -> None:
+def test_together_as_one_at_a_time() -> None:
     # folds of other sizes: other numbers of batches, and other vocabularies
     data = folds(40, 31)
-    both = trained(data, [0, 7], **variant)
+    both = trained(data, [0, 7])
     for number, (seed, fold) in enumerate([(0, 0), (0, 1), (7, 0), (7, 1)]):
-        alone = trained({fold: data[fold]}, [seed], **variant)
+        alone = trained({fold: data[fold]}, [seed])
         table = both.predictions
         own = table[(table["fold"] == fold) & (table["seed"] == seed)]
         assert own["id"].tolist() == alone.predictions["id"].tolist()
@@ -93,7 +89,7 @@ def test_as_torch_trains_it() -> None:
     truth = torch.from_numpy(data[0].rating[rows])
     losses = []
     for _ in range(6):
-        outputs = torch.cat([oracle(architecture, one, data[0], row, None) for row in rows])
+        outputs = torch.cat([oracle(architecture, one, data[0], row) for row in rows])
         loss = ((outputs - truth) ** 2).mean()
         losses.append(loss.item())
         adam.zero_grad()
@@ -105,32 +101,23 @@ def test_as_torch_trains_it() -> None:
     assert losses[-1] < losses[0]
 
 
-def test_it_learns() -> None:
-    from refless.models.rnn_qe.network import Architecture
-    from refless.models.rnn_qe.training import Schedule, train
-
-    architecture = Architecture(embedding=16, hidden=16)
-    data = {0: Encoded(small(400, dev=60))}
-    done = train(data, [1], Schedule(0, 12, 0.01, 20), architecture)
-    assert done.models[0]["best"]["pearson"] > 0.8
-    table = done.predictions
-    assert set(table["part"]) == {"dev", "test"}
-    assert set((2 * table["prediction"]) % 1) == {0.0}
-    assert table["prediction"].between(1, 6).all()
-    assert np.abs(table["raw"] - table["prediction"]).max() <= 0.25 or table["raw"].max() > 6
-
-
-def test_half_precision_learns_as_well() -> None:
+def test_it_learns_in_half_precision_as_well() -> None:
     from refless.models.rnn_qe.network import Architecture
     from refless.models.rnn_qe.training import Schedule, train
 
     data = {0: Encoded(small(400, dev=60))}
     best = {}
-    for precision in ("float32", "bfloat16"):
+    for precision in ("bfloat16", "float32"):
         architecture = Architecture(embedding=16, hidden=16, precision=precision)
         done = train(data, [1], Schedule(0, 12, 0.01, 20), architecture)
         best[precision] = done.models[0]["best"]["pearson"]
+    assert best["float32"] > 0.8
     assert best["bfloat16"] == pytest.approx(best["float32"], abs=0.05)
+    table = done.predictions
+    assert set(table["part"]) == {"dev", "test"}
+    assert set((2 * table["prediction"]) % 1) == {0.0}
+    assert table["prediction"].between(1, 6).all()
+    assert np.abs(table["raw"].clip(1, 6) - table["prediction"]).max() <= 0.25
 
 
 def test_the_best_pass_over_rated_rows_predicts() -> None:
@@ -209,21 +196,14 @@ def test_killed_while_a_checkpoint_is_written(
     assert_same(whole, trained(data, [0], run))
 
 
-def test_other_settings_start_anew(tmp_path: Path) -> None:
-    from refless.models.rnn_qe.training import Run
-
-    run = Run(checkpoints=tmp_path, every=0)
-    trained(folds(31), [0], run)
-    assert_same(trained(folds(32), [0]), trained(folds(32), [0], run))
-    assert len(list(tmp_path.glob("*.pt"))) == 2
-
-
-def test_a_broken_checkpoint_is_named(tmp_path: Path) -> None:
+def test_other_data_start_anew_and_a_broken_checkpoint_is_named(tmp_path: Path) -> None:
     from refless.models.rnn_qe.training import Run
 
     run = Run(checkpoints=tmp_path, every=0)
     trained(folds(31), [0], run)
     (path,) = tmp_path.glob("*.pt")
+    assert_same(trained(folds(32), [0]), trained(folds(32), [0], run))
+    assert len(list(tmp_path.glob("*.pt"))) == 2
     path.write_bytes(b"nonsense")
     with pytest.raises(FormatError, match=str(path)):
         trained(folds(31), [0], run)
@@ -293,27 +273,7 @@ def test_settings_that_make_no_sense() -> None:
 
     with pytest.raises(SettingError, match="a fold and a seed"):
         trained(folds(31), [])
-    with pytest.raises(SettingError, match="numbers, not 6"):
-        trained(folds(31), [0], vectors={"cheap": np.zeros(3)})
     with pytest.raises(SettingError):
         Schedule(0, 0, 0.1, 1)
     with pytest.raises(SettingError, match="cannot use the device"):
         Run(device="xla:9")
-
-
-def test_vectors_are_where_embeddings_start() -> None:
-    from refless.models.rnn_qe.network import Architecture
-    from refless.models.rnn_qe.training import Member, Stack
-
-    data = folds(31)
-    vector = np.arange(6.0)
-    stack = Stack(
-        [Member(0, 0)],
-        data,
-        schedule(),
-        Architecture(**TINY),  # type: ignore[arg-type]
-        vectors={"cheap": vector, "no such word": vector},
-    )
-    table = stack.parameters["text.embedding"].detach().numpy()[0]
-    assert table[data[0].text_words["cheap"]].tolist() == vector.tolist()
-    assert table[0].tolist() == [0] * 6

@@ -73,7 +73,7 @@ def build_parser() -> argparse.ArgumentParser:
     qe = commands.add_parser(
         "qe",
         help="rate outputs from their meaning representation alone, with a trained network",
-        description="Rate each output, 1 to 6, with a model that training left in results/rnn_qe/models.",
+        description="Rate each output, 1 to 6, with a model that training left behind.",
     )
     qe.add_argument("--model", required=True, metavar="FILE", help="a saved model (fold0.pt)")
     qe.add_argument(

@@ -94,7 +94,7 @@ def number(value: Any, digits: int = 3) -> str:
     return f"{float(value):.{digits}f}"
 
 
-def with_interval(row: dict[str, Any], column: str, digits: int = 3) -> str:
+def with_interval(row: Mapping[str, Any], column: str, digits: int = 3) -> str:
     """``0.325 (0.190, 0.447)``, or a dash."""
     text = number(row.get(column), digits)
     low, high = row.get(f"{column}_low"), row.get(f"{column}_high")

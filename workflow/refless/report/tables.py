@@ -136,7 +136,7 @@ def join_reasons(
     table["note"] = pd.Series(notes, dtype=object)
     if "reason" in table:
         return table.assign(reason=codes)
-    table.insert(table.columns.get_loc("note"), "reason", codes)
+    table.insert(list(table.columns).index("note"), "reason", codes)
     return table
 
 

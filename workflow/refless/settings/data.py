@@ -45,7 +45,9 @@ class InDeltaBleu(Section):
     )
     units: Several[Count] = Field(description="The numbers of contexts in panel B of figure 2.")
     gold: bool = Field(
-        False, description="Whether the unrated gold references of DSTC7's archive are tried too."
+        False,
+        description="Whether unrated gold references are tried too. The loader must have a function"
+        " `gold` that reads them, as `dstc7` does.",
     )
 
 
@@ -81,7 +83,8 @@ class InRnnQe(Section):
 
     @model_validator(mode="after")
     def _what_is_tested_on(self) -> InRnnQe:
-        if (self.role == "rated") != bool(self.domain and self.system):
+        given = [bool(self.domain), bool(self.system)]
+        if given != [self.role == "rated"] * 2:
             raise ValueError(
                 "in rnn_qe, the data set with the role rated has a domain and a system, and no"
                 " other one"

@@ -28,7 +28,7 @@ from refless.statistics.evaluation import Evaluation, evaluate, mean_squared_err
 from refless.statistics.humans import Humans, human_rows
 from refless.statistics.paired import Compared, Measures, paired_bootstrap
 from refless.statistics.scale import scale_counts, scale_statistics
-from refless.statistics.williams import williams
+from refless.statistics.williams import between_needed, williams
 
 __all__ = [
     "AnnotatorErrors",
@@ -39,6 +39,7 @@ __all__ = [
     "Humans",
     "Measures",
     "annotator_errors",
+    "between_needed",
     "correlation_p_value",
     "covered_errors",
     "draw_blocks",

@@ -17,8 +17,14 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
 
-CARRIERS = ("availability", "cli", "errors", "job", "report", "settings", "store")
-"""Parts of the package that carry numbers and decide none: no signature hangs on them."""
+PLUMBING = (
+    *("availability.py", "cli/", "errors.py", "job.py", "settings/"),
+    *("data/encoders.py", "data/fetch.py", "data/obtain.py", "data/places.py", "data/raw_files.py"),
+)
+"""Parts of the package that bring things, say what is wrong, and end up in no result: an edited
+message is no reason to compute anything again."""
+CARRIERS = (*PLUMBING, "data/", "report/", "store/")
+"""Parts that carry numbers and decide none: no signature hangs on them."""
 
 
 def closure(*entries: str | Path) -> tuple[Path, ...]:
@@ -39,13 +45,13 @@ def closure(*entries: str | Path) -> tuple[Path, ...]:
 
 
 def code_sum(*entries: str | Path) -> str:
-    """SHA-256 of the code that one or more files hang on: see `closure`."""
-    return _sum(closure(*entries))
+    """SHA-256 of the code that one or more files hang on, without the `PLUMBING`."""
+    return _sum(path for path in closure(*entries) if not _name(path).startswith(PLUMBING))
 
 
 def decisive_sum(*entries: str | Path) -> str:
     """The same without the `CARRIERS`, for the signature of numbers."""
-    return _sum(path for path in closure(*entries) if not _carries(path))
+    return _sum(path for path in closure(*entries) if not _name(path).startswith(CARRIERS))
 
 
 def package_sum() -> str:
@@ -66,10 +72,6 @@ def _sum(paths: Iterable[Path]) -> str:
 
 def _name(path: Path) -> str:
     return path.relative_to(PACKAGE).as_posix() if path.is_relative_to(PACKAGE) else path.name
-
-
-def _carries(path: Path) -> bool:
-    return Path(_name(path)).parts[0].removesuffix(".py") in CARRIERS
 
 
 @cache

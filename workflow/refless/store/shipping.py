@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from refless.errors import StaleError
+from refless.availability import path_pattern
 from refless.store import signed
 from refless.store.files import whole_file
 
@@ -29,28 +29,37 @@ def take(sources: Sequence[str | Path], results: Sequence[str | Path]) -> None:
             shutil.copyfile(source, partial)
 
 
-def ship(results: Iterable[str | Path], folder: str | Path, out: str | Path) -> None:
+def ship(patterns: Iterable[str], results: str | Path, out: str | Path) -> list[Path]:
     """Copy computed files to where they are shipped from, marked as shipped.
 
     Parameters
     ----------
-    results : signed files below ``folder``; tables of texts are blanked
+    patterns : paths in ``results``, with wildcards, of what may be shipped; tables of texts are
+        blanked. What was shipped itself is left as it is.
+
+    Returns
+    -------
+    The files that were written.
 
     Raises
     ------
-    StaleError : a file was not computed here.
+    FormatError, StaleError : as `refless.store.signed.verify`.
     """
     from refless.data.task import blank_task
 
-    for path in map(Path, results):
-        target = Path(out) / path.relative_to(folder)
-        kind = signed.verify(path)["kind"]
-        if kind == "ratings":
-            continue  # written with its texts
-        if kind == "texts":
-            blank_task(path.parent, target.parent)
+    results, out, done = Path(results), Path(out), []
+    wanted = [path_pattern(pattern) for pattern in patterns]
+    for path in sorted(results.rglob("*.*")):
+        below = path.relative_to(results)
+        if not any(pattern.fullmatch(f"results/{below.as_posix()}") for pattern in wanted):
             continue
-        file = signed.read(path, kind)
-        if file.about["provenance"] != "computed":
-            raise StaleError("was not computed here", path=path, remedy="compute it, then ship")
-        signed.write(target, file.content, {**file.about, "provenance": "shipped"})
+        about = signed.verify(path)
+        if about["provenance"] != "computed" or about["kind"] == "ratings":
+            continue  # ratings are written with their texts
+        if about["kind"] == "texts":
+            blank_task(path.parent, out / below.parent)
+        else:
+            content = signed.read(path, about["kind"]).content
+            signed.write(out / below, content, {**about, "provenance": "shipped"})
+        done.append(out / below)
+    return done

@@ -38,6 +38,7 @@ import pandas as pd
 
 from refless.data.task import Task, read_task
 from refless.errors import SettingError, StaleError
+from refless.experiments.bleu_neighbors.columns import tidy, with_intervals
 from refless.experiments.bleu_neighbors.stored import rated_sums
 from refless.kernels import signature
 from refless.models.neighbors import enough_evidence
@@ -121,6 +122,10 @@ class Prediction:
     estimate: Array
     neighbors: float
     training: float
+
+    def facts(self) -> dict[str, Any]:
+        """All but the estimates."""
+        return {name: value for name, value in vars(self).items() if name != "estimate"}
 
 
 # ---- predictions ---------------------------------------------------------------------------------
@@ -330,16 +335,7 @@ def write_ablation(
             "signatures": list(signatures.values()),
             "facts": {
                 # in the order of the estimates
-                "variants": [
-                    {
-                        "variant": name,
-                        "kernel": one.kernel,
-                        "tau": one.tau,
-                        "neighbors": one.neighbors,
-                        "training": one.training,
-                    }
-                    for name, one in found.items()
-                ],
+                "variants": [{"variant": name, **one.facts()} for name, one in found.items()],
                 "lacking": lacking(data) if part == PLAIN else {},
             },
         },
@@ -363,10 +359,7 @@ def read_ablations(
     paths : ``<task>/<part>.npz``, by `write_ablation`
     kernels : all that there should be
 
-    Raises
-    ------
-    FormatError : as `refless.store.signed.read`.
-    StaleError : the same, of a file ``plain.npz``.
+    Raises as `refless.store.signed.read`, but StaleError only for ``plain.npz``.
     """
     parts: dict[str, dict[str, Path]] = {}
     for path in map(Path, paths):
@@ -422,9 +415,9 @@ MEASURES = ("mse", "spearman", "coverage", "within")
 COMMON = ("common_mse", "common_spearman")
 COLUMNS = [
     *("task", "variant", "label", "kernel", "tau", "neighbors", "training"),
-    *(f"{name}{end}" for name in MEASURES for end in ("", "_low", "_high")),
+    *with_intervals(*MEASURES),
     *("p_value", "n", "n_covered"),
-    *(f"{name}_change{end}" for name in (*MEASURES, *COMMON) for end in ("", "_low", "_high")),
+    *with_intervals(*(f"{name}_change" for name in (*MEASURES, *COMMON))),
     *("n_common", "provenance", "note"),
 ]
 FEWEST_OF_A_SYSTEM = 10
@@ -478,8 +471,7 @@ def ablation_rows(task: str, numbers: TaskNumbers, draws: int, seed: int) -> lis
     rows = []
     for (name, one), result in zip(numbers.predictions.items(), compared, strict=True):
         covered = ~np.isnan(one.estimate)
-        row: dict[str, Any] = {"task": task, "variant": name, "kernel": one.kernel, "tau": one.tau}
-        row |= {"neighbors": one.neighbors, "training": one.training}
+        row: dict[str, Any] = {"task": task, "variant": name, **one.facts()}
         for measure in MEASURES:
             row |= getattr(result.own, measure).columns(measure)
         row["p_value"] = spearman(one.estimate[covered], truth[covered])[1]
@@ -517,13 +509,9 @@ def ablation_table(
         if task in numbers:
             rows += ablation_rows(task, numbers[task], draws, seed)
         else:
-            rows.append({"task": task, "variant": PLAIN, "note": []})
-    table = pd.DataFrame(rows).reindex(columns=COLUMNS)
+            rows.append({"task": task, "variant": PLAIN})
+    table = tidy(rows, COLUMNS)
     table["label"] = [TRAINING_VARIANTS.get(name, name) for name in table["variant"]]
-    for column in ("kernel", "provenance"):
-        table[column] = table[column].astype(object).fillna("")
-    for column in ("n", "n_covered", "n_common"):
-        table[column] = table[column].astype("Int64")
     return table
 
 

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from refless.experiments.bleu_neighbors import table1, table3
+from refless.experiments.bleu_neighbors import table1, table2, table3
+from refless.experiments.bleu_neighbors.columns import with_intervals
 from refless.report import published as paper
 from refless.report import tables
 from refless.report.published import EQUAL, INSIDE, MISSING, OUTSIDE, compare, number
@@ -46,23 +47,12 @@ class Table:
 
 TABLES = {
     "bleu_neighbors_table1": Table("table 1", table1.KEYS, table1.VALUES),
-    "bleu_neighbors_table2": Table("table 2", ["source_task", "target_task"], ["spearman"]),
+    "bleu_neighbors_table2": Table("table 2", table2.KEYS, table2.VALUES),
     "bleu_neighbors_table3": Table("table 3", table3.KEYS, table3.VALUES),
 }
 CELL_COLUMNS = [
-    "table",
-    "model",
-    "row",
-    "column",
-    "ours",
-    "ours_low",
-    "ours_high",
-    "paper",
-    "agreement",
-    "kernel",
-    "provenance",
-    "reason",
-    "note",
+    *("table", "model", "row", "column", *with_intervals("ours"), "paper", "agreement"),
+    *("kernel", "provenance", "reason", "note"),
 ]
 
 
@@ -78,8 +68,8 @@ def read_tables(
     finished = {}
     for path in map(Path, ours):
         table = tables.read_published(path, TABLES[path.stem].keys)
-        text = [*_TEXT, *table.select_dtypes(["object", "str"])]
-        for name in {name for name in text if name in table}:
+        text = {*_TEXT, *table.select_dtypes(["object", "str"])}
+        for name in text & set(table):
             table[name] = table[name].astype(object).fillna("").astype(str)
         finished[path.stem] = table
     printed = {
@@ -112,17 +102,16 @@ def agreement_cells(
                 if key.endswith("task"):
                     keys[key] = tasks.get(keys[key], keys[key])
             row, why = _published_row(ours[name], keys, model)
-            for column in table.columns:
-                if str(printed[column]) == "":
-                    continue
-                cell: dict[str, Any] = {
-                    "table": table.name,
-                    "model": model,
-                    "row": " → ".join(v for k, v in keys.items() if k != "model"),
-                    "column": column,
-                    "paper": printed[column],
-                }
-                rows.append(cell | _verdict(row, column, str(printed[column]), why))
+            common = {
+                "table": table.name,
+                "model": model,
+                "row": " → ".join(v for k, v in keys.items() if k != "model"),
+            }
+            rows += [
+                {**common, "column": column, **_verdict(row, column, str(printed[column]), why)}
+                for column in table.columns
+                if str(printed[column]) != ""
+            ]
     return pd.DataFrame(rows)[CELL_COLUMNS]
 
 
@@ -152,7 +141,8 @@ def _published_row(
 
 
 def _verdict(row: Mapping[str, Any], column: str, printed: str, why: str) -> dict[str, Any]:
-    value, low, high = (_float(row.get(name)) for name in _names(column))
+    given = (row.get(name) for name in with_intervals(column))
+    value, low, high = (np.nan if one in (None, "") else float(one) for one in given)
     agreement = compare(value, printed, low, high)
     notes = [why, str(row.get("note", ""))]
     if agreement in (INSIDE, OUTSIDE):
@@ -167,6 +157,7 @@ def _verdict(row: Mapping[str, Any], column: str, printed: str, why: str) -> dic
         "ours": value,
         "ours_low": low,
         "ours_high": high,
+        "paper": printed,
         "agreement": agreement,
         "kernel": row.get("kernel", ""),
         "provenance": row.get("provenance", ""),
@@ -175,32 +166,20 @@ def _verdict(row: Mapping[str, Any], column: str, printed: str, why: str) -> dic
     }
 
 
-def _names(column: str) -> tuple[str, str, str]:
-    return column, f"{column}_low", f"{column}_high"
-
-
-def _float(value: Any) -> float:
-    return float("nan") if value is None or value == "" else float(value)
-
-
 def agreement_counts(cells: pd.DataFrame) -> pd.DataFrame:
     """Cells by table and model, then each table and all of them (model ``all``)."""
-    groups = list(dict.fromkeys(zip(cells["table"], cells["model"], strict=True)))
     rows = []
-    for table in dict.fromkeys(cells["table"]):
-        own = cells[cells["table"] == table]
-        models = [model for name, model in groups if name == table]
-        rows += [_count(own[own["model"] == model], table, model) for model in models]
-        rows.append(_count(own, table, "all"))
-    rows.append(_count(cells, "all", "all"))
+    for table, own in cells.groupby("table", sort=False):
+        for model, part in own.groupby("model", sort=False):
+            rows.append({"table": table, "model": model, **_count(part)})
+        rows.append({"table": table, "model": "all", **_count(own)})
+    rows.append({"table": "all", "model": "all", **_count(cells)})
     return pd.DataFrame(rows)
 
 
-def _count(cells: pd.DataFrame, table: str, model: str) -> dict[str, Any]:
-    counts = {
-        verdict.replace(" ", "_"): int((cells["agreement"] == verdict).sum())
-        for verdict in VERDICTS
-    }
+def _count(cells: pd.DataFrame) -> dict[str, Any]:
+    counts: dict[str, Any] = {"cells": len(cells)}
+    for verdict in VERDICTS:
+        counts[verdict.replace(" ", "_")] = int((cells["agreement"] == verdict).sum())
     shipped = (cells["provenance"] == "shipped").any()
-    row = {"table": table, "model": model, "cells": len(cells), **counts}
-    return {**row, "provenance": "shipped" if shipped else "computed", "note": []}
+    return {**counts, "provenance": "shipped" if shipped else "computed", "note": []}

@@ -1,7 +1,6 @@
 """Figures 2 to 4 of BLEU Neighbors as numbers: over the thresholds, and over the data size.
 
-Stage: cell. In: a task, and the kernel file of the published BLEU*. Out: two signed tables, which
-are empty where there is no such kernel.
+Stage: cell. In: a task, and the kernel file of the published BLEU*. Out: two signed tables.
 """
 
 from __future__ import annotations
@@ -33,9 +32,6 @@ from refless.store import signed
 
 log = logging.getLogger(__name__)
 
-THRESHOLD_COLUMNS = ["threshold", "value", "spearman", "coverage", "n_covered", "human_spearman"]
-SIZE_COLUMNS = ["size", "subset", "spearman", "coverage", "n_covered"]
-
 
 def write_threshold_curves(
     path: str | Path,
@@ -62,7 +58,7 @@ def write_threshold_curves(
     b_values = np.round(np.arange(0, 1 + b_step / 2, b_step), 10)
     curves = threshold_curves(predictions, range(a_range[0], a_range[1] + 1), b_values, a, b)
     # the average annotator, above whom the figure is shaded; no interval is needed here
-    human = np.nan
+    human: Any = np.nan
     if len(truth.rater):
         human = human_cells(truth, draws=1, seed=0)["human_average"]["spearman"]
     signed.write(
@@ -137,12 +133,7 @@ def write_data_size_curve(
 def read_curves(
     paths: Sequence[str | Path], kind: str, settings: dict[str, Any]
 ) -> dict[str, pd.DataFrame]:
-    """Curves by task.
-
-    Raises
-    ------
-    FormatError, StaleError : as `refless.store.signed.read`.
-    """
+    """Curves by task. Raises as `refless.store.signed.read`."""
     curves = {}
     for path in paths:
         task = Path(path).parent.name

@@ -22,17 +22,19 @@ import pandas as pd
 from refless.data.sources.huse import comparisons
 from refless.data.task import Task, read_task
 from refless.errors import FormatError, SettingError
+from refless.experiments.bleu_neighbors.columns import tidy, with_intervals
 from refless.experiments.bleu_neighbors.leave_one_out import PREDICTION_COLUMNS, apply_thresholds
 from refless.experiments.bleu_neighbors.stored import rated_sums
 from refless.experiments.bleu_neighbors.table1 import Settings, read_tasks
 from refless.models.huse import NEIGHBORS, Batch, draw_batches, scores
-from refless.statistics import interval
+from refless.statistics import Estimate, interval
 from refless.store import signed
 from refless.store.signatures import sign
 
 Array = np.ndarray
 
 VALUES = ["huse", "huse_q", "huse_d", "huse_logp"]
+DIFFERENCES = ["huse_difference", "huse_q_difference", "huse_d_difference"]
 ITEM_COLUMNS = ["system", "item", "id", "by_model", "labels", "label_sum", "logp", "words"]
 NEEDED = ["item", "type", "logp"]
 """Columns of ratings: the item that was labelled, its raw type, its log-probability."""
@@ -62,9 +64,7 @@ def huse_items(texts: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame:
             f"the ratings of {texts['task'].iloc[0]} have no {', '.join(lacking)}: HUSE needs it",
             remedy="take `huse` out of the data set's `experiments`",
         )
-    words = {
-        name: len(text.split(" ")) for name, text in zip(texts["id"], texts["text"], strict=True)
-    }
+    words = texts.set_index("id")["text"].map(lambda text: len(text.split(" ")))
     items = (
         ratings.groupby("item", sort=False)
         .agg(
@@ -130,9 +130,7 @@ def read_batches(
     items : by `write_huse_items`, in the same order
     predictions : by `write_predictions`, in the same order
 
-    Raises
-    ------
-    FormatError, StaleError : as `refless.store.signed.read`.
+    Raises as `refless.store.signed.read`.
     """
     tasks, notes = read_tasks(folders, predictions, {kernel})
     batches = {}
@@ -148,10 +146,8 @@ def read_batches(
         data = tasks[task.name]
         nothing = pd.DataFrame(columns=PREDICTION_COLUMNS)
         predicted = data.predictions.get((kernel, "published"), nothing)
-        origins = {file.about["provenance"]}
-        if kernel in data.kernels:
-            origins.add(data.provenance(kernel))
-        provenance = "shipped" if "shipped" in origins else "computed"
+        abouts = [file.about, *(one for name, one in data.kernels.items() if name == kernel)]
+        provenance = signed.provenance(abouts)
         batches[task.name] = HuseInput(file.content, predicted, kernel, provenance)
     return batches, notes
 
@@ -178,7 +174,7 @@ def huse_table(
     rows: list[dict[str, Any]] = []
     for task in looks:
         if task not in batches:
-            rows.append({"task": task, "note": []})
+            rows.append({"task": task})
             continue
         for system, own in batches[task].items.groupby("system", sort=False):
             for reading, decimals in READINGS.items():
@@ -186,14 +182,8 @@ def huse_table(
                 head = {"task": task, "system": system, "reading": reading}
                 rows += [{**head, **row} for row in found]
     shown = ["task", "system", "quality", "items", "kernel", "reading"]
-    for column in [*VALUES, *(f"{name}_difference" for name in VALUES[:3])]:
-        shown += [column, f"{column}_low", f"{column}_high"]
-    table = pd.DataFrame(rows).reindex(columns=[*shown, "n", "n_human", "provenance", "note"])
-    for column in ("system", "quality", "items", "kernel", "reading", "provenance"):
-        table[column] = table[column].astype(object).fillna("")
-    for column in ("n", "n_human"):
-        table[column] = table[column].astype("Int64")
-    return table
+    shown += with_intervals(*VALUES, *DIFFERENCES)
+    return tidy(rows, [*shown, "n", "n_human", "provenance", "note"])
 
 
 def _rows(
@@ -209,43 +199,39 @@ def _rows(
         known = dict(zip(data.predictions["id"], values, strict=True))
         predicted = items["id"].map(known).to_numpy(np.float64)
     covered = ~np.isnan(predicted)
-    seed = settings.seed
 
     def row(quality: str, values: Array, chosen: Array) -> tuple[dict[str, Any], Array | None]:
-        kernel = data.kernel if quality == "predicted" else ""
         by_model = items["by_model"].to_numpy(bool)[chosen]
         cells: dict[str, Any] = {
             "quality": quality,
             "items": "covered" if chosen is covered else "all",
-            "kernel": kernel,
+            "kernel": data.kernel if quality == "predicted" else "",
             "n": int(chosen.sum()),
             "n_human": int((~by_model).sum()),
             "provenance": data.provenance,
-            "note": [],
         }
         logp, words = items["logp"].to_numpy()[chosen], items["words"].to_numpy()[chosen]
         batch = Batch(values[chosen], logp, words, by_model)
         try:
             once = scores(batch, None, neighbors, decimals)
-            weights = draw_batches(by_model, settings.draws, seed)
+            weights = draw_batches(by_model, settings.draws, settings.seed)
             drawn = scores(batch, weights, neighbors, decimals)
         except SettingError as error:
             return cells | {"note": [f"not available: {error.message}"]}, None
-        cells |= _spread(VALUES, once[0], drawn)
-        return cells, np.vstack([once, drawn])
+        both = np.vstack([once, drawn])
+        return cells | _cells(VALUES, both), both
 
     rows = [row("human", human, np.ones(len(items), bool))[0]]
     for_humans, by_human = row("human", human, covered)
     for_model, by_prediction = row("predicted", predicted, covered)
     if by_human is not None and by_prediction is not None:
-        gap = by_prediction - by_human
-        for_model |= _spread([f"{name}_difference" for name in VALUES[:3]], gap[0], gap[1:])
+        for_model |= _cells(DIFFERENCES, by_prediction - by_human)
     return [*rows, for_humans, for_model]
 
 
-def _spread(names: Sequence[str], values: Array, drawn: Array) -> dict[str, float]:
+def _cells(names: Sequence[str], values: Array) -> dict[str, float]:
+    """Columns of estimates: the values themselves are the first row, the draws the others."""
     cells: dict[str, float] = {}
     for i, name in enumerate(names):
-        low, high = interval(drawn[:, i])
-        cells |= {name: float(values[i]), f"{name}_low": low, f"{name}_high": high}
+        cells |= Estimate(float(values[0, i]), *interval(values[1:, i])).columns(name)
     return cells

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -34,6 +35,7 @@ Array = np.ndarray
 
 READINGS = ("published", "exact", "item")
 PREDICTION_COLUMNS = ["kernel", "reading", "id", "quality", "estimate", "neighbors", "training"]
+POINT = ["spearman", "coverage", "n_covered"]
 
 
 @dataclass(frozen=True)
@@ -105,22 +107,13 @@ def read_truth(
     return Truth(name, rows, points / most, points, most, candidate, rater, rating)
 
 
-def available_readings(
-    ratings: pd.DataFrame, scale: tuple[float, float] | None = None
-) -> list[str]:
-    """The readings that these ratings allow: see `read_truth`."""
-    missing = {"exact": scale is None, "item": "item" not in ratings.columns}
-    return [name for name in READINGS if not missing.get(name)]
-
-
 def read_truths(
     texts: pd.DataFrame, ratings: pd.DataFrame, scale: tuple[float, float] | None
 ) -> dict[str, Truth]:
-    """Every reading that the ratings allow."""
-    return {
-        reading: read_truth(texts, ratings, reading, scale)
-        for reading in available_readings(ratings, scale)
-    }
+    """Every reading that the ratings allow: see `read_truth`."""
+    missing = {"exact": scale is None, "item": "item" not in ratings.columns}
+    allowed = [reading for reading in READINGS if not missing.get(reading)]
+    return {reading: read_truth(texts, ratings, reading, scale) for reading in allowed}
 
 
 def leave_one_out(matrix: Array, truth: Truth, tau: float) -> pd.DataFrame:
@@ -130,10 +123,8 @@ def leave_one_out(matrix: Array, truth: Truth, tau: float) -> pd.DataFrame:
     columns id, quality, estimate (NaN without a neighbor), neighbors, training (their number).
     """
     square = matrix[np.ix_(truth.row, truth.row)]
-    estimate, neighbors = neighbor_means(
-        square, truth.points, tau, leave_one_out=True, most=truth.most
-    )
-    return as_predictions(truth, estimate, neighbors)
+    means, counts = neighbor_means(square, truth.points, tau, leave_one_out=True, most=truth.most)
+    return as_predictions(truth, means, counts)
 
 
 def as_predictions(truth: Truth, estimate: Array, neighbors: Array) -> pd.DataFrame:
@@ -162,18 +153,14 @@ def apply_thresholds(predictions: pd.DataFrame, a: int, b: float) -> Array:
 
 def model_cells(
     predictions: pd.DataFrame, a: int, b: float, draws: int, seed: int
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """The cells of one model on one task: estimates, intervals, p-value, counts."""
-    cell = evaluate(
-        apply_thresholds(predictions, a, b),
-        predictions["quality"].to_numpy(np.float64),
-        draws,
-        seed,
-    )
+    quality = predictions["quality"].to_numpy(np.float64)
+    cell = evaluate(apply_thresholds(predictions, a, b), quality, draws, seed)
     return {
-        **_spread("mse", cell.mse),
-        **_spread("spearman", cell.spearman),
-        **_spread("coverage", cell.coverage),
+        **cell.mse.columns("mse"),
+        **cell.spearman.columns("spearman"),
+        **cell.coverage.columns("coverage"),
         "p_value": cell.p_value,
         # the published column is a star at p < 0.01, so without a p-value there is no star
         "p_below_0.01": int(cell.p_value < 0.01),
@@ -184,7 +171,7 @@ def model_cells(
 
 def human_cells(
     truth: Truth, draws: int, seed: int, undefined: float = 0.0
-) -> dict[str, dict[str, object]]:
+) -> dict[str, dict[str, Any]]:
     """The cells of the rows ``human_best`` and ``human_average``.
 
     An annotator without a rho (labels all alike, or fewer than 3 of them) counts as ``undefined``;
@@ -199,30 +186,22 @@ def human_cells(
         draws=draws,
         seed=seed,
     )
-    common: dict[str, object] = {
-        **_spread("coverage", Estimate(1.0, 1.0, 1.0)),
+    common = {
+        **Estimate(1.0, 1.0, 1.0).columns("coverage"),
         "p_below_0.01": 0,
         "n": len(truth.id),
         "n_covered": len(truth.id),
         "annotators": humans.annotators,
         "undefined": humans.undefined,
     }
-    return {
-        "human_best": {
-            **_spread("mse", humans.best_mse),
-            **_spread("spearman", humans.best_spearman),
-            **common,
-        },
-        "human_average": {
-            **_spread("mse", humans.average_mse),
-            **_spread("spearman", humans.average_spearman),
-            **common,
-        },
+    estimates = {
+        "human_best": (humans.best_mse, humans.best_spearman),
+        "human_average": (humans.average_mse, humans.average_spearman),
     }
-
-
-def _spread(name: str, estimate: Estimate) -> dict[str, object]:
-    return {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
+    return {
+        model: {**mse.columns("mse"), **rho.columns("spearman"), **common}
+        for model, (mse, rho) in estimates.items()
+    }
 
 
 def threshold_curves(
@@ -233,15 +212,20 @@ def threshold_curves(
     Columns: threshold (``a`` or ``b``), value, spearman (NaN where undefined), coverage,
     n_covered. One pass over the estimates; the kernel is not looked at again.
     """
-    truth = predictions["quality"].to_numpy(np.float64)
+    quality = predictions["quality"].to_numpy(np.float64)
     rows = []
     settings = [("a", x, x, b) for x in a_values] + [("b", x, a, x) for x in b_values]
     for threshold, value, a_now, b_now in settings:
         predicted = apply_thresholds(predictions, int(a_now), float(b_now))
-        covered = ~np.isnan(predicted)
-        rho, _ = spearman(predicted[covered], truth[covered])
-        rows.append((threshold, float(value), rho, float(covered.mean()), int(covered.sum())))
-    return pd.DataFrame(rows, columns=["threshold", "value", "spearman", "coverage", "n_covered"])
+        rows.append((threshold, float(value), *_point(predicted, quality)))
+    return pd.DataFrame(rows, columns=["threshold", "value", *POINT])
+
+
+def _point(predicted: Array, quality: Array) -> tuple[float, float, int]:
+    """What `POINT` names."""
+    covered = ~np.isnan(predicted)
+    rho, _ = spearman(predicted[covered], quality[covered])
+    return rho, float(covered.mean()), int(covered.sum())
 
 
 def data_size_curve(
@@ -275,10 +259,9 @@ def data_size_curve(
                 chosen = np.sort(generator.choice(n, size, replace=False))
                 means, counts = neighbors(chosen)
                 predicted = enough_evidence(means, counts, size - 1, a, b)
-                covered = ~np.isnan(predicted)
-                rho, _ = spearman(predicted[covered], truth.quality[chosen][covered])
-            rows.append((size, subset, rho, float(covered.mean()), int(covered.sum())))
-    return pd.DataFrame(rows, columns=["size", "subset", "spearman", "coverage", "n_covered"])
+                point = _point(predicted, truth.quality[chosen])
+            rows.append((size, subset, *point))
+    return pd.DataFrame(rows, columns=["size", "subset", *POINT])
 
 
 def matrix_neighbors(

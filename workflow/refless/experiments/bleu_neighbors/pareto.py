@@ -25,6 +25,7 @@ import pandas as pd
 from refless.data.task import Task, read_task
 from refless.errors import StaleError
 from refless.experiments.bleu_neighbors.ablation import rated
+from refless.experiments.bleu_neighbors.columns import tidy, with_intervals
 from refless.experiments.bleu_neighbors.stored import rated_sums
 from refless.kernels import signature
 from refless.models.neighbors import enough_evidence, most_neighbors
@@ -131,8 +132,7 @@ def write_pareto_sums(
     """
     data = rated(task.texts)
     fold = deal_folds(len(data.text), settings["folds"], settings["seed"])
-    taus = settings["taus"]
-    found = fold_sums(kernel, data.text, data.quality, taus, fold, threads, **options)
+    found = fold_sums(kernel, data.text, data.quality, settings["taus"], fold, threads, **options)
     signed.write(
         path,
         {"quality": data.quality, "fold": fold, "counts": found.counts, "sums": found.sums},
@@ -242,11 +242,9 @@ def _means(data: Sums, t: int, without: int | None) -> tuple[Array, Array]:
 
 DEFAULT = "default"
 COLUMNS = [
-    *("task", "model", "kernel", "rule", "tau", "a", "b"),
-    *("tuned_spearman", "tuned_coverage"),
-    *(f"{name}{end}" for name in ("spearman", "coverage", "mse") for end in ("", "_low", "_high")),
-    "optimism",
-    *(f"{name}_change{end}" for name in ("spearman", "coverage") for end in ("", "_low", "_high")),
+    *("task", "model", "kernel", "rule", "tau", "a", "b", "tuned_spearman", "tuned_coverage"),
+    *with_intervals("spearman", "coverage", "mse"),
+    *("optimism", *with_intervals("spearman_change", "coverage_change")),
     *("chosen_by_fold", "n", "n_covered", "provenance", "note"),
 ]
 FRONT_COLUMNS = ["task", "model", "kernel", "tau", "a", "b", "coverage", "spearman"]
@@ -290,10 +288,9 @@ def pareto_rows(
         row: dict[str, Any] = {"rule": f"coverage >= {floor:g}"}
         tuned = best(every, floor)
         if tuned is not None:
-            own = every[
-                (every["tau"] == tuned.tau) & (every["a"] == tuned.a) & (every["b"] == tuned.b)
-            ].iloc[0]
             row |= _thresholds(data, tuned)
+            same = every[["tau", "a", "b"]] == [tuned.tau, tuned.a, tuned.b]
+            own = every[same.all(axis=1)].iloc[0]
             row |= {"tuned_spearman": own["spearman"], "tuned_coverage": own["coverage"]}
         row |= _measured(result, prediction)
         row["optimism"] = row.get("tuned_spearman", np.nan) - row["spearman"]
@@ -366,9 +363,7 @@ def pareto_table(
         numbers
     models : model -> ``kernel``, ``tau`` (the paper's) and ``settings`` of its sums
 
-    Raises
-    ------
-    FormatError : as `refless.store.signed.read`.
+    Raises FormatError as `refless.store.signed.read`.
     """
     tasks = {Path(folder).name: read_task(folder) for folder in folders}
     files = {(Path(p).parent.name, Path(p).name.removesuffix(".npz")): p for p in paths}
@@ -381,10 +376,9 @@ def pareto_table(
             if (task, of["kernel"]) not in files:
                 rows.append(row)
                 continue
-            path = files[task, of["kernel"]]
             try:
                 file = signed.read(
-                    path,
+                    files[task, of["kernel"]],
                     "pareto sums",
                     of={"task": task, "kernel": of["kernel"]},
                     settings=of["settings"],
@@ -400,13 +394,8 @@ def pareto_table(
             rows += [{**row, **one} for one in found]
             fronts.append(front.assign(**row))
             notes.append(signature_note(file.about["signatures"][0], file.about))
-    table = pd.DataFrame(rows).reindex(columns=COLUMNS)
-    for column in ("rule", "chosen_by_fold", "provenance"):
-        table[column] = table[column].astype(object).fillna("")
-    for column in ("a", "n", "n_covered"):
-        table[column] = table[column].astype("Int64")
     front = pd.concat(fronts[1:] or fronts, ignore_index=True).reindex(columns=FRONT_COLUMNS)
-    return table, front, notes
+    return tidy(rows, COLUMNS), front, notes
 
 
 def write_fronts(path: str | Path, fronts: pd.DataFrame, table: pd.DataFrame) -> None:
@@ -416,10 +405,5 @@ def write_fronts(path: str | Path, fronts: pd.DataFrame, table: pd.DataFrame) ->
 
 
 def read_fronts(path: str | Path) -> pd.DataFrame:
-    """The fronts by `write_fronts`.
-
-    Raises
-    ------
-    FormatError : as `refless.store.signed.read`.
-    """
+    """The fronts by `write_fronts`. Raises as `refless.store.signed.read`."""
     return signed.read(path, "pareto fronts", columns=FRONT_COLUMNS).content

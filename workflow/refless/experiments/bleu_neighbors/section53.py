@@ -14,8 +14,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from refless.experiments.bleu_neighbors.columns import tidy, with_intervals
 from refless.experiments.bleu_neighbors.leave_one_out import apply_thresholds
-from refless.experiments.bleu_neighbors.table1 import KEYS, Settings, TaskInput, beside_paper
+from refless.experiments.bleu_neighbors.table1 import (
+    KEYS,
+    Settings,
+    TaskInput,
+    beside_paper,
+    rows_of_lost_models,
+)
 from refless.statistics import (
     AnnotatorErrors,
     CoveredErrors,
@@ -28,8 +35,7 @@ from refless.statistics import (
 
 VALUES = ["mse_all", "relative_difference", "above_bleu", "p_below_0.01"]
 READING = "published"
-_OF_TASK = ["mse_all", "mse_all_low", "mse_all_high", "n", "annotators"]
-_ESTIMATES = ["mse_all", "mse_covered", "difference", "relative_difference", "above_bleu"]
+_OF_TASK = [*with_intervals("mse_all"), "n", "annotators"]
 
 
 def section53(
@@ -47,28 +53,21 @@ def section53(
     gives for ROUGE on dialogue; its interval draws the same texts for both.
     """
     rows: list[dict[str, Any]] = []
-    lost = [m for m in dict.fromkeys(published["model"]) if m not in settings.models]
     for task in looks:
-        own = _task_rows(tasks[task], settings) if task in tasks else None
-        if own is None:
-            own = [{"model": model} for model in settings.models]
+        own: list[dict[str, Any]] = [{"model": model} for model in settings.models]
+        if task in tasks:
+            own = _task_rows(tasks[task], settings)
         common = {name: own[0].get(name) for name in _OF_TASK} if own else {}
-        for model in lost:
-            why = f"no kernel is configured for it (bleu_neighbors.models.{model})"
-            own.append({"model": model, **common, "note": [f"not available: {why}"]})
-        rows += [{"kernel": "", "provenance": "", "note": [], **row, "task": task} for row in own]
-    table = beside_paper(pd.DataFrame(rows), looks, published, KEYS, VALUES)
+        own += [{**row, **common, "kernel": ""} for row in rows_of_lost_models(published, settings)]
+        rows += [{**row, "task": task} for row in own]
+    table = beside_paper(rows, looks, published, KEYS, VALUES)
     shown = [*KEYS, "kernel"]
-    for column in _ESTIMATES:
-        shown += [column, f"{column}_low", f"{column}_high"]
+    for column in ("mse_all", "mse_covered", "difference", "relative_difference", "above_bleu"):
+        shown += with_intervals(column)
         shown += [f"paper_{column}"] if column in VALUES else []
     shown += ["p_value", "p_below_0.01", "paper_p_below_0.01", "agreement", "stand_in"]
     shown += ["n", "n_covered", "annotators", "annotators_covered", "provenance", "note"]
-    table = table.reindex(columns=shown)
-    whole = ("stand_in", "p_below_0.01", "n", "n_covered", "annotators", "annotators_covered")
-    for column in whole:
-        table[column] = table[column].astype("Int64")
-    return table
+    return tidy(table, shown)
 
 
 def _task_rows(data: TaskInput, settings: Settings) -> list[dict[str, Any]]:
@@ -81,7 +80,7 @@ def _task_rows(data: TaskInput, settings: Settings) -> list[dict[str, Any]]:
     errors = annotator_errors(truth.candidate, truth.rater, truth.rating, truth.quality)
     everyone = np.ones(len(truth.id), bool)
     common = {
-        **_spread("mse_all", overall_error(errors, settings.draws, settings.seed)),
+        **overall_error(errors, settings.draws, settings.seed).columns("mse_all"),
         "n": len(everyone),
         "annotators": errors.annotators(everyone),
     }
@@ -93,7 +92,7 @@ def _task_rows(data: TaskInput, settings: Settings) -> list[dict[str, Any]]:
         if found is not None and bleu is not None and model != "bleu":
             gap = found.covered.value - bleu.covered.value
             low, high = interval(found.covered_draws - bleu.covered_draws)
-            row = row | _spread("above_bleu", Estimate(gap, low, high))
+            row = row | Estimate(gap, low, high).columns("above_bleu")
         rows.append({"model": model, **common, **row})
     return rows
 
@@ -114,19 +113,14 @@ def _row(
     found = covered_errors(errors, covered, settings.draws, settings.seed)
     row = {
         "kernel": kernel,
-        **_spread("mse_covered", found.covered),
-        **_spread("difference", found.difference),
-        **_spread("relative_difference", found.relative),
+        **found.covered.columns("mse_covered"),
+        **found.difference.columns("difference"),
+        **found.relative.columns("relative_difference"),
         "p_value": found.p_value,
         "p_below_0.01": pd.NA if np.isnan(found.p_value) else int(found.p_value < 0.01),
         "n_covered": int(covered.sum()),
         "annotators_covered": errors.annotators(covered),
-        "stand_in": int(data.is_stand_in(kernel)),
-        "provenance": data.provenance(kernel),
+        **data.about(kernel),
         "note": [*data.notes(kernel), *([] if covered.any() else ["no text is covered"])],
     }
     return row, found
-
-
-def _spread(name: str, estimate: Estimate) -> dict[str, float]:
-    return {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from refless.data.task import read_task
+from refless.experiments.bleu_neighbors.columns import tidy, with_intervals
 from refless.experiments.bleu_neighbors.leave_one_out import (
     PREDICTION_COLUMNS,
     Truth,
@@ -25,6 +26,7 @@ from refless.experiments.bleu_neighbors.leave_one_out import (
 from refless.report.published import beside_published
 from refless.store import signed
 
+HUMANS = ("human_best", "human_average")
 KEYS = ["model", "task"]
 VALUES = ["mse", "spearman", "coverage", "p_below_0.01"]
 READING_NOTES = {
@@ -35,20 +37,20 @@ READING_NOTES = {
 }
 
 
-@dataclass
+@dataclass(frozen=True)
 class Settings:
-    """What the configuration says about this table.
+    """What the configuration says about a table.
 
-    models : model -> kernels, the published one first
     a, b : evidence thresholds
     draws, seed : of the bootstrap
+    models : model -> kernels, the published one first
     """
 
-    models: dict[str, list[str]]
     a: int
     b: float
     draws: int
     seed: int
+    models: dict[str, list[str]] = field(default_factory=dict)
 
 
 @dataclass
@@ -64,13 +66,13 @@ class TaskInput:
     kernels: dict[str, dict[str, Any]] = field(default_factory=dict)
     ratings_provenance: str = "computed"
 
-    def provenance(self, kernel: str) -> str:
-        """``computed`` or ``shipped``."""
-        return str(self.kernels[kernel]["provenance"])
-
-    def is_stand_in(self, kernel: str) -> bool:
-        """Whether a kernel stands in for the paper's: see `is_stand_in`."""
-        return is_stand_in(self.kernels[kernel]["signature"])
+    def about(self, kernel: str) -> dict[str, Any]:
+        """The columns ``stand_in`` (see `is_stand_in`) and ``provenance``."""
+        known = self.kernels[kernel]
+        return {
+            "stand_in": int(is_stand_in(known["signature"])),
+            "provenance": known["provenance"],
+        }
 
     def notes(self, kernel: str) -> list[str]:
         """What is to be said of a kernel wherever its numbers stand; mostly nothing."""
@@ -90,9 +92,7 @@ def read_tasks(
     predictions : by `write_predictions`, in the same order
     kernels : whose signatures are noted; None for all
 
-    Raises
-    ------
-    FormatError, StaleError : as `refless.store.signed.read`.
+    Raises as `refless.store.signed.read`.
     """
     tasks: dict[str, TaskInput] = {}
     notes: list[str] = []
@@ -134,41 +134,45 @@ def table1(
     published : `refless.report.published.read_published`, tasks under the paper's names
     """
     rows: list[dict[str, Any]] = []
-    known = {"human_best", "human_average", *settings.models}
-    lost = [model for model in dict.fromkeys(published["model"]) if model not in known]
     for task, look in looks.items():
         own: list[dict[str, Any]] = []
-        humans = _human_rows(task, tasks[task], settings) if task in tasks else {}
-        for model in ("human_best", "human_average", *settings.models):
-            kernels = settings.models.get(model, [""])
-            if task not in tasks:
-                own.append({"model": model, "task": task, "kernel": kernels[0], "note": []})
-            elif model in humans:
-                own += humans[model]
-            else:
-                own += _model_rows(model, task, tasks[task], settings)
-        for model in lost:
-            why = f"no kernel is configured for it (bleu_neighbors.models.{model})"
-            note = [f"not available: {why}"]
-            own.append({"model": model, "task": task, "kernel": model, "note": note})
-        for row in own:
-            row["note"] = [*([look["note"]] if look["note"] else []), *row["note"]]
-        rows += own
-    table = beside_paper(pd.DataFrame(rows), looks, published, KEYS, VALUES)
-    for column in ("reading", "provenance"):
-        table[column] = table[column].fillna("") if column in table else ""
+        if task in tasks:
+            own += _human_rows(tasks[task], settings)
+            for model, kernels in settings.models.items():
+                for kernel in kernels:
+                    found = _model_rows(kernel, tasks[task], settings)
+                    own += [{"model": model, "kernel": kernel, **row} for row in found]
+        else:
+            own += [{"model": model, "kernel": ""} for model in HUMANS]
+            own += [{"model": m, "kernel": kernels[0]} for m, kernels in settings.models.items()]
+        own += rows_of_lost_models(published, settings)
+        about = [look["note"]] if look["note"] else []
+        rows += [{**row, "task": task, "note": about + row.get("note", [])} for row in own]
+    table = beside_paper(rows, looks, published, KEYS, VALUES)
     shown = [*KEYS, "kernel", "reading"]
     for column in VALUES[:3]:
-        shown += [column, f"{column}_low", f"{column}_high", f"paper_{column}"]
+        shown += [*with_intervals(column), f"paper_{column}"]
     shown += ["p_value", "p_below_0.01", "paper_p_below_0.01", "agreement", "stand_in"]
-    table = table.reindex(columns=[*shown, "n", "n_covered", "annotators", "provenance", "note"])
-    for column in ("stand_in", "n", "n_covered", "annotators", "p_below_0.01"):
-        table[column] = table[column].astype("Int64")
-    return table
+    return tidy(table, [*shown, "n", "n_covered", "annotators", "provenance", "note"])
+
+
+def rows_of_lost_models(published: pd.DataFrame, settings: Settings) -> list[dict[str, Any]]:
+    """A row for each model of the paper that the configuration has no kernel for."""
+    return [
+        {
+            "model": model,
+            "kernel": model,
+            "note": [
+                f"not available: no kernel is configured for it (bleu_neighbors.models.{model})"
+            ],
+        }
+        for model in dict.fromkeys(published["model"])
+        if model not in {*HUMANS, *settings.models}
+    ]
 
 
 def beside_paper(
-    table: pd.DataFrame,
+    rows: Sequence[Mapping[str, Any]],
     looks: Mapping[str, Mapping[str, Any]],
     published: pd.DataFrame,
     keys: Sequence[str],
@@ -179,6 +183,7 @@ def beside_paper(
     They are not the paper's kernel; and where tau is set by the paper's coverage, as the
     configuration has it, coverage agrees by construction.
     """
+    table = pd.DataFrame(rows)
     roles = [key for key in keys if key.endswith("task")]
     names = {task: look["published"] or task for task, look in looks.items()}
     ours = table[roles]
@@ -191,77 +196,48 @@ def beside_paper(
     return table
 
 
-def _human_rows(task: str, data: TaskInput, settings: Settings) -> dict[str, list[dict[str, Any]]]:
-    """The rows of both human models; one bootstrap serves the two."""
-    rows: dict[str, list[dict[str, Any]]] = {"human_best": [], "human_average": []}
+def _human_rows(data: TaskInput, settings: Settings) -> list[dict[str, Any]]:
+    """The rows of `HUMANS`; one bootstrap serves the two."""
+    rows: dict[str, list[dict[str, Any]]] = {model: [] for model in HUMANS}
     variants = [(reading, truth, 0.0) for reading, truth in data.truths.items()]
     variants.append(("without undefined", data.truths["published"], float("nan")))
     for reading, truth, undefined in variants:
         humans = human_cells(truth, settings.draws, settings.seed, undefined)
-        notes = [READING_NOTES[reading]] if READING_NOTES[reading] else []
+        notes = list(filter(None, [READING_NOTES[reading]]))
         lost, everyone = (humans["human_average"][name] for name in ("undefined", "annotators"))
         if lost and undefined == 0:
             notes.append(
                 f"{lost} of {everyone} annotators have no rho (labels all alike, or fewer than 3)"
                 " and count as 0"
             )
-        fewest, most = _labels_given(truth)
+        _, given = np.unique(truth.rater.astype(str), return_counts=True)
+        fewest, most = (given.min(), given.max()) if len(given) else (0, 0)
         if fewest < 3:
             notes.append(
                 f"annotators gave from {fewest} to {most} ratings: the best and the mean are also"
                 " those of annotators of very few"
             )
+        common = {"kernel": "", "reading": reading, "provenance": data.ratings_provenance}
         for model, cells in humans.items():
-            rows[model].append(
-                {
-                    "model": model,
-                    "task": task,
-                    "kernel": "",
-                    "reading": reading,
-                    **cells,
-                    "provenance": data.ratings_provenance,
-                    "note": list(notes),
-                }
-            )
-    return rows
+            rows[model].append({"model": model, **common, **cells, "note": notes})
+    return [row for own in rows.values() for row in own]
 
 
-def _labels_given(truth: Truth) -> tuple[int, int]:
-    """The fewest and the most ratings that an annotator gave; 0 without annotators."""
-    _, number = np.unique(truth.rater.astype(str), return_counts=True)
-    return (int(number.min()), int(number.max())) if len(number) else (0, 0)
-
-
-def _model_rows(model: str, task: str, data: TaskInput, settings: Settings) -> list[dict[str, Any]]:
+def _model_rows(kernel: str, data: TaskInput, settings: Settings) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
-    for kernel in settings.models[model]:
-        if not any((kernel, reading) in data.predictions for reading in data.truths):
-            # A published cell must not vanish without a word.
-            rows.append({"model": model, "task": task, "kernel": kernel, "note": []})
-        for reading in data.truths:
-            if (kernel, reading) not in data.predictions:
-                continue
-            predictions = data.predictions[kernel, reading]
-            cells = model_cells(predictions, settings.a, settings.b, settings.draws, settings.seed)
-            notes = [*filter(None, [READING_NOTES[reading]]), *data.notes(kernel)]
-            if cells["n_covered"] == 0:
-                notes.append(
-                    f"no candidate has from {settings.a} neighbors to {settings.b:g} of the"
-                    f" training set (the most that any has is {predictions['neighbors'].max()})"
-                )
-            rows.append(
-                {
-                    "model": model,
-                    "task": task,
-                    "kernel": kernel,
-                    "reading": reading,
-                    **cells,
-                    "stand_in": int(data.is_stand_in(kernel)),
-                    "provenance": data.provenance(kernel),
-                    "note": notes,
-                }
+    for reading in data.truths:
+        if (kernel, reading) not in data.predictions:
+            continue
+        predictions = data.predictions[kernel, reading]
+        cells = model_cells(predictions, settings.a, settings.b, settings.draws, settings.seed)
+        notes = [*filter(None, [READING_NOTES[reading]]), *data.notes(kernel)]
+        if cells["n_covered"] == 0:
+            notes.append(
+                f"no candidate has from {settings.a} neighbors to {settings.b:g} of the"
+                f" training set (the most that any has is {predictions['neighbors'].max()})"
             )
-    return rows
+        rows.append({"reading": reading, **cells, **data.about(kernel), "note": notes})
+    return rows or [{}]  # a published cell must not vanish without a word
 
 
 def is_stand_in(signature: Mapping[str, Any]) -> bool:
@@ -275,8 +251,7 @@ def kernel_notes(signature: Mapping[str, Any], tau: float) -> list[str]:
     """What is to be said of a stand-in: its tau is on another scale."""
     if not is_stand_in(signature):
         return []
-    options = signature["options"]
-    chosen = ", ".join(f"{name} {value}" for name, value in sorted(options.items()))
+    chosen = ", ".join(f"{name} {value}" for name, value in sorted(signature["options"].items()))
     model = signature["kernel"].partition(".")[2]
     return [
         f"a stand-in for the paper's BERTScore (roberta-large, layer 17, rescaled): {model}"

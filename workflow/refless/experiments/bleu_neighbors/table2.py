@@ -21,6 +21,7 @@ import numpy as np
 import pandas as pd
 
 from refless.data.task import Task, read_task
+from refless.experiments.bleu_neighbors.columns import tidy, with_intervals
 from refless.experiments.bleu_neighbors.leave_one_out import model_cells
 from refless.experiments.bleu_neighbors.stored import rated_sums
 from refless.experiments.bleu_neighbors.table1 import Settings, beside_paper
@@ -148,9 +149,7 @@ def read_pairs(
     folders : ratings of the tasks that are there; estimates must be made from these
     kernels : whose signatures are noted
 
-    Raises
-    ------
-    FormatError, StaleError : as `refless.store.signed.read`.
+    Raises as `refless.store.signed.read`.
     """
     tasks = {Path(folder).name: read_task(folder) for folder in folders}
     pairs, notes = {}, []
@@ -198,17 +197,11 @@ def table2(
                 pair = pairs.get((source, target))
                 if pair is not None and f"estimate_{kernel}" in pair.estimates:
                     row |= _cells(pair, kernel, settings)
-                rows.append({"provenance": "", "note": [], **row})
-    table = beside_paper(pd.DataFrame(rows), looks, published, KEYS, VALUES)
-    shown = [*KEYS, "kernel"]
-    for column in ("spearman", "coverage", "mse"):
-        shown += [column, f"{column}_low", f"{column}_high"]
-    shown.insert(shown.index("spearman_high") + 1, "paper_spearman")
-    shown += ["p_value", "p_below_0.01", "agreement", "n", "n_covered", "n_train"]
-    table = table.reindex(columns=[*shown, "provenance", "note"])
-    for column in ("p_below_0.01", "n", "n_covered", "n_train"):
-        table[column] = table[column].astype("Int64")
-    return table
+                rows.append(row)
+    table = beside_paper(rows, looks, published, KEYS, VALUES)
+    shown = [*KEYS, "kernel", *with_intervals("spearman"), "paper_spearman"]
+    shown += [*with_intervals("coverage", "mse"), "p_value", "p_below_0.01", "agreement"]
+    return tidy(table, [*shown, "n", "n_covered", "n_train", "provenance", "note"])
 
 
 def _cells(pair: Pair, kernel: str, settings: Settings) -> dict[str, Any]:
@@ -220,6 +213,6 @@ def _cells(pair: Pair, kernel: str, settings: Settings) -> dict[str, Any]:
             f"no text has from {settings.a} neighbors to {settings.b:g} of the {pair.training}"
             f" training texts ({own['neighbors'].min()} to {own['neighbors'].max()} are there)"
         ]
-    elif np.isnan(cells["spearman"]):  # type: ignore[call-overload]
+    elif np.isnan(cells["spearman"]):
         note = ["too few texts are covered, or all their estimates are alike"]
     return {**cells, "n_train": pair.training, "provenance": pair.provenance, "note": note}

@@ -9,17 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from refless.experiments.bleu_neighbors.columns import tidy, with_intervals
 from refless.experiments.bleu_neighbors.essays import ESTIMATE_COLUMNS, PUBLISHED, Recipe
 from refless.experiments.bleu_neighbors.leave_one_out import apply_thresholds, model_cells
+from refless.experiments.bleu_neighbors.table1 import Settings
 from refless.report.published import EQUAL, MISSING, beside_published, compare, number
-from refless.statistics import spearman, weighted_midranks, weighted_pearson, williams
+from refless.statistics import between_needed, spearman, williams
 from refless.store import signed
 from refless.store.signatures import signature_note
 
@@ -34,16 +36,6 @@ QUOTED = {
     "sms_elmo": "the model answer of the test set and ELMo embeddings",
     "s_wms_elmo": "the model answer of the test set and ELMo embeddings",
 }
-
-
-@dataclass(frozen=True)
-class Settings:
-    """a, b : evidence thresholds; draws, seed : of the bootstrap over test essays."""
-
-    a: int
-    b: float
-    draws: int
-    seed: int
 
 
 @dataclass(frozen=True)
@@ -87,9 +79,7 @@ def read_estimates(
 ) -> tuple[Numbers, list[str]]:
     """The numbers of `write_estimates`, and lines for a footer; without a path there are none.
 
-    Raises
-    ------
-    FormatError, StaleError : as `refless.store.signed.read`, e.g. numbers of another recipe.
+    Raises as `refless.store.signed.read`, e.g. for numbers of another recipe.
     """
     recipe = Recipe(**settings["recipe"])
     if path is None:
@@ -103,22 +93,6 @@ def _footer(about: Mapping[str, Any]) -> list[str]:
     return about["facts"]["notes"] + [
         f"{signature_note(one, about)}, read {one['reading']}" for one in kernels
     ]
-
-
-def is_single(topic: str) -> bool:
-    """Whether a training set is one set of essays."""
-    return topic.isdigit()
-
-
-def _tidy(table: pd.DataFrame, columns: list[str], counts: Sequence[str]) -> pd.DataFrame:
-    """The columns in their order: text and notes are never missing, counts are whole numbers."""
-    table = table.reindex(columns=columns)
-    for name in {"kernel", "reading", "reason", "provenance"} & set(columns):
-        table[name] = table[name].astype(object).fillna("")
-    table["note"] = [note if isinstance(note, list) else [] for note in table["note"]]
-    for name in counts:
-        table[name] = table[name].astype("Int64")
-    return table
 
 
 # ---- table 3 -------------------------------------------------------------------------------------
@@ -136,37 +110,26 @@ def table3(numbers: Numbers, published: pd.DataFrame, settings: Settings) -> pd.
         for row in published.to_dict("records")
         if row["model"] in QUOTED
     ]
+    # the published recipe, and those with another unit or another mean
+    recipes = numbers.estimates[["choice", "variant"]].drop_duplicates()
+    recipes = recipes[recipes["choice"].isin([PUBLISHED, "kernel", "means"])]
     for topic in numbers.topics(published):
+        row = {"model": MODEL, "train_topic": topic, "kernel": numbers.recipe.kernel}
         if numbers.absent:
-            kernel = numbers.recipe.kernel
-            rows.append({"model": MODEL, "train_topic": topic, "kernel": kernel})
-            continue
-        for choice, variant in _variants(numbers.estimates):
-            own = numbers.of(choice, variant, topic)
-            rows.append(
-                {
-                    "model": MODEL,
-                    "train_topic": topic,
-                    "kernel": variant if choice == "kernel" else numbers.recipe.kernel,
-                    "reading": variant if choice == "means" else numbers.reading,
-                    **_cells(own, settings),
-                    "provenance": numbers.provenance,
-                }
-            )
+            rows.append(row)
+        for choice, variant in recipes.itertuples(index=False):
+            changed = {
+                "kernel": variant if choice == "kernel" else numbers.recipe.kernel,
+                "reading": variant if choice == "means" else numbers.reading,
+                "provenance": numbers.provenance,
+            }
+            rows.append({**row, **changed, **_cells(numbers.of(choice, variant, topic), settings)})
     table = beside_published(pd.DataFrame(rows), published, KEYS, VALUES)
     shown = [*KEYS, "kernel", "reading"]
     for column in ("spearman", "coverage"):
-        shown += [column, f"{column}_low", f"{column}_high", f"paper_{column}"]
+        shown += [*with_intervals(column), f"paper_{column}"]
     shown += ["p_value", "p_below_0.01", "paper_p_below_0.01", "agreement", "n", "n_train"]
-    shown += ["provenance", "reason", "note"]
-    table = _tidy(table, shown, ["n", "n_train", "p_below_0.01"])
-    return _explained(table)
-
-
-def _variants(estimates: pd.DataFrame) -> list[tuple[str, str]]:
-    """The published recipe, and those with another unit or another mean: rows of table 3."""
-    pairs = dict.fromkeys(zip(estimates["choice"], estimates["variant"], strict=True))
-    return [pair for pair in pairs if pair[0] in (PUBLISHED, "kernel", "means")]
+    return _explained(tidy(table, [*shown, "provenance", "reason", "note"]))
 
 
 def _cells(own: pd.DataFrame, settings: Settings) -> dict[str, Any]:
@@ -180,7 +143,7 @@ def _cells(own: pd.DataFrame, settings: Settings) -> dict[str, Any]:
             f"no essay has {settings.a} neighbors or more (the most that any has is"
             f" {own['neighbors'].max()})"
         )
-    elif np.isnan(cells["spearman"]):  # type: ignore[call-overload]
+    elif np.isnan(cells["spearman"]):
         note.append("too few essays, or all estimates or all scores are alike")
     return {**cells, "n_train": training, "note": note}
 
@@ -211,19 +174,8 @@ def _explained(table: pd.DataFrame) -> pd.DataFrame:
 # ---- Williams' test ------------------------------------------------------------------------------
 
 WILLIAMS_COLUMNS = [
-    "train_topic",
-    "against",
-    "against_is",
-    "spearman",
-    "against_spearman",
-    "between",
-    "t",
-    "p_value",
-    "p_below_0.01",
-    "between_for_p_0.01",
-    "n",
-    "provenance",
-    "note",
+    *("train_topic", "against", "against_is", "spearman", "against_spearman", "between"),
+    *("t", "p_value", "p_below_0.01", "between_for_p_0.01", "n", "provenance", "note"),
 ]
 
 
@@ -264,9 +216,7 @@ def williams_table(numbers: Numbers, published: pd.DataFrame, settings: Settings
                 row |= {"spearman": rho, "n": n}
                 row["between_for_p_0.01"] = between_needed(rho, float(printed), n)
             rows.append(row)
-    table = pd.DataFrame(rows)
-    table["provenance"] = numbers.provenance
-    return _tidy(table, WILLIAMS_COLUMNS, ["n", "p_below_0.01"])
+    return tidy([{**row, "provenance": numbers.provenance} for row in rows], WILLIAMS_COLUMNS)
 
 
 def _compared(a: Array, b: Array, truth: Array) -> dict[str, Any]:
@@ -274,11 +224,8 @@ def _compared(a: Array, b: Array, truth: Array) -> dict[str, Any]:
     n = int(both.sum())
     if n == 0:
         return {"n": 0, "note": ["no essay is covered by both"]}
-    ranks = [weighted_midranks(x[both], np.ones((1, n))) for x in (a, b, truth)]
-    rho, against, between = (
-        float(weighted_pearson(ranks[i], ranks[j], np.ones((1, n)))[0])
-        for i, j in ((0, 2), (1, 2), (0, 1))
-    )
+    a, b, truth = a[both], b[both], truth[both]
+    rho, against, between = (spearman(*pair)[0] for pair in ((a, truth), (b, truth), (a, b)))
     t, p = williams(rho, against, between, n)
     return {
         "spearman": rho,
@@ -291,47 +238,11 @@ def _compared(a: Array, b: Array, truth: Array) -> dict[str, Any]:
     }
 
 
-def between_needed(r_a: float, r_b: float, n: int, level: float = 0.01) -> float:
-    """The least correlation between two predictions from which on Williams' p is below ``level``.
-
-    Looked for from r_a r_b (what they share is the truth alone) up to the greatest correlation
-    that three variables can have; on that range t grows. NaN where no correlation is enough.
-    """
-    if np.isnan(r_a) or np.isnan(r_b) or n < 4 or r_a == r_b:
-        return float("nan")
-    low = r_a * r_b
-    high = low + float(np.sqrt((1 - r_a**2) * (1 - r_b**2)))
-    if williams(r_a, r_b, high, n)[1] >= level:
-        return float("nan")
-    if williams(r_a, r_b, low, n)[1] < level:
-        return low
-    for _ in range(60):
-        middle = (low + high) / 2
-        if williams(r_a, r_b, middle, n)[1] < level:
-            high = middle
-        else:
-            low = middle
-    return high
-
-
 # ---- sensitivity ---------------------------------------------------------------------------------
 
 SENSITIVITY_COLUMNS = [
-    "choice",
-    "variant",
-    "default",
-    "train_topic",
-    "spearman",
-    "spearman_low",
-    "spearman_high",
-    "difference",
-    "paper_spearman",
-    "difference_to_paper",
-    "coverage",
-    "n",
-    "n_train",
-    "provenance",
-    "note",
+    *("choice", "variant", "default", "train_topic", *with_intervals("spearman"), "difference"),
+    *("paper_spearman", "difference_to_paper", "coverage", "n", "n_train", "provenance", "note"),
 ]
 
 
@@ -346,59 +257,42 @@ def sensitivity_table(
     ``difference`` is to the value of ``default`` 1 (the recipe itself), ``difference_to_paper`` to
     the paper's value. Rows of the recipe itself stand under each choice.
     """
-    paper = {
-        row["train_topic"]: row["spearman"]
-        for row in published.to_dict("records")
-        if row["model"] == MODEL
-    }
+    ours = published[published["model"] == MODEL]
+    paper = dict(zip(ours["train_topic"], ours["spearman"], strict=True))
+    singles = [topic for topic in numbers.topics(published) if topic.isdigit()]
+    base: dict[str, dict[str, Any]] = {topic: {} for topic in singles}
+    if not numbers.absent:
+        base = {t: _cells(numbers.of(PUBLISHED, "", t), settings) for t in singles}
     rows: list[dict[str, Any]] = []
-    cells: dict[tuple[str, str, str], dict[str, Any]] = {}
     for choice, values in changes.items():
         for value in values:
             default = value == asdict(numbers.recipe)[choice]
-            for topic in filter(is_single, numbers.topics(published)):
-                row = {
-                    "choice": choice,
-                    "variant": f"{value}",
-                    "default": int(default),
-                    "train_topic": topic,
-                    "paper_spearman": paper.get(topic, ""),
-                    "provenance": numbers.provenance,
-                }
-                if numbers.absent:
-                    rows.append(row)
-                    continue
-                for key in ((PUBLISHED, "", topic), (choice, f"{value}", topic)):
-                    if key not in cells and not (default and key[0] != PUBLISHED):
-                        cells[key] = _cells(numbers.of(*key), settings)
-                base = cells[PUBLISHED, "", topic]
-                own = base if default else cells[choice, f"{value}", topic]
-                row |= own
-                row["difference"] = own.get("spearman", np.nan) - base.get("spearman", np.nan)
-                if row["paper_spearman"] != "":
-                    row["difference_to_paper"] = own.get("spearman", np.nan) - float(
-                        row["paper_spearman"]
-                    )
-                rows.append(row)
-    return _tidy(pd.DataFrame(rows), SENSITIVITY_COLUMNS, ["n", "n_train"])
+            for topic in singles:
+                own = base[topic]
+                if not (default or numbers.absent):
+                    own = _cells(numbers.of(choice, f"{value}", topic), settings)
+                rho, printed = own.get("spearman", np.nan), paper.get(topic, "")
+                rows.append(
+                    {
+                        "choice": choice,
+                        "variant": f"{value}",
+                        "default": int(default),
+                        "train_topic": topic,
+                        **own,
+                        "difference": rho - base[topic].get("spearman", np.nan),
+                        "paper_spearman": printed,
+                        "difference_to_paper": rho - float(printed or "nan"),
+                        "provenance": numbers.provenance,
+                    }
+                )
+    return tidy(rows, SENSITIVITY_COLUMNS)
 
 
 # ---- every set as the test set -------------------------------------------------------------------
 
 ESSAYS_COLUMNS = [
-    "essays",
-    "test_set",
-    "train_set",
-    "spearman",
-    "spearman_low",
-    "spearman_high",
-    "length_spearman",
-    "p_value",
-    "coverage",
-    "n",
-    "n_train",
-    "provenance",
-    "note",
+    *("essays", "test_set", "train_set", *with_intervals("spearman"), "length_spearman"),
+    *("p_value", "coverage", "n", "n_train", "provenance", "note"),
 ]
 PARTS = ("whole", "cut")
 
@@ -408,9 +302,7 @@ def read_set_sums(
 ) -> tuple[signed.Signed | None, list[str]]:
     """The file of `write_set_sums`, and lines for a footer; without a path there is none.
 
-    Raises
-    ------
-    FormatError, StaleError : as `refless.store.signed.read`, e.g. sums of another recipe.
+    Raises as `refless.store.signed.read`, e.g. for sums of another recipe.
     """
     if path is None:
         return None, []
@@ -430,17 +322,10 @@ def essays_table(file: signed.Signed | None, settings: Settings, sets: int = 10)
     file : of `refless.experiments.bleu_neighbors.essays.write_set_sums`
     sets : without a file: so many sets, whose rows have no numbers
     """
-    if file is None:
-        numbers = range(1, sets + 1)
-        rows = [
-            {"essays": part, "test_set": i, "train_set": j}
-            for part in PARTS
-            for i in numbers
-            for j in numbers
-        ]
-    else:
-        rows = _essays_rows(file.content, file.about, settings)
-    return _tidy(pd.DataFrame(rows), ESSAYS_COLUMNS, ["n", "n_train"])
+    if file is not None:
+        return tidy(_essays_rows(file.content, file.about, settings), ESSAYS_COLUMNS)
+    every = product(PARTS, range(1, sets + 1), range(1, sets + 1))
+    return tidy([dict(zip(ESSAYS_COLUMNS, names, strict=False)) for names in every], ESSAYS_COLUMNS)
 
 
 def _essays_rows(
@@ -452,9 +337,8 @@ def _essays_rows(
     for part in PARTS:
         for test_set in map(int, sets):
             own = sums[(sums["essays"] == part) & (sums["set"] == test_set)]
-            length, _ = spearman(
-                own["characters"].to_numpy(np.float64), own["gold"].to_numpy(np.float64)
-            )
+            gold = own["gold"].to_numpy(np.float64)
+            length, _ = spearman(own["characters"].to_numpy(np.float64), gold)
             for train_set in sets:
                 neighbors = own[f"neighbors_{train_set}"].to_numpy(np.int64)
                 with np.errstate(invalid="ignore"):
@@ -462,7 +346,7 @@ def _essays_rows(
                     estimate = own[f"points_{train_set}"].to_numpy(np.float64) / (most * neighbors)
                 table = pd.DataFrame(
                     {
-                        "quality": own["gold"].to_numpy(np.float64),
+                        "quality": gold,
                         "estimate": estimate,
                         "neighbors": neighbors,
                         "training": training[part][train_set],

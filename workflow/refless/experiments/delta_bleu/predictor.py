@@ -357,8 +357,8 @@ def write_predictor(
 
     Parameters
     ----------
-    task : its texts have the column ``context_id``; or, with references, ``dataset`` (which one)
-        and ``mr_key``
+    task : its texts have the column ``context_id``; or, with references, ``dataset`` (which of
+        them) and ``mr_key``
     references : data sets with the columns ``mr_key`` and ``text_nem``
     settings : arguments of `predictor_numbers`, as the readers will ask for them
     options : kernel -> its options

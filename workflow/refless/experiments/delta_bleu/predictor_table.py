@@ -35,8 +35,9 @@ def read_predictors(
     found, notes = {}, []
     for path in paths:
         task = Path(path).parent.name
-        expected = {"of": {"task": task}, "settings": settings[task]}
-        file = signed.read(path, "predictor", **expected, columns=COLUMNS)
+        file = signed.read(
+            path, "predictor", of={"task": task}, settings=settings[task], columns=COLUMNS
+        )
         rows = file.content.astype(dict.fromkeys(_NAMES, object))
         rows[_NAMES] = rows[_NAMES].fillna("")
         found[task] = rows.assign(provenance=file.about["provenance"])
@@ -59,13 +60,13 @@ def predictor_table(
     """
     expected = pd.DataFrame(models(kernels), columns=_NAMES[:3])
     parts = []
-    for task, look in looks.items():
+    for task in looks:
         own = found.get(task, pd.DataFrame(columns=[*_NAMES, "provenance"]))
         single = own["against"] == ""
         rows = [expected.merge(own[single], how="left", on=_NAMES[:3]), own[~single]]
         part = pd.concat([one for one in rows if len(one)], ignore_index=True)
-        note = [look["note"]] if look["note"] else []
-        parts.append(part.assign(task=task, note=[note] * len(part)))
+        notes: list[list[str]] = [[] for _ in range(len(part))]
+        parts.append(part.assign(task=task, note=pd.Series(notes, dtype=object)))
     shown = ["task", *_NAMES]
     for column in ("spearman", "mse", "coverage", "spearman_against", "difference"):
         shown += [column, f"{column}_low", f"{column}_high"]

@@ -39,7 +39,7 @@ _WHOLE = ("order", "gold", "seeds", "n", "unit", "pairs", "contexts", "assignmen
 
 @dataclass(frozen=True)
 class Units:
-    """What one data set's rows are made of: tables by `write_units`, the record of the first."""
+    """The tables of one data set, by `write_units`, and the record of the first."""
 
     rows: pd.DataFrame
     tests: pd.DataFrame
@@ -70,8 +70,14 @@ def read_units(
     found = {}
     for path, tests_path in zip(units, tests, strict=True):
         rows, task = read_rows(path, settings)
-        expected = {"of": {"task": task}, "settings": settings[task]}
-        against = signed.read(tests_path, "unit tests", **expected, columns=TEST_COLUMNS)
+        against = signed.read(
+            tests_path,
+            "unit tests",
+            of={"task": task},
+            settings=settings[task],
+            made_from={"units": signed.identity(rows.about)},
+            columns=TEST_COLUMNS,
+        )
         found[task] = Units(rows.content, against.content, rows.about)
     return found
 
@@ -81,8 +87,10 @@ def read_rows(
 ) -> tuple[signed.Signed, str]:
     """The numbers of one data set, without tests, and its name."""
     task = Path(path).parent.name
-    expected = {"of": {"task": task}, "settings": settings[task]}
-    return signed.read(path, "units", **expected, columns=NUMBER_COLUMNS), task
+    file = signed.read(
+        path, "units", of={"task": task}, settings=settings[task], columns=NUMBER_COLUMNS
+    )
+    return file, task
 
 
 def table2(
@@ -106,13 +114,12 @@ def table2(
         {"task": PAPER, **{key: row[key] for key in KEYS}, **_paper(row), "note": []}
         for row in printed.values()
     ]
-    for task, look in looks.items():
-        about_task = [look["note"]] if look["note"] else []
+    for task in looks:
         if task not in units:
             for cell in main_cells():
-                row = {"task": task, "metric": cell.metric, "references": cell.references}
-                paper = _paper(printed.get((cell.metric, cell.references)))
-                records.append({**row, **paper, "note": about_task})
+                printed_cell = _paper(printed.get((cell.metric, cell.references)))
+                named = {"task": task, "metric": cell.metric, "references": cell.references}
+                records.append({**named, **printed_cell, "choices": "", "note": []})
             continue
         own = units[task]
         humans = own.about["facts"]["humans"]
@@ -120,7 +127,7 @@ def table2(
             row = {str(name): value for name, value in record.items()}
             choices = _choices(row)
             paper = None if choices else printed.get((row["metric"], row["references"]))
-            notes = list(about_task)
+            notes: list[str] = []
             machines = row["references_per_context"] - humans
             if not choices and row["references"] == ALL and machines > humans:
                 notes.append("most references are machine outputs, unlike the paper's")
@@ -156,15 +163,17 @@ def _choices(row: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} {value}" for name, value in changed.items())
 
 
-def tests_table(looks: Mapping[str, Mapping[str, Any]], units: Mapping[str, Units]) -> pd.DataFrame:
+def comparison_table(
+    looks: Mapping[str, Mapping[str, Any]], units: Mapping[str, Units]
+) -> pd.DataFrame:
     """Metrics against each other on the same units, by data set; one row for each without any."""
     parts = []
-    for task, look in looks.items():
+    for task in looks:
         part = pd.DataFrame([{"provenance": ""}])
         if task in units:
             part = units[task].tests.assign(provenance=units[task].about["provenance"])
-        note = [look["note"]] if look["note"] else []
-        parts.append(part.assign(task=task, note=[note] * len(part)))
+        notes: list[list[str]] = [[] for _ in range(len(part))]
+        parts.append(part.assign(task=task, note=pd.Series(notes, dtype=object)))
     shown = ["task", *TEST_COLUMNS, "provenance", "note"]
     table = pd.concat(parts or [pd.DataFrame(columns=shown)], ignore_index=True)
     names = [name for name in TEST_COLUMNS[:9] if name != "gold_a"]

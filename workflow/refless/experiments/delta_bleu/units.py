@@ -1,8 +1,9 @@
 """Table 2 and figure 2 of the ΔBLEU paper: units of contexts, and rank correlations over them.
 
-Stage: cell. In: rated responses, and statistics of each (see `dialogues`).
-Out: how well differences between metrics' scores follow differences between human ratings, with
-intervals, and tests of metrics against each other; two signed files.
+Stage: cell. In: rated responses, and statistics of each (by
+`refless.experiments.delta_bleu.dialogues`). Out: how well differences of metrics' scores follow
+differences between human ratings, with intervals, and tests of metrics against each other; two
+signed files.
 
 An observation is a unit of M contexts and a pair of systems: the difference of the two systems'
 scores on these contexts, and the difference of their mean ratings. Contexts are assigned to units
@@ -266,7 +267,7 @@ def write_units(
     log.info("figure: %d points in %.1f s", len(figure), time.perf_counter() - begin)
     numbers = pd.concat([table, figure], ignore_index=True)
     first = [*NUMBER_COLUMNS, *(c for c in numbers.columns if c not in NUMBER_COLUMNS)]
-    about = {
+    about: dict[str, Any] = {
         "of": {"task": task.name},
         "provenance": task.provenance,
         "settings": dict(settings),
@@ -277,6 +278,11 @@ def write_units(
         "facts": {"humans": dialogues.human.shape[1]},
     }
     signed.write(path, numbers[first], {"kind": "units", **about})
+    # the tests are of these units: one file from another run beside them is refused
+    about["made_from"] = {
+        **about.get("made_from", {}),
+        "units": signed.identity(signed.record_of(path)),
+    }
     signed.write(tests_path, tests[TEST_COLUMNS], {"kind": "unit tests", **about})
 
 

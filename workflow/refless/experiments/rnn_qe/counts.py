@@ -77,13 +77,12 @@ def table1(
 
 def count_notes(counts: Mapping[str, Any]) -> list[str]:
     """How many outputs find a human reference, and how many repeat, for the footer of table 1."""
-    found = [
-        f"{row['dataset']}: of {row['outputs']} outputs {row['matched']} have a human reference of"
-        f" the same MR ({row['mrs']} MRs, {row['references']} references)"
-        for row in counts["matches"]
-    ]
     return [
-        *found,
+        *(
+            f"{row['dataset']}: of {row['outputs']} outputs {row['matched']} have a human reference"
+            f" of the same MR ({row['mrs']} MRs, {row['references']} references)"
+            for row in counts["matches"]
+        ),
         f"{counts['repeated']} outputs repeat the MR and the text of another one; they stay in one"
         f" fold; once delexicalised, {counts['seen']:.0%} of the test outputs have an equal one, MR"
         " and text, in their fold's training part",
@@ -137,28 +136,23 @@ def write_tables(
 
     Parameters
     ----------
-    folder : where they go
     outputs : the signed file, if there is one
     published : the paper's two tables
     datasets : see `table1`
     settings : see `refless.experiments.rnn_qe.stored.write_outputs`
-    missing : why there is none, see `refless.report.tables.publish`
+    missing : see `refless.report.tables.publish`
 
     Raises
     ------
     FormatError, StaleError : as `refless.store.signed.read`.
     """
-    counts, provenance, notes = None, "", []
+    counts, provenance, notes, counted = None, "", [], []
     if outputs is not None:
         about = read_outputs(outputs, settings).about
         counts, notes = about["facts"]["counts"], about["facts"]["notes"]
-        provenance = about["provenance"]
-    first, second = (
-        read_published(path, [key])
-        for path, key in zip(published, ("system", "setup"), strict=True)
-    )
-    lines = [*notes, *(count_notes(counts) if counts else [])]
-    made = table1(counts, first, datasets, provenance)
-    publish("rnn_qe_table1", made, folder, missing=missing, notes=lines)
-    made = table2(counts, second, provenance)
+        provenance, counted = about["provenance"], count_notes(counts)
+    first, second = published
+    made = table1(counts, read_published(first, ["system"]), datasets, provenance)
+    publish("rnn_qe_table1", made, folder, missing=missing, notes=[*notes, *counted])
+    made = table2(counts, read_published(second, ["setup"]), provenance)
     publish("rnn_qe_table2", made, folder, missing=missing, notes=notes)

@@ -20,12 +20,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from refless.experiments.rnn_qe import delta_bleu as delta_bleu
+from refless.experiments.rnn_qe import delta_bleu
 from refless.kernels import kernel
 from refless.models.neighbors import enough_evidence, neighbor_means
 from refless.models.rnn_qe.data import (
@@ -107,22 +108,14 @@ class Context:
             "text": rated["words"].tolist(),
             "mr_text": (rated["mr"] + " " + rated["words"]).tolist(),
         }
-        return cls(
-            {
-                model: _kernel(neighbors.kernels[name][0], views[view], threads, options or {})
-                for model, (name, view) in VIEWS.items()
-                if name in neighbors.kernels
-            },
-            rated["median_quality"].to_numpy(np.float64),
-            delta_bleu.Pool.of(texts),
-            neighbors,
-        )
-
-
-def _kernel(
-    name: str, texts: list[str], threads: int | None, options: Mapping[str, Mapping[str, Any]]
-) -> Array:
-    return kernel(name, texts, texts, threads=threads, **options.get(name, {}))
+        matrices = {}
+        for model, (name, view) in VIEWS.items():
+            if name in neighbors.kernels:
+                chosen, _ = neighbors.kernels[name]
+                given = (options or {}).get(chosen, {})
+                matrices[model] = kernel(chosen, views[view], views[view], threads=threads, **given)
+        rating = rated["median_quality"].to_numpy(np.float64)
+        return cls(matrices, rating, delta_bleu.Pool.of(texts), neighbors)
 
 
 def to_scale(prediction: Array) -> Array:
@@ -167,31 +160,18 @@ def _dev_tau(context: Context, split: Split, model: str) -> Array:
     return predict(split.test, max(own.taus, key=worth))
 
 
-READINGS: dict[str, Callable[[Context, Split, str], Array]] = {
-    "tau": _published_tau,
-    "dev": _dev_tau,
-}
+def _delta_bleu(context: Context, split: Split, human: bool) -> Array:
+    def worth(prediction: Array) -> float:
+        return _worth(prediction, context.rating[split.dev])
 
-
-def _by_rule(
-    model: str, rule: Callable[[Context, Split, str], Array]
-) -> Callable[[Context, Split], Array]:
-    return lambda context, split: rule(context, split, model)
-
-
-def _delta_bleu(human: bool) -> Callable[[Context, Split], Array]:
-    def predict(context: Context, split: Split) -> Array:
-        def worth(prediction: Array) -> float:
-            return _worth(prediction, context.rating[split.dev])
-
-        return delta_bleu.predict(context.pool, context.rating, split, human, worth)
-
-    return predict
+    return delta_bleu.predict(context.pool, context.rating, split, human, worth)
 
 
 PREDICTORS: dict[tuple[str, str], Callable[[Context, Split], Array]] = {
-    (model, reading): _by_rule(model, rule) for model in VIEWS for reading, rule in READINGS.items()
-} | {(model, "dev"): _delta_bleu(human) for model, human in DELTA_BLEU.items()}
+    (model, reading): partial(rule, model=model)
+    for model in VIEWS
+    for reading, rule in (("tau", _published_tau), ("dev", _dev_tau))
+} | {(model, "dev"): partial(_delta_bleu, human=human) for model, human in DELTA_BLEU.items()}
 
 
 def there(context: Context, model: str) -> bool:
@@ -228,16 +208,17 @@ def outputs(
             if configuration == 1:
                 for part in ("train", "dev", "test"):
                     table.loc[getattr(split, part), name] = part
-    for experiment, splits in experiments.items():
-        for (model, reading), predict in PREDICTORS.items():
-            if there(context, model):
-                name = f"{experiment}:{model}:{reading}"
-                table[name] = _predicted(predict, context, splits)
+    own = {
+        f"{experiment}:{model}:{reading}": _predicted(predict, context, splits)
+        for experiment, splits in experiments.items()
+        for (model, reading), predict in PREDICTORS.items()
+        if there(context, model)
+    }
     harder = cross_validation(apart(rated), seed)
     for model in filter(lambda name: there(context, name), OWN):
         predict = PREDICTORS[model, "dev"]
-        table[f"cross_validation:{model}:dev_apart"] = _predicted(predict, context, harder)
-    return table
+        own[f"cross_validation:{model}:dev_apart"] = _predicted(predict, context, harder)
+    return pd.concat([table, pd.DataFrame(own, index=table.index)], axis=1)
 
 
 def _predicted(
@@ -307,16 +288,16 @@ def counts(texts: Texts, settings: DataSettings) -> dict[str, Any]:
     }
 
 
-def own_shares(counts: Mapping[str, Any], synthesise: str) -> dict[tuple[str, int], float]:
+def own_shares(counts: Mapping[str, Any], synthesise: str) -> dict[str, float]:
     """Share of test outputs with a human reference of their own in training, from `counts`; by
-    experiment (``cross_validation``, ``cross_domain_1``, ...) and set-up."""
-    shares = {}
-    for setup in SETUPS:
-        folds = counts["instances"][synthesise][str(setup)]
-        shares["cross_validation", setup] = float(np.mean([one[OWN_REFERENCES] for one in folds]))
+    name of the training data (``setup4``, ``cross_domain_1_setup4``)."""
+    shares = {
+        f"setup{setup}": float(np.mean([fold[OWN_REFERENCES] for fold in folds]))
+        for setup, folds in counts["instances"][synthesise].items()
+    }
     for name, found in counts["cross"].items():
-        own = found[OWN_REFERENCES][synthesise]
-        shares |= {(name, setup): own[str(setup)] for setup in SETUPS}
+        for setup, share in found[OWN_REFERENCES][synthesise].items():
+            shares[f"{name}_setup{setup}"] = share
     return shares
 
 

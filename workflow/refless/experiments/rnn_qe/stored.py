@@ -50,20 +50,14 @@ log = logging.getLogger(__name__)
 DATA, OUTPUTS, CURVE, PREDICTIONS = (
     f"rnn_qe {kind}" for kind in ("data", "outputs", "curve", "predictions")
 )
-PREDICTION_COLUMNS = [
-    *("experiment", "setup", "fold", "seed", "part", "id", "raw", "prediction"),
-]
-
+PREDICTION_COLUMNS = ["experiment", "setup", "fold", "seed", "part", "id", "raw", "prediction"]
 
 # What the paper says of training (section 3.4; the batch from the authors' configuration).
 PAPER: dict[str, dict[str, Any]] = {
     "schedule": {"pretrain": 20, "train": 500, "rate": 1e-4, "batch": 50},
-    "architecture": {"cell": "gru", "embedding": 300, "hidden": 300, "layers": 2, "dropout": 0.5}
-    | {"bidirectional": False, "output": "linear", "precision": "float32"},
+    "architecture": {"embedding": 300, "hidden": 300, "layers": 2, "dropout": 0.5}
+    | {"precision": "float32"},
 }
-
-
-# ---- texts ---------------------------------------------------------------------------------------
 
 
 def read_rated(rated: str | Path, references: Sequence[str | Path]) -> tuple[Task, Texts]:
@@ -289,8 +283,8 @@ def read_predictions(
     return found, refused
 
 
-def training_note(about: Mapping[str, Any]) -> str:
-    """How these predictions were trained otherwise than the paper's, or an empty string."""
+def training_notes(about: Mapping[str, Any]) -> list[str]:
+    """How these predictions were trained otherwise than the paper's, if they were."""
     settings = about["settings"]
     differ = [
         f"{name} {settings[part][name]} for {paper}"
@@ -298,14 +292,13 @@ def training_note(about: Mapping[str, Any]) -> str:
         for name, paper in values.items()
         if name in settings.get(part, {}) and settings[part][name] != paper
     ]
-    differ += ["pretrained vectors of words"] if settings.get("vectors") else []
-    return f"trained otherwise than in the paper: {', '.join(differ)}" if differ else ""
+    return [f"trained otherwise than in the paper: {', '.join(differ)}"] if differ else []
 
 
 def predictions_note(about: Mapping[str, Any]) -> str:
     """One line of a footer: whose predictions, where from, on what machine and how long."""
     facts = about["facts"]
-    said = [about["provenance"], facts.get("machine", "")]
     # of the last part, where a run was interrupted
-    said += [f"at least {facts['seconds']:,.0f} s"] if facts.get("seconds") else []
-    return f"predictions of {about['of']['name']}: " + ", ".join(filter(None, said))
+    took = f"at least {facts['seconds']:,.0f} s"
+    said = [about["provenance"], facts["machine"], took]
+    return f"predictions of {about['of']['name']}: {', '.join(said)}"

@@ -39,18 +39,19 @@ from refless.experiments.rnn_qe.stored import (
     predictions_note,
     read_outputs,
     read_predictions,
-    training_note,
+    training_notes,
 )
 from refless.models.rnn_qe.names import APART, CONFIGURATIONS, CROSS, PAPER, SETUPS, names
 from refless.report.published import beside_published, read_published
 from refless.report.tables import publish
 from refless.statistics import (
+    Estimate,
     draw_weights,
     interval,
+    midranks,
+    pearson_rows,
     scale_counts,
     scale_statistics,
-    weighted_midranks,
-    weighted_pearson,
     williams,
 )
 from refless.store.signatures import signature_note
@@ -90,16 +91,10 @@ NOTES = {
         "tau chosen on the validation part, 4.5 where there are fewer neighbors than needed",
     ],
     "dev_apart": [*_HARDER, "tau as in `dev`"],
-    "nearest": ["rounded to the nearest half point instead of cut"],
 }
-
-
-@dataclass(frozen=True)
-class Bootstrap:
-    """draws and seed of the bootstrap over outputs."""
-
-    draws: int
-    seed: int
+_NEAREST = ["rounded to the nearest half point instead of cut"]
+_FIXED = {"constant", *METRICS}
+"""What nothing is tested for: it learns nothing."""
 
 
 @dataclass(frozen=True)
@@ -126,38 +121,6 @@ class Predictor:
     differs: Sequence[str] = ()
 
 
-@dataclass(frozen=True)
-class Given:
-    """Predictions of one set-up: the trainer's table, where from, how trained, and the share of
-    test outputs of which a human reference is trained on."""
-
-    table: pd.DataFrame
-    provenance: str = "computed"
-    notes: Sequence[str] = ()
-    own_references: float = float("nan")
-
-
-def given(
-    predictions: Mapping[str, Signed], counts: Mapping[str, Any], synthesise: str
-) -> tuple[dict[str, Given], list[str]]:
-    """Predictions by name as the tables want them, and lines for a footer.
-
-    Parameters
-    ----------
-    predictions : by `refless.experiments.rnn_qe.stored.read_predictions`
-    counts : by `refless.experiments.rnn_qe.outputs.counts`
-    """
-    shares = own_shares(counts, synthesise)
-    found = {}
-    for name, file in predictions.items():
-        data = name.removeprefix(f"{PAPER}_").rpartition("_setup")[0]
-        share = shares.get((data or "cross_validation", int(name[-1])), np.nan)
-        note = training_note(file.about)
-        notes = [note] if note else []
-        found[name] = Given(file.content, file.about["provenance"], notes, share)
-    return found, [predictions_note(file.about) for file in predictions.values()]
-
-
 # ---- who predicts --------------------------------------------------------------------------------
 
 
@@ -173,22 +136,16 @@ def metric_on_scale(values: Array, top: float, nearest: bool = False) -> Array:
 
 def baselines(outputs: pd.DataFrame, provenance: str) -> list[Predictor]:
     """The constant and the metrics, each metric with both readings."""
+    other_file = [_OTHER_FILE]
     flat = np.full(len(outputs), CONSTANT)
-    differs = [_OTHER_FILE]
-    found = [Predictor("constant", "", [flat], provenance=provenance, differs=differs)]
+    found = [Predictor("constant", "", [flat], provenance=provenance, differs=other_file)]
     for name, column in METRICS.items():
         raw = outputs[column].to_numpy(np.float64)
-        for reading in ("floor", "nearest"):
-            nearest = reading == "nearest"
-            values = metric_on_scale(raw, TOPS[name], nearest)
+        for reading, notes, differs in (("floor", [], other_file), ("nearest", _NEAREST, [])):
+            values = [metric_on_scale(raw, TOPS[name], reading == "nearest")]
             found.append(
                 Predictor(
-                    name,
-                    reading,
-                    [values],
-                    provenance=provenance,
-                    notes=NOTES[reading] if nearest else (),
-                    differs=() if nearest else differs,
+                    name, reading, values, provenance=provenance, notes=notes, differs=differs
                 )
             )
     return found
@@ -237,23 +194,28 @@ def own_notes(model: str, reading: str) -> list[str]:
 
 
 def trained(
-    setup: int, given: Given | None, ids: Sequence[str], reading: str = "", training: str = ""
+    name: str, file: Signed | None, ids: Sequence[str], share: float = float("nan")
 ) -> Predictor:
     """RNN-QE under one set-up: the seeds that predict every one of these outputs.
 
-    ``training`` is the name of its predictions.
+    Parameters
+    ----------
+    name : of its predictions, see `refless.models.rnn_qe.names`
+    file : the predictions, if there are any
+    share : of test outputs of which a human reference is trained on
     """
-    if given is None:
-        return Predictor(str(setup), reading, training=training)
-    table = given.table[given.table["part"] == "test"]
+    reading = next((one for one in READINGS if name.startswith(one)), "")
+    missing = Predictor(name[-1], reading, training=name)
+    if file is None:
+        return missing
+    table = file.content[file.content["part"] == "test"]
     seeds = []
     for _, own in table.groupby("seed"):
         by_id = own.drop_duplicates("id").set_index("id")["prediction"].reindex(list(ids))
         if by_id.notna().all():
             seeds.append(by_id.to_numpy(np.float64))
-    notes = [*READINGS.get(reading, ()), *given.notes]
-    share = given.own_references
-    if setup in (3, 4) and share > 0:
+    notes = [*READINGS.get(reading, ()), *training_notes(file.about)]
+    if name[-1] in "34" and share > 0:
         notes.append(
             "an MR stands on both sides where its outputs differ: of"
             f" {share:.0%} of test outputs a human reference is trained on"
@@ -262,9 +224,9 @@ def trained(
     if len(seeds) < asked or (asked < SEEDS and reading != PAPER):
         notes.append(f"{len(seeds)} of {SEEDS} seeds have predictions of all outputs")
     if not seeds:
-        return Predictor(str(setup), reading, notes=notes, training=training)
-    provenance = given.provenance
-    return Predictor(str(setup), reading, seeds, 1.0, provenance, notes, share, training)
+        return replace(missing, notes=notes)
+    provenance = file.about["provenance"]
+    return replace(missing, by_seed=seeds, provenance=provenance, notes=notes, own_references=share)
 
 
 # ---- cells ---------------------------------------------------------------------------------------
@@ -286,10 +248,9 @@ def cells(predictor: Predictor, truth: Array, weights: Array) -> dict[str, Any]:
     row: dict[str, Any] = {"n": len(truth), "seeds": len(points), "coverage": predictor.coverage}
     for name in VALUES:
         own = np.array([found[name][0] for found in points])
-        row[name] = float(own.mean())
+        low, high = interval(np.mean([found[name] for found in drawn], axis=0))
+        row |= Estimate(float(own.mean()), low, high).columns(name)
         row[f"{name}_sd"] = float(own.std(ddof=1)) if len(own) > 1 else float("nan")
-        mean = np.mean([found[name] for found in drawn], axis=0)
-        row[f"{name}_low"], row[f"{name}_high"] = interval(mean)
     return row
 
 
@@ -297,10 +258,10 @@ def correlations(a: Predictor, b: Predictor, truth: Array, ranked: bool) -> tupl
     """Mean correlations of a and of b with the truth, and of a with b, over seeds; ranked: rho."""
 
     def r(x: Array, y: Array) -> float:
-        once = np.ones((1, len(truth)))
+        rows = [values[None] for values in (x, y)]
         if ranked:
-            x, y = (weighted_midranks(v, once) for v in (x, y))
-        return float(weighted_pearson(x.reshape(1, -1), y.reshape(1, -1), once)[0])
+            rows = [midranks(values) for values in rows]
+        return float(pearson_rows(*rows)[0])
 
     of_a = float(np.mean([r(x, truth) for x in a.by_seed]))
     of_b = float(np.mean([r(y, truth) for y in b.by_seed]))
@@ -312,6 +273,7 @@ def compared(a: Predictor, b: Predictor, truth: Array) -> list[dict[str, Any]]:
 
     ``p_value`` is one-sided, that a is better; where a is worse it is above 0.5.
     """
+    provenance = "shipped" if "shipped" in (a.provenance, b.provenance) else "computed"
     rows = []
     for name in ("pearson", "spearman"):
         of_a, of_b, between = correlations(a, b, truth, name == "spearman")
@@ -330,9 +292,7 @@ def compared(a: Predictor, b: Predictor, truth: Array) -> list[dict[str, Any]]:
                 "t": t,
                 "p_value": p,
                 "n": len(truth),
-                "provenance": "shipped"
-                if "shipped" in (a.provenance, b.provenance)
-                else "computed",
+                "provenance": provenance,
             }
         )
     return rows
@@ -343,12 +303,12 @@ def compared(a: Predictor, b: Predictor, truth: Array) -> list[dict[str, Any]]:
 
 def table(
     experiment: str,
-    outputs: pd.DataFrame | None,
-    given: Mapping[str, Given],
+    outputs: Signed | None,
+    predictions: Mapping[str, Signed],
+    shares: Mapping[str, float],
     published: pd.DataFrame,
     kernels: Mapping[str, str],
-    bootstrap: Bootstrap,
-    provenance: str = "computed",
+    bootstrap: Mapping[str, int],
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Table 3 (``cross_validation``), 4 (``cross_domain``) or 5, and its Williams' tests.
 
@@ -356,29 +316,39 @@ def table(
 
     Parameters
     ----------
-    outputs : by `refless.experiments.rnn_qe.outputs.outputs`; None if they cannot be had
-    given : predictions by name (`refless.models.rnn_qe.names`), those that there are
+    outputs : by `refless.experiments.rnn_qe.stored.read_outputs`; None if they cannot be had
+    predictions : by name, by `refless.experiments.rnn_qe.stored.read_predictions`
+    shares : by `refless.experiments.rnn_qe.outputs.own_shares`
     kernels : see `own_models`
-    provenance : of the outputs
+    bootstrap : ``draws`` and ``seed``
     """
     if outputs is None:
         rows = [_without_numbers(experiment, row) for row in published.to_dict("records")]
-        return _finish(rows, published, experiment), _tests([], experiment)
+        return _finished(rows, published, experiment), _tests([], experiment)
+    tested, configurations = outputs.content, [""]
     if experiment in CROSS:
-        rows, tests = _three_configurations(
-            experiment, outputs, given, kernels, bootstrap, provenance
-        )
-    else:
-        predictors = _predictors(experiment, outputs, given, kernels, provenance)
-        ids = outputs["id"].tolist()
-        others = [(r, n, name) for r in READINGS for n, name in zip(SETUPS, names(r), strict=True)]
-        predictors += [
-            trained(setup, given[name], ids, reading, name)
-            for reading, setup, name in others
-            if name in given
-        ]
-        rows, tests = _section(predictors, outputs["rating"].to_numpy(np.float64), bootstrap)
-    return _finish(rows, published, experiment), _tests(tests, experiment)
+        tested = tested[tested[experiment] == "test"].reset_index(drop=True)
+        configurations = [str(number) for number in CONFIGURATIONS]
+    truth = tested["rating"].to_numpy(np.float64)
+    weights = draw_weights(len(truth), bootstrap["draws"], bootstrap["seed"])
+    rows, tests = [], []
+    first: dict[tuple[str, str], Predictor] = {}
+    for configuration in configurations:
+        data = f"{experiment}_{configuration}" if configuration else experiment
+        found = _predictors(data, tested, predictions, shares, outputs.about["provenance"], kernels)
+        own_rows, own_tests = _section(found, truth, weights)
+        for row, predictor in zip(own_rows, found, strict=True):
+            # in configuration 1, and in table 3, this is the predictor itself
+            base = first.setdefault((predictor.setup, predictor.reading), predictor)
+            tries = base is not predictor and predictor.setup not in _FIXED
+            if tries and predictor.by_seed and base.by_seed:
+                against = compared(predictor, base, truth)
+                row["p_better_than_configuration_1"] = against[0]["p_value"]  # Pearson's
+                own_tests += [test | {"against_configuration": "1"} for test in against]
+        rows += [row | {"configuration": configuration} for row in own_rows]
+        here = {"configuration": configuration, "against_configuration": configuration}
+        tests += [here | test for test in own_tests]
+    return _finished(rows, published, experiment), _tests(tests, experiment)
 
 
 def _without_numbers(experiment: str, published: Mapping[Any, Any]) -> dict[str, Any]:
@@ -391,126 +361,74 @@ def _without_numbers(experiment: str, published: Mapping[Any, Any]) -> dict[str,
     return row | {"training": f"{prefix}setup{row['setup']}" if numbered else "", "kernel": ""}
 
 
-def _three_configurations(
-    experiment: str,
-    outputs: pd.DataFrame,
-    given: Mapping[str, Given],
-    kernels: Mapping[str, str],
-    bootstrap: Bootstrap,
-    provenance: str,
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    own = outputs[outputs[experiment] == "test"].reset_index(drop=True)
-    truth = own["rating"].to_numpy(np.float64)
-    rows: list[dict[str, Any]] = []
-    tests: list[dict[str, Any]] = []
-    first: dict[tuple[str, str], Predictor] = {}
-    for configuration in CONFIGURATIONS:
-        name = f"{experiment}_{configuration}"
-        predictors = [
-            predictor
-            if predictor.setup in OWN
-            else replace(predictor, differs=[_OTHER_TEST, *predictor.differs])
-            for predictor in _predictors(name, own, given, kernels, provenance)
-        ]
-        part, compare = _section(predictors, truth, bootstrap)
-        for predictor in predictors:
-            key = (predictor.setup, predictor.reading)
-            if configuration == 1:
-                first[key] = predictor
-            elif predictor.by_seed and first[key].by_seed and key[0] not in _FIXED:
-                compare += [
-                    test | {"against_configuration": "1"}
-                    for test in compared(predictor, first[key], truth)
-                ]
-        rows += [row | {"configuration": str(configuration)} for row in part]
-        tests += [
-            {"against_configuration": str(configuration)}
-            | test
-            | {"configuration": str(configuration)}
-            for test in compare
-        ]
-    _mark(rows, _tests(tests, experiment))
-    return rows, tests
-
-
-_FIXED = {"constant", *METRICS}
-
-
 def _predictors(
     data: str,
     outputs: pd.DataFrame,
-    given: Mapping[str, Given],
-    kernels: Mapping[str, str],
+    predictions: Mapping[str, Signed],
+    shares: Mapping[str, float],
     provenance: str,
+    kernels: Mapping[str, str],
 ) -> list[Predictor]:
     """``data`` is ``cross_validation``, ``cross_domain_1``, ..."""
     ids = outputs["id"].tolist()
-    prefix = "" if data == "cross_validation" else f"{data}_"
-    by_setup = [(setup, f"{prefix}setup{setup}") for setup in SETUPS]
-    return [
-        *baselines(outputs, provenance),
-        *(trained(setup, given.get(name), ids, training=name) for setup, name in by_setup),
-        *own_models(outputs, data, provenance, kernels),
-    ]
+
+    def rnn_qe(name: str) -> Predictor:
+        share = shares.get(name.removeprefix(f"{PAPER}_"), np.nan)
+        return trained(name, predictions.get(name), ids, share)
+
+    own = own_models(outputs, data, provenance, kernels)
+    if data == "cross_validation":
+        others = [name for reading in READINGS for name in names(reading) if name in predictions]
+        setups = [rnn_qe(name) for name in names(data)]
+        return [*baselines(outputs, provenance), *setups, *own, *map(rnn_qe, others)]
+    setups = [rnn_qe(f"{data}_setup{setup}") for setup in SETUPS]
+    like_the_paper = [*baselines(outputs, provenance), *setups]
+    return [*(replace(p, differs=[_OTHER_TEST, *p.differs]) for p in like_the_paper), *own]
 
 
 def _section(
-    predictors: Sequence[Predictor], truth: Array, bootstrap: Bootstrap
+    predictors: Sequence[Predictor], truth: Array, weights: Array
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Rows and tests of the predictors of one test part."""
-    weights = draw_weights(len(truth), bootstrap.draws, bootstrap.seed)
+    """Rows and tests of the predictors of one test part; ``weights`` as of `cells`."""
     metrics = [p for p in predictors if p.setup in METRICS and p.reading == "floor"]
     # set-up 1 on the same folds: those of `apart` are harder
     bases = {p.reading: p for p in predictors if p.setup == "1" and p.reading != PAPER}
     rows, tests = [], []
     for predictor in predictors:
-        row: dict[str, Any] = {"setup": predictor.setup, "reading": predictor.reading}
-        row |= {name: getattr(predictor, name) for name in ("training", "kernel", "provenance")}
+        row: dict[str, Any] = {
+            name: getattr(predictor, name)
+            for name in ("setup", "reading", "training", "kernel", "provenance")
+        }
         row |= {"note": list(predictor.notes), "differs": []}
         row["uses_references_of_test_instances"] = int(predictor.setup in WITH_REFERENCES)
         row[OWN_REFERENCES] = predictor.own_references
-        if predictor.by_seed:
-            row |= cells(predictor, truth, weights) | {"differs": list(predictor.differs)}
-            if predictor.setup not in _FIXED:
-                base = bases.get("apart" if predictor.reading.endswith("apart") else "")
-                if base is not None and predictor.reading == PAPER:
-                    base = replace(base, by_seed=base.by_seed[: len(predictor.by_seed)])
-                others = list(metrics)
-                if base is not None and base.by_seed and base is not predictor:
-                    others.append(base)
-                own = [t for other in others for t in compared(predictor, other, truth)]
-                p = {t["against"]: t["p_value"] for t in own if t["statistic"] == "pearson"}
-                row["p_better_than_metrics"] = max(p[name] for name in METRICS)
-                row["p_better_than_setup_1"] = p.get("1", np.nan)
-                tests += own
         rows.append(row)
+        if not predictor.by_seed:
+            continue
+        row |= cells(predictor, truth, weights) | {"differs": list(predictor.differs)}
+        if predictor.setup in _FIXED:
+            continue
+        others = list(metrics)
+        base = bases.get(APART if predictor.reading.endswith(APART) else "")
+        if base is not None and base.by_seed and base is not predictor:
+            if predictor.reading == PAPER:
+                base = replace(base, by_seed=base.by_seed[: len(predictor.by_seed)])
+            others.append(base)
+        own = [test for other in others for test in compared(predictor, other, truth)]
+        p = {test["against"]: test["p_value"] for test in own if test["statistic"] == "pearson"}
+        row["p_better_than_metrics"] = max(p[name] for name in METRICS)
+        row["p_better_than_setup_1"] = p.get("1", np.nan)
+        tests += own
     return rows, tests
 
 
-def _mark(rows: list[dict[str, Any]], tests: pd.DataFrame) -> None:
-    """The p-value of each row against the same set-up of configuration 1."""
-    own = tests[(tests["statistic"] == "pearson") & (tests["against_configuration"] == "1")]
-    own = own[(own["configuration"] != "1") & (own["setup"] == own["against"])]
-    own = own[own["reading"] == own["against_reading"]]
-    p = own.set_index(["setup", "reading", "configuration"])["p_value"].to_dict()
-    for row in rows:
-        key = (row["setup"], row["reading"], row["configuration"])
-        row["p_better_than_configuration_1"] = p.get(key, np.nan)
-
-
-def _finish(rows: list[dict[str, Any]], published: pd.DataFrame, experiment: str) -> pd.DataFrame:
+def _finished(rows: list[dict[str, Any]], published: pd.DataFrame, experiment: str) -> pd.DataFrame:
     keys = ["setup", "configuration"] if experiment in CROSS else ["setup"]
     # the paper's values stand beside what is like the paper
-    like = [row for row in rows if row["reading"] != APART]
-    harder = [row for row in rows if row["reading"] == APART]
-    table = pd.concat(
-        [
-            beside_published(pd.DataFrame(own), paper, keys, VALUES)
-            for own, paper in ((like, published), (harder, published.iloc[:0]))
-            if own
-        ],
-        ignore_index=True,
-    )
+    rows = sorted(rows, key=lambda row: row["reading"] == APART)
+    table = beside_published(pd.DataFrame(rows), published, keys, VALUES)
+    apart = table["reading"] == APART
+    table.loc[apart, ["agreement", *(f"paper_{name}" for name in VALUES)]] = ""
     table["note"] = [
         [*(() if row["agreement"] == "equal" else row["differs"]), *row["note"]]
         for row in table.to_dict("records")
@@ -523,9 +441,8 @@ def _finish(rows: list[dict[str, Any]], published: pd.DataFrame, experiment: str
     shown += ["uses_references_of_test_instances", OWN_REFERENCES, "coverage", "seeds", "n"]
     shown += ["training", "kernel", "provenance", "note"]
     table = table.reindex(columns=shown)
-    for name in ("seeds", "n", "uses_references_of_test_instances"):
-        table[name] = table[name].astype("Int64")
-    return table
+    whole = ["seeds", "n", "uses_references_of_test_instances"]
+    return table.astype(dict.fromkeys(whole, "Int64"))
 
 
 TEST_COLUMNS = [
@@ -570,26 +487,25 @@ def write_tables(
     ------
     FormatError, StaleError : as `refless.store.signed.read`.
     """
-    stem, drawn = Path(stem), Bootstrap(**bootstrap)
+    stem = Path(stem)
     keys = ["setup", "configuration"] if experiment in CROSS else ["setup"]
     paper = read_published(published, keys)
     facts = {**settings["data"], **bootstrap, "seen": "an unknown share"}
+    file = None
+    usable: dict[str, Signed] = {}
+    shares: dict[str, float] = {}
     notes: list[str] = []
-    if outputs is None:
-        made, tests = table(experiment, None, {}, paper, kernels, drawn)
-    else:
+    if outputs is not None:
         file = read_outputs(outputs, settings)
-        counts = file.about["facts"]["counts"]
-        facts["seen"] = _seen(experiment, counts)
+        about = file.about["facts"]
         texts = file.about["made_from"]["texts"]
         usable, refused = read_predictions(predictions, settings["data"], texts)
         missing = [*missing, *refused]
-        found, lines = given(usable, counts, settings["data"]["synthesise"])
+        shares = own_shares(about["counts"], settings["data"]["synthesise"])
+        facts["seen"] = _seen(experiment, about["counts"])
         notes = [signature_note(one, file.about) for one in file.about["signatures"]]
-        notes += [*file.about["facts"]["notes"], *lines]
-        made, tests = table(
-            experiment, file.content, found, paper, kernels, drawn, file.about["provenance"]
-        )
+        notes += [*about["notes"], *(predictions_note(one.about) for one in usable.values())]
+    made, tests = table(experiment, file, usable, shares, paper, kernels, bootstrap)
     publish(stem.name, made, stem.parent, missing=missing, facts=facts, notes=notes)
     publish(f"{stem.name}_williams", tests, stem.parent, facts=facts, notes=notes)
 

@@ -6,7 +6,6 @@ first seed's models, for ``refless qe``. A run that was killed goes on from its 
 
 from __future__ import annotations
 
-import logging
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
@@ -17,12 +16,10 @@ from refless.errors import SettingError
 from refless.experiments.rnn_qe.stored import DATA, PREDICTIONS, read_fold
 from refless.models.rnn_qe.batches import Encoded
 from refless.models.rnn_qe.network import Architecture
-from refless.models.rnn_qe.saved import Model, read_vectors, save_model
+from refless.models.rnn_qe.saved import Model, save_model
 from refless.models.rnn_qe.training import SCHEDULES, Run, Schedule, train
 from refless.store import signed
 from refless.store.machine import load_average, processor, versions
-
-log = logging.getLogger(__name__)
 
 
 def write_training(
@@ -33,7 +30,6 @@ def write_training(
     architecture: Mapping[str, Any],
     seeds: Sequence[int],
     run: Run,
-    vectors: str | Path | None = None,
 ) -> None:
     """Train a model for each fold and seed; write predictions and models.
 
@@ -46,22 +42,16 @@ def write_training(
         ``rate``, ``batch``
     architecture : what is otherwise than in `Architecture`
     run : its checkpoints are removed when all is done
-    vectors : a file of pretrained vectors of words, if any
 
     Raises
     ------
     SettingError : no such schedule.
-    FormatError, StaleError : as `read_fold`, `read_vectors`.
+    FormatError, StaleError : as `read_fold`.
     """
     folds, about = _read_folds(Path(data))
     chosen = _schedule(schedule, about["facts"]["share"])
     built = Architecture(**architecture)
-    known = {}
-    if vectors is not None:
-        words = set().union(*(fold.text_words for fold in folds.values()))
-        known = read_vectors(vectors, built.embedding, words)
-        log.info("%d of %d words have a vector", len(known), len(words))
-    done = train(folds, seeds, chosen, built, run, vectors=known)
+    done = train(folds, seeds, chosen, built, run)
     name = Path(path).name.removesuffix(".csv.gz")
     experiment, _, setup = about["of"]["name"].rpartition("setup")
     table = done.predictions
@@ -84,7 +74,6 @@ def write_training(
                 "data": about["settings"]["data"],
                 "schedule": {"name": schedule["name"], **asdict(chosen)},
                 "architecture": asdict(built),
-                "vectors": bool(known),
             },
             "made_from": about["made_from"],
             "facts": {

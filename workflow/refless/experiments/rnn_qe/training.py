@@ -15,7 +15,6 @@ from typing import Any
 
 import pandas as pd
 
-from refless.errors import FormatError
 from refless.experiments.rnn_qe.stored import predictions_note, read_outputs, read_predictions
 from refless.models.rnn_qe.names import PAPER
 from refless.report.tables import publish
@@ -43,10 +42,6 @@ def training_table(
     ----------
     made : by name, the records of predictions
     asked : names that have a row even if nothing was trained
-
-    Raises
-    ------
-    FormatError : nothing is said about the course of training.
     """
     rows: list[dict[str, Any]] = []
     for name in dict.fromkeys([*asked, *made]):
@@ -54,45 +49,40 @@ def training_table(
             rows.append({"name": name})
             continue
         about = made[name]
-        try:
-            facts, settings = about["facts"], about["settings"]
-            schedule, precision = settings["schedule"], settings["architecture"]["precision"]
-            course = pd.DataFrame(
-                [
-                    {"seed": model["seed"], "fold": model["fold"], **one}
-                    for model in facts["models"]
-                    for one in model["history"]
-                    if one["phase"] == "train"
-                ]
+        facts, settings = about["facts"], about["settings"]
+        schedule, precision = settings["schedule"], settings["architecture"]["precision"]
+        course = pd.DataFrame(
+            [
+                {"seed": model["seed"], "fold": model["fold"], **one}
+                for model in facts["models"]
+                for one in model["history"]
+                if one["phase"] == "train"
+            ]
+        )
+        best = pd.DataFrame([{"seed": m["seed"], **m["best"]} for m in facts["models"]])
+        for seed, own in best.groupby("seed"):
+            passes = course[course["seed"] == seed].groupby("pass")[["pearson", "spearman"]]
+            mean = passes.mean()
+            common = int(mean.sum(axis=1).to_numpy().argmax())
+            rows.append(
+                {
+                    "name": name,
+                    "seed": seed,
+                    "schedule": schedule.get("name", ""),
+                    **{key: schedule[key] for key in ("pretrain", "train", "rate", "batch")},
+                    "precision": precision,
+                    "models": len(own),
+                    "best_pass": own["pass"].median(),
+                    "dev_pearson": own["pearson"].mean(),
+                    "dev_spearman": own["spearman"].mean(),
+                    "common_pass": int(mean.index[common]),
+                    "common_pearson": mean["pearson"].iloc[common],
+                    "common_spearman": mean["spearman"].iloc[common],
+                    "seconds": facts["seconds"],
+                    "machine": facts["machine"],
+                    "provenance": about["provenance"],
+                }
             )
-            best = pd.DataFrame([{"seed": m["seed"], **m["best"]} for m in facts["models"]])
-            for seed, own in best.groupby("seed"):
-                passes = course[course["seed"] == seed].groupby("pass")[["pearson", "spearman"]]
-                mean = passes.mean()
-                common = int(mean.sum(axis=1).to_numpy().argmax())
-                rows.append(
-                    {
-                        "name": name,
-                        "seed": seed,
-                        "schedule": schedule.get("name", ""),
-                        **{key: schedule[key] for key in ("pretrain", "train", "rate", "batch")},
-                        "precision": precision,
-                        "models": len(own),
-                        "best_pass": own["pass"].median(),
-                        "dev_pearson": own["pearson"].mean(),
-                        "dev_spearman": own["spearman"].mean(),
-                        "common_pass": int(mean.index[common]),
-                        "common_pearson": mean["pearson"].iloc[common],
-                        "common_spearman": mean["spearman"].iloc[common],
-                        "seconds": facts["seconds"],
-                        "machine": facts["machine"],
-                        "provenance": about["provenance"],
-                    }
-                )
-        except (KeyError, TypeError, ValueError) as error:
-            raise FormatError(
-                f"the predictions of {name} do not say how they came about"
-            ) from error
     trained = {(row["name"], row["seed"]): row for row in rows if "seed" in row}
     for (name, seed), row in trained.items():
         other = name.removeprefix(f"{PAPER}_") if name.startswith(PAPER) else f"{PAPER}_{name}"
@@ -116,12 +106,11 @@ def write_table(
 
     Parameters
     ----------
-    folder : where it goes
     outputs : their signed file; without it, no predictions are known to be of these texts
     predictions : signed files
     names : what has a row in any case
     settings : see `refless.experiments.rnn_qe.stored.write_outputs`
-    missing : why there are no others, see `refless.report.tables.publish`
+    missing : see `refless.report.tables.publish`
 
     Raises
     ------

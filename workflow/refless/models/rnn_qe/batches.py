@@ -54,8 +54,6 @@ class Instances:
     rating: list[float]
 
     def __post_init__(self) -> None:
-        if len({len(v) for v in (self.id, self.part, self.mr, self.text, self.rating)}) != 1:
-            raise FormatError("the columns of instances differ in length")
         for name in ("train", "dev"):
             if name not in self.part:
                 raise FormatError(f"no instance is of part {name!r}")
@@ -125,22 +123,6 @@ class Encoded:
         self.mr = numbered(instances.mr, self.mr_words)
         self.text = numbered(instances.text, self.text_words)
         self.digest = hashlib.sha256(repr(instances).encode()).hexdigest()
-        self._backward: dict[str, Sequences] = {}
-
-    def sequences(self, encoder: str) -> Sequences:
-        """What an encoder reads: ``mr``, ``text``, and with ``_back`` the rows backwards."""
-        side, _, back = encoder.partition("_")
-        forward: Sequences = getattr(self, side)
-        if back and side not in self._backward:
-            self._backward[side] = reverse(forward)
-        return self._backward[side] if back else forward
-
-
-def reverse(sequences: Sequences) -> Sequences:
-    """Every row backwards."""
-    rows = np.repeat(np.arange(len(sequences.starts) - 1), sequences.lengths)
-    mirrored = sequences.starts[rows] + sequences.starts[rows + 1] - 1 - np.arange(len(rows))
-    return Sequences(sequences.tokens[mirrored], sequences.starts)
 
 
 class Packed(NamedTuple):

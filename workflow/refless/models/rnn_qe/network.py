@@ -10,14 +10,13 @@ The GRU is Cho et al.'s (2014) as cuDNN and ``torch.nn.GRU`` have it:
 
     z, r = sigmoid(W x + U h + b),  n = tanh(W_n x + b_n + r (U_n h + c_n)),  h' = n + z (h - n)
 
-Variants, which the paper found no better: LSTM, both reading directions, and ``ordinal`` output:
-one binary classifier for each level above the lowest, trained to say whether the rating reaches
-it; the prediction is the lowest level plus a step for each, weighted by its probability.
+The paper's variants (LSTM, both reading directions, classifiers of each level), which it found no
+better, are left out.
 
 Not said in the paper, and chosen here: states are as wide as embeddings; embeddings start as
-N(0, 1), other weights as U(-s, s) with s = 1/sqrt(width of the input), as torch's layers;
- the linear unit's bias starts at the mean rating
-of the training part; a token that training never saw is a vector of zeros.
+N(0, 1), other weights as U(-s, s) with s = 1/sqrt(width of the input), as torch's layers; the
+linear unit's bias starts at the mean rating of the training part; a token that training never saw
+is a vector of zeros.
 
 The backward pass of the GRU is written out: gradients of weights then take one product over all
 steps instead of one a step, and what a step must do is left with one product and seven additions.
@@ -26,6 +25,7 @@ steps instead of one a step, and what a step must do is left with one product an
 from __future__ import annotations
 
 import math
+import pickle
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -33,15 +33,7 @@ from typing import Any
 import numpy as np
 
 from refless.errors import SettingError
-from refless.models.rnn_qe.batches import (
-    HIGHEST,
-    LOWEST,
-    STEP,
-    Packed,
-    Sequences,
-    distinct,
-    pack,
-)
+from refless.models.rnn_qe.batches import Packed, Sequences, distinct, pack
 
 try:
     import torch
@@ -51,12 +43,12 @@ except ModuleNotFoundError as error:
         "RNN quality estimation needs torch, which is not installed", remedy="make torch"
     ) from error
 
-LEVELS = int((HIGHEST - LOWEST) / STEP)
-"""Levels above the lowest: 1.5, 2, ... 6."""
+ENCODERS = ("mr", "text")
+PRECISIONS = ("float32", "bfloat16", "float64")
 ROWS_AT_ONCE = 256
 """Sequences that are encoded at a time where nothing is learned."""
-CELLS = {"gru": 3, "lstm": 4}
-OUTPUTS = {"linear": 1, "ordinal": LEVELS}
+UNREADABLE = (OSError, RuntimeError, KeyError, TypeError, EOFError, pickle.UnpicklingError)
+"""What torch raises on a file that it cannot read."""
 SHUT = 1e4
 """Added to the update gate of a row that has not begun: its sigmoid is 1 and the state stays."""
 
@@ -65,9 +57,6 @@ SHUT = 1e4
 class Architecture:
     """What the network is made of; the defaults are the paper's, where it says.
 
-    cell : ``gru`` or ``lstm``
-    bidirectional : the encoders also read backwards, with weights of their own
-    output : ``linear`` (squared error) or ``ordinal`` (binary classifiers)
     embedding, hidden : width of the embeddings and of each encoder's state
     layers : fully connected ones
     dropout : share of the encoders' inputs that is dropped, in steps of 1/256
@@ -80,9 +69,6 @@ class Architecture:
     SettingError : a value that makes no sense.
     """
 
-    cell: str = "gru"
-    bidirectional: bool = False
-    output: str = "linear"
     embedding: int = 300
     hidden: int = 300
     layers: int = 2
@@ -90,13 +76,8 @@ class Architecture:
     precision: str = "float32"
 
     def __post_init__(self) -> None:
-        for name, known in (
-            ("cell", CELLS),
-            ("output", OUTPUTS),
-            ("precision", ("float32", "bfloat16", "float64")),
-        ):
-            if getattr(self, name) not in known:
-                raise SettingError(f"{name} is {getattr(self, name)!r}, not one of {list(known)}")
+        if self.precision not in PRECISIONS:
+            raise SettingError(f"precision is {self.precision!r}, not one of {list(PRECISIONS)}")
         if not 0 <= self.dropout < 1 or min(self.embedding, self.hidden, self.layers) < 1:
             raise SettingError(
                 "dropout must be in [0, 1), and widths and the number of layers at least 1"
@@ -106,34 +87,24 @@ class Architecture:
     def dtype(self) -> torch.dtype:
         return torch.float64 if self.precision == "float64" else torch.float32
 
-    @property
-    def encoders(self) -> list[str]:
-        """Their names; those that read backwards end in ``_back``."""
-        return [
-            f"{side}{way}"
-            for side in ("mr", "text")
-            for way in ("", "_back")[: 1 + self.bidirectional]
-        ]
-
     def shapes(self, mr_words: int, text_words: int) -> dict[str, tuple[int, ...]]:
         """Names and shapes of one model's parameters, vocabularies with the unknown token."""
-        gates = CELLS[self.cell] * self.hidden
+        gates = 3 * self.hidden
         shapes: dict[str, tuple[int, ...]] = {
             "mr.embedding": (mr_words, self.embedding),
             "text.embedding": (text_words, self.embedding),
         }
-        for name in self.encoders:
+        for name in ENCODERS:
             shapes |= {
                 f"{name}.input": (self.embedding, gates),
                 f"{name}.state": (self.hidden, gates),
                 f"{name}.input_bias": (gates,),
                 f"{name}.state_bias": (gates,),
             }
-        width = self.hidden * len(self.encoders)
+        width = self.hidden * len(ENCODERS)
         for layer in range(self.layers):
             shapes |= {f"layer{layer}.weight": (width, width), f"layer{layer}.bias": (width,)}
-        outputs = OUTPUTS[self.output]
-        return shapes | {"output.weight": (width, outputs), "output.bias": (outputs,)}
+        return shapes | {"output.weight": (width, 1), "output.bias": (1,)}
 
 
 def initial(
@@ -150,15 +121,11 @@ def initial(
             value = generator.standard_normal(shape, np.float32)
             value[0] = 0
         else:
-            recurrent = name.split(".")[0] in architecture.encoders
-            fan = (
-                architecture.hidden
-                if recurrent
-                else architecture.hidden * len(architecture.encoders)
-            )
+            recurrent = name.split(".")[0] in ENCODERS
+            fan = architecture.hidden * (1 if recurrent else len(ENCODERS))
             value = (2 * generator.random(shape, np.float32) - 1) / np.float32(math.sqrt(fan))
         values[name] = value
-    values["output.bias"][:] = mean if architecture.output == "linear" else 0
+    values["output.bias"][:] = mean
     return values
 
 
@@ -281,27 +248,6 @@ class _Gru(torch.autograd.Function):
         return dx, dw, du, db, sums[:, hidden:], None, None, None, None
 
 
-def _lstm(
-    x: Tensor, w: Tensor, u: Tensor, b: Tensor, c: Tensor, unreal: Tensor, counts: Sequence[int],
-    size: int,
-) -> Tensor:  # fmt: skip
-    """Last outputs of a stack of LSTMs, as `_Gru`; gates in the order of ``torch.nn.LSTM``."""
-    gates = torch.baddbmm(b[:, None], x, w)
-    hidden = u.shape[1]
-    shut = gates.new_zeros(gates.shape[0] * gates.shape[1], 4)
-    shut[unreal] = gates.new_tensor([-SHUT, SHUT, 0, 0])  # input and forget gate: the cell stays 0
-    gates = gates + shut.view(*gates.shape[:2], 4).repeat_interleave(hidden, dim=2)
-    h = cell = gates.new_zeros(gates.shape[0], 0, hidden)
-    grow = torch.nn.functional.pad
-    for count, start in _spans(counts):
-        h, cell = (grow(s, (0, 0, 0, count - s.shape[1])) for s in (h, cell))
-        now = gates[:, start : start + count] + torch.baddbmm(c[:, None], h, u)
-        i, f, g, o = now.chunk(4, 2)
-        cell = torch.sigmoid(f) * cell + torch.sigmoid(i) * torch.tanh(g)
-        h = torch.sigmoid(o) * torch.tanh(cell)
-    return grow(h, (0, 0, 0, size - h.shape[1]))
-
-
 # ---- the whole network ---------------------------------------------------------------------------
 
 
@@ -356,30 +302,21 @@ def encode(
     mask: Tensor | None,
 ) -> Tensor:
     """Last states of one encoder in training, rows as in the batch: (models, rows, hidden)."""
-    x = _lookup(parameters[f"{name.split('_')[0]}.embedding"], inputs.tokens)
+    x = _lookup(parameters[f"{name}.embedding"], inputs.tokens)
     if mask is not None:
         x = x * mask
     w, u, b, c = (
         parameters[f"{name}.{part}"] for part in ("input", "state", "input_bias", "state_bias")
     )
-    if architecture.cell == "lstm":
-        h = _lstm(x, w, u, b, c, inputs.unreal, inputs.counts, inputs.size)
-    else:
-        h = _Gru.apply(
-            x, w, u, b, c, inputs.unreal, inputs.counts, inputs.size, architecture.precision
-        )
+    h = _Gru.apply(x, w, u, b, c, inputs.unreal, inputs.counts, inputs.size, architecture.precision)
     return h.flatten(0, 1).index_select(0, inputs.place).view_as(h)
 
 
 @torch.no_grad()
-def encode_trained(
-    architecture: Architecture, parameters: Parameters, name: str, inputs: Inputs
-) -> Tensor:
+def encode_trained(parameters: Parameters, name: str, inputs: Inputs) -> Tensor:
     """As `encode` without dropout: then a word's part of the gates is computed once a word."""
-    if architecture.cell == "lstm":
-        return encode(architecture, parameters, name, inputs, None)
     bias, candidate_bias = _biases(*(parameters[f"{name}.{p}_bias"] for p in ("input", "state")))
-    table = parameters[f"{name.split('_')[0]}.embedding"]
+    table = parameters[f"{name}.embedding"]
     words = torch.baddbmm(bias, table, parameters[f"{name}.input"])
     h, _, _ = _run_gru(
         _lookup(words, inputs.tokens), inputs.unreal, inputs.counts, inputs.size,
@@ -389,31 +326,17 @@ def encode_trained(
 
 
 def head(architecture: Architecture, parameters: Parameters, states: Tensor) -> Tensor:
-    """From joined states (models, rows, width) to outputs (models, rows, 1 or levels)."""
+    """From joined states (models, rows, width) to ratings, not rounded: (models, rows)."""
     for layer in range(architecture.layers):
         bias = parameters[f"layer{layer}.bias"][:, None]
         states = torch.tanh(torch.baddbmm(bias, states, parameters[f"layer{layer}.weight"]))
-    return torch.baddbmm(parameters["output.bias"][:, None], states, parameters["output.weight"])
+    bias = parameters["output.bias"][:, None]
+    return torch.baddbmm(bias, states, parameters["output.weight"]).squeeze(2)
 
 
-def ratings(architecture: Architecture, outputs: Tensor) -> Tensor:
-    """Predicted ratings, not rounded, from outputs of `head`: (models, rows)."""
-    if architecture.output == "ordinal":
-        return LOWEST + STEP * torch.sigmoid(outputs).sum(2)
-    return outputs.squeeze(2)
-
-
-def losses(architecture: Architecture, outputs: Tensor, truth: Tensor, weight: Tensor) -> Tensor:
-    """Loss of each model, (models,): the rows' losses, weighted; ``truth`` (models, rows)."""
-    if architecture.output == "ordinal":
-        levels = LOWEST + STEP * torch.arange(1, LEVELS + 1, device=truth.device, dtype=truth.dtype)
-        reached = (truth[..., None] > levels - STEP / 2).to(outputs.dtype)
-        row = torch.nn.functional.binary_cross_entropy_with_logits(
-            outputs, reached, reduction="none"
-        ).sum(2)
-    else:
-        row = (outputs.squeeze(2) - truth) ** 2
-    return (row * weight).sum(1)
+def losses(ratings: Tensor, truth: Tensor, weight: Tensor) -> Tensor:
+    """Loss of each model, (models,): the rows' squared errors, weighted; all (models, rows)."""
+    return ((ratings - truth) ** 2 * weight).sum(1)
 
 
 @torch.no_grad()
@@ -432,7 +355,7 @@ def predict(
     device = parameters["output.bias"].device
     size = max(map(len, rows))
     joined = []
-    for name in architecture.encoders:
+    for name in ENCODERS:
         chosen = [distinct(read, own) for read, own in zip(sequences[name], rows, strict=True)]
         which = np.zeros((len(rows), size), np.int64)
         for model, (_, own) in enumerate(chosen):
@@ -441,8 +364,8 @@ def predict(
         for start in range(0, max(1, *(len(unique) for unique, _ in chosen)), ROWS_AT_ONCE):
             some = [unique[start : start + ROWS_AT_ONCE] for unique, _ in chosen]
             inputs = Inputs(pack(sequences[name], some), device)
-            parts.append(encode_trained(architecture, parameters, name, inputs))
+            parts.append(encode_trained(parameters, name, inputs))
         joined.append(_lookup(torch.cat(parts, 1), torch.from_numpy(which).to(device)))
-    values = ratings(architecture, head(architecture, parameters, torch.cat(joined, 2)))
+    values = head(architecture, parameters, torch.cat(joined, 2))
     found = values.double().cpu().numpy()
     return [value[: len(own)] for value, own in zip(found, rows, strict=True)]

@@ -5,7 +5,6 @@ Stage: prediction (RNN-QE). In: a model's parameters and words. Out: a file, and
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -14,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from refless.errors import FormatError
-from refless.models.rnn_qe.batches import Encoded, numbered, reverse, rounded
+from refless.models.rnn_qe.batches import Encoded, numbered, rounded
 
 # torch by way of network, which says what to do where it is missing
-from refless.models.rnn_qe.network import Architecture, Parameters, predict, torch
+from refless.models.rnn_qe.network import UNREADABLE, Architecture, Parameters, predict, torch
 from refless.store.files import whole_file
 
 
@@ -58,13 +57,9 @@ class Model:
         """
         if not texts:
             return np.empty(0), np.empty(0)
-        read = {
-            "mr": numbered(mrs, self.mr_words),
-            "text": numbered(texts, self.text_words),
-        }
         sequences = {
-            name: [reverse(read[name[: -len("_back")]]) if name.endswith("_back") else read[name]]
-            for name in self.architecture.encoders
+            "mr": [numbered(mrs, self.mr_words)],
+            "text": [numbered(texts, self.text_words)],
         }
         raw = predict(self.architecture, self.parameters, sequences, [np.arange(len(texts))])[0]
         return raw, rounded(raw)
@@ -107,35 +102,9 @@ def load_model(path: str | Path, device: str = "cpu") -> Model:
             if content["parameters"][name].shape != (1, *shape):
                 raise FormatError(f"{name} has another shape than {shape}", path=path)
         return Model(architecture, content["parameters"], words[0], words[1], content["about"])
-    except (OSError, RuntimeError, KeyError, TypeError, EOFError, pickle.UnpicklingError) as error:
+    except UNREADABLE as error:
         raise FormatError(
             f"cannot be read as a model of RNN-QE: {str(error).splitlines()[0]}",
             path=path,
             remedy="training leaves such files in results/rnn_qe/models",
         ) from error
-
-
-def read_vectors(path: str | Path, width: int, words: set[str]) -> dict[str, np.ndarray]:
-    """Pretrained vectors of some words from a text file: a word and its numbers in each line.
-
-    A first line with two numbers, as word2vec writes it, is passed over.
-
-    Raises
-    ------
-    FormatError : no such file, or a line with another number of numbers.
-    """
-    found = {}
-    try:
-        with open(path, encoding="utf-8") as handle:
-            for number, line in enumerate(handle, start=1):
-                word, *values = line.rstrip().split(" ")
-                if word not in words or (number == 1 and len(values) == 1):
-                    continue
-                if len(values) != width:
-                    raise FormatError(
-                        f"{len(values)} numbers after the word, not {width}", path=path, line=number
-                    )
-                found[word] = np.array(values, np.float32)
-    except (OSError, ValueError) as error:
-        raise FormatError(f"cannot be read as vectors: {error}", path=path) from error
-    return found

@@ -22,7 +22,6 @@ import hashlib
 import json
 import logging
 import math
-import pickle
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -41,7 +40,14 @@ from refless.models.rnn_qe import network
 from refless.models.rnn_qe.batches import Encoded, Sequences, deal, pack, rounded
 
 # torch by way of network, which says what to do where it is missing
-from refless.models.rnn_qe.network import Architecture, Inputs, Parameters, Tensor, torch
+from refless.models.rnn_qe.network import (
+    ENCODERS,
+    Architecture,
+    Inputs,
+    Parameters,
+    Tensor,
+    torch,
+)
 from refless.statistics import weighted_pearson, weighted_spearman
 from refless.store.files import whole_file
 
@@ -121,7 +127,6 @@ class Stack:
         schedule: Schedule,
         architecture: Architecture,
         device: str = "cpu",
-        vectors: Mapping[str, Array] | None = None,
     ) -> None:
         self.members, self.schedule, self.architecture = list(members), schedule, architecture
         self.device = torch.device(device)
@@ -130,20 +135,17 @@ class Stack:
             [data.instances.rows("train", "pretrain") for data in self.data],
             [data.instances.rows("train") for data in self.data],
         ]
-        self.parameters = self._start(vectors or {})
+        self.parameters = self._start()
         self.optimizer = self._adam()
-        self.phase, self.done = 0, 0
-        if not self._pretrains():
-            self.phase = 1
-        count = len(self.members)
+        self.phase, self.done = 0 if self._pretrains() else 1, 0
         self.best = {name: value.detach().clone() for name, value in self.parameters.items()}
-        self.best_score = np.full(count, -math.inf)
-        self.best_pass = np.full((count, 2), -1)
+        self.best_score = np.full(len(self.members), -math.inf)
+        self.best_pass = np.full((len(self.members), 2), -1)
         self.history: list[dict[str, Any]] = []
 
     # ---- parameters ------------------------------------------------------------------------------
 
-    def _start(self, vectors: Mapping[str, Array]) -> Parameters:
+    def _start(self) -> Parameters:
         own = []
         for member, data in zip(self.members, self.data, strict=True):
             mean = float(data.rating[data.instances.rows("train")].mean())
@@ -154,9 +156,6 @@ class Stack:
                 mean,
                 generator(member.seed, START, 0),
             )
-            for word, vector in vectors.items():
-                if word in data.text_words:
-                    values["text.embedding"][data.text_words[word]] = vector
             own.append(values)
         stacked = {}
         for name in own[0]:
@@ -194,7 +193,7 @@ class Stack:
 
     def sequences(self, name: str) -> list[Sequences]:
         """What the encoder ``name`` reads, of each model."""
-        return [data.sequences(name) for data in self.data]
+        return [getattr(data, name) for data in self.data]
 
     def deals(self, generators: Sequence[np.random.Generator]) -> list[list[Array]]:
         """The batches of a pass, each model's row numbers; no rows once a model has had all."""
@@ -211,7 +210,7 @@ class Stack:
     def step(self, rows: Sequence[Array], generators: Sequence[np.random.Generator]) -> Tensor:
         """One batch of each model that has one left; losses (models,)."""
         states = []
-        for name in self.architecture.encoders:
+        for name in ENCODERS:
             inputs = Inputs(pack(self.sequences(name), rows), self.device)
             mask = network.masks(inputs, self.architecture, generators)
             states.append(network.encode(self.architecture, self.parameters, name, inputs, mask))
@@ -222,8 +221,8 @@ class Stack:
             weight[model, : len(own)] = 1 / max(1, len(own))
         dtype = self.architecture.dtype
         given = [torch.from_numpy(one).to(self.device, dtype) for one in (truth, weight)]
-        outputs = network.head(self.architecture, self.parameters, torch.cat(states, 2))
-        loss = network.losses(self.architecture, outputs, given[0], given[1])
+        ratings = network.head(self.architecture, self.parameters, torch.cat(states, 2))
+        loss = network.losses(ratings, *given)
         gradients = torch.autograd.grad(loss.sum(), list(self.parameters.values()))
         for model, own in enumerate(rows):
             for one, gradient in zip(self.slices[model], gradients, strict=True):
@@ -272,35 +271,25 @@ class Stack:
         """Pearson and Spearman on each model's validation part, (models,); NaN where undefined."""
         rows = [data.instances.rows("dev") for data in self.data]
         found = []
-        for data, own, prediction in zip(
-            self.data, rows, self.predict(rows, self.parameters), strict=True
-        ):
+        predictions = self.predict(rows, self.parameters)
+        for data, own, prediction in zip(self.data, rows, predictions, strict=True):
             given, truth = rounded(prediction), data.rating[own]
             once = np.ones((1, len(own)))
-            found.append(
-                (
-                    weighted_pearson(given[None], truth[None], once)[0],
-                    weighted_spearman(given, truth, once)[0],
-                )
-            )
-        pearson, spearman = np.array(found, dtype=float).T
-        return pearson, spearman
+            pearson = weighted_pearson(given[None], truth[None], once)[0]
+            found.append((pearson, weighted_spearman(given, truth, once)[0]))
+        pearsons, spearmans = np.array(found, dtype=float).T
+        return pearsons, spearmans
 
     def predict(self, rows: Sequence[Array], parameters: Parameters) -> list[Array]:
         """Unrounded ratings of each model's ``rows``, without dropout."""
-        sequences = {name: self.sequences(name) for name in self.architecture.encoders}
+        sequences = {name: self.sequences(name) for name in ENCODERS}
         return network.predict(self.architecture, parameters, sequences, rows)
 
     # ---- checkpoints -----------------------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
         """All that changes in training, and is still needed."""
-        going = {
-            "parameters": {k: v.detach() for k, v in self.parameters.items()},
-            "optimizer": self.optimizer.state_dict(),
-        }
-        return {
-            **({} if self.finished else going),
+        state = {
             "best": self.best,
             "best_score": torch.from_numpy(self.best_score),
             "best_pass": torch.from_numpy(self.best_pass),
@@ -308,6 +297,10 @@ class Stack:
             "done": self.done,
             "history": self.history,
         }
+        if not self.finished:
+            state["parameters"] = {k: v.detach() for k, v in self.parameters.items()}
+            state["optimizer"] = self.optimizer.state_dict()
+        return state
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """The reverse of `state`."""
@@ -330,8 +323,6 @@ class Stack:
         digest = hashlib.sha256(json.dumps(parts).encode())
         for data in self.data:
             digest.update(data.digest.encode())
-        for value in self.parameters.values():  # where pretrained vectors have gone
-            digest.update(value.detach().cpu().numpy().tobytes())
         return digest.hexdigest()[:16]
 
     def own(self, number: int, parameters: Parameters) -> Parameters:
@@ -347,10 +338,7 @@ class Stack:
         """One model's fold, seed, best pass and history, as JSON has it (None: undefined)."""
         keys = ("loss", "pearson", "spearman")
         history = [
-            {
-                **entry,
-                **{k: None if math.isnan(entry[k][number]) else entry[k][number] for k in keys},
-            }
+            entry | {key: _number_or_none(entry[key][number]) for key in keys}
             for entry in self.history
         ]
         phase, done = (int(value) for value in self.best_pass[number])
@@ -368,7 +356,7 @@ class Stack:
         return left
 
 
-def number_or_none(value: float) -> float | None:
+def _number_or_none(value: float) -> float | None:
     """JSON knows no NaN."""
     return None if math.isnan(value) else value
 
@@ -382,7 +370,7 @@ class Run:
 
     together : models in a stack; without it 5 on a CPU, where more only crowd the caches, else all
     workers : stacks that are trained at the same time, each on one core; on a CPU only
-    checkpoints : directory where an interrupted run finds what it had, or None
+    checkpoints : folder where an interrupted run finds what it had, or None
     every : seconds between two checkpoints of a stack; written after a pass
     """
 
@@ -427,8 +415,6 @@ def train(
     schedule: Schedule,
     architecture: Architecture,
     run: Run | None = None,
-    *,
-    vectors: Mapping[str, Array] | None = None,
     tick: Callable[[int], None] = lambda instances: None,
 ) -> Trained:
     """Train a model for each fold and seed, and predict with what was best on its validation part.
@@ -437,23 +423,17 @@ def train(
 
     Parameters
     ----------
-    vectors : word -> what its embedding starts from, shape (embedding,); others are random
     tick : called with the number of instances after each batch (of a stack)
 
     Raises
     ------
-    SettingError : no fold or no seed, a seed below 0, vectors of another width.
+    SettingError : no fold or no seed, a seed below 0.
     FormatError : a checkpoint cannot be read.
     OutputError : a checkpoint cannot be written.
     """
     run = run or Run()
     if not folds or not seeds or min(seeds) < 0:
         raise SettingError("training needs a fold and a seed, and seeds of at least 0")
-    for word, vector in (vectors or {}).items():
-        if len(vector) != architecture.embedding:
-            raise SettingError(
-                f"the vector of {word!r} has {len(vector)} numbers, not {architecture.embedding}"
-            )
     begin = time.perf_counter()
     # One seed of all folds first: an unfinished run then has whole cross-validations.
     members = [Member(fold, seed) for seed in seeds for fold in folds]
@@ -463,12 +443,11 @@ def train(
     with _cores(1 if workers > 1 else run.workers):
 
         def build(chunk: list[Member]) -> Stack:
-            return Stack(chunk, folds, schedule, architecture, run.device, vectors)
+            return Stack(chunk, folds, schedule, architecture, run.device)
 
         stop = threading.Event()
-        progress = _Progress(tick, stop)
         stacks = [_Kept(build, chunk, run) for chunk in chunks]
-        progress.expect(stacks, build, workers)
+        progress = _Progress(stacks, tick, stop)
         with ThreadPoolExecutor(workers) as pool:
             jobs = [pool.submit(stack.finish, progress) for stack in stacks]
             try:
@@ -478,7 +457,7 @@ def train(
                 for job in jobs:
                     job.cancel()
                 raise
-        progress.close()
+        progress.bar.close()
     return _gathered(done, time.perf_counter() - begin)
 
 
@@ -498,33 +477,22 @@ class _Stopped(Exception):
 
 
 class _Progress:
-    """A bar where there is a terminal, a line in the log now and then, an estimate before both."""
+    """A bar where there is a terminal, and a line in the log now and then: how far it is, how good,
+    and how long the rest will take."""
 
-    def __init__(self, tick: Callable[[int], None], stop: threading.Event) -> None:
-        self.tick, self.stop = tick, stop
-        self.lock = threading.Lock()
-        self.bar: Any = None
-        self.told = time.perf_counter()
-
-    def expect(self, stacks: list[_Kept], build: Callable[..., Stack], workers: int) -> None:
-        """Estimate the time from a few batches of a stack that is then thrown away."""
+    def __init__(
+        self, stacks: Sequence[_Kept], tick: Callable[[int], None], stop: threading.Event
+    ) -> None:
         from tqdm import tqdm
 
-        todo = [stack for stack in stacks if stack.left]
-        total = sum(stack.left for stack in todo)
+        self.tick, self.stop = tick, stop
+        self.lock = threading.Lock()
+        self.begin = self.told = time.perf_counter()
+        self.done, self.total = 0, sum(stack.left for stack in stacks)
         # disable=None: no bar where standard error is not a terminal
-        self.bar = tqdm(total=total, unit="", unit_scale=True, disable=None, smoothing=0.05)
-        if not total:
-            return
-        seconds = seconds_per_instance(build(todo[0].members)) * total / workers
-        log.info(
-            "%d models, %d to train, %s instance passes: about %s, %d at a time",
-            sum(len(stack.members) for stack in stacks),
-            sum(len(stack.members) for stack in todo),
-            f"{total:,}",
-            _duration(seconds),
-            workers,
-        )
+        self.bar = tqdm(total=self.total, unit="", unit_scale=True, disable=None, smoothing=0.05)
+        models = sum(len(stack.members) for stack in stacks)
+        log.info("%d models, %s instance passes to go", models, f"{self.total:,}")
 
     def batch(self, instances: int) -> None:
         """After each batch."""
@@ -532,44 +500,23 @@ class _Progress:
             raise _Stopped
         with self.lock:
             self.tick(instances)
+            self.done += instances
             self.bar.update(instances)
 
     def after_pass(self, stack: Stack) -> None:
         """Correlations on the validation parts, means over the stack."""
         last = stack.history[-1]
         with self.lock:
-            means = [float(np.nanmean([np.nan, *last[k]])) if not np.all(np.isnan(last[k])) else 0.0
-                     for k in ("pearson", "spearman")]  # fmt: skip
-            self.bar.set_postfix_str(f"dev Pearson {means[0]:.3f} Spearman {means[1]:.3f}")
-            if stack.finished or time.perf_counter() - self.told > 60:
-                self.told = time.perf_counter()
-                log.info(
-                    "folds and seeds %s: %s pass %d, loss %.3f, dev Pearson %.3f Spearman %.3f",
-                    " ".join(f"{m.fold}/{m.seed}" for m in stack.members),
-                    *(last["phase"], last["pass"], float(np.mean(last["loss"])), *means),
-                )
-
-    def close(self) -> None:
-        self.bar.close()
-
-
-def seconds_per_instance(stack: Stack, batches: int = 3) -> float:
-    """Measured on a few batches, after one to warm up; the stack is of no use afterwards."""
-    generators = [generator(m.seed, stack.phase, 0) for m in stack.members]
-    dealt = stack.deals(generators)
-    stack.step(dealt[0], generators)
-    some = [dealt[k % len(dealt)] for k in range(1, 1 + batches)]
-    begin = time.perf_counter()
-    for rows in some:
-        stack.step(rows, generators)
-    if stack.device.type == "cuda":
-        torch.cuda.synchronize()
-    return (time.perf_counter() - begin) / sum(len(own) for rows in some for own in rows)
-
-
-def _duration(seconds: float) -> str:
-    minutes = round(seconds / 60)
-    return f"{seconds:.0f} s" if seconds < 90 else f"{minutes // 60} h {minutes % 60} min"
+            pearson, spearman = (float(np.mean(last[name])) for name in ("pearson", "spearman"))
+            said = f"dev Pearson {pearson:.3f} Spearman {spearman:.3f}"
+            self.bar.set_postfix_str(said)
+            now = time.perf_counter()
+            if stack.finished or now - self.told > 60:
+                self.told = now
+                who = " ".join(f"{member.fold}/{member.seed}" for member in stack.members)
+                passed = f"{last['phase']} pass {last['pass']}"
+                rest = (now - self.begin) / self.done * (self.total - self.done) / 60
+                log.info("folds and seeds %s: %s, %s; %.0f min left", who, passed, said, rest)
 
 
 class _Kept:
@@ -589,14 +536,7 @@ class _Kept:
         if self.path is not None and self.path.is_file():
             try:
                 stack.restore(torch.load(self.path, map_location="cpu", weights_only=True))
-            except (
-                OSError,
-                RuntimeError,
-                KeyError,
-                TypeError,
-                EOFError,
-                pickle.UnpicklingError,
-            ) as error:
+            except network.UNREADABLE as error:
                 raise FormatError(
                     f"cannot be read as a checkpoint: {error}",
                     path=self.path,

@@ -20,6 +20,15 @@ from refless.report import figures
 
 TASKS = ["huse_dialogue", "huse_generation", "huse_summarization", "dstc7"]
 DEFAULTS = {"a": 5.0, "b": 0.66}
+LOOKS = {
+    task: {"name": task.removeprefix("huse_"), "colour": colour, "line": line}
+    for task, colour, line in zip(
+        [*TASKS, "a_new_task"],
+        ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00"],
+        ["-.", "--", "-", ":", "-"],
+        strict=True,
+    )
+}
 
 
 @pytest.fixture(autouse=True)
@@ -77,11 +86,15 @@ def legend(figure: Figure) -> list[str]:
 def threshold_figure() -> Figure:
     human = {"huse_summarization": 0.4}
     curves = {"huse_summarization": curve(1), "dstc7": curve(2, 0.3)}
-    return figures.threshold_figure(curves, "spearman", "Spearman's $\\rho$", DEFAULTS, human)
+    return figures.threshold_figure(
+        curves, LOOKS, "spearman", "Spearman's $\\rho$", DEFAULTS, human
+    )
 
 
 def data_size_figure() -> Figure:
-    return figures.data_size_figure({"huse_summarization": sizes(1), "dstc7": sizes(2, True)})
+    return figures.data_size_figure(
+        {"huse_summarization": sizes(1), "dstc7": sizes(2, True)}, LOOKS
+    )
 
 
 def plain_figure() -> Figure:
@@ -131,9 +144,9 @@ def test_a_name_with_dots_keeps_them(tmp_path: Path) -> None:
 @pytest.mark.parametrize("column", ["spearman", "coverage"])
 def test_one_line_a_task_and_panel(tasks: list[str], column: str) -> None:
     curves = {task: curve(seed) for seed, task in enumerate(tasks)}
-    figure = figures.threshold_figure(curves, column, "y", DEFAULTS)
+    figure = figures.threshold_figure(curves, LOOKS, column, "y", DEFAULTS)
     assert len(figure.axes) == 2
-    labels = [figures.TASK_LABELS.get(task, task) for task in tasks]
+    labels = [LOOKS[task]["name"] for task in tasks]
     for ax, threshold in zip(figure.axes, "ab", strict=True):
         lines = named(ax)
         assert list(lines) == labels
@@ -142,7 +155,7 @@ def test_one_line_a_task_and_panel(tasks: list[str], column: str) -> None:
             np.testing.assert_array_equal(lines[label].get_xdata(), wanted["value"])
             np.testing.assert_array_equal(lines[label].get_ydata(), wanted[column])
         # known tasks are told apart without colour
-        styles = [lines[figures.TASK_LABELS[t]].get_linestyle() for t in tasks if t in TASKS]
+        styles = [lines[LOOKS[t]["name"]].get_linestyle() for t in tasks if t in TASKS]
         assert len(set(styles)) == len(styles)
         marks = [
             line.get_xdata()[0]  # type: ignore[index]
@@ -162,7 +175,7 @@ def test_undefined_points_leave_gaps_and_are_no_error(
     curves = {task: curve(seed, undefined) for seed, task in enumerate(TASKS[:2])}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        figure = figures.threshold_figure(curves, "spearman", "y", DEFAULTS, human)
+        figure = figures.threshold_figure(curves, LOOKS, "spearman", "y", DEFAULTS, human)
         figure.savefig(tmp_path / "f.png", dpi=20)
     for ax, threshold in zip(figure.axes, "ab", strict=True):
         for table, line in zip(curves.values(), named(ax).values(), strict=True):
@@ -175,7 +188,7 @@ def test_the_region_above_the_average_annotator_is_shaded_and_seen() -> None:
     """Also where every annotator lies far above the curves."""
     human = {"huse_summarization": 0.9}
     curves = {"huse_summarization": curve(1).assign(spearman=0.1)}
-    figure = figures.threshold_figure(curves, "spearman", "y", DEFAULTS, human)
+    figure = figures.threshold_figure(curves, LOOKS, "spearman", "y", DEFAULTS, human)
     for ax in figure.axes:
         low, high = ax.get_ylim()
         assert low <= 0.1 < 0.9 < high
@@ -189,12 +202,12 @@ def test_with_several_tasks_the_legend_says_whose_shading_is_whose() -> None:
     tasks = TASKS[:3]
     curves = {task: curve(seed) for seed, task in enumerate(tasks)}
     human = {task: 0.3 + 0.1 * i for i, task in enumerate(tasks)}
-    figure = figures.threshold_figure(curves, "spearman", "y", DEFAULTS, human)
+    figure = figures.threshold_figure(curves, LOOKS, "spearman", "y", DEFAULTS, human)
     shaded = "above its average annotator"
     assert legend(figure) == ["dialogue", shaded, "generation", shaded, "summarization", shaded]
     (drawn,) = figure.legends
     colours = [to_hex(patch.get_facecolor()) for patch in drawn.get_patches()]
-    assert colours == [figures.COLOURS[task].lower() for task in tasks]
+    assert colours == [LOOKS[task]["colour"] for task in tasks]
     for ax in figure.axes:
         assert [to_hex(region.get_facecolor()) for region in ax.patches] == colours
 
@@ -205,10 +218,10 @@ def test_with_several_tasks_the_legend_says_whose_shading_is_whose() -> None:
 @pytest.mark.parametrize("tasks", [TASKS[:1], TASKS], ids=len)
 def test_means_and_spread_over_the_data_size(tasks: list[str]) -> None:
     curves = {task: sizes(seed) for seed, task in enumerate(tasks)}
-    figure = figures.data_size_figure(curves)
+    figure = figures.data_size_figure(curves, LOOKS)
     for ax, column in zip(figure.axes, ("spearman", "coverage"), strict=True):
         lines = named(ax)
-        assert list(lines) == [figures.TASK_LABELS[task] for task in tasks]
+        assert list(lines) == [LOOKS[task]["name"] for task in tasks]
         for task, line, band in zip(tasks, lines.values(), ax.collections, strict=True):
             drawn = [curves[task].query("size == @n")[column].to_numpy() for n in (10, 50, 100)]
             assert list(line.get_xdata()) == [10, 50, 100]
@@ -221,14 +234,14 @@ def test_means_and_spread_over_the_data_size(tasks: list[str]) -> None:
                     low, high = max(low, 0), min(high, 1)
                 assert heights.min() == pytest.approx(low)
                 assert heights.max() == pytest.approx(high)
-    assert legend(figure) == [figures.TASK_LABELS[task] for task in tasks]
+    assert legend(figure) == [LOOKS[task]["name"] for task in tasks]
 
 
 def test_tasks_of_different_magnitude_share_a_logarithmic_axis() -> None:
     few, many = sizes(1), sizes(2)
     many["size"] *= 50
-    for curves, scale in (({"dstc7": many}, "linear"), ({"huse": few, "dstc7": many}, "log")):
-        figure = figures.data_size_figure(curves)
+    for curves, scale in (({"dstc7": many}, "linear"), ({TASKS[0]: few, "dstc7": many}, "log")):
+        figure = figures.data_size_figure(curves, LOOKS)
         figure.canvas.draw()
         for ax in figure.axes:
             assert ax.get_xscale() == scale
@@ -241,7 +254,7 @@ def test_tasks_of_different_magnitude_share_a_logarithmic_axis() -> None:
 def test_a_size_at_which_nothing_is_defined_is_a_gap() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        figure = figures.data_size_figure({"dstc7": sizes(1, undefined=True)})
+        figure = figures.data_size_figure({"dstc7": sizes(1, undefined=True)}, LOOKS)
         figure.canvas.draw()
     (line,) = named(figure.axes[0]).values()
     assert np.isnan(line.get_ydata()).tolist() == [True, False, False]  # type: ignore[arg-type]

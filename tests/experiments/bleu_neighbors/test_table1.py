@@ -1,0 +1,209 @@
+"""Table 1: which rows there are, what stands in them, and what is said of missing ones."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from refless.experiments.bleu_neighbors.leave_one_out import (
+    human_cells,
+    leave_one_out,
+    model_cells,
+    read_truth,
+    read_truths,
+)
+from refless.experiments.bleu_neighbors.table1 import (
+    KEYS,
+    Settings,
+    TaskInput,
+    kernel_notes,
+    table1,
+)
+from refless.report.published import read_published
+from tests.experiments.bleu_neighbors.test_leave_one_out import made_up
+
+PUBLISHED = Path(__file__).parents[3] / "resources/published/bleu_neighbors_table1.csv"
+SETTINGS = Settings(
+    a=3,
+    b=0.5,
+    draws=20,
+    seed=1,
+    models={"bleu": ["bleu.char", "bleu.word"], "rouge": ["rouge_l.stem"]},
+)
+LOOKS: dict[str, dict[str, Any]] = {
+    "gone": {"published": "dialogue", "note": ""},
+    "mine": {"published": "summarization", "note": ""},
+    "other": {"published": "", "note": "not the paper's data"},
+}
+STAND_IN = {"kernel": "bertscore.other", "options": {}}
+
+
+@pytest.fixture(scope="module")
+def paper() -> pd.DataFrame:
+    return read_published(PUBLISHED, KEYS)
+
+
+def inputs(*without: str) -> TaskInput:
+    """Two readings; ``bleu.word`` has no neighbors for anyone."""
+    texts, ratings, matrix = made_up()
+    truths = read_truths(texts, ratings.drop(columns="item"), (0, 5))
+    taus = {"bleu.char": 0.7, "bleu.word": 2.0, "rouge_l.stem": 0.8}
+    predictions, known = {}, {}
+    for name in taus.keys() - {*without}:
+        for reading, truth in truths.items():
+            predictions[name, reading] = leave_one_out(matrix, truth, taus[name])
+        origin = "shipped" if name == "bleu.char" else "computed"
+        signature = {"kernel": name, "options": {}}
+        known[name] = {"provenance": origin, "signature": signature, "tau": taus[name]}
+    return TaskInput(truths, predictions, known, ratings_provenance="shipped")
+
+
+@pytest.fixture(scope="module")
+def table(paper: pd.DataFrame) -> pd.DataFrame:
+    tasks = {"mine": inputs(), "other": inputs("rouge_l.stem")}
+    return table1(LOOKS, tasks, paper, SETTINGS)
+
+
+def rows(table: pd.DataFrame, **wanted: str) -> pd.DataFrame:
+    for column, value in wanted.items():
+        table = table[table[column] == value]
+    return table.reset_index(drop=True)
+
+
+def test_rows_stand_in_order_with_the_published_variant_first(table: pd.DataFrame) -> None:
+    assert list(dict.fromkeys(table["task"])) == list(LOOKS)
+    models = ["human_best", "human_average", "bleu", "rouge", "meteor", "bertscore"]
+    for task in LOOKS:
+        found = list(dict.fromkeys(rows(table, task=task)["model"]))
+        assert found == [model for model in models if model in found]
+        assert {*models[:4], "bertscore"} <= {*found}
+    bleu = rows(table, task="mine", model="bleu")
+    assert bleu[["kernel", "reading"]].to_numpy().tolist() == [
+        [kernel, reading]
+        for kernel in ("bleu.char", "bleu.word")
+        for reading in ("published", "exact")
+    ]
+    human = rows(table, task="mine", model="human_average")
+    assert human["reading"].tolist() == ["published", "exact", "without undefined"]
+
+
+def test_our_cells_are_those_of_the_experiments(table: pd.DataFrame) -> None:
+    texts, ratings, matrix = made_up()
+    truth = read_truth(texts, ratings)
+    expected = human_cells(truth, 20, 1)
+    expected["bleu"] = model_cells(leave_one_out(matrix, truth, 0.7), 3, 0.5, 20, 1)
+    for model, cells in expected.items():
+        row = rows(table, task="other", model=model).iloc[0]
+        for name in set(cells) & set(table.columns):
+            assert row[name] == cells[name], name
+
+
+def test_the_papers_cells_stand_as_printed_where_it_has_them(table: pd.DataFrame) -> None:
+    row = rows(table, task="mine", model="bleu").iloc[0]
+    printed = ["0.0213", "0.325", "0.99", "1"]
+    columns = [f"paper_{name}" for name in ("mse", "spearman", "coverage", "p_below_0.01")]
+    assert row[columns].tolist() == printed
+    assert row["agreement"] == "outside"  # made-up data does not give the published numbers
+    other = rows(table, task="other")
+    assert all(note[0] == "not the paper's data" for note in other["note"])
+    assert (other.filter(like="paper_") == "").all(axis=None)
+    assert set(other["agreement"]) == {""}
+
+
+def test_annotators_without_a_rho_or_with_few_ratings_are_told(
+    table: pd.DataFrame, paper: pd.DataFrame
+) -> None:
+    human = rows(table, task="mine", model="human_average").set_index("reading")["note"]
+    assert "1 of 5 annotators" in human["published"][0]
+    assert human["without undefined"] == ["annotators without a rho left out, not counted as 0"]
+    texts, ratings, _ = made_up()
+    ratings.loc[0, "rater"] = "r006"
+    task = TaskInput(read_truths(texts, ratings, None), {})
+    notes = table1({"mine": LOOKS["mine"]}, {"mine": task}, paper, SETTINGS)["note"][0]
+    assert "2 of 6 annotators" in notes[0]
+    assert "from 1 to " in notes[1]
+
+
+@pytest.mark.parametrize(
+    ("change", "verdict"),
+    [
+        ({}, "equal"),
+        ({"spearman": "low"}, "inside"),
+        ({"spearman": "-0.9"}, "outside"),
+        ({"p_below_0.01": "0"}, "outside"),  # a star that we do not have is no agreement
+    ],
+)
+def test_a_cell_that_agrees_says_so(
+    paper: pd.DataFrame, change: dict[str, str], verdict: str
+) -> None:
+    cells = model_cells(inputs().predictions["bleu.char", "published"], 3, 0.5, 20, 1)
+    printed = {
+        "mse": f"{cells['mse']:.4f}",
+        "spearman": f"{cells['spearman']:.3f}",
+        "coverage": f"{cells['coverage']:.2f}",
+        "p_below_0.01": str(cells["p_below_0.01"]),
+    } | change
+    if printed["spearman"] == "low":
+        printed["spearman"] = f"{cells['spearman_low'] + 1e-3:.4f}"
+    theirs = paper.copy()
+    which = (theirs["model"] == "bleu") & (theirs["task"] == "summarization")
+    theirs.loc[which, list(printed)] = list(printed.values())
+    found = table1({"mine": LOOKS["mine"]}, {"mine": inputs()}, theirs, SETTINGS)
+    assert rows(found, model="bleu")["agreement"][0] == verdict
+
+
+def test_what_is_missing_keeps_its_row_and_the_papers_cells(table: pd.DataFrame) -> None:
+    gone = rows(table, task="gone")
+    numbers = ["mse", "spearman", "coverage", "n"]
+    assert gone[numbers].isna().all(axis=None)
+    assert set(gone["agreement"]) == {"not available"}
+    assert set(gone["provenance"]) == {""}
+    assert rows(gone, model="bleu")["paper_spearman"].tolist() == ["0.342"]
+    rouge = rows(table, task="other", model="rouge")
+    assert rouge[["kernel", "provenance"]].to_numpy().tolist() == [["rouge_l.stem", ""]]
+    assert rouge[numbers].isna().all(axis=None)
+    bertscore = rows(table, task="mine", model="bertscore")
+    assert "bleu_neighbors.models.bertscore" in bertscore["note"][0][0]
+    assert bertscore["paper_spearman"].tolist() == ["0.225"]
+
+
+def test_without_a_covered_candidate_the_note_says_why(table: pd.DataFrame) -> None:
+    word = rows(table, task="mine", kernel="bleu.word")
+    assert word[["coverage", "n_covered"]].to_numpy().tolist() == [[0.0, 0], [0.0, 0]]
+    assert word[["mse", "spearman", "p_value"]].isna().all(axis=None)
+    assert all("from 3 neighbors to 0.5" in note[-1] for note in word["note"])
+    assert set(word["agreement"]) == {"outside"}
+
+
+def test_provenance_is_each_kernels_own(table: pd.DataFrame) -> None:
+    mine = rows(table, task="mine").drop_duplicates("model").set_index("model")["provenance"]
+    assert mine[["human_best", "bleu", "rouge"]].tolist() == ["shipped", "shipped", "computed"]
+
+
+def test_a_stand_in_says_so_and_has_no_verdict(paper: pd.DataFrame) -> None:
+    data = inputs()
+    data.kernels["rouge_l.stem"] |= {"signature": STAND_IN, "tau": 0.25}
+    settings = replace(SETTINGS, models={"bertscore": ["bleu.char", "rouge_l.stem"]})
+    found = table1({"mine": LOOKS["mine"]}, {"mine": data}, paper, settings)
+    found = rows(found, model="bertscore").drop_duplicates("kernel").set_index("kernel")
+    assert found["agreement"].tolist() == ["outside", ""]
+    assert found["stand_in"].tolist() == [0, 1]
+    assert "tau is 0.25" in found["note"]["rouge_l.stem"][0]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "options", "stand_in"),
+    [
+        ("bleu.char", {}, False),
+        ("bertscore.roberta-large", {}, False),
+        ("bertscore.roberta-large", {"prefix_space": True}, False),
+        ("bertscore.roberta-large", {"rescale": False}, True),
+        ("bertscore.other", {}, True),
+    ],
+)
+def test_which_kernels_stand_in(kernel: str, options: dict[str, bool], stand_in: bool) -> None:
+    assert bool(kernel_notes({"kernel": kernel, "options": options}, 0.1)) == stand_in

@@ -1,0 +1,109 @@
+"""What every job shares: exit codes, messages for users, logs, and a tidy end."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from refless.errors import FormatError
+from refless.job import job
+
+
+@pytest.fixture(autouse=True)
+def restore() -> Iterator[None]:
+    """`job` is the last word in a process of its own; here others come after it."""
+    root = logging.getLogger()
+    handlers, level, on_term = root.handlers[:], root.level, signal.getsignal(signal.SIGTERM)
+    root.handlers[:] = []
+    yield
+    for handler in root.handlers:
+        handler.close()
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    signal.signal(signal.SIGTERM, on_term)
+
+
+def told(log: Path) -> SimpleNamespace:
+    """What Snakemake gives a script."""
+    return SimpleNamespace(log=[str(log)])
+
+
+def test_a_log_that_cannot_be_written_is_an_error_for_users(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "logs").write_text("a file where a directory should be")
+    with pytest.raises(SystemExit) as caught, job(told(tmp_path / "logs/task.log")):
+        pass
+    assert caught.value.code == 1
+    said = capsys.readouterr().err
+    assert "task.log: cannot be written: " in said
+    assert "What to do:" in said
+
+
+def test_the_log_gets_what_a_job_says_and_a_second_run_starts_it_anew(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "logs" / "deep" / "task.log"
+    for word in ("first", "second"):
+        with job(told(log)):
+            logging.getLogger("refless.data.fetch").info("the %s – now", word)
+    assert "INFO the second – now" in log.read_text(encoding="utf-8")
+    assert "first" not in log.read_text(encoding="utf-8")
+    assert "the second" in capsys.readouterr().err
+
+
+def test_a_known_error_is_a_message_and_exit_code_1(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "task.log"
+    with pytest.raises(SystemExit) as caught, job(told(log)):
+        raise FormatError("label 'six'", path="raw.csv", line=7, remedy="mend the row")
+    assert caught.value.code == 1
+    expected = "raw.csv:7: label 'six'\n  What to do: mend the row"
+    assert capsys.readouterr().err == f"error: {expected}\n"
+    assert expected in log.read_text()
+    assert "Traceback" not in log.read_text()
+
+
+def test_an_unknown_error_keeps_its_traceback(tmp_path: Path) -> None:
+    log = tmp_path / "task.log"
+    with pytest.raises(ZeroDivisionError, match="a bug"), job(told(log)):
+        raise ZeroDivisionError("a bug")
+    assert "Traceback" in log.read_text()
+    assert "ZeroDivisionError: a bug" in log.read_text()
+
+
+def test_a_cancelled_job_takes_its_half_written_file_along(tmp_path: Path) -> None:
+    """Schedulers cancel with SIGTERM, which would end Python without another word."""
+    code = f"""
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from refless.job import job
+from refless.store.files import whole_file
+with job(SimpleNamespace(log=[{str(tmp_path / "task.log")!r}])):
+    with whole_file({str(tmp_path / "results/table.csv")!r}) as partial:
+        partial.write_text("half of it")
+        time.sleep(60)
+"""
+    process = subprocess.Popen([sys.executable, "-c", code])
+    try:
+        until = time.monotonic() + 20
+        while not list(tmp_path.glob("results/.*")):
+            assert process.poll() is None
+            assert time.monotonic() < until
+            time.sleep(0.01)
+        process.terminate()
+        assert process.wait(20) == 128 + signal.SIGTERM
+    finally:
+        process.kill()
+        process.wait()
+    assert list(tmp_path.glob("results/.*")) == []

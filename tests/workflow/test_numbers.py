@@ -1,0 +1,108 @@
+"""Where numbers come from: computed, taken as shipped, or missing with a reason.
+
+The small project has numbers of its own to take: `ship` writes them.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from refless.data.task import read_task
+from refless.experiments.rnn_qe.stored import OUTPUTS, PREDICTION_COLUMNS, PREDICTIONS
+from refless.store import signed
+from tests.conftest import Project
+
+OFFLINE = ["--config", "network=False", "numbers=auto"]
+
+
+def read(project: Project, name: str) -> pd.DataFrame:
+    return pd.read_csv(project.path / f"results/tables/{name}.csv", dtype={"setup": str})
+
+
+def test_what_is_shipped_gives_the_same_tables_and_holds_no_text(changed: Project) -> None:
+    changed.snakemake("ship")
+    shipped = changed.path / "resources/shipped"
+    texts = {
+        text
+        for folder in (changed.path / "results/ratings").iterdir()
+        for text in read_task(folder).texts["text"]
+    }
+    for path in shipped.rglob("*.*"):
+        about = signed.verify(path)
+        assert about["provenance"] == "shipped"
+        if path.suffix == ".csv":
+            content = path.read_text(encoding="utf-8")
+            assert not any(text in content for text in texts), path
+    assert not any(read_task(shipped / "ratings/mine").texts["text"])
+
+    # another user, without results and raw data
+    quick = Project(changed.path.parent / "quick")
+    quick.path.mkdir()
+    for name in ("Snakefile", "workflow", "envs", "profiles", "config", "resources"):
+        (changed.path / name).rename(quick.path / name)
+    computed = {
+        name: read(changed, name) for name in ("bleu_neighbors_table1", "delta_bleu_table2")
+    }
+    quick.snakemake("quickstart", *OFFLINE)
+    for name, before in computed.items():
+        after = read(quick, name)
+        there = after["provenance"].notna()
+        assert set(after.loc[there, "provenance"]) == {"shipped"}
+        values = [c for c in after if c not in ("provenance", "reason", "note")]
+        pd.testing.assert_frame_equal(after[values], before[values])
+    assert not (quick.path / "resources/data").exists()
+    assert quick.planned("quickstart", *OFFLINE) == {}
+
+
+def test_nothing_shipped_and_nothing_at_hand_leaves_reasons(fresh: Project) -> None:
+    """Every missing file of a data set with its remedy; and nothing is planned for it."""
+    fresh.mirror = ""
+    (fresh.path / "mine.tsv").unlink()
+    names = ["bleu_neighbors_table1", "bleu_neighbors_table3"]
+    fresh.snakemake(*names, *OFFLINE)
+    first = read(fresh, names[0])
+    assert first["mse"].isna().all()
+    assert first["note"].str.contains("not available: ").all()
+    assert first.loc[first["task"] == "mine", "note"].str.contains("mine.tsv is missing").all()
+    essays = read(fresh, names[1])
+    own = essays[essays["model"] == "bleu_neighbors"]
+    assert own["spearman"].isna().all()
+    for name in ("train_rel_2.tsv", "public_leaderboard_rel_2.tsv"):
+        assert own["note"].str.contains(f"put it at resources/manual/asap-sas/{name}").all()
+    assert not (fresh.path / "results/ratings").exists()
+
+
+def test_with_shipped_numbers_alone_no_file_is_asked_for(fresh: Project) -> None:
+    fresh.snakemake("bleu_neighbors_table1", "--config", "numbers=shipped")
+    first = read(fresh, "bleu_neighbors_table1")
+    assert first["mse"].isna().all()
+    assert not first["note"].str.contains("resources/manual").any()
+
+
+def test_what_was_trained_is_used_kept_and_refused_for_other_data(changed: Project) -> None:
+    """A training took hours: no shipped file is put over it, and other data do not go by it."""
+    outputs = signed.read(changed.path / "results/rnn_qe/outputs.csv", OUTPUTS)
+    table = outputs.content.rename(columns={"rating": "prediction"}).assign(
+        experiment="cross_validation", setup=1, seed=0, part="test"
+    )
+    table["raw"] = table["prediction"]
+    path = changed.path / "resources/trained/rnn_qe/predictions/setup1.csv.gz"
+    about = {
+        "kind": PREDICTIONS,
+        "of": {"name": "setup1"},
+        "settings": {"data": {"seed": 2017, "synthesise": "first_part"}},
+        "made_from": outputs.about["made_from"],
+        "facts": {"machine": "a test"},
+    }
+    signed.write(path, table[PREDICTION_COLUMNS], about)
+    trained = path.read_bytes()
+    changed.snakemake("rnn_qe_table3")
+    rows = read(changed, "rnn_qe_table3").set_index("setup")
+    assert (rows.loc["1", "pearson"], rows.loc["1", "mae"]) == (pytest.approx(1), 0)
+    changed.snakemake("rnn_qe_table1", "--config", "numbers=shipped")
+    assert path.read_bytes() == trained
+    changed.configure("synthesise: first_part", "synthesise: all_parts")
+    output = changed.snakemake("rnn_qe_table3", ok=False)
+    assert "results/rnn_qe/predictions/setup1.csv.gz: was made under other settings" in output
+    assert "delete resources/trained/rnn_qe/predictions/setup1.csv.gz" in output
