@@ -86,11 +86,6 @@ def test_a_data_set_is_one_entry_of_two_settings():
     shown = [looks[task]["colour"] for task in settings.tasks("bleu_neighbors")]
     assert len(set(shown)) == len(shown)
     assert set(shown) <= set(COLOURS)
-    known = {"huse/lm_results.csv"}
-    assert settings.local_files("my_own", known) == {"path": "/home/me/ratings.tsv"}
-    assert settings.sources("my_own", known) == {}
-    assert settings.sources("huse_generation", known) == {"path": "huse/lm_results.csv"}
-    assert settings.local_files("huse_generation", known) == {}
     # who says which experiments gets no other
     raw["data"]["my_own"] = {**entry, "experiments": {"delta_bleu": {"unit": 1, "units": [1]}}}
     assert "my_own" not in read_settings(raw).tasks("bleu_neighbors")

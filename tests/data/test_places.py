@@ -36,13 +36,10 @@ def test_a_mirror_is_a_directory_or_a_url(
     places = Places(Path("data"), Path("manual"), mirror)
     assert places.mirror_directory() == directory
     assert places.mirror_address("a/b") == address
-
-
-@pytest.mark.parametrize("mirror", ["ftp://x.org/m", "S3://bucket/m"])
-def test_a_mirror_of_another_kind_is_refused(mirror: str) -> None:
-    with pytest.raises(SettingError, match=mirror) as caught:
-        Places(Path("data"), Path("manual"), mirror)
-    assert "REFLESS_MIRROR" in caught.value.remedy
+    for other in ("ftp://x.org/m", "S3://bucket/m"):
+        with pytest.raises(SettingError, match=other) as caught:
+            Places(Path("data"), Path("manual"), other)
+        assert "REFLESS_MIRROR" in caught.value.remedy
 
 
 def test_mirror_and_network_are_told_by_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

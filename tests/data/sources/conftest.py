@@ -15,10 +15,8 @@ import pytest
 def mirror() -> Callable[[str], Path]:
     """Path of a real file under ``REFLESS_MIRROR``, or skip."""
     root = os.environ.get("REFLESS_MIRROR", "")
-    if not root:
-        pytest.skip("REFLESS_MIRROR is not set: the real data are not at hand")
-    if not Path(root).is_dir():
-        pytest.skip(f"REFLESS_MIRROR is not a directory here: {root}")
+    if not root or not Path(root).is_dir():
+        pytest.skip(f"REFLESS_MIRROR is {root!r}: the real data are not at hand")
 
     def find(name: str) -> Path:
         path = Path(root) / name

@@ -46,13 +46,10 @@ def test_triples(load):
     assert set(texts["system"]) == {"human"}
 
 
-def test_ids_do_not_hang_on_the_parts_loaded(load):
+def test_ids_do_not_hang_on_the_parts_loaded_and_comments_are_at_the_head_only(load):
     alone = load("sfrest", valid=part(ROWS)).texts["id"].tolist()
     together = load("sfrest", valid=part(ROWS), train=part(ROWS)).texts["id"].tolist()
     assert alone == ["sfrest:valid:0001", "sfrest:valid:0002"] == together[2:]
-
-
-def test_comments_are_at_the_head_only(load):
     texts = load(test=part([["inform(a=b)", "# not a comment", "#"]], comment="")).texts
     assert texts["text"].tolist() == ["# not a comment"]
 

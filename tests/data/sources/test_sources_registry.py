@@ -26,6 +26,9 @@ def test_loaders_are_all_there_and_helpers_are_none():
     assert " ".join(sources.loaders()) == "asap_sas bagel dstc7 huse nem rnnlg table usr"
     for name in sources.loaders():
         assert callable(sources.module(name).load)
+    with pytest.raises(FormatError, match="no loader named 'mr'") as caught:
+        sources.load("mr", "nem", {"path": "x"})
+    assert "rnnlg, table, usr" in caught.value.remedy
 
 
 def test_nothing_is_imported_before_it_is_asked_for():
@@ -60,17 +63,3 @@ def test_a_new_module_is_a_new_loader_and_a_broken_one_is_in_nobodys_way(package
     # Out of range: the tables are checked before anybody gets them.
     with pytest.raises(FormatError, match="quality"):
         sources.load("made_up", "any_name", {"path": "p"}, {"scale": 0.5})
-
-
-def test_the_entry_decides_and_not_the_name_of_the_task(write):
-    path = write('["#"]\n[["inform(a=b)", "A sentence.", "a"]]'.partition("\n")[2])
-    texts = sources.load("rnnlg", "huse_dialogue", {"test": path}).texts
-    assert texts[["id", "task"]].to_numpy().tolist() == [
-        ["huse_dialogue:test:0001", "huse_dialogue"]
-    ]
-
-
-def test_an_unknown_loader_lists_the_known():
-    with pytest.raises(FormatError, match="no loader named 'mr'") as caught:
-        sources.load("mr", "nem", {"path": "x"})
-    assert "rnnlg, table, usr" in caught.value.remedy

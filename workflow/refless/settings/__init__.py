@@ -7,7 +7,7 @@ values, so pydantic is not imported in them. ``python -m refless.settings`` prin
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import Field, ValidationError, field_validator, model_validator
@@ -133,19 +133,6 @@ class Settings(Section):
         if self.rnn_qe.train != "run":
             return []
         return [name for one in EXPERIMENTS for name in names(one, self.rnn_qe.curve.sizes)]
-
-    def sources(self, task: str, known: Collection[str]) -> dict[str, str]:
-        """The loader's name -> path, of the files of a task that resources/sources.csv has.
-
-        ``known`` are the paths there.
-        """
-        files = self.data[task].files
-        return {name: path for name, path in files.items() if path in known}
-
-    def local_files(self, task: str, known: Collection[str]) -> dict[str, str]:
-        """The loader's name -> path, of the other files: they are used where they lie."""
-        files = self.data[task].files
-        return {name: path for name, path in files.items() if path not in known}
 
     # ---- names that must exist elsewhere ------------------------------------------------------
 
