@@ -228,9 +228,12 @@ def write_usr(path: Path, contexts: int = 12) -> None:
 
 
 def write_table(path: Path, texts: int = 40, seed: int = 3) -> None:
-    """A table of a user's own, of texts with one quality each."""
+    """A table of a user's own, of texts with one quality each.
+
+    From 0 to 4, so that means of estimates that tie are the same in every order of adding up.
+    """
     generator = random.Random(seed)
-    rows = [f"{text}\t{generator.randint(1, 7)}" for text in sentences(texts, seed)]
+    rows = [f"{text}\t{generator.randint(0, 4)}" for text in sentences(texts, seed)]
     path.write_text("\n".join(["text\tquality", *rows, ""]), encoding="utf-8")
 
 
