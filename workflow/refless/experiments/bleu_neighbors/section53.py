@@ -54,7 +54,7 @@ def section53(
     """
     rows: list[dict[str, Any]] = []
     for task in looks:
-        own = [{"model": model} for model in settings.models]
+        own: list[dict[str, Any]] = [{"model": model} for model in settings.models]
         if task in tasks:
             own = _task_rows(tasks[task], settings)
         common = {name: own[0].get(name) for name in _OF_TASK} if own else {}
