@@ -36,6 +36,6 @@ rule ship:
     conda:
         "../../envs/refless.yaml"
     params:
-        patterns=may_be_shipped(),
+        patterns=lambda wildcards: may_be_shipped(),
     script:
         "../scripts/ship.py"
