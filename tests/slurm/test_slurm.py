@@ -109,7 +109,7 @@ def test_requests_of_the_rules_reach_slurm() -> None:
         assert "TRES=cpu=2,mem=4000M," in job
         assert " TimeLimit=01:00:00 " in job
     # light rules run on the login node
-    for rule in ("fetch_source", "list_shards", "plot_bleu_neighbors_thresholds"):
+    for rule in ("fetch_source", "plot_bleu_neighbors_thresholds"):
         assert requests(rule) == []
 
 

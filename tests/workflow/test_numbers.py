@@ -13,6 +13,7 @@ from refless.experiments.rnn_qe.stored import OUTPUTS, PREDICTION_COLUMNS, PREDI
 from refless.store import signed
 from tests.conftest import Project
 
+DATA = {"seed": 2017, "synthesise": "first_part", "domain": "sfhot", "system": "LOLS"}
 OFFLINE = ["--config", "network=False", "numbers=auto"]
 
 
@@ -91,7 +92,7 @@ def test_what_was_trained_is_used_kept_and_refused_for_other_data(changed: Proje
     about = {
         "kind": PREDICTIONS,
         "of": {"name": "setup1"},
-        "settings": {"data": {"seed": 2017, "synthesise": "first_part"}},
+        "settings": {"data": DATA},
         "made_from": outputs.about["made_from"],
         "facts": {"machine": "a test"},
     }

@@ -46,6 +46,7 @@ rule predict_neighbors:
         runtime=20,
     params:
         taus=SETTINGS.taus(),
+        kernels=lambda wildcards, input: list(input.get("kernels", [])),
         code=code("predict_neighbors.py"),
     script:
         "../scripts/predict_neighbors.py"

@@ -56,6 +56,7 @@ rule normalize_ratings:
         loader=lambda wildcards: SETTINGS.data[wildcards.task].loader,
         options=lambda wildcards: SETTINGS.data[wildcards.task].options,
         malformed=SETTINGS.malformed_rows,
+        files=lambda wildcards: raw_files(wildcards.task),
         code=lambda wildcards: code(
             "normalize_ratings.py",
             f"data/sources/{SETTINGS.data[wildcards.task].loader}.py",

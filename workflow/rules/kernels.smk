@@ -11,13 +11,13 @@ SHARDS = gather.kernel("{scatteritem}")
 
 
 # What makes a kernel file must not hang on how many jobs it was spread over: else the same
-# directory, run elsewhere, would compute it again. So the shards are no inputs of it; a list of
-# them is, which may be empty.
+# directory, run elsewhere, would compute it again. So one rule makes it, with shards or without,
+# and the profiles tell Snakemake not to compare sets of inputs.
 rule compute_kernel:
     input:
         ratings=[f"results/ratings/{{task}}/{name}.csv" for name in ("texts", "ratings")],
         resources=lambda wildcards: resource_files(wildcards.kernel),
-        shards="results/shards/{task}/{kernel}.txt",
+        shards=shard_files,
     output:
         "results/kernels/{task}/{kernel}.npz",
     log:
@@ -34,22 +34,6 @@ rule compute_kernel:
         decided_by=kernel_parameters,
     script:
         "../scripts/compute_kernel.py"
-
-
-rule list_shards:
-    input:
-        shard_files,
-    output:
-        temporary("results/shards/{task}/{kernel}.txt"),
-    log:
-        "results/logs/list_shards/{task}/{kernel}.log",
-    wildcard_constraints:
-        kernel=r"[a-z][A-Za-z0-9._-]*",
-    localrule: True
-    conda:
-        "../../envs/refless.yaml"
-    shell:
-        "for shard in {input}; do echo $shard; done > {output} 2> {log}"
 
 
 rule compute_shard:

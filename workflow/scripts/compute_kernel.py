@@ -8,8 +8,7 @@ from refless.experiments.bleu_neighbors.kernel_files import gather, write_kernel
 from refless.job import job
 
 with job(snakemake):
-    shards = snakemake.input.get("shards")
-    shards = Path(shards).read_text(encoding="utf-8").split("\n")[:-1] if shards else []
+    shards = snakemake.input.get("shards", [])
     if shards:
         gather(shards, snakemake.output[0])
     else:
