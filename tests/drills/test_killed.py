@@ -20,7 +20,7 @@ TASK = "huse_summarization"
 LAST = ["results/tables/bleu_neighbors_table1.csv", "results/figures/bleu_neighbors_figure2.svg"]
 # stage -> (script of its jobs, what of its results is taken away)
 STAGES = {
-    "download": ("fetch_source.py", ["resources/data/huse", f"results/ratings/{TASK}", *LAST]),
+    "download": ("refless.data.bring", ["resources/data/huse", f"results/ratings/{TASK}", *LAST]),
     "ratings": ("normalize_ratings.py", [f"results/ratings/{TASK}", *LAST]),
     "kernel": ("compute_kernel.py", [f"results/kernels/{TASK}", "results/neighbors", *LAST]),
     "prediction": ("predict_neighbors.py", ["results/neighbors", *LAST]),

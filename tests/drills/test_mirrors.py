@@ -61,7 +61,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, list[s
         server.daemon_threads = True
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         project.mirror = f"http://127.0.0.1:{server.server_port}"
-        first = drilled(project, *command, script="fetch_source.py", patience="0.5")
+        first = drilled(project, *command, script="refless.data.bring", patience="0.5")
         assert first.returncode != 0
         data = (project.path / "resources/data").rglob("*")
         left = [str(path.relative_to(project.path)) for path in data if path.is_file()]

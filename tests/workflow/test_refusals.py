@@ -74,6 +74,18 @@ def test_a_raw_file_exchanged_for_another_is_refused_where_it_is_read(changed: P
     assert not (changed.path / RATINGS).exists()
 
 
+def test_what_a_user_placed_is_taken_whatever_its_time(fresh: Project) -> None:
+    """Raw files that are older than the workflow, under their final name."""
+    mirrored = Path(fresh.mirror) / "usr/tc_usr_data.json"
+    path = fresh.path / "resources/data/usr/tc_usr_data.json"
+    path.parent.mkdir(parents=True)
+    shutil.copy(mirrored, path)
+    os.utime(path, (10**9, 10**9))
+    fresh.mirror = ""
+    planned = fresh.planned("results/ratings/usr_topicalchat/texts.csv")
+    assert planned == {"normalize_ratings": 1}
+
+
 def test_malformed_rows_are_named_or_skipped_and_counted(fresh: Project) -> None:
     mirrored = Path(fresh.mirror) / SUMMARIES
     with open(mirrored, newline="", encoding="utf-8") as handle:

@@ -2,7 +2,7 @@
 # resources/data, and results/ratings/<task>, the tidy tables. Whoever reads a raw file verifies it.
 
 
-# No code among the parameters: an edited script is no reason to fetch again what is there.
+# A command and no script: what is older than its script would be deleted and fetched again.
 rule fetch_source:
     input:
         placed_by_hand,
@@ -17,8 +17,8 @@ rule fetch_source:
     localrule: True
     conda:
         "../../envs/refless.yaml"
-    script:
-        "../scripts/fetch_source.py"
+    shell:
+        "python -m refless.data.bring file {wildcards.path:q} {log:q}"
 
 
 # A model's folder, whole, and the sums of its files as they were when it was fetched.
@@ -34,8 +34,8 @@ rule fetch_encoder:
     localrule: True
     conda:
         "../../envs/refless.yaml"
-    script:
-        "../scripts/fetch_encoder.py"
+    shell:
+        "python -m refless.data.bring encoder {wildcards.model:q} {log:q}"
 
 
 rule normalize_ratings:

@@ -1,7 +1,7 @@
 """Makes one job of a workflow fail at its worst moment; Python imports this by itself at its start.
 
 Told by the environment: DRILL_SCRIPT, the script of the job, of which Snakemake runs a copy named
-``.snakemake/scripts/tmp123.<script>``; DRILL_DEED, what happens to it; DRILL_DONE, a file that is
+``.snakemake/scripts/tmp123.<script>``, or its module; DRILL_DEED, what happens to it; DRILL_DONE, a file that is
 made then, so that it happens once. The worst moment is just before a finished temporary file takes
 the place of the result: the first, or the one after DRILL_SPARE others, of those whose name has
 DRILL_TARGET in it.
@@ -67,7 +67,7 @@ def _lose_patience():
 
 
 _script = os.environ.get("DRILL_SCRIPT")
-if _script and any(word.endswith(f".{_script}") for word in sys.orig_argv):
+if _script and any(f".{word}".endswith(f".{_script}") for word in sys.orig_argv):
     if "DRILL_DEED" in os.environ:
         _sabotage()
     if "DRILL_PATIENCE" in os.environ:
