@@ -19,8 +19,8 @@ from refless.data import encoders
 from refless.data.fetch import answers as asked
 from refless.data.places import Places, why_no_wordnet, why_not
 from refless.data.raw_files import Source, read_source, verify
+from refless.kernels._registry import constants, module_path
 from refless.kernels.bertscore import in_package, model_name
-from refless.kernels.signatures import packages_of
 from refless.models.rnn_qe.names import training_command
 from refless.store import signed
 from refless.store.code import PACKAGE, decisive_sum
@@ -133,7 +133,8 @@ def every_kernel(settings: Any) -> list[str]:
 
 def _lacking(kernel: str) -> Reason | None:
     """Which package that a kernel names is not installed."""
-    for package in packages_of(kernel):
+    stated = constants(module_path(kernel)).get("PACKAGES", {})
+    for package in stated.get(kernel) or stated.get(kernel.partition(".")[0] + ".*", ()):
         if find_spec(package) is None:
             sentence = f"{kernel} needs {package}, which is not installed"
             return Reason("package_missing", sentence, f"pip install {package}")

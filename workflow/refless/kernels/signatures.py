@@ -42,20 +42,15 @@ def signature(
         options = json.loads(json.dumps(options, sort_keys=True))
     except (TypeError, ValueError) as error:
         raise KernelError(f"an option of {name} cannot be signed: {error}") from error
+    packages = stated.get("PACKAGES", {})
     return sign(
         [f"{FOLDER.name}/{path.name}"],
         data_sum,
-        packages=packages_of(name),
+        packages=packages.get(name) or packages.get(name.partition(".")[0] + ".*", ()),
         kernel=name,
         resources=dict(resources),
         options=options,
     )
-
-
-def packages_of(name: str) -> tuple[str, ...]:
-    """The packages whose version decides a kernel's values."""
-    stated = constants(module_path(name)).get("PACKAGES", {})
-    return tuple(stated.get(name) or stated.get(name.partition(".")[0] + ".*", ()))
 
 
 def _resources(name: str, places: Mapping[str, Any]) -> dict[str, str]:
