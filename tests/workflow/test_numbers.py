@@ -5,6 +5,8 @@ The small project has numbers of its own to take: `ship` writes them.
 
 from __future__ import annotations
 
+import shutil
+
 import pandas as pd
 import pytest
 
@@ -38,14 +40,14 @@ def test_what_is_shipped_gives_the_same_tables_and_holds_no_text(changed: Projec
     assert not any(read_task(shipped / "ratings/mine").texts["text"])
 
     # another user, without results and raw data
+    shutil.rmtree(changed.path / "resources/data")
     quick = Project(changed.path.parent / "quick")
     quick.path.mkdir()
     for name in ("Snakefile", "workflow", "envs", "profiles", "config", "resources"):
         (changed.path / name).rename(quick.path / name)
-    computed = {
-        name: read(changed, name) for name in ("bleu_neighbors_table1", "delta_bleu_table2")
-    }
-    quick.snakemake("quickstart", *OFFLINE)
+    names = ["bleu_neighbors_table1", "delta_bleu_table2"]
+    computed = {name: read(changed, name) for name in names}
+    quick.snakemake(*names, *OFFLINE)
     for name, before in computed.items():
         after = read(quick, name)
         there = after["provenance"].notna()
@@ -53,7 +55,7 @@ def test_what_is_shipped_gives_the_same_tables_and_holds_no_text(changed: Projec
         values = [c for c in after if c not in ("provenance", "reason", "note")]
         pd.testing.assert_frame_equal(after[values], before[values])
     assert not (quick.path / "resources/data").exists()
-    assert quick.planned("quickstart", *OFFLINE) == {}
+    assert quick.planned(*names, *OFFLINE) == {}
 
 
 def test_nothing_shipped_and_nothing_at_hand_leaves_reasons(fresh: Project) -> None:
@@ -94,7 +96,7 @@ def test_what_was_trained_is_used_kept_and_refused_for_other_data(changed: Proje
         "of": {"name": "setup1"},
         "settings": {"data": DATA},
         "made_from": outputs.about["made_from"],
-        "facts": {"machine": "a test"},
+        "facts": {"machine": "a test", "seconds": 1.0, "models": []},
     }
     signed.write(path, table[PREDICTION_COLUMNS], about)
     trained = path.read_bytes()

@@ -96,7 +96,7 @@ def test_the_quickstart_needs_no_data_and_its_numbers_are_labelled(quick: Projec
     there = first[first["mse"].notna()]
     assert set(there["task"]) == {"huse_summarization", "dstc7"}
     assert set(there["provenance"]) == {"shipped"}
-    assert first.loc[first["mse"].isna(), "reason"].notna().all()
+    assert first.loc[first["provenance"].isna(), "reason"].notna().all()
     for name, column in (
         ("bleu_neighbors_table3", "n"),
         ("delta_bleu_table2", "spearman"),

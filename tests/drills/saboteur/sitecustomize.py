@@ -1,10 +1,10 @@
 """Makes one job of a workflow fail at its worst moment; Python imports this by itself at its start.
 
-Told by the environment: DRILL_SCRIPT, the script of the job, of which Snakemake runs a copy named
-``.snakemake/scripts/tmp123.<script>``, or its module; DRILL_DEED, what happens to it; DRILL_DONE, a file
-that is made then, so that it happens once. The worst moment is just before a finished temporary file takes
-the place of the result: the first, or the one after DRILL_SPARE others, of those whose name has
-DRILL_TARGET in it.
+Told by the environment: DRILL_SCRIPT, the job's module or its script, of which Snakemake runs a
+copy named ``.snakemake/scripts/tmp123.<script>``; DRILL_DEED, what happens to it; DRILL_DONE, a
+file that is made then, so that it happens once. The worst moment is just before a finished
+temporary file takes the place of the result: the first, or the one after DRILL_SPARE others, of
+those whose name has DRILL_TARGET in it.
 
 DRILL_PATIENCE are seconds without a byte after which a download is given up; nobody waits for long
 in a test.

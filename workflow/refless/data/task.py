@@ -95,8 +95,7 @@ def blank_task(folder: str | Path, out: str | Path) -> None:
     task = read_task(folder)
     numeric = [c for c in task.texts.select_dtypes("number").columns if c not in TEXT_COLUMNS]
     texts = task.texts[TEXT_COLUMNS + numeric].assign(context="", text="")
-    ratings = task.ratings[RATING_COLUMNS]
-    _write(Path(out), texts, ratings, {**task.about, "provenance": "shipped"})
+    _write(Path(out), texts, task.ratings, {**task.about, "provenance": "shipped"})
 
 
 def _write(
