@@ -45,7 +45,7 @@ def without(path: str) -> dict[str, Any]:
 
 def test_the_configuration_answers_questions():
     settings = read_settings(CONFIG)
-    assert settings.tasks("bleu_neighbors") == [
+    assert settings.tasks("bleu_neighbors")[:4] == [
         *("huse_dialogue", "huse_generation", "huse_summarization", "dstc7"),
     ]
     assert settings.tasks("huse") == settings.tasks("bleu_neighbors")[:3]

@@ -60,9 +60,21 @@ LOOKS = SETTINGS.looks()
 BOOTSTRAP = NEIGHBORS.bootstrap.model_dump()
 
 
-def code(script, *modules):
-    """Sum of the code behind a job: its script, what that imports, and modules called by name."""
-    return code_sum(ROOT / "workflow/scripts" / script, *modules)
+REPORT = ROOT / "workflow/refless/report"
+
+
+def code(script, *modules, shows=None):
+    """What a job hangs on: its script, what that imports, modules called by name, and the entries
+    of the catalogue that it shows (by default, those that the script is named after)."""
+    name = shows or Path(script).stem.partition("_")[2]
+    entries = [str(catalogue()[item]) for item in related(name)]
+    pages = [p for p in sorted(REPORT.glob("*.*")) if p.suffix != ".py"] if entries else []
+    return code_sum(ROOT / "workflow/scripts" / script, *modules, *pages, text="".join(entries))
+
+
+def related(name):
+    """The items of that name in the catalogue, and the tables made with one."""
+    return [item for item, entry in catalogue().items() if name in (item, entry.made_with)]
 
 
 def looks(tasks):
@@ -212,7 +224,7 @@ def data_size_curves():
 
 def item_files(name):
     """The files of a table or figure, and of the tables that belong to it."""
-    found = {n for n, entry in catalogue().items() if name in (n, entry.made_with)}
+    found = related(name)
     made = [table(n) for n in tables() if n in found] + [figure(n) for n in figures() if n in found]
     return [path for paths in made for path in paths]
 

@@ -87,7 +87,10 @@ rule tabulate_rnn_qe_outputs:
         names=training_names(*qe.EXPERIMENTS),
         missing=missing("results/rnn_qe/outputs.csv"),
         untrained=untrained(*qe.EXPERIMENTS),
-        code=code("tabulate_rnn_qe_outputs.py"),
+        code=[
+            code("tabulate_rnn_qe_outputs.py", shows=name)
+            for name in ("rnn_qe_table1", "rnn_qe_table2", "rnn_qe_training")
+        ],
     script:
         "../scripts/tabulate_rnn_qe_outputs.py"
 
@@ -122,7 +125,7 @@ for NUMBER, EXPERIMENT in enumerate(("cross_validation", *qe.CROSS), start=3):
                 *untrained(EXPERIMENT),
                 *QE_LACKING,
             ],
-            code=code("tabulate_rnn_qe.py"),
+            code=code("tabulate_rnn_qe.py", shows=f"rnn_qe_table{NUMBER}"),
         script:
             "../scripts/tabulate_rnn_qe.py"
 

@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from refless.data import encoders
 from refless.data.fetch import answers as asked
 from refless.data.places import Places, why_no_wordnet, why_not
 from refless.data.raw_files import Source, read_source, verify
+from refless.kernels._registry import constants, module_path
 from refless.kernels.bertscore import in_package, model_name
 from refless.models.rnn_qe.names import training_command
 from refless.store import signed
@@ -98,7 +100,7 @@ def gather_facts(settings: Any, numbers: str, sources: dict[str, Source], places
         if name.startswith("meteor."):
             return why_no_wordnet(sources[WORDNET], places, numbers, answers)
         if not encoders.has_encoder(name):
-            return None
+            return _lacking(name)
         folder = settings.options(name).get("model")
         if folder is not None:
             return encoders.lacking(name) or encoders.fault(name, Path(folder))
@@ -127,6 +129,16 @@ def gather_facts(settings: Any, numbers: str, sources: dict[str, Source], places
 def every_kernel(settings: Any) -> list[str]:
     """The kernels of all models, and those that the ablation tries."""
     return list(dict.fromkeys([*settings.kernels(), *settings.bleu_neighbors.ablation.kernels]))
+
+
+def _lacking(kernel: str) -> Reason | None:
+    """Which package that a kernel names is not installed."""
+    stated = constants(module_path(kernel)).get("PACKAGES", {})
+    for package in stated.get(kernel) or stated.get(kernel.partition(".")[0] + ".*", ()):
+        if find_spec(package) is None:
+            sentence = f"{kernel} needs {package}, which is not installed"
+            return Reason("package_missing", sentence, f"pip install {package}")
+    return None
 
 
 def resources_of(kernel: str, settings: Any, places: Places) -> tuple[list[str], dict[str, str]]:

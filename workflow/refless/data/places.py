@@ -117,10 +117,11 @@ def why_not(
         if source.access == "url" or (mirrored and answers(mirrored)):
             return None
     origin = f" ({source.description})" if source.description else ""
+    fetching = ", or set `numbers: computed`, which fetches it" if source.access == "url" else ""
     return Reason(
         "raw_file_missing",
         f"the raw file {source.path} is missing",
-        f"put it at {places.manual / source.path}{origin}",
+        f"put it at {places.manual / source.path}{origin}" + fetching,
     )
 
 

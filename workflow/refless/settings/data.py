@@ -108,7 +108,9 @@ class Experiments(Section):
         if isinstance(raw, Mapping):
             for key, value in raw.items():
                 if value is None:
-                    raise ValueError(f".{key} is empty; write {{}} to take part, or leave it out")
+                    raise ValueError(f".{key} is empty; write {{}} to take part, false not to")
+            # a file given by --configfile can change what stands elsewhere, but not remove it
+            return {key: value for key, value in raw.items() if value is not False}
         return raw
 
 

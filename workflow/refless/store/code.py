@@ -44,9 +44,13 @@ def closure(*entries: str | Path) -> tuple[Path, ...]:
     return tuple(sorted(found))
 
 
-def code_sum(*entries: str | Path) -> str:
-    """SHA-256 of the code that one or more files hang on, without the `PLUMBING`."""
-    return _sum(path for path in closure(*entries) if not _name(path).startswith(PLUMBING))
+def code_sum(*entries: str | Path, text: str = "") -> str:
+    """SHA-256 of the code that one or more files hang on, without the `PLUMBING`.
+
+    Files of another kind count byte for byte, and so does ``text``.
+    """
+    paths = (path for path in closure(*entries) if not _name(path).startswith(PLUMBING))
+    return _sum(paths, text)
 
 
 def decisive_sum(*entries: str | Path) -> str:
@@ -63,8 +67,8 @@ def package_sum() -> str:
     return digest.hexdigest()
 
 
-def _sum(paths: Iterable[Path]) -> str:
-    digest = hashlib.sha256()
+def _sum(paths: Iterable[Path], text: str = "") -> str:
+    digest = hashlib.sha256(text.encode())
     for path in paths:
         digest.update(f"{_name(path)}\n{_code(path)}\n".encode())
     return digest.hexdigest()

@@ -15,7 +15,7 @@ from refless.store.files import whole_file
 
 STRINGS = {
     *("id", "task", "context", "text", "system", "rater", "item", "type", "kernel", "reading"),
-    *("choice", "variant", "train_topic", "mr", "references"),
+    *("choice", "variant", "train_topic", "mr"),
 }
 """Columns that are text, also where a value looks like a number or is empty."""
 

@@ -198,6 +198,9 @@ def beside_paper(
 
 def _human_rows(data: TaskInput, settings: Settings) -> list[dict[str, Any]]:
     """The rows of `HUMANS`; one bootstrap serves the two."""
+    if not len(data.truths["published"].rater):
+        note = ["not available: its ratings do not say who gave them (no column `rater`)"]
+        return [{"model": model, "kernel": "", "note": note} for model in HUMANS]
     rows: dict[str, list[dict[str, Any]]] = {model: [] for model in HUMANS}
     variants = [(reading, truth, 0.0) for reading, truth in data.truths.items()]
     variants.append(("without undefined", data.truths["published"], float("nan")))
