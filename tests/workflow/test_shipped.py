@@ -96,6 +96,8 @@ def test_the_quickstart_needs_no_data_and_its_numbers_are_labelled(quick: Projec
     there = first[first["mse"].notna()]
     assert set(there["task"]) == {"huse_summarization", "dstc7"}
     assert set(there["provenance"]) == {"shipped"}
+    # all readings that the raw data give
+    assert {"published", "exact", "item"} <= set(there["reading"])
     assert first.loc[first["provenance"].isna(), "reason"].notna().all()
     for name, column in (
         ("bleu_neighbors_table3", "n"),

@@ -95,7 +95,10 @@ def blank_task(folder: str | Path, out: str | Path) -> None:
     task = read_task(folder)
     numeric = [c for c in task.texts.select_dtypes("number").columns if c not in TEXT_COLUMNS]
     texts = task.texts[TEXT_COLUMNS + numeric].assign(context="", text="")
-    _write(Path(out), texts, task.ratings, {**task.about, "provenance": "shipped"})
+    # which item a rating is of is a name, and the reading `item` of table 1 needs it
+    kept = [column for column in (*RATING_COLUMNS, "item") if column in task.ratings]
+    ratings = task.ratings[kept]
+    _write(Path(out), texts, ratings, {**task.about, "provenance": "shipped"})
 
 
 def _write(
