@@ -83,6 +83,7 @@ def test_with_shipped_numbers_alone_no_file_is_asked_for(fresh: Project) -> None
     assert not first["note"].str.contains("resources/manual").any()
 
 
+@pytest.mark.slow
 def test_what_was_trained_is_used_kept_and_refused_for_other_data(changed: Project) -> None:
     """A training took hours: no shipped file is put over it, and other data do not go by it."""
     outputs = signed.read(changed.path / "results/rnn_qe/outputs.csv", OUTPUTS)
