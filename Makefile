@@ -1,26 +1,30 @@
 # Sets everything up and runs the quickstart: `make`. Tests: `make test`.
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
+TARGET ?= quickstart
 CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 1)
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: quickstart all test test-all test-slurm torch slurm lint format lock ship docs benchmark clean help
+.PHONY: quickstart all resume test test-all test-slurm torch slurm lint audit format lock ship docs benchmark clean help
 .DEFAULT_GOAL := quickstart
 
 quickstart: $(VENV)/core.done ## tables, figures and report from what is at hand, without network
-	$(BIN)/snakemake --cores $(CORES) --config numbers=auto -- quickstart
+	$(BIN)/python -m snakemake --cores $(CORES) --config numbers=auto -- quickstart
 
 all: $(VENV)/core.done ## the full reproduction: fetches the raw data and computes everything
-	$(BIN)/snakemake --cores $(CORES)
+	$(BIN)/python -m snakemake --cores $(CORES)
+
+resume: $(VENV)/core.done ## go on after a killed run (TARGET=all after `make all`; default: after `make`)
+	$(BIN)/python workflow/resume.py --cores $(CORES) $(TARGET)
 
 test: $(VENV)/dev.done ## the tests: everything fast, side by side, in any order
 	$(BIN)/python -m pytest -m "not slow" -n auto --maxprocesses 4 --dist loadgroup
 
 test-all: $(VENV)/dev.done ## the slow ones as well: killed runs, real data (REFLESS_MIRROR), browser, torch, Slurm
 	$(BIN)/python -m pytest -m "not slurm" -n auto --maxprocesses 4 --dist loadgroup
-	@if command -v slurmctld > /dev/null && [ "$$(id -u)" = 0 ]; then $(MAKE) test-slurm; \
-	else echo "Slurm's tests did not run: they want slurm-wlm and munge, and root"; fi
+	@if command -v slurmdbd > /dev/null && [ "$$(id -u)" = 0 ]; then $(MAKE) test-slurm; \
+	else echo "Slurm's tests did not run: they want slurm-wlm, munge, slurmdbd, mariadb-server, and root"; fi
 
 test-slurm: $(VENV)/dev.done $(VENV)/slurm.done ## jobs through a real Slurm (as root, on Debian)
 	$(BIN)/python -m pytest -m slurm tests/slurm
@@ -32,26 +36,33 @@ torch: $(VENV)/torch.done ## install torch and an encoder, for the kernels berts
 lint: $(VENV)/dev.done ## linters, formatters and the type checker
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/snakefmt --check Snakefile workflow/rules
-	$(BIN)/snakemake --lint
+	$(BIN)/python -m mypy
+	$(BIN)/python -m snakefmt --check Snakefile workflow/rules
+	$(BIN)/python -m snakemake --lint
+
+audit: $(VENV)/dev.done $(VENV)/audit.done ## licences, and known vulnerabilities (needs PyPI, or says that it did not run)
+	$(BIN)/python envs/check.py licences
+	$(VENV)-audit/bin/python envs/check.py vulnerabilities
 
 format: $(VENV)/dev.done ## put code and rules into their form
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-	$(BIN)/snakefmt Snakefile workflow/rules
+	$(BIN)/python -m snakefmt Snakefile workflow/rules
 
 ship: $(VENV)/core.done ## renew resources/shipped from results (needs the raw data)
-	$(BIN)/snakemake --cores $(CORES) ship
+	$(BIN)/python -m snakemake --cores $(CORES) ship
 
-docs: $(VENV)/core.done ## renew what is made: the README's tables, docs/settings.md
-	$(BIN)/snakemake --cores $(CORES) --quiet all -- bleu_neighbors_table1 rnn_qe_table3
-	$(BIN)/python docs/update_readme.py
+docs: $(VENV)/docs.done ## README, settings and the handbook (site/), figures in them from the tables
+	$(BIN)/python -m snakemake --cores $(CORES) --quiet all --config numbers=auto -- quickstart
+	$(BIN)/python docs/pages.py
 	$(BIN)/python -m refless.settings > docs/settings.md
+	$(BIN)/python docs/failures.py
+	$(BIN)/mkdocs build --quiet
 
 benchmark: $(VENV)/dev.done ## how fast kernels and ΔBLEU are here (BENCHMARK=--record: for the README)
 	$(BIN)/python -m benchmarks.kernels $(BENCHMARK)
 	$(BIN)/python -m benchmarks.delta_bleu $(BENCHMARK)
+	$(BIN)/python -m benchmarks.neighbors $(BENCHMARK)
 
 lock: ## renew the locks (needs uv)
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header \
@@ -59,17 +70,29 @@ lock: ## renew the locks (needs uv)
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header \
 	  --no-annotate envs/core.in envs/dev.in -c envs/lock/core.txt -o envs/lock/dev.txt
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header \
+	  --no-annotate envs/docs.in -c envs/lock/core.txt -o envs/lock/docs.txt
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header \
 	  --no-annotate envs/slurm.in -c envs/lock/core.txt -o envs/lock/slurm.txt
-	uv pip compile -q --universal --python-version 3.11 --no-header --no-annotate \
-	  envs/torch.in -c envs/lock/core.txt | grep -vE '^(nvidia-|cuda-|triton=)' > envs/lock/torch.txt
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header \
+	  --no-annotate envs/torch.in -c envs/lock/core.txt -o envs/lock/torch-wheel.txt
+	awk '/^[a-z]/ {wheel = /^(torch|triton|nvidia-.*|cuda-.*)==/} !wheel' \
+	  envs/lock/torch-wheel.txt > envs/lock/torch.txt
+	awk '/^[a-z]/ {wheel = /^(torch|triton|nvidia-.*|cuda-.*)==/} wheel' \
+	  envs/lock/torch-wheel.txt > envs/lock/torch-wheel.tmp
+	mv envs/lock/torch-wheel.tmp envs/lock/torch-wheel.txt
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header \
+	  --no-annotate envs/audit.in -o envs/lock/audit.txt
 
-clean: ## remove results; raw data and the environment stay
+clean: ## remove results and compiled loops; raw data and the environment stay
 	rm -rf results .snakemake
+	-@test ! -x $(BIN)/python || $(BIN)/python -m refless.store.machine_code
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
 
 $(VENV)/bin/python:
+	@case "$$PWD" in *'$$'*) echo "make cannot install refless in $$PWD: setuptools takes what follows" \
+	  "a dollar sign for a variable. docs/anywhere.md has the commands without make."; exit 1;; esac
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "refless needs Python 3.11 or later; say which: make PYTHON=/path/to/python3.11"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
@@ -80,9 +103,12 @@ $(VENV)/core.done: envs/lock/core.txt pyproject.toml | $(VENV)/bin/python
 	$(PIP) --no-deps --no-build-isolation -e .
 	@touch $@
 
-$(VENV)/torch.done: envs/lock/torch.txt $(VENV)/core.done
+# The locks are whole, so pip need not look for dependencies; a wheel of torch that is given may have
+# others than the index's.
+$(VENV)/torch.done: envs/lock/torch.txt envs/lock/torch-wheel.txt $(VENV)/core.done
 	@echo "Installing what BERTScore needs (torch is large) ..."
-	$(PIP) -r envs/lock/torch.txt
+	$(PIP) --no-deps --require-hashes -r envs/lock/torch.txt
+	$(PIP) $(if $(TORCH),$(TORCH),--no-deps --require-hashes -r envs/lock/torch-wheel.txt)
 	@touch $@
 
 $(VENV)/slurm.done: envs/lock/slurm.txt $(VENV)/core.done
@@ -90,7 +116,19 @@ $(VENV)/slurm.done: envs/lock/slurm.txt $(VENV)/core.done
 	$(PIP) --require-hashes -r envs/lock/slurm.txt
 	@touch $@
 
+# Apart, for what it needs would stand among what is looked at.
+$(VENV)/audit.done: envs/lock/audit.txt | $(VENV)/bin/python
+	$(PYTHON) -m venv $(VENV)-audit
+	$(VENV)-audit/bin/python -m pip --disable-pip-version-check install --quiet \
+	  --require-hashes -r envs/lock/audit.txt
+	@touch $@
+
 $(VENV)/dev.done: envs/lock/dev.txt $(VENV)/core.done
 	@echo "Installing what the tests need ..."
 	$(PIP) --require-hashes -r envs/lock/dev.txt
+	@touch $@
+
+$(VENV)/docs.done: envs/lock/docs.txt $(VENV)/core.done
+	@echo "Installing what builds the handbook ..."
+	$(PIP) --require-hashes -r envs/lock/docs.txt
 	@touch $@

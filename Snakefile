@@ -10,7 +10,8 @@ from snakemake.utils import min_version
 min_version("9.0")
 
 
-configfile: "config/config.yaml"
+# Beside this file, wherever Snakemake was started.
+configfile: f"{workflow.current_basedir}/config/config.yaml"
 
 
 include: "workflow/rules/common.smk"
@@ -20,6 +21,7 @@ include: "workflow/rules/kernels.smk"
 include: "workflow/rules/bleu_neighbors.smk"
 include: "workflow/rules/delta_bleu.smk"
 include: "workflow/rules/rnn_qe.smk"
+include: "workflow/rules/comparison.smk"
 include: "workflow/rules/report.smk"
 
 

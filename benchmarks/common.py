@@ -17,7 +17,7 @@ import pandas as pd
 
 from refless.data.sources import load
 from refless.errors import ReflessError, SourceError
-from refless.store.files import write_json
+from refless.store.files import list_sums, write_json
 from refless.store.machine import load_average, processor, versions
 
 Result = TypeVar("Result")
@@ -52,6 +52,8 @@ def write(record: dict[str, Any], arguments: argparse.Namespace) -> None:
     """Write the record where the options say."""
     for path in filter(None, (arguments.out, arguments.record)):
         write_json(record, path)
+    if arguments.record:
+        list_sums(arguments.record.parent, ".json")
 
 
 def machine(packages: Sequence[str]) -> dict[str, Any]:

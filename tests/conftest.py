@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,34 +28,55 @@ class Project:
     mirror: str = ""
     environment: dict[str, str] = field(default_factory=dict)
 
-    def start(
+    def launch(
         self,
         *arguments: str,
+        program: Sequence[str] = ("-m", "snakemake"),
         preexec_fn: Callable[[], None] | None = None,
+        start_new_session: bool = False,
         **environment: str,
-    ) -> subprocess.CompletedProcess[str]:
-        """Run Snakemake in the copy, whatever comes of it."""
+    ) -> subprocess.Popen[str]:
+        """Start Snakemake in the copy."""
         # No test is to download an encoder, wherever it runs, or to hear of a run around it.
         inherited = {k: v for k, v in os.environ.items() if not k.startswith("REFLESS_")}
         own = {"REFLESS_MIRROR": self.mirror, "HF_HUB_OFFLINE": "1", "NO_PROXY": "127.0.0.1"}
-        return subprocess.run(
-            [sys.executable, "-m", "snakemake", "--cores", "2", *arguments],
+        return subprocess.Popen(
+            [sys.executable, *program, "--cores", "2", *arguments],
             cwd=self.path,
             env={**inherited, **own, **self.environment, **environment},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL,
             text=True,
-            check=False,
             preexec_fn=preexec_fn,
-            timeout=900,
+            start_new_session=start_new_session,
         )
+
+    def start(
+        self,
+        *arguments: str,
+        program: Sequence[str] = ("-m", "snakemake"),
+        preexec_fn: Callable[[], None] | None = None,
+        **environment: str,
+    ) -> subprocess.CompletedProcess[str]:
+        """Run Snakemake in the copy, whatever comes of it."""
+        with self.launch(*arguments, program=program, preexec_fn=preexec_fn, **environment) as run:
+            try:
+                output, _ = run.communicate(timeout=900)
+            except BaseException:
+                run.kill()
+                raise
+        return subprocess.CompletedProcess(run.args, run.returncode, output)
 
     def snakemake(self, *arguments: str, ok: bool = True, **environment: str) -> str:
         """Run Snakemake in the copy; its whole output, or a failure that shows it."""
         result = self.start(*arguments, **environment)
         assert (result.returncode == 0) == ok, result.stdout
         return result.stdout
+
+    def resume(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run what a user types after a run was killed."""
+        return self.start(*arguments, program=("workflow/resume.py",))
 
     def planned(self, *arguments: str, **environment: str) -> dict[str, int]:
         """The jobs that a dry run plans, by rule, with their number; the targets are left out."""
@@ -101,7 +122,7 @@ class Project:
 def copy_project(target: Path, mirror: str = "") -> Project:
     """The checkout without results and raw data.
 
-    Code is linked, not copied: what numba compiles lies beside it and is compiled once.
+    Code is linked, not copied, so that loops are compiled once for all copies.
     """
     target.mkdir(parents=True)
     for part in ("Snakefile", "workflow", "envs"):

@@ -11,8 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 
+from refless.data.ratings import TEXT_COLUMNS, RatedTexts
+from refless.data.task import read_with, write_task
 from refless.errors import FormatError
 from refless.job import job
 
@@ -31,11 +34,44 @@ def restore() -> Iterator[None]:
     signal.signal(signal.SIGTERM, on_term)
 
 
+@pytest.mark.drill(
+    "A file between two stages is not what was written",
+    "Ratings of a data set that its loader read under other settings lie in their place",
+    "refused",
+    "by every job that they go into; deleted and run again, they are made",
+)
+def test_ratings_that_were_read_otherwise_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    data = RatedTexts(pd.DataFrame(columns=[*TEXT_COLUMNS]).assign(quality=0.0))
+    write_task("mine", data, "results/ratings/mine", {}, read_with("table", {"scale": (1, 5)}))
+    given = told(tmp_path / "log")
+    given.input = ["results/ratings/mine/texts.csv", "results/ratings/mine/ratings.csv"]
+    entry = {"loader": "table", "options": {"scale": [1, 5]}}
+    given.config = {"data": {"mine": entry}}
+    with job(given):
+        pass
+    for other in ({"loader": "usr"}, {"options": {"scale": [1, 7]}}, {"options": None}):
+        given.config = {"data": {"mine": {**entry, **other}}}
+        with pytest.raises(SystemExit), job(given):
+            pass
+        said = capsys.readouterr().err
+        assert "results/ratings/mine/texts.csv: was made under other settings" in said
+        assert "delete it and run again" in said
+
+
 def told(log: Path) -> SimpleNamespace:
     """What Snakemake gives a script."""
     return SimpleNamespace(log=[str(log)])
 
 
+@pytest.mark.drill(
+    "A run is killed, starved or crowded",
+    "A result's directory, or the log's, cannot be written",
+    "refused",
+    "the error names it; nothing is half-written",
+)
 def test_a_log_that_cannot_be_written_is_an_error_for_users(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -81,6 +117,12 @@ def test_an_unknown_error_keeps_its_traceback(tmp_path: Path) -> None:
     assert "ZeroDivisionError: a bug" in log.read_text()
 
 
+@pytest.mark.drill(
+    "A run is killed, starved or crowded",
+    "A job is cancelled (SIGTERM, `scancel`)",
+    "no effect",
+    "it takes its half-written file along; the same command makes the result",
+)
 def test_a_cancelled_job_takes_its_half_written_file_along(tmp_path: Path) -> None:
     """Schedulers cancel with SIGTERM, which would end Python without another word."""
     code = f"""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
+import runpy
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -54,7 +57,7 @@ def test_conda_environment_with_torch_has_the_locked_versions() -> None:
     pinned = dict(pin.split("=") for pin in more)
     pinned |= dict(re.findall(r"(?m)^      - ([a-z0-9-]+)==(\S+)$", torch))
     pinned["torch"] = pinned.pop("pytorch")  # conda's name for it
-    locked = lock("torch.txt")
+    locked = lock("torch.txt") | lock("torch-wheel.txt")
     assert set(pinned) == {line.split("==")[0] for line in wanted("torch.in")}
     for name, version in pinned.items():
         assert version in locked[name], name
@@ -70,10 +73,12 @@ def test_package_needs_nothing_that_is_not_locked() -> None:
 
 def test_the_lock_of_torch_agrees_and_brings_no_cuda() -> None:
     core, torch = lock("core.txt"), lock("torch.txt")
-    assert {"torch", "transformers"} <= set(torch)
+    assert {"bert-score", "transformers"} <= set(torch)
     for name in set(core) & set(torch):
         assert torch[name] <= core[name], name
-    assert not [name for name in torch if name.startswith(("nvidia", "cuda", "triton"))]
+    cuda = [name for name in torch if name.startswith(("torch", "nvidia", "cuda", "triton"))]
+    assert cuda == []
+    assert "torch" in lock("torch-wheel.txt")
 
 
 def test_the_lock_for_clusters_agrees() -> None:
@@ -93,9 +98,13 @@ def test_a_cluster_profile_loses_nothing_of_the_default_profile(profile: str) ->
     assert {name: cluster[name] for name in default} == default
 
 
-@pytest.mark.parametrize("name", ["core.txt", "dev.txt", "slurm.txt", "torch.txt"])
-def test_locks_name_no_address(name: str) -> None:
-    assert "://" not in (ROOT / "envs/lock" / name).read_text()
+@pytest.mark.parametrize("path", sorted((ROOT / "envs/lock").iterdir()), ids=lambda path: path.name)
+def test_locks_have_a_sum_for_every_package_and_name_no_address(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert "://" not in text
+    entries = re.split(r"(?m)^(?=[a-z])", text)[1:]
+    assert entries
+    assert [entry for entry in entries if "--hash=sha256:" not in entry] == []
 
 
 def test_every_rule_that_runs_something_has_a_log_and_an_environment() -> None:
@@ -115,3 +124,46 @@ def test_version_is_the_same_everywhere() -> None:
 
     citation = (ROOT / "CITATION.cff").read_text()
     assert f"\nversion: {refless.__version__}\n" in citation
+
+
+@pytest.mark.parametrize(
+    ("parts", "allowed"),
+    [
+        (["MIT"], True),
+        (["Apache Software License"], True),
+        (["BSD-3-Clause", "0BSD", "MIT", "Zlib", "CC0-1.0"], True),
+        (["Apache-2.0 OR GPL-3.0-only"], True),
+        (["MIT", "GPL-3.0-only"], False),
+        (["GNU Affero General Public License v3"], False),
+        (["MITRE"], False),
+        ([], False),
+    ],
+)
+def test_the_list_of_licences(parts: list[str], allowed: bool) -> None:
+    check = runpy.run_path(str(ROOT / "envs/check.py"))
+    assert check["is_allowed"](parts) is allowed
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "said"),
+    [
+        ({"name": "x", "version": "1", "vulns": []}, 0, "1 of 1 packages looked up, 0 known"),
+        ({"name": "x", "version": "1", "vulns": [{"id": "CVE-1"}]}, 1, "x 1: CVE-1"),
+        ({"name": "x", "skip_reason": "not found"}, 0, "NOT CHECKED"),
+        (None, 0, "NOT CHECKED"),
+    ],
+)
+def test_what_is_said_of_known_vulnerabilities(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    answer: dict[str, object] | None,
+    code: int,
+    said: str,
+) -> None:
+    """An answer that did not come is not taken for none."""
+    check = runpy.run_path(str(ROOT / "envs/check.py"))
+    output = json.dumps({"dependencies": [answer]}) if answer else ""
+    done = subprocess.CompletedProcess([], 0, output, "no connection")
+    monkeypatch.setattr(check["subprocess"], "run", lambda *_, **__: done)
+    assert check["vulnerabilities"]() == code
+    assert said in capsys.readouterr().out

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from refless.errors import SettingError
-from refless.settings import read_settings
+from refless.settings import read_settings, typed
 from refless.settings.__main__ import document
 from refless.settings.data import COLOURS
 
@@ -103,6 +103,26 @@ DSTC7 = "data.dstc7"
 MODELS = "bleu_neighbors.models"
 
 
+def test_settings_of_the_command_line_are_read_as_in_a_file() -> None:
+    """Snakemake reads what is nested in ``--config`` without types."""
+    told = "{a: {options: {scale: [1, 2.5], name: two, on: true}}, b: [x, '7']}"
+    untyped = yaml.load(told, Loader=yaml.BaseLoader)
+    assert untyped["a"]["options"]["scale"] == ["1", "2.5"]
+    assert typed(untyped) == {
+        "a": {"options": {"scale": [1, 2.5], "name": "two", "on": True}},
+        "b": ["x", 7],
+    }
+    read = read_settings(changed("data.dstc7.options", typed({"scale": ["1", "5"]})))
+    assert read.data["dstc7"].options == {"scale": [1, 5]}
+
+
+@pytest.mark.drill(
+    "Settings",
+    "A setting is unknown, misspelt, `NaN`, of another type or out of range; one "
+    "kernel stands in two models; a loader or kernel does not exist",
+    "refused",
+    "in one line with the setting's path, before any job starts",
+)
 @pytest.mark.parametrize(
     ("path", "value", "said"),
     [
@@ -152,6 +172,7 @@ MODELS = "bleu_neighbors.models"
         (f"{MODELS}.bleu.kernels", ["bleu"], "kernels.0 is 'bleu'; it must be of the form"),
         (f"{MODELS}.bleu.kernels", ["bleu.wurd"], "kernels.0 names 'bleu.wurd': no kernel is"),
         (f"{MODELS}.rouge.kernels", ["bleu.word"], "has the kernel 'bleu.word' in two models"),
+        (f"{MODELS}.bleu.kernels", ["meteor.nltk39"], "in the model bleu, whose kernels must need"),
         (f"{MODELS}.bleu.taus", {"bleu.chars": 0.1}, "models.bleu.taus names 'bleu.chars', which"),
         ("bleu_neighbors.ablation.kernels", ["bleu_idf.chars"], "names 'bleu_idf.chars': no kern"),
         ("bleu_neighbors.pareto.models", ["rogue"], "bleu_neighbors.pareto.models names 'rogue'"),

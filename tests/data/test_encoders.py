@@ -68,6 +68,12 @@ def test_a_folder_at_hand_is_copied_with_its_sums(
     fetch_encoder("mine", places)  # a second time, nothing is to be done
 
 
+@pytest.mark.drill(
+    "Raw files and downloads",
+    "A file of an encoder is another than it was when it was fetched, new, or gone",
+    "refused",
+    "right before the encoder is loaded",
+)
 @pytest.mark.parametrize("change", ["other", "gone", "new", "no weights", "no sums"])
 def test_a_changed_file_is_refused(places: Places, change: str) -> None:
     fake_model(places.manual / "models/mine")
@@ -148,7 +154,7 @@ def behind(url: str, places: Places) -> Places:
     return Places(places.data, places.manual, url, network=False)
 
 
-@pytest.mark.parametrize("weights", ["model.safetensors", "pytorch_model.bin", "parts"])
+@pytest.mark.parametrize("weights", ["model.safetensors", "parts"])
 def test_a_mirror_behind_a_url(
     places: Places, served: str, tmp_path: Path, with_torch: None, weights: str
 ) -> None:
@@ -157,8 +163,6 @@ def test_a_mirror_behind_a_url(
         (web / "model.safetensors").rename(web / "part-1.safetensors")
         index = {"weight_map": {"x": "part-1.safetensors"}}
         (web / "model.safetensors.index.json").write_text(json.dumps(index))
-    else:
-        (web / "model.safetensors").rename(web / weights)
     there = behind(served, places)
     assert why_not(KERNEL, there, answers) is None
     assert code(why_not(KERNEL, there)) == "encoder_missing"
@@ -179,7 +183,9 @@ def test_a_mirror_behind_a_url_without_the_model(
     for index in ({}, [], {"weight_map": {"x": "../config.json"}}, {"weight_map": {"x": "gone"}}):
         with pytest.raises(SourceError, match="weights"):
             fetch_encoder("mine", there)
-        (web / "pytorch_model.bin.index.json").write_text(json.dumps(index))
+        (web / "model.safetensors.index.json").write_text(json.dumps(index))
+    (web / "model.safetensors.index.json").unlink()
+    (web / "pytorch_model.bin").write_bytes(b"a pickle, which can run code")
     with pytest.raises(SourceError, match="weights"):
         fetch_encoder("mine", there)
     assert not here(places).exists()

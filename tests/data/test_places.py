@@ -18,6 +18,12 @@ def never(address: str) -> bool:
     raise AssertionError(address)
 
 
+@pytest.mark.drill(
+    "Raw files and downloads",
+    "The mirror is `ftp://...` or another scheme that cannot be asked; or `HTTP://` in capitals",
+    "refused",
+    "the first at once, with the setting's name; capitals mean the same as small letters",
+)
 @pytest.mark.parametrize(
     ("mirror", "directory", "address"),
     [
@@ -40,6 +46,31 @@ def test_a_mirror_is_a_directory_or_a_url(
         with pytest.raises(SettingError, match=other) as caught:
             Places(Path("data"), Path("manual"), other)
         assert "REFLESS_MIRROR" in caught.value.remedy
+
+
+@pytest.mark.drill(
+    "Raw files and downloads",
+    "The mirror's name is misspelt",
+    "told",
+    "the run ends by saying where numbers came from, and that nothing came from the mirror",
+)
+@pytest.mark.parametrize("kind", ["none", "sound", "misspelt", "too high", "url", "no answer"])
+def test_a_mirror_that_gives_nothing_is_said_to(tmp_path: Path, kind: str) -> None:
+    source = Source("batch", "huse/batch.csv")
+    (tmp_path / "mirror/huse").mkdir(parents=True)
+    (tmp_path / "mirror/huse/batch.csv").touch()
+    mirror, said = {
+        "none": ("", ""),
+        "sound": (f"{tmp_path}/mirror", ""),
+        "misspelt": (f"{tmp_path}/miror", "is no directory"),
+        "too high": (str(tmp_path), "has none of the raw files"),
+        "url": ("http://x.org/m", ""),
+        "no answer": ("http://y.org/m", "did not answer"),
+    }[kind]
+    places = Places(Path("data"), Path("manual"), mirror)
+    told = places.silent_mirror([source], lambda url: url == "http://x.org/m/huse/batch.csv")
+    assert said in told
+    assert bool(told) == bool(said) == ("REFLESS_MIRROR" in told)
 
 
 def test_mirror_and_network_are_told_by_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,6 +43,12 @@ WORDNET = Source("wordnet", "nltk/wordnet.zip", members=SUMS)
 UNKNOWN = Source("batch", "huse/batch.csv", access="manual", description="worksheet 0x88")
 
 
+@pytest.mark.drill(
+    "Raw files and downloads",
+    "A raw file is another than the one that is recorded, whatever its time says",
+    "refused",
+    "with both sums, where it is read",
+)
 def test_a_raw_file_is_known_by_its_sum(tmp_path: Path) -> None:
     path = tmp_path / "batch.csv"
     path.write_bytes(b"content")
@@ -75,6 +81,38 @@ def test_a_source_without_a_sum_is_accepted_with_a_warning_but_no_page(
         verify(path, Source("page", "index.HTML"))
 
 
+@pytest.mark.drill(
+    "Raw files and downloads",
+    "A raw file of which no sum was ever published is something else (a page, a note "
+    "in JSON, UTF-16, an empty table)",
+    "refused",
+    "it must have its columns and a row before it is kept",
+)
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"WorkerId,Other\nw,1\n", "no column Answer.0"),
+        (b"WorkerId,Answer.0\n", "no row"),
+        (b'{"error": "not found"}\n', "no column Answer.0, WorkerId"),
+        (b'"WorkerId,Answer.0\n', "no column|cannot be read"),
+        (b"\xff\xfeW\x00o\x00", "cannot be read"),
+        (b"\x1f\x8b\x08\x00", "cannot be read|no column"),
+        (b"", "no column"),
+    ],
+)
+def test_a_source_without_a_sum_must_have_its_columns_and_a_row(
+    tmp_path: Path, content: bytes, said: str
+) -> None:
+    path = tmp_path / "batch.csv"
+    wanted = Source("batch", "huse/batch.csv", access="manual", columns="WorkerId Answer.0")
+    path.write_bytes(b'\xef\xbb\xbf"WorkerId",Approve,Answer.0\n"w, x",,3\n')
+    verify(path, wanted)
+    path.write_bytes(content)
+    with pytest.raises(SourceError, match=said) as caught:
+        verify(path, wanted)
+    assert "put the right one there" in caught.value.remedy
+
+
 def test_an_archive_is_known_by_its_members_however_it_was_packed(tmp_path: Path) -> None:
     again = dict(reversed(MEMBERS.items())) | {"wordnet/README": b"more than what is asked for"}
     path = tmp_path / "wordnet.zip"
@@ -83,6 +121,12 @@ def test_an_archive_is_known_by_its_members_however_it_was_packed(tmp_path: Path
         assert verify(path, WORDNET) == sha256(content)
 
 
+@pytest.mark.drill(
+    "Raw files and downloads",
+    "A member of WordNet's archive is thinned, missing or another",
+    "refused",
+    "with the member's name, right before METEOR reads it",
+)
 @pytest.mark.parametrize(
     ("content", "named"),
     [
@@ -101,6 +145,12 @@ def test_a_wrong_archive_is_refused(tmp_path: Path, content: bytes, named: str) 
         verify(path, WORDNET)
 
 
+@pytest.mark.drill(
+    "Raw files and downloads",
+    "A byte of WordNet's archive is broken (each byte was tried)",
+    "refused",
+    "or its members are still the right ones",
+)
 def test_an_archive_with_any_byte_broken_is_refused_or_still_has_the_right_members(
     tmp_path: Path,
 ) -> None:
@@ -153,6 +203,7 @@ ROW = {
     "licence": "MIT",
     "citation": '"Doe, J."',
     "description": "texts",
+    "columns": "",
 }
 
 
@@ -195,10 +246,10 @@ def test_a_table_of_sources(tmp_path: Path) -> None:
         (changed(url="ftp://x.org/b"), "url is 'ftp://x.org/b'"),
         (changed(sha256="0" * 63), "sha256 must be 64"),
         (changed(sha256="A" * 64), "lower case"),
-        (changed(bytes="1,2"), "9 fields"),
+        (changed(bytes="1,2"), "10 fields"),
         (changed(bytes="12 kB"), "bytes is '12 kB'"),
         (changed(bytes="-1"), "bytes is '-1'"),
-        (changed().rpartition(",")[0], "9 fields"),
+        (changed().rpartition(",")[0], "10 fields"),
         (changed(), "twice"),
     ],
 )

@@ -17,81 +17,138 @@ from tests.drills.harm import assert_nothing_half_written, run_again, sabotaged,
 pytestmark = pytest.mark.slow
 
 TASK = "huse_summarization"
-LAST = ["results/tables/bleu_neighbors_table1.csv", "results/figures/bleu_neighbors_figure2.svg"]
-# stage -> (script of its jobs, what of its results is taken away)
+RATINGS = f"results/ratings/{TASK}"
+KERNEL = f"results/kernels/{TASK}/bleu.char.npz"
+# stage -> (script of its job, what of its results is taken away, what is asked for)
 STAGES = {
-    "download": ("refless.data.bring", ["resources/data/huse", f"results/ratings/{TASK}", *LAST]),
-    "ratings": ("normalize_ratings.py", [f"results/ratings/{TASK}", *LAST]),
-    "kernel": ("compute_kernel.py", [f"results/kernels/{TASK}", "results/neighbors", *LAST]),
-    "prediction": ("predict_neighbors.py", ["results/neighbors", *LAST]),
+    "download": ("refless.data.bring", ["resources/data/huse", RATINGS], f"{RATINGS}/texts.csv"),
+    "ratings": ("normalize_ratings.py", [RATINGS], f"{RATINGS}/texts.csv"),
+    "kernel": ("compute_kernel.py", [KERNEL], KERNEL),
+    "sums": ("compute_kernel.py", ["results/kernels/dstc7/bleu.char.npz"], "kernels"),
+    "prediction": (
+        "predict_neighbors.py",
+        [f"results/neighbors/{TASK}.csv"],
+        f"results/neighbors/{TASK}.csv",
+    ),
     "essays": (
         "predict_essays.py",
-        ["results/essays/estimates.csv", "results/tables/bleu_neighbors_table3.csv"],
+        ["results/essays/estimates.csv"],
+        "results/essays/estimates.csv",
     ),
-    "table": ("tabulate_bleu_neighbors_table1.py", LAST),
-    "figure": ("plot_bleu_neighbors_thresholds.py", LAST),
+    "table": (
+        "tabulate_bleu_neighbors_table3.py",
+        ["results/tables/bleu_neighbors_table3.csv"],
+        "bleu_neighbors_table3",
+    ),
+    "figure": (
+        "plot_bleu_neighbors_thresholds.py",
+        ["results/figures/bleu_neighbors_figure2.svg"],
+        "bleu_neighbors_figure2",
+    ),
 }
 # Without power every stage is tried, with a job killed by itself those that write several files.
 DEEDS = [("power", stage) for stage in STAGES]
 DEEDS += [("kill", stage) for stage in ("download", "kernel", "figure")]
-TARGETS = ["bleu_neighbors_table1", "bleu_neighbors_table3", "bleu_neighbors_figure2"]
+DEEDS += [("interrupt", "kernel"), ("terminate", "kernel")]
 SHARDED = ["--set-scatter", "kernel=2", "--"]
 
 
-def take_stage_away(project: Project, stage: str) -> str:
-    """Delete a stage's results; the script that makes them."""
-    script, paths = STAGES[stage]
+def take_stage_away(project: Project, stage: str) -> tuple[str, str]:
+    """Delete a stage's results; the script that makes them, and what to ask for."""
+    script, paths, target = STAGES[stage]
     take_away(project, paths)
-    return script
+    return script, target
 
 
+@pytest.mark.drill(
+    "A run is killed, starved or crowded",
+    "A job is killed (`kill -9`) at any stage; or the whole run is: Ctrl-C, SIGTERM, no power",
+    "same bytes",
+    "its result is absent, not half there. The same command makes it; where Snakemake says that the"
+    " directory is locked, `snakemake --unlock` goes first",
+)
 @pytest.mark.parametrize(("deed", "stage"), DEEDS)
 def test_a_killed_run_goes_on_to_the_same_bytes(changed: Project, deed: str, stage: str) -> None:
     before = changed.contents()
-    script = take_stage_away(changed, stage)
-    sabotaged(changed, script, deed, *(SHARDED if stage == "kernel" else []), *TARGETS)
+    script, target = take_stage_away(changed, stage)
+    sabotaged(changed, script, deed, *(SHARDED if stage == "kernel" else []), target)
     assert_nothing_half_written(changed, before)
-    run_again(changed, *TARGETS)
+    run_again(changed, target)
     assert changed.contents() == before
 
 
+@pytest.mark.drill(
+    "A run is killed, starved or crowded",
+    "Snakemake is killed and a job goes on",
+    "same bytes",
+    "the job's result is whole; the same command, after `snakemake --unlock`, makes the rest",
+)
 def test_a_job_that_outlives_snakemake_does_no_harm(changed: Project) -> None:
     before = changed.contents()
-    script = take_stage_away(changed, "prediction")
-    sabotaged(changed, script, "orphan", *TARGETS)
-    run_again(changed, *TARGETS)
+    script, target = take_stage_away(changed, "prediction")
+    sabotaged(changed, script, "orphan", target)
+    run_again(changed, target)
     assert changed.contents() == before
 
 
+@pytest.mark.drill(
+    "A run is killed, starved or crowded",
+    "The disk is full",
+    "refused",
+    "the error says which file could not be written and to make room; nothing is left"
+    " under its name. With room, the same command goes on to the same bytes",
+)
 @pytest.mark.parametrize("stage", ["download", "kernel", "figure"])
 def test_a_full_disk_is_named_and_leaves_nothing(changed: Project, stage: str) -> None:
     before = changed.contents()
-    script = take_stage_away(changed, stage)
-    output = sabotaged(changed, script, "full", *TARGETS)
+    script, target = take_stage_away(changed, stage)
+    output = sabotaged(changed, script, "full", target)
     logs = "".join(path.read_text() for path in (changed.path / "results" / "logs").rglob("*.log"))
     assert "No space left on device" in logs + output
     assert "make room" in logs + output
     assert not list(changed.path.rglob("*.partial*"))
     assert_nothing_half_written(changed, before)
-    changed.snakemake(*TARGETS)
+    changed.snakemake(target)
     assert changed.contents() == before
 
 
+@pytest.mark.drill(
+    "A run is killed, starved or crowded",
+    "Two runs start in one directory",
+    "same bytes",
+    "one does the work; the other is refused until the first is done, or finds nothing to do",
+)
 def test_two_runs_at_once(changed: Project) -> None:
-    before = changed.contents()
-    take_stage_away(changed, "kernel")
+    codes, told = both_at_once(changed)
+    # one of the two does the work; the other is refused or finds nothing to do
+    assert codes[0] == 0, told
+    assert not codes[1] or "locked" in told.lower()
+
+
+@pytest.mark.drill(
+    "A run is killed, starved or crowded",
+    "Two runs with `--nolock` write the same result at once",
+    "same bytes",
+    "each writes a file of its own, and the last whole one stands; Snakemake may end one with an"
+    " error, and the same command then finds nothing to do",
+)
+def test_two_runs_without_a_lock(changed: Project) -> None:
+    both_at_once(changed, "--nolock")
+
+
+def both_at_once(project: Project, *options: str) -> tuple[list[int], str]:
+    """Exit codes and outputs of two runs; after a third, the results are what they were."""
+    before = project.contents()
+    _, target = take_stage_away(project, "kernel")
     with ThreadPoolExecutor() as both:
         runs = []
         for _ in range(2):
-            runs.append(both.submit(changed.start, "--cores", "1", *TARGETS))
+            runs.append(both.submit(project.start, "--cores", "1", *options, target))
             time.sleep(0.5)
     done = [run.result() for run in runs]
-    codes = sorted(run.returncode for run in done)
-    # one of the two does the work; the other is refused or finds nothing to do
-    assert codes[0] == 0, [run.stdout for run in done]
-    if codes[1]:
-        assert "locked" in "".join(run.stdout for run in done).lower()
-    assert changed.contents() == before
+    project.snakemake(target)
+    assert project.contents() == before
+    return sorted(run.returncode for run in done), "".join(run.stdout for run in done)
 
 
 def forgo_privilege() -> None:
@@ -103,22 +160,28 @@ def forgo_privilege() -> None:
                 raise OSError(ctypes.get_errno(), "capabilities cannot be dropped here")
 
 
+@pytest.mark.drill(
+    "A run is killed, starved or crowded",
+    "A result's directory, or the log's, cannot be written",
+    "refused",
+    "the error names it; nothing is half-written",
+)
 def test_a_read_only_results_folder_is_named(changed: Project) -> None:
     try:
         subprocess.run(["true"], preexec_fn=forgo_privilege, check=True)
     except subprocess.SubprocessError:
         pytest.skip("root may write everywhere, and may not forgo it here")
     before = changed.contents()
-    take_stage_away(changed, "table")
+    _, target = take_stage_away(changed, "table")
     tables = changed.path / "results" / "tables"
     tables.chmod(stat.S_IRUSR | stat.S_IXUSR)
     try:
-        result = changed.start(*TARGETS, preexec_fn=forgo_privilege)
+        result = changed.start(target, preexec_fn=forgo_privilege)
     finally:
         tables.chmod(stat.S_IRWXU)
     assert result.returncode != 0, result.stdout
     assert "results/tables" in result.stdout
     assert "writable" in result.stdout or "Permission denied" in result.stdout
     assert_nothing_half_written(changed, before)
-    changed.snakemake(*TARGETS)
+    changed.snakemake(target)
     assert changed.contents() == before

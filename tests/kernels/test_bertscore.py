@@ -509,6 +509,7 @@ def test_wrong_options(tiny: Path) -> None:
 
 @needs_torch
 def test_damaged_models(tiny: Path, tmp_path: Path) -> None:
+    import torch
     from safetensors.torch import load_file, save_file
 
     def broken(name: str) -> Path:
@@ -527,6 +528,13 @@ def test_damaged_models(tiny: Path, tmp_path: Path) -> None:
     (folder / "model.safetensors.index.json").write_text(json.dumps(index))
     with pytest.raises(KernelError, match="or some of them"):
         compute(folder)
+    folder = broken("pickled")
+    weights = load_file(folder / "model.safetensors")
+    torch.save(weights, folder / "pytorch_model.bin")
+    (folder / "model.safetensors").unlink()
+    with pytest.raises(KernelError, match="weights of the model are missing") as found:
+        compute(folder)
+    assert "pytorch_model.bin is not read" in str(found.value)
     folder = broken("half-a-file")
     content = (folder / "model.safetensors").read_bytes()
     (folder / "model.safetensors").write_bytes(content[: len(content) // 2])

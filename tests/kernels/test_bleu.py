@@ -139,6 +139,7 @@ def test_rare_and_frequent_ngrams_count_alike(
     expected = kernel(name, x, s)
     assert np.count_nonzero(expected) > 50
     monkeypatch.setattr(_ngrams, "FREQUENT", frequent)
+    monkeypatch.setattr(bleu, "MANY", 1)
     assert np.array_equal(kernel(name, x, s), expected)
 
 
@@ -183,7 +184,7 @@ def test_unclipped_is_never_below_clipped(name: str, x: list[str], s: list[str])
 def test_blocks_of_long_texts_are_narrow(monkeypatch: pytest.MonkeyPatch) -> None:
     s = random_sentences(40, 60, seed=6)
     expected = kernel("bleu.char", s, s)
-    monkeypatch.setattr(bleu, "UNITS", 1_000)
+    monkeypatch.setattr(bleu, "CHARACTERS", 300)
     plan = bleu.plan("bleu.char", s, s)
     blocks = list(plan.blocks())
     assert len(blocks) > 5

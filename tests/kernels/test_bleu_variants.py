@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refless.errors import KernelError
-from refless.kernels import _blocks, _ngrams, bleu, bleu_content, bleu_idf, kernel, neighbor_sums
+from refless.kernels import _blocks, _ngrams, bleu, bleu_content, kernel, neighbor_sums
 from tests.kernels.texts import STRANGE, characters, random_sentences, sentences, texts
 
 IDF = ["bleu_idf.char", "bleu_idf.word"]
@@ -106,6 +106,7 @@ def test_threads_blocks_and_shards_give_the_same_bits(
     monkeypatch.setattr(bleu, "WIDTH", 7)
     monkeypatch.setattr(_blocks, "VALUES", 30)
     monkeypatch.setattr(_ngrams, "FREQUENT", frequent)
+    monkeypatch.setattr(bleu, "MANY", 1)
     assert np.array_equal(one, kernel(name, x, s, threads=2))
     assert np.array_equal(one[3:9], kernel(name, x, s, rows=slice(3, 9)))
     counts, sums = neighbor_sums(name, x, s, np.arange(40.0), [0.1, 0.3])
@@ -113,10 +114,13 @@ def test_threads_blocks_and_shards_give_the_same_bits(
     np.testing.assert_allclose(sums[:, 1], (one >= 0.3) @ np.arange(40.0))
 
 
-def test_too_many_characters_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bleu_idf, "MOST", 20)
-    with pytest.raises(KernelError, match="23 characters are too many"):
-        kernel("bleu_idf.char", ["a" * 3], ["b" * 10])
+def test_what_has_no_numbers_left_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bleu, "CODES", 20)
+    with pytest.raises(KernelError, match="23 characters is too long"):
+        kernel("bleu_idf.char", ["a" * 3], ["b" * 10, "b" * 23])
+    monkeypatch.setattr(_ngrams, "CODES", 20)
+    with pytest.raises(KernelError, match="n-grams are too many"):
+        kernel("bleu_idf.char", ["a" * 3], ["abcdefgh"])
 
 
 # ---- stopwords ---------------------------------------------------------------------------------

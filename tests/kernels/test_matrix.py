@@ -223,24 +223,3 @@ def test_published_coverage_of_the_summaries() -> None:
         counts, _ = neighbor_sums(name, x, x, quality, [tau], exclude=np.arange(len(x)), **more)
         covered = (counts >= 5) & (counts <= 0.66 * (len(x) - 1))
         assert round(float(covered.mean()), 3) == coverage, name
-
-
-def test_loops_compile_where_nothing_can_be_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    import numba
-
-    from refless.kernels import _compiled
-
-    njit = numba.njit
-
-    def without_cache(types: str, *, cache: bool = False, **more: Any) -> Any:
-        if cache:
-            raise RuntimeError("cannot cache function 'add': no locator available")
-        return njit(types, **more)
-
-    def add(a: int, b: int) -> int:
-        return a + b
-
-    monkeypatch.setattr(numba, "njit", without_cache)
-    loop = _compiled.compiled("int64(int64, int64)")(add)
-    assert loop(2, 3) == 5
-    assert loop.signatures  # type: ignore[attr-defined]

@@ -186,7 +186,7 @@ def test_settings_that_make_no_sense_are_named(setting: dict[str, float], messag
     with pytest.raises(SettingError, match=message):
         check_settings(**setting)  # type: ignore[arg-type]
     with pytest.raises(SettingError, match=message):
-        NeighborsRegressor("bleu.char", **setting)  # type: ignore[arg-type]
+        NeighborsRegressor("bleu.char", **setting).fit(["a"], [1.0])  # type: ignore[arg-type]
 
 
 def test_settings_at_the_edge_are_fine() -> None:

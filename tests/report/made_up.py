@@ -12,6 +12,7 @@ from refless.report import page, tables
 from refless.report.catalogue import Column, Entry
 from refless.report.published import beside_published
 from refless.store import signed
+from refless.store.files import file_sum, write_json
 
 MODELS = ("bleu", "rouge", "<meteor>", "bertscore")
 ENTRIES = (
@@ -83,6 +84,8 @@ def make_results(folder: Path) -> Path:
     for name in ("first_figure1", "second_table1"):
         (folder / f"figures/{name}.svg").write_text(SVG, encoding="utf-8")
         (folder / f"figures/{name}.png").write_bytes(b"a picture")
+        sums = {kind: file_sum(folder / f"figures/{name}.{kind}") for kind in ("svg", "png")}
+        write_json(sums, folder / f"figures/{name}.json")
     for rule, seconds in (("fast", 1.0), ("slow", 20.0)):
         path = folder / f"benchmarks/{rule}/one.tsv"
         path.parent.mkdir(parents=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,7 @@ from matplotlib.lines import Line2D
 
 from refless.errors import OutputError
 from refless.report import figures
+from refless.store.files import file_sum
 
 TASKS = ["huse_dialogue", "huse_generation", "huse_summarization", "dstc7"]
 DEFAULTS = {"a": 5.0, "b": 0.66}
@@ -84,7 +86,7 @@ def legend(figure: Figure) -> list[str]:
 
 
 def threshold_figure() -> Figure:
-    human = {"huse_summarization": 0.4}
+    human = {"huse_summarization": (0.3, 0.4)}
     curves = {"huse_summarization": curve(1), "dstc7": curve(2, 0.3)}
     return figures.threshold_figure(
         curves, LOOKS, "spearman", "Spearman's $\\rho$", DEFAULTS, human
@@ -92,8 +94,9 @@ def threshold_figure() -> Figure:
 
 
 def data_size_figure() -> Figure:
+    human = {"huse_summarization": (0.3, 0.4)}
     return figures.data_size_figure(
-        {"huse_summarization": sizes(1), "dstc7": sizes(2, True)}, LOOKS
+        {"huse_summarization": sizes(1), "dstc7": sizes(2, True)}, LOOKS, human
     )
 
 
@@ -120,16 +123,21 @@ def test_the_same_numbers_give_the_same_bytes(tmp_path: Path, draw: object) -> N
     starts = [path.read_bytes()[:5] for path in first]
     assert starts == [b"%PDF-", b"<?xml", b"\x89PNG\r"]
     # nothing half-written, nothing else
-    assert sorted(p.name for p in (tmp_path / "one").iterdir()) == sorted(p.name for p in first)
+    assert sorted(p.name for p in (tmp_path / "one").iterdir()) == sorted(
+        [*(p.name for p in first), "figure2.json"]
+    )
+    sums = json.loads((tmp_path / "one" / "figure2.json").read_text())
+    assert sums == {path.suffix[1:]: file_sum(path) for path in first}
 
 
 def test_saving_closes_the_figure_even_if_it_fails(tmp_path: Path) -> None:
+    before = plt.get_fignums()
     figures.save(plain_figure(), tmp_path / "a")
-    assert plt.get_fignums() == []
+    assert plt.get_fignums() == before
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(OutputError, match="cannot be written"):
         figures.save(plain_figure(), tmp_path / "file" / "a")
-    assert plt.get_fignums() == []
+    assert plt.get_fignums() == before
 
 
 def test_a_name_with_dots_keeps_them(tmp_path: Path) -> None:
@@ -168,9 +176,12 @@ def test_one_line_a_task_and_panel(tasks: list[str], column: str) -> None:
 
 
 @pytest.mark.parametrize("undefined", [0.3, 1.0])
-@pytest.mark.parametrize("human", [None, {}, {TASKS[0]: 0.4, TASKS[1]: 0.5}, {TASKS[0]: np.nan}])
+@pytest.mark.parametrize(
+    "human",
+    [None, {}, {TASKS[0]: (0.4, 0.5), TASKS[1]: (0.5, 0.6)}, {TASKS[0]: (np.nan, np.nan)}],
+)
 def test_undefined_points_leave_gaps_and_are_no_error(
-    tmp_path: Path, undefined: float, human: dict[str, float] | None
+    tmp_path: Path, undefined: float, human: dict[str, tuple[float, float]] | None
 ) -> None:
     curves = {task: curve(seed, undefined) for seed, task in enumerate(TASKS[:2])}
     with warnings.catch_warnings():
@@ -186,7 +197,7 @@ def test_undefined_points_leave_gaps_and_are_no_error(
 
 def test_the_region_above_the_average_annotator_is_shaded_and_seen() -> None:
     """Also where every annotator lies far above the curves."""
-    human = {"huse_summarization": 0.9}
+    human = {"huse_summarization": (0.8, 0.9)}
     curves = {"huse_summarization": curve(1).assign(spearman=0.1)}
     figure = figures.threshold_figure(curves, LOOKS, "spearman", "y", DEFAULTS, human)
     for ax in figure.axes:
@@ -194,17 +205,33 @@ def test_the_region_above_the_average_annotator_is_shaded_and_seen() -> None:
         assert low <= 0.1 < 0.9 < high
         (region,) = ax.patches
         bottom, top = region.get_extents().transformed(ax.transData.inverted()).intervaly
-        assert (bottom, top) == pytest.approx((0.9, high))
-    assert legend(figure) == ["summarization", "above its average annotator"]
+        # against the others; with the own label it is a line
+        assert (bottom, top) == pytest.approx((0.8, high))
+        level = [float(line.get_ydata()[0]) for line in ax.get_lines()]  # type: ignore[index]
+        assert 0.9 in level
+    assert legend(figure) == [
+        "summarization",
+        "above its average annotator",
+        "annotator, own label included",
+    ]
+
+
+def test_annotators_stand_in_the_panel_of_rho_over_the_data_size() -> None:
+    curves = {task: sizes(seed) for seed, task in enumerate(TASKS[:2])}
+    figure = figures.data_size_figure(curves, LOOKS, {TASKS[0]: (0.8, 0.9)})
+    rho, coverage = figure.axes
+    assert (len(rho.patches), len(coverage.patches)) == (1, 0)
+    assert rho.get_ylim()[1] > 0.9
+    assert "above its average annotator" in legend(figure)
 
 
 def test_with_several_tasks_the_legend_says_whose_shading_is_whose() -> None:
     tasks = TASKS[:3]
     curves = {task: curve(seed) for seed, task in enumerate(tasks)}
-    human = {task: 0.3 + 0.1 * i for i, task in enumerate(tasks)}
+    human = {task: (0.3 + 0.1 * i, 0.7) for i, task in enumerate(tasks)}
     figure = figures.threshold_figure(curves, LOOKS, "spearman", "y", DEFAULTS, human)
-    shaded = "above its average annotator"
-    assert legend(figure) == ["dialogue", shaded, "generation", shaded, "summarization", shaded]
+    shaded = ["above its average annotator", "annotator, own label included"]
+    assert legend(figure) == ["dialogue", *shaded, "generation", *shaded, "summarization", *shaded]
     (drawn,) = figure.legends
     colours = [to_hex(patch.get_facecolor()) for patch in drawn.get_patches()]
     assert colours == [LOOKS[task]["colour"] for task in tasks]

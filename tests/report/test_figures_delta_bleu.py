@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from refless.experiments.delta_bleu.dialogues import METRICS
 from refless.report.figures_delta_bleu import METRIC_LOOKS, delta_bleu_figure
 
 LOOKS = {"chat": {"name": "Some chat"}, "news": {"name": "News"}}
@@ -25,7 +26,7 @@ def close() -> Iterator[None]:
 
 def numbers(seed: int) -> pd.DataFrame:
     rows: list[dict[str, Any]] = []
-    for metric in ("bleu", "sbleu", "delta_bleu"):
+    for metric in METRICS:
         own = {"metric": metric, "order": 2, "unit": 10}
         for value in THRESHOLDS:
             rows.append({**own, "kind": "threshold", "references": f"w>={value:g}"})
@@ -45,9 +46,9 @@ def test_a_row_a_data_set_and_a_line_a_metric() -> None:
     for (task, table), axes in zip(tables.items(), np.reshape(figure.axes, (2, 3)), strict=True):
         assert axes[0].get_ylabel().startswith(LOOKS[task]["name"])
         lines = [[line for line in ax.lines if line.get_label()[0] != "_"] for ax in axes]
-        assert [len(own) for own in lines] == [3, 4, 4]
+        assert [len(own) for own in lines] == [4, 5, 5]
         points = table[table["kind"] == "threshold"]
-        for line, metric in zip(lines[0], ("bleu", "sbleu", "delta_bleu"), strict=True):
+        for line, metric in zip(lines[0], METRICS, strict=True):
             # from the least weight up
             drawn = points.loc[points["metric"] == metric, "spearman"].tolist()[::-1]
             assert line.get_ydata().tolist() == drawn

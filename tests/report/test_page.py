@@ -86,6 +86,24 @@ def test_a_changed_table_is_refused(report: Path) -> None:
         make_page(report.parent)
 
 
+@pytest.mark.drill(
+    "A file between two stages is not what was written",
+    "A drawn figure is edited",
+    "refused",
+    "by the report; deleted and run again, it is drawn",
+)
+@pytest.mark.parametrize("limit", [page.LARGEST_SVG, 10], ids=["svg", "png"])
+def test_a_changed_figure_is_refused(
+    report: Path, monkeypatch: pytest.MonkeyPatch, limit: int
+) -> None:
+    monkeypatch.setattr(page, "LARGEST_SVG", limit)
+    path = report.parent / f"figures/first_figure1.{'png' if limit == 10 else 'svg'}"
+    path.write_bytes(path.read_bytes() + b" ")
+    with pytest.raises(StaleError, match="first_figure1") as caught:
+        make_page(report.parent)
+    assert str(path) in caught.value.remedy
+
+
 def test_a_missing_figure_is_named(report: Path) -> None:
     (report.parent / "figures/first_figure1.svg").unlink()
     with pytest.raises(FormatError, match="first_figure1"):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -129,16 +131,59 @@ def test_the_record_tells_where_rows_came_from(entry: Entry, tmp_path: Path) -> 
     assert record["title"] == "A paper, table 1: models"
 
 
+@pytest.mark.drill(
+    "A file between two stages is not what was written",
+    "A finished table is edited, or is another table under this one's name",
+    "refused",
+    "by what reads it; deleted and run again, it is made",
+)
 def test_who_reads_a_table_knows_that_it_is_whole(entry: Entry, tmp_path: Path) -> None:
     published(tmp_path)
     path = tmp_path / "one.csv"
     assert list(tables.read_published(path, ["rho"])["rho"])[:2] == [0.3254, 0.1]
     with pytest.raises(FormatError, match="sigma"):
         tables.read_published(path, ["sigma"])
-    path.write_text(path.read_text().replace("0.3254", "0.4254"))
+    record, raw = path.with_suffix(".json"), path.read_bytes()
+    path.write_bytes(raw.replace(b"0.3254", b"0.4254"))
     with pytest.raises(StaleError) as caught:
         tables.read_published(path)
     assert "run again" in caught.value.remedy
+    path.write_bytes(raw)
+    # another table with its record under this one's name
+    for file in (path, record):
+        shutil.copy(file, file.with_stem("other"))
+    with pytest.raises(StaleError):
+        tables.read_published(path.with_stem("other"))
+
+
+@pytest.mark.drill(
+    "A file between two stages is not what was written",
+    "One bit of a finished table or of its record is another (each bit was tried)",
+    "refused",
+    "by what reads it: the report, a figure, the count of agreeing cells",
+)
+def test_no_flipped_bit_of_a_table_or_its_record_goes_unnoticed(
+    entry: Entry, tmp_path: Path
+) -> None:
+    published(tmp_path)
+    path = tmp_path / "one.csv"
+    before = tables.read_record(path)
+    for file in (path, path.with_suffix(".json")):
+        raw = file.read_bytes()
+        for bit in range(8 * len(raw)):
+            place, other = bit // 8, raw[bit // 8] ^ (1 << bit % 8)
+            file.write_bytes(raw[:place] + bytes([other]) + raw[place + 1 :])
+            try:
+                found = tables.read_record(path)
+            except (FormatError, StaleError):
+                continue
+            assert found == before  # white space
+        file.write_bytes(raw)
+
+
+def test_a_table_without_its_files_is_named(entry: Entry, tmp_path: Path) -> None:
+    published(tmp_path)
+    path = tmp_path / "one.csv"
     path.unlink()
     with pytest.raises(FormatError):
         tables.read_published(path)
@@ -185,3 +230,47 @@ def test_every_entry_of_the_catalogue_can_be_read() -> None:
         assert made.item, name
         assert made.caption, name
         assert not made.made_with or made.made_with in catalogue(), name
+
+
+@pytest.mark.parametrize("misspelt", ["columns", "section", "function"])
+def test_a_column_that_is_not_there_is_named(
+    entry: Entry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, misspelt: str
+) -> None:
+    given = table()
+    wrong = "spaerman"
+    if misspelt == "columns":
+        made = replace(entry, columns={**COLUMNS, wrong: Column()})
+    elif misspelt == "section":
+        made = replace(entry, sections=(Section(where={wrong: 1}),))
+    else:
+        made, wrong = entry, "provenance"
+        given = given.drop(columns=wrong)
+    monkeypatch.setattr(tables, "catalogue", lambda: {"one": made})
+    with pytest.raises(FormatError, match=wrong) as caught:
+        tables.publish("one", given, tmp_path, facts={"draws": 7})
+    assert "rho_low" in caught.value.remedy
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_optional_column_may_be_missing(
+    entry: Entry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = replace(entry, columns={**COLUMNS, "other": Column(optional=True)})
+    monkeypatch.setattr(tables, "catalogue", lambda: {"one": made})
+    assert published(tmp_path)[0][0]["model"] == "bleu"
+
+
+def test_whole_numbers_stay_whole_beside_empty_cells() -> None:
+    row = {"tokens": 60.0, "share": 60.5}
+    assert tables.cell(row, "tokens", Column()) == "60"
+    assert tables.cell(row, "share", Column()) == "60.5"
+
+
+def test_a_key_that_no_entry_has_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from refless.report import catalogue as package
+
+    (tmp_path / "mine.yaml").write_text("one: {paper: A, item: table 1, content: c, captoin: x}")
+    monkeypatch.setattr(package, "__file__", str(tmp_path / "__init__.py"))
+    with pytest.raises(FormatError, match=r"one:.*captoin") as caught:
+        package.catalogue.__wrapped__()
+    assert "mine.yaml" in str(caught.value.path)

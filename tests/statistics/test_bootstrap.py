@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from refless.statistics import bootstrap, draw_weights, evaluate, human_rows, interval
+from refless.statistics import annotators, bootstrap, draw_weights, evaluate, human_rows, interval
 
 NAN = float("nan")
 
@@ -51,7 +51,7 @@ def test_no_result_hangs_on_the_size_of_a_block(
         return (
             draw_weights(n, 30, 4).tobytes(),
             evaluate(prediction, truth, 30, 4),
-            human_rows(candidate, rater, rating, truth, draws=30, seed=4),
+            human_rows(annotators(candidate, rater, rating, truth, draws=30, seed=4)),
         )
 
     whole = everything()

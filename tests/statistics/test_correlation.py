@@ -16,9 +16,10 @@ from refless.statistics import (
     fisher_interval,
     kendall_rows,
     midranks,
+    ordered,
     pearson_rows,
     spearman,
-    weighted_midranks,
+    spearman_rows,
     weighted_pearson,
     weighted_spearman,
 )
@@ -65,16 +66,6 @@ def test_spearman_is_undefined_without_three_pairs_or_spread(x: list[int], y: li
     assert math.isnan(p)
 
 
-def test_weighted_midranks_by_hand() -> None:
-    values = np.array([5.0, 1.0, 5.0, 9.0])
-    weights = np.array([[1, 1, 1, 1], [2, 0, 1, 1], [0, 3, 0, 2]])
-    ranks = weighted_midranks(values, weights)
-    # 1 5 5 9; 5 5 5 9; 1 1 1 9 9
-    assert ranks[0].tolist() == [2.5, 1.0, 2.5, 4.0]
-    assert ranks[1, [0, 2, 3]].tolist() == [2.0, 2.0, 4.0]
-    assert ranks[2, [1, 3]].tolist() == [2.0, 4.5]
-
-
 pairs = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=8)
 
 
@@ -99,14 +90,10 @@ def test_a_weight_of_k_is_k_copies(
     data: tuple[np.ndarray, np.ndarray, np.ndarray],
 ) -> None:
     x, y, weights = data
-    ranks = weighted_midranks(x, weights)
     rho = weighted_spearman(x, y, weights)
     r = weighted_pearson(x[None], y[None], weights)
-    assert ranks.shape == weights.shape
     for row, copies in enumerate(weights):
         many_x, many_y = np.repeat(x, copies), np.repeat(y, copies)
-        expected = stats.rankdata(many_x)
-        np.testing.assert_array_equal(np.repeat(ranks[row], copies), expected)
         if len(many_x) == 0 or np.ptp(many_x) == 0 or np.ptp(many_y) == 0:
             assert np.isnan(rho[row])
             assert np.isnan(r[row])
@@ -134,8 +121,19 @@ def test_ranks_and_correlations_of_rows_are_those_of_scipy(seed: int, n: int, le
     generator = np.random.default_rng(seed)
     x, y = generator.integers(0, levels, (2, 3, n)).astype(float)
     np.testing.assert_array_equal(midranks(x), stats.rankdata(x, axis=1))
-    rho, tau = pearson_rows(midranks(x), midranks(y)), kendall_rows(x, y)
+    sides = ordered(x), ordered(y)
+    rho, tau = spearman_rows(*sides), kendall_rows(*sides)
+    np.testing.assert_array_equal(rho, pearson_rows(midranks(x), midranks(y)))
+    weights = generator.integers(0, 4, (3, n))
+    drawn, first = spearman_rows(*sides, weights), spearman_rows(*sides, weights[0])
     for row in range(3):
+        for found, times in ((drawn, weights[row]), (first, weights[0])):
+            many_x, many_y = (np.repeat(side[row], times) for side in (x, y))
+            if len(many_x) == 0 or np.ptp(many_x) == 0 or np.ptp(many_y) == 0:
+                assert np.isnan(found[row])
+            else:
+                expected = stats.spearmanr(many_x, many_y).statistic
+                assert found[row] == pytest.approx(expected, abs=1e-12)
         if np.ptp(x[row]) == 0 or np.ptp(y[row]) == 0:
             assert np.isnan(rho[row])
             assert np.isnan(tau[row])

@@ -7,7 +7,14 @@ import itertools
 import numpy as np
 import pytest
 
-from refless.statistics import annotator_errors, covered_errors, draw_weights, human_rows
+from refless.statistics import (
+    annotator_errors,
+    annotators,
+    covered_errors,
+    draw_weights,
+    human_rows,
+    overall_error,
+)
 
 Ratings = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
@@ -49,7 +56,9 @@ def test_means_are_those_of_each_annotator_alone(seed: int) -> None:
     assert found.covered.value == pytest.approx(chosen)
     assert found.difference.value == pytest.approx(chosen - overall)
     assert found.relative.value == pytest.approx(chosen / overall - 1)
-    assert found.overall.value == pytest.approx(human_rows(*ratings, draws=5).average_mse.value)
+    assert found.overall.value == pytest.approx(
+        human_rows(annotators(*ratings, draws=5)).average_mse.value
+    )
 
 
 def test_bootstrap_draws_candidates_with_all_their_ratings() -> None:
@@ -135,3 +144,11 @@ def test_blocks_do_not_show() -> None:
     np.testing.assert_array_equal(
         found.covered_draws, errors.mean(draw_weights(400, 6000, 5) * covered)
     )
+
+
+def test_errors_against_the_others_are_those_of_the_human_rows() -> None:
+    ratings = made_up(30, 2)
+    people = human_rows(annotators(*ratings, others=True, draws=40, seed=5)).average_mse
+    found = overall_error(annotator_errors(*ratings, others=True), 40, 5)
+    assert vars(found) == pytest.approx(vars(people))
+    assert found.value != overall_error(annotator_errors(*ratings), 2, 5).value

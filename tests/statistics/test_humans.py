@@ -4,14 +4,27 @@ from __future__ import annotations
 
 import math
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from refless.statistics import draw_weights, human_rows
+from refless.statistics import (
+    Humans,
+    annotators,
+    beside_annotators,
+    draw_weights,
+    human_rows,
+    interval,
+    others_mean,
+)
 
 NAN = float("nan")
+
+
+def rows_of(*panel: np.ndarray, undefined: float = 0.0, **settings: Any) -> Humans:
+    return human_rows(annotators(*panel, **settings), undefined)
 
 
 def small_panel(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -88,7 +101,7 @@ def slow_humans(
 @pytest.mark.parametrize("seed", [1, 2])
 def test_human_rows_are_what_a_slow_loop_says(seed: int, instead: float) -> None:
     candidate, rater, rating, truth = panel(seed)
-    humans = human_rows(candidate, rater, rating, truth, undefined=instead, draws=40, seed=3)
+    humans = rows_of(candidate, rater, rating, truth, undefined=instead, draws=40, seed=3)
     expected = slow_humans(candidate, rater, rating, truth, 40, 3, instead)
     for name, (value, low, high) in expected.items():
         found = getattr(humans, name)
@@ -102,7 +115,7 @@ def test_a_draw_may_miss_all_candidates_of_an_annotator() -> None:
     candidate, rater, rating, truth = small_panel(1)
     drawn = draw_weights(8, 200, 3)
     assert ((drawn[:, :3].sum(axis=1) == 0) | (drawn[:, 3:6].sum(axis=1) == 0)).sum() > 5
-    humans = human_rows(candidate, rater, rating, truth, draws=200, seed=3)
+    humans = rows_of(candidate, rater, rating, truth, draws=200, seed=3)
     for name, (value, low, high) in slow_humans(
         candidate, rater, rating, truth, 200, 3, 0.0
     ).items():
@@ -115,9 +128,9 @@ def test_an_annotator_without_a_correlation_counts_as_zero_or_not_at_all() -> No
     candidate = np.array([0, 1, 2, 0, 1, 2])
     rater = np.array(["good"] * 3 + ["flat"] * 3, dtype=object)
     rating = np.array([0.0, 0.5, 1.0, 0.5, 0.5, 0.5])
-    zero = human_rows(candidate, rater, rating, truth, draws=10)
+    zero = rows_of(candidate, rater, rating, truth, draws=10)
     assert zero.average_spearman.value == pytest.approx(0.5)
-    out = human_rows(candidate, rater, rating, truth, undefined=NAN, draws=10)
+    out = rows_of(candidate, rater, rating, truth, undefined=NAN, draws=10)
     assert out.average_spearman.value == pytest.approx(1.0)
     assert zero.undefined == out.undefined == 1
     # the error of that annotator counts in any case
@@ -127,9 +140,7 @@ def test_an_annotator_without_a_correlation_counts_as_zero_or_not_at_all() -> No
 
 def test_an_annotator_of_two_candidates_has_no_correlation_in_any_draw() -> None:
     truth = np.array([0.0, 0.5, 1.0, 0.2])
-    humans = human_rows(
-        np.array([0, 1]), np.array(["a", "a"]), np.array([0.0, 1.0]), truth, draws=50
-    )
+    humans = rows_of(np.array([0, 1]), np.array(["a", "a"]), np.array([0.0, 1.0]), truth, draws=50)
     assert vars(humans.best_spearman) == {"value": 0.0, "low": 0.0, "high": 0.0}
 
 
@@ -139,7 +150,7 @@ def test_without_any_annotator_the_rows_are_empty_not_an_error(case: str) -> Non
     some = 0 if case == "no ratings" else 3
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        humans = human_rows(
+        humans = rows_of(
             np.arange(3)[:some],
             np.array(["a"] * some, dtype=object),
             np.full(some, 0.5),
@@ -150,3 +161,127 @@ def test_without_any_annotator_the_rows_are_empty_not_an_error(case: str) -> Non
     for estimate in (humans.average_spearman, humans.best_spearman):
         assert all(math.isnan(value) for value in vars(estimate).values())
     assert humans.annotators == humans.undefined == (0 if case == "no ratings" else 1)
+
+
+# ---- without one's own label --------------------------------------------------------------------
+
+
+def slow_others(candidate: np.ndarray, rater: np.ndarray, rating: np.ndarray) -> list[float]:
+    found = []
+    for i in range(len(rating)):
+        rest = [
+            float(rating[j])
+            for j in range(len(rating))
+            if candidate[j] == candidate[i] and rater[j] != rater[i]
+        ]
+        found.append(round(math.fsum(rest) / len(rest), 12) if rest else NAN)
+    return found
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_mean_of_the_others_has_none_of_an_annotators_own_ratings(seed: int) -> None:
+    candidate, rater, rating, _ = panel(seed)
+    assert ((candidate == 3) & (rater == "twice")).sum() >= 2  # both go
+    np.testing.assert_allclose(
+        others_mean(candidate, rater, rating), slow_others(candidate, rater, rating), atol=1e-12
+    )
+
+
+def test_equal_means_of_others_tie() -> None:
+    """0.3 + 0.1 - 0.3 is not 0.1 in floating point."""
+    found = others_mean(
+        np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]), np.array([0.3, 0.1, 0.7, 0.1])
+    )
+    assert found[0] == found[2] == 0.1
+
+
+def test_against_the_others_an_annotator_cannot_agree_with_the_own_label() -> None:
+    """Labels at random: with the own label every annotator correlates, without it nobody does."""
+    generator = np.random.default_rng(0)
+    candidate, rater = np.repeat(np.arange(4000), 3), np.tile([0, 1, 2], 4000)
+    rating = generator.random(12000)
+    truth = rating.reshape(4000, 3).mean(axis=1)
+    of = candidate, rater, rating, truth
+    assert rows_of(*of, draws=2).average_spearman.value > 0.5
+    assert abs(rows_of(*of, others=True, draws=2).average_spearman.value) < 0.05
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_rows_against_the_others_are_what_a_slow_loop_says(seed: int) -> None:
+    candidate, rater, rating, truth = panel(seed)
+    target = np.array(slow_others(candidate, rater, rating))
+    kept = ~np.isnan(target)
+    humans = rows_of(candidate, rater, rating, truth, others=True, draws=5)
+    errors, rhos = [], []
+    for name in sorted(set(rater[kept])):
+        own = kept & (rater == name)
+        errors.append(np.mean((rating[own] - target[own]) ** 2))
+        flat = min(len(set(rating[own])), len(set(target[own]))) < 2 or own.sum() < 3
+        rhos.append(0.0 if flat else stats.spearmanr(rating[own], target[own]).statistic)
+    assert humans.average_mse.value == pytest.approx(np.mean(errors))
+    assert humans.average_spearman.value == pytest.approx(np.mean(rhos))
+    assert humans.best_spearman.value == pytest.approx(max(rhos))
+
+
+def slow_beside(
+    candidate: np.ndarray,
+    rater: np.ndarray,
+    rating: np.ndarray,
+    estimate: np.ndarray,
+    copies: np.ndarray,
+) -> list[tuple[float, float]]:
+    """Rho of each annotator and of the model on the annotator's candidates; 0 where undefined."""
+    target = np.array(slow_others(candidate, rater, rating))
+    kept = ~np.isnan(target) & ~np.isnan(estimate[candidate])
+    found = []
+    for name in sorted(set(rater[kept])):
+        own = np.flatnonzero(kept & (rater == name))
+        drawn = np.repeat(own, copies[candidate[own]])
+        pair = []
+        for given in (rating, estimate[candidate]):
+            flat = len(set(given[drawn])) < 2 or len(set(target[drawn])) < 2 or len(own) < 3
+            pair.append(0.0 if flat else stats.spearmanr(given[drawn], target[drawn]).statistic)
+        found.append((pair[0], pair[1]))
+    return found
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_model_beside_the_annotators_is_what_a_slow_loop_says(seed: int) -> None:
+    candidate, rater, rating, truth = panel(seed)
+    estimate = np.round(truth + np.random.default_rng(seed).normal(0, 0.3, 20), 1)
+    estimate[[2, 5]] = NAN
+    found = beside_annotators(candidate, rater, rating, estimate, draws=30, seed=4)
+    of = candidate, rater, rating, estimate
+    pairs = np.array(slow_beside(*of, np.ones(20, int)))
+    gap = pairs[:, 0] - pairs[:, 1]
+    assert found.human_spearman.value == pytest.approx(pairs[:, 0].mean())
+    assert found.spearman.value == pytest.approx(pairs[:, 1].mean())
+    assert found.difference.value == pytest.approx(gap.mean())
+    assert found.standard_error == pytest.approx(stats.sem(gap))
+    drawn = np.array([slow_beside(*of, copies) for copies in draw_weights(20, 30, 4)])
+    for name, column in (("human_spearman", 0), ("spearman", 1)):
+        ends = getattr(found, name)
+        assert (ends.low, ends.high) == pytest.approx(interval(drawn[:, :, column].mean(axis=1)))
+    # the annotators that are drawn are a matter of chance, not their mean over draws
+    assert found.difference.low < gap.mean() < found.difference.high
+    assert found.annotators == 5
+    assert found.undefined[0] == 1  # `flat`
+
+
+def test_a_model_that_says_what_the_others_say_is_as_good_as_can_be() -> None:
+    candidate = np.repeat(np.arange(5), 2)
+    rating = np.repeat([0.0, 0.2, 0.5, 0.7, 1.0], 2)
+    found = beside_annotators(
+        candidate, np.tile(["a", "b"], 5), rating, rating[::2].copy(), draws=20
+    )
+    assert (found.spearman.value, found.mse.value) == pytest.approx((1, 0))
+    assert found.difference.value == pytest.approx(0)
+
+
+def test_a_model_without_estimates_stands_beside_nobody() -> None:
+    candidate, rater, rating, _ = panel(1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = beside_annotators(candidate, rater, rating, np.full(20, NAN), draws=5)
+    assert found.annotators == 0
+    assert math.isnan(found.difference.value)

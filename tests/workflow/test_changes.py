@@ -84,6 +84,7 @@ SETTINGS = [
         "seeds: [2014, 2016]",
         {
             *("score_delta_bleu", "tabulate_delta_bleu_table2", "plot_delta_bleu_figure2"),
+            *("tabulate_reproducibility", "plot_reproducibility_cells"),
             "make_report",
         },
         id="seeds",
@@ -93,7 +94,8 @@ SETTINGS = [
         "    cut: whole\n",
         {
             *("predict_essays", "sum_essay_sets", "tabulate_bleu_neighbors_table3"),
-            *("tabulate_bleu_neighbors_essays", "tabulate_bleu_neighbors_agreement"),
+            *("tabulate_reproducibility", "plot_reproducibility_cells"),
+            "tabulate_bleu_neighbors_essays",
             "make_report",
         },
         id="essays",
@@ -141,10 +143,18 @@ def test_a_jobs_plan_is_that_of_the_run_that_started_it(fresh: Project) -> None:
     assert wanted["normalize_ratings"] == 3
     told = (fresh.path / "plan.json").read_text(encoding="utf-8").strip()
     fresh.mirror = ""
-    assert fresh.planned(target, REFLESS_PLAN=told) == wanted
+    assert fresh.planned("--mode", "remote", "--", target, REFLESS_PLAN=told) == wanted
     assert fresh.planned(target)["normalize_ratings"] == 1  # a user's own file
 
 
+@pytest.mark.drill(
+    "Same inputs, same bytes",
+    "Everything is made again (`--forceall`), or in another directory (with blanks "
+    "and umlauts), with another number of threads and shards, another language, time "
+    "zone or seed of Python's hashes",
+    "same bytes",
+    "of every table; of figures when made again",
+)
 @pytest.mark.slow
 def test_the_same_bytes_again_and_elsewhere(small: Project, changed: Project) -> None:
     """Once more in place; then with one thread a job, two shards a kernel, and from nothing.

@@ -8,6 +8,7 @@ TABLE_SETTINGS = {
     "b": NEIGHBORS.max_share,
     **BOOTSTRAP,
 }
+BASELINES = NEIGHBORS.baselines.model_dump()
 SWEEP = {
     "tau": BLEU.tau,
     "a": NEIGHBORS.min_neighbors,
@@ -46,6 +47,7 @@ rule predict_neighbors:
         runtime=20,
     params:
         taus=SETTINGS.taus(),
+        options={kernel: SETTINGS.options(kernel) for kernel in SETTINGS.kernels()},
         kernels=lambda wildcards, input: list(input.get("kernels", [])),
         code=code("predict_neighbors.py"),
     script:
@@ -99,16 +101,40 @@ rule compute_data_size_curve:
         "../scripts/compute_data_size_curve.py"
 
 
-# Section 5.3 is made of the same ratings and predictions.
+# What needs no kernel, for tables of estimates to be compared with.
+rule compute_baselines:
+    input:
+        ratings=[f"results/ratings/{{task}}/{name}.csv" for name in ("texts", "ratings")],
+    output:
+        "results/baselines/{task}.npz",
+    log:
+        "results/logs/compute_baselines/{task}.log",
+    benchmark:
+        "results/benchmarks/compute_baselines/{task}.tsv"
+    conda:
+        "../../envs/refless.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=20,
+    params:
+        settings=BASELINES,
+        code=code("compute_baselines.py"),
+    script:
+        "../scripts/compute_baselines.py"
+
+
+# Section 5.3 and the annotators' reliability are made of the same ratings and predictions.
 rule tabulate_bleu_neighbors_table1:
     input:
         ratings=ratings(*TASKS),
         predictions=predictions(*TASKS),
-        published="resources/published/bleu_neighbors_table1.csv",
-        section53="resources/published/bleu_neighbors_section53.csv",
+        published=beside("resources/published/bleu_neighbors_table1.csv"),
+        section53=beside("resources/published/bleu_neighbors_section53.csv"),
+        baselines=there("results/baselines/{task}.npz", task=TASKS),
     output:
         table("bleu_neighbors_table1"),
         table("bleu_neighbors_section53"),
+        table("bleu_neighbors_reliability"),
     log:
         "results/logs/tabulate_bleu_neighbors_table1.log",
     benchmark:
@@ -120,6 +146,8 @@ rule tabulate_bleu_neighbors_table1:
         folders=folders(*TASKS),
         looks=looks(TASKS),
         settings=TABLE_SETTINGS,
+        taus=SETTINGS.taus(),
+        baselines=BASELINES,
         missing=missing(
             "results/ratings/{task}/texts.csv",
             "results/kernels/{task}/{kernel}.npz",
@@ -133,7 +161,8 @@ rule tabulate_bleu_neighbors_table1:
 
 rule plot_bleu_neighbors_thresholds:
     input:
-        threshold_curves(),
+        ratings=ratings(*TASKS),
+        curves=threshold_curves(),
     output:
         spearman=figure("bleu_neighbors_figure2"),
         coverage=figure("bleu_neighbors_figure3"),
@@ -145,7 +174,8 @@ rule plot_bleu_neighbors_thresholds:
     conda:
         "../../envs/refless.yaml"
     params:
-        settings={name: SWEEP[name] for name in ("tau", "a", "b")},
+        settings=SWEEP,
+        folders=folders(*TASKS),
         looks=looks(TASKS),
         code=code("plot_bleu_neighbors_thresholds.py"),
     script:
@@ -154,7 +184,10 @@ rule plot_bleu_neighbors_thresholds:
 
 rule plot_bleu_neighbors_figure4:
     input:
-        data_size_curves(),
+        ratings=ratings(*TASKS),
+        sizes=data_size_curves(),
+        # for the annotators
+        thresholds=threshold_curves(),
     output:
         figure("bleu_neighbors_figure4"),
     log:
@@ -166,6 +199,8 @@ rule plot_bleu_neighbors_figure4:
         "../../envs/refless.yaml"
     params:
         settings=SIZE_SETTINGS,
+        folders=folders(*TASKS),
+        sweep={name: SWEEP[name] for name in ("tau", "a", "b")},
         looks=looks(TASKS),
         code=code("plot_bleu_neighbors_figure4.py"),
     script:
@@ -227,7 +262,7 @@ rule tabulate_bleu_neighbors_table2:
     input:
         ratings=ratings(*TASKS),
         estimates=there("results/cross_task/{source}.{target}.csv", source=TASKS, target=TASKS),
-        published="resources/published/bleu_neighbors_table2.csv",
+        published=beside("resources/published/bleu_neighbors_table2.csv"),
     output:
         table("bleu_neighbors_table2"),
     log:
@@ -287,6 +322,7 @@ rule tabulate_bleu_neighbors_huse:
         folders=folders(*huse_batches()),
         looks=looks(SETTINGS.tasks("huse")),
         settings=TABLE_SETTINGS,
+        taus=SETTINGS.taus(),
         kernel=BLEU.kernels[0],
         neighbors=NEIGHBORS.huse.neighbors,
         missing=missing("results/huse/{task}.csv", task=SETTINGS.tasks("huse")),
@@ -329,6 +365,7 @@ rule tabulate_bleu_neighbors_ablation:
     input:
         ratings=ratings(*TASKS),
         numbers=there("results/ablation/{task}/{part}.npz", task=TASKS, part=ablation_parts()),
+        baselines=there("results/baselines/{task}.npz", task=TASKS),
     output:
         table("bleu_neighbors_ablation"),
     log:
@@ -345,6 +382,7 @@ rule tabulate_bleu_neighbors_ablation:
         looks=looks(TASKS),
         settings=ABLATION_SETTINGS,
         kernels=list(ABLATION.kernels),
+        baselines=BASELINES,
         draws=ABLATION.draws,
         missing=missing("results/ablation/{task}/{part}.npz", task=TASKS, part=ablation_parts())
         + missing(
@@ -399,7 +437,8 @@ rule compute_pareto_sums:
     params:
         options=lambda wildcards: kernel_options(wildcards.kernel)[wildcards.kernel],
         settings=lambda wildcards: {
-            model["kernel"]: model["settings"] for model in pareto_models().values()
+            model["kernel"]: model["settings"] | {"deals": pareto_deals()[wildcards.task]}
+            for model in pareto_models().values()
         }[wildcards.kernel],
         code=lambda wildcards: code("compute_pareto_sums.py", module(wildcards.kernel)),
     script:
@@ -430,6 +469,7 @@ rule tabulate_bleu_neighbors_pareto:
         folders=folders(*TASKS),
         looks=looks(TASKS),
         models=pareto_models(),
+        deals=pareto_deals(),
         settings=PARETO_SETTINGS,
         folds=PARETO.folds,
         missing=missing(
@@ -491,7 +531,6 @@ ESSAY_SETTINGS = {
 }
 ESSAY_THRESHOLDS = {"a": ESSAYS.min_neighbors, "b": ESSAYS.max_share, **BOOTSTRAP}
 ESSAY_KERNELS = sorted({module(k) for k in [ESSAYS.kernel, *ESSAYS.sensitivity.kernel]})
-AGREEMENT_TABLES = [f"bleu_neighbors_table{n}" for n in (1, 2, 3)]
 
 
 # The names are wildcards, since a rule without any goes before: the one that takes shipped files.
@@ -555,8 +594,9 @@ if ESSAY_TASKS:
 
 rule tabulate_bleu_neighbors_table3:
     input:
+        ratings=ratings(*ESSAY_TASKS),
         estimates=there("results/essays/estimates.csv"),
-        published="resources/published/bleu_neighbors_table3.csv",
+        published=beside("resources/published/bleu_neighbors_table3.csv"),
     output:
         table("bleu_neighbors_table3"),
         table("bleu_neighbors_table3_williams"),
@@ -569,6 +609,7 @@ rule tabulate_bleu_neighbors_table3:
     conda:
         "../../envs/refless.yaml"
     params:
+        folders=folders(*ESSAY_TASKS),
         settings=ESSAY_SETTINGS,
         thresholds=ESSAY_THRESHOLDS,
         missing=missing("results/essays/estimates.csv"),
@@ -579,7 +620,8 @@ rule tabulate_bleu_neighbors_table3:
 
 rule tabulate_bleu_neighbors_essays:
     input:
-        there("results/essays/set_sums.csv"),
+        ratings=ratings(*ESSAY_TASKS),
+        sums=there("results/essays/set_sums.csv"),
     output:
         table("bleu_neighbors_essays"),
     log:
@@ -590,6 +632,7 @@ rule tabulate_bleu_neighbors_essays:
     conda:
         "../../envs/refless.yaml"
     params:
+        folders=folders(*ESSAY_TASKS),
         settings=ESSAY_SUM_SETTINGS,
         thresholds=ESSAY_THRESHOLDS,
         missing=missing("results/essays/set_sums.csv"),
@@ -601,6 +644,7 @@ rule tabulate_bleu_neighbors_essays:
 rule plot_bleu_neighbors_essays:
     input:
         "results/tables/bleu_neighbors_essays.csv",
+        "results/tables/bleu_neighbors_essays.json",
     output:
         figure("bleu_neighbors_essays"),
     log:
@@ -615,24 +659,3 @@ rule plot_bleu_neighbors_essays:
         code=code("plot_bleu_neighbors_essays.py"),
     script:
         "../scripts/plot_bleu_neighbors_essays.py"
-
-
-rule tabulate_bleu_neighbors_agreement:
-    input:
-        tables=[f"results/tables/{name}.csv" for name in AGREEMENT_TABLES],
-        published=[f"resources/published/{name}.csv" for name in AGREEMENT_TABLES],
-    output:
-        table("bleu_neighbors_agreement"),
-        table("bleu_neighbors_agreement_cells"),
-    log:
-        "results/logs/tabulate_bleu_neighbors_agreement.log",
-    benchmark:
-        "results/benchmarks/tabulate_bleu_neighbors_agreement.tsv"
-    localrule: True
-    conda:
-        "../../envs/refless.yaml"
-    params:
-        looks=looks(TASKS),
-        code=code("tabulate_bleu_neighbors_agreement.py"),
-    script:
-        "../scripts/tabulate_bleu_neighbors_agreement.py"

@@ -1,25 +1,35 @@
 # What all rules share: the settings, the plan of the run, and a few helpers. Stage: none.
+import fcntl
 import os
 import sys
 import time
+from contextlib import suppress
 from os import environ
 from pathlib import Path
 
+from snakemake.common.configfile import load_configfile
 from snakemake.exceptions import WorkflowError
+from snakemake.utils import update_config
 
-# The library beside this workflow, whether it is installed or not, and the Python that runs
-# Snakemake, whether its environment was activated or only called by path.
-ROOT = Path(workflow.basedir)
-sys.path.insert(0, str(ROOT / "workflow"))
-environ["PYTHONPATH"] = os.pathsep.join(
-    filter(None, [str(ROOT / "workflow"), environ.get("PYTHONPATH")])
-)
+# The library beside this workflow, whichever is installed, and the Python that runs Snakemake,
+# whether its environment was activated or only called by path. As a module of another workflow, ours
+# is not the main Snakefile.
+ROOT = Path(str(workflow.current_basedir)).parents[1]
+# Resolved, since compiled loops are kept by the path of their file.
+LIBRARY = str((ROOT / "workflow").resolve())
+if os.pathsep in LIBRARY:
+    raise WorkflowError(f"{LIBRARY}: Python finds nothing in a path with {os.pathsep}; move it")
+sys.path.insert(0, LIBRARY)
+environ["PYTHONPATH"] = os.pathsep.join(filter(None, [LIBRARY, environ.get("PYTHONPATH")]))
 environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environ["PATH"]])
 
+import refless
 from refless.availability import Facts, Plan, needs
-from refless.data.raw_files import read_sources
+from refless.data.fetch import answers
+from refless.data.raw_files import read_sources, source_tables
 from refless.data.obtain import (
     every_kernel,
+    fitting,
     gather_facts,
     groups,
     places_of,
@@ -29,23 +39,54 @@ from refless.data.obtain import (
 from refless.errors import ReflessError
 from refless.models.rnn_qe import names as qe
 from refless.report.catalogue import catalogue, figures, tables
-from refless.settings import read_settings
+from refless.settings import read_settings, typed
 from refless.store.code import code_sum
+from refless.store.files import file_sum
 
-BEGIN = time.monotonic()
+if not Path(refless.__file__).resolve().is_relative_to(LIBRARY):
+    raise WorkflowError(
+        f"{LIBRARY} needs its own library, but {refless.__file__} is loaded already; one workflow can"
+        " have the rules of one checkout only"
+    )
+
+
+def whole_config():
+    """The configuration. What another workflow tells its module is laid over ours; `--config` hands
+    on nested numbers as strings."""
+    told = workflow.modifier.skip_configfile
+    found = load_configfile(ROOT / "config/config.yaml") if told else config
+    update_config(found, config if told else typed(workflow.config_settings.config))
+    return found
+
+
+def beside(path):
+    """A file that comes with the workflow; the rest is where Snakemake runs."""
+    return path if ROOT == Path.cwd() else str(ROOT / path)
+
+
+if workflow.is_main_process:
+    # Unlike Snakemake's own lock, this one goes with the process: see workflow/resume.py.
+    with suppress(OSError):
+        Path(".snakemake").mkdir(exist_ok=True)
+        RUNNING = open(".snakemake/refless.lock", "w")
+        fcntl.flock(RUNNING, fcntl.LOCK_SH | fcntl.LOCK_NB)
+
+# The tables of sources too come with the workflow.
+environ["REFLESS_RESOURCES"] = str(ROOT / "resources")
+BEGIN = time.time()
 try:
-    SETTINGS = read_settings(config)
-    SOURCES = read_sources("resources/sources.csv", "resources/sources_members.csv")
+    SETTINGS = read_settings(whole_config())
+    SOURCES = read_sources(*source_tables())
     PLACES = places_of(SETTINGS, Path("resources"))
     # The numbers asked for: `snakemake quickstart` typed by hand means what `make` does.
     NUMBERS = SETTINGS.numbers or ("auto" if "quickstart" in sys.argv else "computed")
     # A cluster's jobs read the rules again, elsewhere: they get the facts of the run that started
-    # them.
-    if "REFLESS_PLAN" in environ:
+    # them. A run within a job of another one makes its own plan.
+    if "REFLESS_PLAN" in environ and not workflow.is_main_process:
         FACTS = Facts.from_json(environ["REFLESS_PLAN"])
     else:
         FACTS = gather_facts(SETTINGS, NUMBERS, SOURCES, PLACES)
-    SHIPPED = shipped_files("resources/shipped", "resources/trained")
+    SHIPPED = fitting(shipped_files(beside("resources/shipped"), "resources/trained"), SETTINGS)
     PLAN = Plan(FACTS, needs(SETTINGS), SHIPPED)
 except ReflessError as error:
     raise WorkflowError(str(error)) from None
@@ -60,7 +101,8 @@ LOOKS = SETTINGS.looks()
 BOOTSTRAP = NEIGHBORS.bootstrap.model_dump()
 
 
-REPORT = ROOT / "workflow/refless/report"
+# By the library's own path: sums go over files in the order of their paths.
+SCRIPTS, REPORT = Path(LIBRARY) / "scripts", Path(LIBRARY) / "refless/report"
 
 
 def code(script, *modules, shows=None):
@@ -69,7 +111,7 @@ def code(script, *modules, shows=None):
     name = shows or Path(script).stem.partition("_")[2]
     entries = [str(catalogue()[item]) for item in related(name)]
     pages = [p for p in sorted(REPORT.glob("*.*")) if p.suffix != ".py"] if entries else []
-    return code_sum(ROOT / "workflow/scripts" / script, *modules, *pages, text="".join(entries))
+    return code_sum(SCRIPTS / script, *modules, *pages, text="".join(entries))
 
 
 def related(name):
@@ -125,7 +167,7 @@ def figure(name):
         category=entry.paper,
         labels={"item": entry.item, "content": f"{entry.content}{drawn}"},
     )
-    return [picture, f"results/figures/{name}.pdf", f"results/figures/{name}.png"]
+    return [picture, *(f"results/figures/{name}.{kind}" for kind in ("pdf", "png", "json"))]
 
 
 def environment(kernel):
@@ -158,6 +200,12 @@ def raw_files(task):
     return {
         name: f"resources/data/{path}" if path in SOURCES else path for name, path in files.items()
     }
+
+
+def own_sums(task):
+    """Sums of a user's own files: one that is exchanged, also for an older one, is another."""
+    own = [path for path in SETTINGS.data[task].files.values() if path not in SOURCES]
+    return {path: file_sum(path) for path in own if Path(path).is_file()}
 
 
 def placed_by_hand(wildcards):
@@ -240,25 +288,33 @@ def papers():
 
 
 def what_was_built():
-    """The last words of a run: what lies where, and where numbers came from."""
-    lines = ["", "refless: done. What there is now:"]
+    """The last words of a run: what it made, and where numbers came from."""
+    lines = ["", "refless: done. New in this run:"]
     for what, folder, pattern in (
         ("tables", "results/tables", "*.md"),
         ("figures", "results/figures", "*.pdf"),
         ("report", "results", "report.html"),
     ):
-        found = sorted(p.name for p in Path(folder).glob(pattern) if p.name[0] != ".")
+        files = (p for p in Path(folder).glob(pattern) if p.name[0] != ".")
+        found = sorted(p.name for p in files if p.stat().st_mtime >= BEGIN)
         if found:
             lines.append(f"  {len(found)} {what} in {folder}: {', '.join(found)}")
-    shipped = groups(SHIPPED[path] for path in PLAN.taken)
+    shipped = groups(SHIPPED[path] for path in PLAN.taken if Path(path).exists())
+    computed = [] if NUMBERS == "shipped" else [t for t in SETTINGS.data if not FACTS.tasks[t]]
+    if computed:
+        lines.append(f"  From the raw data: {', '.join(computed)}.")
     if shipped:
         lines.append(
             f"  From shipped numbers: {', '.join(shipped)}. To compute them from the raw data:"
             " snakemake --cores 8 (with network), or set REFLESS_MIRROR."
         )
+    page = "open results/report.html; " if Path("results/report.html").exists() else ""
+    silent = PLACES.silent_mirror(SOURCES.values(), answers)
+    if silent:
+        lines.append(f"  {silent}")
     lines += [
-        f"  It took {time.monotonic() - BEGIN:.0f} s from reading the rules to here.",
-        "  Next: open results/report.html; change a line of config/config.yaml and run again; rate"
+        f"  It took {time.time() - BEGIN:.0f} s from reading the rules to here.",
+        f"  Next: {page}change a line of config/config.yaml and run again; rate"
         " your own outputs with `refless score --help`.",
     ]
     return "\n".join(lines)
@@ -298,6 +354,12 @@ def pareto_models():
     return found
 
 
+def pareto_deals():
+    """Data set -> how often its texts are dealt into folds."""
+    streamed = {task: SETTINGS.data[task].streamed for task in TASKS}
+    return {task: PARETO.streamed_deals if streamed[task] else PARETO.deals for task in TASKS}
+
+
 def training_names(*experiments):
     """The names of what RNN-QE is trained on for some experiments."""
     return [name for one in experiments for name in qe.names(one, RNN_QE.curve.sizes)]
@@ -313,21 +375,6 @@ def untrained(*experiments):
     """Why there are no others."""
     names = training_names(*experiments)
     return missing("results/rnn_qe/predictions/{name}.csv.gz", name=names)
-
-
-def training(name):
-    """How one set-up is trained. Of a learning curve the random subsets do what elsewhere the seeds
-    do; the paper's schedule is long enough with one."""
-    one = name.startswith(("curve_", "paper_"))
-    seeds = list(range(1 if one else RNN_QE.training.seeds))
-    folds = 1 if name.startswith("cross_") else 5
-    subsets = RNN_QE.curve.subsets if name.startswith("curve_") else 1
-    schedule = "paper" if name.startswith("paper_") else RNN_QE.training.schedule
-    return {
-        "seeds": seeds,
-        "schedule": schedule,
-        "models": folds * subsets * len(seeds),
-    }
 
 
 def unit_settings(task):
@@ -357,6 +404,34 @@ def predictor_settings(task):
         "max_share": NEIGHBORS.max_share,
         **PREDICTOR.bootstrap.model_dump(),
     }
+
+
+def comparison_lacking():
+    """Why kernels of the comparison cannot be computed."""
+    return PLAN.lacking(SETTINGS.comparison.kernels)
+
+
+def comparison_kernels():
+    """Those that can."""
+    lost = {one["of"]["kernel"] for one in comparison_lacking()}
+    return [kernel for kernel in SETTINGS.comparison.kernels if kernel not in lost]
+
+
+def comparison_settings(task):
+    """What decides the comparison on a data set; a computed one does without kernels that are not
+    there."""
+    computed = PLAN.origin(f"results/comparison/{task}.csv") == "computed"
+    own = SETTINGS.comparison.model_dump()
+    kernels = comparison_kernels() if computed else own["kernels"]
+    skipped = SETTINGS.data[task].skip_kernels
+    return {**own, "kernels": [kernel for kernel in kernels if kernel not in skipped]}
+
+
+def comparison_left_out(task):
+    """Kernel -> why the comparison on a data set is without it."""
+    lost = {one["of"]["kernel"]: one["sentence"] for one in comparison_lacking()}
+    skipped = set(SETTINGS.data[task].skip_kernels) & set(SETTINGS.comparison.kernels)
+    return lost | dict.fromkeys(sorted(skipped), "the configuration leaves it out (skip_kernels)")
 
 
 def predictor_references(wildcards):

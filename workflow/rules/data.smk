@@ -57,6 +57,8 @@ rule normalize_ratings:
         options=lambda wildcards: SETTINGS.data[wildcards.task].options,
         malformed=SETTINGS.malformed_rows,
         files=lambda wildcards: raw_files(wildcards.task),
+        own=lambda wildcards: own_sums(wildcards.task),
+        rated_for=lambda wildcards: SETTINGS.needs_ratings(wildcards.task),
         code=lambda wildcards: code(
             "normalize_ratings.py",
             f"data/sources/{SETTINGS.data[wildcards.task].loader}.py",

@@ -71,9 +71,10 @@ rule predict_delta_bleu:
 
 rule tabulate_delta_bleu_table2:
     input:
+        ratings=ratings(*SETTINGS.tasks("delta_bleu")),
         units=there("results/delta_bleu/{task}/units.csv", task=SETTINGS.tasks("delta_bleu")),
         tests=there("results/delta_bleu/{task}/tests.csv", task=SETTINGS.tasks("delta_bleu")),
-        published="resources/published/delta_bleu_table2.csv",
+        published=beside("resources/published/delta_bleu_table2.csv"),
     output:
         table("delta_bleu_table2"),
         tests=table("delta_bleu_table2_tests"),
@@ -85,6 +86,7 @@ rule tabulate_delta_bleu_table2:
     conda:
         "../../envs/refless.yaml"
     params:
+        folders=folders(*SETTINGS.tasks("delta_bleu")),
         looks=looks(SETTINGS.tasks("delta_bleu")),
         settings={task: unit_settings(task) for task in SETTINGS.tasks("delta_bleu")},
         missing=missing("results/delta_bleu/{task}/units.csv", task=SETTINGS.tasks("delta_bleu")),
@@ -96,7 +98,8 @@ rule tabulate_delta_bleu_table2:
 
 rule plot_delta_bleu_figure2:
     input:
-        there("results/delta_bleu/{task}/units.csv", task=SETTINGS.tasks("delta_bleu")),
+        ratings=ratings(*SETTINGS.tasks("delta_bleu")),
+        units=there("results/delta_bleu/{task}/units.csv", task=SETTINGS.tasks("delta_bleu")),
     output:
         figure("delta_bleu_figure2"),
     log:
@@ -107,6 +110,7 @@ rule plot_delta_bleu_figure2:
     conda:
         "../../envs/refless.yaml"
     params:
+        folders=folders(*SETTINGS.tasks("delta_bleu")),
         looks=looks(SETTINGS.tasks("delta_bleu")),
         settings={task: unit_settings(task) for task in SETTINGS.tasks("delta_bleu")},
         code=code("plot_delta_bleu_figure2.py"),
@@ -116,7 +120,8 @@ rule plot_delta_bleu_figure2:
 
 rule tabulate_delta_bleu_predictor:
     input:
-        there(
+        ratings=ratings(*SETTINGS.tasks("delta_bleu_predictor")),
+        rows=there(
             "results/delta_bleu/{task}/predictor.csv",
             task=SETTINGS.tasks("delta_bleu_predictor"),
         ),
@@ -130,6 +135,7 @@ rule tabulate_delta_bleu_predictor:
     conda:
         "../../envs/refless.yaml"
     params:
+        folders=folders(*SETTINGS.tasks("delta_bleu_predictor")),
         looks=looks(SETTINGS.tasks("delta_bleu_predictor")),
         settings={task: predictor_settings(task) for task in SETTINGS.tasks("delta_bleu_predictor")},
         kernels=PREDICTOR_KERNELS,

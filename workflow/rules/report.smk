@@ -11,7 +11,10 @@ PAGE_FILES = [
 # What was recorded, not measured anew: a report shows the same on any machine.
 rule tabulate_benchmarks:
     input:
-        [f"resources/benchmarks/{name}.json" for name in ("kernels", "delta_bleu", "rnn_qe")],
+        [
+            beside(f"resources/benchmarks/{name}.json")
+            for name in ("kernels", "delta_bleu", "rnn_qe")
+        ],
     output:
         table("benchmark_peers"),
         table("benchmark_growth"),
@@ -24,6 +27,58 @@ rule tabulate_benchmarks:
         code=code("tabulate_benchmarks.py"),
     script:
         "../scripts/tabulate_benchmarks.py"
+
+
+# Published numbers and claims against ours, over the tables of all papers.
+rule tabulate_reproducibility:
+    input:
+        tables=[
+            f"results/tables/{name}.csv"
+            for names in papers().values()
+            for name in names
+            if catalogue()[name].table
+        ],
+        records=[
+            f"results/tables/{name}.json"
+            for names in papers().values()
+            for name in names
+            if catalogue()[name].table
+        ],
+        conditions=beside("resources/published/conditions.csv"),
+    output:
+        table("reproducibility"),
+        table("reproducibility_findings"),
+        table("reproducibility_conditions"),
+        table("reproducibility_cells"),
+    log:
+        "results/logs/tabulate_reproducibility.log",
+    benchmark:
+        "results/benchmarks/tabulate_reproducibility.tsv"
+    localrule: True
+    conda:
+        "../../envs/refless.yaml"
+    params:
+        code=code("tabulate_reproducibility.py"),
+    script:
+        "../scripts/tabulate_reproducibility.py"
+
+
+rule plot_reproducibility_cells:
+    input:
+        "results/tables/reproducibility_cells.csv",
+    output:
+        figure("reproducibility_cells"),
+    log:
+        "results/logs/plot_reproducibility_cells.log",
+    benchmark:
+        "results/benchmarks/plot_reproducibility_cells.tsv"
+    localrule: True
+    conda:
+        "../../envs/refless.yaml"
+    params:
+        code=code("plot_reproducibility_cells.py"),
+    script:
+        "../scripts/plot_reproducibility_cells.py"
 
 
 # Time, memory and origin go into the report; records of Snakemake's benchmarks are no inputs, since

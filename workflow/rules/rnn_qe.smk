@@ -67,9 +67,10 @@ rule score_rnn_qe_outputs:
 # Tables 1 and 2, which count, and how the models were trained: three tables are one start of Python.
 rule tabulate_rnn_qe_outputs:
     input:
+        ratings=ratings(*RATED, *REFERENCES),
         outputs=QE_OUTPUTS,
         predictions=trained(*qe.EXPERIMENTS, *qe.READINGS),
-        published=[f"resources/published/rnn_qe_table{number}.csv" for number in (1, 2)],
+        published=[beside(f"resources/published/rnn_qe_table{number}.csv") for number in (1, 2)],
     output:
         table("rnn_qe_table1"),
         table("rnn_qe_table2"),
@@ -82,6 +83,7 @@ rule tabulate_rnn_qe_outputs:
     conda:
         "../../envs/refless.yaml"
     params:
+        folders=folders(*RATED, *REFERENCES),
         datasets=REFERENCES,
         settings=QE_SETTINGS,
         names=training_names(*qe.EXPERIMENTS),
@@ -102,9 +104,10 @@ for NUMBER, EXPERIMENT in enumerate(("cross_validation", *qe.CROSS), start=3):
         name:
             f"tabulate_rnn_qe_table{NUMBER}"
         input:
+            ratings=ratings(*RATED, *REFERENCES),
             outputs=QE_OUTPUTS,
             predictions=trained(EXPERIMENT, *(qe.READINGS if NUMBER == 3 else ())),
-            published=f"resources/published/rnn_qe_table{NUMBER}.csv",
+            published=beside(f"resources/published/rnn_qe_table{NUMBER}.csv"),
         output:
             table(f"rnn_qe_table{NUMBER}"),
             table(f"rnn_qe_table{NUMBER}_williams"),
@@ -116,13 +119,14 @@ for NUMBER, EXPERIMENT in enumerate(("cross_validation", *qe.CROSS), start=3):
         conda:
             "../../envs/refless.yaml"
         params:
+            folders=folders(*RATED, *REFERENCES),
             experiment=EXPERIMENT,
             settings=QE_SETTINGS,
             kernels=QE_KERNELS,
             bootstrap=BOOTSTRAP,
             missing=[
                 *missing("results/rnn_qe/outputs.csv"),
-                *untrained(EXPERIMENT),
+                *untrained(EXPERIMENT, *(qe.READINGS if NUMBER == 3 else ())),
                 *QE_LACKING,
             ],
             code=code("tabulate_rnn_qe.py", shows=f"rnn_qe_table{NUMBER}"),
@@ -130,8 +134,69 @@ for NUMBER, EXPERIMENT in enumerate(("cross_validation", *qe.CROSS), start=3):
             "../scripts/tabulate_rnn_qe.py"
 
 
+# The paper's claims about significance, decided by the tests of these tables.
+rule tabulate_rnn_qe_claims:
+    input:
+        tests=[f"results/tables/rnn_qe_table{number}_williams.csv" for number in (3, 4, 5)],
+        records=[f"results/tables/rnn_qe_table{number}_williams.json" for number in (3, 4, 5)],
+        table="results/tables/rnn_qe_table3.csv",
+        record="results/tables/rnn_qe_table3.json",
+        published=[beside(f"resources/published/rnn_qe_table{number}.csv") for number in (3, 4, 5)],
+        differences=beside("resources/published/rnn_qe_differences.csv"),
+    output:
+        table("rnn_qe_claims"),
+        table("rnn_qe_differences"),
+    log:
+        "results/logs/tabulate_rnn_qe_claims.log",
+    benchmark:
+        "results/benchmarks/tabulate_rnn_qe_claims.tsv"
+    localrule: True
+    conda:
+        "../../envs/refless.yaml"
+    params:
+        missing=missing("results/rnn_qe/outputs.csv"),
+        code=[
+            code("tabulate_rnn_qe_claims.py", shows=name)
+            for name in ("rnn_qe_claims", "rnn_qe_differences")
+        ],
+    script:
+        "../scripts/tabulate_rnn_qe_claims.py"
+
+
+# One way of training beside another.
+QE_WAYS = list(dict.fromkeys(name for pair in qe.pairs() for name in pair))
+
+
+rule tabulate_rnn_qe_ways:
+    input:
+        outputs=QE_OUTPUTS,
+        predictions=there("results/rnn_qe/predictions/{name}.csv.gz", name=QE_WAYS),
+        published=[beside(f"resources/published/rnn_qe_table{number}.csv") for number in (3, 4, 5)],
+    output:
+        table("rnn_qe_ways"),
+    log:
+        "results/logs/tabulate_rnn_qe_ways.log",
+    benchmark:
+        "results/benchmarks/tabulate_rnn_qe_ways.tsv"
+    localrule: True
+    conda:
+        "../../envs/refless.yaml"
+    params:
+        experiments=["cross_validation", *qe.CROSS],
+        settings=QE_SETTINGS,
+        bootstrap=BOOTSTRAP,
+        missing=[
+            *missing("results/rnn_qe/outputs.csv"),
+            *missing("results/rnn_qe/predictions/{name}.csv.gz", name=QE_WAYS),
+        ],
+        code=code("tabulate_rnn_qe_ways.py"),
+    script:
+        "../scripts/tabulate_rnn_qe_ways.py"
+
+
 rule plot_rnn_qe_data_size:
     input:
+        ratings=ratings(*RATED, *REFERENCES),
         outputs=QE_OUTPUTS,
         curve=there("results/rnn_qe/curve.csv"),
         predictions=trained(qe.CURVE),
@@ -147,6 +212,7 @@ rule plot_rnn_qe_data_size:
     conda:
         "../../envs/refless.yaml"
     params:
+        folders=folders(*RATED, *REFERENCES),
         settings=QE_SETTINGS,
         missing=missing("results/rnn_qe/curve.csv"),
         code=code("plot_rnn_qe_data_size.py"),
@@ -184,10 +250,11 @@ rule prepare_rnn_qe_data:
 
 
 # Hours of work, so it lies where no shipped file is put over it. A job that was killed goes on from
-# results/rnn_qe/checkpoints when it is run again. `paper_setup1` is set-up 1 by another schedule.
+# results/rnn_qe/checkpoints when it is run again. `paper_setup1` is set-up 1 by another schedule,
+# `authors_setup1` by another network; the long ones keep their checkpoints, for further seeds.
 rule train_rnn_qe:
     input:
-        lambda wildcards: f"results/rnn_qe/data/{wildcards.name.removeprefix('paper_')}",
+        lambda wildcards: f"results/rnn_qe/data/{qe.data_name(wildcards.name)}",
     output:
         predictions="resources/trained/rnn_qe/predictions/{name}.csv.gz",
         models=directory("results/rnn_qe/models/{name}"),
@@ -200,15 +267,13 @@ rule train_rnn_qe:
     conda:
         "../../envs/torch.yaml"
     # Models are trained five together, each five on one core.
-    threads: lambda wildcards: min(8, -(-training(wildcards.name)["models"] // 5))
+    threads: lambda wildcards: min(8, -(-RNN_QE.training_of(wildcards.name)["models"] // 5))
     resources:
         gpu=0 if RNN_QE.training.device == "cpu" else 1,
         mem_mb=6000,
         runtime=2880,
     params:
-        schedule=lambda wildcards: {"name": training(wildcards.name)["schedule"]},
-        seeds=lambda wildcards: training(wildcards.name)["seeds"],
-        architecture={"precision": RNN_QE.training.precision},
+        training=lambda wildcards: RNN_QE.training_of(wildcards.name),
         device=RNN_QE.training.device,
         code=code("train_rnn_qe.py"),
     script:
@@ -230,4 +295,28 @@ rule take_trained:
     conda:
         "../../envs/refless.yaml"
     shell:
-        "cp {input} {output} 2> {log}"
+        "cp {input:q} {output:q} 2> {log:q}"
+
+
+# By name alone: the model that `refless qe` has by default, and its card, are part of the library.
+rule train_qe_model:
+    input:
+        ratings(*RATED),
+    output:
+        model="workflow/refless/models/rnn_qe/shipped.npz",
+        card="docs/qe_model.md",
+    log:
+        "results/logs/train_qe_model.log",
+    benchmark:
+        "results/benchmarks/train_qe_model.tsv"
+    conda:
+        "../../envs/torch.yaml"
+    threads: 2
+    resources:
+        mem_mb=4000,
+        runtime=60,
+    params:
+        rated=RATED,
+        code=code("train_qe_model.py"),
+    script:
+        "../scripts/train_qe_model.py"

@@ -37,5 +37,6 @@ rule ship:
         "../../envs/refless.yaml"
     params:
         patterns=lambda wildcards: may_be_shipped(),
+        out=beside("resources/shipped"),
     script:
         "../scripts/ship.py"

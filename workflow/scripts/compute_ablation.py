@@ -11,7 +11,7 @@ from refless.experiments.bleu_neighbors.ablation import Settings, write_ablation
 from refless.job import job
 
 with job(snakemake):
-    verify_resources(snakemake.params.kernels, "resources")
+    verify_resources(snakemake.params.kernels)
     write_ablation(
         snakemake.output[0],
         read_task(Path(snakemake.input.ratings[0]).parent),

@@ -13,7 +13,7 @@ with job(snakemake):
         gather(shards, snakemake.output[0])
     else:
         options = snakemake.params.decided_by["options"]
-        verify_resources({snakemake.wildcards.kernel: options}, "resources")
+        verify_resources({snakemake.wildcards.kernel: options})
         write_kernel(
             snakemake.output[0],
             read_task(Path(snakemake.input.ratings[0]).parent),

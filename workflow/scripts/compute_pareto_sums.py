@@ -9,7 +9,7 @@ from refless.job import job
 
 with job(snakemake):
     kernel, options = snakemake.wildcards.kernel, snakemake.params.options
-    verify_resources({kernel: options}, "resources")
+    verify_resources({kernel: options})
     write_pareto_sums(
         snakemake.output[0],
         read_task(Path(snakemake.input.ratings[0]).parent),

@@ -13,4 +13,5 @@ with job(snakemake):
         snakemake.params.options,
         snakemake.params.malformed,
         Path(snakemake.output.texts).parent,
+        rated_for=snakemake.params.rated_for,
     )

@@ -2,11 +2,15 @@
 
 from pathlib import Path
 
-from refless.experiments.bleu_neighbors.curves import read_curves
+from refless.experiments.bleu_neighbors.curves import average_annotators, read_curves
 from refless.job import job
 from refless.report import figures
 
 with job(snakemake):
-    curves = read_curves(snakemake.input, "data size curve", snakemake.params.settings)
-    drawn = figures.data_size_figure(curves, snakemake.params.looks)
+    given, params = snakemake.input, snakemake.params
+    sizes, thresholds = given.get("sizes", []), given.get("thresholds", [])
+    curves = read_curves(sizes, "data size curve", params.settings, params.folders)
+    thresholds = read_curves(thresholds, "threshold curves", params.sweep, params.folders)
+    human = {k: v for k, v in average_annotators(thresholds).items() if k in curves}
+    drawn = figures.data_size_figure(curves, params.looks, human)
     figures.save(drawn, Path(snakemake.output[0]).with_suffix(""))

@@ -10,6 +10,6 @@ from refless.report.tables import read_published
 
 with job(snakemake):
     table = read_published(snakemake.input.table, COLUMNS)
-    fronts = read_fronts(snakemake.input.fronts)
+    fronts = read_fronts(snakemake.input.fronts, snakemake.input.table)
     drawn = front_figure(table, fronts, LEAST_SHOWN, snakemake.params.looks)
     figures.save(drawn, Path(snakemake.output[0]).with_suffix(""))

@@ -2,15 +2,16 @@
 
 from pathlib import Path
 
-from refless.experiments.bleu_neighbors.curves import read_curves
+from refless.experiments.bleu_neighbors.curves import average_annotators, read_curves
 from refless.job import job
 from refless.report import figures
 
 with job(snakemake):
     params = snakemake.params
-    curves = read_curves(snakemake.input, "threshold curves", params.settings)
-    human = {task: float(curve["human_spearman"].iloc[0]) for task, curve in curves.items()}
-    human = {task: rho for task, rho in human.items() if rho == rho}
+    curves = read_curves(
+        snakemake.input.get("curves", []), "threshold curves", params.settings, params.folders
+    )
+    human = average_annotators(curves)
     for column, label, shaded in (
         ("spearman", "Spearman's $\\rho$", human),
         ("coverage", "coverage", None),

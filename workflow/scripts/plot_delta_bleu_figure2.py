@@ -2,15 +2,18 @@
 
 from pathlib import Path
 
+from refless.data.task import rated_sums
 from refless.experiments.delta_bleu.table2 import read_rows
 from refless.job import job
 from refless.report import figures
 from refless.report.figures_delta_bleu import delta_bleu_figure
 
 with job(snakemake):
-    found = [read_rows(path, snakemake.params.settings) for path in snakemake.input]
+    params, rated = snakemake.params, rated_sums(snakemake.params.folders)
+    units = snakemake.input.get("units", [])
+    found = [read_rows(path, params.settings, rated) for path in units]
     rows = {task: file.content for file, task in found}
     figures.save(
-        delta_bleu_figure(rows, snakemake.params.looks),
+        delta_bleu_figure(rows, params.looks),
         Path(snakemake.output[0]).with_suffix(""),
     )

@@ -3,11 +3,14 @@
 from pathlib import Path
 
 from refless.experiments.rnn_qe.data_size import draw
+from refless.experiments.rnn_qe.stored import require_texts
 from refless.job import job
 from refless.report import figures
 
 with job(snakemake):
     params = snakemake.params
+    made = [*snakemake.input.get("outputs", []), *snakemake.input.get("curve", [])]
+    require_texts(made, params.folders)
     drawn = draw(
         next(iter(snakemake.input.get("curve", [])), None),
         next(iter(snakemake.input.get("outputs", [])), None),

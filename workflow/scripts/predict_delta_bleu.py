@@ -9,7 +9,7 @@ from refless.job import job
 
 with job(snakemake):
     options = snakemake.params.options
-    verify_resources(options, "resources")
+    verify_resources(options)
     write_predictor(
         snakemake.output[0],
         read_task(Path(snakemake.input.ratings[0]).parent),

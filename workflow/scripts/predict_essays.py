@@ -16,6 +16,10 @@ with job(snakemake):
 
     def read_again(quoting):
         options = {**params.options, "quoting": quoting}
-        return read_raw(task.name, params.loader, params.files, options, params.malformed)[0].texts
+        raw, _ = read_raw(
+            *(task.name, params.loader, params.files, options, params.malformed),
+            made_from=task.about["made_from"],
+        )
+        return raw.texts
 
     write_estimates(snakemake.output[0], task, read_again, dict(params.settings), snakemake.threads)

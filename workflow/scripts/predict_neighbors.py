@@ -9,5 +9,9 @@ from refless.job import job
 with job(snakemake):
     task = read_task(Path(snakemake.input.ratings[0]).parent)
     write_predictions(
-        snakemake.output[0], task, snakemake.input.get("kernels", []), snakemake.params.taus
+        snakemake.output[0],
+        task,
+        snakemake.input.get("kernels", []),
+        snakemake.params.taus,
+        snakemake.params.options,
     )

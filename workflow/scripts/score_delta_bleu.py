@@ -9,11 +9,14 @@ from refless.job import job
 
 with job(snakemake):
     params = snakemake.params
-    gold = read_gold(params.loader, params.files) if params.settings["gold"] else None
+    task = read_task(Path(snakemake.input.ratings[0]).parent, ["context_id"])
+    gold = None
+    if params.settings["gold"]:
+        gold = read_gold(params.loader, params.files, made_from=task.about["made_from"])
     write_units(
         snakemake.output.units,
         snakemake.output.tests,
-        read_task(Path(snakemake.input.ratings[0]).parent, ["context_id"]),
+        task,
         gold,
         params.settings,
         snakemake.threads,

@@ -8,7 +8,7 @@ from refless.job import job
 
 with job(snakemake):
     params, folders = snakemake.params, Path("results/ratings")
-    verify_resources(params.options, "resources")
+    verify_resources(params.options)
     write_outputs(
         snakemake.output.outputs,
         snakemake.output.curve,

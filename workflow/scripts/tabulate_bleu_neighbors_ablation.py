@@ -7,12 +7,14 @@ from refless.job import job
 from refless.report.tables import publish
 
 with job(snakemake):
-    params = snakemake.params
+    given, params = snakemake.input, snakemake.params
     numbers, notes = read_ablations(
         params.folders,
-        snakemake.input.get("numbers", []),
+        given.get("numbers", []),
         params.kernels,
         Settings(**params.settings),
+        given.get("baselines", []),
+        params.baselines,
     )
     publish(
         "bleu_neighbors_ablation",

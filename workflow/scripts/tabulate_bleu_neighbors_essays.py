@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from refless.data.task import text_sums
 from refless.experiments.bleu_neighbors.table1 import Settings
 from refless.experiments.bleu_neighbors.table3 import essays_table, read_set_sums
 from refless.job import job
@@ -9,7 +10,9 @@ from refless.report.tables import publish
 
 with job(snakemake):
     params = snakemake.params
-    sums, notes = read_set_sums(next(iter(snakemake.input), None), params.settings)
+    sums, notes = read_set_sums(
+        next(iter(snakemake.input.sums), None), params.settings, text_sums(params.folders)
+    )
     publish(
         "bleu_neighbors_essays",
         essays_table(sums, Settings(**params.thresholds)),

@@ -14,6 +14,7 @@ with job(snakemake):
         snakemake.input.get("batches", []),
         snakemake.input.get("predictions", []),
         params.kernel,
+        params.taus,
     )
     publish(
         "bleu_neighbors_huse",

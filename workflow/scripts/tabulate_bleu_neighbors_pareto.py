@@ -14,6 +14,7 @@ with job(snakemake):
         snakemake.input.get("numbers", []),
         params.models,
         Settings(**params.settings),
+        params.deals,
     )
     publish(
         "bleu_neighbors_pareto",
@@ -23,4 +24,4 @@ with job(snakemake):
         facts={**params.settings, "folds": params.folds},
         notes=notes,
     )
-    write_fronts(snakemake.output.fronts, fronts, table)
+    write_fronts(snakemake.output.fronts, fronts, table, snakemake.output.table[0])

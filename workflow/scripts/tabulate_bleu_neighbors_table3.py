@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from refless.data.task import text_sums
 from refless.experiments.bleu_neighbors.table1 import Settings
 from refless.experiments.bleu_neighbors.table3 import (
     KEYS,
@@ -16,7 +17,9 @@ from refless.report.tables import publish
 
 with job(snakemake):
     params = snakemake.params
-    numbers, notes = read_estimates(next(iter(snakemake.input.estimates), None), params.settings)
+    numbers, notes = read_estimates(
+        next(iter(snakemake.input.estimates), None), params.settings, text_sums(params.folders)
+    )
     published = read_published(snakemake.input.published, KEYS)
     settings, changes = Settings(**params.thresholds), params.settings["changes"]
     for name, table in {

@@ -3,10 +3,12 @@
 from pathlib import Path
 
 from refless.experiments.rnn_qe import counts, training
+from refless.experiments.rnn_qe.stored import require_texts
 from refless.job import job
 
 with job(snakemake):
     files, params = snakemake.input, snakemake.params
+    require_texts(snakemake.input.get("outputs", []), params.folders)
     folder = Path(snakemake.output[0]).parent
     outputs = next(iter(files.get("outputs", [])), None)
     counts.write_tables(

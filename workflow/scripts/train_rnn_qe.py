@@ -9,18 +9,20 @@ with job(snakemake):
     from refless.experiments.rnn_qe.trainer import write_training
     from refless.models.rnn_qe.training import Run
 
-    params = snakemake.params
+    how = snakemake.params.training
     name = snakemake.wildcards.name
     write_training(
         snakemake.output.predictions,
         snakemake.output.models,
         snakemake.input[0],
-        params.schedule,
-        params.architecture,
-        params.seeds,
+        how["schedule"],
+        how["architecture"],
+        how["seeds"],
         Run(
-            device=params.device,
+            device=snakemake.params.device,
             workers=snakemake.threads,
             checkpoints=Path("results/rnn_qe/checkpoints", name),
+            keep=how["long"],
         ),
+        how["reading"],
     )

@@ -226,7 +226,7 @@ def test_files_that_are_no_batch(write):
             huse.load(write(broken), TASK)
         assert caught.value.path is not None
         assert caught.value.line != 2
-        assert "sha256" in caught.value.remedy
+        assert "run again" in caught.value.remedy
     with pytest.raises(FormatError, match="unknown unit 'word'"):
         huse.load(write(content), TASK, unit="word")
 

@@ -55,6 +55,12 @@ def test_records_give_back_what_csv_wrote_and_where(rows):
     assert reading.records(out.getvalue(), "f") == list(zip(starts, rows, strict=True))
 
 
+@pytest.mark.drill(
+    "What data hold",
+    "A line has any length",
+    "no effect",
+    "it is read like any other",
+)
 def test_fields_larger_than_the_csv_module_allows_are_read_and_its_limit_is_put_back():
     # the limit of this process may be a gigabyte by now
     before, small = csv.field_size_limit(1000), 1000
@@ -111,6 +117,12 @@ def test_named_records_and_those_of_another_width():
     assert caught.value.line == 3
 
 
+@pytest.mark.drill(
+    "What data hold",
+    "A file is not UTF-8 (UTF-16, Latin-1)",
+    "refused",
+    "with the line of the first byte that is not",
+)
 def test_bytes_and_encoding(write, tmp_path):
     assert reading.read_text(write(b"\xef\xbb\xbfgr\xc3\xbcn")) == "grün"
     with pytest.raises(FormatError, match="byte 0xfc is not UTF-8") as caught:
@@ -119,7 +131,9 @@ def test_bytes_and_encoding(write, tmp_path):
     with pytest.raises(FormatError) as caught:
         reading.read_text(write(b"\xfc\n"))
     assert caught.value.line == 1
-    assert "sha256" in caught.value.remedy
+    assert "delete it and run again" in caught.value.remedy
+    with pytest.raises(FormatError, match="UTF-16"):
+        reading.read_text(write("a\tb\n".encode("utf-16")))
     with pytest.raises(FormatError, match="empty"):
         reading.read_text(write(b" \n\n"))
     with pytest.raises(FormatError, match="cannot be read: No such file") as caught:

@@ -194,7 +194,7 @@ def test_files_of_another_kind(write, tmp_path):
         ("x.csv", 'text,quality\n"a,1\n', "never closed"),
         ("x.csv", "text,quality\n", "the file has no rows"),
         ("x.jsonl", '{"text": "a"}', "no object has the key 'quality'"),
-        ("x.jsonl", b"\xff\xfe", "not UTF-8"),
+        ("x.jsonl", b"\xff", "not UTF-8"),
         ("x.csv", "", "empty"),
     ):
         with pytest.raises(FormatError, match=message) as caught:
@@ -203,3 +203,34 @@ def test_files_of_another_kind(write, tmp_path):
         assert "mend the file" in caught.value.remedy
     with pytest.raises(FormatError, match="cannot be read"):
         table.load(tmp_path / "none.csv", "mine")
+
+
+def test_several_files_make_one_table(write):
+    first = write("text\tquality\tscore_judge\nA text.\t2\t0.5\nB text.\t4\t0.1\n", "one.tsv")
+    second = write("text,quality,system\nC text.,1,s1\nA text.,5,s2\n", "two.csv")
+    loaded = table.load_all([first, second], "mine").require_clean()
+    assert loaded.texts["text"].tolist() == ["A text.", "B text.", "C text.", "A text."]
+    # one scale for all: from 1, in the second file, to 5
+    assert loaded.texts["quality"].tolist() == [0.25, 0.75, 0, 1]
+    assert loaded.texts["system"].tolist() == ["unknown", "unknown", "s1", "s2"]
+    assert loaded.texts["score_judge"].isna().tolist() == [False, False, True, True]
+    assert loaded.ranges == {str(first): (2, 4), str(second): (1, 5)}
+
+
+def test_raters_in_several_files_rate_the_same_texts(write):
+    first = write("text\tquality\trater\nA text.\t2\tann\nB text.\t4\tann\n", "one.tsv")
+    second = write("text\tquality\trater\nB text.\t1\tbob\nA text.\t5\tbob\n", "two.tsv")
+    loaded = table.load_all([first, second], "mine", [1, 5]).require_clean()
+    assert loaded.texts["n_ratings"].tolist() == [2, 2]
+    assert loaded.ratings["label"].tolist() == [2, 4, 1, 5]
+    plain = write("text\tquality\nC text.\t1\n", "three.tsv")
+    with pytest.raises(FormatError, match="rater") as caught:
+        table.load_all([first, plain], "mine", [1, 5])
+    assert caught.value.path == str(plain)
+
+
+def test_a_bad_row_is_named_with_its_own_file(write):
+    first = write("text\tquality\nA text.\t2\n", "one.tsv")
+    second = write("text\tquality\nB text.\thigh\n", "two.tsv")
+    problems = table.load_all([first, second], "mine", [1, 5]).problems
+    assert [(problem.path, problem.line) for problem in problems] == [(str(second), 2)]

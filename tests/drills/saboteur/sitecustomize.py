@@ -14,6 +14,7 @@ import errno
 import os
 import signal
 import sys
+import time
 from pathlib import Path
 
 
@@ -30,13 +31,28 @@ def _snakemake():
 
 def _deed():
     deed = os.environ["DRILL_DEED"]
-    Path(os.environ["DRILL_DONE"]).touch()
+    try:
+        with open(os.environ["DRILL_DONE"], "x") as done:
+            done.write(" ".join(map(os.environ.get, ("SLURM_JOB_ID", "SLURMD_NODENAME"), "  ")))
+    except FileExistsError:  # another job was first
+        return
     if deed == "power":
         os.kill(_snakemake(), signal.SIGKILL)
     if deed in ("power", "kill"):
         os.kill(os.getpid(), signal.SIGKILL)
+    if deed in ("interrupt", "terminate"):  # Ctrl-C, scancel: of the whole group
+        number = signal.SIGINT if deed == "interrupt" else signal.SIGTERM
+        os.kill(_snakemake(), number)
+        os.kill(os.getpid(), number)
+        time.sleep(60)
     if deed == "orphan":  # Snakemake dies, its job goes on
         os.kill(_snakemake(), signal.SIGKILL)
+    if deed == "hang":  # until somebody kills it, or says that it may go on
+        end = time.monotonic() + 300
+        while not Path(os.environ["DRILL_DONE"]).with_suffix(".on").exists():
+            if time.monotonic() > end:
+                raise TimeoutError("nobody came to end this drill")
+            time.sleep(0.1)
     if deed == "full":
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 

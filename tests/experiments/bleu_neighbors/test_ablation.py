@@ -8,11 +8,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from refless.data.task import Task
 from refless.errors import StaleError
-from refless.experiments.bleu_neighbors import ablation
+from refless.experiments.bleu_neighbors import ablation, baselines
 from refless.experiments.bleu_neighbors.ablation import (
+    BASELINES,
     BY_SYSTEM,
     COLUMNS,
     LEAST_TAU,
@@ -33,8 +35,10 @@ from refless.experiments.bleu_neighbors.ablation import (
     training_variants,
     write_ablation,
 )
+from refless.experiments.bleu_neighbors.baselines import read_baselines, write_baselines
 from refless.kernels import kernel
 from refless.models.neighbors import NeighborsRegressor
+from refless.statistics import between_and_within
 from tests.experiments.bleu_neighbors.written import written_task
 from tests.kernels.texts import random_sentences
 
@@ -281,3 +285,32 @@ def test_plain_under_other_settings_is_stale(task: Task, files: list[Path], tmp_
     files[1].rename(files[0])  # another part under the name of plain
     with pytest.raises(StaleError):
         read(task, folder, files[:1])
+
+
+def test_baselines_stand_beside_the_variants(task: Task, files: list[Path], tmp_path: Path) -> None:
+    made, path = {"folds": 3, "seed": 1}, tmp_path / "baselines" / "mine.npz"
+    write_baselines(path, task, baselines.Settings(**made))
+    folder = tmp_path / "ratings" / "mine"
+    written_task(folder, DATA.text, DATA.quality, DATA.system, DATA.context)
+    own = [folder], files, ["rouge_l.plain", "bleu.word"], SETTINGS
+    numbers, _ = read_ablations(*own, [path], made)
+    table = ablation_table(["mine"], numbers, draws=40, seed=1).set_index("variant")
+    estimates, _ = read_baselines(path, task, made)
+    for name, (key, label) in BASELINES.items():
+        row = table.loc[name]
+        there = ~np.isnan(estimates[key])
+        assert row["label"] == label
+        assert (row["kernel"], row["provenance"]) == ("", "computed")
+        assert row["n_covered"] == there.sum()
+        if len(set(estimates[key][there])) > 1:
+            rho = stats.spearmanr(estimates[key][there], DATA.quality[there]).statistic
+            assert row["spearman"] == pytest.approx(rho), name
+    apart = between_and_within(
+        numbers["mine"].predictions[PLAIN].estimate, DATA.quality, DATA.system, draws=10, seed=1
+    )
+    assert table.loc[PLAIN, "between_share"] == apart.between_share.value
+    # of other folds they are not these
+    numbers, _ = read_ablations(*own, [path], {**made, "folds": 4})
+    table = ablation_table(["mine"], numbers, draws=5, seed=1).set_index("variant")
+    assert set(table.loc[list(BASELINES), "provenance"]) == {""}
+    assert all(str(path) in note[0] for note in table.loc[list(BASELINES), "note"])

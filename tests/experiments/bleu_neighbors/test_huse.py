@@ -72,7 +72,7 @@ def test_a_batch_comes_back_from_its_files_or_is_stale(tmp_path: Path) -> None:
     write_kernel(files[0], task, "bleu.char", {})
     write_predictions(files[1], task, files[:1], {"bleu.char": 0.6})
     write_huse_items(files[2], task)
-    batches, notes = read_batches([folder], files[2:], files[1:2], "bleu.char")
+    batches, notes = read_batches([folder], files[2:], files[1:2], "bleu.char", {"bleu.char": 0.6})
     pd.testing.assert_frame_equal(batches["mine"].items, huse_items(task.texts, task.ratings))
     assert len(batches["mine"].predictions) == len(task.texts)
     assert len(notes) == 1
@@ -80,7 +80,7 @@ def test_a_batch_comes_back_from_its_files_or_is_stale(tmp_path: Path) -> None:
     write_task("mine", data, folder, {}, {})
     write_predictions(files[1], read_task(folder), files[:1], {"bleu.char": 0.6})
     with pytest.raises(StaleError):
-        read_batches([folder], files[2:], files[1:2], "bleu.char")
+        read_batches([folder], files[2:], files[1:2], "bleu.char", {"bleu.char": 0.6})
 
 
 def test_the_table_is_huse_of_each_part(tmp_path: Path) -> None:

@@ -67,6 +67,12 @@ def test_gathered_shards_are_the_whole_kernels_bytes(
     assert (tmp_path / "gathered.npz").read_bytes() == (tmp_path / "whole.npz").read_bytes()
 
 
+@pytest.mark.drill(
+    "A file between two stages is not what was written",
+    "A shard of a kernel is of another kernel, stands at the wrong place, or is missing",
+    "refused",
+    "no kernel is gathered from it",
+)
 def test_shards_that_do_not_fit_together_are_refused(task: Task, tmp_path: Path) -> None:
     out = tmp_path / "k.npz"
     first, second, third = write_shards(task, tmp_path, 3, None)

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from refless.errors import StaleError
 from refless.experiments.bleu_neighbors import pareto
 from refless.experiments.bleu_neighbors.pareto import (
     COLUMNS,
@@ -154,7 +155,7 @@ def test_a_folds_quality_has_no_part_in_its_thresholds(data: Sums, k: int) -> No
 
 def test_rows_say_what_was_tuned_and_what_is_honest(data: Sums) -> None:
     settings = Settings(A, B, [0.3, 0.99], 3, 0.66, draws=100, seed=1)
-    rows, points = pareto_rows(data, 0.15, settings)
+    rows, points = pareto_rows([data], 0.15, settings)
     every = search(data, A, B)
     assert [row["rule"] for row in rows] == ["default", "coverage >= 0.3", "coverage >= 0.99"]
     assert (rows[0]["tau"], rows[0]["a"], rows[0]["b"]) == (0.15, 3, 0.66)
@@ -165,6 +166,27 @@ def test_rows_say_what_was_tuned_and_what_is_honest(data: Sums) -> None:
     assert rows[2]["n_covered"] == 0
     assert set(points["tau"]) <= set(TAUS)
     assert rows[2]["note"] != []
+
+
+def test_an_honest_rho_is_the_mean_over_deals_of_the_folds() -> None:
+    settings = Settings(A, B, [0.3], 3, 0.66, draws=60, seed=1)
+    folds = [deal_folds(N, 4, seed) for seed in (1, 2, 3)]
+    deals = [fold_sums("bleu.char", TEXTS, QUALITY, TAUS, fold) for fold in folds]
+    (_, row), _ = pareto_rows(deals, 0.15, settings)
+    alone = [pareto_rows([deal], 0.15, settings)[0][1] for deal in deals]
+    rho = [one["spearman"] for one in alone]
+    assert len(set(rho)) > 1
+    assert row["spearman"] == pytest.approx(np.mean(rho))
+    assert row["spearman_deviation"] == pytest.approx(np.std(rho, ddof=1))
+    assert (row["spearman_least"], row["spearman_most"]) == pytest.approx((min(rho), max(rho)))
+    assert row["deals"] == 3
+    for column in ("mse", "coverage", "spearman_change"):
+        assert row[column] == pytest.approx(np.mean([one[column] for one in alone]))
+    # the same draws for all deals: an interval of their mean is no wider than the widest
+    widths = [one["spearman_high"] - one["spearman_low"] for one in alone]
+    assert 0 < row["spearman_high"] - row["spearman_low"] <= max(widths)
+    assert row["tuned_spearman"] == alone[0]["tuned_spearman"]
+    assert np.isnan(alone[0]["spearman_deviation"])
 
 
 def test_a_choice_at_the_end_of_the_grid_is_named(data: Sums) -> None:
@@ -178,7 +200,7 @@ def test_a_choice_at_the_end_of_the_grid_is_named(data: Sums) -> None:
     one = replace(settings, a_values=[3], b_values=[0.66])
     assert at_the_end(replace(data, taus=data.taus[:1]), [Choice(0, 3, 0.66)], one) == []
     every = replace(settings, a_values=[1], b_values=[1.0], floors=[0.7])
-    rows, _ = pareto_rows(data, 0.15, every)
+    rows, _ = pareto_rows([data], 0.15, every)
     assert rows[1]["note"][0].endswith(": tau")
 
 
@@ -190,33 +212,44 @@ def test_equal_neighborhoods_have_equal_means(data: Sums) -> None:
 
 def test_the_table_comes_from_files_and_says_which_are_of_other_ratings(tmp_path: Path) -> None:
     """Shipped beside computed, where a resource is missing."""
-    made = {"taus": TAUS, "folds": 4, "seed": 1}
+    sums = {"taus": TAUS, "folds": 4, "seed": 1}
+    made = {**sums, "deals": 3}
     folder, paths = tmp_path / "ratings" / "t", [tmp_path / "t" / f"{k}.npz" for k in KERNELS]
     write_pareto_sums(paths[1], written_task(folder, TEXTS, 1 - QUALITY), KERNELS[1], {}, made)
     write_pareto_sums(paths[0], written_task(folder, TEXTS, QUALITY), KERNELS[0], {}, made)
     models = {
-        name: {"kernel": kernel, "tau": 0.15, "settings": made}
+        name: {"kernel": kernel, "tau": 0.15, "settings": sums}
         for name, kernel in zip(("bleu", "rouge"), KERNELS, strict=True)
     }
     settings = Settings(A, B, [0.3], 3, 0.66, draws=50, seed=1)
-    table, fronts, notes = pareto_table(["t", "u"], [folder], paths, models, settings)
+    table, fronts, notes = pareto_table(
+        ["t", "u"], [folder], paths, models, settings, {"t": 3, "u": 1}
+    )
     assert table.columns.tolist() == COLUMNS
     own = table[table["task"] == "t"].set_index("model")
     assert own.loc["bleu", "rule"].tolist() == ["default", "coverage >= 0.3"]
     assert own.loc["bleu", "spearman"].notna().all()
+    assert own.loc["bleu", "deals"].tolist() == [pd.NA, 3]
     assert np.isnan(own.loc["rouge", "spearman"])
     assert str(paths[1]) in own.loc["rouge", "note"][0]
     assert len(table[table["task"] == "u"]) == 2
     assert len(notes) == 1
     assert set(fronts["model"]) == {"bleu"}
-    write_fronts(tmp_path / "fronts.csv", fronts, table)
-    pd.testing.assert_frame_equal(read_fronts(tmp_path / "fronts.csv"), fronts)
+    published, path = tmp_path / "table.csv", tmp_path / "fronts.csv"
+    published.write_text("this table")
+    write_fronts(path, fronts, table, published)
+    pd.testing.assert_frame_equal(read_fronts(path, published), fronts)
+    published.write_text("another")
+    with pytest.raises(StaleError, match="table"):
+        read_fronts(path, published)
 
 
 def test_without_any_numbers_there_are_rows_and_no_front(tmp_path: Path) -> None:
     models = {"bleu": {"kernel": "bleu.char", "tau": 0.15, "settings": {}}}
     settings = Settings(A, B, [0.3], 3, 0.66, draws=50, seed=1)
-    table, fronts, _ = pareto_table(["t"], [], [], models, settings)
+    table, fronts, _ = pareto_table(["t"], [], [], models, settings, {"t": 1})
     assert table["provenance"].tolist() == [""]
-    write_fronts(tmp_path / "fronts.csv", fronts, table)
-    assert read_fronts(tmp_path / "fronts.csv").columns.tolist() == FRONT_COLUMNS
+    published = tmp_path / "table.csv"
+    published.write_text("")
+    write_fronts(tmp_path / "fronts.csv", fronts, table, published)
+    assert read_fronts(tmp_path / "fronts.csv", published).columns.tolist() == FRONT_COLUMNS

@@ -13,7 +13,7 @@ from refless.experiments.bleu_neighbors.leave_one_out import leave_one_out, read
 from refless.experiments.bleu_neighbors.section53 import section53
 from refless.experiments.bleu_neighbors.table1 import KEYS, Settings, TaskInput
 from refless.kernels import kernel
-from refless.statistics import annotator_errors, covered_errors
+from refless.statistics import annotator_errors, covered_errors, overall_error
 from tests.workflow import small_data
 
 COLUMNS = [*KEYS, "mse_all", "relative_difference", "above_bleu", "p_below_0.01"]
@@ -50,6 +50,8 @@ def test_section53_has_a_row_for_each_model_and_task(tmp_path: Path) -> None:
     models["bertscore"] = ["bertscore.roberta-large", other]
     settings = Settings(a=3, b=0.1, draws=300, seed=1, models=models)
     table = section53(LOOKS, {"mine": own}, PUBLISHED, settings)
+    others = table[table["reading"] == "others"].set_index("kernel")
+    table = table[table["reading"] != "others"]
     assert len(table) == 5 + 6
     rows = table.set_index(["task", "model"])
     bleu, rouge = (rows.loc[("mine", name)] for name in ("bleu", "rouge"))
@@ -69,6 +71,13 @@ def test_section53_has_a_row_for_each_model_and_task(tmp_path: Path) -> None:
         column = "mse_all" if name == "value" else f"mse_all_{name}"
         assert (by_kernel[column] == getattr(overall, name)).all()
     assert (by_kernel["n"] == 60).all()
+    # without the own label an annotator is further away, on all texts and on covered ones
+    ratings = truth.candidate, truth.rater, truth.rating, truth.quality
+    without = annotator_errors(*ratings, others=True)
+    assert others.loc["bleu.char", "mse_all"] == overall_error(without, 75, 1).value
+    assert (others["mse_all"] > bleu["mse_all"]).all()
+    assert others.loc["bleu.char", "mse_covered"] > bleu["mse_covered"]
+    assert set(others["agreement"]) == {""}
     # what is missing waits for its reason; a model that is not configured says so itself
     missing = by_kernel[by_kernel["mse_covered"].isna()]
     assert list(missing.index) == ["meteor.nltk35", "bertscore.roberta-large", ""]
@@ -86,7 +95,8 @@ def test_a_kernel_that_is_there_stands_once(tmp_path: Path) -> None:
     own = task_input(tmp_path, ["bleu.char", "bleu.word"])
     settings = Settings(2, 0.66, 50, 1, {"bleu": ["bleu.char", "bleu.word"]})
     table = section53({"mine": LOOKS["mine"]}, {"mine": own}, PUBLISHED[:2], settings)
-    assert table["kernel"].tolist() == ["bleu.char"]
+    assert table["kernel"].tolist() == ["bleu.char"] * 2
+    assert table["reading"].tolist() == ["published", "others"]
 
 
 def test_without_annotators_it_says_so(tmp_path: Path) -> None:

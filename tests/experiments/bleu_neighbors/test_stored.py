@@ -23,8 +23,11 @@ from refless.experiments.bleu_neighbors.stored import (
     read_predictions,
     streamed_neighbors,
     streamed_sums,
+    write_predictions,
 )
+from refless.experiments.bleu_neighbors.table1 import read_tasks
 from refless.kernels import kernel
+from refless.store import signed
 from tests.experiments.bleu_neighbors.test_leave_one_out import made_up
 from tests.workflow.small_data import sentences
 
@@ -141,3 +144,33 @@ def test_the_data_size_curve_is_the_same_from_texts_and_from_the_matrix(
     pd.testing.assert_frame_equal(dense, streamed, check_exact=reading == "exact", atol=0.02)
     # of everything there is one subset
     assert len(streamed[streamed["size"] == len(truth.id)].drop_duplicates("n_covered")) == 1
+
+
+@pytest.mark.drill(
+    "A file between two stages is not what was written",
+    "Valid estimates of another tau, or a kernel with other options, lie in the right ones' place",
+    "refused",
+    "by what reads them",
+)
+def test_predictions_of_another_tau_or_kernel_options_are_refused(
+    files: list[Path], task: Task, tmp_path: Path
+) -> None:
+    """Also when they lie, whole and valid, where the right ones should."""
+    path = tmp_path / "t.csv"
+    write_predictions(path, task, files[:1], {KERNEL: TAU})
+    folder = tmp_path / "t"
+    write_task("t", RatedTexts(task.texts, task.ratings, scale=(0, 5)), folder, {}, {})
+    read_tasks([folder], [path], {KERNEL: TAU, "bleu.word": 0.1})
+    with pytest.raises(StaleError, match="taus"):
+        read_tasks([folder], [path], {KERNEL: 0.1})
+    for file in files:
+        with pytest.raises(StaleError, match="options"):
+            write_predictions(path, task, [file], {KERNEL: TAU}, {KERNEL: {"layer": 2}})
+
+
+def test_predictions_are_signed_by_their_kernel_and_code(files: list[Path], task: Task) -> None:
+    path = files[0].with_name("t.csv")
+    write_predictions(path, task, files[:1], {KERNEL: TAU})
+    about = signed.verify(path)
+    assert about["made_from"][f"kernel {KERNEL}"] == signed.record_of(files[0])["content"]
+    assert {one.get("kernel") for one in about["signatures"]} == {KERNEL, None}

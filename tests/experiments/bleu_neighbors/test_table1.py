@@ -6,10 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from refless.experiments.bleu_neighbors.leave_one_out import (
+    annotators_of,
+    apply_thresholds,
+    estimate_cells,
     human_cells,
     leave_one_out,
     model_cells,
@@ -20,10 +24,18 @@ from refless.experiments.bleu_neighbors.table1 import (
     KEYS,
     Settings,
     TaskInput,
+    beside_cells,
     kernel_notes,
+    reliability_table,
     table1,
 )
 from refless.report.published import read_published
+from refless.statistics import (
+    beside_annotators,
+    between_and_within,
+    pairwise_accuracy,
+    reliability,
+)
 from tests.experiments.bleu_neighbors.test_leave_one_out import made_up
 
 PUBLISHED = Path(__file__).parents[3] / "resources/published/bleu_neighbors_table1.csv"
@@ -83,18 +95,20 @@ def test_rows_stand_in_order_with_the_published_variant_first(table: pd.DataFram
         assert {*models[:4], "bertscore"} <= {*found}
     bleu = rows(table, task="mine", model="bleu")
     assert bleu[["kernel", "reading"]].to_numpy().tolist() == [
-        [kernel, reading]
-        for kernel in ("bleu.char", "bleu.word")
-        for reading in ("published", "exact")
+        ["bleu.char", "published"],
+        ["bleu.char", "exact"],
+        ["bleu.char", "others"],
+        ["bleu.word", "published"],
+        ["bleu.word", "exact"],
     ]
     human = rows(table, task="mine", model="human_average")
-    assert human["reading"].tolist() == ["published", "exact", "without undefined"]
+    assert human["reading"].tolist() == ["published", "exact", "without undefined", "others"]
 
 
 def test_our_cells_are_those_of_the_experiments(table: pd.DataFrame) -> None:
     texts, ratings, matrix = made_up()
     truth = read_truth(texts, ratings)
-    expected = human_cells(truth, 20, 1)
+    expected = human_cells(annotators_of(truth, 20, 1), len(truth.id))
     expected["bleu"] = model_cells(leave_one_out(matrix, truth, 0.7), 3, 0.5, 20, 1)
     for model, cells in expected.items():
         row = rows(table, task="other", model=model).iloc[0]
@@ -207,3 +221,104 @@ def test_a_stand_in_says_so_and_has_no_verdict(paper: pd.DataFrame) -> None:
 )
 def test_which_kernels_stand_in(kernel: str, options: dict[str, bool], stand_in: bool) -> None:
     assert bool(kernel_notes({"kernel": kernel, "options": options}, 0.1)) == stand_in
+
+
+# ---- without one's own label; systems; baselines -------------------------------------------------
+
+
+def test_annotators_and_models_are_measured_against_the_same_others(table: pd.DataFrame) -> None:
+    texts, ratings, matrix = made_up()
+    truth = read_truth(texts, ratings)
+    of = truth.candidate, truth.rater, truth.rating
+    estimate = apply_thresholds(leave_one_out(matrix, truth, 0.7), 3, 0.5)
+    found = beside_annotators(*of, estimate, draws=5, seed=1)
+    row = rows(table, task="mine", model="bleu", reading="others").iloc[0]
+    assert row["spearman"] == found.spearman.value
+    assert row["human_difference"] == pytest.approx(row["human_spearman"] - row["spearman"])
+    assert row["difference_se"] == found.standard_error
+    people = rows(table, task="mine", model="human_average", reading="others").iloc[0]
+    wanted = human_cells(annotators_of(truth, 20, 1, others=True), len(truth.id))
+    assert people["spearman"] == wanted["human_average"]["spearman"]
+    published = rows(table, task="mine", model="human_average", reading="published").iloc[0]
+    assert people["spearman"] < published["spearman"]
+    # the paper's value is against all labels
+    assert people["paper_spearman"] == published["paper_spearman"]
+    assert {row["agreement"], people["agreement"]} == {""}
+
+
+def test_what_cannot_be_told_apart_says_what_it_would_take() -> None:
+    data, generator = inputs(), np.random.default_rng(1)
+    quality = data.truths["published"].quality
+    settings = replace(SETTINGS, draws=200)
+    kinds = set()
+    for noise in (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1, 3):
+        estimate = quality + noise * generator.normal(size=len(quality))
+        (row,) = beside_cells(estimate, data, settings, [])
+        low, high = row["human_difference_low"], row["human_difference_high"]
+        assert row["least_detectable"] == pytest.approx(2.8 * (high - low) / 3.92)
+        said = any("cannot be told apart" in note for note in row["note"])
+        assert said == (low <= 0 <= high)
+        ratio = row["least_detectable"] / row["human_difference"]
+        wanted = row["n_covered"] * ratio**2 if said else np.nan
+        assert row["texts_needed"] == pytest.approx(wanted, nan_ok=True)
+        kinds.add(said)
+    assert kinds == {True, False}
+
+
+def with_more(paper: pd.DataFrame) -> tuple[pd.DataFrame, TaskInput]:
+    data = inputs()
+    n = len(data.truths["published"].id)
+    generator = np.random.default_rng(1)
+    data.systems, data.contexts = ["p", "q"] * (n // 2), np.arange(n) // 2
+    keys = [("constant", "texts"), ("length", "texts"), ("length", "folds")]
+    keys += [("ridge_tfidf", "folds"), ("constant", "systems")]
+    data.baselines = {key: generator.random(n) for key in keys}
+    data.baselines_provenance = "shipped"
+    return table1({"mine": LOOKS["mine"]}, {"mine": data}, paper, SETTINGS), data
+
+
+def test_a_rho_over_several_systems_is_taken_apart(paper: pd.DataFrame) -> None:
+    found, data = with_more(paper)
+    row = rows(found, model="bleu", reading="published").iloc[0]
+    estimate = apply_thresholds(data.predictions["bleu.char", "published"], 3, 0.5)
+    quality = data.truths["published"].quality
+    apart = between_and_within(estimate, quality, data.systems, draws=5, seed=1)
+    right, pairs = pairwise_accuracy(estimate, quality, data.contexts, draws=5, seed=1)
+    assert row["between_share"] == apart.between_share.value
+    assert row["within_spearman_low"] == apart.within_spearman.low
+    assert (row["systems"], row["system_accuracy"]) == (2, apart.system_accuracy)
+    assert (row["pairwise_accuracy"], row["pairs"]) == (right.value, pairs)
+    # where nobody is covered, there is nothing to take apart
+    assert rows(found, kernel="bleu.word")["between_share"].isna().all()
+
+
+def test_baselines_stand_below_the_models_under_their_split(paper: pd.DataFrame) -> None:
+    found, data = with_more(paper)
+    below = found[found["model"].isin(["constant", "length", "ridge_tfidf"])]
+    assert below[["model", "reading"]].to_numpy().tolist() == [
+        ["constant", "published"],
+        ["length", "published"],
+        ["length", "folds"],
+        ["ridge_tfidf", "folds"],
+        ["ridge_tfidf", "others"],
+    ]
+    assert set(below["provenance"]) == {"shipped"}
+    constant, length = below.iloc[0], below.iloc[1]
+    assert np.isnan(constant["spearman"])  # and a note that says why
+    assert "-1" in constant["note"][0]
+    quality = data.truths["published"].quality
+    wanted = estimate_cells(data.baselines["length", "texts"], quality, 20, 1)
+    assert length["spearman"] == wanted["spearman"]
+    assert length["mse_low"] == wanted["mse_low"]
+
+
+def test_the_reliability_of_each_task_has_a_row(paper: pd.DataFrame) -> None:
+    data = inputs()
+    found = reliability_table(LOOKS, {"mine": data}, SETTINGS).set_index("task")
+    truth = data.truths["published"]
+    wanted = reliability(truth.candidate, truth.rating, draws=20, seed=1)
+    assert found.loc["mine", "icck_high"] == wanted.icck.high
+    assert found.loc["mine", "split_half"] == wanted.split_half
+    assert found.loc["mine", "provenance"] == "shipped"
+    assert found.loc["gone", "provenance"] == ""
+    assert np.isnan(found.loc["gone", "icck"])

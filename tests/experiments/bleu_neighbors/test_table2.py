@@ -128,6 +128,12 @@ def test_a_pair_or_a_kernel_that_is_missing_keeps_its_row(
     assert all(isinstance(note, list) for note in table["note"])
 
 
+@pytest.mark.drill(
+    "A file between two stages is not what was written",
+    "Estimates across data sets were made from other texts, other ratings or with another tau",
+    "refused",
+    "by table 2",
+)
 def test_estimates_from_other_texts_or_ratings_or_tau_are_stale(tmp_path: Path) -> None:
     own = task(tmp_path / "mine", 20, 1)
     path = tmp_path / "mine.mine.csv"

@@ -5,17 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from refless.data.normalize import read_gold
 from refless.errors import SettingError, StaleError
-from refless.experiments.delta_bleu.dialogues import ALL, HIGH, SINGLE
+from refless.experiments.delta_bleu.dialogues import ALL, CONTROL, HIGH, METRICS, SINGLE
 from refless.experiments.delta_bleu.table2 import (
     KEYS,
     NOT_PUBLIC,
     Units,
     comparison_table,
+    finding,
     read_units,
     table2,
 )
@@ -31,7 +33,7 @@ LOOKS: dict[str, dict[str, Any]] = {
     "other": {"name": "Other", "note": "said of this data set"},
 }
 MISSING = {"of": {"task": "other"}, "code": "no_file", "sentence": "no file", "remedy": "fetch it"}
-FACTS = {"assignments": 30, "seeds": [1, 2], "bootstrap": {"draws": 100}}
+FACTS = {"finding": "found", "assignments": 30, "seeds": [1, 2], "bootstrap": {"draws": 100}}
 
 
 @pytest.fixture(scope="module")
@@ -63,13 +65,20 @@ def test_every_cell_stands_beside_the_paper(table: pd.DataFrame) -> None:
     assert cells[KEYS].to_numpy().tolist() == named
     assert cells["references_per_context"].between(1, 3).all()
     noted = cells["note"].map(lambda note: any("machine outputs" in one for one in note))
-    assert cells.loc[noted, KEYS].to_numpy().tolist() == [
-        [metric, ALL] for metric in ("bleu", "sbleu", "delta_bleu")
-    ]
+    assert cells.loc[noted, KEYS].to_numpy().tolist() == [[metric, ALL] for metric in METRICS]
     assert (cells["spearman_low"] <= cells["spearman"] + 0.1).all()
     assert (cells["spearman_seeds_low"] <= cells["spearman"]).all()
     assert (cells["spearman_seeds_high"] >= cells["spearman"]).all()
     assert set(cells["n"]) == {6 * 6}
+    assert set(cells["systems"]) == {4}
+    width, anew = (
+        cells[f"spearman{name}_high"] - cells[f"spearman{name}_low"] for name in ("", "_systems")
+    )
+    assert anew.mean() > width.mean()
+    assert (cells["spearman_without_one_low"] <= cells["spearman"] + 0.05).all()
+    assert (cells["spearman_without_one_high"] >= cells["spearman"] - 0.05).all()
+    assert cells["spearman_within_pairs"].abs().le(1).all()
+    np.testing.assert_allclose(cells["pairwise_accuracy"] * 6 % 1, 0, atol=1e-9)
     assert set(cells["provenance"]) == {"computed"}
     printed = table[(table["task"] == "small") & (table["paper_spearman_ci95_low"] != "")]
     assert printed[KEYS].to_numpy().tolist() == [["bleu", HIGH], ["delta_bleu", ALL]]
@@ -81,7 +90,7 @@ def test_every_cell_stands_beside_the_paper(table: pd.DataFrame) -> None:
 
 def test_other_choices_are_named(table: pd.DataFrame) -> None:
     own = table[(table["task"] == "small") & (table["choices"] != "")].set_index("choices")
-    assert set(own.loc["first fixed", "metric"]) == {"bleu", "sbleu", "delta_bleu"}
+    assert set(own.loc["first fixed", "metric"]) == set(METRICS)
     assert own.loc["rule signed, centre mean, gold added", "gold"] == 1
     assert set(own.loc["references w>=0", "references"]) == {"w>=0"}
     # what is left out where no reference is good are the two contexts made so
@@ -154,3 +163,34 @@ def test_the_panels_of_figure_2(units: dict[str, Units]) -> None:
     # fewer assignments, so equal by and large
     for metric in ("bleu", "sbleu"):
         assert everything[metric] == pytest.approx(table[metric], abs=0.2)
+
+
+@pytest.mark.parametrize(
+    ("p_bleu", "p_control", "difference", "said"),
+    [
+        (
+            0.01,
+            0.2,
+            0.1,
+            ["is ahead of BLEU (", "is not shown to differ from BLEU whose", "no gain"],
+        ),
+        (0.2, 0.2, 0.1, ["is not shown to differ from BLEU (", "no gain"]),
+        (0.01, 0.01, 0.1, ["is ahead of BLEU (", "is ahead of BLEU whose", "helps"]),
+        (0.01, 0.01, -0.1, ["is behind BLEU (", "is behind BLEU whose", "no gain"]),
+    ],
+)
+def test_the_sentence_about_the_claim_follows_from_the_tests(
+    units: dict[str, Units], p_bleu: float, p_control: float, difference: float, said: list[str]
+) -> None:
+    table = comparison_table(LOOKS, units)
+    for against, p in (("bleu", p_bleu), (CONTROL, p_control)):
+        own = (table["metric_a"] == "delta_bleu") & (table["metric_b"] == against)
+        table.loc[own, ["p_systems", "difference"]] = [p, difference]
+    sentence = finding(LOOKS, table)
+    assert all(words in sentence for words in said)
+    main = table[(table["metric_a"] == "delta_bleu") & (table["tokens"] == "words")]
+    main = main[(main["metric_b"] == CONTROL) & (main["task"] == "small")]
+    best = main.loc[main["spearman_a"].idxmax()]
+    assert f"references {best['references_a']}" in sentence
+    assert f"({best['spearman_b']:.2f}" in sentence
+    assert finding(LOOKS, comparison_table(LOOKS, {})) == "There are no numbers."

@@ -15,9 +15,12 @@ from refless.errors import FormatError, SettingError
 from refless.experiments.delta_bleu import units
 from refless.experiments.delta_bleu.dialogues import (
     ALL,
+    CONTROL,
     HIGH,
     LEAST,
+    METRICS,
     SINGLE,
+    WEIGHTED,
     Cell,
     Counted,
     Dialogues,
@@ -30,15 +33,18 @@ from refless.experiments.delta_bleu.units import (
     RULES,
     Observations,
     Settings,
+    accuracy,
     bootstrap_pool,
     compared,
+    correlations,
     figure_numbers,
-    kendall_all,
     main_cells,
     observations,
     plain_pool,
-    spearman_rows,
+    spearman_all,
+    system_weights,
     variant_cells,
+    without_pair_means,
     write_units,
 )
 from refless.models.delta_bleu import corpus_bleu, corpus_delta_bleu, sentence_bleu
@@ -110,7 +116,7 @@ def direct_references(texts: pd.DataFrame, cell: Cell, context: str, pair: set[s
             if cell.gold and row.model == "Original Ground Truth":
                 gold = small_gold()
                 found += [(tokenize(t), w) for t in gold["text"][gold["context_id"] == context]]
-    usable = any(w > 0 for _, w in found) if cell.metric == "delta_bleu" else found
+    usable = any(w > 0 for _, w in found) if cell.metric in WEIGHTED else found
     if not usable:
         found = [entry for entry in found if entry != human] + [(human[0], max(human[1], LEAST))]
     return found
@@ -162,6 +168,11 @@ def test_observations_are_scores_of_units_counted_anew(humans: int) -> None:
                             score = sentence_bleu(texts_of, references, cell.order).sum()
                         elif cell.metric == "bleu":
                             score = corpus_bleu(texts_of, references, cell.order, cell.rule)
+                        elif cell.metric == CONTROL:
+                            heaviest = [[max(own)] * len(own) for own in given]
+                            score = corpus_delta_bleu(
+                                texts_of, references, heaviest, cell.order, cell.rule
+                            )
                         else:
                             score = corpus_delta_bleu(
                                 texts_of, references, given, cell.order, cell.rule
@@ -183,8 +194,8 @@ def test_a_drawn_order_counts_what_sets_a_pair_apart_as_a_whole() -> None:
     drawn = Observations((sign * m)[None], sign * q, sign, np.zeros(1))
     fixed = drawn.in_fixed_order(1)
     np.testing.assert_allclose(fixed.m[0], m)
-    assert spearman_rows(drawn.m, drawn.q).mean() > 0.6
-    assert abs(spearman_rows(fixed.m, fixed.q).mean()) < 0.05
+    assert spearman_all(drawn.m, drawn.q).mean() > 0.6
+    assert abs(spearman_all(fixed.m, fixed.q).mean()) < 0.05
 
 
 def by_hand() -> Dialogues:
@@ -253,6 +264,12 @@ def test_threads_and_order_of_cells_change_nothing(dialogues: Dialogues) -> None
     two = observations(Counted(dialogues, 2), CELLS[::-1], pool, 4, 3, threads=2)
     np.testing.assert_array_equal(one.m, two.m[::-1])
     np.testing.assert_array_equal(one.q, two.q)
+    # nor does it matter whether contexts were dealt before, for units of another size
+    deals = {}
+    observations(Counted(dialogues, 2), CELLS[:1], pool, 6, 3, deals=deals)
+    again = observations(Counted(dialogues, 2), CELLS, pool, 4, 3, deals=deals)
+    for before, after in zip(one, again, strict=True):
+        np.testing.assert_array_equal(before, after)
     with pytest.raises(SettingError, match="a unit of 13 contexts"):
         observations(Counted(dialogues, 2), CELLS, pool, 13, 3)
 
@@ -270,7 +287,7 @@ def test_correlations_are_those_of_scipy() -> None:
     m = generator.integers(0, 5, (2, 3, 20)).astype(float)
     q = generator.integers(0, 5, (3, 20)).astype(float)
     m[1, 2] = 1.0
-    rho, tau = spearman_rows(m, q), kendall_all(m, q)
+    rho, tau = spearman_all(m, q), correlations(m, q)[1]
     for k in range(2):
         for row in range(3):
             if (k, row) == (1, 2):
@@ -279,6 +296,43 @@ def test_correlations_are_those_of_scipy() -> None:
                 continue
             assert rho[k, row] == pytest.approx(stats.spearmanr(m[k, row], q[row]).statistic)
             assert tau[k, row] == pytest.approx(stats.kendalltau(m[k, row], q[row]).statistic)
+
+
+def test_intervals_over_systems_are_those_of_pairs_written_out(dialogues: Dialogues) -> None:
+    counted = Counted(dialogues, 2)
+    found = observations(counted, [Cell("bleu"), Cell("sbleu")], plain_pool(np.arange(12), 5), 4, 3)
+    by_pair = system_weights(counted, 5, seed=3)
+    assert by_pair.shape == (5, 6)
+    assert (by_pair.sum(axis=1) <= 6).all()  # fewer where a system is drawn twice
+    rho, _ = correlations(found.m, found.q, [None, np.repeat(by_pair, 3, axis=1)])
+    for draw in range(5):
+        chosen = np.repeat(np.arange(18), np.repeat(by_pair[draw], 3))
+        for k in range(2):
+            pair = found.m[k, draw][chosen], found.q[draw][chosen]
+            assert rho[k, 1, draw] == pytest.approx(stats.spearmanr(*pair).statistic)
+
+
+def test_a_system_is_drawn_as_often_as_any() -> None:
+    own = Counted(read_dialogues(small_texts()), 2)
+    by_pair = system_weights(own, 20000, seed=0)
+    # of n draws of n systems, E[count a * count b] = (n - 1) / n
+    np.testing.assert_allclose(by_pair.mean(axis=0), 3 / 4, atol=0.03)
+
+
+def test_without_pair_means_only_what_is_within_pairs_counts() -> None:
+    generator = np.random.default_rng(0)
+    apart = generator.normal(size=(3, 4, 6))
+    values = (apart + 100 * np.arange(4)[:, None]).reshape(3, 24)
+    expected = apart - apart.mean(axis=2, keepdims=True)
+    np.testing.assert_allclose(without_pair_means(values, 4), expected.reshape(3, 24), atol=1e-9)
+    np.testing.assert_array_equal(without_pair_means(np.full((1, 6), 0.1), 2), np.zeros((1, 6)))
+
+
+def test_pairwise_accuracy_counts_ties() -> None:
+    m = np.array([[[0.1, -0.2, 0.0, 0.0, 1e-17, 0.3]]])
+    q = np.array([[0.5, 0.5, 0.0, 0.5, 0.0, 0.0]])
+    assert accuracy(m, q).tolist() == [[3 / 6]]
+    assert accuracy(m, q, np.array([[2, 0, 0, 1, 0, 1]])).tolist() == [[2 / 4]]
 
 
 def test_unknown_choices_are_named(dialogues: Dialogues) -> None:
@@ -293,10 +347,12 @@ def test_every_claim_can_be_tested() -> None:
     assert len(set(pairs)) == len(pairs)
     for references in REFERENCES:
         for tokens in ("words", "blanks"):
-            cells = {m: Cell(m, references, tokens=tokens) for m in ("bleu", "sbleu", "delta_bleu")}
+            cells = {m: Cell(m, references, tokens=tokens) for m in METRICS}
             assert (cells["delta_bleu"], cells["bleu"]) in pairs
             assert (cells["delta_bleu"], cells["sbleu"]) in pairs
             assert (cells["sbleu"], cells["bleu"]) in pairs
+            assert (cells["delta_bleu"], cells[CONTROL]) in pairs
+            assert (cells[CONTROL], cells["bleu"]) in pairs
     for rule in RULES:
         for changed in ({"centre": "mean"}, {"gold": True}, {"lacking": "written"}, {}):
             for references in (ALL, HIGH):
@@ -345,9 +401,31 @@ def test_the_trial_on_dstc7_comes_out(mirror: str) -> None:
         Cell("delta_bleu", ALL, "floor", lacking="written"),
     ]
     found = observations(counted, cells, plain_pool(np.arange(1000), 50), 100, seed=1)
-    rho = spearman_rows(found.m, found.q).mean(axis=1)
+    rho = spearman_all(found.m, found.q).mean(axis=1)
     np.testing.assert_allclose(rho[:4], [0.280, 0.382, 0.325, 0.148], atol=0.006)
     assert rho[4] == pytest.approx(0.164, abs=0.02)
     assert counted.lacking().sum() == 155
     number, fallback = counted.references(cells[1], np.arange(1000))
     assert (number, fallback) == pytest.approx((1.036, 0.717), abs=0.001)
+
+
+@pytest.mark.slow
+def test_an_independent_recomputation_of_dstc7_comes_out(mirror: str) -> None:
+    """Numbers of others with code of their own, from the raw file: the control, what lies within
+    pairs, and pairs put in the right order."""
+    path = Path(mirror, "dstc7/dstc7-task2-human_eval.tgz")
+    counted = Counted(
+        read_dialogues(load("dstc7", "dstc7", {"path": path}, {"unit": "output"}).texts), 2
+    )
+    metrics, least = (CONTROL, "delta_bleu", "bleu"), ("w>=0.6", "w>=0.4", "w>=0.2")
+    cells = [Cell(metric, references) for metric in metrics for references in least]
+    found = observations(counted, cells, plain_pool(np.arange(1000), 100), 100, seed=1)
+    rho = spearman_all(found.m, found.q).mean(axis=1).reshape(3, 3)
+    expected = [[0.470, 0.583, 0.566], [0.468, 0.578, 0.558], [0.382, 0.535, 0.528]]
+    np.testing.assert_allclose(rho, expected, atol=0.004)
+    m, q = (without_pair_means(values * found.sign, 36) for values in (found.m, found.q))
+    within = spearman_all(m, q).mean(axis=1).reshape(3, 3)
+    np.testing.assert_allclose(within[1:, 1], [0.02, 0.03], atol=0.006)
+    whole = observations(counted, cells, plain_pool(np.arange(1000), 1), 1000, seed=1)
+    right = accuracy(whole.m, whole.q).reshape(3, 3) * 36
+    np.testing.assert_allclose(right[1:, 1], [26, 24])

@@ -13,6 +13,7 @@ from scipy import stats
 from refless.experiments.rnn_qe.counts import count_notes, table1, table2
 from refless.experiments.rnn_qe.data_size import TABLE_COLUMNS, all_curves, draw, trained_curve
 from refless.experiments.rnn_qe.outputs import (
+    BASELINES,
     METRICS,
     OWN,
     PREDICTORS,
@@ -27,14 +28,19 @@ from refless.experiments.rnn_qe.outputs import (
 )
 from refless.experiments.rnn_qe.stored import PREDICTION_COLUMNS
 from refless.experiments.rnn_qe.tables import (
+    CORRELATIONS,
+    Measured,
     Predictor,
-    cells,
+    Sample,
     compared,
+    ensemble,
+    finding,
+    measured,
     metric_on_scale,
     table,
     trained,
 )
-from refless.models.rnn_qe.data import cross_validation
+from refless.models.rnn_qe.data import apart, cross_validation
 from refless.models.rnn_qe.names import CROSS
 from refless.report.catalogue import catalogue
 from refless.report.published import read_published
@@ -73,7 +79,8 @@ def test_each_output_is_tested_once_and_own_models_see_other_folds(numbers: pd.D
     assert numbers["fold"].value_counts().between(90, 110).all()
     for name in CROSS:
         assert set(numbers[name]) == {"", "train", "dev", "test"}
-    assert {c.split(":")[1] for c in numbers.columns if ":" in c} == set(AT_HAND)
+    own = {c.split(":")[1] for c in numbers.columns if ":" in c}
+    assert own == {*AT_HAND, *BASELINES, "seen"}
     tested = numbers["cross_domain"] == "test"
     column = numbers["cross_domain_2:bleu_neighbors:dev"]
     assert column[~tested].isna().all()
@@ -87,7 +94,8 @@ def test_a_model_never_uses_the_ratings_of_what_it_predicts() -> None:
     rating = context.rating.copy()
     rating[split.test] = 1.0
     blind = replace(context, rating=rating)
-    for predict in (own for (model, _), own in PREDICTORS.items() if model in AT_HAND):
+    there = {*AT_HAND, *BASELINES}
+    for predict in (own for (model, _), own in PREDICTORS.items() if model in there):
         np.testing.assert_array_equal(predict(context, split), predict(blind, split))
 
 
@@ -114,31 +122,116 @@ def test_predictions_are_rounded_and_metrics_cut_to_half_points() -> None:
     assert metric_on_scale(values * 10, 10.0, nearest=True).tolist() == [1.0, 1.0, 2.0, 3.5, 6.0]
 
 
+def test_a_look_up_is_the_mean_training_rating_of_the_same_output(numbers: pd.DataFrame) -> None:
+    texts = small_texts()
+    rated = texts.rated
+    for column, folds in (
+        ("", cross_validation(rated, SETTINGS.seed)),
+        ("apart", cross_validation(apart(rated), SETTINGS.seed)),
+    ):
+        found = numbers[f"cross_validation:lookup:{column}"].to_numpy()
+        for split in folds:
+            known: dict[str, list[float]] = {}
+            for row in split.train:
+                known.setdefault(rated["words"][row], []).append(numbers["rating"][row])
+            for row in split.test:
+                same = known.get(rated["words"][row])
+                assert found[row] == pytest.approx(
+                    np.nan if same is None else np.mean(same), nan_ok=True, abs=1e-4
+                )
+
+
+def test_what_stands_in_training_is_counted_anew(numbers: pd.DataFrame) -> None:
+    rated = small_texts().rated
+    pairs = list(zip(rated["mr"], rated["words"], strict=True))
+    for split in cross_validation(rated, SETTINGS.seed):
+        trained_on = {pairs[row] for row in split.train}
+        expected = [int(pairs[row] in trained_on) for row in split.test]
+        assert numbers["cross_validation:seen"][split.test].tolist() == expected
+    assert counts(small_texts(), SETTINGS)["seen"] == numbers["cross_validation:seen"].mean()
+    assert numbers["mr_number"].nunique() == rated["mr_key"].nunique()
+
+
+def sample(truth: np.ndarray, seen: np.ndarray | None = None, cluster: int = 1) -> Sample:
+    """Each ``cluster`` outputs in succession are of one MR."""
+    n = len(truth)
+    tested = pd.DataFrame({"mr_number": np.arange(n) // cluster, "rating": truth})
+    return Sample.of(tested, np.zeros(n) if seen is None else seen, {"draws": 500, "seed": 0})
+
+
 def test_a_row_is_the_mean_of_its_seeds() -> None:
     generator = np.random.default_rng(0)
     truth = generator.choice(SCALE, 300)
     seeds = [np.clip(truth + generator.choice([-2, -1, 0, 1], 300), 1, 6) for _ in range(3)]
-    row = cells(Predictor("1", "", seeds), truth, draw_weights(300, 500, 0))
+    seen = generator.random(300) < 0.4
+    row = measured(Predictor("1", "", seeds), sample(truth, seen)).row
     each = [stats.spearmanr(seed, truth)[0] for seed in seeds]
     assert row["spearman"] == pytest.approx(np.mean(each))
     assert row["spearman_sd"] == pytest.approx(np.std(each, ddof=1))
     assert row["spearman_low"] < row["spearman"] < row["spearman_high"]
     assert row["mae_high"] - row["mae_low"] < 0.4
-    assert (row["seeds"], row["n"]) == (3, 300)
+    assert (row["seeds"], row["n"], row["n_seen"]) == (3, 300, seen.sum())
+    for part, own in (("seen", seen), ("unseen", ~seen)):
+        each = [stats.pearsonr(seed[own], truth[own])[0] for seed in seeds]
+        assert row[f"pearson_{part}"] == pytest.approx(np.mean(each))
+        each = [stats.spearmanr(seed[own], truth[own])[0] for seed in seeds]
+        assert row[f"spearman_{part}"] == pytest.approx(np.mean(each))
+    assert "pearson_unseen" not in measured(Predictor("1", "", seeds), sample(truth)).row
 
 
-def test_williams_is_one_sided_and_knows_the_direction() -> None:
+def test_outputs_of_one_mr_are_drawn_together() -> None:
+    generator = np.random.default_rng(0)
+    truth = generator.choice(SCALE, 60)
+    values = np.clip(truth + generator.choice([-1, 0, 1], 60), 1, 6)
+    one = Predictor("1", "", [values])
+    few = measured(one, sample(truth, cluster=3))
+    draws = draw_weights(20, 500, 0)
+    for k in range(5):
+        rows = [3 * mr + i for mr in range(20) for _ in range(draws[k, mr]) for i in range(3)]
+        expected = stats.pearsonr(values[rows], truth[rows])[0]
+        assert few.draws["pearson"][0, k] == pytest.approx(expected)
+    # copies of an output tell nothing new: the interval stays, where each for itself shrinks it
+    thrice = Predictor("1", "", [np.repeat(values, 3)])
+    together, apart_ = (
+        measured(thrice, sample(np.repeat(truth, 3), cluster=n)).row for n in (3, 1)
+    )
+    once = measured(one, sample(truth)).row
+    assert together["pearson_low"] == pytest.approx(once["pearson_low"])
+    assert apart_["pearson_low"] > once["pearson_low"] + 0.01
+
+
+def test_seeds_predict_together_as_the_mean_of_what_each_predicts() -> None:
+    raw = [np.array([4.0, 2.0]), np.array([4.4, 6.9]), np.array([4.9, 6.9])]
+    one = Predictor("1", "", [np.round(2 * own) / 2 for own in raw], raw)
+    found = ensemble(one)[0]
+    assert found.reading == "ensemble"
+    assert found.by_seed[0].tolist() == [4.5, 5.5]
+    assert ensemble(replace(one, reading="apart"))[0].reading == "apart_ensemble"
+    assert ensemble(replace(one, raw=raw[:1])) == []
+
+
+def test_williams_is_two_sided_unless_the_claim_is_that_one_is_better() -> None:
     generator = np.random.default_rng(0)
     truth = generator.choice(SCALE, 400)
-    good = Predictor("1", "", [np.clip(truth + generator.choice([-1, 0, 1], 400), 1, 6)])
-    poor = Predictor("bleu", "floor", [generator.choice(SCALE, 400)])
-    test = compared(good, poor, truth)[0]
-    r = [stats.pearsonr(p.by_seed[0], truth)[0] for p in (good, poor)]
-    r.append(stats.pearsonr(good.by_seed[0], poor.by_seed[0])[0])
+    values = np.clip(truth + generator.choice([-3, -2, 0, 2, 3], 400), 1, 6)
+    good, poor = (
+        measured(Predictor(*given), sample(truth))
+        for given in (("1", "", [values]), ("bleu", "floor", [generator.choice(SCALE, 400)]))
+    )
+    tests = compared(good, poor, truth)
+    assert [test["statistic"] for test in tests] == CORRELATIONS
+    r = [stats.pearsonr(one.predictor.by_seed[0], truth)[0] for one in (good, poor)]
+    r.append(stats.pearsonr(values, poor.predictor.by_seed[0])[0])
     t, p = williams(*r, 400)
-    assert test["t"] == pytest.approx(t)
-    assert test["p_value"] == pytest.approx(p / 2)
-    assert compared(poor, good, truth)[0]["p_value"] == pytest.approx(1 - p / 2)
+    assert tests[0]["t"] == pytest.approx(t)
+    assert (tests[0]["p_value"], tests[0]["alternative"]) == (pytest.approx(p), "two-sided")
+    assert compared(good, poor, truth, greater=True)[0]["p_value"] == pytest.approx(p / 2)
+    assert compared(poor, good, truth, greater=True)[0]["p_value"] == pytest.approx(1 - p / 2)
+    gap = good.draws["pearson"][0] - poor.draws["pearson"][0]
+    assert tests[0]["difference_low"] == pytest.approx(np.quantile(gap, 0.025))
+    z = tests[0]["difference"] / gap.std(ddof=1)
+    assert tests[0]["p_clusters"] == pytest.approx(2 * stats.norm.sf(abs(z)))
+    assert isinstance(good, Measured)
 
 
 def predictions(
@@ -221,16 +314,59 @@ def test_table_3_has_every_row_and_says_what_is_missing(numbers: pd.DataFrame) -
     assert rows.loc[("1", "paper"), "paper_pearson"] == "0.273"
     assert "the paper's schedule" in rows.loc[("1", "paper"), "note"][0]
     # against the same seed of set-up 1, not against the mean of all five
-    own = tests[(tests["reading"] == "paper") & (tests["against"] == "1")].iloc[0]
+    one = (tests["reading"] == "paper") & (tests["question"] == "set-up 1")
+    own = tests[one].iloc[0]
     seed = made["setup1"].content.query("seed == 0")["prediction"].to_numpy()
     expected = stats.pearsonr(seed, numbers["rating"])[0]
     assert own["against_value"] == pytest.approx(expected)
     assert own["provenance"] == "shipped"
-    assert rows.loc[("1", "paper"), "p_better_than_setup_1"] == pytest.approx(own["p_value"])
-    assert np.isnan(rows.loc[("1", ""), "p_better_than_setup_1"])
+    assert rows.loc[("1", "paper"), "p_setup_1"] == pytest.approx(own["p_holm"])
+    assert own["p_holm"] >= own["p_value"]
+    assert np.isnan(rows.loc[("1", ""), "p_setup_1"])
     assert 0 < rows.loc[("1", ""), "p_better_than_metrics"] <= 1
     assert not set(published(3)["setup"]) - set(found["setup"])
-    assert set(tests["against"]) == {*METRICS, "1"}
+    assert set(tests["against"]) == {*METRICS, "1", "lookup"}
+    assert set(tests.loc[tests["question"] == "metrics", "alternative"]) == {"greater"}
+    assert set(tests.loc[tests["question"] != "metrics", "alternative"]) == {"two-sided"}
+    # the seeds together are beside their mean, and beside no published value
+    assert rows.loc[("1", "ensemble"), "paper_pearson"] == ""
+    assert rows.loc[("1", "ensemble"), "seeds"] == 1
+    against = tests[(tests["setup"] == "ridge") & (tests["question"] == "ensemble")]
+    assert set(against["against_reading"]) == {"ensemble", "apart_ensemble"}
+    apart_row = rows.loc[("1", "apart")]
+    assert np.isnan(apart_row["pearson_seen"])
+
+
+def test_a_family_is_corrected_as_a_whole(numbers: pd.DataFrame) -> None:
+    made = {f"setup{k}": predictions(numbers["id"].tolist()) for k in (1, 4, 6)}
+    _, tests = made_table("cross_validation", numbers, made, published(3))
+    family = tests[(tests["family"] == "metrics, set-ups") & (tests["statistic"] == "pearson")]
+    assert len(family) == 3 * 4
+    least = family.loc[family["p_value"].idxmin()]
+    assert least["p_holm"] == pytest.approx(min(1.0, 12 * least["p_value"]))
+    six = tests[tests["question"] == "set-up 4"]
+    assert set(zip(six["setup"], six["against"], six["reading"], strict=True)) == {
+        ("6", "4", ""),
+        ("6", "4", "ensemble"),
+    }
+
+
+def test_the_sentence_about_the_look_up_follows_from_its_test(numbers: pd.DataFrame) -> None:
+    made = {"setup1": predictions(numbers["id"].tolist())}
+    found, tests = made_table("cross_validation", numbers, made, published(3))
+    row = (tests["setup"] == "1") & (tests["reading"] == "") & (tests["question"] == "look-up")
+    for p, difference, said in (
+        (0.2, 0.1, "not shown"),
+        (0.01, 0.1, "ahead"),
+        (0.01, -1, "behind"),
+    ):
+        tests.loc[row, ["p_holm", "difference"]] = [p, difference]
+        sentence = finding(found, tests)
+        assert said in sentence
+        rows = found.set_index(["setup", "reading"])
+        for value in (rows.loc[("lookup", ""), "pearson"], rows.loc[("1", ""), "pearson_seen"]):
+            assert f"{value:.3f}" in sentence
+    assert finding(found, tests[~row]) == ""
 
 
 def test_why_a_value_differs_is_said_only_where_it_does(numbers: pd.DataFrame) -> None:
@@ -253,8 +389,8 @@ def test_tables_4_and_5_compare_with_configuration_1(
     made = {f"{experiment}_{n}_setup1": predictions(ids) for n in (1, 3)}
     found, tests = made_table(experiment, numbers, made, paper)
     rows = found.set_index(["setup", "reading", "configuration"])
-    assert rows.loc[("1", "", "3"), "p_better_than_configuration_1"] == 0.5  # the same numbers
-    assert np.isnan(rows.loc[("1", "", "1"), "p_better_than_configuration_1"])
+    assert rows.loc[("1", "", "3"), "p_configuration_1"] == 1  # the same numbers
+    assert np.isnan(rows.loc[("1", "", "1"), "p_configuration_1"])
     assert (rows.loc[("1", "", "3"), "n"]) == len(ids)
     assert "random rest" in rows.loc[("1", "", "3"), "note"][0]
     assert rows.loc[("2", "", "3"), "training"] == f"{experiment}_3_setup2"

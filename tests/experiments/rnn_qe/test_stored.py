@@ -11,10 +11,11 @@ import pandas as pd
 import pytest
 
 from refless.data.ratings import RatedTexts
+from refless.data.sources import load
 from refless.data.task import write_task
 from refless.errors import FormatError, SettingError, StaleError
 from refless.experiments.rnn_qe import counts, data_size, tables, training
-from refless.experiments.rnn_qe.outputs import METRICS
+from refless.experiments.rnn_qe.outputs import METRICS, mr_numbers, seen, statistics, to_scale
 from refless.experiments.rnn_qe.stored import (
     PREDICTION_COLUMNS,
     PREDICTIONS,
@@ -27,6 +28,7 @@ from refless.experiments.rnn_qe.stored import (
     write_data,
     write_outputs,
 )
+from refless.models.rnn_qe.data import Texts, apart, cross_validation
 from refless.store import signed
 from tests.models.rnn_qe.test_data import small_texts
 
@@ -123,6 +125,35 @@ def test_training_data_are_a_file_a_fold(folders: list[Path], tmp_path: Path) ->
     write_data(tmp_path / "cut", "curve_30_setup1", folders[0], folders[1:], DATA, 2)
     assert len(list((tmp_path / "cut").iterdir())) == 10
     assert read_fold(tmp_path / "cut/fold0.csv")[1]["facts"]["share"] < 0.2
+
+
+@pytest.mark.drill(
+    "A file between two stages is not what was written",
+    "A fold of training data is of other data, stands at another's place or is gone",
+    "refused",
+    "and the whole folder is to be deleted, which is what helps",
+)
+def test_folds_of_different_data_are_not_trained_on_together(
+    folders: list[Path], tmp_path: Path
+) -> None:
+    pytest.importorskip("torch")
+    from refless.experiments.rnn_qe.trainer import _read_folds
+
+    one, two = tmp_path / "setup1", tmp_path / "other/setup1"
+    write_data(one, "setup1", folders[0], folders[1:], DATA, 1)
+    write_data(two, "setup1", folders[0], folders[1:], {**DATA, "seed": 7}, 1)
+    assert len(_read_folds(one)[0]) == 5
+    whole = (one / "fold3.csv").read_bytes()
+    for content in ((two / "fold3.csv").read_bytes(), (one / "fold2.csv").read_bytes()):
+        (one / "fold3.csv").write_bytes(content)
+        with pytest.raises(StaleError, match="fold 3") as caught:
+            _read_folds(one)
+        assert f"delete {one} and" in caught.value.remedy
+    (one / "fold3.csv").unlink()
+    with pytest.raises(FormatError) as gone:
+        _read_folds(one)
+    assert f"delete {one} and" in gone.value.remedy
+    (one / "fold3.csv").write_bytes(whole)
 
 
 def test_training_makes_predictions_and_models(folders: list[Path], tmp_path: Path) -> None:
@@ -247,3 +278,24 @@ def test_notes_say_how_training_differs_from_the_paper_and_where_it_ran() -> Non
         "facts": {"machine": "one; two", "seconds": 1234.5},
     }
     assert predictions_note(about) == "predictions of setup5: shipped, one; two, at least 1,234 s"
+
+
+def test_an_independent_recomputation_of_the_look_up_comes_out(mirror: str) -> None:
+    """Numbers of others with code of their own, from the raw file."""
+    raw = pd.DataFrame(
+        load("nem", "nem", {"path": Path(mirror, "nem/emnlp_data_medians.csv")}).texts
+    )
+    texts = Texts.of(raw, raw.head(0).assign(part="", text_nem=""))
+    rating = texts.rated["median_quality"].to_numpy(np.float64)
+    folds = cross_validation(texts.rated, DATA["seed"])
+    found = np.full(len(rating), np.nan)
+    for split in folds:
+        known = pd.Series(rating[split.train]).groupby(texts.rated["words"][split.train].to_numpy())
+        found[split.test] = texts.rated["words"][split.test].map(known.mean())
+    said = statistics(to_scale(found), rating)
+    assert (said["pearson"], said["spearman"]) == pytest.approx((0.316, 0.321), abs=0.0006)
+    harder = cross_validation(apart(texts.rated), DATA["seed"])
+    assert seen(texts, folds).mean() == pytest.approx(0.59, abs=0.005)
+    assert seen(texts, harder).sum() == 0
+    assert seen(texts, harder, text_alone=True).mean() == pytest.approx(0.137, abs=0.0005)
+    assert (len(rating), mr_numbers(texts).max() + 1) == (2460, 1174)

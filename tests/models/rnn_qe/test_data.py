@@ -33,12 +33,15 @@ from refless.models.rnn_qe.names import (
     APART,
     CROSS,
     EXPERIMENTS,
-    NAME,
     READINGS,
     SETUPS,
+    data_name,
     names,
+    parse,
+    single_differences,
 )
 from refless.models.rnn_qe.synthesis import UNTOUCHED, distort, lowered
+from refless.models.rnn_qe.variants import DIFFERENCES
 
 # ---- delexicalisation ----------------------------------------------------------------------------
 
@@ -106,6 +109,16 @@ def test_each_error_costs_a_point(rating: float, left: list[float]) -> None:
     assert [lowered(rating, errors) for errors in range(5)] == left
 
 
+@pytest.mark.parametrize(
+    ("rating", "left"),
+    [(6, [6, 4, 4, 3, 2]), (5.5, [5.5, 4, 3.5, 2.5, 1.5]), (2.5, [2.5, 1.5, 1, 1, 1])],
+)
+def test_by_the_authors_code_errors_are_counted_from_the_rating(
+    rating: float, left: list[float]
+) -> None:
+    assert [lowered(rating, errors, "authors") for errors in range(5)] == left
+
+
 def test_errors_spare_articles_marks_and_the_last_word() -> None:
     for seed in range(300):
         generator = np.random.default_rng(seed)
@@ -134,12 +147,60 @@ def test_every_kind_of_error_happens_equally_often() -> None:
 # ---- names ---------------------------------------------------------------------------------------
 
 
-def test_every_name_is_one_that_data_can_be_made_for() -> None:
+def test_every_name_says_what_is_trained() -> None:
     made = {experiment: names(experiment, [50, 800]) for experiment in (*EXPERIMENTS, *READINGS)}
-    assert [len(own) for own in made.values()] == [6, 18, 18, 2, 6, 6]
-    for own in made.values():
-        assert all(NAME.fullmatch(name.removeprefix("paper_")) for name in own), own
+    assert [len(own) for own in made.values()] == [6, 18, 18, 2, 6, 6, 6]
+    for experiment, own in made.items():
+        for name in own:
+            found = parse(name)
+            assert experiment in (found.way, found.experiment)
+            assert data_name(data_name(name)) == data_name(name)
     assert made["curve"] == ["curve_50_setup1", "curve_800_setup1"]
+    assert parse("paper_cross_domain_2_setup3") == ("paper", "", "cross_domain", 2, 3)
+    assert parse("curve_50_setup1") == ("", "", "curve", 50, 1)
+    for wrong in (
+        "setup7",
+        "layers_setup1",
+        "paper_layers_setup1",
+        "authors_paper_setup1",
+        "apart",
+    ):
+        with pytest.raises(SettingError, match=wrong):
+            parse(wrong)
+
+
+def test_trainings_share_data_unless_errors_are_made_otherwise() -> None:
+    assert data_name("paper_cross_domain_2_setup3") == "cross_domain_2_setup3"
+    assert data_name("authors_setup1") == data_name("longer_setup1") == "setup1"
+    assert data_name("authors_layers_setup4") == "setup4"
+    for own in ("authors_setup4", "authors_ratings_setup2", "authors_dictionary_setup2"):
+        assert data_name(own) == own
+    single = single_differences()
+    assert [parse(name).difference for name in single] == list(DIFFERENCES)
+    # each can move something: without synthetic rows three of them cannot
+    needs = {"ratings", "dictionary", "onward"}
+    assert {parse(name).difference for name in single if parse(name).setup == 2} == needs
+
+
+def test_the_authors_errors_move_ratings_and_words_one_at_a_time() -> None:
+    texts = small_texts()
+    plain, ratings, dictionary, both = (
+        next(tables(texts, f"{way}setup2", SETTINGS))
+        for way in ("", "authors_ratings_", "authors_dictionary_", "authors_")
+    )
+    rated = plain["part"] != "pretrain"
+    for other in (ratings, dictionary, both):
+        pd.testing.assert_frame_equal(plain[rated], other[rated])
+    assert (plain["text"] == ratings["text"]).all()
+    assert (plain["rating"] == dictionary["rating"]).all()
+    assert (both["text"] == dictionary["text"]).all()
+    assert (both["rating"] == ratings["rating"]).all()
+    moved = plain["rating"] != ratings["rating"]
+    assert set(plain.loc[moved, "errors"]) == {2, 3, 4}
+    assert (ratings["rating"] >= plain["rating"]).all()
+    # words as written, with values, none of which stands in a delexicalised text
+    drawn = set(" ".join(dictionary["text"]).split()) - set(" ".join(plain["text"]).split())
+    assert drawn
 
 
 # ---- splits and set-ups --------------------------------------------------------------------------

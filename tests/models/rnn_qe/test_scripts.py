@@ -28,6 +28,8 @@ def test_without_torch_the_remedy_is_named(tmp_path: Path) -> None:
     )
     given = tmp_path / "outputs.tsv"
     given.write_text("mr\ttext\nhello()\tHello.\n", encoding="utf-8")
+    rated = tmp_path / "rated.tsv"
+    rated.write_text("text\tquality\nHello.\t1\nHi.\t2\n", encoding="utf-8")
     job = (
         "from types import SimpleNamespace\n"
         f"snakemake = SimpleNamespace(log=[{str(tmp_path / 'log')!r}])\n"
@@ -35,7 +37,8 @@ def test_without_torch_the_remedy_is_named(tmp_path: Path) -> None:
     )
     for command in (
         ["-c", job],
-        ["-m", "refless.cli", "qe", "--model", "m.pt", "--outputs", str(given)],
+        ["-m", "refless.cli", "qe", "--outputs", str(given)],
+        ["-m", "refless.cli", "train-qe", "--ratings", str(rated), "--out", "m.npz"],
     ):
         done = run(*command, path=tmp_path)
         assert done.returncode == 1
@@ -54,3 +57,5 @@ def test_the_benchmark_compares_like_with_like(tmp_path: Path) -> None:
     rates = record["instances_per_second"]
     assert set(record["ratio"]) == {"together, float32", "together, bfloat16"}
     assert all(value["core"] > 0 for value in rates.values())
+    assert sum("layers" in name for name in rates) == 2
+    assert record["stacked"]["core"] > 0

@@ -122,6 +122,121 @@ def test_the_best_pass_over_rated_rows_predicts() -> None:
     assert pearson == pytest.approx(best["pearson"], abs=1e-12)
 
 
+def scores(model: dict[str, Any], phase: str) -> list[float]:
+    own = [entry for entry in model["history"] if entry["phase"] == phase]
+    return [sum(-1 if e[k] is None else e[k] for k in ("pearson", "spearman")) for e in own]
+
+
+def test_a_plateau_of_all_models_ends_training_and_changes_nothing_before() -> None:
+    data, architecture = folds(40, 31), Architecture(**TINY)  # type: ignore[arg-type]
+    whole, short = (
+        train(data, [0], schedule(pretrain=0, train=40, plateau=plateau), architecture)
+        for plateau in (0, 4)
+    )
+    assert {len(model["history"]) for model in whole.models} == {40}
+    (ended,) = {len(model["history"]) for model in short.models}
+    assert ended < 40
+    improved = []
+    for one, other in zip(whole.models, short.models, strict=True):
+        assert one["history"][:ended] == other["history"]
+        found = np.array(scores(other, "train"))
+        assert other["best"]["pass"] == found.argmax() + 1
+        improved.append(found.argmax() + 1)
+    assert ended == max(improved) + 4
+
+
+def test_a_plateau_is_one_of_all_models_of_the_stack() -> None:
+    """Each pass, the last improvement of any model is less than a plateau ago."""
+    data, architecture = folds(40, 31), Architecture(**TINY)  # type: ignore[arg-type]
+    done = train(data, [0], schedule(pretrain=0, train=40, plateau=4), architecture)
+    last = 0
+    best = [-np.inf, -np.inf]
+    courses = [scores(model, "train") for model in done.models]
+    for number, now in enumerate(zip(*courses, strict=True), start=1):
+        assert number <= last + 4
+        for model, score in enumerate(now):
+            if score > best[model]:
+                best[model], last = score, number
+
+
+def test_killed_on_a_plateau_it_ends_where_it_would_have(tmp_path: Path) -> None:
+    data, architecture = folds(31), Architecture(**TINY)  # type: ignore[arg-type]
+    plan = schedule(pretrain=0, train=40, plateau=4)
+    batches: list[int] = []
+    whole = train(data, [0], plan, architecture, tick=batches.append)
+    for allowed in (len(batches) // 2, len(batches) // 3):
+        ticks = 0
+
+        def tick(instances: int, allowed: int = allowed) -> None:
+            nonlocal ticks
+            ticks += 1
+            if ticks > allowed:
+                raise Killed
+
+        with pytest.raises(Killed):
+            train(data, [0], plan, architecture, Run(checkpoints=tmp_path, every=0), tick)
+    assert_same(whole, train(data, [0], plan, architecture, Run(checkpoints=tmp_path, every=0)))
+
+
+def test_onward_any_pass_predicts_and_adam_goes_on() -> None:
+    data, architecture = folds(40), Architecture(**TINY)  # type: ignore[arg-type]
+    (model,) = train(data, [3], schedule(onward=True, train=7), architecture).models
+    # as many passes less as came first
+    assert [len(scores(model, phase)) for phase in ("pretrain", "train")] == [2, 5]
+    every = [*scores(model, "pretrain"), *scores(model, "train")]
+    assert model["best"] == model["history"][int(np.argmax(every))]
+    stack = Stack([Member(0, 3)], data, schedule(onward=True, train=7), architecture)
+    while stack.phase == 0:
+        stack.advance()
+    steps = int(next(iter(stack.optimizer.state.values()))["step"])
+    rows = len(data[0].instances.rows("train", "pretrain"))
+    assert steps == 2 * -(-rows // 7)
+    stack.advance()
+    assert int(next(iter(stack.optimizer.state.values()))["step"]) > steps
+    anew = Stack([Member(0, 3)], data, schedule(train=7), architecture)
+    while anew.phase == 0:
+        anew.advance()
+    assert not anew.optimizer.state
+
+
+def test_the_authors_choice_weighs_distance_and_cost() -> None:
+    data, architecture = folds(40), Architecture(**TINY)  # type: ignore[arg-type]
+    plan = schedule(choice="authors", pretrain=0, train=60)
+    stack = Stack([Member(0, 1)], data, plan, architecture)
+    stack.advance()
+    while stack.best_score[0] < -1e6 or stack.best_pass[0, 1] < stack.done:  # all alike at first
+        stack.advance()
+    found = stack.validate()
+    rows = data[0].instances.rows("dev")
+    (raw,) = stack.predict([rows], stack.parameters)
+    distance = np.abs(raw.clip(1, 6) - data[0].rating[rows]).mean()
+    assert found["distance"][0] == pytest.approx(distance)
+    # batches of 7 of the 20 rated rows: three losses, their sum by instance
+    count = len(data[0].instances.rows("train"))
+    batches = -(-count // 7)
+    loss = stack.history[-1]["loss"][0]
+    rest = stack.best_score[0] - 100 * (found["pearson"][0] + found["spearman"][0])
+    cost = -rest / 0.1 - distance
+    assert cost == pytest.approx(loss * batches / count, rel=0.2)
+
+
+def test_checkpoints_that_are_kept_serve_further_seeds(tmp_path: Path) -> None:
+    data = folds(31)
+    run = Run(checkpoints=tmp_path, every=0, together=1, keep=True)
+    first = trained(data, [0], run)
+    seen: list[int] = []
+    both = trained(data, [0, 1], run, tick=seen.append)
+    assert_same(both, trained(data, [0, 1], Run(together=1)))
+    alone = sum(len(data[0].instances.rows(*parts)) * n for parts, n in PHASE_ROWS)
+    assert sum(seen) == alone
+    own = both.predictions[both.predictions["seed"] == 0].reset_index(drop=True)
+    pd.testing.assert_frame_equal(own, first.predictions, check_exact=True)
+
+
+PHASE_ROWS = [(("train", "pretrain"), 2), (("train",), 3)]
+"""Parts and passes of `schedule`."""
+
+
 def test_without_synthetic_rows_nothing_comes_first() -> None:
     data = small(40)
     part = ["train" if name == "pretrain" else name for name in data.part]
@@ -180,13 +295,24 @@ def test_killed_while_a_checkpoint_is_written(
     assert_same(whole, trained(data, [0], run))
 
 
+@pytest.mark.drill(
+    "A file between two stages is not what was written",
+    "A bit of a trained model's weights, or of a checkpoint of its training, is another",
+    "refused",
+    "as damaged, with its name (torch itself reads other numbers without a word)",
+)
 def test_other_data_start_anew_and_a_broken_checkpoint_is_named(tmp_path: Path) -> None:
     run = Run(checkpoints=tmp_path, every=0)
     trained(folds(31), [0], run)
     (path,) = tmp_path.glob("*.pt")
     assert_same(trained(folds(32), [0]), trained(folds(32), [0], run))
     assert len(list(tmp_path.glob("*.pt"))) == 2
-    path.write_bytes(b"nonsense")
+    whole = path.read_bytes()
+    half = len(whole) // 2  # among the weights
+    for content in (whole[:half] + bytes([whole[half] ^ 1]) + whole[half + 1 :], b"nonsense"):
+        path.write_bytes(content)
+        with pytest.raises(FormatError, match=str(path)):
+            trained(folds(31), [0], run)
     with pytest.raises(FormatError, match=str(path)):
         trained(folds(31), [0], run)
 
@@ -244,7 +370,7 @@ def test_a_killed_training_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(killed.content, whole.content, check_exact=True)
     assert killed.about["facts"]["models"] == whole.about["facts"]["models"]
     assert not (tmp_path / "kept").exists()
-    assert (tmp_path / "models/fold0.pt").is_file()
+    assert (tmp_path / "models/fold0.npz").is_file()
 
 
 # ---- settings ------------------------------------------------------------------------------------
@@ -253,7 +379,8 @@ def test_a_killed_training_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
 def test_settings_that_make_no_sense() -> None:
     with pytest.raises(SettingError, match="a fold and a seed"):
         trained(folds(31), [])
-    with pytest.raises(SettingError):
-        Schedule(0, 0, 0.1, 1)
+    for wrong in ({"train": 0}, {"plateau": -1}, {"choice": "luck"}, {"rate": 0}):
+        with pytest.raises(SettingError):
+            schedule(**wrong)
     with pytest.raises(SettingError, match="cannot use the device"):
         Run(device="xla:9")

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from refless.data.encoders import fetch_encoder
 from refless.data.fetch import fetch
 from refless.data.places import Places
-from refless.data.raw_files import read_source
+from refless.data.raw_files import read_source, source_tables
 from refless.job import job
 
 
@@ -30,8 +30,7 @@ def bring(kind: str, name: str, resources: Path = Path("resources")) -> None:
     if kind == "encoder":
         fetch_encoder(name, places)
     else:
-        table, members = resources / "sources.csv", resources / "sources_members.csv"
-        fetch(read_source(name, table, members), places)
+        fetch(read_source(name, *source_tables()), places)
 
 
 if __name__ == "__main__":

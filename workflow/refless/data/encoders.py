@@ -29,8 +29,9 @@ from refless.store.files import file_sum, partial_path, read_json, write_json, w
 
 SUMS = "sums.json"
 HUB = "model hub"
-_WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+_WEIGHTS = "model.safetensors"
 _DEADLINE = 4 * 3600.0  # seconds for one file of a model; weights have gigabytes
+_LIMIT = 64 * 2**30  # bytes of one
 
 
 def has_encoder(kernel: str) -> bool:
@@ -195,21 +196,20 @@ def _take(place: Path | str, folder: Path) -> None:
         if isinstance(place, Path):
             copy(place / name, folder / name, source)
         else:
-            download(f"{place}/{name}", folder / name, source, deadline=_DEADLINE)
+            download(f"{place}/{name}", folder / name, source, deadline=_DEADLINE, limit=_LIMIT)
 
     get("config.json")
     for name in (SUMS, *bertscore.TOKENIZER_FILES):
         with suppress(AbsentError):
             get(name)
-    for name in _WEIGHTS:
-        with suppress(AbsentError):
-            get(name)
-            return
-        with suppress(AbsentError):
-            get(f"{name}.index.json")
-            for part in _parts(folder / f"{name}.index.json"):
-                get(part)
-            return
+    with suppress(AbsentError):
+        get(_WEIGHTS)
+        return
+    with suppress(AbsentError):
+        get(f"{_WEIGHTS}.index.json")
+        for part in _parts(folder / f"{_WEIGHTS}.index.json"):
+            get(part)
+        return
     raise SourceError("it has no weights, or not all")
 
 
@@ -230,8 +230,7 @@ def _record(folder: Path) -> None:
 
 def _files(folder: Path) -> list[Path]:
     """The files of a model that are read: configuration, tokenizer, weights."""
-    indexes = [f"{name}.index.json" for name in _WEIGHTS]
-    names = ("config.json", *bertscore.TOKENIZER_FILES, *indexes)
+    names = ("config.json", *bertscore.TOKENIZER_FILES, f"{_WEIGHTS}.index.json")
     found = [path for name in names if (path := folder / name).is_file()]
     return found + bertscore.weight_files(folder)
 

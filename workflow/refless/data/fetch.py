@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 CHUNK = 1 << 16
+LIMIT = 256 * 2**20  # bytes of a raw file whose size is not known; the largest has 11 MB
 PASSING = {429, 500, 502, 503, 504}  # answers of a server in trouble that may soon be over
 
 
@@ -42,7 +43,7 @@ def fetch(source: Source, places: Places, **patience: Any) -> Path:
 
     Parameters
     ----------
-    patience : attempts, timeout, pause, deadline of `download`
+    patience : attempts, timeout, pause, deadline, limit of `download`
 
     Raises
     ------
@@ -117,6 +118,7 @@ def download(
     timeout: tuple[float, float] = (10.0, 30.0),
     pause: float = 1.0,
     deadline: float = 600.0,
+    limit: int = LIMIT,
 ) -> None:
     """Download a file, if it is the right one.
 
@@ -126,6 +128,7 @@ def download(
     timeout : seconds to connect, and seconds without a byte
     pause : seconds between tries, doubled for each further one
     deadline : seconds for the whole transfer, over all tries
+    limit : most bytes of a file whose size is not known
 
     Raises
     ------
@@ -155,7 +158,7 @@ def download(
             try:
                 with session.get(url, stream=True, timeout=timeout) as answer:
                     _refuse(answer, source)
-                    _keep(_body(answer, source, until), target, source)
+                    _keep(_body(answer, source, until, limit), target, source)
                 return
             except requests.RequestException as error:
                 raise SourceError(_short(error)) from error
@@ -180,8 +183,8 @@ def _is_page(answer: requests.Response) -> bool:
     return answer.headers.get("Content-Type", "").lower().startswith("text/html")
 
 
-def _body(answer: requests.Response, source: Source, until: float) -> Iterator[bytes]:
-    """The body of an answer, no further than the source's size and in time.
+def _body(answer: requests.Response, source: Source, until: float, limit: int) -> Iterator[bytes]:
+    """The body of an answer, no further than the source's size, or the limit, and in time.
 
     Raises
     ------
@@ -194,8 +197,9 @@ def _body(answer: requests.Response, source: Source, until: float) -> Iterator[b
     # read1 returns what has come: read would wait for a whole chunk, past any deadline.
     while chunk := answer.raw.read1(CHUNK, decode_content=True):
         received += len(chunk)
-        if source.bytes is not None and received > source.bytes:
-            raise SourceError(f"is longer than the {source.bytes:,} bytes of {source.path}")
+        most = limit if source.bytes is None else source.bytes
+        if received > most:
+            raise SourceError(f"is longer than the {most:,} bytes that {source.path} may have")
         if time.monotonic() > until:
             raise SourceError(f"was given up at the deadline, after {received:,} bytes")
         yield chunk

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,9 @@ import pandas as pd
 
 from refless.data import sources
 from refless.data.ratings import RatedTexts
-from refless.data.raw_files import read_sources, verify
-from refless.data.task import write_task
-from refless.errors import SettingError
+from refless.data.raw_files import read_sources, source_tables, verify
+from refless.data.task import read_with, write_task
+from refless.errors import FormatError, SettingError, StaleError
 from refless.store.files import file_sum, whole_file
 
 log = logging.getLogger(__name__)
@@ -26,14 +26,17 @@ def read_raw(
     options: Mapping[str, Any],
     malformed: str,
     resources: str | Path = "resources",
+    made_from: Mapping[str, str] | None = None,
 ) -> tuple[RatedTexts, dict[str, str]]:
     """Load a data set from raw files, each verified right before; parameters as of `normalize`.
+
+    ``made_from`` has the sums of the files that its ratings were made from, where there are any.
 
     Returns
     -------
     The data, and name of a raw file -> its SHA-256.
     """
-    sums = _verified(files, Path(resources))
+    sums = _verified(files, Path(resources), made_from)
     data = sources.load(loader, task, files, options)
     if malformed == "error":
         data.require_clean()
@@ -48,6 +51,7 @@ def normalize(
     malformed: str,
     out: str | Path,
     resources: str | Path = "resources",
+    rated_for: Collection[str] = (),
 ) -> None:
     """Load a data set by `read_raw`, and write its tables.
 
@@ -56,24 +60,35 @@ def normalize(
     files : the loader's name of a file -> its path; files below ``<resources>/data`` must be what
         the table of sources says, others are a user's own
     malformed : ``error`` to stop at rows that make no sense, ``skip`` to list them
+    rated_for : the experiments that it takes part in and that need ratings
 
     Raises
     ------
     SourceError : a raw file is not what the table of sources says.
-    FormatError : a raw file is not in its loader's format.
+    FormatError : a raw file is not in its loader's format; no text is rated, and ratings are
+        needed.
     """
     data, sums = read_raw(task, loader, files, options, malformed, resources)
+    if rated_for and not data.texts["quality"].notna().any():
+        raise FormatError(
+            f"no text of {task} is rated, and {', '.join(sorted(rated_for))} needs ratings",
+            path=next(iter(files.values())),
+            remedy=f"take {task} out of these experiments in the configuration, or give it ratings",
+        )
     out = Path(out)
     for problem in data.problems:
         log.warning("left out: %s", problem)
     with whole_file(out / "malformed.txt") as partial:
         partial.write_text("".join(f"{p}\n" for p in data.problems), encoding="utf-8")
-    write_task(task, data, out, sums, {"loader": loader, **options})
+    write_task(task, data, out, sums, read_with(loader, options))
     log.info("%s: %d rated texts, %d ratings", task, len(data.texts), len(data.ratings))
 
 
 def read_gold(
-    loader: str, files: Mapping[str, str], resources: str | Path = "resources"
+    loader: str,
+    files: Mapping[str, str],
+    resources: str | Path = "resources",
+    made_from: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
     """The unrated gold references in raw files, each verified right before.
 
@@ -81,6 +96,7 @@ def read_gold(
     ----------
     loader, files, resources : as in `normalize`; the loader's module has a function ``gold`` that
         takes the files by name
+    made_from : as of `read_raw`
 
     Returns
     -------
@@ -97,14 +113,16 @@ def read_gold(
             f"`gold: true`, but the loader {loader} reads no gold references",
             remedy="set `gold: false` under `delta_bleu` of this data set",
         )
-    _verified(files, Path(resources))
+    _verified(files, Path(resources), made_from)
     gold: pd.DataFrame = module.gold(**files)
     return gold
 
 
-def _verified(files: Mapping[str, str], resources: Path) -> dict[str, str]:
+def _verified(
+    files: Mapping[str, str], resources: Path, made_from: Mapping[str, str] | None = None
+) -> dict[str, str]:
     """Sums of raw files by their names, after a check of those that the table of sources has."""
-    known = read_sources(resources / "sources.csv", resources / "sources_members.csv")
+    known = read_sources(*source_tables())
     below = resources / "data"
     sums = {}
     for path in map(Path, files.values()):
@@ -112,4 +130,11 @@ def _verified(files: Mapping[str, str], resources: Path) -> dict[str, str]:
         sums[path.name] = (
             file_sum(path) if own else verify(path, known[path.relative_to(below).as_posix()])
         )
+        if made_from is not None and made_from.get(path.name) != sums[path.name]:
+            raise StaleError(
+                "is not the file that the ratings were made from",
+                path=path,
+                remedy="put that one back, or delete the data set's folder in results/ratings and"
+                " run again",
+            )
     return sums

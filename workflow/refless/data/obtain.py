@@ -18,7 +18,8 @@ from refless.availability import COMPUTED, TRAINED, Facts, Reason
 from refless.data import encoders
 from refless.data.fetch import answers as asked
 from refless.data.places import Places, why_no_wordnet, why_not
-from refless.data.raw_files import Source, read_source, verify
+from refless.data.raw_files import Source, read_source, source_tables, verify
+from refless.data.task import read_with
 from refless.kernels._registry import constants, module_path
 from refless.kernels.bertscore import in_package, model_name
 from refless.models.rnn_qe.names import training_command
@@ -38,6 +39,7 @@ class ShippedFile:
     sum : SHA-256 of its bytes
     code : sum of the code that could make it stale
     group : the data set or experiment that it belongs to
+    about : its record
     """
 
     result: str
@@ -45,6 +47,7 @@ class ShippedFile:
     sum: str
     code: str
     group: str
+    about: dict[str, Any]
 
 
 def shipped_files(*folders: str | Path) -> dict[str, ShippedFile]:
@@ -62,8 +65,28 @@ def shipped_files(*folders: str | Path) -> dict[str, ShippedFile]:
                 file_sum(path),
                 decisive_sum(*(name for name in code if (PACKAGE / name).is_file())),
                 about["of"].get("task", below.parts[0]),
+                about,
             )
     return found
+
+
+def fitting(shipped: Mapping[str, ShippedFile], settings: Any) -> dict[str, ShippedFile]:
+    """Those shipped files whose data sets are read as the configuration says.
+
+    What was made from a data set under other settings of its loader does not stand in for it.
+    """
+    other = set()
+    for file in shipped.values():
+        task = file.about["of"].get("task")
+        if file.about["kind"] == "texts" and task in settings.data:
+            entry = settings.data[task]
+            if file.about["settings"] != read_with(entry.loader, entry.options):
+                other.add(task)
+    return {
+        path: file
+        for path, file in shipped.items()
+        if not other & set(map(str, file.about["of"].values()))
+    }
 
 
 def groups(files: Iterable[ShippedFile]) -> dict[str, list[ShippedFile]]:
@@ -127,8 +150,9 @@ def gather_facts(settings: Any, numbers: str, sources: dict[str, Source], places
 
 
 def every_kernel(settings: Any) -> list[str]:
-    """The kernels of all models, and those that the ablation tries."""
-    return list(dict.fromkeys([*settings.kernels(), *settings.bleu_neighbors.ablation.kernels]))
+    """The kernels of all models, and those that the ablation and the comparison try."""
+    tried = [*settings.bleu_neighbors.ablation.kernels, *settings.comparison.kernels]
+    return list(dict.fromkeys([*settings.kernels(), *tried]))
 
 
 def _lacking(kernel: str) -> Reason | None:
@@ -159,22 +183,19 @@ def resources_of(kernel: str, settings: Any, places: Places) -> tuple[list[str],
     return [f"{folder}/sums.json"], {"model": folder}
 
 
-def verify_resources(options: Mapping[str, Mapping[str, Any]], resources: str | Path) -> None:
+def verify_resources(options: Mapping[str, Mapping[str, Any]]) -> None:
     """Check the files that kernels are computed with, right before they are read.
 
     Parameters
     ----------
     options : kernel -> its options, of which ``wordnet`` and ``model`` say where files lie
-    resources : the directory with the table of sources
 
     Raises
     ------
     SourceError : a file is not what was recorded of it.
     """
-    resources = Path(resources)
     for own in options.values():
         if "wordnet" in own:
-            members = resources / "sources_members.csv"
-            verify(own["wordnet"], read_source(WORDNET, resources / "sources.csv", members))
+            verify(own["wordnet"], read_source(WORDNET, *source_tables()))
         if "model" in own and (Path(own["model"]) / encoders.SUMS).is_file():
             encoders.verify_encoder(own["model"])

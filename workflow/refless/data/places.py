@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import unquote
@@ -84,6 +84,31 @@ class Places:
         """URLs that may have the source, in their order: the mirror, the public address."""
         public = source.url if self.network else ""
         return [url for url in (self.mirror_address(source.path), public) if url]
+
+    def silent_mirror(self, sources: Iterable[Source], answers: Callable[[str], bool]) -> str:
+        """What is to be said of a mirror that has none of the files; empty where there is none.
+
+        A name that was misspelt looks like that, and the run goes on without the mirror.
+
+        Parameters
+        ----------
+        answers : whether an address answers
+        """
+        directory, sources = self.mirror_directory(), list(sources)
+        if not self.mirror or not sources:
+            return ""
+        if directory is not None:
+            if any((directory / source.path).is_file() for source in sources):
+                return ""
+            why = "has none of the raw files" if directory.is_dir() else "is no directory"
+        elif any(answers(self.mirror_address(source.path)) for source in sources[:3]):
+            return ""
+        else:
+            why = "did not answer"
+        return (
+            f"The mirror {self.mirror} {why}: nothing came from it. Is it spelt right"
+            " (REFLESS_MIRROR, or mirror: in the configuration)?"
+        )
 
     def at_hand(self, source: Source) -> bool:
         """Whether the file can be had without asking a public URL (existence only)."""

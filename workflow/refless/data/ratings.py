@@ -50,7 +50,7 @@ class RatedTexts:
     """What a loader returns: the two tables, the rows that it could not use, the labels' scale.
 
     ``scale`` is (lowest, highest label): rating = (label - lowest) / (highest - lowest). None where
-    there are no labels.
+    there are no labels. ``ranges``, of a user's own files: the lowest and highest quality of each.
     """
 
     texts: pd.DataFrame
@@ -61,6 +61,7 @@ class RatedTexts:
     )
     problems: list[Problem] = field(default_factory=list)
     scale: tuple[float, float] | None = None
+    ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     def check(self) -> RatedTexts:
         """Return self if both tables keep their promises.

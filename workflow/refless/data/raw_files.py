@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import logging
+import os
 import re
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
@@ -32,8 +33,9 @@ _PAGE = re.compile(rb"(\xef\xbb\xbf)?\s*<(!doctype\s+html|html)", re.IGNORECASE)
 class Source:
     """One raw file: where it can be had and how to know that it is the right one.
 
-    ``sha256`` is empty where none was published: such a file is accepted as it is, with a
-    warning, unless ``members`` names the sums of an archive's (or a folder's) members.
+    ``sha256`` is empty where none was published, unless ``members`` names the sums of an archive's
+    (or a folder's) members. Such a file is accepted with a warning if it is a CSV whose header has
+    ``columns`` (names with blanks between them) and that has a row.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Source:
     licence: str = ""
     citation: str = ""
     description: str = ""
+    columns: str = ""
     members: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -80,6 +83,13 @@ def read_sources(table: str | Path, members: str | Path | None = None) -> dict[s
             raise SourceError(fault, path=members, line=line, remedy="mend this row")
         found[row["path"]].members[row["member"]] = row["sha256"]
     return found
+
+
+def source_tables() -> tuple[Path, Path]:
+    """The tables of sources, for `read_sources`: beside the workflow (REFLESS_RESOURCES), wherever
+    it runs, or else beside this library."""
+    beside = os.environ.get("REFLESS_RESOURCES") or Path(__file__).parents[3] / "resources"
+    return Path(beside, "sources.csv"), Path(beside, "sources_members.csv")
 
 
 def read_source(path: str, table: str | Path, members: str | Path | None = None) -> Source:
@@ -141,7 +151,8 @@ def verify(path: str | Path, source: Source) -> str:
     Raises
     ------
     SourceError : it is missing or unreadable, is truncated, or has another sum; a member is
-        missing or has another sum; or, where there is no sum, it is a page of HTML.
+        missing or has another sum; or, where there is no sum, it is a page of HTML, lacks a column
+        or has no row.
     """
     path = Path(path)
     again = f"delete it and fetch it again, or put the right one there ({source.origin})"
@@ -171,6 +182,9 @@ def verify(path: str | Path, source: Source) -> str:
     if not source.sha256:
         if not is_html(source.path) and _begins_as_page(path):
             raise wrong(f"is not {source.path}, but a page of HTML")
+        fault = _shape_fault(path, source.columns.split())
+        if fault:
+            raise wrong(f"is not {source.path}: {fault}")
         log.warning(
             "%s: no sum was ever published for it; accepted with sha256 %s", source.path, found
         )
@@ -198,6 +212,22 @@ def _member_sums(path: Path, members: Iterable[str]) -> dict[str, str]:
 def is_html(path: str) -> bool:
     """Whether the name of a file is that of a page of HTML."""
     return path.lower().endswith((".html", ".htm"))
+
+
+def _shape_fault(path: Path, columns: list[str]) -> str:
+    """Why a file is no CSV with these columns and a row, or an empty string."""
+    if not columns:
+        return ""
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as handle:
+            rows = (row for row in csv.reader(handle, strict=True) if row)
+            header, row = next(rows, []), next(rows, [])
+    except (UnicodeDecodeError, csv.Error) as error:
+        return f"it cannot be read as a CSV: {error}"
+    missing = sorted(set(columns) - {name.strip() for name in header})
+    if missing:
+        return f"its header has no column {', '.join(missing)}"
+    return "" if row else "it has a header and no row"
 
 
 def _begins_as_page(path: Path) -> bool:

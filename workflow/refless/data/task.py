@@ -6,7 +6,8 @@ Stage: ratings. In: what a loader returned. Out: ``texts.csv`` and ``ratings.csv
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,16 @@ class Task:
     def text_sum(self) -> str:
         """The sum of its texts, also where they are blanked; kernels are signed with it."""
         return str(self.about["facts"]["text_sum"])
+
+    @property
+    def rated_sums(self) -> dict[str, str]:
+        """What numbers about its rated texts hang on, for ``made_from``: texts and quality.
+
+        To nine digits: the last bits of a mean may be another machine's own.
+        """
+        rated = self.texts[self.texts["quality"].notna()]
+        lines = (f"{i} {q:.9f}" for i, q in zip(rated["id"], rated["quality"], strict=True))
+        return {"texts": self.text_sum, "quality": text_sum(lines)}
 
     @property
     def scale(self) -> tuple[float, float] | None:
@@ -94,7 +105,12 @@ def blank_task(folder: str | Path, out: str | Path) -> None:
     """Write a task's tables once more for shipping: no text, no words, only names and numbers."""
     task = read_task(folder)
     numeric = [c for c in task.texts.select_dtypes("number").columns if c not in TEXT_COLUMNS]
-    texts = task.texts[TEXT_COLUMNS + numeric].assign(context="", text="")
+    # of what a text answers, only that others answer the same
+    number = pd.factorize(task.texts["context"])[0]
+    context = [
+        f"c{i}" if context else "" for i, context in zip(number, task.texts["context"], strict=True)
+    ]
+    texts = task.texts[TEXT_COLUMNS + numeric].assign(context=context, text="")
     # which item a rating is of is a name, and the reading `item` of table 1 needs it
     kept = [column for column in (*RATING_COLUMNS, "item") if column in task.ratings]
     ratings = task.ratings[kept]
@@ -113,6 +129,31 @@ def _write(
         "made_from": {"texts": beside},
     }
     signed.write(folder / "ratings.csv", ratings, of_ratings)
+
+
+def read_with(loader: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings in the record of texts: how raw files were read."""
+    found: dict[str, Any] = json.loads(json.dumps({"loader": loader, **options}))
+    return found
+
+
+def rated_sums(folders: Iterable[str | Path]) -> dict[str, dict[str, str]]:
+    """Data set -> `Task.rated_sums`, of those whose folders are given.
+
+    Numbers say from which ratings they were made; readers that need no rating compare these sums.
+    """
+    return {task.name: task.rated_sums for task in map(read_task, folders)}
+
+
+def text_sums(folders: Iterable[str | Path]) -> dict[str, str]:
+    """Data set -> the sum of its texts, of those whose folders are given; by their records alone.
+
+    Raises
+    ------
+    FormatError : a table of texts is missing or broken.
+    """
+    abouts = [signed.record_of(Path(folder) / "texts.csv") for folder in folders]
+    return {str(about["of"]["task"]): str(about["facts"]["text_sum"]) for about in abouts}
 
 
 def read_task(folder: str | Path, columns: Sequence[str] = ()) -> Task:

@@ -1,8 +1,10 @@
 """Tab-separated files that users hand in: one line a row, with errors that name the line.
 
-Quotes: some tools wrap a field in double quotes, others write the text as it is, and a text may
-begin with a quote of its own. A file is taken as quoted only if every field that begins with a
-quote is a whole quoted field; then the quotes are removed. Otherwise every character counts.
+Quotes: some tools wrap fields in double quotes, others write the text as it is, and a text may
+begin with a quote of its own. A file is taken as quoted if at least half of the fields of a column
+are wholly quoted; or if there are fields such as ``"so ""be"" it"``, and no fewer than fields whose
+quote is not closed. Then quotes are removed, and one that is not closed is an error. In any other
+file every character counts.
 """
 
 from __future__ import annotations
@@ -10,9 +12,19 @@ from __future__ import annotations
 import math
 import re
 import sys
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from refless.data.sources._reading import decode, header, lines, read_bytes, remedied
+from refless.data.sources._reading import (
+    decode,
+    header,
+    lines,
+    number_of,
+    read_bytes,
+    remedied,
+    shorten,
+)
 from refless.errors import FormatError
 
 REMEDY = (
@@ -36,13 +48,10 @@ class Table:
         """One column as finite numbers; FormatError names the first line that is not one."""
         values = []
         for line, field in enumerate(self.columns[name], start=2):
-            try:
-                value = float(field)
-            except ValueError:
-                value = math.nan
+            value = number_of(field)
             if not math.isfinite(value):
                 raise FormatError(
-                    f"{name} is {field!r}, which is not a finite number",
+                    f"{name} is {shorten(field)}, which is not a finite number",
                     path=self.path,
                     line=line,
                     remedy="mend or remove this row",
@@ -63,20 +72,47 @@ def read_tsv(path: str, required: list[str]) -> Table:
     name = "standard input" if path == "-" else path
     with remedied(REMEDY):
         raw = sys.stdin.buffer.read() if path == "-" else read_bytes(path)
-        text = decode(raw, name).replace("\r\n", "\n")
-        plain = [line.removesuffix("\n") for line in lines(text)]
-        rows = [(number, line.split("\t")) for number, line in enumerate(plain, start=1)]
-        opening = [field for _, row in rows for field in row if field.startswith('"')]
-        if all(_QUOTED.fullmatch(field) for field in opening):
-            rows = [(number, [_unquote(field) for field in row]) for number, row in rows]
-        place = header(rows, required, name, "a table of texts")
-        width = len(rows[0][1])
+        return table_of(decode(raw, name).replace("\r\n", "\n"), name, required)
+
+
+def table_of(text: str, name: str, required: Sequence[str]) -> Table:
+    """The table of a text; ``name`` is the file's, for errors; see `read_tsv`."""
+    plain = [line.removesuffix("\n") for line in lines(text)]
+    rows = [(number, line.split("\t")) for number, line in enumerate(plain, start=1)]
+    if _quoted(rows):
         for number, row in rows:
-            if len(row) != width:
-                message = f"{len(row)} fields where the header has {width}"
-                raise FormatError(message, path=name, line=number)
+            for field in row:
+                if field.startswith('"') and not _QUOTED.fullmatch(field):
+                    raise FormatError(
+                        f"{shorten(field)} begins with a quote that is not closed, while other"
+                        " fields are quoted",
+                        path=name,
+                        line=number,
+                        remedy='close it; a quote of the text itself is written twice: """so"" it"',
+                    )
+        rows = [(number, [_unquote(field) for field in row]) for number, row in rows]
+    place = header(rows, required, name, "a table of texts")
+    width = len(rows[0][1])
+    for number, row in rows:
+        if len(row) != width:
+            message = f"{len(row)} fields where the header has {width}"
+            raise FormatError(message, path=name, line=number)
     columns = {column: [row[k] for _, row in rows[1:]] for column, k in place.items()}
     return Table(name, plain[0], plain[1:], columns)
+
+
+def _quoted(rows: list[tuple[int, list[str]]]) -> bool:
+    whole: Counter[int] = Counter()  # by column
+    doubled = unclosed = 0
+    for _, row in rows:
+        for column, field in enumerate(row):
+            if field.startswith('"'):
+                if _QUOTED.fullmatch(field):
+                    whole[column] += 1
+                    doubled += '""' in field[1:-1]
+                else:
+                    unclosed += 1
+    return 2 * max(whole.values(), default=0) >= len(rows) or 0 < doubled >= unclosed
 
 
 def _unquote(field: str) -> str:

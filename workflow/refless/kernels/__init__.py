@@ -13,6 +13,10 @@ imported when it is asked for. Adding a family is adding that module, with
     kernel name (or ``family.*``) to a tuple of the packages whose version decides its values
 ``plan(name, candidates, training, **options)``
     the texts made ready: a `refless.kernels._plan.Plan`
+``index`` and ``opened``, if training texts can be made ready without candidates
+    see `refless.kernels._plan.Index`; without them, `indexed` keeps the texts
+``HIGHEST``, if a kernel can be more than 1
+    kernel name to its highest value
 ``LOCATIONS`` and ``resources(**locations)``, if files decide the values
     the names of the options that say where the files are; ``{name: sum}`` of their contents
 
@@ -22,23 +26,27 @@ The constants are read from the source without importing it, so they are written
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
 
 import numpy as np
 
 from refless.errors import KernelError
 from refless.kernels import _blocks
-from refless.kernels._plan import Plan
-from refless.kernels._registry import load, module_path, names
+from refless.kernels._plan import Arrays, Index, Plan
+from refless.kernels._registry import highest, load, module_path, names
 from refless.kernels.signatures import signature
 from refless.store.signatures import text_sum
 
 __all__ = [
+    "highest",
+    "indexed",
     "kernel",
     "module_path",
     "names",
+    "nearest",
     "neighbor_sums",
+    "opened",
     "option_names",
     "signature",
     "text_sum",
@@ -48,7 +56,7 @@ __all__ = [
 def kernel(
     name: str,
     candidates: Sequence[str],
-    training: Sequence[str],
+    training: Sequence[str] | Index,
     *,
     rows: slice | None = None,
     threads: int | None = None,
@@ -59,7 +67,8 @@ def kernel(
     Parameters
     ----------
     name : a kernel, see `names`
-    candidates, training : texts
+    candidates, training : texts; or ``training`` is the index that `indexed` made with this name
+        and these options, and no option is given here
     rows : compute only these candidates; they are the rows of the whole matrix, bit for bit
     threads : None for as many as the process may use
     options : of the kernel's module, e.g. ``wordnet=`` for METEOR
@@ -68,16 +77,16 @@ def kernel(
     ------
     KernelError : unknown kernel or option, a text that is none, or a missing resource.
     """
-    candidates, training = _checked(candidates, "candidates"), _checked(training, "training")
+    candidates = _checked(candidates, "candidates")
     if rows is not None:
         candidates = candidates[rows]
-    return _blocks.dense(_prepared(name, candidates, training, options), threads)
+    return _blocks.dense(_index(name, training, options).plan(candidates), threads)
 
 
 def neighbor_sums(
     name: str,
     candidates: Sequence[str],
-    training: Sequence[str],
+    training: Sequence[str] | Index,
     quality: np.ndarray | Sequence[float],
     taus: np.ndarray | Sequence[float],
     *,
@@ -115,13 +124,13 @@ def neighbor_sums(
     ------
     KernelError : as for `kernel`; or shapes do not fit, or a number is not finite.
     """
-    candidates, training = _checked(candidates, "candidates"), _checked(training, "training")
+    candidates, found = _checked(candidates, "candidates"), _index(name, training, options)
     # writeable, as the compiled code wants it: a table's column is not
     quality = np.require(quality, np.float64, ["C", "W"])
     taus = np.require(taus, np.float64, ["C", "W"])
-    left_out = _excluded(exclude, len(candidates), len(training))
-    if quality.ndim not in (1, 2) or len(quality) != len(training):
-        raise KernelError(f"{len(training)} training texts have quality of shape {quality.shape}")
+    left_out = _excluded(exclude, len(candidates), found.size)
+    if quality.ndim not in (1, 2) or len(quality) != found.size:
+        raise KernelError(f"{found.size} training texts have quality of shape {quality.shape}")
     if taus.ndim != 1 or not np.isfinite(taus).all() or not np.isfinite(quality).all():
         raise KernelError(
             "quality and taus must be rows of finite numbers",
@@ -129,13 +138,98 @@ def neighbor_sums(
         )
     if rows is not None:
         candidates, left_out = candidates[rows], np.ascontiguousarray(left_out[rows])
-    plan = _prepared(name, candidates, training, options)
     order = np.argsort(taus, kind="stable")
     kinds = np.ascontiguousarray(quality.T if quality.ndim == 2 else quality[None])
+    plan = found.plan(candidates)
     counts, sums = _blocks.sums(plan, kinds, taus[order], left_out, threads, progress)
     back = np.argsort(order, kind="stable")
     sums = sums[0] if quality.ndim == 1 else np.moveaxis(sums, 0, -1)
     return np.ascontiguousarray(counts[:, back]), np.ascontiguousarray(sums[:, back])
+
+
+def nearest(
+    name: str,
+    candidates: Sequence[str],
+    training: Sequence[str] | Index,
+    number: int,
+    *,
+    exclude: np.ndarray | Sequence[int] | None = None,
+    threads: int | None = None,
+    progress: Callable[[int], None] | None = None,
+    **options: Any,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The training texts of the greatest values, greatest first; of equal ones the earlier.
+
+    Parameters
+    ----------
+    number : how many of each candidate
+    Others : as for `neighbor_sums`
+
+    Returns
+    -------
+    rows : int64, shape (candidates, number), of the training texts; -1 where there are fewer
+    values : float64, the same shape; -inf where there is none
+    """
+    candidates, found = _checked(candidates, "candidates"), _index(name, training, options)
+    if number < 1:
+        raise KernelError(f"{number} nearest texts were asked for", remedy="ask for 1 or more")
+    left_out = _excluded(exclude, len(candidates), found.size)
+    return _blocks.nearest(found.plan(candidates), number, left_out, threads, progress)
+
+
+def indexed(name: str, training: Sequence[str], **options: Any) -> Index:
+    """Training texts made ready once, for any candidates that come later.
+
+    Most is kept by ``bleu`` and the kernels built on it, whose index has all that does not hang
+    on the candidates. For kernels without an index of their own, the texts are kept.
+
+    Parameters, errors : as for `kernel`
+    """
+    module, texts = load(name), _checked(training, "training")
+    if not hasattr(module, "index"):
+        _bound(name, [], texts, options)
+        return _TextIndex(name, texts, options)
+    _bound(name, [], [], options)
+    index: Index = module.index(name, texts, **options)
+    return index
+
+
+def opened(
+    name: str, training: Sequence[str], arrays: Mapping[str, np.ndarray], **options: Any
+) -> Index:
+    """The index of which these are the ``arrays()``.
+
+    Parameters
+    ----------
+    training : its texts, which are looked at where the kernel has no index of its own
+    """
+    module = load(name)
+    if not hasattr(module, "opened"):
+        return _TextIndex(name, training, options)
+    index: Index = module.opened(name, arrays, **options)
+    return index
+
+
+class _TextIndex:
+    """Training texts as they are, for a kernel that makes them ready together with candidates."""
+
+    def __init__(self, name: str, training: Sequence[str], options: dict[str, Any]) -> None:
+        self.size = len(training)
+        self._name, self._training, self._options = name, training, options
+
+    def plan(self, candidates: Sequence[str]) -> Plan:
+        return _prepared(self._name, list(candidates), list(self._training), self._options)
+
+    def arrays(self) -> Arrays:
+        return {}
+
+
+def _index(name: str, training: Sequence[str] | Index, options: dict[str, Any]) -> Index:
+    if not hasattr(training, "plan"):
+        return indexed(name, training, **options)
+    if options:
+        raise KernelError("an index has its options", remedy="give them to indexed")
+    return cast(Index, training)
 
 
 def option_names(name: str) -> list[str]:
@@ -146,15 +240,22 @@ def option_names(name: str) -> list[str]:
 def _prepared(
     name: str, candidates: list[str], training: list[str], options: dict[str, Any]
 ) -> Plan:
-    plan = load(name).plan
+    call = _bound(name, candidates, training, options)
+    plan: Plan = load(name).plan(*call.args, **call.kwargs)
+    return plan
+
+
+def _bound(
+    name: str, candidates: list[str], training: list[str], options: dict[str, Any]
+) -> inspect.BoundArguments:
+    """The call of a kernel's ``plan``, if it takes these options."""
     try:
-        call = inspect.signature(plan).bind(name, candidates, training, **options)
+        return inspect.signature(load(name).plan).bind(name, candidates, training, **options)
     except TypeError as error:
         raise KernelError(
             f"{name} cannot be called so: {error}",
             remedy=f"its options are: {', '.join(option_names(name)) or 'none'}",
         ) from error
-    return plan(*call.args, **call.kwargs)
 
 
 def _checked(texts: Sequence[str], what: str) -> list[str]:

@@ -75,10 +75,49 @@ def sums(
     """
     from refless.kernels._neighbors import add_neighbors
 
-    n_candidates, n_training = plan.shape
+    n_candidates = plan.shape[0]
     # the same for every kind of quality
     counts = np.zeros((len(quality), n_candidates, len(taus)), np.int64)
     totals = np.zeros((len(quality), n_candidates, len(taus)), np.float64)
+
+    def add(values: np.ndarray, first: int, start: int) -> None:
+        near = np.empty(values.shape[1], np.int64)
+        for kind, count, total in zip(quality, counts, totals, strict=True):
+            add_neighbors(values, first, start, kind, taus, exclude, near, count, total)
+
+    _walk(plan, add, threads, progress)
+    return counts[0], totals
+
+
+def nearest(
+    plan: Plan,
+    number: int,
+    exclude: np.ndarray,
+    threads: int | None,
+    progress: Callable[[int], None] | None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The nearest training texts of each candidate; see ``refless.kernels.nearest``."""
+    from refless.kernels._neighbors import keep_nearest
+
+    rows = np.full((plan.shape[0], number), -1, np.int64)
+    best = np.full((plan.shape[0], number), -np.inf)
+
+    def keep(values: np.ndarray, first: int, start: int) -> None:
+        keep_nearest(values, first, start, exclude, rows, best)
+
+    _walk(plan, keep, threads, progress)
+    return rows, best
+
+
+def _walk(
+    plan: Plan,
+    use: Callable[[np.ndarray, int, int], None],
+    threads: int | None,
+    progress: Callable[[int], None] | None,
+) -> None:
+    """Call ``use(values, first candidate, first training text)`` for all of a kernel, piece by
+    piece; for one candidate the pieces come in training order, one after the other."""
+    n_candidates, n_training = plan.shape
     with _Pool(threads) as pool:
         for start, stop in plan.blocks():
             fill = plan.block(start, stop)
@@ -88,15 +127,12 @@ def sums(
             ) -> None:
                 values = np.empty((last - first, stop - start), np.float64)
                 fill(first, last, values, 0)
-                near = np.empty(stop - start, np.int64)
-                for kind, count, total in zip(quality, counts, totals, strict=True):
-                    add_neighbors(values, first, start, kind, taus, exclude, near, count, total)
+                use(values, first, start)
 
             for done in pool.run(work, n_candidates, stop - start):
                 if progress is not None:
                     pairs = n_candidates * start + done * (stop - start)
                     progress(pairs // n_training)
-    return counts[0], totals
 
 
 class _Pool:
@@ -121,10 +157,7 @@ class _Pool:
         chunk = max(1, min(VALUES // max(width, 1), -(-n // (4 * self._threads))))
         starts = range(0, n, chunk)
         ends = [min(start + chunk, n) for start in starts]
-        calls = (
-            map(work, starts, ends)
-            if self._executor is None
-            else (self._executor.map(work, starts, ends))
-        )
+        executor = self._executor if len(starts) > 1 else None
+        calls = executor.map(work, starts, ends) if executor else map(work, starts, ends)
         for end, _ in zip(ends, calls, strict=True):
             yield end

@@ -1,6 +1,7 @@
-"""Adding up neighbors: how many lie at or above each tau, and the sum of their quality.
+"""Adding up neighbors: how many lie at or above each tau, and the sum of their quality; and the
+nearest of them.
 
-Stage: kernels (helper). In: a block of kernel values. Out: counts and sums, added to in place.
+Stage: kernels (helper). In: a block of kernel values. Out: counts, sums and rows, in place.
 """
 
 from __future__ import annotations
@@ -51,3 +52,33 @@ def add_neighbors(
                 total += quality[start + near[c]]
             sums[candidate, t] = total
             counts[candidate, t] += n_near
+
+
+@compiled("void(float64[:, ::1], int64, int64, int64[::1], int64[:, ::1], float64[:, ::1])")
+def keep_nearest(
+    values: np.ndarray,
+    first: int,
+    start: int,
+    exclude: np.ndarray,
+    rows: np.ndarray,
+    best: np.ndarray,
+) -> None:
+    """Keep the training texts of the greatest values, greatest first; of equal ones the earlier.
+
+    ``rows`` (-1: none yet) and ``best``, shape (candidates, number), are those of the blocks
+    before; the other arguments are those of `add_neighbors`.
+    """
+    number = rows.shape[1]
+    for row in range(values.shape[0]):
+        candidate = first + row
+        for c in range(values.shape[1]):
+            value = values[row, c]
+            if not value > best[candidate, number - 1] or start + c == exclude[candidate]:
+                continue
+            k = number - 1
+            while k > 0 and value > best[candidate, k - 1]:
+                best[candidate, k] = best[candidate, k - 1]
+                rows[candidate, k] = rows[candidate, k - 1]
+                k -= 1
+            best[candidate, k] = value
+            rows[candidate, k] = start + c

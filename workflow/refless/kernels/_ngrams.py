@@ -1,8 +1,8 @@
 """N-grams as integers, an index of them, and BLEU* read off that index.
 
 Stage: kernels (helper of ``bleu``). In: every text as a row of integers (characters or words).
-Out: the numbers of its n-grams of order 2, 3 and 4; an index from n-grams to training texts; and
-BLEU* of candidates against a block of training texts.
+Out: the numbers of its n-grams of order 2, 3 and 4; which training texts of a block have which;
+and BLEU* of candidates against a block of training texts.
 
 Clipped counts become set intersections: the k-th occurrence of an n-gram in a text is a *unit*
 of its own, so min(count in x, count in s) is the number of units that x and s share. Each unit is
@@ -12,200 +12,358 @@ added where it occurs and nowhere else, so work follows the overlaps.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
+from refless.errors import KernelError
 from refless.kernels._compiled import compiled
 
 ORDERS = (2, 3, 4)
 FREQUENT = 32
-"""A unit in more than 1/FREQUENT of a block's texts is kept as a row of bytes, one for each text,
+"""A unit in more than 1/FREQUENT of a block's texts is read as a row of bytes, one for each text,
 which adds 32 texts at a time; the others as a list of texts."""
+MANY = 16
+"""Candidates from which on such rows pay: they are made for each block."""
 AT_ONCE = 252
 """Rows of bytes that are added before the bytes could overflow; a multiple of 4."""
+CODES = 1 << 30
+"""Characters and words have numbers below this one; so have units."""
 
 
-def units_of(
-    codes: np.ndarray, starts: np.ndarray, n_training: int, n_codes: int, clipped: bool
-) -> tuple[np.ndarray, np.ndarray, int]:
-    """Number the units of all texts, training texts first.
+class Numbers:
+    """Numbers of units, in the order in which training texts first have them: 0, 1, ...
+
+    table : int64 (slots, 2), an open hash table of (key, number), at most half full; -1 is no key
+    count : how many there are
+    gram_of : int32 (count,) or more, the n-gram of which a unit is an occurrence, by its number
+    """
+
+    def __init__(self, table: np.ndarray | None = None, count: int = 0) -> None:
+        self.table = _empty(1 << 10) if table is None else table
+        self.count = count
+        # The text (from 1) that an n-gram was met in last, and how often there.
+        self._last = self._seen = self.gram_of = np.zeros(0, np.int32)
+        self._texts = 0
+
+    def learn(
+        self, codes: np.ndarray, starts: np.ndarray, clipped: bool
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Units of training texts; new ones get numbers.
+
+        Parameters
+        ----------
+        codes : int32 (positions,), characters or words of all texts, below `CODES`
+        starts : int64 (texts + 1,)
+        clipped : whether the k-th occurrence of an n-gram is a unit of its own; if not, a
+            training text has each of its n-grams once
+
+        Returns
+        -------
+        units : int32 (all units,), text by text and in each by order
+        bounds : int64 (3 * texts + 1,), where the units of text t and order 2 + o start: 3 * t + o
+        """
+        return self._units(codes, starts, clipped, learn=True)
+
+    def look_up(
+        self, codes: np.ndarray, starts: np.ndarray, clipped: bool
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Units of candidates, without those that no training text has; -1 is an unknown code.
+
+        Unclipped, a candidate has an n-gram as often as it occurs there. Else as `learn`.
+        """
+        return self._units(codes, starts, clipped, learn=False)
+
+    def done(self) -> None:
+        """Forget what only learning needs."""
+        self._last = self._seen = self.gram_of = np.zeros(0, np.int32)
+
+    def _units(
+        self, codes: np.ndarray, starts: np.ndarray, clipped: bool, learn: bool
+    ) -> tuple[np.ndarray, np.ndarray]:
+        units = np.empty(len(ORDERS) * len(codes), np.int32)
+        bounds = np.zeros(len(ORDERS) * (len(starts) - 1) + 1, np.int64)
+        grams = np.empty(int(np.diff(starts).max(initial=0)), np.int32)
+        counts = np.array([self.count, self._texts if learn else 0], np.int64)
+        text = 0
+        while text < len(starts) - 1:
+            if learn:
+                self._make_room(6 * int(starts[text + 1] - starts[text]))
+                last, seen, gram_of = self._last, self._seen, self.gram_of
+            else:
+                last, seen = (np.zeros(self.count, np.int32) for _ in range(2))
+                gram_of = np.empty(0, np.int32)
+            text = number_units(
+                *(codes, starts, text, self.table, counts, last, seen, gram_of, grams),
+                *(learn, clipped, units, bounds),
+            )
+            self.count = int(counts[0])
+        self._texts += len(starts) - 1 if learn else 0
+        return units[: bounds[-1]].copy(), bounds
+
+    def _make_room(self, more: int) -> None:
+        if self.count + more > CODES:
+            raise KernelError(
+                f"{self.count} different n-grams are too many", remedy="train on fewer texts"
+            )
+        slots = len(self.table)
+        while 2 * (self.count + more) > slots:
+            slots *= 2
+        if slots > len(self.table):
+            old, self.table = self.table, _empty(slots)
+            move(old, self.table)
+        if slots // 2 > len(self._last):
+            for name in ("_last", "_seen", "gram_of"):
+                grown = np.zeros(slots // 2, np.int32)
+                grown[: self.count] = getattr(self, name)[: self.count]
+                setattr(self, name, grown)
+
+
+def _empty(slots: int) -> np.ndarray:
+    table = np.empty((slots, 2), np.int64)
+    table[:, 0] = -1
+    return table
+
+
+class Block(NamedTuple):
+    """Some consecutive training texts, by the units that they have.
+
+    units : int32, those that occur here, ascending; at the end one that is none
+    starts : int32, as many: where the texts of each unit start in ``posts``, and their end
+    posts : uint16, texts (counted from the block's first) of one unit after the other
+    lengths : int64, the different lengths of the texts
+    length_numbers : uint32 (texts,), which of them each text has
+    """
+
+    units: np.ndarray
+    starts: np.ndarray
+    posts: np.ndarray
+    lengths: np.ndarray
+    length_numbers: np.ndarray
+
+
+def block_of(units: np.ndarray, bounds: np.ndarray, n_units: int, lengths: np.ndarray) -> Block:
+    """Index texts by their units; ``units`` and ``bounds`` as by `Numbers.learn`."""
+    texts = len(lengths)
+    counts = np.zeros(n_units, np.int32)
+    there = np.sort(count_units(units, counts))
+    starts = np.zeros(len(there) + 1, np.int32)
+    np.cumsum(counts[there], out=starts[1:])
+    counts[there] = starts[:-1]  # from here on, where the next text of a unit goes
+    posts = np.empty(len(units), np.uint16)
+    fill_posts(units, bounds, texts, counts, posts)
+    different, numbers = np.unique(lengths, return_inverse=True)
+    units_here = np.append(there, np.int32(np.iinfo(np.int32).max)).astype(np.int32)
+    return Block(units_here, starts, posts, different, numbers.astype(np.uint32))
+
+
+def renumbered(units: np.ndarray, n_units: int) -> tuple[np.ndarray, np.ndarray]:
+    """The different units, ascending, and which of them each one is: int32."""
+    counts = np.zeros(n_units, np.int32)
+    different = np.sort(count_units(units, counts))
+    counts[different] = np.arange(len(different), dtype=np.int32)
+    return different, counts[units]
+
+
+def in_block(block: Block, units: np.ndarray, rows: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Where these units (ascending) stand in a block.
+
+    Returns
+    -------
+    where : int32 (units, 2), from where to where a unit's texts stand in ``posts``; or, for a
+        frequent one, if there are to be rows, twice -1 - its row of ``rows``
+    rows : uint8 (frequent units, texts), 1 where a text has the unit
+    """
+    where = np.empty((len(units), 2), np.int32)
+    texts = len(block.length_numbers)
+    # more than texts / FREQUENT, in whole numbers
+    least = texts // FREQUENT + 1 if rows else texts + 1
+    frequent = np.empty((locate(block.units, block.starts, units, least, where), texts), np.uint8)
+    fill_rows(block.starts, block.posts, where, frequent)
+    return where, frequent
+
+
+@compiled("int64(int64[:, ::1], int64)")
+def slot_of(table: np.ndarray, key: np.int64) -> np.int64:
+    """The slot of a key, or the empty one where it would go."""
+    spread = np.uint64(0x9E3779B97F4A7C15)
+    last = len(table) - 1
+    mixed = np.uint64(key) * spread
+    slot = np.int64(mixed >> np.uint64(32)) & last
+    while table[slot, 0] != key and table[slot, 0] != -1:
+        slot = (slot + 1) & last
+    return slot
+
+
+@compiled("void(int64[:, ::1], int64[:, ::1])")
+def move(old: np.ndarray, new: np.ndarray) -> None:
+    """Put all keys of one hash table into another one."""
+    for k in range(len(old)):
+        if old[k, 0] != -1:
+            slot = slot_of(new, old[k, 0])
+            new[slot, 0] = old[k, 0]
+            new[slot, 1] = old[k, 1]
+
+
+@compiled(
+    "int64(int32[::1], int64[::1], int64, int64[:, ::1], int64[::1], int32[::1], int32[::1],"
+    " int32[::1], int32[::1], boolean, boolean, int32[::1], int64[::1])"
+)
+def number_units(
+    codes: np.ndarray,
+    starts: np.ndarray,
+    text: int,
+    table: np.ndarray,
+    counts: np.ndarray,
+    last: np.ndarray,
+    seen: np.ndarray,
+    gram_of: np.ndarray,
+    grams: np.ndarray,
+    learn: bool,
+    clipped: bool,
+    units: np.ndarray,
+    bounds: np.ndarray,
+) -> int:
+    """Write the units of texts from ``text`` on; return the first for which there is no room.
 
     Parameters
     ----------
-    codes : int32 (positions,), characters or words of all texts, each below ``n_codes``
-    starts : int64 (texts + 1,)
-    n_training : how many of the texts are training texts
-    clipped : whether the k-th occurrence of an n-gram is a unit of its own; if not, a training
-        text has each of its n-grams once, a candidate as often as it occurs there
-
-    Returns
-    -------
-    units : int32 (all units,), text by text and in each by order; those that no training text
-        has are left out
-    bounds : int64 (3 * texts + 1,), where the units of text t and order 2 + o start: 3 * t + o
-    n_units : how many different units there are
+    counts : (2,), units that have a number, and texts that were learnt before
+    last, seen : for each unit, the text (from 1) where it was met last, and how often there
+    grams : room for the longest text
+    Others : see `Numbers`
     """
-    n = len(codes)
-    known = int(starts[n_training])
-    # How many elements are left in the text from each on, itself included.
-    left = np.repeat(starts[1:].astype(np.int32), np.diff(starts)) - np.arange(n, dtype=np.int32)
-    units = np.empty((len(ORDERS), n), np.int32)
-    grams, keys, n_units = codes, np.empty(n, np.int64), 0
-    for row, order in enumerate(ORDERS):
-        # An n-gram is the (n-1)-gram that starts with it, and its last element.
-        whole = max(n - order + 1, 0)
-        keys[whole:] = -1
-        np.multiply(grams[:whole], n_codes, out=keys[:whole], dtype=np.int64)
-        keys[:whole] += codes[n - whole :]
-        keys[:whole][(left[:whole] < order) | (grams[:whole] < 0)] = -1
-        grams = np.empty(n, np.int32)
-        n_grams = number_keys(keys, known, grams)
-        repeat_keys(grams, starts, np.zeros(n_grams, np.int64), np.zeros(n_grams, np.int64), keys)
-        units[row] = grams
-        repeats = np.flatnonzero(keys >= 0)
-        n_repeats = 0
-        if clipped:
-            numbers = np.empty(len(repeats), np.int32)
-            n_known = int(np.searchsorted(repeats, known))
-            n_repeats = number_keys(keys[repeats], n_known, numbers)
-            units[row, repeats] = np.where(numbers >= 0, n_grams + numbers, -1)
-        else:
-            units[row, repeats[repeats < known]] = -1
-        units[row][units[row] >= 0] += n_units
-        n_units += n_grams + n_repeats
-    flat = np.empty(int(np.count_nonzero(units >= 0)), np.int32)
-    bounds = np.empty(len(ORDERS) * (len(starts) - 1) + 1, np.int64)
-    pack(units, starts, flat, bounds)
-    return flat, bounds, n_units
-
-
-def index_of(
-    units: np.ndarray, bounds: np.ndarray, start: int, stop: int, n_units: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Index training texts ``start`` to ``stop - 1``: which of them have a unit.
-
-    Returns
-    -------
-    where : int32 (n_units, 2), from where to where a unit's texts stand in ``posts``; or, for a
-        frequent one, twice -1 - its row of ``rows``
-    posts : uint16, texts (counted from ``start``) of one unit after the other
-    rows : uint8 (frequent units, texts), 1 where a text has the unit
-    """
-    here = units[bounds[3 * start] : bounds[3 * stop]]
-    counts = np.bincount(here, minlength=n_units)
-    frequent = np.flatnonzero(counts * FREQUENT > stop - start)
-    rows = np.zeros((len(frequent), stop - start), np.uint8)
-    counts[frequent] = 0
-    where = np.zeros((n_units, 2), np.int32)
-    where[1:, 0] = np.cumsum(counts)[:-1] if n_units else 0
-    where[frequent, 0] = -1 - np.arange(len(frequent))
-    where[:, 1] = where[:, 0]
-    posts = np.empty(int(counts.sum()), np.uint16)
-    fill_index(units, bounds, start, stop, where, posts, rows)
-    return where, posts, rows
-
-
-@compiled("int64(int64[::1], int64, int32[::1])")
-def number_keys(keys: np.ndarray, n_known: int, numbers: np.ndarray) -> int:
-    """Number the different keys 0, 1, ... in order of first appearance; return how many.
-
-    Keys after the first ``n_known`` get the number that an equal key got before, or -1; a
-    negative key gets -1.
-    """
-    # An open hash table of (key, number), kept at most half full.
-    spread = np.uint64(0x9E3779B97F4A7C15)
-    bits = 10
-    table = np.empty((1 << bits, 2), np.int64)
-    for k in range(1 << bits):
-        table[k, 0] = -1
-    count = 0
-    for i in range(len(keys)):
-        key = keys[i]
-        numbers[i] = -1
-        if key < 0:
-            continue
-        slot = np.int64((np.uint64(key) * spread) >> np.uint64(64 - bits))
-        while table[slot, 0] != key and table[slot, 0] != -1:
-            slot = (slot + 1) & ((1 << bits) - 1)
-        if table[slot, 0] == key:
-            numbers[i] = table[slot, 1]
-        elif i < n_known:
-            numbers[i] = count
-            table[slot, 0] = key
-            table[slot, 1] = count
-            count += 1
-            if 2 * count > 1 << bits:
-                bits += 1
-                old = table
-                table = np.empty((1 << bits, 2), np.int64)
-                for k in range(1 << bits):
-                    table[k, 0] = -1
-                for k in range(1 << (bits - 1)):
-                    if old[k, 0] != -1:
-                        slot = np.int64((np.uint64(old[k, 0]) * spread) >> np.uint64(64 - bits))
-                        while table[slot, 0] != -1:
-                            slot = (slot + 1) & ((1 << bits) - 1)
-                        table[slot, 0] = old[k, 0]
-                        table[slot, 1] = old[k, 1]
-    return count
-
-
-@compiled("void(int32[::1], int64[::1], int64[::1], int64[::1], int64[::1])")
-def repeat_keys(
-    grams: np.ndarray, starts: np.ndarray, last: np.ndarray, seen: np.ndarray, keys: np.ndarray
-) -> None:
-    """Give the k-th occurrence (k = 0, 1, ...) of gram g of G in a text the key ``k * G + g``.
-
-    First occurrences, and positions without a gram, get -1. ``last`` and ``seen`` are room for
-    G numbers, 0 at first: the text (from 1) where a gram was met last, and how often there.
-    """
-    for text in range(len(starts) - 1):
-        for i in range(starts[text], starts[text + 1]):
-            gram = grams[i]
-            keys[i] = -1
-            if gram < 0:
-                continue
-            if last[gram] != text + 1:
-                last[gram] = text + 1
-                seen[gram] = 0
-            else:
-                seen[gram] += 1
-                keys[i] = seen[gram] * len(last) + gram
-
-
-@compiled("void(int32[:, ::1], int64[::1], int32[::1], int64[::1])")
-def pack(units: np.ndarray, starts: np.ndarray, flat: np.ndarray, bounds: np.ndarray) -> None:
-    """Lay the units of all texts end to end, leaving out the negative ones."""
-    filled = 0
-    for text in range(len(starts) - 1):
-        for row in range(units.shape[0]):
-            bounds[units.shape[0] * text + row] = filled
-            for i in range(starts[text], starts[text + 1]):
-                if units[row, i] >= 0:
-                    flat[filled] = units[row, i]
+    one = np.int64(1)
+    while text < len(starts) - 1:
+        start, end = starts[text], starts[text + 1]
+        if learn and counts[0] + 6 * (end - start) > len(last):
+            return text
+        number_of_text = np.int32(counts[1] + text + 1)
+        filled = bounds[3 * text]
+        for i in range(start, end):
+            grams[i - start] = codes[i]
+        for order in range(2, 5):
+            for i in range(start, end - order + 1):
+                # An n-gram is the (n-1)-gram that starts with it, and its last element.
+                gram, code = np.int64(grams[i - start]), np.int64(codes[i + order - 1])
+                number = np.int64(-1)
+                if gram >= 0 and code >= 0:
+                    key = (gram << 31) | code
+                    slot = slot_of(table, key)
+                    if table[slot, 0] == key:
+                        number = table[slot, 1]
+                    elif learn:
+                        number = counts[0]
+                        counts[0] += 1
+                        table[slot, 0] = key
+                        table[slot, 1] = number
+                        gram_of[number] = np.int32(number)
+                if number < 0:
+                    grams[i - start] = -1
+                    continue
+                # n-grams that start with it: their keys are above those of characters and words
+                grams[i - start] = np.int32((one << 30) + number)
+                unit = number
+                if last[number] != number_of_text:
+                    last[number] = number_of_text
+                    seen[number] = 0
+                elif clipped:
+                    seen[number] += 1
+                    key = (one << 62) | (number << 31) | np.int64(seen[number])
+                    slot = slot_of(table, key)
+                    unit = np.int64(-1)
+                    if table[slot, 0] == key:
+                        unit = table[slot, 1]
+                    elif learn:
+                        unit = counts[0]
+                        counts[0] += 1
+                        table[slot, 0] = key
+                        table[slot, 1] = unit
+                        gram_of[unit] = np.int32(number)
+                elif learn:
+                    continue
+                if unit >= 0:
+                    units[filled] = unit
                     filled += 1
-    bounds[len(bounds) - 1] = filled
+            bounds[3 * text + order - 1] = filled
+        text += 1
+    return text
 
 
-@compiled("void(int32[::1], int64[::1], int64, int64, int32[:, ::1], uint16[::1], uint8[:, ::1])")
-def fill_index(
-    units: np.ndarray,
-    bounds: np.ndarray,
-    start: int,
-    stop: int,
-    where: np.ndarray,
-    posts: np.ndarray,
-    rows: np.ndarray,
+@compiled("int32[::1](int32[::1], int32[::1])")
+def count_units(units: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Add to ``counts`` (zeros) how often there is each unit; return those that there are."""
+    n = 0
+    for i in range(len(units)):
+        n += counts[units[i]] == 0
+        counts[units[i]] += 1
+    found = np.empty(n, np.int32)
+    n = 0
+    for i in range(len(units)):
+        unit = units[i]
+        if counts[unit] > 0:
+            found[n] = unit
+            n += 1
+            counts[unit] = -counts[unit]
+    for i in range(n):
+        counts[found[i]] = -counts[found[i]]
+    return found
+
+
+@compiled("void(int32[::1], int64[::1], int64, int32[::1], uint16[::1])")
+def fill_posts(
+    units: np.ndarray, bounds: np.ndarray, texts: int, places: np.ndarray, posts: np.ndarray
 ) -> None:
-    """Fill ``posts`` and ``rows``; ``where[:, 1]`` moves on from each list's start to its end."""
-    for text in range(start, stop):
+    """Write each text where its units' lists go on; ``places`` move on."""
+    for text in range(texts):
         for i in range(bounds[3 * text], bounds[3 * text + 3]):
-            unit = units[i]
-            if where[unit, 0] < 0:
-                rows[-1 - where[unit, 0], text - start] = 1
+            posts[places[units[i]]] = text
+            places[units[i]] += 1
+
+
+@compiled("int64(int32[::1], int32[::1], int32[::1], int64, int32[:, ::1])")
+def locate(
+    units: np.ndarray, starts: np.ndarray, wanted: np.ndarray, least: int, where: np.ndarray
+) -> int:
+    """Fill ``where`` of `in_block` for the units of a block; return the number of frequent ones.
+
+    Those of at least ``least`` texts are frequent. Of them ``where`` has -1 - the row, and the
+    place among ``units``, until `fill_rows` has used it.
+    """
+    low = 0
+    rows = 0
+    for i in range(len(wanted)):
+        # The next one is not far where many are wanted: double the step, then halve it.
+        step = 1
+        while low + step < len(units) and units[low + step] <= wanted[i]:
+            low += step
+            step *= 2
+        while step > 0:
+            if low + step < len(units) and units[low + step] <= wanted[i]:
+                low += step
+            step //= 2
+        where[i, 0] = where[i, 1] = 0
+        if len(units) > 1 and units[low] == wanted[i]:
+            if starts[low + 1] - starts[low] >= least:
+                where[i, 0] = -1 - rows
+                where[i, 1] = low
+                rows += 1
             else:
-                posts[where[unit, 1]] = text - start
-                where[unit, 1] += 1
+                where[i, 0], where[i, 1] = starts[low], starts[low + 1]
+    return rows
+
+
+@compiled("void(int32[::1], uint16[::1], int32[:, ::1], uint8[:, ::1])")
+def fill_rows(starts: np.ndarray, posts: np.ndarray, where: np.ndarray, rows: np.ndarray) -> None:
+    """Write 1 into the row of each frequent unit where a text has it, else 0."""
+    for i in range(len(where)):
+        if where[i, 0] < 0:
+            row = -1 - where[i, 0]
+            for text in range(rows.shape[1]):
+                rows[row, text] = 0
+            for p in range(starts[where[i, 1]], starts[where[i, 1] + 1]):
+                rows[row, posts[p]] = 1
+            where[i, 1] = where[i, 0]
 
 
 @compiled(

@@ -5,7 +5,7 @@ Stage: kernels (helper). In: nothing. Out: the types that kernel modules and `_b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -28,6 +28,30 @@ class Plan(Protocol):
 
     def block(self, start: int, stop: int) -> Fill:
         """Make one block of training rows ready."""
+        ...
+
+
+Arrays = dict[str, list[np.ndarray]]
+"""Arrays by name, each in one or several pieces that lie end to end in a file."""
+
+
+class Index(Protocol):
+    """Training texts that are made ready once, for candidates that come later.
+
+    A kernel module may have ``index(name, training, **options)``, which returns one, and
+    ``opened(name, arrays, **options)``, which makes one of the ``arrays()`` that were kept. Its
+    plans give the same bits as ``plan()`` of the module.
+    """
+
+    size: int
+    """How many training texts there are."""
+
+    def plan(self, candidates: Sequence[str]) -> Plan:
+        """Make candidates ready."""
+        ...
+
+    def arrays(self) -> Arrays:
+        """What the index consists of."""
         ...
 
 

@@ -69,3 +69,8 @@ def module_path(name: str) -> Path:
 def load(name: str) -> ModuleType:
     """The module of a kernel, imported now if it was not before."""
     return importlib.import_module(f"refless.kernels.{module_path(name).stem}")
+
+
+def highest(name: str) -> float:
+    """The highest value that a kernel can have: 1, unless its module's HIGHEST says otherwise."""
+    return float(constants(module_path(name)).get("HIGHEST", {}).get(name, 1.0))

@@ -6,7 +6,7 @@ of every text, which is what the compiled loops read.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -32,3 +32,14 @@ def number_words(
         int(starts[-1]),
     )
     return numbers, starts
+
+
+def packed_words(known: Mapping[str, int]) -> np.ndarray:
+    """Words without blanks in them, numbered 0, 1, ... in their order, as bytes: uint8."""
+    return np.frombuffer(" ".join(known).encode("utf-8", "surrogatepass"), np.uint8)
+
+
+def unpacked_words(packed: np.ndarray) -> dict[str, int]:
+    """The words and their numbers; the empty word, where there is one, is left out."""
+    words = packed.tobytes().decode("utf-8", "surrogatepass").split(" ")
+    return {word: number for number, word in enumerate(words) if word}

@@ -38,11 +38,11 @@ def fill_weighted(
 
     Parameters
     ----------
-    units, bounds : of the candidates, as by `_ngrams.units_of`; ``bounds`` from the first on
+    units, bounds : of the candidates, as by `_ngrams.Numbers.look_up`, renumbered
     lengths : of the candidates; training_lengths : of the block's texts
     weights : of each unit, float64 (units,)
     totals : weight of all n-grams of a candidate, float64 (candidates, 3), by order
-    where, posts, rows : of `_ngrams.index_of`
+    where, posts, rows : of a block and `_ngrams.in_block`
     shared : room for (3, texts of the block) numbers
     out : values go to ``out[candidate - first, column + text]``
 

@@ -326,13 +326,10 @@ def download(wanted: str, target: Path | None = None) -> Path:
     _libraries()
     fetched = importlib.import_module("huggingface_hub").snapshot_download
     files = ["config.json", *TOKENIZER_FILES, "model*.safetensors", "model.safetensors.index.json"]
-    older = ["pytorch_model*.bin", "pytorch_model.bin.index.json"]
     where: dict[str, Any] = {"revision": None if known is None else known.revision}
     where |= {} if target is None else {"local_dir": target}
     try:
         folder = Path(fetched(hub, allow_patterns=files, **where))
-        if _weights_or_none(folder) is None:
-            folder = Path(fetched(hub, allow_patterns=files + older, **where))
     except Exception as error:
         raise KernelError(
             f"the model {wanted} is neither here nor to be had from the model hub:"
@@ -357,7 +354,8 @@ def checked_folder(folder: Path) -> Path:
 
 
 def weight_files(folder: Path) -> list[Path]:
-    """The files of the weights, those that transformers would load.
+    """The files of the weights, those that transformers loads: safetensors, which hold numbers and
+    nothing that runs when it is read, unlike the older pytorch_model.bin.
 
     Raises
     ------
@@ -368,7 +366,8 @@ def weight_files(folder: Path) -> list[Path]:
         raise KernelError(
             "the weights of the model are missing, or some of them",
             path=folder,
-            remedy="it needs model.safetensors or pytorch_model.bin; fetch it again",
+            remedy="it needs model.safetensors; fetch it again. A pytorch_model.bin is not read,"
+            " for it can run code; transformers' save_pretrained writes the other kind",
         )
     for file in found:
         if file.suffix == ".safetensors" and not _is_whole(file):
@@ -395,15 +394,12 @@ def _is_whole(file: Path) -> bool:
 
 
 def _weights_or_none(folder: Path) -> list[Path] | None:
-    for single in ("model.safetensors", "pytorch_model.bin"):
-        files = [folder / single]
-        index = folder / f"{single}.index.json"
-        if not files[0].is_file() and index.is_file():
-            parts = set(json.loads(index.read_bytes())["weight_map"].values())
-            files = [folder / part for part in sorted(parts)]
-        if all(file.is_file() for file in files):
-            return files
-    return None
+    files = [folder / "model.safetensors"]
+    index = folder / "model.safetensors.index.json"
+    if not files[0].is_file() and index.is_file():
+        parts = set(json.loads(index.read_bytes())["weight_map"].values())
+        files = [folder / part for part in sorted(parts)]
+    return files if all(file.is_file() for file in files) else None
 
 
 def _kind(folder: Path) -> tuple[Any, Any, Any, Any]:
@@ -557,6 +553,7 @@ def _load(folder: Path, stamp: object, layer: int, device: str) -> Encoder:
                 config=config,
                 dtype=torch.float32,
                 local_files_only=True,
+                use_safetensors=True,
                 output_loading_info=True,
             )
             tokenizer = transformers.AutoTokenizer.from_pretrained(

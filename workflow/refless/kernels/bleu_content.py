@@ -14,9 +14,11 @@ list has the closed classes of English words.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from refless.kernels.bleu import BleuPlan
+import numpy as np
+
+from refless.kernels.bleu import BleuIndex, BleuPlan
 
 NAMES = ("bleu_content.char", "bleu_content.word")
 PACKAGES: dict[str, tuple[str, ...]] = {}
@@ -66,8 +68,28 @@ STOPWORDS = frozenset(
 
 def plan(name: str, candidates: Sequence[str], training: Sequence[str]) -> BleuPlan:
     """Make texts ready for the kernel ``name``; see ``refless.kernels._plan.Plan``."""
-    x, s = (list(map(content, texts)) for texts in (candidates, training))
-    return BleuPlan(x, s, words=name.endswith(".word"), clipped=True)
+    return index(name, training).plan(candidates)
+
+
+def index(name: str, training: Sequence[str]) -> ContentIndex:
+    """Make training texts ready; see ``refless.kernels._plan.Index``."""
+    found = ContentIndex(name.endswith(".word"), clipped=True)
+    found.learn([content(text) for text in training])
+    return found
+
+
+def opened(name: str, arrays: Mapping[str, np.ndarray]) -> ContentIndex:
+    """The index of these arrays; see ``refless.kernels._plan.Index``."""
+    found = ContentIndex(name.endswith(".word"), clipped=True)
+    found.take(arrays)
+    return found
+
+
+class ContentIndex(BleuIndex):
+    """Training texts without their stopwords."""
+
+    def coded(self, candidates: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        return super().coded([content(text) for text in candidates])
 
 
 def content(text: str) -> str:

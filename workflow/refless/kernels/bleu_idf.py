@@ -23,74 +23,99 @@ bleu_idf.word  n-grams of words between blanks, clipped, as in ``bleu.word``
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from refless.errors import KernelError
-from refless.kernels._ngrams import ORDERS, index_of
-from refless.kernels._plan import Fill
+from refless.kernels._ngrams import ORDERS, in_block
+from refless.kernels._plan import Arrays, Fill
 from refless.kernels._weighted import fill_weighted
-from refless.kernels.bleu import BleuPlan
+from refless.kernels.bleu import BleuIndex, BleuPlan
 
 NAMES = ("bleu_idf.char", "bleu_idf.word")
 PACKAGES: dict[str, tuple[str, ...]] = {}
 
-MOST = 2**31 // (2 * len(ORDERS))
-"""Characters or words of all texts: every position may be a unit of each order, and a repeated one
-too, and unit numbers have 31 bits."""
-
 
 def plan(name: str, candidates: Sequence[str], training: Sequence[str]) -> IdfPlan:
     """Make texts ready for the kernel ``name``; see ``refless.kernels._plan.Plan``."""
-    return IdfPlan(candidates, training, name.endswith(".word"))
+    return index(name, training).plan(candidates)
+
+
+def index(name: str, training: Sequence[str]) -> IdfIndex:
+    """Make training texts ready; see ``refless.kernels._plan.Index``."""
+    found = IdfIndex(name.endswith(".word"), clipped=True)
+    found.learn(training)
+    return found
+
+
+def opened(name: str, arrays: Mapping[str, np.ndarray]) -> IdfIndex:
+    """The index of these arrays; see ``refless.kernels._plan.Index``."""
+    found = IdfIndex(name.endswith(".word"), clipped=True)
+    found.take(arrays)
+    return found
+
+
+class IdfIndex(BleuIndex):
+    """Training texts, with a weight for each unit: that of the n-gram which it is."""
+
+    weights: np.ndarray
+
+    def ready(self) -> None:
+        n, count = self.starts[-1], self.numbers.count
+        texts = np.zeros(count, np.int64)
+        for start in self.starts[:-1]:
+            block = self.block(start)
+            texts[block.units[:-1]] += np.diff(block.starts)
+        # The first occurrence of an n-gram in a text is a unit of its own, which counts texts.
+        self.weights = np.log((n + 1) / (texts[self.numbers.gram_of[:count]] + 1))
+        super().ready()
+
+    def plan(self, candidates: Sequence[str]) -> IdfPlan:
+        return IdfPlan(self, candidates)
+
+    def arrays(self) -> Arrays:
+        return {**super().arrays(), "weights": [self.weights]}
+
+    def take(self, arrays: Mapping[str, np.ndarray]) -> None:
+        super().take(arrays)
+        self.weights = arrays["weights"]
 
 
 class IdfPlan(BleuPlan):
-    """Candidates and training texts as n-gram numbers, with a weight for each n-gram."""
+    """Candidates by their units, and the weight of all n-grams of each."""
 
-    def __init__(self, candidates: Sequence[str], training: Sequence[str], words: bool) -> None:
-        size = sum(map(len, training)) * 2 + sum(map(len, candidates))
-        if size > MOST:
-            raise KernelError(
-                f"{size} characters are too many for one matrix",
-                remedy="score the candidates in several parts",
-            )
-        super().__init__(candidates, training, words, clipped=True)
-        # Unclipped, a candidate's n-grams stand there one by one, and a training text has each of
-        # its own once: the latter counts documents. The training texts stand there as candidates
-        # as well, so that each of their units meets its n-gram, the repeated ones too.
-        grams = BleuPlan([*training, *candidates], training, words, clipped=False)
-        n, m = len(training), len(candidates)
-        once, every = int(grams._bounds[3 * n]), int(grams._bounds[6 * n])
-        df = np.bincount(grams._units[:once], minlength=grams._n_units)
-        weights = np.log((n + 1) / (df + 1))
-        self._weights = np.zeros(self._n_units, np.float64)
-        self._weights[self._units[: self._bounds[3 * n]]] = weights[grams._units[once:every]]
-        # The weight of all n-grams of a candidate; those that no training text has are not listed.
-        listed = np.diff(grams._bounds[6 * n :])
+    def __init__(self, index: IdfIndex, candidates: Sequence[str]) -> None:
+        super().__init__(index, candidates)
+        self._weights = index.weights[self._different]
+        codes, starts = index.coded(candidates)
+        # Unclipped, a candidate's n-grams stand there one by one; those that no training text has
+        # are not listed.
+        grams, bounds = index.numbers.look_up(codes, starts, clipped=False)
+        n, m = self.shape[1], self.shape[0]
+        listed = np.diff(bounds)
         place = np.repeat(np.arange(3 * m), listed)
-        known = np.bincount(place, weights[grams._units[every:]], minlength=3 * m)
+        known = np.bincount(place, index.weights[grams], minlength=3 * m)
         there = np.maximum(self._lengths[:, None] - (np.array(ORDERS) - 1), 0)
         unknown = there - listed.reshape(m, 3)
         self._totals = np.ascontiguousarray(known.reshape(m, 3) + unknown * np.log(n + 1))
 
     def block(self, start: int, stop: int) -> Fill:
-        """Index one block of training texts."""
-        where, posts, rows = index_of(self._units, self._bounds, start, stop, self._n_units)
-        training_lengths = self._training_lengths[start:stop].copy()
+        """Look up the candidates' units in one block of training texts."""
+        block = self._index.block(start)
+        where, rows = in_block(block, self._different, rows=False)
+        lengths = block.lengths[block.length_numbers]
 
         def fill(first: int, last: int, out: np.ndarray, column: int) -> None:
             fill_weighted(
                 self._units,
-                self._candidate_bounds,
+                self._bounds,
                 self._lengths,
                 self._weights,
                 self._totals,
                 where,
-                posts,
+                block.posts,
                 rows,
-                training_lengths,
+                lengths,
                 np.empty((3, stop - start), np.float64),
                 first,
                 last,

@@ -39,6 +39,7 @@ from refless.kernels.wordnet import WordNet, content_sum
 NAMES = ("meteor.nltk35", "meteor.nltk39")
 PACKAGES: dict[str, tuple[str, ...]] = {"meteor.*": ("nltk",)}
 LOCATIONS = ("wordnet", "synonyms")
+HIGHEST = {"meteor.nltk35": 2.0}
 
 WIDTH = 16384
 """Training texts in a block."""

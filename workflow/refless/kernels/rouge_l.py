@@ -16,14 +16,14 @@ rouge_l.plain words as they are (coverage 0.950)
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from refless.kernels._compiled import compiled
-from refless.kernels._plan import Fill, even_blocks
+from refless.kernels._plan import Arrays, Fill, even_blocks
 from refless.kernels._porter import stems
-from refless.kernels._texts import number_words, starts_of
+from refless.kernels._texts import number_words, packed_words, starts_of, unpacked_words
 
 NAMES = ("rouge_l.stem", "rouge_l.plain")
 PACKAGES: dict[str, tuple[str, ...]] = {"rouge_l.stem": ("nltk",)}
@@ -37,28 +37,67 @@ _WORD = re.compile("[a-z0-9]+")
 
 def plan(name: str, candidates: Sequence[str], training: Sequence[str]) -> RougePlan:
     """Make texts ready for the kernel ``name``; see ``refless.kernels._plan.Plan``."""
-    return RougePlan(candidates, training, stemmed=name == "rouge_l.stem")
+    return index(name, training).plan(candidates)
+
+
+def index(name: str, training: Sequence[str]) -> RougeIndex:
+    """Make training texts ready; see ``refless.kernels._plan.Index``."""
+    known = {"": 0}
+    words, starts = number_words(_words(training, name == "rouge_l.stem"), known)
+    return RougeIndex(name == "rouge_l.stem", known, words, starts)
+
+
+def opened(name: str, arrays: Mapping[str, np.ndarray]) -> RougeIndex:
+    """The index of these arrays; see ``refless.kernels._plan.Index``."""
+    known = unpacked_words(arrays["known"])
+    return RougeIndex(name == "rouge_l.stem", known, arrays["words"], arrays["starts"])
+
+
+def _words(texts: Sequence[str], stemmed: bool) -> list[list[str]]:
+    found = [_WORD.findall(text.lower()) for text in texts]
+    if stemmed:
+        stem_of = stems({w for words in found for w in words if len(w) > 3})
+        found = [[stem_of.get(word, word) for word in words] for words in found]
+    return found
+
+
+class RougeIndex:
+    """Training texts as word numbers, from 1.
+
+    known : the number of each word
+    words, starts : of the texts, end to end, and where each starts
+    """
+
+    def __init__(
+        self, stemmed: bool, known: dict[str, int], words: np.ndarray, starts: np.ndarray
+    ) -> None:
+        self.stemmed, self.known, self.words, self.starts = stemmed, known, words, starts
+        self.size = len(starts) - 1
+
+    def plan(self, candidates: Sequence[str]) -> RougePlan:
+        """Make candidates ready."""
+        return RougePlan(self, candidates)
+
+    def arrays(self) -> Arrays:
+        """All that `opened` needs."""
+        known = packed_words(self.known if "" in self.known else {"": 0, **self.known})
+        return {"known": [known], "words": [self.words], "starts": [self.starts]}
 
 
 class RougePlan:
-    """Candidates and training texts as word numbers, from 1."""
+    """Candidates as word numbers of their own, from 1, against an index."""
 
-    def __init__(
-        self, candidates: Sequence[str], training: Sequence[str], *, stemmed: bool
-    ) -> None:
-        self.shape = len(candidates), len(training)
-        texts = [_WORD.findall(text.lower()) for text in (*candidates, *training)]
-        if stemmed:
-            stem_of = stems({w for words in texts for w in words if len(w) > 3})
-            texts = [[stem_of.get(word, word) for word in words] for words in texts]
-        known = {"": 0}
-        n = len(candidates)
-        self._x, self._x_starts = number_words(texts[:n], known)
+    def __init__(self, index: RougeIndex, candidates: Sequence[str]) -> None:
+        self.shape = len(candidates), index.size
+        self._index = index
+        own = {"": 0}
+        self._x, self._x_starts = number_words(_words(candidates, index.stemmed), own)
         # Words that no candidate has cannot match: they count in the length alone.
-        self._lengths = np.fromiter(map(len, texts[n:]), np.float64, len(training))
-        kept = [[word for word in words if word in known] for words in texts[n:]]
-        self._s, self._s_starts = number_words(kept, known)
-        self._room = len(known), -(-int(np.diff(self._x_starts).max(initial=0)) // 64)
+        self._own_of = np.zeros(max(index.known.values(), default=0) + 1, np.int32)
+        for word, number in own.items():
+            if word in index.known:
+                self._own_of[index.known[word]] = number
+        self._room = len(own), -(-int(np.diff(self._x_starts).max(initial=0)) // 64)
 
     def blocks(self) -> Iterator[tuple[int, int]]:
         return even_blocks(self.shape[1], WIDTH)
@@ -68,15 +107,18 @@ class RougePlan:
 
         The j-th words of a group's texts stand together, 0 where a text is shorter.
         """
-        bounds = self._s_starts[start : stop + 1]
+        starts = self._index.starts[start : stop + 1]
+        words = np.empty(int(starts[-1] - starts[0]), np.int32)
+        bounds = np.empty(stop - start + 1, np.int64)
+        keep_own(self._index.words, starts, self._own_of, words, bounds)
         sizes = np.diff(bounds)
         order = np.argsort(sizes, kind="stable")
         groups = starts_of(sizes[order][LANES - 1 :: LANES], len(order) // LANES)
         if len(order) % LANES:
             groups = np.append(groups, groups[-1] + sizes[order[-1]])
         side_by_side = np.zeros((groups[-1], LANES), np.int32)
-        fill_lanes(self._s, bounds, order, groups, side_by_side)
-        lengths = self._lengths[start:stop]
+        fill_lanes(words, bounds, order, groups, side_by_side)
+        lengths = np.diff(starts).astype(np.float64)
 
         def fill(first: int, last: int, out: np.ndarray, column: int) -> None:
             fill_lcs(
@@ -95,6 +137,25 @@ class RougePlan:
             )
 
         return fill
+
+
+@compiled("void(int32[::1], int64[::1], int32[::1], int32[::1], int64[::1])")
+def keep_own(
+    words: np.ndarray,
+    starts: np.ndarray,
+    own_of: np.ndarray,
+    kept: np.ndarray,
+    bounds: np.ndarray,
+) -> None:
+    """The words that candidates have (0 in ``own_of``: none has it), by the candidates' numbers."""
+    n = 0
+    bounds[0] = 0
+    for text in range(len(starts) - 1):
+        for i in range(starts[text], starts[text + 1]):
+            own = own_of[words[i]]
+            kept[n] = own
+            n += own != 0
+        bounds[text + 1] = n
 
 
 @compiled("void(int32[::1], int64[::1], int64[::1], int64[::1], int32[:, ::1])")

@@ -22,6 +22,8 @@ from refless.kernels._texts import number_words
 Array = np.ndarray
 NOBODY = -1
 """Owner of references that are never left out."""
+SMOOTH = -1.0
+"""For `precisions`: smooth what is not positive."""
 
 
 class Grams(NamedTuple):
@@ -171,3 +173,26 @@ def best_and_closest(
                 before = abs(closest[h, o] - n)
                 if closest[h, o] < 0 or far < before or (far == before and length < closest[h, o]):
                     closest[h, o] = length
+
+
+@compiled("void(float64[:, ::1], float64[:, ::1], float64, float64, float64[:, ::1])")
+def precisions(matches: Array, totals: Array, smallest: float, rounding: float, out: Array) -> None:
+    """Write ``out``, ``matches / totals``, all of shape (orders, scores).
+
+    0 where there is no n-gram (``totals`` is not positive) or the precision is nearer to 0 than
+    ``rounding``. ``smallest`` : what a precision is raised to, if it is positive; `SMOOTH`: the
+    k-th order of a score whose precision is not positive has ``1 / (2^k totals)``, at most 1.
+    """
+    for i in range(matches.shape[1]):
+        halvings = 1.0
+        for n in range(matches.shape[0]):
+            total = totals[n, i]
+            precision = matches[n, i] / total if total > 0 else 0.0
+            if abs(precision) < rounding:
+                precision = 0.0
+            if smallest == SMOOTH and total > 0 and precision <= 0:
+                halvings *= 2.0
+                precision = min(1 / (halvings * total), 1.0)
+            elif smallest > 0:
+                precision = max(precision, smallest)
+            out[n, i] = precision

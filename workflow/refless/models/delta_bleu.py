@@ -42,9 +42,11 @@ import numpy as np
 from refless.errors import SettingError
 from refless.models._weighted_matches import (
     NOBODY,
+    SMOOTH,
     add_matches,
     best_and_closest,
     count_grams,
+    precisions,
 )
 
 Array = np.ndarray
@@ -160,23 +162,29 @@ def scores(statistics: Statistics, rule: str = "zero", max_order: int | None = N
     """
     if rule not in RULES:
         raise SettingError(f"unknown rule {rule!r}; there are {', '.join(RULES)}")
-    matches, totals = statistics.matches[..., :max_order], statistics.totals[..., :max_order]
-    there = totals > 0
-    with np.errstate(divide="ignore", invalid="ignore"):
-        precision = np.where(there, matches / totals, 0.0)
-        precision[np.abs(precision) < ROUNDING] = 0
-        if rule == "smooth":
-            zero = there & (precision <= 0)
-            halvings = np.cumsum(zero, axis=-1)
-            smoothed = np.minimum(1 / (2.0**halvings * totals), 1.0)
-            precision = np.where(zero, smoothed, precision)
-        elif rule == "floor":
-            precision = np.maximum(precision, FLOOR)
-        least = precision.min(axis=-1)
-        mean = np.exp(np.log(np.maximum(precision, 0)).mean(axis=-1))
+    matches, totals = (
+        np.ascontiguousarray(np.moveaxis(part[..., :max_order], -1, 0))
+        for part in (statistics.matches, statistics.totals)
+    )
+    return scores_by_order(matches, totals, statistics.length, statistics.closest, rule)
+
+
+def scores_by_order(
+    matches: Array, totals: Array, length: Array, closest: Array, rule: str
+) -> Array:
+    """`scores` of sums that come order by order: ``matches`` and ``totals`` (orders, ...)."""
+    precision = np.empty(matches.shape)
+    flat = (len(matches), -1)
+    smallest = {"smooth": SMOOTH, "floor": FLOOR}.get(rule, 0.0)
+    precisions(
+        matches.reshape(flat), totals.reshape(flat), smallest, ROUNDING, precision.reshape(flat)
+    )
+    with np.errstate(divide="ignore"):
+        mean = np.exp(np.log(np.maximum(precision, 0)).sum(axis=0) / len(precision))
     if rule == "signed":
+        least = precision.min(axis=0)
         mean = np.where(least > 0, mean, np.maximum(least, -1.0))
-    return mean * brevity_penalty(statistics.length, statistics.closest)
+    return np.asarray(mean * brevity_penalty(length, closest))
 
 
 def brevity_penalty(length: Array, closest: Array) -> Array:

@@ -47,13 +47,13 @@ def references(group: Array, n_groups: int, text: Array, owner: Array, weight: A
 
 
 def defined_scores(found: Statistics, rule: str) -> Array:
-    """Sentence ΔBLEU, shape (rows,); NaN without a reference of positive weight.
+    """Sentence ΔBLEU, shape (...) as of ``found``; NaN without a reference of positive weight.
 
     Parameters
     ----------
     rule : see `refless.models.delta_bleu`
     """
-    heaviest = found.totals[:, 0]
+    heaviest = found.totals[..., 0]
     return np.where(np.isfinite(heaviest) & (heaviest > 0), scores(found, rule), np.nan)
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import pandas as pd
 
 from refless.errors import FormatError
-from refless.report.published import markdown
+from refless.report.tables import grid
 
 PEER_COLUMNS = [
     *("part", "what", "peer", "threads", "times_as_fast", "times_as_fast_low"),
@@ -267,7 +267,7 @@ def readme(record: Mapping[str, Any]) -> str:
         "memory_before_mb": "of it before, MB",
     }
     rows = [[_short(row[name]) for name in header] for row in table.to_dict("records")]
-    parts.append(markdown(list(header.values()), rows) if rows else "")
+    parts.append(grid(list(header.values()), rows) if rows else "")
     return "\n\n".join(filter(None, parts))
 
 
@@ -281,7 +281,7 @@ def peer_table(records: Mapping[str, Mapping[str, Any]]) -> str:
         microseconds = (_short(row[name]) for name in ("peer_microseconds", "our_microseconds"))
         rows.append([row["what"], row["peer"], str(row["threads"]), *microseconds, times])
     header = ["what", "peer", "our threads", "peer, µs", "ours, µs", "times as fast"]
-    return markdown(header, rows) if rows else ""
+    return grid(header, rows) if rows else ""
 
 
 def _measured_on(record: Mapping[str, Any]) -> str:

@@ -21,7 +21,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from refless.store.files import whole_file
+from refless.store.files import file_sum, whole_file, write_json
 
 # the log of a figure is not for every glyph of its fonts
 logging.getLogger("fontTools").setLevel(logging.WARNING)
@@ -33,6 +33,9 @@ LINES = ("-.", "--", "-", ":")
 
 Looks = Mapping[str, Mapping[str, Any]]
 """Data set -> how it is shown: ``name``, ``colour``, ``line``, ``marker``, as configured."""
+
+Humans = Mapping[str, tuple[float, float]]
+"""Data set -> rho of its average annotator against the others, and against all, itself included."""
 
 
 def style() -> None:
@@ -53,7 +56,10 @@ def style() -> None:
 
 
 def save(figure: Figure, stem: str | Path) -> list[Path]:
-    """Write ``stem`` with each of the endings pdf, svg and png, each whole or not at all."""
+    """Write ``stem`` with each of the endings pdf, svg and png, each whole or not at all.
+
+    ``stem.json`` has their sums, by which the report knows that they are the ones that were drawn.
+    """
     paths = []
     try:
         for ending in FORMATS:
@@ -63,6 +69,7 @@ def save(figure: Figure, stem: str | Path) -> list[Path]:
             with whole_file(path) as partial, plt.rc_context({"svg.hashsalt": "refless"}):
                 figure.savefig(partial, bbox_inches="tight", metadata=metadata)
             paths.append(path)
+        write_json({path.suffix[1:]: file_sum(path) for path in paths}, f"{stem}.json")
     finally:
         plt.close(figure)
     return paths
@@ -83,7 +90,7 @@ def threshold_figure(
     column: str,
     ylabel: str,
     defaults: dict[str, float],
-    human: dict[str, float] | None = None,
+    human: Humans | None = None,
 ) -> Figure:
     """Two panels, a on the left and b on the right: figures 2 and 3.
 
@@ -92,7 +99,8 @@ def threshold_figure(
     curves : by task, the columns threshold, value and ``column``
     looks : how tasks are shown
     defaults : the default of ``a`` and of ``b``, marked by a thin line
-    human : by task with annotators, the average one; the region above is shaded
+    human : by task with annotators, the average one: see `Humans`; the region above the first value
+        is shaded, the second is a thin line
     """
     if not curves:
         return empty_figure()
@@ -103,7 +111,7 @@ def threshold_figure(
         "b": "$b$: most neighbors, as a share of the training set",
     }
     tops = [float(curve[column].max()) for curve in curves.values()]
-    tops += list((human or {}).values())
+    tops += [rho for both in (human or {}).values() for rho in both]
     top = max([t for t in tops if not np.isnan(t)], default=1.0)
     for ax, threshold in zip(axes, ("a", "b"), strict=True):
         for task, curve in curves.items():
@@ -127,19 +135,20 @@ def threshold_figure(
     return figure
 
 
-def _shade_above(axes: Sequence[Axes], looks: Looks, human: dict[str, float], top: float) -> None:
-    """Shade the region above each task's average annotator."""
+def _shade_above(axes: Sequence[Axes], looks: Looks, human: Humans, top: float) -> None:
+    """Shade what lies above each task's average annotator, and draw the line with the own label."""
     low, high = axes[0].get_ylim()
     high = max(high, top + 0.06 * (top - low))
     for ax in axes:
-        for task, value in human.items():
+        for task, (others, published) in human.items():
             colour = looks[task]["colour"]
-            ax.axhspan(value, high, color=colour, alpha=0.10, lw=0)
-            ax.axhline(value, color=colour, ls=looks[task]["line"], lw=0.8)
+            ax.axhspan(others, high, color=colour, alpha=0.10, lw=0)
+            ax.axhline(others, color=colour, ls=looks[task]["line"], lw=0.8)
+            ax.axhline(published, color=colour, ls=(0, (1, 4)), lw=0.9)
         ax.set_ylim(low, high)
 
 
-def _legend(figure: Figure, tasks: Sequence[str], looks: Looks, human: dict[str, float]) -> None:
+def _legend(figure: Figure, tasks: Sequence[str], looks: Looks, human: Humans) -> None:
     """A legend below the panels: a column a task, its curve and below it what is shaded for it."""
     handles, labels = figure.axes[0].get_legend_handles_labels()
     entries = []
@@ -147,9 +156,10 @@ def _legend(figure: Figure, tasks: Sequence[str], looks: Looks, human: dict[str,
         entries.append((handle, label))
         if task in human:
             colour = looks[task]["colour"]
-            entries.append(
-                (matplotlib.patches.Patch(color=colour, alpha=0.2), "above its average annotator")
-            )
+            patch = matplotlib.patches.Patch(color=colour, alpha=0.2)
+            entries.append((patch, "above its average annotator"))
+            line = matplotlib.lines.Line2D([], [], color=colour, ls=(0, (1, 4)), lw=0.9)
+            entries.append((line, "annotator, own label included"))
     figure.legend(
         *zip(*entries, strict=True),
         frameon=False,
@@ -162,8 +172,13 @@ def _legend(figure: Figure, tasks: Sequence[str], looks: Looks, human: dict[str,
     )
 
 
-def data_size_figure(curves: dict[str, pd.DataFrame], looks: Looks) -> Figure:
-    """Spearman and coverage over the number of rated texts, one standard deviation shaded."""
+def data_size_figure(
+    curves: dict[str, pd.DataFrame], looks: Looks, human: Humans | None = None
+) -> Figure:
+    """Spearman and coverage over the number of rated texts, one standard deviation shaded.
+
+    ``human`` as for `threshold_figure`, in the panel of Spearman.
+    """
     if not curves:
         return empty_figure()
     style()
@@ -183,8 +198,12 @@ def data_size_figure(curves: dict[str, pd.DataFrame], looks: Looks) -> Figure:
         ax.set_xlabel("rated texts")
         ax.set_ylabel(ylabel)
         _size_axis(ax, curves)
-    axes[1].legend(frameon=False, loc="best", fontsize="small")
+    human = human or {}
+    top = max((rho for both in human.values() for rho in both), default=0.0)
+    if human:
+        _shade_above(axes[:1], looks, human, max(top, axes[0].get_ylim()[1]))
     figure.tight_layout()
+    _legend(figure, list(curves), looks, human)
     return figure
 
 

@@ -20,6 +20,7 @@ Array = np.ndarray
 METRIC_LOOKS = {
     ("bleu", ""): ("BLEU", "#0072B2", "-", "o"),
     ("sbleu", ""): ("sBLEU", "#009E73", "--", "s"),
+    ("bleu_context_weighted", ""): ("BLEU, contexts weighted", "#56B4E9", ":", "v"),
     ("delta_bleu", ""): ("ΔBLEU", "#D55E00", "-", "^"),
     ("delta_bleu", "all"): ("ΔBLEU, all references (B, C)", "#E69F00", "-.", "D"),
 }

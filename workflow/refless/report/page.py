@@ -8,17 +8,18 @@ texts, Snakemake's benchmark files. Out: ``report.html``, which opens offline an
 from __future__ import annotations
 
 import base64
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from refless.errors import FormatError
+from refless.errors import FormatError, StaleError
 from refless.report.catalogue import Entry
 from refless.report.tables import read_record
 from refless.report.webpage import VERDICTS, View, read_view, render
 from refless.store import provenance
-from refless.store.files import whole_file, write_json
+from refless.store.files import read_json, whole_file, write_json
 from refless.store.tables import write_table
 
 TITLE = "refless: published numbers beside ours"
@@ -82,7 +83,7 @@ def make_report(
     Raises
     ------
     FormatError : a file is missing or broken.
-    StaleError : a table is not the one that was written.
+    StaleError : a table is not the one that was written, or a figure not the one that was drawn.
     OutputError : a file cannot be written.
     """
     results, entries = Path(results), list(entries)
@@ -127,13 +128,24 @@ def _items(entry: Entry, results: Path, caption: str) -> Iterator[Item]:
 
 def _picture(stem: Path) -> str:
     """A figure as an address: its drawing, or its picture where that is too large."""
-    try:
-        kind, content = "svg+xml", stem.with_suffix(".svg").read_bytes()
-        if len(content) > LARGEST_SVG:
-            kind, content = "png", stem.with_suffix(".png").read_bytes()
-    except OSError as error:
-        raise FormatError(f"cannot be read: {error}", path=f"{stem}.svg") from error
+    kind, content = "svg+xml", _drawn(stem, "svg")
+    if len(content) > LARGEST_SVG:
+        kind, content = "png", _drawn(stem, "png")
     return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
+
+
+def _drawn(stem: Path, ending: str) -> bytes:
+    """One file of a figure, if it is the one that was drawn."""
+    path = Path(f"{stem}.{ending}")
+    again = f"delete {path} and run again"
+    sums = read_json(f"{stem}.json")
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise FormatError(f"cannot be read: {error}", path=path, remedy=again) from error
+    if sums.get(ending) != hashlib.sha256(content).hexdigest():
+        raise StaleError("is not the figure that was drawn", path=path, remedy=again)
+    return content
 
 
 def _sum(counts: Iterable[Mapping[str, int]], names: Iterable[str] = VERDICTS) -> dict[str, int]:

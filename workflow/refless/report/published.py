@@ -15,13 +15,20 @@ import numpy as np
 import pandas as pd
 
 from refless.errors import FormatError
-from refless.store.files import whole_file
+from refless.store.files import require_listed
 
 EQUAL, INSIDE, OUTSIDE, MISSING = "equal", "inside", "outside", "not available"
 
 
 def read_published(path: str | Path, keys: Sequence[str]) -> pd.DataFrame:
-    """Published values as they were printed (strings, so that their precision is known)."""
+    """Published values as they were printed (strings, so that their precision is known).
+
+    Raises
+    ------
+    FormatError : the file is not the one that comes with refless (`require_listed`), or lacks a
+        column.
+    """
+    require_listed(path)
     try:
         table = pd.read_csv(path, dtype=str, keep_default_na=False)
     except (OSError, ValueError) as error:
@@ -94,41 +101,10 @@ def number(value: Any, digits: int = 3) -> str:
     return f"{float(value):.{digits}f}"
 
 
-def with_interval(row: Mapping[str, Any], column: str, digits: int = 3) -> str:
-    """``0.325 (0.190, 0.447)``, or a dash."""
+def with_interval(row: Mapping[str, Any], column: str, digits: int = 3, interval: str = "") -> str:
+    """``0.325 (0.190, 0.447)``, or a dash; ``interval`` names another one than ``column``'s."""
     text = number(row.get(column), digits)
-    low, high = row.get(f"{column}_low"), row.get(f"{column}_high")
+    low, high = (row.get(f"{interval or column}_{end}") for end in ("low", "high"))
     if text == "–" or low is None or np.isnan(float(low)) or low == high:
         return text
     return f"{text} ({number(low, digits)}, {number(high, digits)})"
-
-
-def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A GitHub-flavoured table; a bar inside a cell is escaped."""
-    lines = ["| " + " | ".join(header) + " |", "|" + "|".join(" --- " for _ in header) + "|"]
-    for row in rows:
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |")
-    return "\n".join(lines)
-
-
-def write_markdown(
-    path: str | Path, title: str, lead: str, body: str, notes: Sequence[str]
-) -> None:
-    """Write a table for reading, with its footer, whole or not at all."""
-    foot = "\n".join(f"- {note}" for note in notes)
-    with whole_file(path) as partial:
-        partial.write_text(f"# {title}\n\n{lead}\n\n{body}\n\n{foot}\n", encoding="utf-8")
-
-
-def skipped_rows(about: Mapping[str, Any]) -> list[str]:
-    """A note for a footer where malformed rows of raw files were skipped; none where none were.
-
-    ``about`` says of a task its name (``task``) and the number of such rows (``malformed``).
-    """
-    number = about.get("malformed", 0)
-    if not number:
-        return []
-    return [
-        f"{about['task']}: {number} malformed row{'s' * (number > 1)} of the raw files skipped"
-        " (the configuration's `malformed_rows`)"
-    ]

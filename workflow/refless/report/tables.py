@@ -7,7 +7,9 @@ run. Out: ``<name>.csv`` for programs, ``<name>.md`` and ``<name>.html`` for peo
 
 from __future__ import annotations
 
+import hashlib
 import importlib.metadata
+import json
 import platform
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -52,10 +54,13 @@ def publish(
 
     Raises
     ------
+    FormatError : the entry names a column that the table has not, or one that all tables have is
+        missing.
     OutputError : a file cannot be written.
     """
     entry = catalogue()[name]
     stem = Path(folder) / name
+    _check(entry, table)
     table = join_reasons(table, missing, entry.match)
     caption = entry.caption.format(**(facts or {}))
     notes = list(dict.fromkeys(notes))
@@ -67,18 +72,34 @@ def publish(
         page = table_page(stem.with_suffix(".csv"), entry.title, caption)
         partial.write_text(page, encoding="utf-8")
     counts = table["provenance"].replace("", "not available").value_counts().sort_index()
-    write_json(
-        {
-            "name": name,
-            "title": entry.title,
-            "caption": caption,
-            "rows": len(table),
-            "provenance": {str(origin): int(n) for origin, n in counts.items()},
-            "made_from": notes,
-            "sha256": file_sum(stem.with_suffix(".csv")),
-        },
-        stem.with_suffix(".json"),
-    )
+    record = {
+        "name": name,
+        "title": entry.title,
+        "caption": caption,
+        "rows": len(table),
+        "provenance": {str(origin): int(n) for origin, n in counts.items()},
+        "made_from": notes,
+        "sha256": file_sum(stem.with_suffix(".csv")),
+    }
+    write_json({**record, "record": _seal(record)}, stem.with_suffix(".json"))
+
+
+def _check(entry: Entry, table: pd.DataFrame) -> None:
+    """That what the entry shows is there: a misspelt column would be lost without a word."""
+    asked = {"provenance", "note", *entry.match.values(), *entry.paper_row}
+    for columns in (entry.columns, *(section.columns for section in entry.sections)):
+        asked |= {name for name, column in columns.items() if not column.optional}
+    for section in entry.sections:
+        asked |= {*section.where, *section.first_of, *section.rest_of}
+        asked |= {section.has, section.by, *section.pivot.get("rows", ())}
+        asked |= {section.pivot.get(role, "") for role in ("columns", "value")}
+    if lost := sorted(asked - {"", "reason", *map(str, table)}):
+        raise FormatError(
+            f"the table {entry.name} has no column {', '.join(lost)}",
+            path=f"report/catalogue/ ({entry.name})",
+            remedy="name one that the table's function returns, or let the function return it; it"
+            f" returns {', '.join(map(str, table))}",
+        )
 
 
 def read_published(path: str | Path, columns: Sequence[str] = ()) -> pd.DataFrame:
@@ -101,13 +122,23 @@ def read_record(path: str | Path) -> dict[str, Any]:
     FormatError, StaleError : as `read_published`.
     """
     path = Path(path)
-    record = read_json(path.with_suffix(".json"))
     again = f"delete {path} and run again"
     if not path.is_file():
         raise FormatError("is missing", path=path, remedy=again)
-    if not isinstance(record, dict) or record.get("sha256") != file_sum(path):
+    record = read_json(path.with_suffix(".json"))
+    if (
+        not isinstance(record, dict)
+        or record.get("record") != _seal(record)
+        or (record["name"], record["sha256"]) != (path.stem, file_sum(path))
+    ):
         raise StaleError("is not the table that was written", path=path, remedy=again)
     return record
+
+
+def _seal(record: Mapping[str, Any]) -> str:
+    """The sum of a record without itself."""
+    rest = {name: value for name, value in record.items() if name != "record"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
 def join_reasons(
@@ -274,9 +305,11 @@ def cell(row: Mapping[str, Any], name: str, column: Column) -> str:
     value = row.get(name)
     if column.digits is None:
         empty = value is None or value is pd.NA or value != value or value == ""
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)  # whole numbers beside empty cells
         text = "" if empty else f"`{value}`" if column.code else str(value)
     else:
-        full = with_interval(row, name, column.digits)
+        full = with_interval(row, name, column.digits, column.interval)
         text = number(value, column.digits) if column.bare else full
         star = row.get(column.star)
         if text != "–" and star is not None and star is not pd.NA and star == 1:

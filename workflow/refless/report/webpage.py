@@ -105,7 +105,13 @@ def read_view(path: str | Path, paper_row: Sequence[str] = ()) -> View:
     ------
     FormatError : the file cannot be read, is empty, or a row is not as wide as the header.
     """
-    header, records = _read(path)
+    return view_of(*_read(path), paper_row)
+
+
+def view_of(
+    header: Sequence[str], records: Sequence[dict[str, str]], paper_row: Sequence[str] = ()
+) -> View:
+    """The same of a header and rows as they stand in a CSV file."""
     columns = _columns(header, records)
     rows = [[_cell(column, record) for column in columns] for record in records]
     counts: Counter[str] = Counter()

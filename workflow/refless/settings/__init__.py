@@ -8,20 +8,32 @@ values, so pydantic is not imported in them. ``python -m refless.settings`` prin
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, Literal
 
+import yaml
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from refless.errors import KernelError, SettingError
 from refless.kernels.bertscore import layer_and_offset
-from refless.models.rnn_qe.names import EXPERIMENTS, READINGS, names
+from refless.models.rnn_qe.names import (
+    AUTHORS,
+    CROSS,
+    EXPERIMENTS,
+    LONGER,
+    PAPER,
+    READINGS,
+    names,
+    single_differences,
+)
 from refless.settings._base import Name, Section, Seed, require_known, sentence
 from refless.settings.bleu_neighbors import BleuNeighbors
+from refless.settings.comparison import Comparison
 from refless.settings.data import DataSet, with_looks
 from refless.settings.delta_bleu import DeltaBleu
 from refless.settings.rnn_qe import RnnQe
 
-__all__ = ["Settings", "read_settings"]
+__all__ = ["Settings", "read_settings", "typed"]
 
 LOOKS = ("name", "colour", "line", "marker", "note", "published")
 
@@ -76,6 +88,7 @@ class Settings(Section):
     bleu_neighbors: BleuNeighbors = Field(description="BLEU Neighbors.")
     delta_bleu: DeltaBleu = Field(description="ΔBLEU.")
     rnn_qe: RnnQe = Field(description="RNN quality estimation.")
+    comparison: Comparison = Field(description="Every method on every data set.")
 
     # ---- questions ----------------------------------------------------------------------------
 
@@ -97,6 +110,14 @@ class Settings(Section):
         found = getattr(self.data[task].experiments, name)
         if found is None:
             raise KeyError(f"{task} takes no part in {name}")
+        return found
+
+    def needs_ratings(self, task: str) -> list[str]:
+        """The experiments that a data set takes part in with its ratings."""
+        experiments = type(self.data[task].experiments).model_fields
+        found = [name for name in experiments if task in self.tasks(name)]
+        if "rnn_qe" in found and self.experiment(task, "rnn_qe").role != "rated":
+            found.remove("rnn_qe")
         return found
 
     def kernels(self) -> list[str]:
@@ -123,13 +144,16 @@ class Settings(Section):
         }
 
     def trainings(self) -> list[str]:
-        """The names of everything that RNN-QE may be trained on."""
+        """The names of everything that RNN-QE may be trained on, and how."""
         experiments = (*EXPERIMENTS, *READINGS)
-        return [name for one in experiments for name in names(one, self.rnn_qe.curve.sizes)]
+        plain = [name for one in experiments for name in names(one, self.rnn_qe.curve.sizes)]
+        crossed = [f"{way}_{name}" for way in (PAPER, AUTHORS) for x in CROSS for name in names(x)]
+        return [*plain, *crossed, f"{LONGER}_setup1", *single_differences()]
 
     def trained_now(self) -> list[str]:
-        """Those that a run trains: see `rnn_qe.train`. The paper's schedule takes days, and the
-        harder folds are no cell of the paper, so both are trained by name alone."""
+        """Those that a run trains: see `rnn_qe.train`. The paper's schedule and the authors'
+        network take days, and the harder folds are no cell of the paper: by name alone.
+        """
         if self.rnn_qe.train != "run":
             return []
         return [name for one in EXPERIMENTS for name in names(one, self.rnn_qe.curve.sizes)]
@@ -205,6 +229,22 @@ class Settings(Section):
                 )
             published[entry.published] = task
         return self
+
+
+def typed(value: Any) -> Any:
+    """Settings of the command line with the types that they would have in a file.
+
+    Snakemake hands on nested numbers and truth values of ``--config`` as strings.
+    """
+    if isinstance(value, Mapping):
+        return {key: typed(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [typed(one) for one in value]
+    if isinstance(value, str):
+        with suppress(yaml.YAMLError):
+            read = yaml.safe_load(value)
+            return read if isinstance(read, (bool, int, float)) else value
+    return value
 
 
 def read_settings(raw: Mapping[str, Any]) -> Settings:

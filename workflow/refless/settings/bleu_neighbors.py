@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from refless.errors import KernelError
 from refless.kernels import module_path
+from refless.kernels._registry import constants
 from refless.settings._base import (
     NO_BOOLEAN,
     AtLeastTwo,
@@ -85,6 +86,15 @@ class DataSize(Section):
     )
     subsets: AtLeastTwo = Field(description="Random subsets of each size.")
     seed: Seed = Field(description="Seed of the subsets.")
+
+
+class Baselines(Section):
+    """What estimates are compared with: constant, length, look-up, own system, ridge regression."""
+
+    folds: AtLeastTwo = Field(
+        default=5, description="Folds of the texts, for what is not left out one by one."
+    )
+    seed: Seed = Field(default=2020, description="Seed that deals the folds.")
 
 
 class Huse(Section):
@@ -196,6 +206,14 @@ class Pareto(Section):
         " candidates; the paper's floor is 0.4."
     )
     folds: AtLeastTwo = Field(description="Folds of the nested choice.")
+    deals: Count = Field(
+        default=20,
+        description="How often texts are dealt into folds anew; the table has the mean and the"
+        " spread.",
+    )
+    streamed_deals: Count = Field(
+        default=1, description="The same of data sets that are streamed, where each takes long."
+    )
     seed: Seed = Field(description="Seed that deals the folds.")
     draws: Draws = Field(description="Draws of the bootstrap.")
 
@@ -218,6 +236,9 @@ class BleuNeighbors(Section):
     bootstrap: Bootstrap = Field(description="Intervals of the tables.")
     thresholds: Thresholds = Field(description="Figures 2 and 3.")
     data_size: DataSize = Field(description="Figure 4.")
+    baselines: Baselines = Field(
+        default=Baselines(), description="What estimates are compared with."
+    )
     huse: Huse = Field(description="HUSE itself.")
     essays: Essays = Field(description="Table 3.")
     ablation: Ablation = Field(description="What the paper left for later.")
@@ -228,6 +249,12 @@ class BleuNeighbors(Section):
     def _bleu_and_each_kernel_once(cls, models: dict[str, Model]) -> dict[str, Model]:
         if "bleu" not in models:
             raise ValueError("has no model bleu, which the figures need")
+        for kernel in models["bleu"].kernels:
+            if constants(module_path(kernel)).get("LOCATIONS"):
+                raise ValueError(
+                    f"has the kernel {kernel!r} in the model bleu, whose kernels must need texts"
+                    " alone; give it a model of its own"
+                )
         owner: dict[str, str] = {}
         for name, model in models.items():
             for kernel in model.kernels:

@@ -65,6 +65,10 @@ class InEssays(Section):
     """Table 3 of BLEU Neighbors: essays with a training and a test part. One data set at most."""
 
 
+class InComparison(Section):
+    """The table `comparison`: every method of `refless compare` on this data set."""
+
+
 class InRnnQe(Section):
     """RNN quality estimation."""
 
@@ -100,6 +104,7 @@ class Experiments(Section):
     delta_bleu: InDeltaBleu | None = None
     delta_bleu_predictor: InDeltaBleuPredictor | None = None
     essays: InEssays | None = None
+    comparison: InComparison | None = None
     rnn_qe: InRnnQe | None = None
 
     @model_validator(mode="before")

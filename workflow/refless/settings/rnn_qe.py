@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
+from refless.models.rnn_qe.names import AUTHORS, CROSS, CURVE, LONGER, PAPER, parse
+from refless.models.rnn_qe.variants import changes
 from refless.settings._base import AtLeastTwo, Count, Distinct, Section, Seed, Several, Tau
 
 
@@ -25,11 +27,22 @@ class Training(Section):
     """How RNN-QE is trained (`make torch`). Training that was killed goes on where it was."""
 
     schedule: Literal["paper", "fast"] = Field(
-        description="`paper`: 500 passes, before them 20 over synthetic rows (for set-up 1 hours on"
-        " 2 cores, for set-up 6 a day). `fast`: 12 and 2, at ten times the learning rate (minutes"
-        " to an hour)."
+        description="`paper`: 500 passes at most, before them 20 over synthetic rows. `fast`: 12"
+        " and 2, at ten times the learning rate (minutes to an hour a set-up). Names that begin"
+        " with `paper_` or `authors_` are trained by `paper` in any case."
     )
     seeds: Count = Field(description="Number of seeds: 0, 1, ...")
+    plateau: Seed = Field(
+        description="`paper` ends when no model of a stack (the folds of a seed) has improved on"
+        " its validation part for as many passes; 0: all 500 are made."
+    )
+    paper_seeds: Count = Field(description="Number of seeds of `paper_setup1`, ...")
+    authors_seeds: list[Count] = Field(
+        min_length=6,
+        max_length=6,
+        description="Number of seeds of `authors_setup1` to `authors_setup6`. More can be asked for"
+        " later: what is trained is kept in results/rnn_qe/checkpoints.",
+    )
     device: str = Field(
         pattern="^[a-z]+(:[0-9]+)?$", description="Device of torch: cpu, cuda, cuda:1."
     )
@@ -76,3 +89,41 @@ class RnnQe(Section):
     training: Training = Field(description="How it is trained.")
     neighbors: QeNeighbors = Field(description="BLEU Neighbors beside it.")
     curve: Curve = Field(description="The learning curve.")
+
+    def training_of(self, name: str) -> dict[str, Any]:
+        """How what a name says (`refless.models.rnn_qe.names`) is trained.
+
+        Of a learning curve the random subsets do what elsewhere the seeds do; one seed is enough
+        to check the plateau, and to see what a single difference of the authors' code moves.
+
+        Returns
+        -------
+        dict : ``schedule``, ``architecture`` and ``reading`` as
+            `refless.experiments.rnn_qe.trainer.write_training` wants them, ``seeds``, ``models``
+            (how many there are) and ``long`` (whether the schedule is the paper's)
+        """
+        found, own = parse(name), self.training
+        long = bool(found.way) or own.schedule == "paper"
+        schedule: dict[str, Any] = {"name": "paper" if long else own.schedule}
+        architecture, reading = {"precision": own.precision}, {}
+        if long:
+            schedule["plateau"] = own.plateau * (2 if found.way == LONGER else 1)
+        if found.way == AUTHORS:
+            changed = changes(found.difference)
+            schedule |= changed["schedule"]
+            architecture |= changed["architecture"]
+            reading = changed["reading"]
+        seeds = {PAPER: own.paper_seeds, AUTHORS: own.authors_seeds[found.setup - 1]}
+        count = seeds.get(found.way, own.seeds)
+        if found.experiment == CURVE or found.way == LONGER or found.difference:
+            count = 1
+        folds = 1 if found.experiment in CROSS else 5
+        subsets = self.curve.subsets if found.experiment == CURVE else 1
+        return {
+            "schedule": schedule,
+            "architecture": architecture,
+            "reading": reading,
+            "seeds": list(range(count)),
+            "models": folds * subsets * count,
+            "long": long,
+        }

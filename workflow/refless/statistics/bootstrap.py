@@ -12,13 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 Array = np.ndarray
 
 BLOCK = 1 << 21
-"""Weights that a bootstrap holds at a time: 16 MB, and a few times that while it computes."""
+"""Weights that a bootstrap holds at a time: 4 MB, and some times that while it computes."""
+
+KEPT = 1 << 26
+"""Weights up to which all draws are kept for the next row: 128 MB."""
 
 
 @dataclass(frozen=True)
@@ -43,22 +47,33 @@ def interval(draws: Array, level: float = 0.95) -> tuple[float, float]:
     return float(low), float(high)
 
 
+@lru_cache(maxsize=4)
 def draw_weights(n: int, draws: int, seed: int) -> Array:
-    """Multiplicities of ``draws`` bootstrap samples of n candidates, shape (draws, n), int32."""
-    weights = np.empty((draws, n), np.int32)
-    done = 0
-    for block in draw_blocks(n, draws, seed):
-        weights[done : done + len(block)] = block
-        done += len(block)
+    """Multiplicities of ``draws`` bootstrap samples of n candidates, shape (draws, n), uint16.
+
+    Kept, since a table asks for the same draws for each of its rows; not to be written to.
+    """
+    weights = np.concatenate([np.empty((0, n), np.uint16), *_draw(n, draws, seed)])
+    weights.flags.writeable = False
     return weights
 
 
 def draw_blocks(n: int, draws: int, seed: int) -> Iterator[Array]:
-    """Yield the rows of `draw_weights` a block at a time, float64: BLOCK numbers, or one row."""
+    """Yield the rows of `draw_weights` a block at a time: `BLOCK` numbers, or one row."""
+    if n * draws > KEPT:
+        yield from _draw(n, draws, seed)
+        return
+    weights = draw_weights(n, draws, seed)
+    step = max(1, BLOCK // max(n, 1))
+    for start in range(0, draws, step):
+        yield weights[start : start + step]
+
+
+def _draw(n: int, draws: int, seed: int) -> Iterator[Array]:
     generator = np.random.default_rng(seed)
-    for start in range(0, draws, max(1, BLOCK // max(n, 1))):
-        rows = min(max(1, BLOCK // max(n, 1)), draws - start)
-        block = np.empty((rows, n), np.float64)
-        for row in block:
-            row[:] = np.bincount(generator.integers(0, n, n), minlength=n)
-        yield block
+    step = max(1, BLOCK // max(n, 1))
+    for start in range(0, draws, step):
+        rows = min(step, draws - start)
+        chosen = generator.integers(0, n, (rows, n)) + n * np.arange(rows)[:, None]
+        counts = np.bincount(chosen.ravel(), minlength=rows * n)
+        yield counts.reshape(rows, n).astype(np.uint16)

@@ -22,8 +22,9 @@ def spearman(prediction: Array, truth: Array) -> tuple[float, float]:
     n = len(truth)
     if n < 3 or np.ptp(prediction) == 0 or np.ptp(truth) == 0:
         return float("nan"), float("nan")
-    once = np.ones((1, n))
-    rho = float(weighted_spearman(prediction, truth, once)[0])
+    ranks = midranks(np.array([prediction, truth], np.float64))
+    x, y = ranks - (n + 1) / 2  # halves, so that their moments are exact
+    rho = float((x @ y) / np.sqrt((x @ x) * (y @ y)))
     return rho, correlation_p_value(rho, n)
 
 
@@ -49,30 +50,6 @@ def fisher_interval(r: float, n: int) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def weighted_midranks(values: Array, weights: Array) -> Array:
-    """Midranks of ``values`` (n,) when candidate i is there ``weights[d, i]`` times.
-
-    Returns shape (draws, n), float64. Ranks start at 1; entries of weight 0 carry the rank that
-    they would have between their neighbors and are to be ignored.
-    """
-    _, group = np.unique(values, return_inverse=True)
-    _, rank = _group_ranks(group, weights)
-    return np.take(rank, group, axis=1)
-
-
-def _group_ranks(group: Array, weights: Array) -> tuple[Array, Array]:
-    """Size and midrank of each group of equal values, both (draws, groups), float64.
-
-    ``group`` is the number of each candidate's group in ascending order of the values, (n,).
-    """
-    order = np.argsort(group, kind="stable")
-    starts = np.flatnonzero(np.r_[True, np.diff(group[order]) > 0])
-    # `take`, since indexing would give columns that lie together, and sums over rows that then
-    # hang on how many rows there are
-    size = np.add.reduceat(np.take(weights, order, axis=1).astype(np.float64), starts, axis=1)
-    return size, midranks_of_sizes(size)
-
-
 def midranks_of_sizes(sizes: Array) -> Array:
     """Midranks of ascending values that occur ``sizes`` times, shape (draws, values)."""
     return np.cumsum(sizes, axis=1) - (sizes - 1) / 2
@@ -96,27 +73,49 @@ def weighted_pearson(x: Array, y: Array, weights: Array) -> Array:
     return r
 
 
-def weighted_spearman(x: Array, y: Array, weights: Array) -> Array:
-    """Spearman's rho of ``x`` and ``y``, shape (n,), under each row of weights (draws, n).
+def weighted_spearman(x: Array, y: Array, weights: Array, column: Array | None = None) -> Array:
+    """Spearman's rho of ``x`` and ``y``, shape (n,), under each row of ``weights``.
 
-    NaN where a side is constant. Weights are whole numbers, so ranks are halves and their moments
-    exact as long as 4 n^3 is below 2^53: no order of summing shows in the result.
+    Parameters
+    ----------
+    weights : whole numbers, shape (draws, candidates)
+    column : which candidate each of the n pairs is, shape (n,); None if pair i is candidate i
+
+    Returns shape (draws,), NaN where a side is constant. Ranks are halves and their moments exact
+    as long as 4 n^3 is below 2^53: no order of summing shows in the result.
     """
-    total = weights.sum(axis=1)
-    middle = total * ((total + 1) / 2) ** 2  # the mean rank is the same on both sides
-    spread, ranks = [], []
-    still = np.zeros(len(weights), bool)
-    for values in (x, y):
-        _, group = np.unique(values, return_inverse=True)
-        size, rank = _group_ranks(group, weights)
-        still |= (size > 0).sum(axis=1) < 2
-        spread.append(np.einsum("dg,dg,dg->d", size, rank, rank) - middle)
-        ranks.append(np.take(rank, group, axis=1))
-    shared = np.einsum("dn,dn,dn->d", weights, *ranks) - middle
-    with np.errstate(divide="ignore", invalid="ignore"):
-        rho = shared / np.sqrt(spread[0] * spread[1])
-    rho[still] = np.nan
-    return np.asarray(rho)
+    from refless.statistics._rank_loops import spearman_loop
+
+    x_group, y_group = (
+        np.unique(values, return_inverse=True)[1].astype(np.int64) for values in (x, y)
+    )
+    rho = np.empty(len(weights))
+    spearman_loop(x_group, y_group, _columns(column, len(x)), as_weights(weights), rho)
+    return rho
+
+
+def weighted_mean(values: Array, weights: Array, column: Array | None = None) -> Array:
+    """Mean of ``values`` (n,), NaN where none is drawn; weights, column as `weighted_spearman`."""
+    from refless.statistics._rank_loops import mean_loop
+
+    mean = np.empty(len(weights))
+    given = np.ascontiguousarray(values, np.float64)
+    mean_loop(given, _columns(column, len(given)), as_weights(weights), mean)
+    return mean
+
+
+def _columns(column: Array | None, n: int) -> Array:
+    return np.arange(n) if column is None else np.ascontiguousarray(column, np.int64)
+
+
+def as_weights(weights: Array) -> Array:
+    """Whole numbers below 65,536 in the form that the loops take."""
+    given = np.asarray(weights)
+    if given.dtype != np.uint16:
+        if given.size and not (given.min() >= 0 and given.max() < 1 << 16):
+            raise ValueError("weights are whole numbers from 0 to 65,535")
+        given = given.astype(np.uint16)
+    return np.ascontiguousarray(given)
 
 
 def midranks(values: Array) -> Array:
@@ -141,10 +140,31 @@ def pearson_rows(x: Array, y: Array) -> Array:
     return weighted_pearson(x, y, np.ones((1, x.shape[1])))
 
 
-def kendall_rows(x: Array, y: Array) -> Array:
-    """Kendall's tau-b of each row of ``x`` and ``y`` (rows, n); NaN where a side is constant."""
-    from refless.statistics._rank_pairs import kendall_loop
+def ordered(values: Array) -> tuple[Array, Array]:
+    """Rows (rows, n) with what sorts each, as the functions of rows below take them."""
+    values = np.ascontiguousarray(values, np.float64)
+    return values, np.argsort(values, axis=1)
 
-    tau = np.empty(len(x))
-    kendall_loop(np.ascontiguousarray(x, np.float64), np.ascontiguousarray(y, np.float64), tau)
+
+def spearman_rows(
+    x: tuple[Array, Array], y: tuple[Array, Array], weights: Array | None = None
+) -> Array:
+    """Spearman's rho of each row of ``x`` and ``y``, by `ordered`; NaN where a side is constant.
+
+    ``weights`` : how often each pair counts, shape (rows, n), or (n,) for all rows; None: once
+    """
+    from refless.statistics._rank_loops import spearman_rows_loop
+
+    given = np.ones(x[0].shape[1]) if weights is None else weights
+    rho = np.empty(len(x[0]))
+    spearman_rows_loop(*x, *y, np.atleast_2d(as_weights(given)), rho)
+    return rho
+
+
+def kendall_rows(x: tuple[Array, Array], y: tuple[Array, Array]) -> Array:
+    """Kendall's tau-b of each row of ``x`` and ``y``, by `ordered`; NaN as `spearman_rows`."""
+    from refless.statistics._rank_loops import kendall_loop
+
+    tau = np.empty(len(x[0]))
+    kendall_loop(*x, *y, tau)
     return tau

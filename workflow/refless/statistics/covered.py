@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from refless.statistics.bootstrap import Estimate, draw_blocks, interval
+from refless.statistics.humans import others_mean
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -49,14 +50,17 @@ class AnnotatorErrors:
 
 
 def annotator_errors(
-    candidate: Array, rater: Array, rating: Array, truth: Array
+    candidate: Array, rater: Array, rating: Array, truth: Array, others: bool = False
 ) -> AnnotatorErrors:
-    """Squared errors of individual ratings; parameters as for `human_rows`."""
+    """Squared errors of individual ratings; parameters as for `annotators`."""
     from scipy.sparse import csr_array
 
+    target = others_mean(candidate, rater, rating) if others else truth[candidate]
+    kept = ~np.isnan(target)
+    candidate, rater, rating, target = (x[kept] for x in (candidate, rater, rating, target))
     names, row = np.unique(rater, return_inverse=True)
     shape = (len(names), len(truth))
-    error = (rating - truth[candidate]) ** 2
+    error = (rating - target) ** 2
     return AnnotatorErrors(
         csr_array((error, (row, candidate)), shape=shape),
         csr_array((np.ones(len(rater)), (row, candidate)), shape=shape),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from refless.statistics.bootstrap import Estimate, draw_blocks, interval
-from refless.statistics.correlation import spearman, weighted_spearman
+from refless.statistics.correlation import spearman, weighted_mean, weighted_spearman
 
 Array = np.ndarray
 
@@ -20,12 +20,6 @@ def mean_squared_error(prediction: Array, truth: Array) -> float:
     if len(truth) == 0:
         return float("nan")
     return float(np.mean((prediction - truth) ** 2))
-
-
-def weighted_mean(values: Array, weights: Array) -> Array:
-    """Mean of ``values``, shape (n,), under each row of weights (draws, n); NaN without any."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray((weights * values).sum(axis=1) / weights.sum(axis=1))
 
 
 @dataclass(frozen=True)
@@ -71,12 +65,13 @@ def evaluate(
         all_draws = Estimate(share, share, share)
         return Evaluation(Estimate(mse), Estimate(rho), all_draws, p_value, n, 0)
     drawn: list[tuple[Array, Array, Array]] = []
+    inside = np.flatnonzero(covered)
     drawing = n if groups is None else int(groups.max()) + 1
     for whole in draw_blocks(drawing, draws, seed):
         weights = whole if groups is None else np.take(whole, groups, axis=1)
-        inside = np.compress(covered, weights, axis=1)
-        rhos = weighted_spearman(p, t, inside) if not np.isnan(rho) else np.array([])
-        drawn.append((weighted_mean((p - t) ** 2, inside), rhos, weighted_mean(covered, weights)))
+        rhos = weighted_spearman(p, t, weights, inside) if not np.isnan(rho) else np.array([])
+        mses = weighted_mean((p - t) ** 2, weights, inside)
+        drawn.append((mses, rhos, weighted_mean(covered, weights)))
     mse_draws, rho_draws, share_draws = map(np.concatenate, zip(*drawn, strict=True))
     return Evaluation(
         Estimate(mse, *interval(mse_draws)),

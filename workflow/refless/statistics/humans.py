@@ -1,7 +1,10 @@
-"""How well single annotators say what all of them say: the human rows.
+"""How well single annotators say what all of them say, or what the others say: the human rows.
 
 Stage: cell. In: individual ratings and the quality of each candidate. Out: means over annotators,
-and the best one, with intervals.
+and the best one, with intervals; and a prediction beside the annotators on the same targets.
+
+The mean of all ratings of a candidate contains the annotator's own, which raises every annotator's
+correlation with it. `others_mean` leaves it out.
 """
 
 from __future__ import annotations
@@ -12,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from refless.statistics.bootstrap import Estimate, draw_blocks, interval
-from refless.statistics.correlation import spearman, weighted_spearman
-from refless.statistics.evaluation import mean_squared_error, weighted_mean
+from refless.statistics.correlation import spearman, weighted_mean, weighted_spearman
+from refless.statistics.evaluation import mean_squared_error
 
 Array = np.ndarray
 
@@ -30,17 +33,112 @@ class Humans:
     undefined: int
 
 
-def human_rows(
+@dataclass(frozen=True)
+class BesideAnnotators:
+    """A prediction and the annotators against the same targets, on each annotator's candidates.
+
+    mse, spearman : of the prediction, averaged over the annotators
+    human_mse, human_spearman : of the annotators, on the same candidates
+    difference : the annotators' rho minus the prediction's; its interval draws candidates and
+        annotators
+    standard_error : of the difference over annotators: standard deviation / sqrt(annotators)
+    annotators : who rated a candidate that has a prediction and another's rating
+    undefined : of these, those without a rho of their own, and those of whose candidates the
+        prediction has none; each counts as 0
+    defined_difference : the difference over the annotators with both
+    """
+
+    mse: Estimate
+    spearman: Estimate
+    human_mse: float
+    human_spearman: Estimate
+    difference: Estimate
+    standard_error: float
+    annotators: int
+    undefined: tuple[int, int]
+    defined_difference: float
+
+
+@dataclass(frozen=True)
+class Annotators:
+    """How far each annotator, or a prediction on each annotator's candidates, is from the truth.
+
+    mse, rho : shape (annotators,), and under each draw (annotators, draws); NaN where undefined
+    """
+
+    mse: Array
+    rho: Array
+    mse_draws: Array
+    rho_draws: Array
+
+    def filled(self, undefined: float) -> tuple[Array, Array]:
+        """``rho`` and ``rho_draws`` with ``undefined`` where there is none."""
+        filled = (np.where(np.isnan(x), undefined, x) for x in (self.rho, self.rho_draws))
+        return next(filled), next(filled)
+
+
+def others_mean(candidate: Array, rater: Array, rating: Array) -> Array:
+    """Of each rating, the mean of the other annotators' ratings of its candidate, shape (ratings,).
+
+    An annotator's own ratings of a candidate are all left out, if there are several. NaN where
+    nobody else rated it. To twelve digits, so that equal means are equal numbers.
+    """
+    if not len(rating):
+        return np.empty(0)
+    _, person = np.unique(rater, return_inverse=True)
+    _, own = np.unique(candidate * (person.max() + 1) + person, return_inverse=True)
+    total, number = (np.bincount(candidate, weights) for weights in (rating, None))
+    mine, mine_number = (np.bincount(own, weights) for weights in (rating, None))
+    rest = number[candidate] - mine_number[own]
+    sums = total[candidate] - mine[own]
+    return np.where(rest > 0, np.round(sums / np.maximum(rest, 1), 12), np.nan)
+
+
+def _each(
+    candidate: Array,
+    rater: Array,
+    given: Array,
+    target: Array,
+    n: int,
+    draws: int,
+    seed: int,
+    errors: bool = True,
+) -> Annotators:
+    """How far ``given`` is from ``target``, both of shape (ratings,), by annotator.
+
+    Of ``n`` candidates, with or without the errors.
+    """
+    names, number = np.unique(rater, return_inverse=True)
+    owns = [np.flatnonzero(number == i) for i in range(len(names))]
+    mse = [mean_squared_error(given[own], target[own]) for own in owns]
+    rho = np.array([spearman(given[own], target[own])[0] for own in owns])
+    mse_blocks, rho_blocks = [], []
+    for weights in draw_blocks(n, draws, seed):
+        mse_block, rho_block = np.full((2, len(owns), len(weights)), np.nan)
+        for i, own in enumerate(owns):
+            seen = candidate[own]
+            if errors:
+                mse_block[i] = weighted_mean((given[own] - target[own]) ** 2, weights, seen)
+            # without a rho of all candidates, a draw of some of them has none either
+            if not np.isnan(rho[i]):
+                rho_block[i] = weighted_spearman(given[own], target[own], weights, seen)
+        mse_blocks.append(mse_block)
+        rho_blocks.append(rho_block)
+    drawn = (np.concatenate(blocks, axis=1) for blocks in (mse_blocks, rho_blocks))
+    return Annotators(np.array(mse), rho, next(drawn), next(drawn))
+
+
+def annotators(
     candidate: Array,
     rater: Array,
     rating: Array,
     truth: Array,
     *,
-    undefined: float = 0.0,
+    others: bool = False,
     draws: int = 2000,
     seed: int = 0,
-) -> Humans:
-    """MSE and Spearman of each annotator on the candidates that this annotator saw.
+) -> Annotators:
+    """Each annotator on the candidates that this annotator saw, for `human_rows`.
 
     Parameters
     ----------
@@ -48,42 +146,36 @@ def human_rows(
     rater : annotator of each rating, shape (ratings,)
     rating : in [0, 1], shape (ratings,)
     truth : quality of each candidate, shape (candidates,)
+    others : measure each annotator against `others_mean` and not against ``truth``; candidates
+        that nobody else rated drop out
+    draws, seed : of the bootstrap over candidates (the annotators stay)
+    """
+    target = others_mean(candidate, rater, rating) if others else truth[candidate]
+    kept = ~np.isnan(target)
+    return _each(
+        *(candidate[kept], rater[kept], rating[kept], target[kept]), len(truth), draws, seed
+    )
+
+
+def human_rows(each: Annotators, undefined: float = 0.0) -> Humans:
+    """The mean over annotators of MSE and Spearman, and the best one, by `annotators`.
+
+    Parameters
+    ----------
     undefined : the rho of an annotator for whom there is none (labels all alike, or fewer than 3
         of them); NaN leaves that annotator out
-    draws, seed : of the bootstrap over candidates (the annotators stay). For the best annotator
-        it is the bootstrap of an extreme, which leans to the better side.
 
-    Everything is NaN where there is no rating. In a draw that misses all candidates of an
+    For the best annotator the interval is the bootstrap of an extreme, which leans to the better
+    side. Everything is NaN where there is no rating. In a draw that misses all candidates of an
     annotator, that annotator has no MSE and rho is undefined.
 
-    Source: Ethayarajh & Sadigh (2020), section 5.1.
+    Source: Ethayarajh & Sadigh (2020), section 5.1; ``others`` is ours.
     """
-    if len(rater) == 0:
+    if len(each.mse) == 0:
         nothing = Estimate(float("nan"))
         return Humans(nothing, nothing, nothing, nothing, 0, 0)
-    names, number = np.unique(rater, return_inverse=True)
-    owns = [np.flatnonzero(number == i) for i in range(len(names))]
-    mse = [mean_squared_error(rating[own], truth[candidate[own]]) for own in owns]
-    found = np.array([spearman(rating[own], truth[candidate[own]])[0] for own in owns])
-    lost = np.isnan(found)
-    rho = np.where(lost, undefined, found)
-    mse_blocks, rho_blocks = [], []
-    for weights in draw_blocks(len(truth), draws, seed):
-        mse_block = np.empty((len(owns), len(weights)))
-        # without a rho of all candidates, a draw of some of them has none either
-        rho_block = np.full((len(owns), len(weights)), undefined)
-        for i, own in enumerate(owns):
-            given, seen = rating[own], candidate[own]
-            inside = np.take(weights, seen, axis=1)
-            mse_block[i] = weighted_mean((given - truth[seen]) ** 2, inside)
-            if not lost[i]:
-                drawn = weighted_spearman(given, truth[seen], inside)
-                rho_block[i] = np.where(np.isnan(drawn), undefined, drawn)
-        mse_blocks.append(mse_block)
-        rho_blocks.append(rho_block)
 
-    def row(values: Array, blocks: list[Array], best: str) -> tuple[Estimate, Estimate]:
-        stacked = np.concatenate(blocks, axis=1)
+    def row(values: Array, stacked: Array, best: str) -> tuple[Estimate, Estimate]:
         pick = {"min": np.nanmin, "max": np.nanmax}[best]
         with warnings.catch_warnings():
             # that all annotators are left out is no accident: the estimate is then NaN
@@ -91,6 +183,68 @@ def human_rows(
             average = Estimate(float(np.nanmean(values)), *interval(np.nanmean(stacked, axis=0)))
             return average, Estimate(float(pick(values)), *interval(pick(stacked, axis=0)))
 
-    average_mse, best_mse = row(np.array(mse), mse_blocks, "min")
-    average_rho, best_rho = row(rho, rho_blocks, "max")
-    return Humans(average_mse, average_rho, best_mse, best_rho, len(mse), int(lost.sum()))
+    average_mse, best_mse = row(each.mse, each.mse_draws, "min")
+    average_rho, best_rho = row(*each.filled(undefined), "max")
+    counts = len(each.mse), int(np.isnan(each.rho).sum())
+    return Humans(average_mse, average_rho, best_mse, best_rho, *counts)
+
+
+def beside_annotators(
+    candidate: Array,
+    rater: Array,
+    rating: Array,
+    estimate: Array,
+    *,
+    draws: int = 2000,
+    seed: int = 0,
+) -> BesideAnnotators:
+    """A prediction beside the annotators: both against the mean of the other annotators.
+
+    For each annotator, on the candidates that this annotator rated, that have a prediction and
+    that somebody else rated; then averaged over the annotators.
+
+    Parameters
+    ----------
+    candidate, rater, rating : as for `annotators`
+    estimate : of each candidate, shape (candidates,), NaN where undefined
+    draws, seed : of the bootstrap over candidates; for the difference, annotators are drawn, too
+
+    Everything is NaN where no rating is left.
+    """
+    target, own = others_mean(candidate, rater, rating), estimate[candidate]
+    kept = ~np.isnan(target) & ~np.isnan(own)
+    candidate, rater, rating, target, own = (
+        x[kept] for x in (candidate, rater, rating, target, own)
+    )
+    nothing = Estimate(float("nan"))
+    if len(rater) == 0:
+        return BesideAnnotators(
+            *(nothing, nothing, float("nan"), nothing, nothing),
+            float("nan"),
+            0,
+            (0, 0),
+            float("nan"),
+        )
+    people = _each(candidate, rater, rating, target, len(estimate), draws, seed, errors=False)
+    model = _each(candidate, rater, own, target, len(estimate), draws, seed)
+    (human, human_draws), (rho, rho_draws) = people.filled(0.0), model.filled(0.0)
+    number, gap = len(rho), human - rho
+    both = ~np.isnan(people.rho) & ~np.isnan(model.rho)
+    drawn = np.random.default_rng([seed, 2]).multinomial(number, np.full(number, 1 / number), draws)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # a draw without a candidate
+        errors = interval(np.nanmean(model.mse_draws, axis=0))
+    return BesideAnnotators(
+        Estimate(float(model.mse.mean()), *errors),
+        Estimate(float(rho.mean()), *interval(rho_draws.mean(axis=0))),
+        float(people.mse.mean()),
+        Estimate(float(human.mean()), *interval(human_draws.mean(axis=0))),
+        Estimate(
+            float(gap.mean()),
+            *interval(((human_draws - rho_draws) * drawn.T).sum(axis=0) / number),
+        ),
+        float(gap.std(ddof=1) / np.sqrt(number)) if number > 1 else float("nan"),
+        number,
+        (int(np.isnan(people.rho).sum()), int(np.isnan(model.rho).sum())),
+        float(gap[both].mean()) if both.any() else float("nan"),
+    )

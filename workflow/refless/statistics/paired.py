@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from refless.statistics.bootstrap import Estimate, draw_weights, interval
-from refless.statistics.correlation import weighted_spearman
-from refless.statistics.evaluation import weighted_mean
+from refless.statistics.correlation import weighted_mean, weighted_spearman
 
 Array = np.ndarray
 
@@ -60,7 +59,8 @@ def paired_bootstrap(
 
     Parameters
     ----------
-    predictions : shape (candidates,) each, NaN where undefined
+    predictions : shape (candidates,) each, NaN where undefined; or (k, candidates): of k
+        predictions the mean of each measure is taken (common candidates are then not looked at)
     baseline, truth : shape (candidates,)
     groups : number of each candidate's group, for ``within``; -1 for none. Groups of fewer than 3
         covered candidates have no rho and are left out, as are groups without one.
@@ -71,16 +71,20 @@ def paired_bootstrap(
     """
     n = len(truth)
     covered = ~np.isnan(baseline)
-    commons = [covered & ~np.isnan(prediction) for prediction in predictions]
+    commons = [covered & ~np.isnan(np.atleast_2d(one)).any(axis=0) for one in predictions]
     drawn = draw_weights(n, draws, seed)
     step = max(1, BLOCK // max(n, 1))
-    blocks = [np.ones((1, n))]  # the sample itself comes first
+    blocks = [np.ones((1, n), np.uint16)]  # the sample itself comes first
     blocks += [drawn[start : start + step] for start in range(0, draws, step)]
     found: list[list[Array]] = [[] for _ in predictions]
-    for block in blocks:
-        weights = block.astype(np.float64)
+    for weights in blocks:
         base = _measures(baseline, truth, weights, groups)
         for numbers, prediction, common in zip(found, predictions, commons, strict=True):
+            if prediction.ndim == 2:
+                other = np.mean([_measures(one, truth, weights, groups) for one in prediction], 0)
+                gap = np.full((2, len(weights)), np.nan)
+                numbers.append(np.concatenate([other, other - base, gap]))
+                continue
             other = _measures(prediction, truth, weights, groups)
             common_base, common_other = base, other
             if not np.array_equal(common, covered):
@@ -109,27 +113,27 @@ def _measures(
     """The numbers of `Measures` under each row of weights (draws, n), shape (4, draws)."""
     covered = ~np.isnan(prediction)
     out = np.full((4, len(weights)), np.nan)
-    inside = np.compress(covered, weights, axis=1)
+    inside = np.flatnonzero(covered)
     out[2] = weighted_mean(covered, weights)
     if covered.any():
         p, t = prediction[covered], truth[covered]
-        out[0] = weighted_mean((p - t) ** 2, inside)
-        out[1] = weighted_spearman(p, t, inside)
+        out[0] = weighted_mean((p - t) ** 2, weights, inside)
+        out[1] = weighted_spearman(p, t, weights, inside)
         if groups is not None:
-            out[3] = _within(p, t, inside, groups[covered])
+            out[3] = _within(p, t, weights, inside, groups[covered])
     return out
 
 
-def _within(p: Array, t: Array, weights: Array, groups: Array) -> Array:
+def _within(p: Array, t: Array, weights: Array, column: Array, groups: Array) -> Array:
     """Mean rho within groups, shape (draws,)."""
     top, bottom = np.zeros(len(weights)), np.zeros(len(weights))
     for group in np.unique(groups[groups >= 0]):
         members = groups == group
         if members.sum() < 3:
             continue
-        inside = np.compress(members, weights, axis=1)
-        rho = weighted_spearman(p[members], t[members], inside)
-        number = np.where(np.isnan(rho), 0, inside.sum(axis=1))
+        own = column[members]
+        rho = weighted_spearman(p[members], t[members], weights, own)
+        number = np.where(np.isnan(rho), 0, np.take(weights, own, axis=1).sum(axis=1))
         top += number * np.nan_to_num(rho)
         bottom += number
     with np.errstate(invalid="ignore"):

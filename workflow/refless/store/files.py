@@ -116,5 +116,39 @@ def file_sum(path: str | Path) -> str:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
+LIST = "SHA256SUMS"
+
+
+def require_listed(path: str | Path) -> None:
+    """Make sure that a file that comes with refless is the one in the list of sums beside it.
+
+    Raises
+    ------
+    FormatError : it is missing, or another one; or the list is.
+    """
+    path = Path(path)
+    listed = path.with_name(LIST)
+    remedy = (
+        f"take it back (`git checkout -- {path.parent}`); if the change is meant, renew the list:"
+        f" `cd {path.parent} && sha256sum *.{path.suffix[1:]} > {LIST}`"
+    )
+    try:
+        lines = listed.read_text(encoding="utf-8").splitlines()
+        found = file_sum(path)
+    except (OSError, ValueError) as error:
+        raise FormatError(f"cannot be checked: {error}", path=path, remedy=remedy) from error
+    if f"{found}  {path.name}" not in lines:
+        raise FormatError(f"is not the file listed in {listed}", path=path, remedy=remedy)
+
+
+def list_sums(folder: str | Path, suffix: str) -> None:
+    """Write the list of sums of the files of a folder that end in ``suffix``."""
+    paths = sorted(path for path in Path(folder).glob(f"*{suffix}") if path.name[0] != ".")
+    with whole_file(Path(folder) / LIST) as partial:
+        partial.write_text(
+            "".join(f"{file_sum(path)}  {path.name}\n" for path in paths), encoding="utf-8"
+        )
+
+
 # A text may be longer than the csv module's timid default of 128 KiB.
 csv.field_size_limit(1 << 30)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import platform
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -76,17 +76,6 @@ def machine() -> dict[str, Any]:
         "system": platform.system(),
         "release": platform.release(),
     }
-
-
-# TODO: goes with the last script that calls it.
-def write_signed_markdown(
-    path: str | Path, title: str, lead: str, body: str, notes: Sequence[str]
-) -> None:
-    """Write a table for reading, with the code and packages behind it as its last note."""
-    from refless.report.published import write_markdown
-    from refless.report.tables import made_by
-
-    write_markdown(path, title, lead, body, [*notes, made_by()])
 
 
 def _installed() -> dict[str, str]:

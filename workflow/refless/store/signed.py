@@ -80,7 +80,7 @@ def write(path: str | Path, content: Any, about: Mapping[str, Any]) -> None:
         arrays = {name: np.ascontiguousarray(array) for name, array in content.items()}
         record["content"] = _arrays_sum(arrays)
         buffer = io.BytesIO()
-        members: dict[str, Any] = {"about": _sealed(record), **arrays}
+        members: dict[str, Any] = {"about": sealed(record), **arrays}
         np.savez_compressed(buffer, **members)
         body = buffer.getvalue()
     else:
@@ -88,7 +88,7 @@ def write(path: str | Path, content: Any, about: Mapping[str, Any]) -> None:
 
         text = table_text(content)
         record["content"] = hashlib.sha256(text.encode()).hexdigest()
-        body = f"{MARK}{_sealed(record)}\n{text}".encode()
+        body = f"{MARK}{sealed(record)}\n{text}".encode()
         if path.suffix == ".gz":
             body = gzip.compress(body, mtime=0)
     with whole_file(path) as partial:
@@ -126,7 +126,7 @@ def read(
     if record["kind"] != kind:
         raise FormatError(f"holds {record['kind']}, not {kind}", path=path, remedy=AGAIN)
     _same(record["of"], of or {}, FormatError, "is about", path)
-    _same(record["made_from"], made_from or {}, StaleError, "was made from other data:", path)
+    require_made_from(record, made_from or {}, path)
     _same(record["settings"], settings or {}, StaleError, "was made under other settings:", path)
     if fresh:
         require_fresh(record, path)
@@ -152,7 +152,7 @@ def record_of(path: str | Path) -> dict[str, Any]:
         else:
             with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as handle:
                 line = handle.readline().decode().removeprefix(MARK)
-        return _unsealed(line)
+        return unsealed(line)
     except Exception as error:
         raise _broken(path, error) from error
 
@@ -172,6 +172,16 @@ def verify(path: str | Path) -> dict[str, Any]:
     record = _open(Path(path))[1]
     require_fresh(record, path)
     return record
+
+
+def require_made_from(about: Mapping[str, Any], asked: Mapping[str, str], path: str | Path) -> None:
+    """Make sure that a file was made from the data with these sums, by role.
+
+    Raises
+    ------
+    StaleError : it was made from others.
+    """
+    _same(about["made_from"], asked, StaleError, "was made from other data:", Path(path))
 
 
 def require_fresh(about: Mapping[str, Any], path: str | Path) -> None:
@@ -210,7 +220,7 @@ def _open(path: Path) -> tuple[Any, dict[str, Any]]:
                     raise ValueError(f"{fault} is damaged")
             with np.load(path, allow_pickle=False) as stored:
                 arrays = {name: stored[name] for name in stored.files}
-            record = _unsealed(str(arrays.pop("about")))
+            record = unsealed(str(arrays.pop("about")))
             if _arrays_sum(arrays) != record["content"]:
                 raise ValueError("its content is not what was signed")
             return arrays, record
@@ -220,7 +230,7 @@ def _open(path: Path) -> tuple[Any, dict[str, Any]]:
         first, _, text = raw.partition(b"\n")
         if not first.startswith(MARK.encode()):
             raise ValueError("it has no record in its first line")
-        record = _unsealed(first.decode().removeprefix(MARK))
+        record = unsealed(first.decode().removeprefix(MARK))
         if hashlib.sha256(text).hexdigest() != record["content"]:
             raise ValueError("its content is not what was signed")
         return text.decode(), record
@@ -233,16 +243,18 @@ def _broken(path: Path, error: Exception) -> FormatError:
     return FormatError(f"is no whole signed file: {message}", path=path, remedy=RENEW)
 
 
-def _sealed(record: Mapping[str, Any]) -> str:
+def sealed(record: Mapping[str, Any]) -> str:
+    """A record in one line of JSON, with its own sum."""
     line = json.dumps(record, sort_keys=True, ensure_ascii=False)
     seal = hashlib.sha256(line.encode()).hexdigest()
     return json.dumps({**record, "record": seal}, sort_keys=True, ensure_ascii=False)
 
 
-def _unsealed(line: str) -> dict[str, Any]:
+def unsealed(line: str) -> dict[str, Any]:
+    """The record of such a line; ValueError where it is not what was signed."""
     record = dict(json.loads(line))
     seal = record.pop("record")
-    if json.loads(_sealed(record))["record"] != seal:
+    if json.loads(sealed(record))["record"] != seal:
         raise ValueError("its record is not what was signed")
     return record
 

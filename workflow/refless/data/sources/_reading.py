@@ -10,12 +10,15 @@ nothing is ever read as "missing" because of how it is spelt (``NA``, ``nan``, `
 
 from __future__ import annotations
 
+import codecs
 import csv
 import json
+import math
 import re
+import shlex
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +26,8 @@ from refless.errors import FormatError, Problem
 
 Record = tuple[int, list[str]]  # the line on which it starts, its fields
 
-REFETCH = "fetch the file again and compare its sha256 with the table of sources"
+REFETCH = "delete it and run again, which fetches it; or put the right one there"
+UTF_16 = "is UTF-16, not UTF-8"
 _NOT_BLANK = re.compile(r"[^ \t\r\n]")
 _HALF = re.compile("[\ud800-\udfff]")
 _NAME = re.compile(r"[^\W_][\w .,:;()=+/-]*")
@@ -36,10 +40,17 @@ def broken(message: str, path: str | Path, line: int | None = None) -> FormatErr
 
 @contextmanager
 def remedied(remedy: str) -> Iterator[None]:
-    """Give errors another remedy: a user's own file is mended, not fetched again."""
+    """Give errors another remedy: a user's own file is mended, not fetched again.
+
+    One that has a remedy of its own keeps it, and UTF-16 has its own.
+    """
     try:
         yield
     except FormatError as error:
+        if error.remedy not in ("", REFETCH):
+            raise
+        if error.message == UTF_16:
+            remedy = f"convert it: iconv -f UTF-16 -t UTF-8 {shlex.quote(str(error.path))} > NEW"
         raise FormatError(error.message, path=error.path, line=error.line, remedy=remedy) from error
 
 
@@ -64,8 +75,10 @@ def decode(data: bytes, path: str | Path) -> str:
 
     Raises
     ------
-    FormatError : with the line of the first byte that is not UTF-8.
+    FormatError : with the line of the first byte that is not UTF-8; or the file is UTF-16.
     """
+    if data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        raise broken(UTF_16, path)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -79,6 +92,18 @@ def whole_number(text: str, low: int, high: int) -> int | None:
     if plain.isascii() and plain.isdigit() and low <= int(plain) <= high:
         return int(plain)
     return None
+
+
+def number_of(value: Any) -> float:
+    """A number as it is written plainly (``3``, ``-0.5``, ``1e3``) or as JSON has it; else NaN.
+
+    Python would also read ``1_000`` and the digits of other scripts, which other tools do not.
+    """
+    plain = isinstance(value, str) and value.isascii() and "_" not in value
+    if plain or (isinstance(value, (int, float)) and not isinstance(value, bool)):
+        with suppress(ValueError, OverflowError):
+            return float(value)
+    return math.nan
 
 
 def read_text(path: str | Path) -> str:

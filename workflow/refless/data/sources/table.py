@@ -1,7 +1,7 @@
 """Any tidy file of rated texts: TSV, CSV or JSON Lines, with columns of fixed names.
 
-Stage: ratings. In: one file. Out: a `RatedTexts`. No data set is named here: an entry in the
-configuration with ``loader: table`` is a data set.
+Stage: ratings. In: one file or several. Out: a `RatedTexts`. No data set is named here: an entry in
+the configuration with ``loader: table`` is a data set.
 
 Columns, or keys of JSON objects; only the first two must be there, others are not read:
 
@@ -34,12 +34,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from refless.data.given import ENDINGS
 from refless.data.ratings import RatedTexts, anonymise, rating_table, text_table
 from refless.data.sources import mr
 from refless.data.sources._reading import (
     lines,
     name_fault,
     named_records,
+    number_of,
     read_text,
     remedied,
     shorten,
@@ -50,7 +52,7 @@ from refless.errors import FormatError, Problem
 
 log = logging.getLogger(__name__)
 
-FORMATS = {".tsv": "tsv", ".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
+FORMATS = {ending: kind for ending, kind in ENDINGS.items() if kind != "lines"}
 REQUIRED = ["text", "quality"]
 OPTIONAL = ["context", "mr", "system", "references", "rater"]
 UNKNOWN = "unknown"  # the system, where there is no such column
@@ -58,20 +60,22 @@ REMEDY = "mend the file; the columns are explained in workflow/refless/data/sour
 
 # The line of a row, and its values by column.
 Row = tuple[int, dict[str, Any]]
+# The number of a file, and a line of it.
+Where = tuple[int, int]
 
 
 @dataclass
 class _Text:
     """A rated text, with the qualities that were given to it, on the file's own scale."""
 
-    line: int
+    where: Where
     context: str
     text: str
     system: str
     mr: str
     references: list[str]
     scores: dict[str, float]
-    given: list[tuple[int, str, float]] = field(default_factory=list)  # line, rater, quality
+    given: list[tuple[Where, str, float]] = field(default_factory=list)  # rater, quality
 
     def key(self) -> tuple[str, ...]:
         return self.context, self.mr, self.system, self.text
@@ -83,19 +87,29 @@ def load(
     scale: Sequence[float] | None = None,
     format: str = "",
 ) -> RatedTexts:
-    """Read one file.
+    """Read one file; see `load_all`."""
+    return load_all([path], task, scale, format)
+
+
+def load_all(
+    paths: Sequence[str | Path],
+    task: str,
+    scale: Sequence[float] | None = None,
+    format: str = "",
+) -> RatedTexts:
+    """Read files as one table.
 
     Parameters
     ----------
-    path : the file
+    paths : the files
     task : the data set's name, with which ids begin
     scale : lowest and highest quality that can be given. Default: the lowest and the highest in
-        the file, which the log says.
-    format : tsv, csv or jsonl. Default: by the file's ending (.tsv, .csv, .jsonl, .ndjson).
+        the files, which the log says.
+    format : tsv, csv or jsonl. Default: by a file's ending (.tsv, .csv, .jsonl, .ndjson).
 
     Returns
     -------
-    RatedTexts : in the order of the file. ``id`` is ``<task>:<number>``, five digits, from 1;
+    RatedTexts : in the order of the files. ``id`` is ``<task>:<number>``, five digits, from 1;
         ``quality`` is brought from the scale to [0, 1], NaN where it is empty. Without a column
         ``rater`` each row is a text with one rating (n_ratings 1), and ``ratings`` has no rows.
         With it, rows that agree in context, mr, system and text are ratings of one text, whose
@@ -115,19 +129,30 @@ def load(
 
     Raises
     ------
-    FormatError : the file cannot be read, or has no column text or quality; an unknown format; a
-        scale that is none, or that cannot be told since all qualities are the same.
+    FormatError : a file cannot be read, or has no column text or quality; an unknown format; a
+        scale that is none, or that cannot be told since all qualities are the same; some files
+        have a column rater and others have none.
     """
     low_high = _asked(scale)
-    format = _format(path, format)
-    with remedied(REMEDY):
-        columns, rows, problems = _read(path, format)
+    columns: dict[str, None] = {}
+    rows: list[tuple[Where, dict[str, Any]]] = []
+    problems: list[Problem] = []
+    for number, path in enumerate(paths):
+        known_format = _format(path, format)
+        with remedied(REMEDY):
+            names, found, lost = _read(path, known_format)
+        if number and ("rater" in names) != ("rater" in columns):
+            message = "some files have a column rater and others have none"
+            raise FormatError(message, path=path, remedy="give it to all of them, or to none")
+        columns |= dict.fromkeys(names)
+        rows += [((number, line), row) for line, row in found]
+        problems += lost
     rated_by = "rater" in columns
     texts: list[_Text] = []
     known: dict[tuple[str, ...], _Text] = {}
-    for line, row in rows:
+    for where, row in rows:
         try:
-            text = _text(line, row, rated_by)
+            text = _text(where, row, rated_by)
             if low_high and text.given and not low_high[0] <= text.given[0][2] <= low_high[1]:
                 raise FormatError(
                     f"quality {text.given[0][2]:g} is not from {low_high[0]:g} to {low_high[1]:g}"
@@ -138,16 +163,19 @@ def load(
             else:
                 _join(before, text)
         except FormatError as error:
-            problems.append(Problem(str(path), line, error.message))
+            problems.append(Problem(str(paths[where[0]]), where[1], error.message))
+    named = ", ".join(map(str, paths))
     if not texts and not problems:
-        raise FormatError("the file has no rows", path=path, remedy=REMEDY)
-    problems.sort(key=lambda problem: problem.line)
+        raise FormatError("the file has no rows", path=named, remedy=REMEDY)
+    order = {str(path): number for number, path in enumerate(paths)}
+    problems.sort(key=lambda problem: (order[problem.path], problem.line))
     if low_high is None:
-        low_high = _found([quality for text in texts for _, _, quality in text.given], path)
-    table = _texts(texts, columns, task, low_high)
+        low_high = _found([quality for text in texts for _, _, quality in text.given], named)
+    table = _texts(texts, list(columns), task, low_high)
+    ranges = _ranges(texts, paths)
     if not rated_by:
-        return RatedTexts(table, problems=problems)
-    return RatedTexts(table, _ratings(texts, table, low_high), problems, low_high)
+        return RatedTexts(table, problems=problems, ranges=ranges)
+    return RatedTexts(table, _ratings(texts, table, low_high), problems, low_high, ranges)
 
 
 # ---- the scale -----------------------------------------------------------------------------------
@@ -182,6 +210,15 @@ def _found(qualities: list[float], path: str | Path) -> tuple[float, float]:
         *(path, low, high),
     )
     return low, high
+
+
+def _ranges(texts: list[_Text], paths: Sequence[str | Path]) -> dict[str, tuple[float, float]]:
+    """File -> its lowest and highest quality."""
+    found: dict[str, list[float]] = {}
+    for text in texts:
+        for where, _, quality in text.given:
+            found.setdefault(str(paths[where[0]]), []).append(quality)
+    return {path: (min(own), max(own)) for path, own in found.items()}
 
 
 # ---- reading -------------------------------------------------------------------------------------
@@ -247,7 +284,7 @@ def _json_lines(path: str | Path) -> tuple[list[str], list[Row], list[Problem]]:
 # ---- one row -------------------------------------------------------------------------------------
 
 
-def _text(line: int, row: dict[str, Any], rated_by: bool) -> _Text:
+def _text(where: Where, row: dict[str, Any], rated_by: bool) -> _Text:
     """A row as a text with at most one quality."""
     text = _string(row, "text")
     context, meaning, system = (_string(row, name) for name in ("context", "mr", "system"))
@@ -264,9 +301,9 @@ def _text(line: int, row: dict[str, Any], rated_by: bool) -> _Text:
     rater = _string(row, "rater").strip()
     if rated_by and not rater and not math.isnan(quality):
         raise FormatError("the rating has no rater")
-    found = _Text(line, context, text, system, meaning, _references(row), scores)
+    found = _Text(where, context, text, system, meaning, _references(row), scores)
     if not math.isnan(quality):
-        found.given.append((line, rater, quality))
+        found.given.append((where, rater, quality))
     return found
 
 
@@ -285,13 +322,7 @@ def _number(value: Any, name: str) -> float:
     """A finite number; NaN where there is none."""
     if value is None or (isinstance(value, str) and not value.strip()):
         return math.nan
-    number = math.nan
-    plain = isinstance(value, str) and value.isascii() and "_" not in value
-    if plain or (isinstance(value, (int, float)) and not isinstance(value, bool)):
-        try:
-            number = float(value)
-        except (ValueError, OverflowError):
-            number = math.nan
+    number = number_of(value)
     if not math.isfinite(number):
         raise FormatError(f"{name} {shorten(str(value))} is not a finite number")
     return number
@@ -328,12 +359,13 @@ def _listed(value: Any) -> list[str]:
 def _join(before: _Text, again: _Text) -> None:
     """A further rating of a text."""
     same = all(
-        value == again.scores[name] or (math.isnan(value) and math.isnan(again.scores[name]))
+        value == again.scores.get(name, math.nan)
+        or (math.isnan(value) and math.isnan(again.scores.get(name, math.nan)))
         for name, value in before.scores.items()
     )
     if not same or before.references != again.references:
         raise FormatError(
-            f"references or scores differ from those of the text on line {before.line}"
+            f"references or scores differ from those of the text on line {before.where[1]}"
         )
     before.given += again.given
 
@@ -382,11 +414,11 @@ def _mr_key(text: str, ordered: bool) -> str:
 
 
 def _ratings(texts: list[_Text], table: pd.DataFrame, scale: tuple[float, float]) -> pd.DataFrame:
-    """The individual ratings in the order of the file."""
+    """The individual ratings in the order of the files."""
     rows = sorted(
-        (line, name, rater, quality)
+        (where, name, rater, quality)
         for name, text in zip(table["id"], texts, strict=True)
-        for line, rater, quality in text.given
+        for where, rater, quality in text.given
     )
     raters = anonymise([rater for _, _, rater, _ in rows])
     named = zip(rows, raters, strict=True)

@@ -19,6 +19,7 @@ halves             the mean of the predictions from random halves of the trainin
                    least half of the halves give one
 one_half           the first of these halves alone
 a kernel's name    another kernel, with its own tau
+a baseline's       no kernel at all: see `BASELINES`
 =================  ==============================================================================
 
 Kernels have different scales, so each gets the tau, of a grid, at which the median candidate has
@@ -38,13 +39,13 @@ import pandas as pd
 
 from refless.data.task import Task, read_task
 from refless.errors import StaleError
+from refless.experiments.bleu_neighbors.baselines import read_baselines
 from refless.experiments.bleu_neighbors.columns import tidy, with_intervals
-from refless.experiments.bleu_neighbors.stored import rated_sums
 from refless.kernels import signature
 from refless.models.neighbors import enough_evidence
-from refless.statistics import paired_bootstrap, spearman
+from refless.statistics import between_and_within, paired_bootstrap, spearman
 from refless.store import signed
-from refless.store.signatures import signature_note
+from refless.store.signatures import sign, signature_note
 
 Array = np.ndarray
 
@@ -58,6 +59,19 @@ TRAINING_VARIANTS = {
     "halves": "mean over random halves",
     "one_half": "one random half",
 }
+BASELINES = {
+    "mean_other_systems": (("constant", "systems"), "mean rating of the other systems' texts"),
+    "mean_own_system": (("system_mean", "texts"), "mean rating of the own system's other texts"),
+    "length": (("length", "texts"), "length in characters"),
+    "lookup": (("lookup", "texts"), "look-up of the text"),
+    "ridge_tfidf": (("ridge_tfidf", "folds"), "ridge regression, TF-IDF (folds)"),
+    "ridge_other_systems": (
+        ("ridge_tfidf", "systems"),
+        "ridge regression, own system's texts left out",
+    ),
+}
+"""Variant -> its (baseline, split), and its label."""
+LABELS = TRAINING_VARIANTS | {name: label for name, (_, label) in BASELINES.items()}
 ROWS = 256
 """Candidates whose similarities are held at a time."""
 LEAST_TAU = 1e-9
@@ -320,8 +334,11 @@ def write_ablation(
             "kind": "ablation",
             "of": {"task": task.name},
             "settings": {"part": part, **asdict(settings)},
-            "made_from": rated_sums(task),
-            "signatures": list(signatures.values()),
+            "made_from": task.rated_sums,
+            "signatures": [
+                *signatures.values(),
+                sign(["experiments/bleu_neighbors/ablation.py"], task.text_sum),
+            ],
             "facts": {
                 # in the order of the estimates
                 "variants": [{"variant": name, **one.facts()} for name, one in found.items()],
@@ -336,6 +353,8 @@ def read_ablations(
     paths: Sequence[str | Path],
     kernels: Sequence[str],
     settings: Settings,
+    baselines: Sequence[str | Path] = (),
+    baseline_settings: Mapping[str, Any] | None = None,
 ) -> tuple[dict[str, TaskNumbers], list[str]]:
     """The numbers of the tasks that have plain ones, and the notes for the table's footer.
 
@@ -347,9 +366,11 @@ def read_ablations(
     folders : of the tasks' ratings
     paths : ``<task>/<part>.npz``, by `write_ablation`
     kernels : all that there should be
+    baselines, baseline_settings : ``<task>.npz`` by `write_baselines`, of those that are there
 
     Raises as `refless.store.signed.read`, but StaleError only for ``plain.npz``.
     """
+    files = {Path(path).name.removesuffix(".npz"): path for path in baselines}
     parts: dict[str, dict[str, Path]] = {}
     for path in map(Path, paths):
         parts.setdefault(path.parent.name, {})[path.stem] = path
@@ -358,7 +379,8 @@ def read_ablations(
         task = read_task(folder)
         if PLAIN in parts.get(task.name, {}):
             numbers, own = _read_task_numbers(task, parts[task.name], kernels, settings)
-            found[task.name] = numbers
+            of_baselines = files.get(task.name), task, baseline_settings or {}
+            found[task.name] = _with_baselines(numbers, *of_baselines)
             notes += own
     return found, notes
 
@@ -376,7 +398,7 @@ def _read_task_numbers(
                 "ablation",
                 of={"task": task.name},
                 settings={"part": part, **asdict(settings)},
-                made_from=rated_sums(task),
+                made_from=task.rated_sums,
                 columns=["quality", "group", "estimates"],
             )
         except StaleError as error:
@@ -392,10 +414,32 @@ def _read_task_numbers(
             predictions[name] = Prediction(estimate=estimate, provenance=origin, **one)
         absent |= {name: [f"not available: {why}"] for name, why in facts["lacking"].items()}
         for signed_one in file.about["signatures"]:
-            notes[signed_one["kernel"]] = signature_note(signed_one, file.about)
+            if "kernel" in signed_one:
+                notes[signed_one["kernel"]] = signature_note(signed_one, file.about)
     absent |= {name: [] for name in kernels if name not in {*predictions, *absent}}
-    numbers = TaskNumbers(plain["quality"], plain["group"], predictions, absent)
+    system = rated(task.texts).system
+    numbers = TaskNumbers(plain["quality"], plain["group"], predictions, absent, system)
     return numbers, list(notes.values())
+
+
+def _with_baselines(
+    numbers: TaskNumbers, path: str | Path | None, task: Task, settings: Mapping[str, Any]
+) -> TaskNumbers:
+    """The numbers with the `BASELINES` that a file has; the others get a row that says why."""
+    if path is None:
+        return numbers
+    try:
+        estimates, origin = read_baselines(path, task, settings)
+    except StaleError as error:
+        why = [f"not available: {error.path} {error.message}"]
+        return replace(numbers, absent={**numbers.absent, **dict.fromkeys(BASELINES, why)})
+    nan, found, absent = float("nan"), dict(numbers.predictions), dict(numbers.absent)
+    for name, (key, _) in BASELINES.items():
+        if key in estimates:
+            found[name] = Prediction("", nan, estimates[key], nan, nan, origin)
+        else:
+            absent[name] = ["not available: the data set does not tell systems apart"]
+    return replace(numbers, predictions=found, absent=absent)
 
 
 # ---- the table -----------------------------------------------------------------------------------
@@ -404,7 +448,7 @@ MEASURES = ("mse", "spearman", "coverage", "within")
 COMMON = ("common_mse", "common_spearman")
 COLUMNS = [
     *("task", "variant", "label", "kernel", "tau", "neighbors", "training"),
-    *with_intervals(*MEASURES),
+    *with_intervals(*MEASURES, "between_share", "within_spearman"),
     *("p_value", "n", "n_covered"),
     *with_intervals(*(f"{name}_change" for name in (*MEASURES, *COMMON))),
     *("n_common", "provenance", "note"),
@@ -419,12 +463,14 @@ class TaskNumbers:
     quality, group : shape (candidates,); `system_groups`
     predictions : by variant, plain among them
     absent : variant -> notes; they get a row without numbers
+    system : who wrote each candidate, as in `Rated`; empty where it is not known
     """
 
     quality: Array
     group: Array
     predictions: Mapping[str, Prediction]
     absent: Mapping[str, list[str]] = field(default_factory=dict)
+    system: Sequence[str] = ()
 
 
 def system_groups(data: Rated) -> Array:
@@ -457,6 +503,12 @@ def ablation_rows(task: str, numbers: TaskNumbers, draws: int, seed: int) -> lis
         row: dict[str, Any] = {"task": task, "variant": name, **one.facts()}
         for measure in MEASURES:
             row |= getattr(result.own, measure).columns(measure)
+        if numbers.system:
+            apart = between_and_within(
+                one.estimate, truth, numbers.system, draws=max(1, draws // 4), seed=seed
+            )
+            row |= apart.between_share.columns("between_share")
+            row |= apart.within_spearman.columns("within_spearman")
         row["p_value"] = spearman(one.estimate[covered], truth[covered])[1]
         row |= {"n": len(truth), "n_covered": int(covered.sum())}
         if name != PLAIN:
@@ -465,10 +517,13 @@ def ablation_rows(task: str, numbers: TaskNumbers, draws: int, seed: int) -> lis
             for measure in COMMON:
                 row |= getattr(result, measure).columns(f"{measure}_change")
             row["n_common"] = result.n_common
+        if covered.sum() < 3:  # two texts have no rho to speak of
+            own = ("spearman", "spearman_change", "common_spearman_change", "within_change")
+            row |= {k: np.nan for k in with_intervals(*own) if k in row}
         row |= {"provenance": one.provenance, "note": _notes(one, row["n_covered"])}
         rows.append(row)
     for name, notes in numbers.absent.items():
-        kernel = plain.kernel if name in TRAINING_VARIANTS else name
+        kernel = plain.kernel if name in TRAINING_VARIANTS else "" if name in BASELINES else name
         rows.append({"task": task, "variant": name, "kernel": kernel, "note": notes})
     return rows
 
@@ -494,7 +549,7 @@ def ablation_table(
         else:
             rows.append({"task": task, "variant": PLAIN})
     table = tidy(rows, COLUMNS)
-    table["label"] = [TRAINING_VARIANTS.get(name, name) for name in table["variant"]]
+    table["label"] = [LABELS.get(name, name) for name in table["variant"]]
     return table
 
 

@@ -17,7 +17,7 @@ TEXT = {
 """Empty, and not NaN, where a row has none."""
 WHOLE = {
     *("n", "n_covered", "n_common", "n_train", "n_human", "annotators", "annotators_covered"),
-    *("a", "stand_in", "p_below_0.01"),
+    *("a", "stand_in", "p_below_0.01", "systems", "pairs", "ratings", "deals"),
 }
 
 

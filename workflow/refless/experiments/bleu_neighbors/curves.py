@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from refless.data.task import Task
+from refless.data.task import Task, rated_sums
 from refless.experiments.bleu_neighbors.leave_one_out import (
+    annotators_of,
     data_size_curve,
     human_cells,
     matrix_neighbors,
@@ -23,14 +24,16 @@ from refless.experiments.bleu_neighbors.leave_one_out import (
     threshold_curves,
 )
 from refless.experiments.bleu_neighbors.stored import (
-    quality_sums,
     read_predictions,
+    require_options,
     streamed_neighbors,
 )
 from refless.kernels import signature
 from refless.store import signed
+from refless.store.signatures import sign
 
 log = logging.getLogger(__name__)
+CODE = "experiments/bleu_neighbors/leave_one_out.py"
 
 
 def write_threshold_curves(
@@ -57,19 +60,22 @@ def write_threshold_curves(
     predictions, about = read_predictions(kernel, task, {"published": truth}, {name: tau})
     b_values = np.round(np.arange(0, 1 + b_step / 2, b_step), 10)
     curves = threshold_curves(predictions, range(a_range[0], a_range[1] + 1), b_values, a, b)
-    # the average annotator, above whom the figure is shaded; no interval is needed here
-    human: Any = np.nan
+    # the average annotator, with and without the own label; no interval is needed here
+    human = {False: np.nan, True: np.nan}
     if len(truth.rater):
-        human = human_cells(truth, draws=1, seed=0)["human_average"]["spearman"]
+        for others in human:
+            each = annotators_of(truth, draws=1, seed=0, others=others)
+            human[others] = human_cells(each, len(truth.id))["human_average"]["spearman"]
     signed.write(
         path,
-        curves.assign(human_spearman=human),
+        curves.assign(human_spearman=human[False], human_others=human[True]),
         {
             "kind": "threshold curves",
             "of": {"task": task.name},
             "provenance": signed.provenance([about, task.about]),
-            "signatures": about["signatures"],
-            "settings": {"tau": tau, "a": a, "b": b},
+            "signatures": [*about["signatures"], sign([CODE], task.text_sum)],
+            "settings": {"tau": tau, "a": a, "b": b, "a_range": a_range, "b_step": b_step},
+            "made_from": task.rated_sums | {"kernel": signed.identity(about)},
         },
     )
 
@@ -96,7 +102,7 @@ def write_data_size_curve(
     truth = read_truth(task.texts, task.ratings)
     n, tau = len(truth.id), settings["tau"]
     name = Path(kernel).name.removesuffix(".npz")
-    about = signed.record_of(kernel)
+    about = require_options(kernel, name)
     if about["kind"] == "kernel":
         of = {"task": task.name, "kernel": name}
         file = signed.read(kernel, "kernel", of=of, made_from={"texts": task.text_sum})
@@ -124,18 +130,49 @@ def write_data_size_curve(
             "of": {"task": task.name},
             "provenance": signed.provenance([about, task.about]),
             "settings": settings,
-            "made_from": quality_sums({"published": truth}),
-            "signatures": [signature(name, task.text_sum)],
+            "made_from": task.rated_sums,
+            "signatures": [
+                signature(name, task.text_sum),
+                sign([CODE], task.text_sum),
+            ],
         },
     )
 
 
 def read_curves(
-    paths: Sequence[str | Path], kind: str, settings: dict[str, Any]
+    paths: Sequence[str | Path],
+    kind: str,
+    settings: Mapping[str, Any],
+    folders: Sequence[str | Path],
 ) -> dict[str, pd.DataFrame]:
-    """Curves by task. Raises as `refless.store.signed.read`."""
+    """Curves by task.
+
+    Parameters
+    ----------
+    settings : under which they must have been made
+    folders : of the ratings that are there; curves must be made from these
+
+    Raises as `refless.store.signed.read`.
+    """
+    made_from = rated_sums(folders)
     curves = {}
     for path in paths:
         task = Path(path).parent.name
-        curves[task] = signed.read(path, kind, of={"task": task}, settings=settings).content
+        file = signed.read(
+            path, kind, of={"task": task}, settings=settings, made_from=made_from.get(task)
+        )
+        curves[task] = file.content
     return curves
+
+
+def average_annotators(curves: Mapping[str, pd.DataFrame]) -> dict[str, tuple[float, float]]:
+    """Rho of the average annotator by task, from curves over the thresholds.
+
+    Against the mean of the others' ratings, and against the quality, which contains the own. Tasks
+    without annotators are left out.
+    """
+    found = {
+        task: (float(curve["human_others"].iloc[0]), float(curve["human_spearman"].iloc[0]))
+        for task, curve in curves.items()
+    }
+    return {task: both for task, both in found.items() if not np.isnan(both[1])}

@@ -24,7 +24,6 @@ from refless.data.task import Task, read_task
 from refless.errors import FormatError, SettingError
 from refless.experiments.bleu_neighbors.columns import tidy, with_intervals
 from refless.experiments.bleu_neighbors.leave_one_out import PREDICTION_COLUMNS, apply_thresholds
-from refless.experiments.bleu_neighbors.stored import rated_sums
 from refless.experiments.bleu_neighbors.table1 import Settings, read_tasks
 from refless.models.huse import NEIGHBORS, Batch, draw_batches, scores
 from refless.statistics import Estimate, interval
@@ -95,8 +94,8 @@ def write_huse_items(path: str | Path, task: Task) -> None:
         {
             "kind": "huse items",
             "of": {"task": task.name},
-            "made_from": rated_sums(task),
-            "signatures": [sign(["data/sources/huse.py"], task.text_sum)],
+            "made_from": task.rated_sums,
+            "signatures": [sign(["experiments/bleu_neighbors/huse.py"], task.text_sum)],
         },
     )
 
@@ -121,6 +120,7 @@ def read_batches(
     items: Sequence[str | Path],
     predictions: Sequence[str | Path],
     kernel: str,
+    taus: Mapping[str, float],
 ) -> tuple[dict[str, HuseInput], list[str]]:
     """The batches that are there, and the notes for the table's footer.
 
@@ -129,10 +129,11 @@ def read_batches(
     folders : of the batches' ratings
     items : by `write_huse_items`, in the same order
     predictions : by `write_predictions`, in the same order
+    taus : kernel -> the tau that they must have been made with
 
     Raises as `refless.store.signed.read`.
     """
-    tasks, notes = read_tasks(folders, predictions, {kernel})
+    tasks, notes = read_tasks(folders, predictions, taus, {kernel})
     batches = {}
     for folder, path in zip(folders, items, strict=True):
         task = read_task(folder)
@@ -140,7 +141,7 @@ def read_batches(
             path,
             "huse items",
             of={"task": task.name},
-            made_from=rated_sums(task),
+            made_from=task.rated_sums,
             columns=ITEM_COLUMNS,
         )
         data = tasks[task.name]

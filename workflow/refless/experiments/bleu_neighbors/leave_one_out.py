@@ -29,7 +29,14 @@ import pandas as pd
 from refless.data.ratings import exact_points
 from refless.errors import FormatError, SettingError
 from refless.models.neighbors import enough_evidence, neighbor_means
-from refless.statistics import Estimate, evaluate, human_rows, spearman
+from refless.statistics import (
+    Annotators,
+    Estimate,
+    annotators,
+    evaluate,
+    human_rows,
+    spearman,
+)
 
 Array = np.ndarray
 
@@ -154,9 +161,14 @@ def apply_thresholds(predictions: pd.DataFrame, a: int, b: float) -> Array:
 def model_cells(
     predictions: pd.DataFrame, a: int, b: float, draws: int, seed: int
 ) -> dict[str, Any]:
-    """The cells of one model on one task: estimates, intervals, p-value, counts."""
+    """The cells of one model on one task: see `estimate_cells`."""
     quality = predictions["quality"].to_numpy(np.float64)
-    cell = evaluate(apply_thresholds(predictions, a, b), quality, draws, seed)
+    return estimate_cells(apply_thresholds(predictions, a, b), quality, draws, seed)
+
+
+def estimate_cells(estimate: Array, quality: Array, draws: int, seed: int) -> dict[str, Any]:
+    """Cells of estimates, NaN where undefined: values, intervals, p-value, counts."""
+    cell = evaluate(estimate, quality, draws, seed)
     return {
         **cell.mse.columns("mse"),
         **cell.spearman.columns("spearman"),
@@ -169,28 +181,24 @@ def model_cells(
     }
 
 
-def human_cells(
-    truth: Truth, draws: int, seed: int, undefined: float = 0.0
-) -> dict[str, dict[str, Any]]:
-    """The cells of the rows ``human_best`` and ``human_average``.
+def annotators_of(truth: Truth, draws: int, seed: int, others: bool = False) -> Annotators:
+    """Each annotator against the quality, or against the mean of the ``others``' ratings."""
+    of_rating = truth.candidate, truth.rater, truth.rating
+    return annotators(*of_rating, truth.quality, others=others, draws=draws, seed=seed)
+
+
+def human_cells(each: Annotators, n: int, undefined: float = 0.0) -> dict[str, dict[str, Any]]:
+    """The cells of the rows ``human_best`` and ``human_average``, by `annotators_of`.
 
     An annotator without a rho (labels all alike, or fewer than 3 of them) counts as ``undefined``;
-    how many there are is in the cells under that name.
+    how many there are is in the cells under that name. ``n`` is the number of candidates.
     """
-    humans = human_rows(
-        truth.candidate,
-        truth.rater,
-        truth.rating,
-        truth.quality,
-        undefined=undefined,
-        draws=draws,
-        seed=seed,
-    )
+    humans = human_rows(each, undefined)
     common = {
         **Estimate(1.0, 1.0, 1.0).columns("coverage"),
         "p_below_0.01": 0,
-        "n": len(truth.id),
-        "n_covered": len(truth.id),
+        "n": n,
+        "n_covered": n,
         "annotators": humans.annotators,
         "undefined": humans.undefined,
     }

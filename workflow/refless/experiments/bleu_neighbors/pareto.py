@@ -26,15 +26,18 @@ from refless.data.task import Task, read_task
 from refless.errors import StaleError
 from refless.experiments.bleu_neighbors.ablation import rated
 from refless.experiments.bleu_neighbors.columns import tidy, with_intervals
-from refless.experiments.bleu_neighbors.stored import rated_sums
 from refless.kernels import signature
+from refless.models.baselines import deal_folds
 from refless.models.neighbors import enough_evidence, most_neighbors
-from refless.statistics import Compared, paired_bootstrap, weighted_spearman
+from refless.statistics import Compared, paired_bootstrap, spearman, weighted_spearman
 from refless.store import signed
-from refless.store.signatures import signature_note
+from refless.store.files import file_sum
+from refless.store.signatures import sign, signature_note
 
 Array = np.ndarray
 
+DEALT = ("fold", "counts", "sums")
+"""Arrays of a file with an entry for each deal of folds."""
 LEAST_SHOWN = 0.1
 """Settings that cover less than this share of the candidates are no points of a front."""
 MASKS = 1 << 19
@@ -67,11 +70,6 @@ class Choice:
 
 
 # ---- sums ----------------------------------------------------------------------------------------
-
-
-def deal_folds(n: int, folds: int, seed: int) -> Array:
-    """A fold for each of n candidates, at random, of sizes that differ by one at most."""
-    return np.random.default_rng(seed).permutation(np.arange(n) % folds)
 
 
 def fold_sums(
@@ -124,24 +122,32 @@ def write_pareto_sums(
     Parameters
     ----------
     options : of the kernel
-    settings : ``taus``, ``folds``, ``seed``
+    settings : ``taus``, ``folds``, ``deals`` (how often the texts are dealt into folds), ``seed``
 
     Raises
     ------
     KernelError : unknown kernel or option, or a missing resource.
     """
     data = rated(task.texts)
-    fold = deal_folds(len(data.text), settings["folds"], settings["seed"])
-    found = fold_sums(kernel, data.text, data.quality, settings["taus"], fold, threads, **options)
+    found = []
+    for deal in range(settings["deals"]):
+        # the first deal does not hang on how many there are
+        fold = deal_folds(len(data.text), settings["folds"], settings["seed"] + deal)
+        of = kernel, data.text, data.quality, settings["taus"], fold
+        found.append(fold_sums(*of, threads, **options))
+    each = {name: np.array([getattr(one, name) for one in found]) for name in DEALT}
     signed.write(
         path,
-        {"quality": data.quality, "fold": fold, "counts": found.counts, "sums": found.sums},
+        {"quality": data.quality, **each},
         {
             "kind": "pareto sums",
             "of": {"task": task.name, "kernel": kernel},
             "settings": dict(settings),
-            "made_from": rated_sums(task),
-            "signatures": [signature(kernel, task.text_sum, **options)],
+            "made_from": task.rated_sums,
+            "signatures": [
+                signature(kernel, task.text_sum, **options),
+                sign(["experiments/bleu_neighbors/pareto.py"], task.text_sum),
+            ],
         },
     )
 
@@ -175,7 +181,7 @@ def search(
         step = max(1, MASKS // len(counts))
         for start in range(0, len(settings), step):
             part = slice(start, start + step)
-            masks = ((counts >= least[part]) & (counts <= most[part])).astype(np.float64)
+            masks = ((counts >= least[part]) & (counts <= most[part])).astype(np.uint16)
             covered.append(masks.sum(axis=1))
             rho.append(weighted_spearman(means, quality, masks))
         number_covered = np.concatenate(covered)
@@ -244,6 +250,7 @@ DEFAULT = "default"
 COLUMNS = [
     *("task", "model", "kernel", "rule", "tau", "a", "b", "tuned_spearman", "tuned_coverage"),
     *with_intervals("spearman", "coverage", "mse"),
+    *("deals", "spearman_deviation", "spearman_least", "spearman_most"),
     *("optimism", *with_intervals("spearman_change", "coverage_change")),
     *("chosen_by_fold", "n", "n_covered", "provenance", "note"),
 ]
@@ -264,27 +271,35 @@ class Settings:
 
 
 def pareto_rows(
-    data: Sums, tau: float, settings: Settings
+    deals: Sequence[Sums], tau: float, settings: Settings
 ) -> tuple[list[dict[str, Any]], pd.DataFrame]:
     """The rows of one kernel on one task, and its front.
 
-    ``tau`` is the paper's, one of `Sums.taus`. The first row has the paper's thresholds; then comes
-    a row for each floor.
+    ``deals`` are the sums of several deals of folds of the same texts, and ``tau`` is the paper's,
+    one of `Sums.taus`. The first row has the paper's thresholds; then comes a row for each floor:
+    means over the deals, and the spread of rho among them.
     """
     grid = settings.a_values, settings.b_values
+    data = deals[0]
     every = search(data, *grid)
-    searched = [search(data, *grid, without=k) for k in range(len(data.counts))]
     default = Choice(int(np.argmin(np.abs(data.taus - tau))), settings.a, settings.b)
-    found = [honest(data, searched, floor) for floor in settings.floors]
+    of_deals: list[list[tuple[Array, list[Choice | None]]]] = [[] for _ in settings.floors]
+    for one in deals:
+        searched = [search(one, *grid, without=k) for k in range(len(one.counts))]
+        for floor, kept in zip(settings.floors, of_deals, strict=True):
+            kept.append(honest(one, searched, floor))
+    found = [
+        (np.array([prediction for prediction, _ in kept]), [choices for _, choices in kept])
+        for kept in of_deals
+    ]
     baseline = predict(data, default)
-    predictions = [baseline, *(prediction for prediction, _ in found)]
+    predictions = [baseline, *(each for each, _ in found)]
     compared = paired_bootstrap(
         predictions, baseline, data.quality, draws=settings.draws, seed=settings.seed
     )
     rows = [{"rule": DEFAULT, **_thresholds(data, default), **_measured(compared[0], baseline)}]
-    for floor, (prediction, choices), result in zip(
-        settings.floors, found, compared[1:], strict=True
-    ):
+    for floor, (each, chosen), result in zip(settings.floors, found, compared[1:], strict=True):
+        choices = [choice for of_deal in chosen for choice in of_deal]
         row: dict[str, Any] = {"rule": f"coverage >= {floor:g}"}
         tuned = best(every, floor)
         if tuned is not None:
@@ -292,12 +307,12 @@ def pareto_rows(
             same = every[["tau", "a", "b"]] == [tuned.tau, tuned.a, tuned.b]
             own = every[same.all(axis=1)].iloc[0]
             row |= {"tuned_spearman": own["spearman"], "tuned_coverage": own["coverage"]}
-        row |= _measured(result, prediction)
+        row |= _measured(result, each) | _spread(each, data.quality)
         row["optimism"] = row.get("tuned_spearman", np.nan) - row["spearman"]
         row |= result.change.spearman.columns("spearman_change")
         row |= result.change.coverage.columns("coverage_change")
         row["chosen_by_fold"] = "; ".join(
-            "none" if c is None else f"{data.taus[c.tau]:g}/{c.a}/{c.b:g}" for c in choices
+            "none" if c is None else f"{data.taus[c.tau]:g}/{c.a}/{c.b:g}" for c in chosen[0]
         )
         notes: list[str] = []
         if None in choices:
@@ -310,6 +325,18 @@ def pareto_rows(
     points = front(every)
     points = points.assign(tau=data.taus[points["tau"].to_numpy()])
     return rows, points[["tau", "a", "b", "coverage", "spearman"]]
+
+
+def _spread(predictions: Array, quality: Array) -> dict[str, Any]:
+    """How rho differs among deals, predictions of shape (deals, candidates)."""
+    there = ~np.isnan(predictions)
+    rho = np.array([spearman(p[t], quality[t])[0] for p, t in zip(predictions, there, strict=True)])
+    return {
+        "deals": len(rho),
+        "spearman_deviation": float(rho.std(ddof=1)) if len(rho) > 1 else float("nan"),
+        "spearman_least": float(rho.min()),
+        "spearman_most": float(rho.max()),
+    }
 
 
 def at_the_end(data: Sums, choices: Sequence[Choice], settings: Settings) -> list[str]:
@@ -338,8 +365,8 @@ def _measured(result: Compared, prediction: Array) -> dict[str, Any]:
         **own.spearman.columns("spearman"),
         **own.coverage.columns("coverage"),
         **own.mse.columns("mse"),
-        "n": len(prediction),
-        "n_covered": int((~np.isnan(prediction)).sum()),
+        "n": prediction.shape[-1],
+        "n_covered": round(np.atleast_2d(~np.isnan(prediction)).sum(axis=1).mean()),
     }
 
 
@@ -349,6 +376,7 @@ def pareto_table(
     paths: Sequence[str | Path],
     models: Mapping[str, Mapping[str, Any]],
     settings: Settings,
+    number_of_deals: Mapping[str, int],
 ) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
     """All rows with `COLUMNS`, the fronts with `FRONT_COLUMNS`, and notes for the table's footer.
 
@@ -362,6 +390,7 @@ def pareto_table(
     paths : ``<task>/<kernel>.npz``, by `write_pareto_sums`; what has no file gets a row without
         numbers
     models : model -> ``kernel``, ``tau`` (the paper's) and ``settings`` of its sums
+    number_of_deals : of folds, by task
 
     Raises FormatError as `refless.store.signed.read`.
     """
@@ -381,15 +410,19 @@ def pareto_table(
                     files[task, of["kernel"]],
                     "pareto sums",
                     of={"task": task, "kernel": of["kernel"]},
-                    settings=of["settings"],
-                    made_from=rated_sums(tasks[task]),
+                    settings={**of["settings"], "deals": number_of_deals[task]},
+                    made_from=tasks[task].rated_sums,
                     columns=["quality", "fold", "counts", "sums"],
                 )
             except StaleError as error:
                 rows.append(row | {"note": [f"not available: {error.path} {error.message}"]})
                 continue
-            data = Sums(taus=np.array(of["settings"]["taus"]), **file.content)
-            found, front = pareto_rows(data, of["tau"], settings)
+            taus, content = np.array(of["settings"]["taus"]), file.content
+            deals = [
+                Sums(content["quality"], taus=taus, **dict(zip(DEALT, one, strict=True)))
+                for one in zip(*(content[name] for name in DEALT), strict=True)
+            ]
+            found, front = pareto_rows(deals, of["tau"], settings)
             row["provenance"] = file.about["provenance"]
             rows += [{**row, **one} for one in found]
             fronts.append(front.assign(**row))
@@ -398,12 +431,20 @@ def pareto_table(
     return tidy(rows, COLUMNS), front, notes
 
 
-def write_fronts(path: str | Path, fronts: pd.DataFrame, table: pd.DataFrame) -> None:
-    """Write the fronts that belong to a table by `pareto_table`."""
+def write_fronts(
+    path: str | Path, fronts: pd.DataFrame, table: pd.DataFrame, published: str | Path
+) -> None:
+    """Write the fronts that belong to a table by `pareto_table`, which is at ``published``."""
     origins = [{"provenance": origin} for origin in table["provenance"]]
-    signed.write(path, fronts, {"kind": "pareto fronts", "provenance": signed.provenance(origins)})
+    about = {
+        "kind": "pareto fronts",
+        "provenance": signed.provenance(origins),
+        "made_from": {"table": file_sum(published)},
+    }
+    signed.write(path, fronts, about)
 
 
-def read_fronts(path: str | Path) -> pd.DataFrame:
-    """The fronts by `write_fronts`. Raises as `refless.store.signed.read`."""
-    return signed.read(path, "pareto fronts", columns=FRONT_COLUMNS).content
+def read_fronts(path: str | Path, published: str | Path) -> pd.DataFrame:
+    """The fronts by `write_fronts`, of this table. Raises as `refless.store.signed.read`."""
+    made_from = {"table": file_sum(published)}
+    return signed.read(path, "pareto fronts", made_from=made_from, columns=FRONT_COLUMNS).content

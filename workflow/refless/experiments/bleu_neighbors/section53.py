@@ -1,14 +1,16 @@
 """Section 5.3 of the BLEU Neighbors paper: are only the texts covered that are easy to score?
 
 Stage: cell -> table. In: individual ratings and predictions of the tasks that are there. Out: a row
-a (model, task): the mean over annotators of their MSE on all texts and on those that the model
-covers, the difference with a permutation test over texts, and what the paper says beside it. The
-first mean needs no kernel. A second row, with another kernel, where the published one is missing.
+a (model, task, reading): the mean over annotators of their MSE on all texts and on those that the
+model covers, the difference with a permutation test over texts, and what the paper says beside it.
+The first mean needs no kernel. A second row, with another kernel, where the published one is
+missing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,9 +20,11 @@ from refless.experiments.bleu_neighbors.columns import tidy, with_intervals
 from refless.experiments.bleu_neighbors.leave_one_out import apply_thresholds
 from refless.experiments.bleu_neighbors.table1 import (
     KEYS,
+    OTHERS,
     Settings,
     TaskInput,
     beside_paper,
+    quarter,
     rows_of_lost_models,
 )
 from refless.statistics import (
@@ -35,6 +39,8 @@ from refless.statistics import (
 
 VALUES = ["mse_all", "relative_difference", "above_bleu", "p_below_0.01"]
 READING = "published"
+READINGS = (READING, OTHERS)
+"""An annotator's label against the mean of all labels, and against that of the others."""
 _OF_TASK = [*with_intervals("mse_all"), "n", "annotators"]
 
 
@@ -56,12 +62,16 @@ def section53(
     for task in looks:
         own: list[dict[str, Any]] = [{"model": model} for model in settings.models]
         if task in tasks:
-            own = _task_rows(tasks[task], settings)
+            own = [
+                row for reading in READINGS for row in _task_rows(tasks[task], settings, reading)
+            ]
         common = {name: own[0].get(name) for name in _OF_TASK} if own else {}
         own += [{**row, **common, "kernel": ""} for row in rows_of_lost_models(published, settings)]
         rows += [{**row, "task": task} for row in own]
     table = beside_paper(rows, looks, published, KEYS, VALUES)
-    shown = [*KEYS, "kernel"]
+    if "reading" in table:
+        table["agreement"] = table["agreement"].mask(table["reading"] == OTHERS, "")
+    shown = [*KEYS, "kernel", "reading"]
     for column in ("mse_all", "mse_covered", "difference", "relative_difference", "above_bleu"):
         shown += with_intervals(column)
         shown += [f"paper_{column}"] if column in VALUES else []
@@ -70,14 +80,18 @@ def section53(
     return tidy(table, shown)
 
 
-def _task_rows(data: TaskInput, settings: Settings) -> list[dict[str, Any]]:
-    """The rows of one task."""
+def _task_rows(data: TaskInput, settings: Settings, reading: str) -> list[dict[str, Any]]:
+    """The rows of one task under one of `READINGS`."""
     truth = data.truths[READING]
     pairs = [(m, k) for m, kernels in settings.models.items() for k in _shown(data, kernels)]
     if not len(truth.rater):
         note = ["not available: the data set has no ratings of single annotators"]
-        return [{"model": model, "kernel": kernel, "note": note} for model, kernel in pairs]
-    errors = annotator_errors(truth.candidate, truth.rater, truth.rating, truth.quality)
+        own = pairs if reading == READING else []
+        return [{"model": model, "kernel": kernel, "note": note} for model, kernel in own]
+    if reading == OTHERS:
+        settings = replace(settings, draws=quarter(settings.draws))
+    ratings = truth.candidate, truth.rater, truth.rating, truth.quality
+    errors = annotator_errors(*ratings, others=reading == OTHERS)
     everyone = np.ones(len(truth.id), bool)
     common = {
         **overall_error(errors, settings.draws, settings.seed).columns("mse_all"),
@@ -93,7 +107,7 @@ def _task_rows(data: TaskInput, settings: Settings) -> list[dict[str, Any]]:
             gap = found.covered.value - bleu.covered.value
             low, high = interval(found.covered_draws - bleu.covered_draws)
             row = row | Estimate(gap, low, high).columns("above_bleu")
-        rows.append({"model": model, **common, **row})
+        rows.append({"model": model, "reading": reading, **common, **row})
     return rows
 
 

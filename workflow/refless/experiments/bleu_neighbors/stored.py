@@ -18,17 +18,18 @@ import numpy as np
 import pandas as pd
 
 from refless.data.task import Task
+from refless.errors import StaleError
 from refless.experiments.bleu_neighbors.leave_one_out import (
     PREDICTION_COLUMNS,
     Truth,
     as_predictions,
     leave_one_out,
-    read_truth,
     read_truths,
 )
+from refless.kernels._registry import constants, module_path
 from refless.models.neighbors import means_of_sums
 from refless.store import signed
-from refless.store.signatures import signature_note, text_sum
+from refless.store.signatures import sign, signature_note, text_sum
 
 Array = np.ndarray
 
@@ -93,17 +94,33 @@ def quality_sums(truths: Mapping[str, Truth]) -> dict[str, str]:
     }
 
 
-def rated_sums(task: Task, role: str = "") -> dict[str, str]:
-    """What numbers about the rated texts of a task hang on, for ``made_from``.
+def require_options(
+    path: str | Path, name: str, options: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """The record of a kernel file, if it was computed with these options of the kernel.
 
-    ``role`` goes before the names, where numbers are about two tasks.
+    Raises
+    ------
+    FormatError : the file is broken.
+    StaleError : it was computed with others.
     """
-    (quality,) = quality_sums({"published": read_truth(task.texts, task.ratings)}).values()
-    return {f"{role}texts": task.text_sum, f"{role}quality": quality}
+    about = signed.record_of(path)
+    # where files lie is not recorded, their sums are
+    places = constants(module_path(name)).get("LOCATIONS", ())
+    asked = {option: value for option, value in (options or {}).items() if option not in places}
+    made = next((one["options"] for one in about["signatures"] if one.get("kernel") == name), None)
+    if made not in (None, asked):
+        message = f"was computed with the options {made}, not {asked}"
+        raise StaleError(message, path=path, remedy=signed.RENEW)
+    return about
 
 
 def read_predictions(
-    path: str | Path, task: Task, truths: Mapping[str, Truth], taus: Mapping[str, float]
+    path: str | Path,
+    task: Task,
+    truths: Mapping[str, Truth],
+    taus: Mapping[str, float],
+    options: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Predictions under each reading, as `PREDICTION_COLUMNS`, from a kernel file.
 
@@ -111,11 +128,13 @@ def read_predictions(
     ----------
     path : ``<kernel>.npz``
     taus : kernel -> tau; a matrix serves any, sums serve theirs
+    options : kernel -> the options that the file must have been computed with
 
     Returns the table and the record of the file. Raises as `refless.store.signed.read`, e.g. for
-    sums of another tau or of other ratings.
+    sums of another tau or of other ratings, or a kernel with other options.
     """
     name = Path(path).name.removesuffix(".npz")
+    require_options(path, name, (options or {}).get(name))
     of = {"task": task.name, "kernel": name}
     made_from = {"texts": task.text_sum}
     tables = []
@@ -159,17 +178,28 @@ def streamed_neighbors(
 
 
 def write_predictions(
-    path: str | Path, task: Task, kernels: Sequence[str | Path], taus: Mapping[str, float]
+    path: str | Path,
+    task: Task,
+    kernels: Sequence[str | Path],
+    taus: Mapping[str, float],
+    options: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> None:
     """Predict every text of a task leave-one-out, with each kernel that has a file.
 
     One file holds all kernels of a task: an estimate is a matter of milliseconds, a job is not.
+
+    Parameters
+    ----------
+    taus : kernel -> tau
+    options : kernel -> the options that its file must have been computed with, where it has any
     """
     truths = read_truths(task.texts, task.ratings, task.scale)
     tables, notes = [pd.DataFrame(columns=PREDICTION_COLUMNS)], []
+    abouts = [task.about]
     for kernel in kernels:
-        table, about = read_predictions(kernel, task, truths, taus)
+        table, about = read_predictions(kernel, task, truths, taus, options)
         tables.append(table)
+        abouts.append(about)
         name = about["of"]["kernel"]
         notes.append(
             {
@@ -186,7 +216,14 @@ def write_predictions(
         {
             "kind": "predictions",
             "of": {"task": task.name},
-            "made_from": {"texts": signed.identity(task.about)},
+            "provenance": signed.provenance(abouts),
+            "settings": {"taus": {note["kernel"]: note["tau"] for note in notes}},
+            "made_from": {"texts": signed.identity(task.about)}
+            | {f"kernel {one['of']['kernel']}": signed.identity(one) for one in abouts[1:]},
+            "signatures": [
+                *(note["signature"] for note in notes),
+                sign(["experiments/bleu_neighbors/stored.py"], task.text_sum),
+            ],
             "facts": {"kernels": notes},
         },
     )

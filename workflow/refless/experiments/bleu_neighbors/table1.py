@@ -14,25 +14,52 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from refless.data.task import read_task
+from refless.data.task import Task, read_task
+from refless.errors import StaleError
+from refless.experiments.bleu_neighbors.baselines import LABELS, read_baselines
 from refless.experiments.bleu_neighbors.columns import tidy, with_intervals
 from refless.experiments.bleu_neighbors.leave_one_out import (
     PREDICTION_COLUMNS,
     Truth,
+    annotators_of,
+    apply_thresholds,
+    estimate_cells,
     human_cells,
     model_cells,
     read_truths,
 )
 from refless.report.published import beside_published
+from refless.statistics import (
+    beside_annotators,
+    between_and_within,
+    pairwise_accuracy,
+    reliability,
+)
 from refless.store import signed
+
+Array = np.ndarray
 
 HUMANS = ("human_best", "human_average")
 KEYS = ["model", "task"]
 VALUES = ["mse", "spearman", "coverage", "p_below_0.01"]
+OTHERS = "others"
+APART = [
+    *with_intervals("between_share", "within_spearman"),
+    *("system_spearman", "system_accuracy", "systems"),
+    *(*with_intervals("pairwise_accuracy"), "pairs"),
+]
+"""A correlation over texts of several systems, taken apart: `between_and_within`."""
+BESIDE = [
+    *with_intervals("human_spearman", "human_difference"),
+    *("difference_se", "least_detectable", "texts_needed"),
+]
+"""A model beside the annotators: `beside_annotators`."""
 READING_NOTES = {
     "published": "",
     "exact": "means of the ratings rounded once",
     "item": "rated items one by one, equal pairs apart",
+    "others": "against the mean of the other annotators' labels, without the annotator's own",
+    "folds": "from the texts of the other folds",
     "without undefined": "annotators without a rho left out, not counted as 0",
 }
 
@@ -59,12 +86,19 @@ class TaskInput:
 
     kernels : kernel -> what the predictions' record says of it (``provenance``, ``signature``,
         ``tau``)
+    systems, contexts : who wrote each candidate of the reading ``published``, and the number of
+        what it answers
+    baselines : estimates of these candidates by (baseline, split)
     """
 
     truths: dict[str, Truth]
     predictions: dict[tuple[str, str], pd.DataFrame]
     kernels: dict[str, dict[str, Any]] = field(default_factory=dict)
     ratings_provenance: str = "computed"
+    systems: list[str] = field(default_factory=list)
+    contexts: Array | None = None
+    baselines: dict[tuple[str, str], Array] = field(default_factory=dict)
+    baselines_provenance: str = ""
 
     def about(self, kernel: str) -> dict[str, Any]:
         """The columns ``stand_in`` (see `is_stand_in`) and ``provenance``."""
@@ -82,7 +116,10 @@ class TaskInput:
 def read_tasks(
     folders: Sequence[str | Path],
     predictions: Sequence[str | Path],
+    taus: Mapping[str, float],
     kernels: Collection[str] | None = None,
+    baselines: Sequence[str | Path] = (),
+    baseline_settings: Mapping[str, Any] | None = None,
 ) -> tuple[dict[str, TaskInput], list[str]]:
     """The tasks that are there, and the notes for the table's footer.
 
@@ -90,18 +127,23 @@ def read_tasks(
     ----------
     folders : of the tasks' ratings
     predictions : by `write_predictions`, in the same order
+    taus : kernel -> the tau that they must have been made with
     kernels : whose signatures are noted; None for all
+    baselines, baseline_settings : ``<task>.npz`` by `write_baselines`, of those that are there
 
-    Raises as `refless.store.signed.read`.
+    Raises as `refless.store.signed.read`, but a stale file of baselines is told in the footer.
     """
     tasks: dict[str, TaskInput] = {}
+    files = {Path(path).name.removesuffix(".npz"): path for path in baselines}
     notes: list[str] = []
     for folder, path in zip(folders, predictions, strict=True):
         task = read_task(folder)
+        made_with = signed.record_of(path)["settings"].get("taus", {})
         file = signed.read(
             path,
             "predictions",
             of={"task": task.name},
+            settings={"taus": {kernel: taus.get(kernel) for kernel in made_with}},
             made_from={"texts": signed.identity(task.about)},
             columns=PREDICTION_COLUMNS,
         )
@@ -112,10 +154,25 @@ def read_tasks(
             {(str(kernel), str(reading)): rows for (kernel, reading), rows in by_kernel},
             known,
             task.provenance,
+            *_authors(task),
         )
+        if task.name in files:
+            try:
+                found = read_baselines(files[task.name], task, baseline_settings or {})
+                tasks[task.name].baselines, tasks[task.name].baselines_provenance = found
+            except StaleError as error:
+                notes.append(f"no baselines on {task.name}: {error.path} {error.message}")
         notes += task.notes
         notes += [o["note"] for k, o in known.items() if kernels is None or k in kernels]
     return tasks, notes
+
+
+def _authors(task: Task) -> tuple[list[str], Array | None]:
+    """Systems, and contexts by number (None where there is one alone), of the rated texts."""
+    own = task.texts[task.texts["quality"].notna()]
+    # by first appearance, which shipped contexts keep: draws hang on the order of their numbers
+    context, names = pd.factorize(own["context"].to_numpy(str))
+    return own["system"].tolist(), context if len(names) > 1 else None
 
 
 def table1(
@@ -140,8 +197,9 @@ def table1(
             own += _human_rows(tasks[task], settings)
             for model, kernels in settings.models.items():
                 for kernel in kernels:
-                    found = _model_rows(kernel, tasks[task], settings)
+                    found = _model_rows(kernel, tasks[task], settings, kernel == kernels[0])
                     own += [{"model": model, "kernel": kernel, **row} for row in found]
+            own += _baseline_rows(tasks[task], settings)
         else:
             own += [{"model": model, "kernel": ""} for model in HUMANS]
             own += [{"model": m, "kernel": kernels[0]} for m, kernels in settings.models.items()]
@@ -149,10 +207,14 @@ def table1(
         about = [look["note"]] if look["note"] else []
         rows += [{**row, "task": task, "note": about + row.get("note", [])} for row in own]
     table = beside_paper(rows, looks, published, KEYS, VALUES)
+    # what the paper has is against all labels
+    if "reading" in table:
+        table["agreement"] = table["agreement"].mask(table["reading"] == OTHERS, "")
     shown = [*KEYS, "kernel", "reading"]
     for column in VALUES[:3]:
         shown += [*with_intervals(column), f"paper_{column}"]
     shown += ["p_value", "p_below_0.01", "paper_p_below_0.01", "agreement", "stand_in"]
+    shown += [*APART, *BESIDE]
     return tidy(table, [*shown, "n", "n_covered", "annotators", "provenance", "note"])
 
 
@@ -202,10 +264,17 @@ def _human_rows(data: TaskInput, settings: Settings) -> list[dict[str, Any]]:
         note = ["not available: its ratings do not say who gave them (no column `rater`)"]
         return [{"model": model, "kernel": "", "note": note} for model in HUMANS]
     rows: dict[str, list[dict[str, Any]]] = {model: [] for model in HUMANS}
-    variants = [(reading, truth, 0.0) for reading, truth in data.truths.items()]
-    variants.append(("without undefined", data.truths["published"], float("nan")))
-    for reading, truth, undefined in variants:
-        humans = human_cells(truth, settings.draws, settings.seed, undefined)
+    each = {
+        reading: annotators_of(truth, settings.draws, settings.seed)
+        for reading, truth in data.truths.items()
+    }
+    truth = data.truths["published"]
+    each["without undefined"] = each["published"]
+    each[OTHERS] = annotators_of(truth, settings.draws, settings.seed, others=True)
+    for reading, of in each.items():
+        undefined = float("nan") if reading == "without undefined" else 0.0
+        truth = data.truths.get(reading, data.truths["published"])
+        humans = human_cells(of, len(truth.id), undefined)
         notes = list(filter(None, [READING_NOTES[reading]]))
         lost, everyone = (humans["human_average"][name] for name in ("undefined", "annotators"))
         if lost and undefined == 0:
@@ -226,7 +295,9 @@ def _human_rows(data: TaskInput, settings: Settings) -> list[dict[str, Any]]:
     return [row for own in rows.values() for row in own]
 
 
-def _model_rows(kernel: str, data: TaskInput, settings: Settings) -> list[dict[str, Any]]:
+def _model_rows(
+    kernel: str, data: TaskInput, settings: Settings, others: bool
+) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for reading in data.truths:
         if (kernel, reading) not in data.predictions:
@@ -239,8 +310,156 @@ def _model_rows(kernel: str, data: TaskInput, settings: Settings) -> list[dict[s
                 f"no candidate has from {settings.a} neighbors to {settings.b:g} of the"
                 f" training set (the most that any has is {predictions['neighbors'].max()})"
             )
-        rows.append({"reading": reading, **cells, **data.about(kernel), "note": notes})
+        row = {"reading": reading, **cells, **data.about(kernel), "note": notes}
+        if reading == "published":
+            estimate = apply_thresholds(predictions, settings.a, settings.b)
+            row |= apart_cells(estimate, data, settings)
+        rows.append(row)
+    if rows and others:
+        beside = beside_cells(estimate, data, settings, data.notes(kernel))
+        rows += [{**data.about(kernel), **row} for row in beside]
     return rows or [{}]  # a published cell must not vanish without a word
+
+
+def _baseline_rows(data: TaskInput, settings: Settings) -> list[dict[str, Any]]:
+    """The baselines under the same split as the models, and under folds."""
+    rows: list[dict[str, Any]] = []
+    quality = data.truths["published"].quality
+    for (name, split), estimate in data.baselines.items():
+        if split == "systems":
+            continue
+        cells = estimate_cells(estimate, quality, settings.draws, settings.seed)
+        reading = "published" if split == "texts" else split
+        notes = list(filter(None, [READING_NOTES[reading]]))
+        if name == "constant":
+            cells |= dict.fromkeys([*with_intervals("spearman"), "p_value", "p_below_0.01"])
+            notes.append(
+                "a constant ranks nothing; the mean of all other texts is the lower, the higher a"
+                " text's own quality is, so that its rho would be -1"
+            )
+        else:
+            cells |= apart_cells(estimate, data, settings)
+        common = {"model": name, "kernel": "", "provenance": data.baselines_provenance}
+        rows.append({**common, "reading": reading, **cells, "note": notes})
+        if name == "ridge_tfidf":
+            rows += [{**common, **row} for row in beside_cells(estimate, data, settings, [])]
+    order = list(LABELS)
+    return sorted(rows, key=lambda row: order.index(row["model"]))
+
+
+def apart_cells(estimate: Array, data: TaskInput, settings: Settings) -> dict[str, Any]:
+    """The columns `APART` of estimates under the reading ``published``, where there are systems."""
+    if len(data.systems) != len(estimate):
+        return {}
+    quality, draws = data.truths["published"].quality, quarter(settings.draws)
+    systems = between_and_within(estimate, quality, data.systems, draws=draws, seed=settings.seed)
+    if systems.systems < 2:
+        return {}
+    cells = {
+        **systems.between_share.columns("between_share"),
+        **systems.within_spearman.columns("within_spearman"),
+        "system_spearman": systems.system_spearman,
+        "system_accuracy": systems.system_accuracy,
+        "systems": systems.systems,
+    }
+    if data.contexts is not None:
+        right, pairs = pairwise_accuracy(
+            estimate, quality, data.contexts, draws=draws, seed=settings.seed
+        )
+        cells |= {**right.columns("pairwise_accuracy"), "pairs": pairs}
+    return cells
+
+
+def beside_cells(
+    estimate: Array, data: TaskInput, settings: Settings, notes: Sequence[str]
+) -> list[dict[str, Any]]:
+    """The row of the reading `OTHERS`; none where no single annotators are known."""
+    truth = data.truths["published"]
+    if not len(truth.rater):
+        return []
+    draws = quarter(settings.draws)
+    found = beside_annotators(
+        truth.candidate, truth.rater, truth.rating, estimate, draws=draws, seed=settings.seed
+    )
+    several = np.bincount(truth.candidate, minlength=len(truth.id)) > 1
+    covered = int((several & ~np.isnan(estimate)).sum())
+    gap = found.difference
+    # what a two-sided test at 5% sees in four of five such samples
+    least = (1.96 + 0.84) * (gap.high - gap.low) / (2 * 1.96)
+    said = [READING_NOTES[OTHERS], *notes]
+    if found.undefined != (0, 0):
+        human, model = found.undefined
+        said.append(
+            f"a rho that is undefined counts as 0: the annotator's own for {human} of"
+            f" {found.annotators} annotators, the model's on the texts of {model}; over those with"
+            f" both, the annotators' lead is {found.defined_difference:.3f}"
+        )
+    needed = float("nan")
+    if gap.low <= 0 <= gap.high:
+        needed = covered * (least / gap.value) ** 2 if gap.value else float("nan")
+        said.append(
+            "annotators and model cannot be told apart here: a difference below"
+            f" {least:.2f} would mostly go unseen, and one of {abs(gap.value):.3f} takes about"
+            f" {needed:,.0f} texts"
+        )
+    return [
+        {
+            "reading": OTHERS,
+            **found.mse.columns("mse"),
+            **found.spearman.columns("spearman"),
+            "coverage": covered / several.sum() if several.any() else float("nan"),
+            **found.human_spearman.columns("human_spearman"),
+            **gap.columns("human_difference"),
+            "difference_se": found.standard_error,
+            "least_detectable": least,
+            "texts_needed": needed,
+            "n": int(several.sum()),
+            "n_covered": covered,
+            "annotators": found.annotators,
+            "note": said,
+        }
+    ]
+
+
+def quarter(draws: int) -> int:
+    """Draws of what costs four times as much as a plain rho."""
+    return max(1, draws // 4)
+
+
+def reliability_table(
+    looks: Mapping[str, Mapping[str, Any]], tasks: Mapping[str, TaskInput], settings: Settings
+) -> pd.DataFrame:
+    """How far the annotators of each task agree; parameters as in `table1`."""
+    rows: list[dict[str, Any]] = []
+    for task in looks:
+        row: dict[str, Any] = {"task": task}
+        if task in tasks:
+            data = tasks[task]
+            truth = data.truths["published"]
+            row["provenance"] = data.ratings_provenance
+            if not len(truth.rater):
+                row |= {
+                    "provenance": "",
+                    "note": ["not available: no ratings of single annotators"],
+                }
+            else:
+                found = reliability(
+                    truth.candidate, truth.rating, draws=settings.draws, seed=settings.seed
+                )
+                row |= {
+                    **found.icc1.columns("icc1"),
+                    **found.icck.columns("icck"),
+                    **found.ceiling.columns("ceiling"),
+                    "split_half": found.split_half,
+                    "split_half_ceiling": max(found.split_half, 0.0) ** 0.5,
+                    "n": found.n,
+                    "ratings": found.ratings,
+                    "annotators": len(set(truth.rater)),
+                }
+        rows.append(row)
+    columns = [*with_intervals("icc1", "icck", "ceiling"), "split_half", "split_half_ceiling"]
+    shown = ["task", *columns, "n", "ratings", "annotators", "provenance", "note"]
+    return tidy(rows, shown)
 
 
 def is_stand_in(signature: Mapping[str, Any]) -> bool:

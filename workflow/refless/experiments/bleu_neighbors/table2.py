@@ -23,12 +23,11 @@ import pandas as pd
 from refless.data.task import Task, read_task
 from refless.experiments.bleu_neighbors.columns import tidy, with_intervals
 from refless.experiments.bleu_neighbors.leave_one_out import model_cells
-from refless.experiments.bleu_neighbors.stored import rated_sums
 from refless.experiments.bleu_neighbors.table1 import Settings, beside_paper
 from refless.kernels import signature
 from refless.models.neighbors import neighbor_means
 from refless.store import signed
-from refless.store.signatures import signature_note, text_sum
+from refless.store.signatures import sign, signature_note, text_sum
 
 Array = np.ndarray
 
@@ -103,11 +102,18 @@ def write_cross_estimates(
             "kind": "cross estimates",
             "of": {"source": source.name, "target": target.name},
             "settings": {"tau": tau},
-            "made_from": rated_sums(source, "source ") | rated_sums(target, "target "),
-            "signatures": [signature(kernel, both) for kernel in kernels],
+            "made_from": _by_role("source ", source) | _by_role("target ", target),
+            "signatures": [
+                *(signature(kernel, both) for kernel in kernels),
+                sign(["experiments/bleu_neighbors/table2.py"], both),
+            ],
             "facts": {"training": int(source.texts["quality"].notna().sum()) - same},
         },
     )
+
+
+def _by_role(role: str, task: Task) -> dict[str, str]:
+    return {f"{role}{name}": value for name, value in task.rated_sums.items()}
 
 
 @dataclass(frozen=True)
@@ -158,7 +164,7 @@ def read_pairs(
         made_from: dict[str, str] = {}
         for role, name in (("source ", source), ("target ", target)):
             if name in tasks:
-                made_from |= rated_sums(tasks[name], role)
+                made_from |= _by_role(role, tasks[name])
         file = signed.read(
             path,
             "cross estimates",
@@ -169,7 +175,7 @@ def read_pairs(
         )
         about = file.about
         pairs[source, target] = Pair(file.content, about["facts"]["training"], about["provenance"])
-        signatures = [one for one in about["signatures"] if one["kernel"] in kernels]
+        signatures = [one for one in about["signatures"] if one.get("kernel") in kernels]
         notes += [signature_note(one, about) for one in signatures]
     return pairs, notes
 

@@ -75,17 +75,31 @@ class Numbers:
 
 
 def read_estimates(
-    path: str | Path | None, settings: Mapping[str, Any]
+    path: str | Path | None, settings: Mapping[str, Any], texts: Mapping[str, str] | None = None
 ) -> tuple[Numbers, list[str]]:
     """The numbers of `write_estimates`, and lines for a footer; without a path there are none.
+
+    ``texts`` has the sums of the texts that are there (`refless.data.task.text_sums`).
 
     Raises as `refless.store.signed.read`, e.g. for numbers of another recipe.
     """
     recipe = Recipe(**settings["recipe"])
     if path is None:
         return Numbers(pd.DataFrame(columns=ESTIMATE_COLUMNS), recipe, ""), []
-    file = signed.read(path, "essay estimates", settings=settings, columns=ESTIMATE_COLUMNS)
+    file = _read(path, "essay estimates", settings, texts, ESTIMATE_COLUMNS)
     return Numbers(file.content, recipe, file.about["provenance"]), _footer(file.about)
+
+
+def _read(
+    path: str | Path,
+    kind: str,
+    settings: Mapping[str, Any],
+    texts: Mapping[str, str] | None,
+    columns: Sequence[str],
+) -> signed.Signed:
+    reading = settings["recipe"]["reading"]
+    made_from = {f"texts {reading}": value for value in (texts or {}).values()}  # one data set
+    return signed.read(path, kind, settings=settings, made_from=made_from, columns=columns)
 
 
 def _footer(about: Mapping[str, Any]) -> list[str]:
@@ -298,16 +312,18 @@ PARTS = ("whole", "cut")
 
 
 def read_set_sums(
-    path: str | Path | None, settings: Mapping[str, Any]
+    path: str | Path | None, settings: Mapping[str, Any], texts: Mapping[str, str] | None = None
 ) -> tuple[signed.Signed | None, list[str]]:
     """The file of `write_set_sums`, and lines for a footer; without a path there is none.
+
+    ``texts`` has the sums of the texts that are there (`refless.data.task.text_sums`).
 
     Raises as `refless.store.signed.read`, e.g. for sums of another recipe.
     """
     if path is None:
         return None, []
     columns = ["essays", "id", "set", "gold", "characters"]
-    file = signed.read(path, "essay set sums", settings=settings, columns=columns)
+    file = _read(path, "essay set sums", settings, texts, columns)
     return file, _footer(file.about)
 
 

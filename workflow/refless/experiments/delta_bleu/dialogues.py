@@ -11,6 +11,11 @@ scale). So with all references most are machine outputs, unlike those of the pap
 Where no reference reaches a threshold on w, the human response is the reference, whatever it is
 worth. How often that happens is counted (`Counted.references`).
 
+``bleu_context_weighted`` is a control. Its references have no weights: it is BLEU, but the counts
+of each context, matches and n-grams, are multiplied by the weight of the context's best reference,
+as in ΔBLEU's denominator. What it shares with ΔBLEU is which contexts count how much; what ΔBLEU
+has beyond it is the telling apart of references.
+
 Choices that the paper leaves open, or that its data did not call for, are named (`Cell`):
 
 ========  =======================================================================================
@@ -33,7 +38,7 @@ first     which system of a pair a difference starts from: ``random``, drawn for
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -46,7 +51,10 @@ from refless.models.delta_bleu import References, Statistics, Texts, smoothed_sc
 
 Array = np.ndarray
 
-METRICS = ("bleu", "sbleu", "delta_bleu")
+CONTROL = "bleu_context_weighted"
+METRICS = ("bleu", "sbleu", CONTROL, "delta_bleu")
+WEIGHTED = (CONTROL, "delta_bleu")
+"""Metrics that need a reference of positive weight in each context."""
 SINGLE, HIGH, ALL = "single", "w>=0.6", "all"
 LEAST = 0.1
 """Weight of the human response where no reference of a context has a positive one."""
@@ -83,17 +91,21 @@ class Cell:
     first: str = "random"
 
     @property
-    def regime(self) -> tuple[str, bool, str, bool, bool, str]:
+    def regime(self) -> tuple[str, str, str, bool, bool, str]:
         """What decides the statistics: cells that agree in it share them."""
-        weighted = self.metric == "delta_bleu"
         return (
             self.references,
-            weighted,
+            self.metric if self.metric in WEIGHTED else "",
             self.centre,
             self.gold,
-            weighted and self.lacking == "written",
+            self.written,
             self.tokens,
         )
+
+    @property
+    def written(self) -> bool:
+        """Whether nothing stands in where no reference has a positive weight."""
+        return self.metric in WEIGHTED and self.lacking == "written"
 
 
 @dataclass(frozen=True)
@@ -256,51 +268,64 @@ class Counted:
         -------
         number : mean number of references of a context
         fallback : share of contexts where the human response stands in, at a weight of `LEAST` or
-            more, because there is no reference or, for ΔBLEU, none of positive weight
+            more, because there is no reference or, for `WEIGHTED`, none of positive weight
         """
         first, second = (self._references(cell, human_too) for human_too in (False, True))
         there, useful = _left_to_pairs(self.dialogues, first)
         with_human, _ = _left_to_pairs(self.dialogues, second)
         alone = useful == 0
-        if cell.metric == "delta_bleu" and cell.lacking == "written":
+        if cell.written:
             alone = there == 0
         number = np.where(alone, with_human, there)
         return float(number[contexts].mean()), float(alone[contexts].mean())
 
     def _computed(self, cell: Cell) -> Array:
-        first = self._statistics(cell, False)
-        if not (cell.metric == "delta_bleu" and cell.lacking == "written"):
-            second = self._statistics(cell, True)
-            missing = ~(first.totals[..., :1] > 0)
-            # of hypotheses without any word, totals do not tell; they score 0 either way
-            first = Statistics(
-                np.where(missing, second.matches, first.matches),
-                np.where(missing, second.totals, first.totals),
-                first.length,
-                np.where(missing[..., 0], second.closest, first.closest),
-            )
-        parts = [first.matches, first.totals, first.length[..., None], first.closest[..., None]]
-        if cell.metric != "delta_bleu":
+        found = self._raised(cell)
+        if cell.metric == CONTROL:
+            plain = self._raised(cell, plain=True)
+            with np.errstate(invalid="ignore"):
+                weight = np.where(plain.totals > 0, found.totals / plain.totals, 0.0)
+            found = replace(found, matches=weight * plain.matches)
+        parts = [found.matches, found.totals, found.length[..., None], found.closest[..., None]]
+        if cell.metric not in WEIGHTED:
             orders = range(1, self.max_order + 1)
-            parts.append(np.stack([smoothed_scores(first, order) for order in orders], axis=-1))
+            parts.append(np.stack([smoothed_scores(found, order) for order in orders], axis=-1))
         n = len(self.dialogues.systems)
         columns = np.concatenate(parts, axis=-1)[:, 1 : 1 + n]
         shaped = columns.reshape(-1, n, n, columns.shape[-1])  # contexts, a, b, columns
         return np.ascontiguousarray(shaped.transpose(1, 2, 0, 3))
 
-    def _statistics(self, cell: Cell, human_too: bool) -> Statistics:
+    def _raised(self, cell: Cell, plain: bool = False) -> Statistics:
+        """Statistics of every output; where no reference counts, the human response stands in."""
+        first = self._statistics(cell, False, plain)
+        if cell.written:
+            return first
+        second = self._statistics(cell, True, plain)
+        # of hypotheses without any word, totals do not tell; they score 0 either way
+        missing = ~((self._statistics(cell, False) if plain else first).totals[..., :1] > 0)
+        return Statistics(
+            np.where(missing, second.matches, first.matches),
+            np.where(missing, second.totals, first.totals),
+            first.length,
+            np.where(missing[..., 0], second.closest, first.closest),
+        )
+
+    def _statistics(self, cell: Cell, human_too: bool, plain: bool = False) -> Statistics:
         """Statistics of every output; ``human_too``: the human response is there in any case, at a
-        weight of at least `LEAST`."""
+        weight of at least `LEAST`; ``plain``: all weights count 1."""
         own = self.dialogues
         n_contexts, n = own.output.shape
         if cell.tokens not in self._texts:
             tokens = [tokenize(text, cell.tokens) for text in own.texts]
             self._texts[cell.tokens] = Texts(tokens, self.max_order)
+        references = self._references(cell, human_too)
+        if plain:
+            references = replace(references, weight=np.ones(len(references.weight)))
         return self._texts[cell.tokens].statistics(
             own.output.ravel(),
             np.tile(np.arange(n), n_contexts),
             np.repeat(np.arange(n_contexts), n),
-            self._references(cell, human_too),
+            references,
             n,
         )
 
@@ -332,7 +357,7 @@ class Counted:
                 parts.append((context, text, np.full(len(text), GOLD), at_human[context]))
         item, text, owner, value = (np.concatenate(column) for column in zip(*parts, strict=True))
         order = np.argsort(item, kind="stable")
-        if cell.metric != "delta_bleu":
+        if cell.metric not in WEIGHTED:
             value = np.ones(len(value))
         return References(
             np.searchsorted(item[order], np.arange(n_contexts + 1)).astype(np.int64),

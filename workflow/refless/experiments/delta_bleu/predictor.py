@@ -273,8 +273,9 @@ def paired(
     drawn = [np.empty((2, 0))]
     if not np.isnan(rho).any():
         for whole in draw_blocks(int(group.max()) + 1, draws, seed):
-            weight = np.take(whole, group[both], axis=1)
-            drawn.append(np.stack([weighted_spearman(own, truth, weight) for own in scores]))
+            drawn.append(
+                np.stack([weighted_spearman(own, truth, whole, group[both]) for own in scores])
+            )
     again = np.concatenate(drawn, axis=1)
     return {
         **Estimate(float(rho[0]), *interval(again[0])).columns("spearman"),
@@ -310,7 +311,7 @@ def predictor_numbers(
     for name, tau in kernels.items():
         own = (options or {}).get(name, {})
         found["kernel_mean", "", name] = kernel_means(candidates, name, **own)
-        regressor = NeighborsRegressor(name, tau, min_neighbors, max_share, **own)
+        regressor = NeighborsRegressor(name, tau, min_neighbors, max_share, options=own)
         regressor.fit(candidates.texts[:n], quality)
         found["neighbors", "", name] = regressor.leave_one_out()
     number = _numbers_of_references(candidates)
@@ -381,7 +382,7 @@ def write_predictor(
             "of": {"task": task.name},
             "provenance": signed.provenance(one.about for one in (task, *references)),
             "settings": dict(settings),
-            "made_from": {"texts": task.text_sum, **made_from},
+            "made_from": task.rated_sums | made_from,
             "signatures": [
                 sign(["experiments/delta_bleu/predictor.py"], data),
                 *(signature(name, data, **options[name]) for name in settings["kernels"]),

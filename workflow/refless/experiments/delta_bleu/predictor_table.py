@@ -20,13 +20,17 @@ _NAMES = ["model", "variant", "kernel", "against"]
 
 
 def read_predictors(
-    paths: Sequence[str | Path], settings: Mapping[str, Mapping[str, Any]]
+    paths: Sequence[str | Path],
+    settings: Mapping[str, Mapping[str, Any]],
+    rated: Mapping[str, Mapping[str, str]] | None = None,
 ) -> tuple[dict[str, pd.DataFrame], list[str]]:
     """The rows of the data sets that have any, with ``provenance``; and notes for the footer.
 
     Parameters
     ----------
     settings : data set -> the settings under which they must have been made
+    rated : the sums of the ratings that are there (`refless.data.task.rated_sums`); the rows must
+        be made from these
 
     Raises
     ------
@@ -36,7 +40,12 @@ def read_predictors(
     for path in paths:
         task = Path(path).parent.name
         file = signed.read(
-            path, "predictor", of={"task": task}, settings=settings[task], columns=COLUMNS
+            path,
+            "predictor",
+            of={"task": task},
+            settings=settings[task],
+            made_from=(rated or {}).get(task),
+            columns=COLUMNS,
         )
         rows = file.content.astype(dict.fromkeys(_NAMES, object))
         rows[_NAMES] = rows[_NAMES].fillna("")

@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from refless.experiments.delta_bleu.dialogues import ALL, Cell
+from refless.experiments.delta_bleu.dialogues import ALL, CONTROL, Cell
 from refless.experiments.delta_bleu.units import (
     CELL_KEYS,
     NUMBER_COLUMNS,
@@ -34,7 +34,8 @@ NOT_PUBLIC = {
 }
 """Why there are no numbers of it, as `refless.report.tables.publish` wants to be told."""
 INTERVALS = ("spearman_ci95_low", "spearman_ci95_high")
-_WHOLE = ("order", "gold", "seeds", "n", "unit", "pairs", "contexts", "assignments")
+LEVEL = 0.05
+_WHOLE = ("order", "gold", "seeds", "n", "unit", "systems", "pairs", "contexts", "assignments")
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,7 @@ def read_units(
     units: Sequence[str | Path],
     tests: Sequence[str | Path],
     settings: Mapping[str, Mapping[str, Any]],
+    rated: Mapping[str, Mapping[str, str]] | None = None,
 ) -> dict[str, Units]:
     """The numbers of the data sets that have any.
 
@@ -62,6 +64,7 @@ def read_units(
     ----------
     units, tests : the files of each data set, in the same order
     settings : data set -> the settings under which they must have been made
+    rated : see `read_rows`
 
     Raises
     ------
@@ -69,7 +72,7 @@ def read_units(
     """
     found = {}
     for path, tests_path in zip(units, tests, strict=True):
-        rows, task = read_rows(path, settings)
+        rows, task = read_rows(path, settings, rated)
         against = signed.read(
             tests_path,
             "unit tests",
@@ -83,12 +86,23 @@ def read_units(
 
 
 def read_rows(
-    path: str | Path, settings: Mapping[str, Mapping[str, Any]]
+    path: str | Path,
+    settings: Mapping[str, Mapping[str, Any]],
+    rated: Mapping[str, Mapping[str, str]] | None = None,
 ) -> tuple[signed.Signed, str]:
-    """The numbers of one data set, without tests, and its name."""
+    """The numbers of one data set, without tests, and its name.
+
+    ``rated`` has the sums of the ratings that are there (`refless.data.task.rated_sums`); numbers
+    must be made from these.
+    """
     task = Path(path).parent.name
     file = signed.read(
-        path, "units", of={"task": task}, settings=settings[task], columns=NUMBER_COLUMNS
+        path,
+        "units",
+        of={"task": task},
+        settings=settings[task],
+        made_from=(rated or {}).get(task),
+        columns=NUMBER_COLUMNS,
     )
     return file, task
 
@@ -138,12 +152,28 @@ def table2(
             records.append({**row, **_paper(paper), **given})
     shown = ["task", *CELL_KEYS, "choices", "references_per_context", "fallback_share"]
     for column in ("spearman", "kendall"):
-        shown += [column, f"{column}_low", f"{column}_high"]
+        shown.append(column)
+        if column == "spearman":
+            shown += ["spearman_systems_low", "spearman_systems_high"]
+        shown += [f"{column}_low", f"{column}_high"]
         if column == "spearman":
             shown += [*INTERVALS, *(f"paper_{name}" for name in INTERVALS)]
+            shown += ["spearman_within_pairs"]
+            shown += ["spearman_without_one_low", "spearman_without_one_high"]
+            shown += [f"pairwise_accuracy{end}" for end in ("", "_low", "_high")]
         shown += [f"{column}_spread_low", f"{column}_spread_high"]
     shown += ["seeds", "spearman_seeds_low", "spearman_seeds_high"]
-    shown += ["negative", "n", "unit", "pairs", "contexts", "assignments", "provenance", "note"]
+    shown += [
+        "negative",
+        "n",
+        "unit",
+        "systems",
+        "pairs",
+        "contexts",
+        "assignments",
+        "provenance",
+        "note",
+    ]
     table = pd.DataFrame(records).reindex(columns=shown)
     return _typed(table, _WHOLE, ("rule", "centre", "lacking", "tokens", "first", "choices"))
 
@@ -177,7 +207,65 @@ def comparison_table(
     shown = ["task", *TEST_COLUMNS, "provenance", "note"]
     table = pd.concat(parts or [pd.DataFrame(columns=shown)], ignore_index=True)
     names = [name for name in TEST_COLUMNS[:9] if name != "gold_a"]
-    return _typed(table.reindex(columns=shown), ("gold_a", "n"), names)
+    whole = ("gold_a", "n", "systems", "systems_needed")
+    return _typed(table.reindex(columns=shown), whole, names)
+
+
+def finding(looks: Mapping[str, Mapping[str, Any]], table: pd.DataFrame) -> str:
+    """What remains of the paper's claim: a sentence for each data set that has numbers.
+
+    It is about the references with which ΔBLEU does best there, and follows from two tests with
+    systems and contexts drawn anew: ΔBLEU against BLEU, and against BLEU with weighted contexts.
+
+    Parameters
+    ----------
+    looks : data set -> its entry of the configuration (``name``)
+    table : by `comparison_table`
+    """
+    sentences = []
+    for task, own in table[table["provenance"] != ""].groupby("task", sort=False):
+        plain = own[(own["metric_a"] == "delta_bleu") & (own["tokens"] == "words")]
+        plain = plain[
+            (plain["references_a"] == plain["references_b"]) & (plain["rule_a"] == "smooth")
+        ]
+        plain = plain[(plain["centre_a"] == "scale") & (plain["lacking_a"] == "raised")]
+        plain = plain[plain["gold_a"] == 0]
+        row = plain.sort_values("spearman_a", ascending=False, kind="stable").iloc[0]
+        best = str(row["references_a"])
+        tests = plain[plain["references_a"] == best]
+        bleu, control = (
+            tests[tests["metric_b"] == name].iloc[0].to_dict() for name in ("bleu", CONTROL)
+        )
+        reason = "and so telling references apart helps beyond that"
+        if verdict(control) != AHEAD:
+            reason = "so that no gain is shown from telling references apart"
+        sentences.append(
+            f"{looks[str(task)]['name']}, references {best}, where ΔBLEU does best: ΔBLEU"
+            f" ({bleu['spearman_a']:.2f}) {verdict(bleu)} BLEU ({bleu['spearman_b']:.2f};"
+            f" {_with_intervals(bleu)}), and it {verdict(control)} BLEU whose contexts count by the"
+            f" weight of their best reference ({control['spearman_b']:.2f};"
+            f" {_with_intervals(control)}), {reason}."
+        )
+    return " ".join(sentences) or "There are no numbers."
+
+
+AHEAD, BEHIND, LEVEL_WITH = "is ahead of", "is behind", "is not shown to differ from"
+
+
+def verdict(test: Mapping[Any, Any]) -> str:
+    """How the first metric of a test stands to the second, with systems and contexts drawn anew."""
+    if not test["p_systems"] < LEVEL:
+        return LEVEL_WITH
+    return AHEAD if test["difference"] > 0 else BEHIND
+
+
+def _with_intervals(test: Mapping[Any, Any]) -> str:
+    ends = ("difference_systems", "difference")
+    anew, contexts = (f"{test[f'{name}_low']:.3f} to {test[f'{name}_high']:.3f}" for name in ends)
+    return (
+        f"difference {test['difference']:.3f}, {anew} with systems and contexts drawn anew,"
+        f" {contexts} with contexts alone; {test['least_detectable']:.2f} could be found"
+    )
 
 
 def _typed(table: pd.DataFrame, whole: Sequence[str], texts: Sequence[str]) -> pd.DataFrame:

@@ -8,9 +8,25 @@ signed files.
 An observation is a unit of M contexts and a pair of systems: the difference of the two systems'
 scores on these contexts, and the difference of their mean ratings. Contexts are assigned to units
 at random, anew for each pair, and rank correlations are averaged over assignments, which all
-metrics share. Intervals (``_low``, ``_high``) are a bootstrap over contexts. Those of the paper's
-form (``_ci95_``) take observations for independent, which they are not, since all pairs share the
-contexts.
+metrics share.
+
+So 36 pairs of 9 systems make hundreds of observations, but no more than 9 systems. Of a correlation
+over all of them,
+
+- ``_systems_low`` and ``_high`` are a 95% interval with systems and contexts drawn anew: what is
+  asked is whether the metric would do as well on other systems. Each draw has as many systems, with
+  replacement; a pair of two different ones counts as often as its two were drawn together, and a
+  system drawn twice makes no pair with itself. References stay those of all systems;
+- ``_low`` and ``_high`` are one over contexts, the systems staying;
+- ``_ci95_low`` and ``_high``, the paper's form, take observations for independent;
+- ``_within_pairs`` is without the mean of each pair, on both sides: whether the metric tells on
+  which contexts a system is ahead by more;
+- ``_without_one_low`` and ``_high`` are the extremes with one system left out, for the rows of the
+  paper's table.
+
+Pairwise accuracy is the share of pairs, all contexts together, of which a metric says as the
+ratings do which system is ahead; two that are level are right only where both say so (Deutsch et
+al. 2023).
 """
 
 from __future__ import annotations
@@ -31,6 +47,7 @@ from refless.data.task import Task
 from refless.errors import SettingError
 from refless.experiments.delta_bleu.dialogues import (
     ALL,
+    CONTROL,
     HIGH,
     METRICS,
     SINGLE,
@@ -39,13 +56,17 @@ from refless.experiments.delta_bleu.dialogues import (
     read_dialogues,
 )
 from refless.experiments.delta_bleu.sum_units import sum_units
-from refless.models.delta_bleu import Statistics, scores
+from refless.models.delta_bleu import scores_by_order
 from refless.statistics import (
+    bootstrap_p_value,
     fisher_interval,
+    holm_by,
     interval,
     kendall_rows,
-    midranks,
-    pearson_rows,
+    least_detectable,
+    needed,
+    ordered,
+    spearman_rows,
     williams,
 )
 from refless.store import signed
@@ -62,16 +83,22 @@ best, chosen with a look at the results."""
 MOST_OBSERVATIONS = 4_000_000
 """Of a point of the figure over all assignments: small units make so many observations each time
 that fewer assignments say as much."""
+BLOCK = 1 << 13
+"""Units that are scored together: arrays of so many stay in a core's cache."""
+DIGITS = 12
+"""To which differences are rounded where it matters whether two are equal."""
 CELL_KEYS = [field.name for field in fields(Cell)]
 NUMBER_COLUMNS = [
     *("kind", *CELL_KEYS, "references_per_context", "fallback_share", "unit", "spearman", "n"),
-    *("pairs", "contexts", "assignments"),
+    *("systems", "pairs", "contexts", "assignments"),
 ]
 TEST_COLUMNS = [
     *("metric_a", "references_a", "rule_a", "centre_a", "gold_a", "lacking_a"),
     *("metric_b", "references_b", "tokens"),
-    *("spearman_a", "spearman_b", "spearman_ab", "difference", "difference_low"),
-    *("difference_high", "p_bootstrap", "williams_t", "p_williams", "n"),
+    *("spearman_a", "spearman_b", "spearman_ab", "difference"),
+    *("difference_systems_low", "difference_systems_high", "p_systems", "p_holm"),
+    *("least_detectable", "systems", "systems_needed"),
+    *("difference_low", "difference_high", "p_bootstrap", "williams_t", "p_williams", "n"),
 ]
 
 
@@ -84,6 +111,14 @@ def bootstrap_pool(contexts: Array, draws: int, times: int, seed: int) -> Array:
     """Contexts drawn with replacement, each draw ``times`` in succession."""
     drawn = np.random.default_rng(seed).choice(contexts, (draws, len(contexts)))
     return np.repeat(drawn, times, axis=0).astype(np.int32)
+
+
+class Deal(NamedTuple):
+    """Contexts in the order in which a pair's assignments take them, and the generator's state
+    after dealing, from which signs are drawn."""
+
+    contexts: Array
+    state: Mapping[str, Any]
 
 
 class Observations(NamedTuple):
@@ -115,6 +150,7 @@ def observations(
     unit: int,
     seed: int,
     threads: int = 1,
+    deals: dict[int, Deal] | None = None,
 ) -> Observations:
     """Differences of scores and of ratings for every assignment.
 
@@ -125,6 +161,7 @@ def observations(
     unit : M, contexts in a unit
     seed : an assignment hangs on it, on the pair and on its place among the assignments, and on
         nothing else
+    deals : of this pool and seed, by pair: kept for the next call, which need not deal again
 
     Raises
     ------
@@ -136,7 +173,7 @@ def observations(
         raise SettingError(
             f"a unit of {unit} contexts is larger than all {pool.shape[1]} that there are"
         )
-    quality = own.quality[own.output].T[:, :, None]  # systems, contexts, 1
+    quality = own.quality[own.output].T  # systems, contexts
     m = np.empty((len(cells), len(pool), len(own.pairs) * n_units))
     q, signs = np.empty(m.shape[1:]), np.empty(m.shape[1:])
     negative = np.empty((len(cells), len(own.pairs)))
@@ -146,22 +183,31 @@ def observations(
     def one(number: int) -> None:
         a, b = own.pairs[number]
         generator = np.random.default_rng([seed, number])
-        dealt = generator.permuted(pool, axis=1)[:, : n_units * unit]
+        known = None if deals is None else deals.get(number)
+        if known is None:
+            known = Deal(generator.permuted(pool, axis=1), generator.bit_generator.state)
+            if deals is not None:
+                deals[number] = known
+        generator.bit_generator.state = known.state
+        dealt = known.contexts[:, : n_units * unit]
         units = np.ascontiguousarray(dealt).reshape(len(pool), n_units, unit)
         sign = generator.choice(np.array([-1.0, 1.0]), (len(pool), n_units))
         place = slice(number * n_units, (number + 1) * n_units)
-        rated = [sum_units(np.ascontiguousarray(quality[s]), units)[..., 0] for s in (a, b)]
         signs[:, place] = sign
+        rated = sum_units(quality[[a, b]], units)
         q[:, place] = sign * (rated[0] - rated[1]) / unit
-        for regime in dict.fromkeys(cell.regime for cell in cells):
-            members = [k for k, cell in enumerate(cells) if cell.regime == regime]
-            rows = counted.rows(cells[members[0]])
-            sums = [sum_units(rows[pair], units) for pair in ((a, b), (b, a))]
-            for k in members:
-                first, second = (_scored(total, cells[k], counted.max_order) for total in sums)
-                m[k, :, place] = sign * (first - second)
-                matches = np.stack([total[..., : cells[k].order] for total in sums])
-                negative[k, number] = (matches <= 0).any(axis=-1).mean()
+        sides = [_side(counted, cells, pair) for pair in ((a, b), (b, a))]
+        found = np.zeros(len(cells), np.int64)
+        step = max(1, BLOCK // n_units)
+        for start in range(0, len(pool), step):
+            part = slice(start, start + step)
+            sums = [(sum_units(columns, units[part]), places) for columns, places in sides]
+            for k, cell in enumerate(cells):
+                totals = [total[places[k]] for total, places in sums]
+                first, second = (_scored(total, cell) for total in totals)
+                m[k, part, place] = sign[part] * (first - second)
+                found[k] += sum((t[: cell.order] <= 0).any(axis=0).sum() for t in totals)
+        negative[:, number] = found / (2 * sign.size)
 
     if threads > 1:
         with ThreadPoolExecutor(threads) as workers:
@@ -172,28 +218,104 @@ def observations(
     return Observations(m, q, signs, negative.mean(axis=1))
 
 
-def _scored(total: Array, cell: Cell, orders: int) -> Array:
+def _side(
+    counted: Counted, cells: Sequence[Cell], pair: tuple[int, int]
+) -> tuple[Array, list[list[int]]]:
+    """The columns that make up the cells' scores, of the first system of a pair.
+
+    Returns
+    -------
+    columns : (columns, contexts), those that are the same once: most metrics share lengths
+    places : of each cell, the numbers of its columns: matches by order, then the smoothed score of
+        sBLEU, or totals by order, length, closest
+    """
+    orders = counted.max_order
+    known: dict[bytes, int] = {}
+    columns: list[Array] = []
+    places = []
+    for cell in cells:
+        n = cell.order
+        wanted = [*range(orders, orders + n), 2 * orders, 2 * orders + 1]
+        if cell.metric == "sbleu":
+            wanted = [2 * orders + 1 + n]
+        own = []
+        for column in counted.rows(cell)[pair].T[[*range(n), *wanted]]:
+            own.append(known.setdefault(column.tobytes(), len(columns)))
+            if own[-1] == len(columns):
+                columns.append(column)
+        places.append(own)
+    return np.array(columns), places
+
+
+def _scored(total: Array, cell: Cell) -> Array:
+    """Scores from sums of a cell's columns (see `_side`), shape (columns, ...)."""
     if cell.metric == "sbleu":
-        return total[..., 2 * orders + 1 + cell.order]
-    statistics = Statistics(
-        total[..., :orders],
-        total[..., orders : 2 * orders],
-        total[..., 2 * orders],
-        total[..., 2 * orders + 1],
-    )
-    return scores(statistics, cell.rule, cell.order)
+        return total[-1]
+    n = cell.order
+    return scores_by_order(total[:n], total[n : 2 * n], total[-2], total[-1], cell.rule)
 
 
-def spearman_rows(m: Array, q: Array) -> Array:
-    """Spearman's rho of each cell and assignment: (cells, assignments)."""
-    ranks = midranks(q)
-    return np.stack([pearson_rows(midranks(own), ranks) for own in m])
+def system_weights(own: Counted, draws: int, seed: int) -> Array:
+    """How often each pair of systems counts when systems are drawn anew, (draws, pairs)."""
+    n = len(own.dialogues.systems)
+    generator = np.random.default_rng([seed, 0, n])  # another stream than that of any pair
+    drawn = generator.multinomial(n, np.full(n, 1 / n), draws)
+    a, b = np.array(own.dialogues.pairs).T
+    return np.asarray(drawn[:, a] * drawn[:, b])
 
 
-def kendall_all(m: Array, q: Array, threads: int = 1) -> Array:
-    """Kendall's tau-b of each cell and assignment: (cells, assignments)."""
+def correlations(
+    m: Array, q: Array, weights: Sequence[Array | None] = (None,), threads: int = 1
+) -> tuple[Array, Array]:
+    """Spearman's rho and Kendall's tau-b of each cell and assignment.
+
+    Parameters
+    ----------
+    weights : each (observations,) or (assignments, observations), or None; see `spearman_rows`
+
+    Returns
+    -------
+    rho : (cells, weights, assignments)
+    tau : (cells, assignments), all observations counting once
+    """
+    truth = ordered(q)
+
+    def one(own: Array) -> tuple[list[Array], Array]:
+        x = ordered(own)
+        return [spearman_rows(x, truth, given) for given in weights], kendall_rows(x, truth)
+
     with ThreadPoolExecutor(threads) as workers:
-        return np.stack(list(workers.map(lambda own: kendall_rows(own, q), m)))
+        found = list(workers.map(one, m))
+    return np.array([rho for rho, _ in found]), np.array([tau for _, tau in found])
+
+
+def spearman_all(m: Array, q: Array, threads: int = 1) -> Array:
+    """Spearman's rho of each cell and assignment: (cells, assignments)."""
+    truth = ordered(q)
+    with ThreadPoolExecutor(threads) as workers:
+        return np.stack(list(workers.map(lambda own: spearman_rows(ordered(own), truth), m)))
+
+
+def without_pair_means(values: Array, pairs: int) -> Array:
+    """Differences in the fixed order of the systems (..., observations), less each pair's mean.
+
+    Rounded, so that what is equal stays so.
+    """
+    shaped = values.reshape(*values.shape[:-1], pairs, -1)
+    apart = shaped - shaped.mean(axis=-1, keepdims=True)
+    return np.round(apart, DIGITS).reshape(values.shape)
+
+
+def accuracy(m: Array, q: Array, weights: Array | None = None) -> Array:
+    """Share of pairs of which metric and ratings say the same, of observations that are one unit
+    a pair: (cells, assignments).
+
+    ``weights`` : how often each pair counts, (assignments, pairs)
+    """
+    same = np.sign(np.round(m, DIGITS)) == np.sign(np.round(q, DIGITS))
+    counted = np.ones(q.shape) if weights is None else weights
+    with np.errstate(invalid="ignore"):  # a draw of one system, again and again
+        return np.asarray((same * counted).sum(axis=-1) / counted.sum(axis=-1))
 
 
 def _means(rows: Array, times: int = 1) -> Array:
@@ -271,7 +393,7 @@ def write_units(
         "of": {"task": task.name},
         "provenance": task.provenance,
         "settings": dict(settings),
-        "made_from": {"texts": task.text_sum},
+        "made_from": task.rated_sums,
         "signatures": [
             sign(["experiments/delta_bleu/units.py"], text_sum([task.text_sum, *dialogues.texts]))
         ],
@@ -280,7 +402,7 @@ def write_units(
     signed.write(path, numbers[first], {"kind": "units", **about})
     # the tests are of these units: one file from another run beside them is refused
     about["made_from"] = {
-        **about.get("made_from", {}),
+        **about["made_from"],
         "units": signed.identity(signed.record_of(path)),
     }
     signed.write(tests_path, tests[TEST_COLUMNS], {"kind": "unit tests", **about})
@@ -315,17 +437,17 @@ def table_numbers(
     cells = [*main, *variant_cells(counted.dialogues.gold.shape[1] > 0)]
     every = np.arange(len(counted.dialogues.output))
     drawn = _drawn(counted, cells, every, settings, threads)
-    rows, boot = _measured(counted, cells, every, drawn, settings, threads)
-    stable = _seed_means(counted, main, every, settings, threads)
+    rows, rho, again = _measured(counted, cells, every, drawn, settings, threads)
+    stable = _seed_means(counted, main, every, rho[: len(main)], settings, threads)
     for row, means in zip(rows, stable, strict=False):
         row |= {
             "seeds": len(settings.seeds),
             "spearman_seeds_low": means.min(),
             "spearman_seeds_high": means.max(),
         }
-    tests = _tests(cells, drawn[0], boot)
+    tests = _tests(cells, drawn.plain, again, len(counted.dialogues.systems))
     fixed = [replace(cell, first="fixed") for cell in main]
-    turned = [own.in_fixed_order(len(main)) for own in drawn]
+    turned = Drawn(*(own.in_fixed_order(len(main)) for own in drawn))
     rows += _measured(counted, fixed, every, turned, settings, threads)[0]
     kept = every[~counted.lacking()]
     if 0 < len(kept) < len(every) and len(kept) >= settings.unit:
@@ -335,48 +457,93 @@ def table_numbers(
     return pd.DataFrame(rows), pd.DataFrame(tests)
 
 
+class Drawn(NamedTuple):
+    """Observations of the contexts as they are (plain) and of contexts drawn anew (again); whole:
+    all contexts as one unit."""
+
+    plain: Observations
+    again: Observations
+    whole: Observations
+    whole_again: Observations
+
+
 def _drawn(
     counted: Counted, cells: Sequence[Cell], contexts: Array, settings: Settings, threads: int
-) -> list[Observations]:
-    """Observations of the contexts as they are, and of contexts drawn anew."""
-    pools = (
-        plain_pool(contexts, settings.assignments),
-        bootstrap_pool(contexts, settings.draws, settings.times, settings.seeds[0]),
+) -> Drawn:
+    seed = settings.seeds[0]
+    plain = (plain_pool(contexts, settings.assignments), plain_pool(contexts, 1))
+    again = (bootstrap_pool(contexts, settings.draws, times, seed) for times in (settings.times, 1))
+    units = (settings.unit, len(contexts))
+    return Drawn(
+        *(
+            observations(counted, cells, pool, unit, seed, threads)
+            for pools, unit in zip(zip(plain, again, strict=True), units, strict=True)
+            for pool in pools
+        )
     )
-    return [
-        observations(counted, cells, pool, settings.unit, settings.seeds[0], threads)
-        for pool in pools
-    ]
 
 
 def _measured(
     counted: Counted,
     cells: Sequence[Cell],
     contexts: Array,
-    drawn: Sequence[Observations],
+    drawn: Drawn,
     settings: Settings,
     threads: int,
-) -> tuple[list[dict[str, Any]], Array]:
-    """Rows of the table, and the mean rho of each bootstrap sample, (cells, draws)."""
-    (m, q, _, negative), (m_boot, q_boot, _, _) = drawn
-    rho, tau = spearman_rows(m, q), kendall_all(m, q, threads)
-    rho_boot = _means(spearman_rows(m_boot, q_boot), settings.times)
-    tau_boot = _means(kendall_all(m_boot, q_boot, threads), settings.times)
+) -> tuple[list[dict[str, Any]], Array, Again]:
+    """Rows of the table, rho of each cell and assignment, and the mean rho of each draw."""
+    pairs = counted.dialogues.pairs
+    n_units = drawn.plain.q.shape[1] // len(pairs)
+    without = [
+        np.repeat([int(system not in pair) for pair in pairs], n_units)
+        for system in range(len(counted.dialogues.systems))
+    ]
+    rho, tau = correlations(drawn.plain.m, drawn.plain.q, threads=threads)
+    # of the paper's table alone, which comes first
+    first = drawn.plain.m[: len(main_cells())]
+    one_less = correlations(first, drawn.plain.q, without, threads)[0]
+    m, q = (
+        without_pair_means(values * drawn.plain.sign, len(pairs))
+        for values in (drawn.plain.m, drawn.plain.q)
+    )
+    within = spearman_all(m, q, threads)
+    by_pair = system_weights(counted, settings.draws, settings.seeds[0])
+    systems = np.repeat(np.repeat(by_pair, n_units, axis=1), settings.times, axis=0)
+    rho_boot, tau_boot = correlations(drawn.again.m, drawn.again.q, [None, systems], threads)
+    again = Again(*(_means(rho_boot[:, k], settings.times) for k in range(2)))
+    tau_again = _means(tau_boot, settings.times)
+    right = accuracy(drawn.whole.m, drawn.whole.q)
+    right_again = accuracy(drawn.whole_again.m, drawn.whole_again.q, by_pair)
     rows = []
     for k, cell in enumerate(cells):
-        row = _row("table", cell, settings.unit, counted, contexts, q)
-        for name, values, again in (
-            ("spearman", rho[k], rho_boot[k]),
-            ("kendall", tau[k], tau_boot[k]),
+        row = _row("table", cell, settings.unit, counted, contexts, drawn.plain.q)
+        for name, values, draws in (
+            ("spearman", rho[k, 0], again.contexts[k]),
+            ("kendall", tau[k], tau_again[k]),
         ):
             row[name] = _mean(values)
-            row[f"{name}_low"], row[f"{name}_high"] = interval(again)
+            row[f"{name}_low"], row[f"{name}_high"] = interval(draws)
             row[f"{name}_spread_low"], row[f"{name}_spread_high"] = interval(values)
-        ends = fisher_interval(row["spearman"], q.shape[1])
+        ends = fisher_interval(row["spearman"], drawn.plain.q.shape[1])
         row["spearman_ci95_low"], row["spearman_ci95_high"] = ends
-        row["negative"] = float(negative[k])
+        row["spearman_systems_low"], row["spearman_systems_high"] = interval(again.systems[k])
+        row["spearman_within_pairs"] = _mean(within[k])
+        if k < len(one_less):
+            extremes = [_mean(values) for values in one_less[k]]
+            row["spearman_without_one_low"] = min(extremes)
+            row["spearman_without_one_high"] = max(extremes)
+        row["pairwise_accuracy"] = float(right[k, 0])
+        row["pairwise_accuracy_low"], row["pairwise_accuracy_high"] = interval(right_again[k])
+        row["negative"] = float(drawn.plain.negative[k])
         rows.append(row)
-    return rows, rho_boot
+    return rows, rho[:, 0], again
+
+
+class Again(NamedTuple):
+    """Mean rho of each draw, (cells, draws): contexts drawn anew, and systems and contexts."""
+
+    contexts: Array
+    systems: Array
 
 
 def _row(
@@ -391,6 +558,7 @@ def _row(
         "fallback_share": fallback,
         "unit": unit,
         "n": q.shape[1],
+        "systems": len(counted.dialogues.systems),
         "pairs": len(counted.dialogues.pairs),
         "contexts": len(contexts),
         "assignments": len(q),
@@ -402,14 +570,19 @@ def _mean(rho: Array) -> float:
 
 
 def _seed_means(
-    counted: Counted, cells: Sequence[Cell], contexts: Array, settings: Settings, threads: int
+    counted: Counted,
+    cells: Sequence[Cell],
+    contexts: Array,
+    first: Array,
+    settings: Settings,
+    threads: int,
 ) -> Array:
-    """Mean rho under every seed, (cells, seeds)."""
-    means = []
+    """Mean rho under every seed, (cells, seeds); ``first``: rho under the first of them."""
     pool = plain_pool(contexts, settings.assignments)
-    for seed in settings.seeds:
+    means = [_means(first, len(pool))[:, 0]]
+    for seed in settings.seeds[1:]:
         own = observations(counted, cells, pool, settings.unit, seed, threads)
-        means.append(_means(spearman_rows(own.m, own.q), len(pool))[:, 0])
+        means.append(_means(spearman_all(own.m, own.q, threads), len(pool))[:, 0])
     return np.stack(means, axis=1)
 
 
@@ -424,7 +597,13 @@ def compared(cells: Sequence[Cell]) -> list[tuple[Cell, Cell]]:
         (Cell(a, references, tokens=tokens), Cell(b, references, tokens=tokens))
         for tokens in ("words", "blanks")
         for references in REFERENCES
-        for a, b in (("delta_bleu", "bleu"), ("delta_bleu", "sbleu"), ("sbleu", "bleu"))
+        for a, b in (
+            ("delta_bleu", "bleu"),
+            ("delta_bleu", CONTROL),
+            (CONTROL, "bleu"),
+            ("delta_bleu", "sbleu"),
+            ("sbleu", "bleu"),
+        )
     ]
     pairs += [
         (Cell("delta_bleu", references), Cell(other, HIGH))
@@ -442,24 +621,28 @@ def compared(cells: Sequence[Cell]) -> list[tuple[Cell, Cell]]:
     return pairs
 
 
-def _tests(cells: Sequence[Cell], plain: Observations, boot: Array) -> list[dict[str, Any]]:
-    """Differences of mean rho on the same units."""
+def _tests(
+    cells: Sequence[Cell], plain: Observations, again: Again, systems: int
+) -> list[dict[str, Any]]:
+    """Differences of mean rho on the same units. A family are the tests of two metrics, with each
+    set of references, by themselves or under other choices."""
     place = {cell: k for k, cell in enumerate(cells)}
-    pairs = compared(cells)
-    ranks = {cell: midranks(plain.m[place[cell]]) for pair in pairs for cell in pair}
-    truth = midranks(plain.q)
     n = plain.q.shape[1]
-    rows = []
-    for a, b in pairs:
+    truth = ordered(plain.q)
+    main = main_cells()
+    rows, family = [], []
+    for a, b in compared(cells):
+        family.append(f"{a.metric} {b.metric} {a.tokens} {replace(a, tokens='words') in main}")
+        sides = [ordered(plain.m[place[cell]]) for cell in (a, b)]
         r_a, r_b, r_ab = (
-            float(np.nanmean(pearson_rows(x, y)))
-            for x, y in ((ranks[a], truth), (ranks[b], truth), (ranks[a], ranks[b]))
+            float(np.nanmean(spearman_rows(x, y)))
+            for x, y in ((sides[0], truth), (sides[1], truth), (sides[0], sides[1]))
         )
-        difference = boot[place[a]] - boot[place[b]]
-        low, high = interval(difference)
-        decided = difference[~np.isnan(difference)]
-        rarer = min((decided <= 0).sum(), (decided >= 0).sum())
+        contexts, anew = (draws[place[a]] - draws[place[b]] for draws in again)
+        low, high = interval(contexts)
+        systems_low, systems_high = interval(anew)
         t, p = williams(r_a, r_b, r_ab, n)
+        least = least_detectable(anew)
         rows.append(
             {
                 "metric_a": a.metric,
@@ -475,15 +658,22 @@ def _tests(cells: Sequence[Cell], plain: Observations, boot: Array) -> list[dict
                 "spearman_b": r_b,
                 "spearman_ab": r_ab,
                 "difference": r_a - r_b,
+                "difference_systems_low": systems_low,
+                "difference_systems_high": systems_high,
+                "p_systems": bootstrap_p_value(anew),
+                "least_detectable": least,
+                "systems": systems,
+                "systems_needed": needed(r_a - r_b, least, systems),
                 "difference_low": low,
                 "difference_high": high,
-                "p_bootstrap": min(1.0, float(2 * (1 + rarer) / (1 + len(decided)))),
+                "p_bootstrap": bootstrap_p_value(contexts),
                 "williams_t": t,
                 "p_williams": p,
                 "n": n,
             }
         )
-    return rows
+    corrected = holm_by(np.array([row["p_systems"] for row in rows]), np.array(family))
+    return [row | {"p_holm": float(p)} for row, p in zip(rows, corrected, strict=True)]
 
 
 def figure_numbers(counted: Counted, settings: Settings, threads: int = 1) -> pd.DataFrame:
@@ -492,7 +682,7 @@ def figure_numbers(counted: Counted, settings: Settings, threads: int = 1) -> pd
     Over units and orders each metric has the references of w >= 0.6, with which the paper reports
     BLEU and sBLEU best, and ΔBLEU all references as well, with which it reports that best.
     """
-    best = [("bleu", HIGH), ("sbleu", HIGH), ("delta_bleu", HIGH), ("delta_bleu", ALL)]
+    best = [*((metric, HIGH) for metric in METRICS), ("delta_bleu", ALL)]
     longest = Counted(counted.dialogues, max(settings.orders))
     panels: list[tuple[str, Counted, list[Cell], int]] = [
         (
@@ -509,22 +699,37 @@ def figure_numbers(counted: Counted, settings: Settings, threads: int = 1) -> pd
         ),
     ]
     panels += [("unit", counted, [Cell(*pair) for pair in best], unit) for unit in settings.units]
-    return pd.DataFrame([row for panel in panels for row in _points(*panel, settings, threads)])
+    deals: Deals = {}
+    rows = [row for panel in panels for row in _points(*panel, settings, threads, deals)]
+    return pd.DataFrame(rows)
+
+
+Deals = dict[tuple[str, int], dict[int, Deal]]
+"""By kind and size of a pool, then by pair: panels share their units as far as they can."""
 
 
 def _points(
-    kind: str, counted: Counted, cells: list[Cell], unit: int, settings: Settings, threads: int
+    kind: str,
+    counted: Counted,
+    cells: list[Cell],
+    unit: int,
+    settings: Settings,
+    threads: int,
+    deals: Deals,
 ) -> list[dict[str, Any]]:
     """Points of a panel that share their units."""
     every, seed = np.arange(len(counted.dialogues.output)), settings.seeds[0]
     n = max(1, len(every) // unit * len(counted.dialogues.pairs))
     assignments = min(settings.figure_assignments, max(1, MOST_OBSERVATIONS // n))
     times = min(settings.times, max(1, MOST_OBSERVATIONS // (n * settings.figure_draws)))
-    plain = observations(counted, cells, plain_pool(every, assignments), unit, seed, threads)
-    rho = spearman_rows(plain.m, plain.q)
+    pool = plain_pool(every, assignments)
+    known = deals.setdefault(("plain", len(pool)), {})
+    plain = observations(counted, cells, pool, unit, seed, threads, known)
+    rho = spearman_all(plain.m, plain.q, threads)
     again = bootstrap_pool(every, settings.figure_draws, times, seed)
-    drawn = observations(counted, cells, again, unit, seed, threads)
-    rho_boot = _means(spearman_rows(drawn.m, drawn.q), times)
+    known = deals.setdefault(("again", len(again)), {})
+    drawn = observations(counted, cells, again, unit, seed, threads, known)
+    rho_boot = _means(spearman_all(drawn.m, drawn.q, threads), times)
     rows = []
     for k, cell in enumerate(cells):
         low, high = interval(rho_boot[k])

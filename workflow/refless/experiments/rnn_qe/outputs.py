@@ -14,6 +14,10 @@ Reading ``tau`` has the thresholds of the BLEU Neighbors paper; in a domain this
 pair of outputs is similar by them. Reading ``dev`` takes the tau that is best on the validation
 part, by the criterion that picks RNN-QE's pass. ``dev_apart`` is ``dev`` on folds where no
 delexicalised MR and output stand on both sides, which the paper's folds allow.
+
+The baselines (`BASELINES`) see the delexicalised output alone: its length, the mean training rating
+of the same output (``lookup``), ridge regression on its character n-grams (``ridge``). Whether an
+output's MR and text, delexicalised, stand in the training part is in ``<experiment>:seen``.
 """
 
 from __future__ import annotations
@@ -28,6 +32,7 @@ import pandas as pd
 
 from refless.experiments.rnn_qe import delta_bleu
 from refless.kernels import kernel
+from refless.models.baselines import Baseline, Length, Lookup, RidgeTfidf
 from refless.models.neighbors import enough_evidence, neighbor_means
 from refless.models.rnn_qe.data import (
     SYNTHESISE,
@@ -48,7 +53,16 @@ from refless.statistics import scale_counts, scale_statistics
 Array = np.ndarray
 
 METRICS = {"bleu": "Bleu_4", "meteor": "METEOR", "rouge_l": "ROUGE_L", "cider": "CIDEr"}
-OUTPUT_COLUMNS = ["id", "dataset", "system", "rating", *METRICS.values(), "fold", *CROSS]
+OUTPUT_COLUMNS = [
+    "id",
+    "dataset",
+    "system",
+    "mr_number",
+    "rating",
+    *METRICS.values(),
+    "fold",
+    *CROSS,
+]
 CURVE_COLUMNS = ["model", "reading", "size", "subset"]
 SCALE = np.arange(1, 6.25, 0.5)
 CONSTANT = 4.5
@@ -64,6 +78,16 @@ DELTA_BLEU = {"delta_bleu": False, "delta_bleu_human": True}
 """Whether human references count."""
 OWN_REFERENCES = "tested_with_own_references"
 OWN = (*VIEWS, *DELTA_BLEU)
+BASELINES: dict[str, Callable[[], Baseline]] = {
+    "lookup": partial(Lookup, unseen="nan"),
+    "length": Length,
+    "ridge": partial(RidgeTfidf, alphas=(0.3, 1.0, 3.0, 10.0), folds=3),
+}
+APART_OF = {
+    **{(model, "dev_apart"): (model, "dev") for model in OWN},
+    **{(model, "apart"): (model, "") for model in BASELINES},
+}
+"""Reading on the folds of `apart` -> the same on the paper's folds."""
 CURVE = ("bleu_neighbors", "bleu_neighbors_mr", *DELTA_BLEU)
 """The models of the learning curve."""
 
@@ -86,10 +110,12 @@ class Neighbors:
 
 @dataclass(frozen=True)
 class Context:
-    """What own models see: kernels of all outputs with all outputs by model, ratings, settings, and
-    what may be a reference of ΔBLEU."""
+    """What own models see: kernels of all outputs with all outputs by model, delexicalised texts,
+    the numbers of their MRs, ratings, settings, and what may be a reference of ΔBLEU."""
 
     matrices: Mapping[str, Array]
+    words: Array
+    mr: Array
     rating: Array
     pool: delta_bleu.Pool
     neighbors: Neighbors
@@ -115,7 +141,25 @@ class Context:
                 given = (options or {}).get(chosen, {})
                 matrices[model] = kernel(chosen, views[view], views[view], threads=threads, **given)
         rating = rated["median_quality"].to_numpy(np.float64)
-        return cls(matrices, rating, delta_bleu.Pool.of(texts), neighbors)
+        words, mr = rated["words"].to_numpy(object), mr_numbers(texts)
+        return cls(matrices, words, mr, rating, delta_bleu.Pool.of(texts), neighbors)
+
+
+def mr_numbers(texts: Texts) -> Array:
+    """Number of each rated output's MR, with its names, int64 (n,): outputs of one were drawn
+    together."""
+    return pd.factorize(texts.rated["mr_key"])[0].astype(np.int64)
+
+
+def seen(texts: Texts, splits: Sequence[Split], text_alone: bool = False) -> Array:
+    """Whether each output's MR and text, delexicalised, stand in the training part of the split
+    that tests it: 1 or 0, int64 (n,); ``text_alone``: whether its text does."""
+    rated = texts.rated
+    texts_of = rated["words"] if text_alone else rated["mr"] + "\n" + rated["words"]
+    key, found = texts_of.to_numpy(object), np.zeros(len(rated), np.int64)
+    for split in splits:
+        found[split.test] = np.isin(key[split.test], key[split.train])
+    return found
 
 
 def to_scale(prediction: Array) -> Array:
@@ -167,11 +211,20 @@ def _delta_bleu(context: Context, split: Split, human: bool) -> Array:
     return delta_bleu.predict(context.pool, context.rating, split, human, worth)
 
 
+def _baseline(context: Context, split: Split, model: str) -> Array:
+    train, words = split.train, context.words
+    fitted = BASELINES[model]().fit(
+        words[train].tolist(), context.rating[train], groups=context.mr[train].tolist()
+    )
+    return fitted.predict(words[split.test].tolist())
+
+
 PREDICTORS: dict[tuple[str, str], Callable[[Context, Split], Array]] = {
     (model, reading): partial(rule, model=model)
     for model in VIEWS
     for reading, rule in (("tau", _published_tau), ("dev", _dev_tau))
 } | {(model, "dev"): partial(_delta_bleu, human=human) for model, human in DELTA_BLEU.items()}
+PREDICTORS |= {(model, ""): partial(_baseline, model=model) for model in BASELINES}
 
 
 def there(context: Context, model: str) -> bool:
@@ -184,15 +237,16 @@ def outputs(
 ) -> pd.DataFrame:
     """Ratings, metrics, parts and own predictions of each rated output.
 
-    ``fold`` is the fold that tests an output; ``cross_domain`` and ``cross_system`` are its part
-    (``train``, ``dev``, ``test``) in the in-set of tables 4 and 5, empty outside.
+    ``mr_number`` is that of its MR; ``fold`` is the fold that tests an output; ``cross_domain`` and
+    ``cross_system`` are its part (``train``, ``dev``, ``test``) in the in-set of tables 4 and 5,
+    empty outside.
 
     Parameters
     ----------
     metrics : the loader's table of the same outputs, with the columns of `METRICS`
     """
     rated, seed = texts.rated, settings.seed
-    table = rated[["id", "dataset", "system"]].assign(rating=context.rating)
+    table = rated[["id", "dataset", "system"]].assign(mr_number=context.mr, rating=context.rating)
     for column in METRICS.values():
         table[column] = metrics[column].to_numpy(np.float64)
     folds = cross_validation(rated, seed)
@@ -215,9 +269,12 @@ def outputs(
         if there(context, model)
     }
     harder = cross_validation(apart(rated), seed)
-    for model in filter(lambda name: there(context, name), OWN):
-        predict = PREDICTORS[model, "dev"]
-        own[f"cross_validation:{model}:dev_apart"] = _predicted(predict, context, harder)
+    for (model, reading), base in APART_OF.items():
+        if there(context, model):
+            predicted = _predicted(PREDICTORS[base], context, harder)
+            own[f"cross_validation:{model}:{reading}"] = predicted
+    for experiment, splits in experiments.items():
+        own[f"{experiment}:seen"] = seen(texts, splits)
     return pd.concat([table, pd.DataFrame(own, index=table.index)], axis=1)
 
 
@@ -226,7 +283,8 @@ def _predicted(
 ) -> Array:
     values = np.full(len(context.rating), np.nan)
     for split in splits:
-        values[split.test] = predict(context, split)
+        if len(values[split.test]):
+            values[split.test] = predict(context, split)
     return np.round(values, 4)  # half points are made of it; more digits would only fill files
 
 
@@ -240,14 +298,14 @@ def counts(texts: Texts, settings: DataSettings) -> dict[str, Any]:
         in an earlier row); ``instances`` (synthesise -> set-up -> for each fold what `sizes` says,
         and `OWN_REFERENCES`, the share of test outputs of which one is trained on);
         ``seen`` (share of test outputs whose delexicalised MR and text stand in the training part);
+        ``seen_text`` (of those in folds where none does, the share whose text alone does);
         ``cross`` (for each configuration of tables 4 and 5, e.g. ``cross_domain_1``: ``seen``, and
         by synthesise and set-up the share of `OWN_REFERENCES`)
     """
     rated, seed = texts.rated, settings.seed
     table = pd.crosstab(rated["system"], rated["dataset"])
     folds = cross_validation(rated, seed)
-    key = (rated["mr"] + "\n" + rated["words"]).to_numpy()
-    seen = [np.isin(key[split.test], key[split.train]) for split in folds]
+    harder = cross_validation(apart(rated), seed)
     cross = {
         f"{name}_{configuration}": cross_split(rated, name, configuration, settings)
         for name in CROSS
@@ -260,10 +318,12 @@ def counts(texts: Texts, settings: DataSettings) -> dict[str, Any]:
         },
         "matches": matches(texts).to_dict("records"),
         "repeated": int(rated.duplicated(["mr_key", "text"]).sum()),
-        "seen": float(np.concatenate(seen).mean()),
+        "mrs": int(mr_numbers(texts).max() + 1),
+        "seen": float(seen(texts, folds).mean()),
+        "seen_text": float(seen(texts, harder, text_alone=True).mean()),
         "cross": {
             name: {
-                "seen": float(np.isin(key[split.test], key[split.train]).mean()),
+                "seen": float(seen(texts, [split])[split.test].mean()),
                 OWN_REFERENCES: {
                     synthesise: {
                         str(setup): own_references(texts, split, setup, synthesise)

@@ -10,14 +10,14 @@ change of a line. What they were trained on and how is in their records, and is 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from refless.data.task import Task, read_task
+from refless.data.task import Task, read_task, text_sums
 from refless.errors import FormatError, StaleError
 from refless.experiments.rnn_qe.outputs import (
     CURVE_COLUMNS,
@@ -178,7 +178,7 @@ def write_outputs(
     about: dict[str, Any] = {
         "kind": OUTPUTS,
         "settings": _decisive(settings),
-        "made_from": {"texts": texts.digest()},
+        "made_from": {"texts": texts.digest()} | _each(text_sums([rated, *references])),
         "signatures": [
             *(signature(kernel, task.text_sum, **options.get(kernel, {})) for kernel in kernels),
             sign(["experiments/rnn_qe/outputs.py"], texts.digest()),
@@ -201,6 +201,23 @@ def _decisive(settings: Mapping[str, Any]) -> dict[str, Any]:
     """How errors are made (``synthesise``) moves predictions of RNN-QE alone."""
     data = {name: value for name, value in settings["data"].items() if name != "synthesise"}
     return {**data, "neighbors": dict(settings["neighbors"])}
+
+
+def _each(texts: Mapping[str, str]) -> dict[str, str]:
+    return {f"texts {name}": value for name, value in texts.items()}
+
+
+def require_texts(paths: Iterable[str | Path], folders: Iterable[str | Path]) -> None:
+    """Make sure that outputs or a curve are of the texts in these folders of ratings.
+
+    Raises
+    ------
+    FormatError : a file is missing or broken.
+    StaleError : they are of others.
+    """
+    asked = _each(text_sums(folders))
+    for path in paths:
+        signed.require_made_from(signed.record_of(path), asked, path)
 
 
 def read_outputs(path: str | Path, settings: Mapping[str, Any]) -> signed.Signed:

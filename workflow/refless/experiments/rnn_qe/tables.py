@@ -1,14 +1,23 @@
 """Tables 3, 4 and 5 of the RNN-QE paper: set-ups, metrics and a constant against human ratings.
 
 Stage: cell -> table. In: numbers of the rated outputs (`refless.experiments.rnn_qe.outputs`),
-predictions of RNN-QE, the published table. Out: a table, and Williams' tests.
+predictions of RNN-QE, the published table. Out: a table, and tests of rows against each other.
 
 Everything is compared in half points of the scale, as in the paper. A metric is brought to 1..6 by
 its own range (0 to 1; CIDEr 0 to 10) and cut to the half point below, which gives the published
 values (reading ``floor``; ``nearest`` rounds). Predictions of the five folds count together; a
-set-up's statistics are means over its seeds, with their standard deviation (``_sd``) and a 95%
-interval of a bootstrap over outputs. Williams' test takes means over the seeds as well, the n
-outputs once; the authors' code seems to count each output once a seed.
+set-up's statistics are means over its seeds, with their standard deviation (``_sd``). Reading
+``ensemble`` is another model: the mean of what the seeds predict.
+
+Outputs of one MR were drawn together, so 95% intervals are a bootstrap over MRs, each with all of
+its outputs. What stands in the training part word for word (MR and text, delexicalised) and what
+does not are also measured apart (``_seen``, ``_unseen``).
+
+Tests (`compared`) are Williams', with means over the seeds, the n outputs once; the authors' code
+seems to count each output once a seed. They are two-sided, but for the paper's claim that its
+set-ups are better than metrics, which is one-sided (``alternative``). Holm's correction is within
+families: one question, one configuration, one statistic, the paper's set-ups or all else. Beside
+them are the difference's interval over MRs and the least difference that these could show.
 
 Source: Dušek, Novikova & Rieser (2017), sections 3.5 and 4.
 """
@@ -24,10 +33,11 @@ import numpy as np
 import pandas as pd
 
 from refless.experiments.rnn_qe.outputs import (
+    APART_OF,
+    BASELINES,
     CONSTANT,
     DELTA_BLEU,
     METRICS,
-    OWN,
     OWN_REFERENCES,
     PREDICTORS,
     SCALE,
@@ -47,8 +57,12 @@ from refless.report.tables import publish
 from refless.statistics import (
     Estimate,
     draw_weights,
+    holm_by,
     interval,
+    least_detectable,
     midranks,
+    needed,
+    normal_p_value,
     pearson_rows,
     scale_counts,
     scale_statistics,
@@ -60,9 +74,11 @@ from refless.store.signed import Signed
 Array = np.ndarray
 
 VALUES = ["pearson", "spearman", "mae", "rmse"]
+CORRELATIONS = VALUES[:2]
 TOPS = {"bleu": 1.0, "meteor": 1.0, "rouge_l": 1.0, "cider": 10.0}
 WITH_REFERENCES = {*METRICS, "5", "6", *(model for model, human in DELTA_BLEU.items() if human)}
 SEEDS = 5
+LEVEL = 0.05
 _OTHER_FILE = (
     "the paper's own file has individual ratings and was not to be had, the public medians differ"
     " in few places"
@@ -81,6 +97,14 @@ _DELTA_BLEU = (
     "weights and a line to ratings chosen on the validation part, 4.5 where no reference has a"
     " positive weight"
 )
+ENSEMBLE = "ensemble"
+"""Reading of a set-up whose seeds predict together."""
+_BASELINES = {
+    "lookup": "mean training rating of the same delexicalised output, 4.5 where there is none",
+    "length": "least squares line on the length of the delexicalised output",
+    "ridge": "ridge regression on character n-grams (TF-IDF) of the delexicalised output, its"
+    " penalty chosen within the training part",
+}
 NOTES = {
     "tau": [
         "not in the paper",
@@ -103,6 +127,7 @@ class Predictor:
 
     setup, reading : keys of the row
     by_seed : shape (n,) each; none if it is missing
+    raw : the same before it was brought to half points, where a mean of seeds is of use
     coverage : share of the outputs that it predicts by itself
     own_references : share of the outputs of which it saw a human reference in training
     training, kernel : what it hangs on, by which the reason why it is missing is found
@@ -112,6 +137,7 @@ class Predictor:
     setup: str
     reading: str = ""
     by_seed: list[Array] = field(default_factory=list)
+    raw: list[Array] = field(default_factory=list)
     coverage: float = 1.0
     provenance: str = ""
     notes: Sequence[str] = ()
@@ -134,18 +160,24 @@ def metric_on_scale(values: Array, top: float, nearest: bool = False) -> Array:
     return SCALE[0] + 0.5 * (np.rint(tenths) if nearest else np.floor(tenths))
 
 
-def baselines(outputs: pd.DataFrame, provenance: str) -> list[Predictor]:
+def without_training(outputs: pd.DataFrame, provenance: str) -> list[Predictor]:
     """The constant and the metrics, each metric with both readings."""
     other_file = [_OTHER_FILE]
     flat = np.full(len(outputs), CONSTANT)
-    found = [Predictor("constant", "", [flat], provenance=provenance, differs=other_file)]
+    constant = Predictor("constant", by_seed=[flat], provenance=provenance, differs=other_file)
+    found = [constant]
     for name, column in METRICS.items():
         raw = outputs[column].to_numpy(np.float64)
         for reading, notes, differs in (("floor", [], other_file), ("nearest", _NEAREST, [])):
             values = [metric_on_scale(raw, TOPS[name], reading == "nearest")]
             found.append(
-                Predictor(
-                    name, reading, values, provenance=provenance, notes=notes, differs=differs
+                replace(
+                    constant,
+                    setup=name,
+                    reading=reading,
+                    by_seed=values,
+                    notes=notes,
+                    differs=differs,
                 )
             )
     return found
@@ -159,7 +191,7 @@ def own_models(
     ``kernels`` are those that the configuration gives to `VIEWS`, by name; one without a column
     gets a row without numbers.
     """
-    wanted = [*PREDICTORS, *((model, "dev_apart") for model in OWN)]
+    wanted = [*sorted(PREDICTORS, key=lambda one: one[0] not in BASELINES), *APART_OF]
     found = []
     for model, reading in wanted:
         column = f"{experiment}:{model}:{reading}"
@@ -171,9 +203,9 @@ def own_models(
                     model,
                     reading,
                     [to_scale(raw)],
-                    float((~np.isnan(raw)).mean()),
-                    provenance,
-                    own_notes(model, reading),
+                    coverage=float((~np.isnan(raw)).mean()),
+                    provenance=provenance,
+                    notes=own_notes(model, reading),
                     kernel=kernel,
                 )
             )
@@ -184,6 +216,8 @@ def own_models(
 
 def own_notes(model: str, reading: str) -> list[str]:
     """How a model that the paper does not have was applied."""
+    if model in BASELINES:
+        return [*(_HARDER if reading else ["not in the paper"]), _BASELINES[model]]
     if model not in DELTA_BLEU:
         return NOTES[reading]
     references = "rated training outputs of the same delexicalised MR"
@@ -209,11 +243,12 @@ def trained(
     if file is None:
         return missing
     table = file.content[file.content["part"] == "test"]
-    seeds = []
+    seeds, raw = [], []
     for _, own in table.groupby("seed"):
-        by_id = own.drop_duplicates("id").set_index("id")["prediction"].reindex(list(ids))
-        if by_id.notna().all():
-            seeds.append(by_id.to_numpy(np.float64))
+        by_id = own.drop_duplicates("id").set_index("id")[["prediction", "raw"]].reindex(list(ids))
+        if by_id["prediction"].notna().all():
+            seeds.append(by_id["prediction"].to_numpy(np.float64))
+            raw.append(by_id["raw"].to_numpy(np.float64))
     notes = [*READINGS.get(reading, ()), *training_notes(file.about)]
     if name[-1] in "34" and share > 0:
         notes.append(
@@ -226,32 +261,94 @@ def trained(
     if not seeds:
         return replace(missing, notes=notes)
     provenance = file.about["provenance"]
-    return replace(missing, by_seed=seeds, provenance=provenance, notes=notes, own_references=share)
+    found = replace(missing, by_seed=seeds, raw=raw, notes=notes)
+    return replace(found, provenance=provenance, own_references=share)
+
+
+def ensemble(one: Predictor) -> list[Predictor]:
+    """The mean of the seeds' predictions, as a model of its own; of one seed there is none."""
+    if len(one.raw) < 2:
+        return []
+    together = to_scale(np.mean(one.raw, axis=0))
+    notes = [f"the mean of what {len(one.raw)} seeds predict", *one.notes]
+    reading = f"{one.reading}_{ENSEMBLE}".lstrip("_")
+    return [replace(one, reading=reading, by_seed=[together], raw=[], notes=notes)]
 
 
 # ---- cells ---------------------------------------------------------------------------------------
 
 
-def cells(predictor: Predictor, truth: Array, weights: Array) -> dict[str, Any]:
-    """Statistics of one row: means over its seeds, ``_sd``, ``_low`` and ``_high``.
+@dataclass(frozen=True)
+class Sample:
+    """The outputs that are tested.
 
-    Parameters
-    ----------
-    weights : of the bootstrap, shape (draws, n)
+    truth : their ratings, shape (n,)
+    weights : how often each is drawn, shape (draws, n), float64
+    seen : whether it stands in the training part, bool (n,); False throughout where none does
     """
-    once = np.ones((1, len(truth)))
-    points: list[dict[str, Array]] = []
-    drawn: list[dict[str, Array]] = []
+
+    truth: Array
+    weights: Array
+    seen: Array
+
+    @classmethod
+    def of(cls, tested: pd.DataFrame, seen: Array, bootstrap: Mapping[str, int]) -> Sample:
+        """MRs are drawn anew, each with all of its outputs."""
+        cluster = pd.factorize(tested["mr_number"])[0]
+        drawn = draw_weights(int(cluster.max()) + 1, bootstrap["draws"], bootstrap["seed"])
+        truth = tested["rating"].to_numpy(np.float64)
+        return cls(truth, drawn[:, cluster].astype(np.float64), seen.astype(bool))
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A predictor with its row of the table, and its correlations in each draw by seed: statistic
+    -> (seeds, draws)."""
+
+    predictor: Predictor
+    row: dict[str, Any]
+    draws: dict[str, Array]
+
+    def seeds(self, number: int) -> Measured:
+        """The same of the first so many seeds, without a row."""
+        first = replace(self.predictor, by_seed=self.predictor.by_seed[:number])
+        return Measured(first, {}, {name: own[:number] for name, own in self.draws.items()})
+
+
+def measured(predictor: Predictor, sample: Sample) -> Measured:
+    """Statistics of one row: means over its seeds, ``_sd``, ``_low`` and ``_high``; of the outputs
+    that stand in training and of the others, correlations alone."""
+    parts = {"seen": sample.seen, "unseen": ~sample.seen}
+    once = np.ones((1, len(sample.truth)))
+    found: dict[str, list[tuple[dict[str, Array], dict[str, Array]]]] = {
+        name: [] for name in ("", *parts)
+    }
     for values in predictor.by_seed:
-        for into, by in ((points, once), (drawn, weights)):
-            into.append(scale_statistics(scale_counts(values, truth, SCALE, by), SCALE))
-    row: dict[str, Any] = {"n": len(truth), "seeds": len(points), "coverage": predictor.coverage}
-    for name in VALUES:
-        own = np.array([found[name][0] for found in points])
-        low, high = interval(np.mean([found[name] for found in drawn], axis=0))
-        row |= Estimate(float(own.mean()), low, high).columns(name)
-        row[f"{name}_sd"] = float(own.std(ddof=1)) if len(own) > 1 else float("nan")
-    return row
+        counts = {
+            name: [
+                scale_counts(values[own], sample.truth[own], SCALE, by[:, own])
+                for by in (once, sample.weights)
+            ]
+            for name, own in parts.items()
+        }
+        counts[""] = [one + other for one, other in zip(*counts.values(), strict=True)]
+        for name, (point, drawn) in counts.items():
+            found[name].append((scale_statistics(point, SCALE), scale_statistics(drawn, SCALE)))
+    row: dict[str, Any] = {"n": len(sample.truth), "n_seen": int(sample.seen.sum())}
+    row |= {"seeds": len(predictor.by_seed), "coverage": predictor.coverage}
+    for part, own in found.items():
+        if part and not sample.seen.any():
+            continue  # that none is seen is no part of its own
+        for name in CORRELATIONS if part else VALUES:
+            points = np.array([point[name][0] for point, _ in own])
+            ends = interval(np.mean([drawn[name] for _, drawn in own], axis=0))
+            column = f"{name}_{part}" if part else name
+            row |= Estimate(float(points.mean()), *ends).columns(column)
+            if not part:
+                sd = float(points.std(ddof=1)) if len(points) > 1 else float("nan")
+                row[f"{name}_sd"] = sd
+    draws = {name: np.array([drawn[name] for _, drawn in found[""]]) for name in CORRELATIONS}
+    return Measured(predictor, row, draws)
 
 
 def correlations(a: Predictor, b: Predictor, truth: Array, ranked: bool) -> tuple[float, ...]:
@@ -268,29 +365,50 @@ def correlations(a: Predictor, b: Predictor, truth: Array, ranked: bool) -> tupl
     return of_a, of_b, float(np.mean([r(x, y) for x in a.by_seed for y in b.by_seed]))
 
 
-def compared(a: Predictor, b: Predictor, truth: Array) -> list[dict[str, Any]]:
-    """Williams' test of a against b, on Pearson and on Spearman.
+def compared(
+    a: Measured, b: Measured, truth: Array, question: str = "", greater: bool = False
+) -> list[dict[str, Any]]:
+    """Williams' test of a against b, on Pearson and on Spearman, and the difference's interval.
 
-    ``p_value`` is one-sided, that a is better; where a is worse it is above 0.5.
+    Parameters
+    ----------
+    question : what the test is asked for, by which it has a family
+    greater : whether the claim is that a is better; ``p_value`` is then one-sided, and above 0.5
+        where a is worse
     """
-    provenance = "shipped" if "shipped" in (a.provenance, b.provenance) else "computed"
+    one, other = a.predictor, b.predictor
+    provenance = "shipped" if "shipped" in (one.provenance, other.provenance) else "computed"
+    of_paper = one.setup in map(str, SETUPS) and not one.reading
     rows = []
-    for name in ("pearson", "spearman"):
-        of_a, of_b, between = correlations(a, b, truth, name == "spearman")
-        t, two_sided = williams(of_a, of_b, between, len(truth))
-        p = two_sided / 2 if t > 0 else 1 - two_sided / 2
+    for name in CORRELATIONS:
+        of_a, of_b, between = correlations(one, other, truth, name == "spearman")
+        t, p = williams(of_a, of_b, between, len(truth))
+        if greater:
+            p = p / 2 if t > 0 else 1 - p / 2
+        draws = a.draws[name].mean(axis=0) - b.draws[name].mean(axis=0)
+        low, high = interval(draws)
+        least = least_detectable(draws)
         rows.append(
             {
-                "setup": a.setup,
-                "reading": a.reading,
-                "against": b.setup,
-                "against_reading": b.reading,
+                "setup": one.setup,
+                "reading": one.reading,
+                "against": other.setup,
+                "against_reading": other.reading,
+                "question": question,
+                "family": f"{question}, {'set-ups' if of_paper else 'others'}",
                 "statistic": name,
                 "value": of_a,
                 "against_value": of_b,
                 "between": between,
+                "difference": of_a - of_b,
+                "difference_low": low,
+                "difference_high": high,
+                "alternative": "greater" if greater else "two-sided",
                 "t": t,
                 "p_value": p,
+                "p_clusters": normal_p_value(of_a - of_b, draws),
+                "least_detectable": least,
+                "n_needed": needed(of_a - of_b, least, len(truth)),
                 "n": len(truth),
                 "provenance": provenance,
             }
@@ -310,7 +428,7 @@ def table(
     kernels: Mapping[str, str],
     bootstrap: Mapping[str, int],
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Table 3 (``cross_validation``), 4 (``cross_domain``) or 5, and its Williams' tests.
+    """Table 3 (``cross_validation``), 4 (``cross_domain``) or 5, and its tests.
 
     Table 3 tests on all outputs. Tables 4 and 5 have three configurations, with one test part.
 
@@ -323,32 +441,59 @@ def table(
     bootstrap : ``draws`` and ``seed``
     """
     if outputs is None:
-        rows = [_without_numbers(experiment, row) for row in published.to_dict("records")]
-        return _finished(rows, published, experiment), _tests([], experiment)
+        empty = [_without_numbers(experiment, row) for row in published.to_dict("records")]
+        return _finished(empty, published, experiment), _tests([], experiment)
     tested, configurations = outputs.content, [""]
     if experiment in CROSS:
         tested = tested[tested[experiment] == "test"].reset_index(drop=True)
         configurations = [str(number) for number in CONFIGURATIONS]
-    truth = tested["rating"].to_numpy(np.float64)
-    weights = draw_weights(len(truth), bootstrap["draws"], bootstrap["seed"])
-    rows, tests = [], []
-    first: dict[tuple[str, str], Predictor] = {}
+    rows: list[dict[str, Any]] = []
+    tests: list[dict[str, Any]] = []
+    first: dict[tuple[str, str], Measured] = {}
     for configuration in configurations:
         data = f"{experiment}_{configuration}" if configuration else experiment
         found = _predictors(data, tested, predictions, shares, outputs.about["provenance"], kernels)
-        own_rows, own_tests = _section(found, truth, weights)
-        for row, predictor in zip(own_rows, found, strict=True):
-            # in configuration 1, and in table 3, this is the predictor itself
-            base = first.setdefault((predictor.setup, predictor.reading), predictor)
-            tries = base is not predictor and predictor.setup not in _FIXED
-            if tries and predictor.by_seed and base.by_seed:
-                against = compared(predictor, base, truth)
-                row["p_better_than_configuration_1"] = against[0]["p_value"]  # Pearson's
+        sample = Sample.of(tested, tested[f"{data}:seen"].to_numpy(), bootstrap)
+        own = _section(found, sample)
+        own_tests = _questions(own, sample.truth)
+        for one in own:
+            # in configuration 1, and in table 3, this is the row itself
+            key = (one.predictor.setup, one.predictor.reading)
+            base = first.setdefault(key, one)
+            tries = base is not one and one.predictor.setup not in _FIXED
+            if tries and one.draws and base.draws:
+                against = compared(one, base, sample.truth, "configuration 1")
                 own_tests += [test | {"against_configuration": "1"} for test in against]
-        rows += [row | {"configuration": configuration} for row in own_rows]
+        rows += [one.row | {"configuration": configuration} for one in own]
         here = {"configuration": configuration, "against_configuration": configuration}
         tests += [here | test for test in own_tests]
-    return _finished(rows, published, experiment), _tests(tests, experiment)
+    for test, p in zip(tests, _corrected(tests), strict=True):
+        test["p_holm"] = p
+    return _finished(_with_p_values(rows, tests), published, experiment), _tests(tests, experiment)
+
+
+def _corrected(tests: Sequence[Mapping[str, Any]]) -> Array:
+    """Holm's p-values within families, of each configuration and statistic."""
+    family = [f"{one['configuration']} {one['family']} {one['statistic']}" for one in tests]
+    return holm_by(np.array([one["p_value"] for one in tests]), np.array(family))
+
+
+def _with_p_values(
+    rows: Sequence[dict[str, Any]], tests: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """Rows with the corrected p-values of their own questions, on Pearson's r: the largest of each
+    question, and beside set-up 1 what could be found."""
+    keys = ("configuration", "setup", "reading")
+    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for test in tests:
+        column = QUESTIONS.get(test["question"])
+        if column is None or test["statistic"] != "pearson":
+            continue
+        own = found.setdefault(tuple(test[key] for key in keys), {})
+        own[column] = float(np.maximum(own.get(column, 0.0), test["p_holm"]))
+        if test["question"] == "set-up 1":
+            own["least_detectable_setup_1"] = test["least_detectable"]
+    return [row | found.get(tuple(row[key] for key in keys), {}) for row in rows]
 
 
 def _without_numbers(experiment: str, published: Mapping[Any, Any]) -> dict[str, Any]:
@@ -377,23 +522,27 @@ def _predictors(
         return trained(name, predictions.get(name), ids, share)
 
     own = own_models(outputs, data, provenance, kernels)
+    ours = [one for one in own if one.setup in BASELINES]
+    rest = [one for one in own if one.setup not in BASELINES]
     if data == "cross_validation":
         others = [name for reading in READINGS for name in names(reading) if name in predictions]
-        setups = [rnn_qe(name) for name in names(data)]
-        return [*baselines(outputs, provenance), *setups, *own, *map(rnn_qe, others)]
-    setups = [rnn_qe(f"{data}_setup{setup}") for setup in SETUPS]
-    like_the_paper = [*baselines(outputs, provenance), *setups]
-    return [*(replace(p, differs=[_OTHER_TEST, *p.differs]) for p in like_the_paper), *own]
+        setups = [one for name in names(data) for one in _with_ensemble(rnn_qe(name))]
+        more = [one for name in others for one in _with_ensemble(rnn_qe(name))]
+        return [*without_training(outputs, provenance), *ours, *setups, *rest, *more]
+    setups = [one for k in SETUPS for one in _with_ensemble(rnn_qe(f"{data}_setup{k}"))]
+    like_the_paper = [*without_training(outputs, provenance), *setups]
+    apart = [replace(p, differs=[_OTHER_TEST, *p.differs]) for p in like_the_paper]
+    return [*apart, *ours, *rest]
 
 
-def _section(
-    predictors: Sequence[Predictor], truth: Array, weights: Array
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Rows and tests of the predictors of one test part; ``weights`` as of `cells`."""
-    metrics = [p for p in predictors if p.setup in METRICS and p.reading == "floor"]
-    # set-up 1 on the same folds: those of `apart` are harder
-    bases = {p.reading: p for p in predictors if p.setup == "1" and p.reading != PAPER}
-    rows, tests = [], []
+def _with_ensemble(one: Predictor) -> list[Predictor]:
+    return [one, *ensemble(one)]
+
+
+def _section(predictors: Sequence[Predictor], sample: Sample) -> list[Measured]:
+    """Rows of the predictors of one test part."""
+    nowhere = replace(sample, seen=np.zeros(len(sample.truth), bool))
+    found = []
     for predictor in predictors:
         row: dict[str, Any] = {
             name: getattr(predictor, name)
@@ -402,32 +551,61 @@ def _section(
         row |= {"note": list(predictor.notes), "differs": []}
         row["uses_references_of_test_instances"] = int(predictor.setup in WITH_REFERENCES)
         row[OWN_REFERENCES] = predictor.own_references
-        rows.append(row)
         if not predictor.by_seed:
+            found.append(Measured(predictor, row, {}))
             continue
-        row |= cells(predictor, truth, weights) | {"differs": list(predictor.differs)}
-        if predictor.setup in _FIXED:
+        own = measured(predictor, nowhere if APART in predictor.reading else sample)
+        row |= own.row | {"differs": list(predictor.differs)}
+        found.append(replace(own, row=row))
+    return found
+
+
+QUESTIONS = {
+    "metrics": "p_better_than_metrics",
+    "set-up 1": "p_setup_1",
+    "look-up": "p_lookup",
+    "configuration 1": "p_configuration_1",
+}
+"""Question -> the column of a table that has its corrected p-value."""
+
+
+def _questions(found: Sequence[Measured], truth: Array) -> list[dict[str, Any]]:
+    """The tests within one test part: each against the metrics, against set-up 1 and the look-up on
+    the same folds; set-up 6 against 4; our own models against the ensemble of set-up 1."""
+    there = [one for one in found if one.draws]
+    by_key = {(one.predictor.setup, one.predictor.reading): one for one in there}
+    metrics = [by_key[name, "floor"] for name in METRICS if (name, "floor") in by_key]
+    tests: list[dict[str, Any]] = []
+    for one in there:
+        setup, reading = one.predictor.setup, one.predictor.reading
+        if setup in _FIXED:
             continue
-        others = list(metrics)
-        base = bases.get(APART if predictor.reading.endswith(APART) else "")
-        if base is not None and base.by_seed and base is not predictor:
-            if predictor.reading == PAPER:
-                base = replace(base, by_seed=base.by_seed[: len(predictor.by_seed)])
-            others.append(base)
-        own = [test for other in others for test in compared(predictor, other, truth)]
-        p = {test["against"]: test["p_value"] for test in own if test["statistic"] == "pearson"}
-        row["p_better_than_metrics"] = max(p[name] for name in METRICS)
-        row["p_better_than_setup_1"] = p.get("1", np.nan)
-        tests += own
-    return rows, tests
+        folds = APART if APART in reading else ""
+        numbered = setup in map(str, SETUPS)
+        together = numbered and reading.endswith(ENSEMBLE)
+        base = by_key.get(("1", reading if together else folds))
+        if base is not None and numbered and reading not in ("", APART) and not together:
+            base = base.seeds(len(one.predictor.by_seed))  # another schedule: the same seeds
+        asked: list[tuple[str, Measured | None]] = [("metrics", other) for other in metrics]
+        asked += [("set-up 1", base), ("look-up", by_key.get(("lookup", folds)))]
+        if setup == "6":
+            asked.append(("set-up 4", by_key.get(("4", reading))))
+        if not numbered:
+            whole = f"{folds}_{ENSEMBLE}".lstrip("_")
+            asked.append(("ensemble", by_key.get(("1", whole))))
+        for question, other in asked:
+            itself = other is not None and other.predictor is one.predictor
+            if other is not None and not itself:
+                tests += compared(one, other, truth, question, question == "metrics")
+    return tests
 
 
 def _finished(rows: list[dict[str, Any]], published: pd.DataFrame, experiment: str) -> pd.DataFrame:
     keys = ["setup", "configuration"] if experiment in CROSS else ["setup"]
     # the paper's values stand beside what is like the paper
-    rows = sorted(rows, key=lambda row: row["reading"] == APART)
+    rows = sorted(rows, key=lambda row: APART in row["reading"])
     table = beside_published(pd.DataFrame(rows), published, keys, VALUES)
-    apart = table["reading"] == APART
+    apart = table["reading"].str.contains(f"{APART}|{ENSEMBLE}")
     table.loc[apart, ["agreement", *(f"paper_{name}" for name in VALUES)]] = ""
     table["note"] = [
         [*(() if row["agreement"] == "equal" else row["differs"]), *row["note"]]
@@ -436,24 +614,29 @@ def _finished(rows: list[dict[str, Any]], published: pd.DataFrame, experiment: s
     shown = [*keys, "reading"]
     for name in VALUES:
         shown += [name, f"{name}_low", f"{name}_high", f"{name}_sd", f"paper_{name}"]
-    shown += ["agreement", "p_better_than_metrics", "p_better_than_setup_1"]
-    shown += ["p_better_than_configuration_1"] if "configuration" in keys else []
+    for name in (f"{name}_{part}" for name in CORRELATIONS for part in ("seen", "unseen")):
+        shown += [name, f"{name}_low", f"{name}_high"]
+    columns = [c for c in QUESTIONS.values() if experiment in CROSS or "configuration" not in c]
+    shown += ["agreement", *columns, "least_detectable_setup_1"]
     shown += ["uses_references_of_test_instances", OWN_REFERENCES, "coverage", "seeds", "n"]
+    shown += ["n_seen"]
     shown += ["training", "kernel", "provenance", "note"]
     table = table.reindex(columns=shown)
-    whole = ["seeds", "n", "uses_references_of_test_instances"]
+    whole = ["seeds", "n", "n_seen", "uses_references_of_test_instances"]
     return table.astype(dict.fromkeys(whole, "Int64"))
 
 
 TEST_COLUMNS = [
     *("configuration", "setup", "reading", "against_configuration", "against", "against_reading"),
-    *("statistic", "value", "against_value", "between", "t", "p_value", "n", "provenance"),
+    *("question", "family", "statistic", "value", "against_value", "between"),
+    *("difference", "difference_low", "difference_high", "alternative", "t", "p_value", "p_holm"),
+    *("p_clusters", "least_detectable", "n_needed", "n", "provenance"),
 ]
 
 
 def _tests(rows: list[dict[str, Any]], experiment: str) -> pd.DataFrame:
     columns = [c for c in TEST_COLUMNS if experiment in CROSS or "configuration" not in c]
-    table = pd.DataFrame(rows, columns=columns)
+    table = pd.DataFrame(rows, columns=columns).astype({"n_needed": "Int64"})
     return table.assign(note=pd.Series([[] for _ in rows], dtype=object))
 
 
@@ -490,7 +673,8 @@ def write_tables(
     stem = Path(stem)
     keys = ["setup", "configuration"] if experiment in CROSS else ["setup"]
     paper = read_published(published, keys)
-    facts = {**settings["data"], **bootstrap, "seen": "an unknown share"}
+    unknown = dict.fromkeys(("seen", "seen_text", "mrs", "outputs"), "an unknown number")
+    facts: dict[str, Any] = {**settings["data"], **bootstrap, **unknown}
     file = None
     usable: dict[str, Signed] = {}
     shares: dict[str, float] = {}
@@ -502,16 +686,69 @@ def write_tables(
         usable, refused = read_predictions(predictions, settings["data"], texts)
         missing = [*missing, *refused]
         shares = own_shares(about["counts"], settings["data"]["synthesise"])
-        facts["seen"] = _seen(experiment, about["counts"])
+        facts |= _facts(experiment, about["counts"], file.content)
         notes = [signature_note(one, file.about) for one in file.about["signatures"]]
         notes += [*about["notes"], *(predictions_note(one.about) for one in usable.values())]
     made, tests = table(experiment, file, usable, shares, paper, kernels, bootstrap)
+    facts["finding"] = finding(made, tests)
     publish(stem.name, made, stem.parent, missing=missing, facts=facts, notes=notes)
     publish(f"{stem.name}_williams", tests, stem.parent, facts=facts, notes=notes)
 
 
-def _seen(experiment: str, counts: Mapping[str, Any]) -> str:
-    """Share of the test outputs that stand in the training part, delexicalised; of tables 4 and 5,
-    in each configuration."""
+def _facts(
+    experiment: str, counts: Mapping[str, Any], outputs: pd.DataFrame
+) -> dict[str, int | str]:
+    """For captions: ``seen``, the share of the test outputs that stand in the training part,
+    delexicalised (of tables 4 and 5, in each configuration); ``seen_text``; MRs and outputs."""
+    tested = outputs[outputs[experiment] == "test"] if experiment in CROSS else outputs
     shares = [found["seen"] for name, found in counts["cross"].items() if experiment in name]
-    return ", ".join(f"{share:.0%}" for share in shares or [counts["seen"]])
+    return {
+        "seen": ", ".join(f"{share:.0%}" for share in shares or [counts["seen"]]),
+        "seen_text": f"{counts['seen_text']:.1%}",
+        "mrs": tested["mr_number"].nunique(),
+        "outputs": len(tested),
+    }
+
+
+AHEAD, BEHIND, LEVEL_WITH = "is ahead of", "is behind", "is not shown to differ from"
+
+
+def verdict(test: Mapping[Any, Any]) -> str:
+    """How the first of a two-sided test stands to the second, after Holm's correction."""
+    if not test["p_holm"] < LEVEL:
+        return LEVEL_WITH
+    return AHEAD if test["difference"] > 0 else BEHIND
+
+
+def finding(table: pd.DataFrame, tests: pd.DataFrame) -> str:
+    """What the network does beyond a look-up: a sentence for each configuration that has both.
+
+    Parameters
+    ----------
+    table, tests : by `table`
+    """
+    sentences = []
+    for test in tests.to_dict("records"):
+        key = (test["question"], test["statistic"], test["setup"], test["reading"])
+        if key != ("look-up", "pearson", "1", ""):
+            continue
+        own, place = table, ""
+        if "configuration" in table:
+            place = f"Configuration {test['configuration']}: "
+            own = table[table["configuration"] == test["configuration"]]
+        named = {(row["setup"], row["reading"]): row for row in own.to_dict("records")}
+        lookup, network = named["lookup", ""], named["1", ""]
+        parts = ""
+        if not np.isnan(network["pearson_seen"]):
+            parts = (
+                f" Set-up 1 has r {network['pearson_seen']:.3f} on outputs that stand in training"
+                f" and {network['pearson_unseen']:.3f} on the others."
+            )
+        sentences.append(
+            f"{place}Looking the delexicalised output up has r {lookup['pearson']:.3f} and rho"
+            f" {lookup['spearman']:.3f}. The network of set-up 1 (r {network['pearson']:.3f})"
+            f" {verdict(test)} it: difference {test['difference']:.3f}"
+            f" ({test['difference_low']:.3f} to {test['difference_high']:.3f}), p"
+            f" {test['p_holm']:.2f}; {test['least_detectable']:.3f} could be found.{parts}"
+        )
+    return " ".join(sentences)

@@ -21,12 +21,13 @@ from refless.report.tables import publish
 from refless.store.signed import Signed
 
 COLUMNS = [
-    *("name", "seed", "schedule", "pretrain", "train", "rate", "batch", "precision", "models"),
+    *("name", "seed", "schedule", "pretrain", "train", "plateau", "passes", "rate", "batch"),
+    *("precision", "models"),
     *("best_pass", "dev_pearson", "dev_spearman"),
     *("common_pass", "common_pearson", "common_spearman"),
     *("seconds", "machine", "other_schedule", "provenance", "note"),
 ]
-WHOLE = ["seed", "pretrain", "train", "batch", "models", "common_pass"]
+WHOLE = ["seed", "pretrain", "train", "plateau", "passes", "batch", "models", "common_pass"]
 
 
 def training_table(
@@ -35,8 +36,9 @@ def training_table(
     """A row for each seed of each set-up, in the order given; `COLUMNS`.
 
     ``best_pass`` is the median over the models of a seed (folds, or folds and random subsets),
-    ``dev_*`` are means over them; ``seconds`` is of the whole set-up, of its last part if it was
-    interrupted. ``other_schedule`` names what is the same set-up and seed by another schedule.
+    ``dev_*`` are means over them; ``passes`` are those over rated rows that were made; ``seconds``
+    is of the whole set-up, of its last part if it was interrupted. ``other_schedule`` names what is
+    the same set-up and seed by another schedule.
 
     Parameters
     ----------
@@ -70,6 +72,8 @@ def training_table(
                     "seed": seed,
                     "schedule": schedule.get("name", ""),
                     **{key: schedule[key] for key in ("pretrain", "train", "rate", "batch")},
+                    "plateau": schedule.get("plateau"),
+                    "passes": int(passes.ngroups),
                     "precision": precision,
                     "models": len(own),
                     "best_pass": own["pass"].median(),

@@ -20,9 +20,9 @@ most at each step. `deal` therefore gives every batch the same mixture of length
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -30,6 +30,7 @@ import pandas as pd
 from refless.errors import FormatError
 
 Array = np.ndarray
+Word = TypeVar("Word", str, int)
 
 COLUMNS = ["id", "part", "mr", "text", "rating"]
 PARTS = ("train", "pretrain", "dev", "test")
@@ -101,7 +102,7 @@ def vocabulary(sequences: Iterable[Sequence[str]]) -> dict[str, int]:
     return {word: number for number, word in enumerate(words, start=1)}
 
 
-def numbered(sequences: Sequence[Sequence[str]], words: dict[str, int]) -> Sequences:
+def numbered(sequences: Sequence[Sequence[Word]], words: Mapping[Word, int]) -> Sequences:
     """Tokens as numbers, `UNKNOWN` where not in the vocabulary."""
     tokens = [words.get(word, UNKNOWN) for sequence in sequences for word in sequence]
     starts = np.concatenate([[0], np.cumsum([len(sequence) for sequence in sequences])])

@@ -43,9 +43,10 @@ import numpy as np
 import pandas as pd
 
 from refless.errors import SettingError
-from refless.models.rnn_qe.delex import delexicalise
-from refless.models.rnn_qe.names import APART, CURVE, NAME
+from refless.models.rnn_qe.delex import delexicalise, tokens
+from refless.models.rnn_qe.names import APART, AUTHORS, CURVE, parse
 from refless.models.rnn_qe.synthesis import BEST, distort, lowered
+from refless.models.rnn_qe.variants import changes
 
 Array = np.ndarray
 
@@ -77,6 +78,19 @@ class DataSettings:
         if experiment == "cross_domain":
             return "dataset", self.domain
         return "system", self.system
+
+
+@dataclass(frozen=True)
+class Synthesis:
+    """How errors are put in; the authors' code does otherwise than the paper's text.
+
+    ratings : the rule of `refless.models.rnn_qe.synthesis.lowered`, ``paper`` or ``authors``
+    dictionary : ``outputs``, words of the split's training outputs, each as often as it stands
+        there; ``sources``, words of what errors are put into, as written, each once more
+    """
+
+    ratings: str = "paper"
+    dictionary: str = "outputs"
 
 
 @dataclass(frozen=True)
@@ -244,29 +258,51 @@ def cross_split(
 
 
 def instances(
-    texts: Texts, split: Split, setup: int, seed: int, synthesise: str = "first_part"
+    texts: Texts,
+    split: Split,
+    setup: int,
+    seed: int,
+    synthesise: str = "first_part",
+    synthesis: Synthesis | None = None,
 ) -> pd.DataFrame:
     """All rows of one split under one set-up, `COLUMNS`.
 
-    The errors of a text follow from ``seed`` and its id alone, given the dictionary, which is the
-    words of the split's training outputs, each as often as it stands there.
+    The errors of a text follow from ``seed`` and its id alone, given the dictionary.
     """
+    synthesis = synthesis or Synthesis()
     rated = texts.rated
     rows = [
         (name, part, "system", 0, mr, words, rating)
         for part, numbers in (("train", split.train), ("dev", split.dev), ("test", split.test))
         for name, mr, words, rating in _fields(rated, numbers, rated["median_quality"])
     ]
+    added = _added(texts, split, setup, synthesise)
     dictionary = " ".join(rated["words"].to_numpy()[split.train]).split(" ")
-    for why, origin, part in _added(texts, split, setup, synthesise):
+    if synthesis.dictionary == "sources":
+        dictionary = _words_as_written(texts, added)
+    for why, origin, part in added:
         for name, mr, words, rating in part:
             start = words.split(" ")
             for errors in range(ERRORS + 1):
                 row = f"{why}:{name}:e{errors}"
                 generator = np.random.default_rng([seed, zlib.crc32(row.encode())])
                 text = " ".join(distort(start, errors, dictionary, generator))
-                rows.append((row, "pretrain", origin, errors, mr, text, lowered(rating, errors)))
+                left = lowered(rating, errors, synthesis.ratings)
+                rows.append((row, "pretrain", origin, errors, mr, text, left))
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _words_as_written(
+    texts: Texts, added: Sequence[tuple[str, str, Sequence[tuple[str, str, str, float]]]]
+) -> list[str]:
+    """Tokens of what errors are put into, with their values, each once more than it stands there:
+    the authors' add-one smoothing."""
+    written = {
+        "system": dict(zip(texts.rated["id"], texts.rated["text"], strict=True)),
+        "human": dict(zip(texts.references["id"], texts.references["text_nem"], strict=True)),
+    }
+    words = [w for _, who, part in added for name, *_ in part for w in tokens(written[who][name])]
+    return words + sorted(set(words))
 
 
 def _fields(
@@ -377,15 +413,15 @@ def smaller(splits: Sequence[Split], size: int, subset: int, seed: int) -> list[
 def splits_of(rated: pd.DataFrame, name: str, settings: DataSettings, subsets: int) -> list[Split]:
     """The splits behind a name (see `tables`): five folds, or one split of tables 4 and 5; of a
     learning curve five folds for each subset."""
-    prefix = name.rpartition("setup")[0].rstrip("_")
+    found = parse(name)
     seed, synthesise = settings.seed, settings.synthesise
-    if prefix in ("", APART):
-        return cross_validation(apart(rated) if prefix else rated, seed, synthesise)
-    experiment, _, number = prefix.rpartition("_")
-    if experiment != CURVE:
-        return [cross_split(rated, experiment, int(number), settings)]
+    if found.experiment in ("cross_validation", APART):
+        keyed = apart(rated) if found.experiment == APART else rated
+        return cross_validation(keyed, seed, synthesise)
+    if found.experiment != CURVE:
+        return [cross_split(rated, found.experiment, found.number, settings)]
     folds = cross_validation(rated, seed, synthesise)
-    return [s for subset in range(subsets) for s in smaller(folds, int(number), subset, seed)]
+    return [s for subset in range(subsets) for s in smaller(folds, found.number, subset, seed)]
 
 
 def share(rated: pd.DataFrame, name: str, settings: DataSettings) -> float:
@@ -393,11 +429,12 @@ def share(rated: pd.DataFrame, name: str, settings: DataSettings) -> float:
 
     A trainer makes its batches smaller by it, so that a pass has as many steps as with all rows.
     """
-    if not name.startswith(CURVE):
+    found = parse(name)
+    if found.experiment != CURVE:
         return 1.0
     folds = cross_validation(rated, settings.seed, settings.synthesise)
     whole = min(len(split.train) for split in folds)
-    return int(name.split("_")[1]) / whole
+    return found.number / whole
 
 
 def tables(
@@ -408,23 +445,22 @@ def tables(
     Parameters
     ----------
     name : ``setup1`` ... (cross-validation), ``cross_domain_1_setup1`` ... (tables 4 and 5); not in
-        the paper ``apart_setup1`` ... (cross-validation on the folds of `apart`) and
-        ``curve_100_setup1`` ... (cross-validation with 100 rated training outputs)
+        the paper ``apart_setup1`` ... (cross-validation on the folds of `apart`),
+        ``curve_100_setup1`` ... (cross-validation with 100 rated training outputs) and
+        ``authors_setup2`` ... (errors as the authors' code makes them)
     subsets : random ones, of a learning curve
 
     Raises
     ------
     SettingError : an unknown name; more rows than a training part has.
     """
-    if not NAME.fullmatch(name):
-        raise SettingError(
-            f"no data set-up is called {name!r}",
-            remedy="write setup1, apart_setup1, curve_100_setup1 or cross_domain_1_setup1, or with"
-            " other numbers",
-        )
+    found = parse(name)
+    synthesis = Synthesis(**changes(found.difference)["data"]) if found.way == AUTHORS else None
     for split in splits_of(texts.rated, name, settings, subsets):
-        own = without_held(texts, split) if name.startswith(APART) else texts
-        yield instances(own, split, int(name[-1]), settings.seed, settings.synthesise)
+        own = without_held(texts, split) if found.experiment == APART else texts
+        yield instances(
+            own, split, found.setup, settings.seed, settings.synthesise, synthesis=synthesis
+        )
 
 
 def without_held(texts: Texts, split: Split) -> Texts:

@@ -44,7 +44,12 @@ def delexicalise(meaning: str, text: str) -> tuple[str, str]:
     ------
     FormatError : ``meaning`` is no MR.
     """
-    act, slots = mr.parse(meaning)
+    return delexicalised(mr.parse(meaning), text)
+
+
+def delexicalised(meaning: mr.MeaningRepresentation, text: str) -> tuple[str, str]:
+    """The same for an MR that was read."""
+    act, slots = meaning
     triples: list[str] = []
     values: dict[str, list[str]] = {}
     for slot, value in slots or [(NOTHING, "")]:

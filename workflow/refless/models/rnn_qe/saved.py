@@ -1,87 +1,232 @@
 """Trained models of RNN-QE as files, to rate outputs of other systems.
 
-Stage: prediction (RNN-QE). In: a model's parameters and words. Out: a file, and ratings of texts.
+Stage: prediction (RNN-QE). In: parameters of a few models, whose mean predicts, and how they read.
+Out: a signed file of numbers, and ratings of texts.
+
+A file holds the parameters as a stack, vocabularies as 64-bit sums of words, never as words, and in
+its record all that rating needs: architecture, reading, kind of MRs, scale. Nothing in it is
+executed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from refless.errors import FormatError
-from refless.models.rnn_qe.batches import Encoded, numbered, rounded
+from refless.models.rnn_qe.batches import HIGHEST, LOWEST, STEP, Encoded, numbered
+from refless.models.rnn_qe.meaning import ACTS, tokens_of
 
 # torch by way of network, which says what to do where it is missing
-from refless.models.rnn_qe.network import UNREADABLE, Architecture, Parameters, predict, torch
-from refless.store.files import whole_file
+from refless.models.rnn_qe.network import ENCODERS, Architecture, Parameters, predict, torch
+from refless.models.rnn_qe.reading import Reading
+from refless.store import signed
+
+KIND = "rnn_qe model"
+REMEDY = "`refless train-qe` writes such files, and so does training in results/rnn_qe/models"
+MOST_LEVELS = 21
+"""A scale with more has no levels to round to."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The scale of the ratings; networks learn on 1..6, to which it is stretched.
+
+    step : distance of its levels from `low` on; None where there are too many to round to
+    """
+
+    low: float = LOWEST
+    high: float = HIGHEST
+    step: float | None = STEP
+
+    def __post_init__(self) -> None:
+        if not self.low < self.high:
+            raise FormatError(
+                f"a scale from {self.low:g} to {self.high:g} tells nothing apart",
+                remedy="hand in ratings that differ, or say --scale LOW HIGH",
+            )
+
+    @classmethod
+    def of(cls, ratings: np.ndarray, low: float | None = None, high: float | None = None) -> Scale:
+        """From the ratings: their ends, unless given, and the levels that they stand on, if any.
+
+        Raises
+        ------
+        FormatError : a rating outside the ends; all ratings are alike.
+        """
+        low = float(ratings.min()) if low is None else low
+        high = float(ratings.max()) if high is None else high
+        outside = ratings[(ratings < low) | (ratings > high)]
+        if len(outside):
+            raise FormatError(
+                f"a rating of {outside[0]:g} is outside {low:g} to {high:g}",
+                remedy="mend it, or say another --scale",
+            )
+        scale = cls(low, high, None)
+        gaps = np.diff(np.unique(np.append(ratings, [low, high])))
+        step = float(gaps.min())
+        levels = np.append(ratings - low, high - low) / step
+        on_levels = bool(np.allclose(levels, np.round(levels), atol=1e-6))
+        if on_levels and (high - low) / step < MOST_LEVELS - 0.5:
+            return cls(low, high, step)
+        return scale
+
+    def stretched(self, ratings: np.ndarray) -> np.ndarray:
+        """Ratings on 1..6."""
+        shares = (np.asarray(ratings) - self.low) / (self.high - self.low)
+        return np.clip(LOWEST + shares * (HIGHEST - LOWEST), LOWEST, HIGHEST)
+
+    def given_back(self, stretched: np.ndarray) -> np.ndarray:
+        """What is on 1..6, on this scale; not cut to its ends."""
+        return self.low + (stretched - LOWEST) / (HIGHEST - LOWEST) * (self.high - self.low)
+
+    def rounded(self, ratings: np.ndarray) -> np.ndarray:
+        """Ratings within the scale, on its levels if it has any."""
+        if self.step is not None:
+            ratings = self.low + np.round((ratings - self.low) / self.step) * self.step
+        return np.clip(ratings, self.low, self.high)
+
+
+def shipped_model() -> Path:
+    """The model that comes with refless; its card is docs/qe_model.md."""
+    return Path(__file__).with_name("shipped.npz")
+
+
+def word_sum(word: str) -> int:
+    """The number by which a file knows a word."""
+    return int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest(), "big")
 
 
 @dataclass(frozen=True)
 class Model:
-    """One trained model: its parameters are a stack of one.
+    """A few trained models, whose mean predicts.
 
-    mr_words, text_words : the vocabularies' numbers
-    about : whence it comes; of numbers, strings, lists and dictionaries
+    parameters : a stack of the models
+    words : by encoder, the vocabulary of each model: `word_sum` -> number
+    about : whence it comes and what it is worth; of numbers, strings, lists and dictionaries
+    meanings : what it reads beside a text, of `refless.models.rnn_qe.meaning.KINDS`
     """
 
     architecture: Architecture
     parameters: Parameters
-    mr_words: dict[str, int]
-    text_words: dict[str, int]
-    about: dict[str, Any]
+    words: Mapping[str, Sequence[Mapping[int, int]]]
+    about: Mapping[str, Any]
+    reading: Reading = field(default_factory=Reading)
+    scale: Scale = field(default_factory=Scale)
+    meanings: str = ACTS
 
     @classmethod
     def of(
         cls,
         architecture: Architecture,
-        parameters: Parameters,
-        data: Encoded,
-        about: dict[str, Any],
+        parameters: Sequence[Parameters],
+        data: Sequence[Encoded],
+        about: Mapping[str, Any],
+        reading: Reading,
+        **others: Any,
     ) -> Model:
-        """From what `refless.models.rnn_qe.training.train` gives, and the data of its fold."""
-        return cls(architecture, parameters, data.mr_words, data.text_words, about)
+        """From what `refless.models.rnn_qe.training.train` gives, and the data of each model.
+
+        ``others`` are ``scale`` and ``meanings``.
+        """
+        words = {
+            side: [
+                {word_sum(w): n for w, n in getattr(one, f"{side}_words").items()} for one in data
+            ]
+            for side in ENCODERS
+        }
+        stacked = {name: _stacked([one[name] for one in parameters]) for name in parameters[0]}
+        return cls(architecture, stacked, words, about, reading, **others)
+
+    @property
+    def reads_meanings(self) -> bool:
+        """Whether it was trained with MRs or contexts."""
+        return any(map(len, self.words["mr"]))
+
+    def card(self) -> dict[str, Any]:
+        """Its record: settings, whence it comes, what it is worth."""
+        return {
+            "models": len(self.words["text"]),
+            "architecture": asdict(self.architecture),
+            "scale": asdict(self.scale),
+            "meanings": self.meanings if self.reads_meanings else None,
+            **self.about,
+        }
+
+    def rate(self, meanings: Sequence[str], texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Ratings of texts as they are written: see `predict`.
+
+        Raises
+        ------
+        FormatError : an MR that cannot be read; ``line`` is its number, from 1.
+        """
+        read = tokens_of(meanings, texts, self.meanings)
+        return self.predict([mr for mr, _ in read], [text for _, text in read])
 
     def predict(
         self, mrs: Sequence[Sequence[str]], texts: Sequence[Sequence[str]]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Ratings as the network gives them, and rounded to 1, 1.5, ... 6; shape (texts,) each.
+        """Ratings as the networks give them, and rounded within the scale; shape (texts,) each.
 
         Parameters
         ----------
-        mrs, texts : tokens, delexicalised (`refless.models.rnn_qe.delex.delexicalise`). Tokens
+        mrs, texts : tokens, delexicalised (`refless.models.rnn_qe.meaning.tokens_of`). Tokens
             that training never saw are vectors of zeros, an empty sequence is a state of zeros.
         """
         if not texts:
             return np.empty(0), np.empty(0)
-        sequences = {
-            "mr": [numbered(mrs, self.mr_words)],
-            "text": [numbered(texts, self.text_words)],
+        given = {
+            "mr": [[word_sum(word) for word in self.reading.mr(mr)] for mr in mrs],
+            "text": [[word_sum(word) for word in self.reading.text(text)] for text in texts],
         }
-        raw = predict(self.architecture, self.parameters, sequences, [np.arange(len(texts))])[0]
-        return raw, rounded(raw)
+        sequences = {
+            side: [numbered(given[side], own) for own in self.words[side]] for side in given
+        }
+        rows = [np.arange(len(texts)) for _ in self.words["text"]]
+        found = predict(self.architecture, self.parameters, sequences, rows)
+        raw = self.scale.given_back(np.mean(found, axis=0))
+        return raw, self.scale.rounded(raw)
 
 
-def save_model(model: Model, path: str | Path) -> None:
+def _stacked(values: Sequence[Any]) -> Any:
+    """Stacks of one as a stack of all, as wide as the widest."""
+    shape = np.max([value.shape[1:] for value in values], axis=0).tolist()
+    whole = values[0].new_zeros(len(values), *shape)
+    for model, value in enumerate(values):
+        whole[(model, *map(slice, value.shape[1:]))] = value[0]
+    return whole
+
+
+def save_model(model: Model, path: str | Path, half: bool = False) -> None:
     """Write a model, whole or not at all.
+
+    ``half`` keeps numbers in half precision, which halves the file.
 
     Raises
     ------
     OutputError : the file cannot be written.
     """
-    content = {
-        "architecture": asdict(model.architecture),
-        "parameters": {name: value.cpu() for name, value in model.parameters.items()},
-        "mr_words": list(model.mr_words),
-        "text_words": list(model.text_words),
-        "about": model.about,
+    dtype = np.float16 if half else np.float32
+    arrays: dict[str, np.ndarray] = {
+        name: value.cpu().numpy().astype(dtype) for name, value in model.parameters.items()
     }
-    # By a handle: torch writes a path's name into the file.
-    with whole_file(path) as partial, open(partial, "wb") as handle:
-        torch.save(content, handle)
+    for side, vocabularies in model.words.items():
+        for number, words in enumerate(vocabularies):
+            # in the order of their numbers, from 1
+            arrays[f"{side}.words{number}"] = np.array(list(words), np.uint64)
+    settings = {
+        "architecture": asdict(model.architecture),
+        "reading": asdict(model.reading),
+        "scale": asdict(model.scale),
+        "meanings": model.meanings,
+    }
+    about = {"kind": KIND, "settings": settings, "facts": dict(model.about)}
+    signed.write(path, arrays, about)
 
 
 def load_model(path: str | Path, device: str = "cpu") -> Model:
@@ -92,19 +237,26 @@ def load_model(path: str | Path, device: str = "cpu") -> Model:
     FormatError : no such file, or not a model of RNN-QE.
     """
     try:
-        content = torch.load(path, map_location=device, weights_only=True)
-        words = [
-            {word: number for number, word in enumerate(content[f"{side}_words"], start=1)}
-            for side in ("mr", "text")
-        ]
-        architecture = Architecture(**content["architecture"])
-        for name, shape in architecture.shapes(len(words[0]) + 1, len(words[1]) + 1).items():
-            if content["parameters"][name].shape != (1, *shape):
-                raise FormatError(f"{name} has another shape than {shape}", path=path)
-        return Model(architecture, content["parameters"], words[0], words[1], content["about"])
-    except UNREADABLE as error:
-        raise FormatError(
-            f"cannot be read as a model of RNN-QE: {str(error).splitlines()[0]}",
-            path=path,
-            remedy="training leaves such files in results/rnn_qe/models",
-        ) from error
+        file = signed.read(path, KIND)
+    except FormatError as error:
+        message = f"cannot be read as a model of RNN-QE: {error.message}"
+        raise FormatError(message, path=path, remedy=REMEDY) from error
+    settings, arrays = file.about["settings"], file.content
+    architecture = Architecture(**settings["architecture"])
+    words: dict[str, list[dict[int, int]]] = {side: [] for side in ENCODERS}
+    count = sum(name.startswith("text.words") for name in arrays)
+    for side, vocabularies in words.items():
+        for number in range(count):
+            own = arrays[f"{side}.words{number}"].tolist()
+            vocabularies.append({word: place for place, word in enumerate(own, start=1)})
+    sizes = [max(map(len, words[side])) + 1 for side in ENCODERS]
+    parameters = {}
+    for name, shape in architecture.shapes(*sizes).items():
+        if name not in arrays or arrays[name].shape != (count, *shape):
+            raise FormatError(f"{name} has another shape than {shape}", path=path, remedy=REMEDY)
+        parameters[name] = torch.from_numpy(arrays[name].astype(np.float32)).to(
+            device, architecture.dtype
+        )
+    others = {"scale": Scale(**settings["scale"]), "meanings": settings["meanings"]}
+    reading = Reading(**settings["reading"])
+    return Model(architecture, parameters, words, file.about["facts"], reading, **others)

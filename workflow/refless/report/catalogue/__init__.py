@@ -14,6 +14,7 @@ caption    what one sees, and how to read it; ``{name}`` is filled in with facts
            makes it. It says what the item shows, never a fixed conclusion.
 figure     true for a figure
 table      true for a table; by default what is no figure. An entry may be both, under one name
+repeats    true for a table whose published numbers are another table's: they count once
 with       the table that the same rule makes, and under whose target it stands
 match      of a table: name in a reason's ``of`` -> column, where the two differ
 paper_row  of a table with published values: the columns that name a row of the paper; the report
@@ -32,6 +33,8 @@ from typing import Any
 
 import yaml
 
+from refless.errors import FormatError
+
 
 @dataclass(frozen=True)
 class Column:
@@ -43,6 +46,8 @@ class Column:
     code : whether it is a name of code
     of : a column with the total, shown as ``12 of 40``
     bare : whether interval and published value are left out
+    optional : whether tables that share the columns may lack it
+    interval : ``y``, if its interval is that of ``y_low`` and ``y_high``
     """
 
     label: str = ""
@@ -51,6 +56,8 @@ class Column:
     code: bool = False
     of: str = ""
     bare: bool = False
+    optional: bool = False
+    interval: str = ""
 
 
 @dataclass(frozen=True)
@@ -91,6 +98,7 @@ class Entry:
     figure: bool = False
     table: bool = True
     made_with: str = ""
+    repeats: bool = False
     match: dict[str, str] = field(default_factory=dict)
     paper_row: tuple[str, ...] = ()
     columns: dict[str, Column] = field(default_factory=dict)
@@ -108,7 +116,14 @@ def catalogue() -> dict[str, Entry]:
     found: dict[str, Entry] = {}
     for path in sorted(Path(__file__).parent.glob("*.yaml")):
         for name, raw in yaml.safe_load(path.read_text(encoding="utf-8")).items():
-            found[name] = _entry(name, raw)
+            try:
+                found[name] = _entry(name, raw)
+            except TypeError as error:  # a key that no field has, or one that is missing
+                raise FormatError(
+                    f"{name}: {str(error).partition(' ')[2]}",
+                    path=path,
+                    remedy="the keys of an entry are those that report/catalogue/__init__.py lists",
+                ) from error
     return found
 
 

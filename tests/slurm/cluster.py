@@ -1,11 +1,13 @@
-"""A Slurm of one node on this machine, for tests: start it, stop it, leave nothing behind.
+"""A Slurm of three nodes with accounting on this machine, for tests: start it, stop it.
 
-    python tests/slurm/one_node.py start     # then sinfo, sbatch, squeue as usual
-    python tests/slurm/one_node.py stop
-    python tests/slurm/one_node.py run COMMAND ...
+    python tests/slurm/cluster.py start     # then sinfo, sbatch, squeue, sacct as usual
+    python tests/slurm/cluster.py stop
+    python tests/slurm/cluster.py run COMMAND ...
 
-Stage: none. In: Debian's packages slurm-wlm and munge, and the user root. Out: a running Slurm, its
-files under STATE. A configuration of Slurm that was there is put aside and put back by `stop`.
+Stage: none. In: Debian's packages slurm-wlm, munge, slurmdbd and mariadb-server, and root.
+Out: a running Slurm, its files under STATE; `stop` leaves nothing behind. A configuration of Slurm
+that was there is put aside and put back. The nodes share this machine: what they are said to have
+stands in slurm.conf.
 """
 
 from __future__ import annotations
@@ -19,29 +21,34 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-STATE = Path("/var/tmp/refless-one-node")
+STATE = Path("/var/tmp/refless-cluster")
 ETC = Path("/etc/slurm")
 ASIDE = ".before-refless"
+NODES = ("n1", "n2", "n3")
 CONFIGURATION = {
-    "slurm.conf": Path(__file__).with_name("slurm.conf").read_text(encoding="utf-8"),
+    **{n: Path(__file__).with_name(n).read_text("utf-8") for n in ("slurm.conf", "slurmdbd.conf")},
     # A GPU in Slurm's books alone: no device stands behind it.
     "gres.conf": "# For {state}\nName=gpu File=/dev/null\n",
 }
-PROGRAMS = ["munged", "slurmctld", "slurmd", "sbatch", "srun", "squeue", "scontrol", "sinfo"]
+PACKAGES = "slurm-wlm munge slurmdbd mariadb-server"
+PROGRAMS = ["munged", "mariadbd", "mariadb-install-db", "slurmdbd", "slurmctld", "slurmd"]
+PROGRAMS += ["sbatch", "srun", "squeue", "scontrol", "sinfo", "sacct", "sacctmgr"]
 # The daemons in the order of their start, with the files that hold their numbers.
 DAEMONS = {
     "munged": STATE / "munge/munged.pid",
+    "mariadbd": STATE / "mariadb/mariadbd.pid",
+    "slurmdbd": STATE / "slurmdbd.pid",
     "slurmctld": STATE / "slurmctld.pid",
-    "slurmd": STATE / "slurmd.pid",
+    **{f"slurmd {node}": STATE / f"slurmd.{node}.pid" for node in NODES},
 }
 PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
 
 
 class SlurmError(RuntimeError):
-    """The one-node Slurm cannot run here, or did not come up."""
+    """The cluster cannot run here, or did not come up."""
 
 
 def obstacle() -> str:
@@ -50,19 +57,21 @@ def obstacle() -> str:
     if missing:
         return (
             f"Slurm's programs are missing ({', '.join(missing)}): on Debian, as root,"
-            " apt-get install slurm-wlm munge"
+            f" apt-get install {PACKAGES}"
         )
     if os.geteuid() != 0:
         return "a Slurm of one's own must be started as root"
     if any(own(name) for name in DAEMONS):
-        return f"the one-node Slurm runs already; to end it: python {Path(__file__)} stop"
-    if _running("slurmctld") or _running("slurmd") or " is UP" in _output("scontrol", "ping"):
+        return f"the tests' Slurm runs already; to end it: python {Path(__file__)} stop"
+    if any(map(_running, ("slurmctld", "slurmdbd", "slurmd"))) or " is UP" in _output(
+        "scontrol", "ping"
+    ):
         return "this machine has a Slurm already, which is left alone"
     return ""
 
 
 def start() -> None:
-    """Start the daemons and wait until the node takes jobs.
+    """Start the daemons and wait until all nodes take jobs.
 
     Raises ``SlurmError`` where that is impossible, with the end of the daemons' logs.
     """
@@ -72,14 +81,19 @@ def start() -> None:
     try:
         _configure()
         _start_munge()
-        for name in ("slurmctld", "slurmd"):
-            options = ["-N", "localhost"] if name == "slurmd" else []
-            _call(name, *options)
-        _wait(lambda: _output("sinfo", "--noheader", "--format=%T").strip() == "idle", 60)
+        _start_database()
+        _call("slurmdbd")
+        # Slurm's controller takes no jobs while the books do not know its cluster.
+        _wait(lambda: "root" in _output("sacctmgr", "show", "user"), 20)
+        _call("sacctmgr", "--immediate", "add", "cluster", "refless")
+        _call("slurmctld")
+        for node in NODES:
+            start_node(node)
+        _wait(lambda: idle() == set(NODES), 60)
     except (SlurmError, subprocess.CalledProcessError) as error:
         logs = _logs()
         stop()
-        raise SlurmError(f"the one-node Slurm did not come up: {error}\n{logs}") from error
+        raise SlurmError(f"the cluster did not come up: {error}\n{logs}") from error
 
 
 def stop() -> None:
@@ -94,9 +108,51 @@ def stop() -> None:
     shutil.rmtree(STATE, ignore_errors=True)
 
 
+def start_node(node: str) -> None:
+    """Start the daemon of a node."""
+    _call("slurmd", "-N", node)
+
+
+def lose_node(node: str) -> None:
+    """Kill a node's daemon and all that runs on it, as if its power were gone."""
+    _kill(own(f"slurmd {node}"))
+    for process in (int(path.name) for path in Path("/proc").glob("[0-9]*")):
+        if f"SLURMD_NODENAME={node}".encode() in _of(process, "environ").split(b"\0"):
+            for above in _above(process):
+                if _of(above, "cmdline").startswith(b"slurmstepd:"):
+                    _kill(above)
+            _kill(process)
+
+
+def _kill(process: int) -> None:
+    if process > 1:
+        with suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
+
+
+def _above(process: int) -> Iterator[int]:
+    """The processes above one."""
+    while process > 1:
+        stat = _of(process, "stat").rpartition(b")")[2].split()
+        process = int(stat[1]) if stat else 0
+        yield process
+
+
+def _of(process: int, what: str) -> bytes:
+    try:
+        return Path(f"/proc/{process}/{what}").read_bytes()
+    except OSError:
+        return b""
+
+
+def idle() -> set[str]:
+    """The nodes that run nothing and would take a job."""
+    return set(_output("sinfo", "--noheader", "--Node", "--states=idle", "--format=%N").split())
+
+
 @contextmanager
-def one_node() -> Iterator[None]:
-    """A running one-node Slurm; it is stopped whatever happens."""
+def cluster() -> Iterator[None]:
+    """A running cluster; it is stopped whatever happens."""
     try:
         start()
         yield
@@ -110,7 +166,7 @@ def own(name: str) -> int:
         process = int(DAEMONS[name].read_text())
     except (OSError, ValueError):
         return 0
-    return process if _is(process, name) else 0
+    return process if _is(process, name.split()[0]) else 0
 
 
 def _is(process: int, name: str) -> bool:
@@ -129,13 +185,14 @@ def _running(name: str) -> bool:
 
 def _configure() -> None:
     ETC.mkdir(exist_ok=True)
-    for directory in ("state", "spool", "munge"):
+    for directory in ("state", "munge", "mariadb", *(f"spool.{node}" for node in NODES)):
         (STATE / directory).mkdir(parents=True)
     for name, text in CONFIGURATION.items():
         path = ETC / name
         if path.exists():
             path.rename(path.with_name(name + ASIDE))
         path.write_text(text.replace("{state}", str(STATE)), encoding="utf-8")
+        path.chmod(0o600 if name == "slurmdbd.conf" else 0o644)  # one holds a password
 
 
 def _restore(path: Path) -> None:
@@ -165,6 +222,40 @@ def _start_munge() -> None:
     munged = shutil.which("munged", path=PATH)
     arguments = [f"--{name}={value}" for name, value in options.items()]
     _call("runuser", "-u", "munge", "--", str(munged), *arguments)
+
+
+def _start_database() -> None:
+    """MariaDB with files, a socket and a port of its own."""
+    home = STATE / "mariadb"
+    user = pwd.getpwnam("mysql")
+    os.chown(home, user.pw_uid, user.pw_gid)
+    first = home / "first.sql"
+    first.write_text(
+        "CREATE USER slurm@'127.0.0.1' IDENTIFIED BY 'slurm';\n"
+        "GRANT ALL ON slurm_acct_db.* TO slurm@'127.0.0.1';\n"
+    )
+    common = ["--no-defaults", "--user=mysql", f"--datadir={home}/data"]
+    _call("mariadb-install-db", *common, "--skip-test-db")
+    with open(home / "mariadbd.log", "w") as log:
+        subprocess.Popen(
+            [
+                "mariadbd",
+                *common,
+                "--bind-address=127.0.0.1",
+                "--port=16820",
+                f"--init-file={first}",
+                f"--socket={home}/socket",
+                f"--pid-file={DAEMONS['mariadbd']}",
+                "--innodb-buffer-pool-size=64M",
+                "--innodb-lock-wait-timeout=900",
+            ],
+            env={**os.environ, "PATH": PATH},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    _wait(lambda: bool(own("mariadbd")), 60)
 
 
 def _call(*command: str) -> None:
@@ -205,14 +296,14 @@ def _end(name: str) -> None:
     """End a daemon of ours, gently at first."""
     process = own(name)
     for kind in (signal.SIGTERM, signal.SIGKILL):
-        if _is(process, name):
+        if own(name) == process > 1:
             os.kill(process, kind)
-            _wait(lambda: not _is(process, name), 10, strict=False)
+            _wait(lambda: not own(name), 10, strict=False)
 
 
 def _logs() -> str:
     """The last lines of the daemons' logs."""
-    paths = [STATE / "munge/munged.log", STATE / "slurmctld.log", STATE / "slurmd.log"]
+    paths = sorted(STATE.rglob("*.log"))
     return "\n".join(f"{path.name}: {_text(path)[-1500:]}" for path in paths)
 
 
@@ -231,10 +322,10 @@ def main() -> int:
         elif arguments.action == "stop":
             stop()
         else:
-            with one_node():
+            with cluster():
                 return subprocess.run(arguments.command, check=False).returncode
     except SlurmError as error:
-        print(f"one_node: {error}", file=sys.stderr)
+        print(f"cluster: {error}", file=sys.stderr)
         return 1
     return 0
 

@@ -1,0 +1,17 @@
+"""What the tests of the comparison share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from refless.compare.rated import Rated, read_rated
+from tests.compare import made_up
+
+
+@pytest.fixture(scope="session")
+def rated(tmp_path_factory: pytest.TempPathFactory) -> Rated:
+    """120 invented texts with everything that a comparison can use."""
+    path: Path = tmp_path_factory.mktemp("rated") / "rated.jsonl"
+    return read_rated([made_up.write(path, made_up.rows())], [1, 5])

@@ -1,0 +1,139 @@
+"""The recommendation follows from the tests; each warning has its cause."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from refless.compare.advice import Verdict, holm, judged, recommendation, verdict, warnings
+from refless.compare.compared import Comparison, Key, p_value
+from refless.compare.rated import Rated
+from refless.compare.splits import Split, all_splits
+
+Drawn = dict[str, np.ndarray]
+
+
+def drawn(r: float, spread: float = 0.03, within: float | None = None, seed: int = 0) -> Drawn:
+    """Pearson's r with draws around it."""
+    noise = np.r_[0.0, np.random.default_rng(seed).normal(0, spread, 999)]
+    found = {"pearson": r + noise}
+    return found if within is None else {**found, "pearson_within": within + noise}
+
+
+def comparison(draws: dict[Key, Drawn], *names: str) -> Comparison:
+    splits = [Split(name, np.arange(30) % 5, np.arange(30), 0) for name in names or ("texts",)]
+    empty = [pd.DataFrame() for _ in range(4)]
+    return Comparison(*empty, draws, splits, {})
+
+
+NEAR: Key = ("texts", "neighbors", "bleu.char")
+RIDGE: Key = ("texts", "ridge", "")
+LENGTH: Key = ("texts", "length", "")
+CONSTANT: Key = ("texts", "constant", "")
+NOTHING: Drawn = {"pearson": np.full(1000, np.nan)}
+
+
+def test_what_beats_every_trivial_method_is_recommended() -> None:
+    found = comparison(
+        {
+            CONSTANT: NOTHING,
+            LENGTH: drawn(0.2),
+            NEAR: drawn(0.5, seed=1),
+            RIDGE: drawn(0.49, seed=2),
+        }
+    )
+    assert verdict(found, "texts") == Verdict("texts", "use", NEAR, (), (RIDGE,))
+    said = recommendation(found)[0]
+    assert "use neighbors (bleu.char)" in said
+    assert "ridge" in said
+    assert "25%" in said  # r squared
+
+
+def test_what_does_not_beat_a_trivial_method_is_not() -> None:
+    found = comparison({LENGTH: drawn(0.45), NEAR: drawn(0.5, 0.06, seed=1)})
+    assert verdict(found, "texts") == Verdict("texts", "trivial", NEAR, (LENGTH,), ())
+    assert "trivial method length" in recommendation(found)[0]
+
+
+def test_where_nothing_goes_with_the_ratings_nothing_is_recommended() -> None:
+    found = comparison({LENGTH: drawn(0.01), NEAR: drawn(0.04, seed=1)})
+    assert verdict(found, "texts").kind == "none"
+    assert "trust none" in recommendation(found)[0]
+    assert verdict(comparison({CONSTANT: NOTHING, NEAR: NOTHING}), "texts").best is None
+
+
+def test_a_trivial_method_that_works_is_named_where_no_other_does() -> None:
+    found = comparison({LENGTH: drawn(0.5), NEAR: drawn(0.02, seed=1)})
+    assert verdict(found, "texts").kind == "trivial"
+
+
+def test_the_split_that_matters_most_comes_first() -> None:
+    draws: dict[Key, Drawn] = {NEAR: drawn(0.5), ("systems", "ridge", ""): drawn(0.4)}
+    said = recommendation(comparison(draws, "texts", "systems"))
+    assert "new system" in said[0]
+    assert "ridge" in said[0]
+    assert len(said) == 2
+    assert "neighbors (bleu.char)" in said[1]
+
+
+def test_a_recommended_method_that_only_tells_systems_apart_is_not_passed_over() -> None:
+    for within, said in ((0.02, True), (0.3, False)):
+        found = comparison({LENGTH: drawn(0.1), NEAR: drawn(0.5, within=within)})
+        assert ("only tell systems apart" in recommendation(found)[0]) == said
+
+
+def test_a_score_is_put_beside_fifty_ratings(rated: Rated) -> None:
+    draws: dict[Key, Drawn] = {("texts", "judge.calibrated", ""): drawn(0.6)}
+    found = comparison(draws)
+    assert judged(rated, found) == []
+    for r, word in ((0.3, "more than"), (0.6, "not told from"), (0.9, "less than")):
+        found.curve_draws = {("ridge", 50): drawn(r, seed=3)["pearson"]}
+        assert f"judge is worth {word} 50 ratings" in judged(rated, found)[0]
+
+
+def test_holm() -> None:
+    a, b, c = NEAR, RIDGE, LENGTH
+    assert holm({a: 0.01, b: 0.04, c: 0.03}) == pytest.approx({a: 0.03, c: 0.06, b: 0.06})
+    assert holm({a: 0.5, b: 0.9}) == pytest.approx({a: 1.0, b: 1.0})
+    assert holm({}) == {}
+
+
+def test_p_value() -> None:
+    assert p_value(np.r_[1.0, np.ones(999)]) == pytest.approx(2 / 1000)
+    assert p_value(np.r_[0.0, -np.ones(500), np.ones(500)]) == pytest.approx(1.0)
+    assert p_value(np.zeros(100)) == 1.0
+
+
+def test_each_warning_has_its_cause(rated: Rated) -> None:
+    splits, why = all_splits(rated)
+    found = comparison({NEAR: drawn(0.5, within=0.01)})
+    found.splits, found.why = splits, why
+
+    def said(other: Rated) -> str:
+        return " ".join(warnings(other, found))
+
+    assert "120 ratings are few" in said(rated)
+    assert "only tell systems apart" in said(rated)
+    assert "not on the ratings' scale" in said(rated)
+    assert "far from all others" not in said(rated)
+    assert "repeat an earlier one" not in said(rated)
+    wording = rated.wording.copy()
+    wording[3] = wording[4] = wording[5]
+    assert "2 of 120 texts repeat an earlier one" in said(
+        replace(rated, wording=np.unique(wording, return_inverse=True)[1])
+    )
+    quality = rated.quality / 20
+    quality[0] = 1
+    assert "far from all others" in said(replace(rated, quality=quality))
+    missing = rated.scores["judge"].copy()
+    missing[:7] = np.nan
+    assert "missing for 7 texts" in said(replace(rated, scores={"judge": missing}))
+    copied = [[text] if k < 3 else ["another"] for k, text in enumerate(rated.texts)]
+    assert "3 texts are word for word" in said(replace(rated, references=copied))
+    found.draws = {NEAR: drawn(0.5, within=0.3)}
+    assert "only tell systems apart" not in said(rated)
+    found.splits = [replace(splits[0], repeated=4)]
+    assert "4 of 120 texts stand word for word" in said(rated)

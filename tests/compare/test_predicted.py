@@ -1,0 +1,156 @@
+"""Estimates of unseen texts: equal to an independent implementation, and blind to their ratings."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from refless.compare.compared import Settings, _makers
+from refless.compare.predicted import (
+    MAX_SHARE,
+    MIN_NEIGHBORS,
+    TAUS,
+    calibrated_score,
+    neighbors,
+    raw_score,
+    training_means,
+)
+from refless.compare.rated import Rated
+from refless.compare.splits import Split, all_splits
+from refless.kernels import kernel
+
+NAMES = ("texts", "systems", "contexts")
+
+
+@pytest.fixture(params=NAMES)
+def split(rated: Rated, request: pytest.FixtureRequest) -> Split:
+    return next(s for s in all_splits(rated)[0] if s.name == request.param)
+
+
+def guess(matrix: np.ndarray, quality: np.ndarray, row: int, train: list[int], tau: float, a: int):
+    """One estimate, the plain way; None where there is too little evidence."""
+    near = [quality[s] for s in train if matrix[row, s] >= tau]
+    if a <= len(near) <= MAX_SHARE * len(train) + 1e-9:
+        return float(np.mean(near))
+    return None
+
+
+def nested(rated: Rated, fold: np.ndarray, used: np.ndarray) -> np.ndarray:
+    """BLEU Neighbors with nested thresholds: loops over everything."""
+    matrix = kernel("bleu.char", rated.texts, rated.texts)
+    quality, folds = rated.quality, sorted(set(fold[fold >= 0]))
+    out = np.full(len(fold), np.nan)
+    for k in folds:
+        part = [i for i in range(len(fold)) if used[i] and fold[i] not in (k, -1)]
+        best, chosen = np.inf, None
+        for a, tau in itertools.product(MIN_NEIGHBORS, TAUS):
+            errors = []
+            for i in part:
+                train = [s for s in part if fold[s] != fold[i]]
+                value = guess(matrix, quality, i, train, tau, a)
+                value = np.mean(quality[train]) if value is None else value
+                errors.append((value - quality[i]) ** 2)
+            if np.round(np.mean(errors), 12) < best:
+                best, chosen = np.round(np.mean(errors), 12), (tau, a)
+        assert chosen is not None
+        for i in np.flatnonzero(fold == k):
+            value = guess(matrix, quality, i, part, *chosen)
+            out[i] = np.nan if value is None else value
+    return out
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("whole", [True, False])
+def test_nested_neighbors_equal_plain_loops(rated: Rated, name: str, whole: bool) -> None:
+    few = replace(
+        rated,
+        texts=rated.texts[:40],
+        quality=rated.quality[:40],
+        wording=rated.wording[:40],
+        systems=(rated.systems or [])[:40],
+        context=None if rated.context is None else rated.context[:40] % 9,
+        references=None,
+        scores={},
+    )
+    own = next(s for s in all_splits(few)[0] if s.name == name)
+    used = np.ones(40, bool) if whole else np.arange(40) % 3 > 0
+    expected = nested(few, own.fold, used)
+    found = neighbors("bleu.char", few, own, None if whole else used)
+    np.testing.assert_allclose(found.estimate, expected, atol=1e-12)
+    assert (~np.isnan(found.estimate)).sum() > 5
+
+
+def methods(rated: Rated, split: Split) -> dict[str, Callable[[], object]]:
+    made = _makers(rated, split, Settings(kernels=("bleu.char",)))
+    return {" ".join(key).strip(): make for key, make in made.items() if callable(make)}
+
+
+def test_no_method_sees_the_ratings_of_the_texts_that_it_is_asked_about(
+    rated: Rated, split: Split
+) -> None:
+    """Other ratings in one fold change no estimate in that fold, and do change others."""
+    rows = split.fold == 1
+    quality = rated.quality.copy()
+    quality[rows] = np.random.default_rng(5).permutation(quality[rows]) ** 2
+    other = replace(rated, quality=quality)
+    before, after = (methods(r, split) for r in (rated, other))
+    assert {"ridge", "neighbors bleu.char", "judge.calibrated", "bleu"} <= set(before)
+    for name in before:
+        first, second = before[name](), after[name]()
+        for what in ("estimate", "ranked"):
+            one, two = getattr(first, what)[rows], getattr(second, what)[rows]
+            np.testing.assert_allclose(one, two, atol=1e-11, err_msg=f"{name} {what}")
+        covered = ~np.isnan(first.estimate)  # type: ignore[attr-defined]
+        if name != "judge" and (covered & ~rows).sum() > 30:
+            changed = np.abs(first.estimate - second.estimate)  # type: ignore[attr-defined]
+            assert np.nanmax(changed[~rows]) > 1e-4, name
+
+
+def test_the_training_mean_stands_in_and_ranks_nothing(rated: Rated) -> None:
+    split = all_splits(rated)[0][0]
+    found = neighbors("bleu.word", rated, split)
+    lost = np.isnan(found.estimate)
+    assert lost.any()
+    assert found.filled is not None
+    mean = training_means(rated.quality, split.fold)[split.fold]
+    np.testing.assert_allclose(found.filled[lost], mean[lost])
+    assert set(found.ranked[lost]) == {0.0}
+
+
+def test_a_calibrated_score_is_a_line_fitted_on_the_other_folds(rated: Rated) -> None:
+    split = all_splits(rated)[0][0]
+    found = calibrated_score("judge", rated, split)
+    score = rated.scores["judge"]
+    for k in range(split.folds):
+        train, asked = split.fold != k, split.fold == k
+        slope, intercept = np.polyfit(score[train], rated.quality[train], 1)
+        np.testing.assert_allclose(found.estimate[asked], intercept + slope * score[asked])
+
+
+def test_a_raw_score_is_on_the_ratings_scale_or_has_no_error(rated: Rated) -> None:
+    split = all_splits(rated)[0][0]
+    assert raw_score("judge", rated, split).filled is None  # some lie below 1
+    scores = {"judge": np.clip(rated.scores["judge"], 1, 5)}
+    found = raw_score("judge", replace(rated, scores=scores), split)
+    assert found.filled is not None
+    np.testing.assert_allclose(found.filled, (scores["judge"] - 1) / 4)
+
+
+def test_a_missing_score_is_an_abstention(rated: Rated) -> None:
+    split = all_splits(rated)[0][0]
+    score = rated.scores["judge"].copy()
+    score[:10] = np.nan
+    for make in (raw_score, calibrated_score):
+        found = make("judge", replace(rated, scores={"judge": score}), split)
+        assert np.isnan(found.estimate).tolist() == [True] * 10 + [False] * 110
+        assert not np.isnan(found.ranked).any()
+
+
+def test_a_score_with_the_name_of_a_method_keeps_its_column_name(rated: Rated) -> None:
+    split = all_splits(rated)[0][0]
+    named = replace(rated, scores={"length": rated.scores["judge"]})
+    assert raw_score("length", named, split).method == "score_length"

@@ -1,0 +1,87 @@
+"""A user's files as rated texts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from refless.compare.rated import read_rated
+from refless.errors import FormatError
+from tests.compare.made_up import rows, write
+
+
+def test_the_formats_and_a_folder_give_the_same(tmp_path: Path) -> None:
+    given = [
+        {name: row[name] for name in ("text", "quality", "system")} for row in rows(40, seed=2)
+    ]
+    whole = read_rated([write(tmp_path / "a.jsonl", given)])
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    lines = [f"{row['text']}\t{row['quality']}\t{row['system']}" for row in given[:25]]
+    (folder / "1.tsv").write_text("\n".join(["text\tquality\tsystem", *lines]) + "\n")
+    lines = [f"{row['text']},{row['quality']},{row['system']}" for row in given[25:]]
+    (folder / "2.csv").write_text("\n".join(["text,quality,system", *lines]) + "\n")
+    (folder / "readme.md").write_text("not ratings")
+    parts = read_rated([folder])
+    assert parts.texts == whole.texts
+    assert parts.systems == whole.systems
+    assert parts.scale == whole.scale
+    np.testing.assert_array_equal(parts.quality, whole.quality)
+
+
+def test_what_is_not_there_is_none(tmp_path: Path) -> None:
+    given = [{"text": row["text"], "quality": row["quality"]} for row in rows(30)]
+    found = read_rated([write(tmp_path / "a.jsonl", given)], [0, 10])
+    assert found.systems is None
+    assert found.context is None
+    assert found.references is None
+    assert found.scores == {}
+    np.testing.assert_allclose(found.quality, [row["quality"] / 10 for row in given])
+
+
+def test_raters_are_averaged_and_unrated_texts_left_out(tmp_path: Path) -> None:
+    given = [
+        {"text": f"text {k}", "quality": quality, "rater": rater}
+        for k in range(25)
+        for rater, quality in (("ann", 1 + k % 5), ("bob", 3))
+    ]
+    given += [{"text": "text nobody rated", "quality": "", "rater": "ann"}]
+    found = read_rated([write(tmp_path / "a.jsonl", given)], [1, 5])
+    np.testing.assert_allclose(found.quality, [(k % 5 + 2) / 2 / 4 for k in range(25)])
+    assert any("1 of 26 texts" in sentence for sentence in found.warnings)
+
+
+def test_files_with_other_ranges_are_noticed(tmp_path: Path) -> None:
+    first = write(tmp_path / "a.jsonl", [{"text": f"t {k}", "quality": k % 5} for k in range(20)])
+    second = [{"text": f"u {k}", "quality": 20 * (k % 5)} for k in range(20)]
+    found = read_rated([first, write(tmp_path / "b.jsonl", second)])
+    assert any("a.jsonl 0 to 4" in s and "b.jsonl 0 to 80" in s for s in found.warnings)
+    found = read_rated([first, write(tmp_path / "b.jsonl", second[:1] + [
+        {"text": f"u {k}", "quality": k % 4} for k in range(20)])])  # fmt: skip
+    assert not any("a.jsonl" in s for s in found.warnings)
+
+
+@pytest.mark.parametrize(
+    ("given", "word"),
+    [
+        ([{"text": f"t {k}", "quality": k} for k in range(19)], "too few"),
+        ([{"text": f"t {k}", "quality": 3} for k in range(40)], "scale cannot be told"),
+        ([{"text": f"t {k}", "quality": "good" if k == 7 else k} for k in range(40)], "'good'"),
+        ([{"text": "" if k == 7 else "t", "quality": k} for k in range(40)], "empty"),
+    ],
+)
+def test_bad_ratings_have_a_remedy(
+    tmp_path: Path, given: list[dict[str, object]], word: str
+) -> None:
+    with pytest.raises(FormatError, match=word) as caught:
+        read_rated([write(tmp_path / "a.jsonl", given)])
+    assert caught.value.remedy
+    assert str(tmp_path / "a.jsonl") in str(caught.value)
+    assert caught.value.line in (None, 8)
+
+
+def test_a_folder_without_ratings(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match="no file"):
+        read_rated([tmp_path])

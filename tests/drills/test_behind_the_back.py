@@ -1,0 +1,246 @@
+"""Files changed, exchanged or deleted behind the back of a finished run: no other number comes out.
+
+What one reader does is tested beside it (tests/store, tests/report, tests/data); here are the files
+of a whole run, and what a user does next.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from refless.data.task import rated_sums, text_sums
+from refless.errors import ReflessError, StaleError
+from refless.experiments.bleu_neighbors.curves import read_curves
+from refless.experiments.bleu_neighbors.table1 import read_tasks
+from refless.experiments.bleu_neighbors.table2 import read_pairs
+from refless.experiments.bleu_neighbors.table3 import read_estimates, read_set_sums
+from refless.experiments.delta_bleu.predictor_table import read_predictors
+from refless.experiments.delta_bleu.table2 import read_rows
+from refless.experiments.rnn_qe.stored import require_texts
+from refless.store import signed
+from tests.conftest import Project
+
+FLIPS = 24  # bits of each file of a run; every bit of small ones is tried in tests/store
+
+
+def keep_time(path: Path, content: bytes) -> None:
+    """Other bytes with the same times, which Snakemake does not look at again."""
+    times = path.stat()
+    path.write_bytes(content)
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+def signed_files(project: Project) -> dict[str, Path]:
+    """One file of each kind that lies between stages."""
+    paths = [
+        p for p in (project.path / "results").rglob("*") if p.suffix in (".csv", ".npz", ".gz")
+    ]
+    own = ("tables", "run", "benchmarks")
+    paths = [
+        p for p in sorted(paths) if p.relative_to(project.path / "results").parts[0] not in own
+    ]
+    return {signed.record_of(path)["kind"]: path for path in paths}
+
+
+@pytest.mark.drill(
+    "A file between two stages is not what was written",
+    "Bits of a run's own files are others, one file of each kind (ratings, kernels, curves, ...)",
+    "refused",
+    "or the bit decides nothing and the content is the same",
+)
+def test_flipped_bits_of_every_kind_of_file(small: Project, tmp_path: Path) -> None:
+    files = signed_files(small)
+    assert len(files) >= 15
+    draw, unclear = np.random.default_rng(13), 0
+    for kind, path in files.items():
+        raw = path.read_bytes()
+        before = signed.read(path, kind)
+        copy = tmp_path / path.name
+        for bit in draw.integers(8 * len(raw), size=FLIPS):
+            changed = bytearray(raw)
+            changed[bit // 8] ^= 1 << bit % 8
+            copy.write_bytes(changed)
+            try:
+                after = signed.read(copy, kind)
+            except ReflessError as error:
+                unclear += str(copy) not in str(error) or not error.remedy
+                continue
+            assert after.about == before.about
+            if isinstance(after.content, pd.DataFrame):
+                pd.testing.assert_frame_equal(after.content, before.content)
+            else:
+                for name, array in before.content.items():
+                    np.testing.assert_array_equal(after.content[name], array)
+    assert unclear == 0
+
+
+READERS: dict[str, Callable[[Path, list[Path], dict[str, Any]], object]] = {
+    "curves/mine/thresholds.csv": lambda path, folders, _: read_curves(
+        [path], "threshold curves", {}, folders
+    ),
+    "curves/dstc7/data_size.csv": lambda path, folders, _: read_curves(
+        [path], "data size curve", {}, folders
+    ),
+    "neighbors/mine.csv": lambda path, folders, settings: read_tasks(
+        [folder for folder in folders if folder.name == "mine"], [path], settings["taus"]
+    ),
+    "cross_task/mine.dstc7.csv": lambda path, folders, settings: read_pairs(
+        [path], folders, ["bleu.char"], settings["tau"]
+    ),
+    "essays/estimates.csv": lambda path, folders, settings: read_estimates(
+        path, settings, text_sums([f for f in folders if f.name == "asap_sas"])
+    ),
+    "essays/set_sums.csv": lambda path, folders, settings: read_set_sums(
+        path, settings, text_sums([f for f in folders if f.name == "asap_sas"])
+    ),
+    "delta_bleu/usr_topicalchat/units.csv": lambda path, folders, settings: read_rows(
+        path, {"usr_topicalchat": settings}, rated_sums(folders)
+    ),
+    "delta_bleu/nem/predictor.csv": lambda path, folders, settings: read_predictors(
+        [path], {"nem": settings}, rated_sums(folders)
+    ),
+    "rnn_qe/outputs.csv": lambda path, folders, _: require_texts(
+        [path], [f for f in folders if f.name in ("nem", "bagel", "sfrest", "sfhot")]
+    ),
+}
+
+
+@pytest.mark.drill(
+    "A file between two stages is not what was written",
+    "A result of a run with other texts or ratings, whole and valid, lies in a result's place",
+    "refused",
+    "by the table or figure that reads it: it was made from other data",
+)
+@pytest.mark.parametrize("name", READERS)
+def test_what_was_made_from_other_ratings_is_refused(
+    small: Project, tmp_path: Path, name: str
+) -> None:
+    folders = sorted((small.path / "results/ratings").iterdir())
+    own, other = small.path / "results" / name, tmp_path / name
+    found = signed.read(own, signed.record_of(own)["kind"])
+    READERS[name](own, folders, found.about["settings"])
+    made_from = dict.fromkeys(found.about["made_from"], "0" * 64)
+    signed.write(other, found.content, {**found.about, "made_from": made_from})
+    with pytest.raises(StaleError, match="was made from other data"):
+        READERS[name](other, folders, found.about["settings"])
+
+
+@pytest.mark.drill(
+    "A file between two stages is not what was written",
+    "A file of a run is deleted: estimates, a table, the record beside a table",
+    "same bytes",
+    "the next run of what needs it makes it again",
+)
+def test_what_is_deleted_is_made_again(changed: Project) -> None:
+    before = changed.contents()
+    results = changed.path / "results"
+    for path in ("neighbors/mine.csv", "tables/bleu_neighbors_table1.json"):
+        (results / path).unlink()
+    (results / "tables/reproducibility.csv").unlink()  # which reads table 1
+    changed.snakemake("reproducibility")
+    assert changed.contents() == before
+
+
+@pytest.mark.drill(
+    "A file between two stages is not what was written",
+    "In a run: a kernel is cut short, a table and a figure are edited, then deleted as told",
+    "same bytes",
+    "each is refused by name; once deleted, the same command makes all of it",
+)
+def test_what_is_refused_is_mended_by_what_the_error_says(changed: Project) -> None:
+    before = changed.contents()
+    results = changed.path / "results"
+    kernel = results / "kernels/mine/bleu.char.npz"
+    table = results / "tables/bleu_neighbors_table3.csv"
+    figure = results / "figures/bleu_neighbors_essays.svg"
+    keep_time(kernel, kernel.read_bytes()[:-50])
+    keep_time(table, table.read_bytes().replace(b"0.", b"1.", 1))
+    keep_time(figure, figure.read_bytes() + b" ")
+    for path in ("neighbors/mine.csv", "tables/bleu_neighbors_table1.csv", "report.html"):
+        (results / path).unlink()
+    refused: set[str] = set()
+    for _ in range(4):
+        run = changed.start("--keep-going", "all")
+        if run.returncode == 0:
+            break
+        assert "Traceback" not in run.stdout
+        what = r"error: (results/\S+): .*\n  What to do: delete (\S+)"
+        for path, told in re.findall(what, run.stdout):
+            (changed.path / (path if told == "it" else told)).unlink()
+            refused.add(path)
+    assert run.returncode == 0, run.stdout
+    assert refused == {str(p.relative_to(changed.path)) for p in (kernel, table, figure)}
+    assert changed.contents() == before
+
+
+@pytest.mark.drill(
+    "Raw files and downloads",
+    "A user's own file of ratings is exchanged for another with an older time",
+    "made again",
+    "everything that hangs on it is",
+)
+def test_an_own_file_with_an_older_time_is_read_again(changed: Project) -> None:
+    path = changed.path / "mine.tsv"
+    assert changed.planned("all") == {}
+    content = path.read_text(encoding="utf-8")
+    row = content.split("\n")[1]
+    path.write_text(content.replace(row, row.replace("\t", "!\t", 1)), encoding="utf-8")
+    os.utime(path, (10**9, 10**9))
+    planned = changed.planned("bleu_neighbors_table1")
+    assert planned["normalize_ratings"] == 1
+    assert planned["predict_neighbors"] >= 1
+
+
+@pytest.mark.drill(
+    "Settings",
+    "A data set without ratings takes part where ratings are needed",
+    "refused",
+    "with its name and the experiments; no row of numbers is made of it",
+)
+def test_a_data_set_without_ratings_is_refused_where_they_are_needed(changed: Project) -> None:
+    entry = "files: {path: bagel/ACL10-inform-training.txt}\n    experiments:\n"
+    changed.configure(entry, f"{entry}      bleu_neighbors: {{}}\n")
+    output = changed.snakemake("results/neighbors/bagel.csv", ok=False)
+    assert "no text of bagel is rated, and bleu_neighbors needs ratings" in output
+    assert "Traceback" not in output
+    assert not (changed.path / "results/neighbors/bagel.csv").exists()
+
+
+@pytest.mark.drill(
+    "Settings",
+    "A data set gets another loader",
+    "refused",
+    "the loader decides and not the data set's name: the file is not in its format",
+)
+def test_another_loader_has_an_effect(changed: Project) -> None:
+    changed.configure("    loader: nem\n", "    loader: usr\n")
+    output = changed.snakemake("results/ratings/nem/texts.csv", ok=False)
+    assert "emnlp_data_medians.csv" in output
+    assert "Traceback" not in output
+
+
+@pytest.mark.drill(
+    "Raw files and downloads",
+    "The mirror's name is misspelt",
+    "told",
+    "the run ends by saying where numbers came from, and that nothing came from the mirror",
+)
+def test_a_misspelt_mirror_is_said_at_the_end(changed: Project) -> None:
+    changed.mirror += "s"
+    shutil.rmtree(changed.path / "resources/data/usr")
+    (changed.path / "results/tables/reproducibility.csv").unlink()
+    output = changed.snakemake("reproducibility", "--config", "numbers=auto")
+    last = output[output.index("refless: done") :]
+    assert f"The mirror {changed.mirror} is no directory: nothing came from it" in last
+    (computed,) = re.findall(r"From the raw data: (.*)\.", last)
+    assert "huse_summarization" in computed
+    assert "usr_topicalchat" not in computed

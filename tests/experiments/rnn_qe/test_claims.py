@@ -1,0 +1,135 @@
+"""The paper's claims: what tests of one kind and another decide, and the list of differences."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from refless.experiments.rnn_qe.claims import (
+    CLAIMS,
+    DIFFERENCES,
+    NO,
+    TABLES,
+    UNDECIDED,
+    YES,
+    claims_table,
+    differences_table,
+)
+from refless.experiments.rnn_qe.stored import PAPER
+from refless.models.rnn_qe.names import CONFIGURATIONS, SETUPS
+from refless.models.rnn_qe.synthesis import lowered
+from refless.report.published import read_published
+
+PUBLISHED = Path(__file__).parents[3] / "resources/published"
+METRICS = ("bleu", "meteor", "rouge_l", "cider")
+
+
+def all_tests(p: float, difference: float, high: float) -> dict[str, pd.DataFrame]:
+    """Every test that a claim asks for, all with the same numbers."""
+    found = {}
+    for table in TABLES:
+        rows = []
+        for configuration in ("",) if table == TABLES[0] else map(str, CONFIGURATIONS):
+            for setup in map(str, SETUPS):
+                asked = [("metrics", name, "greater", configuration) for name in METRICS]
+                asked.append(("set-up 1", "1", "two-sided", configuration))
+                asked.append(("set-up 4", "4", "two-sided", configuration))
+                asked.append(("configuration 1", setup, "two-sided", "1"))
+                for question, against, alternative, where in asked:
+                    rows += [
+                        {
+                            "configuration": configuration,
+                            "setup": setup,
+                            "reading": "",
+                            "against": against,
+                            "against_configuration": where,
+                            "question": question,
+                            "statistic": statistic,
+                            "alternative": alternative,
+                            "difference": difference,
+                            "difference_low": difference - 0.1,
+                            "difference_high": high,
+                            "p_holm": p,
+                            "least_detectable": 0.05,
+                            "n": 100,
+                            "n_needed": 400,
+                            "provenance": "computed",
+                        }
+                        for statistic in ("pearson", "spearman")
+                    ]
+        found[table] = pd.DataFrame(rows)
+    return found
+
+
+def decided(tests: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    published = {
+        name: read_published(PUBLISHED / f"{name}.csv", ["setup", "pearson"]) for name in TABLES
+    }
+    return claims_table(tests, published).set_index(["claim", "table", "statistic"])
+
+
+SIX = ("set-up 6 is better than set-up 4", TABLES[0], "pearson")
+FOUR = ("set-up 4 is better than set-up 1", TABLES[0], "pearson")
+
+
+@pytest.mark.parametrize(
+    ("p", "difference", "high", "holds"),
+    [
+        (0.01, 0.1, 0.2, YES),
+        (0.2, 0.01, 0.1, UNDECIDED),
+        (0.2, 0.01, 0.02, NO),  # the paper's 0.024 lies above the interval
+        (0.01, -0.1, 0.1, NO),
+    ],
+)
+def test_one_comparison_decides(p: float, difference: float, high: float, holds: str) -> None:
+    row = decided(all_tests(p, difference, high)).loc[SIX]
+    assert (row["holds"], row["comparisons"], row["significant"]) == (
+        holds,
+        1,
+        int(p < 0.05 and difference > 0),
+    )
+    assert float(row["paper_difference"]) == pytest.approx(0.354 - 0.330)
+    assert pd.isna(row["n_needed"]) == (holds != UNDECIDED)
+
+
+def test_all_comparisons_must_be_significant() -> None:
+    tests = all_tests(0.01, 0.1, 0.5)
+    row = decided(tests).xs(TABLES[1], level="table").filter(like="metrics", axis=0).iloc[0]
+    assert (row["holds"], row["comparisons"]) == (YES, 3 * 6 * 4)
+    tests[TABLES[1]].loc[0, ["p_holm", "difference"]] = [0.3, 0.02]
+    row = decided(tests).xs(TABLES[1], level="table").filter(like="metrics", axis=0).iloc[0]
+    assert (row["holds"], row["significant"], row["difference"]) == (UNDECIDED, 71, 0.02)
+
+
+def test_a_claim_of_no_difference_counts_significant_ones() -> None:
+    for p, holds in ((0.5, YES), (0.01, NO)):
+        found = decided(all_tests(p, 0.1, 0.2)).reset_index()
+        assert set(found.loc[found["claim"].str.contains("mostly"), "holds"]) == {holds}
+    # that configuration 2 is behind is a claim about the other direction
+    behind = decided(all_tests(0.01, -0.3, 0.2)).reset_index()
+    assert set(behind.loc[behind["claim"].str.contains("is behind"), "holds"]) == {YES}
+
+
+def test_without_a_test_nothing_is_decided() -> None:
+    tests = all_tests(0.01, 0.1, 0.2)
+    tests[TABLES[0]] = tests[TABLES[0]].query("setup != '4'")
+    row = decided(tests).loc[FOUR]
+    assert (row["holds"], row["provenance"]) == ("", "")
+    empty = {name: own.iloc[:0] for name, own in tests.items()}
+    assert set(decided(empty)["holds"]) == {""}
+    assert len(decided(empty)) == sum(len(claim.statistics) for claim in CLAIMS)
+
+
+def test_differences_say_where_the_other_variant_is() -> None:
+    given = read_published(PUBLISHED / "rnn_qe_differences.csv", DIFFERENCES)
+    assert (given != "").drop(columns="reading").all(axis=None)
+    assert given["item"].is_unique
+    table = pd.DataFrame({"reading": ["authors", "nearest"], "pearson": [float("nan"), 0.1]})
+    found = differences_table(given, table).set_index("item")["other_variant"]
+    assert found["encoders"] == "no row"
+    assert found["metrics as half points"] == "table 3, reading nearest"
+    # two that can be checked
+    assert lowered(6, 2) == 3
+    assert given.set_index("item").loc["batch", "code"] == str(PAPER["schedule"]["batch"])

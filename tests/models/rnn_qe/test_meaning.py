@@ -1,0 +1,75 @@
+"""What stands beside a text: spellings of MRs, contexts, and how they are read."""
+
+from __future__ import annotations
+
+import pytest
+
+from refless.errors import FormatError
+from refless.models.rnn_qe.delex import delexicalise
+from refless.models.rnn_qe.meaning import ACTS, SLOTS, TEXT, kind_of, tokens_of
+from refless.models.rnn_qe.reading import START, STOP, VOID, Reading
+
+
+@pytest.mark.parametrize(
+    ("meaning", "kind", "mr", "text"),
+    [
+        (
+            "inform(name='the hut', price range=cheap)",
+            ACTS,
+            "inform name X-name inform pricerange X-pricerange",
+            "X-name is X-pricerange .",
+        ),
+        (
+            "name[The Hut], customer rating[5 out of 5], kids[yes]",
+            SLOTS,
+            "inform name X-name inform customerrating X-customerrating inform kids yes",
+            "X-name is cheap .",
+        ),
+        (
+            "is the hut (in town) cheap?",
+            TEXT,
+            "is the hut ( in town ) cheap ?",
+            "the hut is cheap .",
+        ),
+        ("inform(name='O'Hara's, Hut', x2=3)", ACTS, "inform name X-name inform x2 X-x2", None),
+        ("", ACTS, "", "the hut is cheap ."),
+        ("", SLOTS, "", "the hut is cheap ."),
+    ],
+)
+def test_spellings(meaning: str, kind: str, mr: str, text: str | None) -> None:
+    if meaning:
+        assert kind_of([meaning]) == kind
+    ((read, words),) = tokens_of([meaning], ["The Hut is cheap."], kind)
+    assert " ".join(read) == mr
+    assert text is None or " ".join(words) == text
+
+
+def test_what_the_loaders_read_is_read_the_same() -> None:
+    meaning, text = "?request(price_range='yes or no';near=st)", "Near the street?"
+    ((mr, words),) = tokens_of([meaning], [text], ACTS)
+    assert (" ".join(mr), " ".join(words)) == delexicalise(meaning, text)
+
+
+def test_a_mistake_among_many_is_named_and_many_are_plain_text() -> None:
+    meanings = ["name[a]"] * 19 + ["name[a"]
+    assert kind_of(meanings) == SLOTS
+    with pytest.raises(FormatError, match="no meaning representation") as caught:
+        tokens_of(meanings, ["x"] * 20, SLOTS)
+    assert caught.value.line == 20
+    assert kind_of(["name[a]", "hello there"]) == TEXT
+    assert kind_of(["", ""]) == TEXT
+
+
+def test_readings_of_the_authors_code() -> None:
+    reading = Reading(reversed=True, acts=True)
+    text = reading.text(["a", "b"])
+    assert text == [*[VOID] * 48, STOP, "b", "a", START]
+    assert reading.text(list("x" * 60)) == [STOP, *list("x" * 50), START]
+    mr = reading.mr(["inform", "name", "X-name", "inform", "area", "X-area"])
+    assert len(mr) == 30
+    assert mr[:3] == mr[21:24]
+    assert mr[24:] == ["inform", "area", "X-area", "inform", "name", "X-name"]
+    many = [token for k in range(12) for token in ("inform", f"s{k:02}", "yes")]
+    assert Reading(acts=True).mr(many) == many[:30]
+    assert Reading().mr(many) == many
+    assert Reading().text(["a"]) == ["a"]

@@ -1,0 +1,155 @@
+"""RNN-QE on ratings of one's own: scales, worth, the commands."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from refless.cli import main
+from refless.data.tsv import read_tsv
+from refless.errors import FormatError
+
+pytest.importorskip("torch", reason="torch is not installed: make torch")
+
+from refless.experiments.rnn_qe.trainer import card_page
+from refless.models.rnn_qe.data import Split
+from refless.models.rnn_qe.own import How, Rated, cross_validated, fit, worth
+from refless.models.rnn_qe.saved import Scale, load_model, shipped_model
+
+
+def rated_rows(count: int, seed: int = 0) -> list[tuple[str, str, int]]:
+    """Text, MR and a rating of 0 to 100 in tens, which the words good and bad decide."""
+    generator = np.random.default_rng(seed)
+    rows = []
+    for number in range(count):
+        words = generator.choice(["good", "bad", "is", "so", "the", "food"], 6).tolist()
+        quality = 50 + 10 * (words.count("good") - words.count("bad"))
+        rows.append((f"Hut{number} {' '.join(words)}.", f"name[Hut{number}], kids[yes]", quality))
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("ratings", "scale"),
+    [
+        ([1, 6, 2.5], Scale(1, 6, None)),
+        ([1, 2, 3, 5], Scale(1, 5, 1)),
+        ([0, 50, 70, 100], Scale(0, 100, 20)),
+        ([0, 0.13, 1], Scale(0, 1, None)),
+        ([-2, 0, 2], Scale(-2, 2, 2)),
+    ],
+)
+def test_scales_are_kept(ratings: list[float], scale: Scale) -> None:
+    given = np.array(ratings, float)
+    found = Scale.of(given)
+    assert (found.low, found.high) == (scale.low, scale.high)
+    np.testing.assert_allclose(found.given_back(found.stretched(given)), given, atol=1e-12)
+    # ratings themselves are levels
+    np.testing.assert_allclose(found.rounded(given), given, atol=1e-12)
+    assert found.stretched(np.array([found.low, found.high])).tolist() == [1, 6]
+    assert found.rounded(np.array([found.low - 9, found.high + 9])).tolist() == [
+        found.low,
+        found.high,
+    ]
+
+
+def test_scales_that_are_none() -> None:
+    with pytest.raises(FormatError, match="tells nothing apart"):
+        Scale.of(np.array([3.0, 3.0]))
+    with pytest.raises(FormatError, match="outside") as caught:
+        Scale.of(np.array([0.0, 3.0]), 1, 5)
+    assert "--scale" in caught.value.remedy
+
+
+def test_what_a_test_part_holds_is_not_learned_from() -> None:
+    rows = rated_rows(60)
+    texts, mrs, quality = (list(column) for column in zip(*rows, strict=True))
+    split = Split(np.arange(30), np.arange(30, 45), np.arange(45, 60), np.arange(30))
+    how = How(width=4, errors=True)
+    prediction, _, folds = cross_validated(Rated.of(texts, mrs, np.array(quality)), [split], how)
+    assert np.isnan(prediction[:45]).all()
+    assert not np.isnan(prediction[45:]).any()
+    changed = np.array(quality)
+    changed[45:] = changed[45:][::-1]
+    again, *_ = cross_validated(Rated.of(texts, mrs, changed), [split], how)
+    np.testing.assert_array_equal(prediction, again)
+    parts = folds[0].instances.part
+    assert (parts.count("train"), parts.count("pretrain")) == (30, 150)
+
+
+def test_worth_is_that_of_scipy() -> None:
+    generator = np.random.default_rng(0)
+    truth = generator.normal(size=50)
+    prediction = truth + generator.normal(size=50)
+    found = worth(prediction, truth)
+    assert found["spearman"] == round(scipy.stats.spearmanr(prediction, truth).statistic, 4)
+    assert found["pearson"] == round(scipy.stats.pearsonr(prediction, truth).statistic, 4)
+    assert found["mse"] == round(float(np.mean((prediction - truth) ** 2)), 4)
+    assert found["mse_of_the_mean"] == round(float(truth.var()), 4)
+    assert worth(np.ones(50), truth)["pearson"] is None
+
+
+def test_too_few_texts() -> None:
+    texts, mrs, quality = (list(column) for column in zip(*(rated_rows(12) * 3), strict=True))
+    with pytest.raises(FormatError, match="12 different"):
+        fit(Rated.of(texts, mrs, np.array(quality)), How(width=4))
+
+
+def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = rated_rows(300)
+    lines = ["text,mr,quality", *(f'{text},"{mr}",{quality}' for text, mr, quality in rows[:200])]
+    (tmp_path / "rated.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    out = tmp_path / "mine.npz"
+    command = ["train-qe", "--ratings", str(tmp_path / "rated.csv"), "--width", "16"]
+    assert main([*command, "--out", str(out)]) == 0
+    said = capsys.readouterr().err
+    assert "mr read as slots" in said
+    again = tmp_path / "again.npz"
+    assert main([*command, "--out", str(again), "--threads", "2"]) == 0
+    assert again.read_bytes() == out.read_bytes()
+
+    new = ["text\tmr\tquality", *("\t".join(map(str, row)) for row in rows[200:])]
+    (tmp_path / "new.tsv").write_text("\n".join(new) + "\n", encoding="utf-8")
+    rate = ["qe", "--model", str(out), "--outputs", str(tmp_path / "new.tsv")]
+    capsys.readouterr()
+    assert main([*rate, "--out", str(tmp_path / "pred.tsv")]) == 0
+    assert "Spearman" in capsys.readouterr().err
+    table = read_tsv(str(tmp_path / "pred.tsv"), ["raw", "prediction", "quality"])
+    raw, truth = table.numbers("raw"), table.numbers("quality")
+    assert scipy.stats.spearmanr(raw, truth).statistic > 0.3
+    assert min(truth) - 60 < np.mean(raw) < max(truth) + 60
+    assert main(["qe", "--model", str(out), "--card"]) == 0
+    card = json.loads(capsys.readouterr().out)
+    assert card["meanings"] == "slots"
+    assert card["trained"]["texts"] == 200
+    assert f"Spearman {card['worth']['spearman']:.4f}" in said
+
+    assert main([*command, "--out", str(tmp_path / "mine.pt")]) == 1
+    assert ".npz" in capsys.readouterr().err
+
+
+def test_the_model_that_comes_along_is_what_its_card_says(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, page = shipped_model(), Path(__file__).parents[3] / "docs/qe_model.md"
+    assert path.stat().st_size < 3e6
+    assert card_page(load_model(path)) == page.read_text(encoding="utf-8")
+    given = tmp_path / "outputs.tsv"
+    rows = [
+        ("inform(name='the mill',food=thai)", "The mill serves thai food.", "6"),
+        ("inform(name='the mill',food=thai)", "mill mill the serves serves food in in.", "1"),
+    ]
+    lines = ["mr\ttext\tquality", *("\t".join(row) for row in rows)]
+    given.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    assert main(["qe", "--outputs", str(given)]) == 0
+    found = capsys.readouterr()
+    rated = [line.split("\t") for line in found.out.splitlines()[1:]]
+    halves = {str(half / 2).removesuffix(".0") for half in range(2, 13)}
+    assert {row[-1] for row in rated} <= halves
+    assert [row[:3] for row in rated] == [list(row) for row in rows]
+    # it has learned what errors are
+    assert float(rated[0][3]) > float(rated[1][3])
+    assert "MSE" in found.err

@@ -1,0 +1,68 @@
+"""Corrections for many tests, and what could be found: against definitions and scipy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from refless.statistics import (
+    bootstrap_p_value,
+    holm,
+    holm_by,
+    least_detectable,
+    needed,
+    normal_p_value,
+)
+
+
+def slow_holm(p: list[float]) -> list[float]:
+    """Step down, one after the other, as in the paper."""
+    result, before = [0.0] * len(p), 0.0
+    for rank, i in enumerate(sorted(range(len(p)), key=p.__getitem__)):
+        before = max(before, min(1.0, (len(p) - rank) * p[i]))
+        result[i] = before
+    return result
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_holm_steps_down(seed: int) -> None:
+    p = np.random.default_rng(seed).random(1 + seed % 7) ** 3
+    np.testing.assert_allclose(holm(p), slow_holm(p.tolist()))
+
+
+def test_no_test_is_no_member_of_a_family() -> None:
+    found = holm(np.array([0.01, np.nan, 0.04]))
+    np.testing.assert_allclose(found[[0, 2]], [0.02, 0.04])
+    assert np.isnan(found[1])
+    by = holm_by(np.array([0.01, 0.02, 0.04]), np.array(["a", "b", "a"]))
+    np.testing.assert_allclose(by, [0.02, 0.02, 0.04])
+
+
+def test_the_least_detectable_difference_is_found_in_four_of_five_trials() -> None:
+    draws = np.random.default_rng(0).normal(0, 0.1, 20000)
+    least = least_detectable(draws) / 0.1
+    found = stats.norm.sf(1.959963984540054 - least) + stats.norm.cdf(-1.959963984540054 - least)
+    assert found == pytest.approx(0.8, abs=0.02)
+    assert np.isnan(least_detectable(np.array([0.1, np.nan])))
+
+
+def test_the_p_value_of_a_bootstrap_is_two_sided() -> None:
+    assert bootstrap_p_value(np.arange(1.0, 100)) == pytest.approx(2 / 100)
+    assert bootstrap_p_value(-np.arange(1.0, 100)) == pytest.approx(2 / 100)
+    assert bootstrap_p_value(np.zeros(9)) == 1
+    assert np.isnan(bootstrap_p_value(np.array([np.nan])))
+
+
+def test_what_could_be_found_falls_with_the_root_of_the_number() -> None:
+    assert needed(0.1, 0.2, 9) == 36
+    assert needed(-0.1, 0.2, 9) == 36
+    assert np.isnan(needed(0.0, 0.2, 9))
+
+
+def test_the_normal_p_value_is_that_of_scipy() -> None:
+    draws = np.random.default_rng(1).normal(0.2, 0.1, 500)
+    z = 0.15 / draws.std(ddof=1)
+    assert normal_p_value(-0.15, draws) == pytest.approx(2 * stats.norm.sf(z))
+    assert normal_p_value(0.0, np.zeros(3)) == 1
+    assert np.isnan(normal_p_value(float("nan"), draws))

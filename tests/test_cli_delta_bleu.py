@@ -1,0 +1,107 @@
+"""`refless delta-bleu`: its scores, its formats, what it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from refless.cli import main
+from refless.models.delta_bleu import corpus_bleu, corpus_delta_bleu
+
+OUTPUTS = ["the cat sat on the mat today", "there is a dog in the yard"]
+REFERENCES = [["the cat sat on a mat", "no cat was there"], ["a dog is in the yard"]]
+RATINGS = [[5, 2], [4]]
+WEIGHTS = [[1.0, -0.5], [0.5]]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    outputs, references = tmp_path / "out.tsv", tmp_path / "ref.tsv"
+    outputs.write_text("id\ttext\n" + "".join(f"x{i}\t{t}\n" for i, t in enumerate(OUTPUTS)))
+    rows = [
+        f"x{i}\t{text}\t{rating}\t{weight}"
+        for i in (1, 0)
+        for text, rating, weight in zip(REFERENCES[i], RATINGS[i], WEIGHTS[i], strict=True)
+    ]
+    references.write_text("id\ttext\tquality\tweight\n" + "\n".join(rows) + "\n")
+    return outputs, references
+
+
+def delta_bleu(files: tuple[Path, Path], *more: object) -> int:
+    outputs, references = files
+    common = ["delta-bleu", "--outputs", outputs, "--references", references, *more]
+    return main([str(argument) for argument in common])
+
+
+@pytest.mark.parametrize("weighing", [[], ["--scale", "1", "5"]])
+def test_scores_are_those_of_the_library(
+    files: tuple[Path, Path], weighing: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    expected = 100 * corpus_delta_bleu(OUTPUTS, REFERENCES, WEIGHTS, 3, "zero")
+    more = ["--max-order", "3", "--rule", "zero", *weighing]
+    assert delta_bleu(files, *more) == 0
+    line = capsys.readouterr().out
+    assert line.startswith("ΔBLEU|nrefs:var|weights:given|")
+    assert f" = {expected:.2f} " in line
+    assert delta_bleu(files, *more, "--sentences", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["score"] == pytest.approx(expected)
+    for i, score in enumerate(found["sentences"]):
+        own = ([REFERENCES[i]], [WEIGHTS[i]], 3, "zero")
+        assert score == pytest.approx(100 * corpus_delta_bleu([OUTPUTS[i]], *own))
+    assert delta_bleu(files, *more, "--sentences") == 0
+    captured = capsys.readouterr()
+    rows = [row.split("\t") for row in captured.out.splitlines()]
+    assert rows[0] == ["id", "text", "delta_bleu"]
+    assert [float(row[2]) for row in rows[1:]] == pytest.approx(found["sentences"])
+    assert captured.err == line
+
+
+def test_without_weights_and_ids_it_is_bleu_by_row(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    outputs, references = tmp_path / "out.txt", tmp_path / "ref.jsonl"
+    outputs.write_text("".join(f"{text}\n" for text in OUTPUTS))
+    rows = [{"id": i + 1, "text": text} for i in range(2) for text in REFERENCES[i]]
+    references.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert delta_bleu((outputs, references), "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["score"] == pytest.approx(100 * corpus_bleu(OUTPUTS, REFERENCES, rule="smooth"))
+
+
+@pytest.mark.parametrize(
+    ("references", "more", "message"),
+    [
+        ("id\ttext\tweight\nx0\ta\t2\nx1\tb\t1\n", [], "ref.tsv:2: weight 2 is not from -1 to 1"),
+        ("id\ttext\tweight\nx0\ta\t1\nx9\tb\t1\n", [], "ref.tsv:3: no output has the id 'x9'"),
+        ("id\ttext\tweight\nx0\ta\t1\n", [], "out.tsv:3: the output 'x1' has no reference"),
+        ("id\ttext\tweight\nx0\ta\t1\nx1\tb\t0\n", [], "out.tsv:3: the output 'x1' has no refer"),
+        ("id\ttext\nx0\ta\nx1\tb\n", ["--scale", "1", "5"], "no column 'quality'"),
+        ("text\nb\n", [], "no column 'id'"),
+        (
+            "id\ttext\tquality\nx0\ta\t6\nx1\tb\t1\n",
+            ["--scale", "1", "5"],
+            "ref.tsv:2: quality 6 is not from 1 to 5",
+        ),
+    ],
+)
+def test_a_fault_names_file_line_and_remedy(
+    files: tuple[Path, Path],
+    references: str,
+    more: list[str],
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    files[1].write_text(references)
+    assert delta_bleu(files, *more) == 1
+    said = capsys.readouterr().err
+    assert message in said
+    assert "What to do: " in said
+
+
+def test_wrong_usage_exits_with_2(files: tuple[Path, Path]) -> None:
+    assert delta_bleu(files, "--max-order", "0") == 2
+    assert delta_bleu(files, "--scale", "5", "1") == 2
+    assert main(["delta-bleu", "--outputs", "-", "--references", "-"]) == 2

@@ -1,0 +1,389 @@
+"""`refless score` and `refless fit`: formats, leave-one-out, tau, models, what they warn of."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from refless.cli import main
+from refless.kernels import kernel
+from refless.models.neighbors import NeighborsRegressor, enough_evidence, neighbor_means
+from tests.workflow.small_data import sentences
+
+TRAIN = [text.replace("\t", " ") for text in sentences(50, seed=11)]
+QUALITY = [1 + i % 5 for i in range(50)]
+MINE = [text.replace("\t", " ") for text in sentences(30, seed=12)]
+MEANS, COUNTS = neighbor_means(kernel("bleu.char", MINE, TRAIN), np.array(QUALITY, float), 0.08)
+EXPECTED = enough_evidence(MEANS, COUNTS, 50, 5, 0.66)
+
+Files = dict[str, Path]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Files:
+    """The same training texts and candidates in every format, and a place for the output."""
+    found = {name: tmp_path / f"train.{name}" for name in ("tsv", "csv", "jsonl")}
+    found |= {f"mine.{name}": tmp_path / f"mine.{name}" for name in ("tsv", "csv", "jsonl", "txt")}
+    pairs = list(zip(TRAIN, QUALITY, strict=True))
+    tsv(found["tsv"], ["text", "quality"], pairs)
+    tsv(found["mine.tsv"], ["text"], [(text,) for text in MINE])
+    for name, header, rows in (
+        ("csv", ["text", "quality"], pairs),
+        ("mine.csv", ["text"], [(text,) for text in MINE]),
+    ):
+        with found[name].open("w", newline="", encoding="utf-8") as handle:
+            csv.writer(handle).writerows([header, *rows])
+    for name, objects in (
+        ("jsonl", [{"text": text, "quality": q} for text, q in pairs]),
+        ("mine.jsonl", [{"text": text} for text in MINE]),
+    ):
+        lines = [json.dumps(row, ensure_ascii=False) for row in objects]
+        found[name].write_text("\n".join(lines) + "\n", encoding="utf-8")
+    found["mine.txt"].write_text("".join(f"{text}\n" for text in MINE), encoding="utf-8")
+    return {**found, "out": tmp_path / "out"}
+
+
+def tsv(path: Path, header: list[str], rows: list[tuple[Any, ...]]) -> None:
+    lines = ["\t".join(map(str, row)) for row in (header, *rows)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def refless(*arguments: object) -> int:
+    return main([str(argument) for argument in arguments])
+
+
+def predicted(format: str, content: str) -> list[float]:
+    if format == "jsonl":
+        values = [json.loads(line)["prediction"] for line in content.splitlines()]
+        return [float("nan") if value is None else value for value in values]
+    delimiter = "," if format == "csv" else "\t"
+    quoting = csv.QUOTE_MINIMAL if format == "csv" else csv.QUOTE_NONE
+    rows = csv.DictReader(io.StringIO(content), delimiter=delimiter, quoting=quoting)
+    return [float(row["prediction"] or "nan") for row in rows]
+
+
+# ---- formats ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("train", ["tsv", "csv", "jsonl"])
+@pytest.mark.parametrize("mine", ["tsv", "csv", "jsonl", "txt"])
+def test_every_format_gives_the_same_predictions(files: Files, train: str, mine: str) -> None:
+    given, out = files[f"mine.{mine}"], files["out"]
+    assert refless("score", "--train", files[train], "--candidates", given, "--out", out) == 0
+    assert np.isnan(EXPECTED).any()
+    assert not np.isnan(EXPECTED).all()
+    np.testing.assert_allclose(predicted(mine, out.read_text()), EXPECTED, atol=1e-12)
+
+
+def test_a_format_that_is_named_counts_more_than_the_ending(
+    files: Files, capsys: pytest.CaptureFixture[str]
+) -> None:
+    odd = files["mine.csv"].rename(files["mine.csv"].with_suffix(".tsv.csv.dat"))
+    train = files["jsonl"].rename(files["jsonl"].with_suffix(".txt"))
+    common = ["score", "--train", train, "--train-format", "jsonl", "--candidates", odd]
+    assert refless(*common, "--format", "csv") == 0
+    np.testing.assert_allclose(predicted("csv", capsys.readouterr().out), EXPECTED, atol=1e-12)
+
+
+def test_other_columns_and_keys_stay(tmp_path: Path, files: Files) -> None:
+    mine = tmp_path / "m.jsonl"
+    mine.write_text('{"id": 7, "text": "abcde", "more": [1]}\n\n{"text": "x"}\n')
+    out = files["out"]
+    assert refless("score", "--train", files["tsv"], "--candidates", mine, "--out", out) == 0
+    first, second = map(json.loads, out.read_text().splitlines())
+    assert first["more"] == [1]
+    assert second == {"text": "x", "prediction": None, "neighbors": 0}
+
+
+# ---- leave-one-out, tau, explain, JSON ----------------------------------------------------------
+
+
+def test_leave_one_out_and_chosen_tau(files: Files, capsys: pytest.CaptureFixture[str]) -> None:
+    common = ["score", "--train", files["tsv"], "--leave-one-out", "--tau", "auto"]
+    assert refless(*common, "--out", files["out"]) == 0
+    model = NeighborsRegressor(tau="auto").fit(TRAIN, QUALITY)
+    np.testing.assert_array_equal(predicted("tsv", files["out"].read_text()), model.leave_one_out())
+    said = capsys.readouterr().err
+    assert f"tau:{model.tau_!r}(auto)" in said
+    assert "leave:one-out" in said
+    assert "Spearman" in said
+
+
+def test_json_has_all_numbers(files: Files, capsys: pytest.CaptureFixture[str]) -> None:
+    tsv(files["mine.tsv"], ["text", "quality"], list(zip(MINE, range(30), strict=True)))
+    common = ["score", "--train", files["tsv"], "--candidates", files["mine.tsv"]]
+    assert refless(*common, "--json", "--explain", "2") == 0
+    captured = capsys.readouterr()
+    found = json.loads(captured.out)
+    covered = ~np.isnan(EXPECTED)
+    few, many = (COUNTS < 5).sum(), (COUNTS > 33).sum()
+    assert found["n"] == 30
+    assert (found["covered"], found["coverage"]) == (covered.sum(), covered.mean())
+    assert (found["too_few_neighbors"], found["too_many_neighbors"]) == (few, many)
+    assert f"{few} with fewer than 5 neighbors, {many} with more than 0.66" in captured.err
+    from scipy.stats import pearsonr, spearmanr
+
+    truth = np.arange(30)[covered]
+    assert found["spearman"] == pytest.approx(spearmanr(EXPECTED[covered], truth)[0])
+    assert found["pearson"] == pytest.approx(pearsonr(EXPECTED[covered], truth)[0])
+    assert found["signature"] in captured.err
+    matrix = kernel("bleu.char", MINE, TRAIN)
+    for row, one in zip(matrix, found["predictions"], strict=True):
+        best = [i for i in np.argsort(-row, kind="stable")[:2] if row[i] > 0]
+        assert [near["text"] for near in one["nearest"]] == [TRAIN[i] for i in best]
+        assert [near["quality"] for near in one["nearest"]] == [QUALITY[i] for i in best]
+        assert [near["similarity"] for near in one["nearest"]] == row[best].tolist()
+
+
+def test_explain_adds_a_column(files: Files) -> None:
+    common = ["score", "--train", files["tsv"], "--candidates", files["mine.csv"]]
+    assert refless(*common, "--explain", "--out", files["out"]) == 0
+    with files["out"].open(newline="", encoding="utf-8") as handle:
+        rows = list(csv.DictReader(handle))
+    assert [row["text"] for row in rows] == MINE
+    assert all(len(json.loads(row["nearest"])) <= 5 for row in rows)
+
+
+# ---- models -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("extra", [[], ["--kernel", "rouge_l.plain", "--min-neighbors", "2"]])
+def test_a_model_gives_the_same_bytes(
+    files: Files, extra: list[str], capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    model = files["out"]
+    assert refless("fit", "--train", files["csv"], "--out", model, *extra) == 0
+    capfdbinary.readouterr()
+    more = ["--candidates", files["mine.tsv"], "--explain"]
+    assert refless("score", "--model", model, *more) == 0
+    from_model = capfdbinary.readouterr()
+    assert refless("score", "--train", files["tsv"], *more, *extra) == 0
+    assert capfdbinary.readouterr() == from_model
+    assert from_model.out.count(b"\n") == 31
+
+
+# ---- warnings -----------------------------------------------------------------------------------
+
+
+def test_candidates_among_the_training_texts_are_counted(
+    files: Files, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tsv(files["mine.tsv"], ["text"], [(text,) for text in [*MINE[:3], *TRAIN[:4]]])
+    refless("fit", "--train", files["tsv"], "--out", files["out"])
+    for source in (["--train", files["tsv"]], ["--model", files["out"]]):
+        capsys.readouterr()
+        assert refless("score", *source, "--candidates", files["mine.tsv"]) == 0
+        number = sum(text in TRAIN for text in [*MINE[:3], *TRAIN[:4]])
+        assert f"warning: {number} of 7 candidates stand word for word" in capsys.readouterr().err
+
+
+def test_repeated_training_texts_are_counted(
+    files: Files, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tsv(files["tsv"], ["text", "quality"], [(text, 1) for text in [*TRAIN, *TRAIN[:6]]])
+    again = 56 - len(set(TRAIN))
+    assert refless("score", "--train", files["tsv"], "--leave-one-out") == 0
+    assert f"warning: {again} of 56 texts repeat an earlier one" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("scale", "noticed"), [((1, 5), False), ((0, 1), True), ((10, 50), True), ((2, 4), False)]
+)
+def test_another_scale_is_noticed(
+    files: Files, scale: tuple[int, int], noticed: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    quality = np.linspace(*scale, 30)
+    tsv(files["mine.tsv"], ["text", "quality"], list(zip(MINE, quality, strict=True)))
+    assert refless("score", "--train", files["tsv"], "--candidates", files["mine.tsv"]) == 0
+    assert ("other scales?" in capsys.readouterr().err) == noticed
+
+
+# ---- faults -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("suffix", "content", "line", "message"),
+    [
+        ("tsv", "text\tquality\na\t1_000\n", 2, "quality is '1_000', which is not a finite number"),
+        ("tsv", "text\tquality\na\t٣\n", 2, "which is not a finite number"),
+        ("csv", "text,quality\na,1\nb\n", 3, "1 fields where the header has 2"),
+        ("csv", "text,quality\na,\n", 2, "which is not a finite number"),
+        ("jsonl", '{"text": "a", "quality": 1}\n{"text": "b"}\n', 2, "has no key 'quality'"),
+        ("jsonl", '{"text": 3, "quality": 1}\n', 1, "text '3' is no text"),
+        ("jsonl", '{"text": "a", "quality": true}\n', 1, "which is not a finite number"),
+        ("jsonl", '{"text": "a", "quality": NaN}\n', 1, "which is not a finite number"),
+        ("jsonl", '{"text": "\\ud83d", "quality": 1}\n', 1, "half a character"),
+        ("jsonl", "[1]\n", 1, "is no JSON object"),
+        ("jsonl", "{\n", 1, "cannot be read as JSON"),
+        ("jsonl", '[{"text": "a"}]\n', None, "is a JSON array"),
+        ("json", '[{"text": "' + "long " * 9000 + '"}]', None, "is a JSON array"),
+        ("tsv", '{"text": "' + "long " * 9000 + '"}\n', 1, "no column 'text'"),
+    ],
+)
+def test_a_fault_is_one_line_with_a_remedy(
+    files: Files,
+    tmp_path: Path,
+    suffix: str,
+    content: str,
+    line: int | None,
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = tmp_path / f"bad.{suffix}"
+    path.write_text(content, encoding="utf-8")
+    assert refless("score", "--train", path, "--candidates", files["mine.tsv"]) == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    first, second = said.err.splitlines()
+    assert message in first
+    assert first.startswith(f"refless: {path}:" + (f"{line}:" if line else ""))
+    assert second.startswith("  What to do: ")
+    assert len(said.err) < 500
+
+
+@pytest.mark.parametrize("coding", ["utf-16", "utf-16-le-sig", "utf-16-be-sig"])
+def test_the_remedy_for_utf_16_works(
+    files: Files, coding: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = files["tsv"].read_text(encoding="utf-8")
+    mark = {"utf-16-le-sig": b"\xff\xfe", "utf-16-be-sig": b"\xfe\xff"}.get(coding, b"")
+    path = files["tsv"].with_name("of excel.tsv")
+    path.write_bytes(mark + text.encode(coding.removesuffix("-sig")))
+    common = ["--candidates", files["mine.tsv"], "--out", files["out"]]
+    assert refless("score", "--train", path, *common) == 1
+    said = capsys.readouterr().err
+    command = said.partition("convert it: ")[2].strip()
+    new = files["tsv"].with_name("new.tsv")
+    subprocess.run(command.replace("NEW", str(new)), shell=True, check=True)
+    assert refless("score", "--train", new, *common) == 0
+    np.testing.assert_allclose(predicted("tsv", files["out"].read_text()), EXPECTED, atol=1e-12)
+
+
+def leave_one_out(path: Path, out: Path) -> Any:
+    assert refless("score", "--train", path, "--leave-one-out", "--json", "--out", out) == 0
+    return json.loads(out.read_text())["predictions"]
+
+
+def test_a_lone_opening_quote_does_not_change_how_a_file_is_read(
+    tmp_path: Path, files: Files, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, out = tmp_path / "q.tsv", files["out"]
+    pairs = list(zip(TRAIN, QUALITY, strict=True))
+    quoted = [(f'"{text}"', q) for text, q in pairs]
+    expected = leave_one_out(files["tsv"], out)
+    tsv(path, ["text", "quality"], quoted)
+    assert leave_one_out(path, out) == expected
+    # in a quoted file it is a fault
+    tsv(path, ["text", "quality"], [*quoted, ('"open', 3)])
+    assert refless("score", "--train", path, "--leave-one-out") == 1
+    assert f"{path}:52: '\"open' begins with a quote that is not closed" in capsys.readouterr().err
+    # in one that is not quoted it is a character like any other, and so are quotes that are closed
+    odd = [('"open', 3), ('"closed"', 2)]
+    tsv(path, ["text", "quality"], [*pairs, *odd])
+    model = NeighborsRegressor().fit([*TRAIN, '"open', '"closed"'], [*QUALITY, 3, 2])
+    model.leave_one_out()
+    found = [row["neighbors"] for row in leave_one_out(path, out)]
+    assert found == model.neighbors_.tolist()
+
+
+@pytest.mark.parametrize("command", ["score", "fit"])
+def test_inputs_are_not_overwritten_and_folders_not_made(
+    files: Files, tmp_path: Path, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = files["tsv"].read_bytes()
+    link = tmp_path / "link.tsv"
+    link.symlink_to(files["tsv"])
+    more = ["--candidates", files["mine.tsv"]] if command == "score" else []
+    for out, message in (
+        (files["tsv"], "is an input"),
+        (link, "is an input"),
+        (tmp_path / "new" / "out.tsv", "its folder is not there"),
+        (tmp_path, "is a folder"),
+    ):
+        assert refless(command, "--train", files["tsv"], *more, "--out", out) == 1
+        said = capsys.readouterr().err
+        assert message in said
+        assert "What to do" in said
+    assert files["tsv"].read_bytes() == before
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["score", "--train", "-", "--candidates", "-"],
+        ["score", "--candidates", "c.tsv"],
+        ["score", "--train", "t.tsv"],
+        ["score", "--train", "t.tsv", "--model", "m", "--candidates", "c.tsv"],
+        ["score", "--model", "m", "--candidates", "c.tsv", "--tau", "0.1"],
+        ["score", "--model", "m", "--leave-one-out"],
+        ["score", "--train", "{tsv}", "--candidates", "{mine.tsv}", "--tau", "high"],
+        ["score", "--train", "{tsv}", "--candidates", "{mine.tsv}", "--explain", "0"],
+        ["fit", "--train", "t.tsv"],
+        ["nothing"],
+        [],
+    ],
+)
+def test_wrong_usage_exits_with_2(
+    files: Files, arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = [files[a[1:-1]] if a.startswith("{") else a for a in arguments]
+    try:
+        code = refless(*given)
+    except SystemExit as leaving:  # argparse's way
+        code = leaving.code  # type: ignore[assignment]
+    assert code == 2
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("tau", ["8", "-1", "nan", "0"])
+def test_a_tau_that_no_value_can_reach_is_refused(
+    files: Files, tau: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    common = ["score", "--train", files["tsv"], "--candidates", files["mine.tsv"]]
+    assert refless(*common, f"--tau={tau}") == 1
+    assert "tau is" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["score", "fit", "delta-bleu", "qe"])
+def test_help_has_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as leaving:
+        refless(command, "--help")
+    assert leaving.value.code == 0
+    assert f"example:\n  refless {command} --" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+def test_control_c_exits_with_130_and_no_traceback(files: Files) -> None:
+    command = [sys.executable, "-m", "refless.cli", "score", "--train", str(files["tsv"])]
+    process = subprocess.Popen(
+        [*command, "--candidates", "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdin is not None
+    status = Path(f"/proc/{process.pid}/wchan")
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline and "pipe" not in (
+        status.read_text() if status.is_file() else "pipe"
+    ):
+        time.sleep(0.2)  # until it waits for standard input
+    if not status.is_file():
+        time.sleep(10)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert out == b""
+    assert err.decode().split() == ["refless:", "interrupted"]

@@ -1,0 +1,107 @@
+"""What the commands share: their place on the command line, and how results are written.
+
+Stage: outside the workflow (helper of ``refless.cli``).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from refless.errors import FormatError, OutputError
+
+Commands = Any  # what ``add_subparsers`` returns has no public name
+
+
+def command(
+    commands: Commands, name: str, help: str, description: str, example: str
+) -> argparse.ArgumentParser:
+    """The parser of one command; its help ends with an example."""
+    return commands.add_parser(
+        name,
+        help=help,
+        description=description,
+        epilog="example:\n  " + example.strip().replace("\n", "\n  "),
+        formatter_class=_Help,
+    )
+
+
+class _Help(argparse.HelpFormatter):
+    """Wraps text as always, but for the example."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        if text.startswith("example:"):
+            return text
+        return super()._fill_text(text, width, indent)
+
+
+class UsageError(Exception):
+    """Arguments that do not go together: exit code 2."""
+
+
+def tell(line: str) -> None:
+    """What a person wants to know, on standard error."""
+    print(line, file=sys.stderr)
+
+
+def check_out(out: str, inputs: Iterable[str | None]) -> None:
+    """Refuse a place for the output that is an input, or in a folder that is not there.
+
+    It is called before the work begins. ``-`` is standard input or output.
+
+    Raises
+    ------
+    OutputError : with what to do.
+    """
+    if out == "-":
+        return
+    path = Path(os.path.realpath(out))
+    if not path.parent.is_dir():
+        raise OutputError(
+            "its folder is not there", path=out, remedy=f"make it: mkdir -p {path.parent}"
+        )
+    if path.is_dir():
+        raise OutputError("is a folder", path=out, remedy="name a file in it")
+    for given in inputs:
+        if given not in (None, "-") and path == Path(os.path.realpath(given)):
+            raise OutputError(
+                "is an input, which would be overwritten", path=out, remedy="name another file"
+            )
+
+
+def free(table: Any, *names: str) -> None:
+    """Columns that are to be added must not be there."""
+    clash = set(names) & set(table.columns)
+    if clash:
+        raise FormatError(
+            f"already has a column {min(clash)!r}", path=table.path, remedy="rename it"
+        )
+
+
+def write(content: str, out: str) -> None:
+    from refless.store.files import whole_file
+
+    # A link stays a link, and a pipe or a device gets the lines: only a file is replaced.
+    path = Path(os.path.realpath(out))
+    try:
+        if out == "-":
+            sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
+            sys.stdout.write(content)
+            sys.stdout.flush()
+        elif path.exists() and not path.is_file():
+            path.write_text(content, encoding="utf-8")
+        else:
+            with whole_file(path) as partial:
+                partial.write_text(content, encoding="utf-8")
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(
+            f"cannot be written: {error.strerror or error}",
+            path=out,
+            remedy="make room, or name another place with --out",
+        ) from error

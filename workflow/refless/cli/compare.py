@@ -1,0 +1,198 @@
+"""``refless compare``: which method predicts your ratings, and what is it worth?
+
+Stage: outside the workflow.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from refless.cli._common import Commands, command
+from refless.errors import OutputError, ReflessError, SettingError
+
+
+def add(commands: Commands) -> None:
+    """Describe the command."""
+    compare = command(
+        commands,
+        "compare",
+        help="say which method predicts your ratings best, and what it is worth in ratings",
+        description="Compare every method on your own rated texts: on new texts, new systems and"
+        " new contexts, with thresholds chosen inside the training part, paired intervals and"
+        " trivial methods beside them. Columns: text, quality; and, as far as there are any,"
+        " context, system, mr, references (a JSON list, or reference1, reference2, ...), rater"
+        " (then a row is one rating), score_<name> (somebody else's score of the text).",
+        example="refless compare --ratings rated.tsv --scale 1,5 --out comparison\n"
+        "  # then open comparison/report.html",
+    )
+    compare.add_argument(
+        "--ratings",
+        required=True,
+        nargs="+",
+        metavar="RATED",
+        help="TSV, CSV or JSON Lines; several files, or a folder of them, make one table",
+    )
+    compare.add_argument("--out", required=True, metavar="DIR", help="a folder, made if need be")
+    compare.add_argument(
+        "--format", choices=("tsv", "csv", "jsonl"), default="", help="default: by the ending"
+    )
+    compare.add_argument(
+        "--scale",
+        metavar="LOW,HIGH",
+        help="the lowest and the highest rating there can be (default: as they are in the ratings)",
+    )
+    compare.add_argument(
+        "--kernel",
+        action="append",
+        metavar="NAME",
+        help="a kernel of neighbors, e.g. embedding.MODEL; may be given several times (default:"
+        " bleu.char, bleu.word, rouge_l.stem, and meteor.nltk35 where WordNet is found)",
+    )
+    compare.add_argument("--wordnet", metavar="PATH", help="WordNet 3.0, for METEOR kernels")
+    compare.add_argument(
+        "--draws", type=int, default=2000, help="of the bootstrap (default: %(default)s)"
+    )
+    compare.add_argument(
+        "--seed", type=int, default=0, help="of folds and draws (default: %(default)s)"
+    )
+    compare.add_argument("--no-curve", action="store_true", help="leave out the learning curve")
+    compare.add_argument("--threads", type=int, help="default: all cores")
+    compare.set_defaults(run=_compare)
+
+
+def _compare(arguments: argparse.Namespace) -> None:
+    if arguments.draws < 100:
+        raise SettingError(f"--draws is {arguments.draws}", remedy="give 100 or more")
+    if arguments.seed < 0:
+        raise SettingError(f"--seed is {arguments.seed}", remedy="give 0 or more")
+    _require_folder(arguments.out, arguments.ratings)
+    from refless.compare.advice import judged, recommendation, warnings
+    from refless.compare.compared import compare
+    from refless.compare.files import FILES, write_comparison
+    from refless.compare.rated import read_rated
+    from refless.store.files import file_sum
+
+    scale = _scale(arguments.scale)
+    with _quiet("refless.data.sources.table"):
+        rated = read_rated(arguments.ratings, scale, arguments.format)
+    settings = _settings(arguments)
+    found = _with_progress(compare, rated, settings)
+    sums = {
+        path.name: file_sum(path)
+        for given in map(Path, arguments.ratings)
+        for path in (sorted(given.iterdir()) if given.is_dir() else [given])
+        if path.is_file()
+    }
+    write_comparison(rated, found, settings, arguments.out, sums)
+    for sentence in [*recommendation(found), *judged(rated, found)]:
+        print(sentence)
+    for sentence in warnings(rated, found):
+        print(f"note: {sentence}", file=sys.stderr)
+    print(f"Written to {arguments.out}: {', '.join(FILES)}", file=sys.stderr)
+
+
+@contextmanager
+def _quiet(name: str) -> Iterator[None]:
+    """What the reader has to say of a user's file stands among the warnings."""
+    log = logging.getLogger(name)
+    before = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
+
+
+def _require_folder(out: str, ratings: list[str]) -> None:
+    """Known before minutes of work, not after; and no input is written over."""
+    from refless.compare.files import BESIDE, FILES
+
+    path = Path(out)
+    outputs = {path.resolve() / name for name in (*FILES, *BESIDE)}
+    for given in map(Path, ratings):
+        if given.resolve() == path.resolve() or given.resolve() in outputs:
+            raise OutputError(
+                "the outputs would be written over the ratings, or among them",
+                path=given,
+                remedy="name another folder with --out",
+            )
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(
+            f"cannot be a folder: {error.strerror or error}", path=out, remedy="name another one"
+        ) from error
+
+
+def _scale(text: str | None) -> list[float] | None:
+    if text is None:
+        return None
+    try:
+        low, high = (float(part) for part in text.split(","))
+        if not float("-inf") < low < high < float("inf"):
+            raise ValueError
+    except ValueError:
+        raise SettingError(
+            f"--scale is {text!r}", remedy="give the lowest and the highest rating, as 1,5"
+        ) from None
+    return [low, high]
+
+
+def _settings(arguments: argparse.Namespace) -> Any:
+    from refless.compare.compared import KERNELS, Settings
+    from refless.data.encoders import has_encoder, lacking
+    from refless.errors import KernelError
+    from refless.kernels import module_path
+    from refless.kernels.wordnet import find
+
+    left_out: dict[tuple[str, str], str] = {}
+    options: dict[str, dict[str, Any]] = {}
+    kernels = tuple(dict.fromkeys(arguments.kernel or KERNELS))
+    for kernel in kernels:
+        module_path(kernel)
+        if has_encoder(kernel) and (reason := lacking(kernel)):
+            raise KernelError(reason.sentence, remedy=reason.remedy)
+    if not arguments.kernel:
+        try:
+            find(arguments.wordnet)
+            kernels = (*kernels, "meteor.nltk35")
+        except ReflessError as error:
+            if arguments.wordnet:
+                raise
+            left_out["neighbors", "meteor.nltk35"] = error.message
+        left_out["neighbors", "embedding.*"] = (
+            "no encoder was asked for; --kernel embedding.MODEL or bertscore.MODEL adds one, which"
+            " needs torch and the model"
+        )
+    for kernel in kernels:
+        if kernel.startswith("meteor.") and arguments.wordnet:
+            options[kernel] = {"wordnet": arguments.wordnet}
+    return Settings(
+        kernels,
+        options,
+        arguments.draws,
+        arguments.seed,
+        not arguments.no_curve,
+        left_out,
+        arguments.threads,
+    )
+
+
+def _with_progress(compare: Any, rated: Any, settings: Any) -> Any:
+    from tqdm import tqdm
+
+    # disable=None: no bar where standard error is not a terminal
+    with tqdm(unit="step", disable=None, leave=False) as bar:
+
+        def step(done: int, count: int, what: str) -> None:
+            bar.total = count
+            bar.set_description_str(what, refresh=False)
+            bar.update(done - bar.n)
+
+        return compare(rated, settings, step)

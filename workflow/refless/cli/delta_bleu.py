@@ -1,0 +1,168 @@
+"""``refless delta-bleu``: BLEU whose references are weighted by how good they are.
+
+Stage: outside the workflow.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from refless.cli._common import Commands, UsageError, check_out, command, tell, write
+from refless.data.given import Given, read_given
+from refless.errors import FormatError
+
+RULES = ("zero", "smooth", "floor", "signed")
+EXAMPLE = """
+refless delta-bleu --outputs mine.tsv --references rated.tsv
+refless delta-bleu --outputs mine.tsv --references rated.tsv --scale 1 5 --sentences --out s.tsv
+
+mine.tsv has the columns id and text, a row for each output; rated.tsv has id, text and weight
+(from -1 to +1), a row for each reference.
+"""
+
+
+def add(commands: Commands) -> None:
+    """Describe the command."""
+    parser = command(
+        commands,
+        "delta-bleu",
+        help="BLEU with references weighted by how good they are",
+        description="Discriminative BLEU of outputs against rated references, from -100 to 100 as"
+        " sacreBLEU has it, with its signature. Blanks separate words: tokenise both files alike.",
+        example=EXAMPLE,
+    )
+    parser.add_argument(
+        "--outputs",
+        required=True,
+        metavar="FILE",
+        help="column text; id, which references name (default: the number of the row, from 1)",
+    )
+    parser.add_argument(
+        "--references",
+        required=True,
+        metavar="FILE",
+        help="columns id, text, and weight (default: 1 for all, which is BLEU); TSV, CSV or JSON"
+        " Lines, by its ending",
+    )
+    parser.add_argument(
+        "--scale",
+        type=float,
+        nargs=2,
+        metavar=("LOWEST", "HIGHEST"),
+        help="the references have quality on this scale instead of weight: its lowest becomes -1,"
+        " its highest +1",
+    )
+    parser.add_argument("--max-order", type=int, default=4, help="longest n-gram (default: 4)")
+    parser.add_argument(
+        "--rule",
+        choices=RULES,
+        default="smooth",
+        help="for precisions that are not positive (default: %(default)s): smooth as sacreBLEU,"
+        " zero as the formula is written, floor, or signed, which alone can fall below 0",
+    )
+    parser.add_argument(
+        "--sentences",
+        action="store_true",
+        help="write the outputs with a column delta_bleu, each by itself",
+    )
+    parser.add_argument("--json", action="store_true", help="write one JSON object")
+    parser.add_argument("--out", default="-", metavar="FILE", help="default: - (standard output)")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Read, score, write."""
+    if arguments.outputs == "-" and arguments.references == "-":
+        raise UsageError("only one of --outputs and --references can be standard input")
+    if arguments.max_order < 1:
+        raise UsageError(f"--max-order is {arguments.max_order}; give a number from 1")
+    if arguments.scale and not arguments.scale[0] < arguments.scale[1]:
+        raise UsageError("--scale takes the lowest, then the highest")
+    check_out(arguments.out, [arguments.outputs, arguments.references])
+    outputs = read_given(arguments.outputs, ["text"])
+    side = read_given(arguments.references, ["id", "text"])
+    hypotheses = outputs.texts("text")
+    references, weights = _by_output(outputs, side, _weights(side, arguments.scale))
+    if arguments.sentences and not arguments.json:
+        outputs.free("delta_bleu")
+
+    from refless.models.delta_bleu_metric import DeltaBLEU
+
+    metric = DeltaBLEU(arguments.max_order, arguments.rule)
+    most = max(map(len, references))
+    streams = [[own[k] if k < len(own) else None for own in references] for k in range(most)]
+    values = None
+    if weights:
+        values = [[own[k] if k < len(own) else None for own in weights] for k in range(most)]
+    total = metric.corpus_score(hypotheses, streams, values)
+    each = metric.sentence_scores(hypotheses, streams, values) if arguments.sentences else []
+    signature = metric.get_signature()
+    if arguments.json:
+        found = json.loads(total.format(signature=signature, is_json=True))
+        if arguments.sentences:
+            found["sentences"] = [one.score for one in each]
+        content = json.dumps(found, ensure_ascii=False, indent=1) + "\n"
+    elif arguments.sentences:
+        content = outputs.with_columns({"delta_bleu": [one.score for one in each]})
+    else:
+        content = total.format(signature=signature) + "\n"
+    write(content, arguments.out)
+    if arguments.sentences and not arguments.json:
+        tell(total.format(signature=signature))
+
+
+def _weights(side: Given, scale: list[float] | None) -> list[float]:
+    """The weight of each reference; none at all where the file has no such column."""
+    name = "quality" if scale else "weight"
+    if name not in side.columns:
+        if scale:
+            raise FormatError("no column 'quality'", path=side.path, remedy="leave out --scale")
+        return []
+    low, high = scale or (-1.0, 1.0)
+    values = side.numbers(name)
+    for line, value in zip(side.line_of, values, strict=True):
+        if not low <= value <= high:
+            raise FormatError(
+                f"{name} {value:g} is not from {low:g} to {high:g}",
+                path=side.path,
+                line=line,
+                remedy="mend the row" if scale else "give the scale of ratings: --scale 1 5",
+            )
+    return [2 * (value - low) / (high - low) - 1 for value in values] if scale else values
+
+
+def _by_output(
+    outputs: Given, side: Given, weights: list[float]
+) -> tuple[list[list[str]], list[list[float]]]:
+    """References of each output, and their weights, if there are any."""
+    own = outputs.columns.get("id", range(1, len(outputs.line_of) + 1))
+    names = [str(name) for name in own]
+    if not names:
+        raise FormatError("has no rows", path=outputs.path, remedy="name the file with outputs")
+    found: dict[str, tuple[list[str], list[float]]] = {name: ([], []) for name in names}
+    each = weights or [1.0] * len(side.line_of)
+    rows = zip(side.line_of, side.columns["id"], side.texts("text"), each, strict=True)
+    for line, name, text, weight in rows:
+        if str(name) not in found:
+            raise FormatError(
+                f"no output has the id {str(name)[:40]!r}",
+                path=side.path,
+                line=line,
+                remedy="without a column id, outputs are numbered 1, 2, ... in their order",
+            )
+        found[str(name)][0].append(text)
+        found[str(name)][1].append(weight)
+    for line, name in zip(outputs.line_of, names, strict=True):
+        best = max(found[name][1], default=None)
+        if best is None or best <= 0:
+            fault = "no reference" if best is None else "no reference of positive weight"
+            raise FormatError(
+                f"the output {name[:40]!r} has {fault}",
+                path=outputs.path,
+                line=line,
+                remedy="leave the output out, or give it a reference that is better than the"
+                " middle of the scale",
+            )
+    own_weights = [found[name][1] for name in names] if weights else []
+    return [found[name][0] for name in names], own_weights

@@ -1,0 +1,44 @@
+"""``refless fit``: make rated texts ready once, for any number of calls of ``refless score``.
+
+Stage: outside the workflow.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from refless.cli._common import Commands, check_out, command, tell
+from refless.cli._neighbors import FILES, add_model, fitted, read_training
+
+EXAMPLE = """
+refless fit --train rated.tsv --tau auto --out rated.model
+refless score --model rated.model --candidates mine.tsv --out predicted.tsv
+"""
+
+
+def add(commands: Commands) -> None:
+    """Describe the command."""
+    parser = command(
+        commands,
+        "fit",
+        help="make rated texts ready once, for refless score --model",
+        description="Write a neighbors model with its index. Its predictions are those of refless"
+        " score with --train and the same settings, to the byte. The file has the texts in it.",
+        example=EXAMPLE,
+    )
+    parser.add_argument(
+        "--train", required=True, metavar="FILE", help=f"columns text, quality; {FILES}"
+    )
+    add_model(parser)
+    parser.add_argument("--out", required=True, metavar="FILE", help="the model")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Fit and write."""
+    from refless.models.neighbors_file import save, signature_line
+
+    check_out(arguments.out, [arguments.train])
+    model = fitted(arguments, *read_training(arguments))
+    save(model, arguments.out)
+    tell(f"signature {signature_line(model)}")

@@ -1,0 +1,82 @@
+"""``refless qe``: rate outputs from their meaning representation alone, with a trained network.
+
+Stage: outside the workflow.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+from refless.cli._common import Commands, command, free, write
+from refless.errors import FormatError
+
+
+def add(commands: Commands) -> None:
+    """Describe the command."""
+    qe = command(
+        commands,
+        "qe",
+        help="rate outputs from their meaning representation alone, with a trained network",
+        description="Rate each output, without references, on the scale of the ratings that the"
+        " model was trained on. With a column quality, correlations are printed. Without --model,"
+        " the model that comes with refless rates outputs of dialogue systems from 1 to 6; --card"
+        " says what it was trained on and what it is worth. Needs torch.",
+        example="refless qe --outputs mine.tsv --out rated.tsv",
+    )
+    qe.add_argument(
+        "--model",
+        metavar="FILE",
+        help="of `refless train-qe` or results/rnn_qe/models (default: the one that comes along)",
+    )
+    what = qe.add_mutually_exclusive_group(required=True)
+    what.add_argument(
+        "--outputs",
+        metavar="TSV",
+        help="columns text and mr, such as inform(name=x), or context; may have quality",
+    )
+    what.add_argument("--card", action="store_true", help="say what the model is, as JSON")
+    qe.add_argument(
+        "--out", default="-", metavar="TSV", help="adds raw and prediction (default: -)"
+    )
+    qe.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    from refless.models.rnn_qe.saved import load_model, shipped_model
+
+    model = load_model(arguments.model or shipped_model())
+    if arguments.card:
+        write(json.dumps(model.card(), indent=2) + "\n", arguments.out)
+        return
+
+    import numpy as np
+
+    from refless.data.tsv import read_tsv
+    from refless.models.rnn_qe.own import worth, worth_lines
+
+    outputs = read_tsv(arguments.outputs, ["text"])
+    free(outputs, "raw", "prediction")
+    truth = outputs.numbers("quality") if "quality" in outputs.columns else None
+    texts = outputs.columns["text"]
+    column = next((name for name in ("mr", "context") if name in outputs.columns), "")
+    if not column and model.reads_meanings:
+        raise FormatError(
+            "has no column mr or context, which the model was trained with",
+            path=outputs.path,
+            remedy="add it",
+        )
+    meanings = outputs.columns[column] if column else [""] * len(texts)
+    try:
+        raw, prediction = model.rate(meanings, texts)
+    except FormatError as error:
+        line = None if error.line is None else error.line + 1
+        raise FormatError(error.message, path=outputs.path, line=line) from error
+    lines = [f"{outputs.header}\traw\tprediction"]
+    for line_, unrounded, value in zip(outputs.lines, raw, prediction, strict=True):
+        lines.append(f"{line_}\t{unrounded:.4f}\t{value:.10g}")
+    write("\n".join(lines) + "\n", arguments.out)
+    if truth is not None:
+        # as they are: rounding makes ties
+        print("\n".join(worth_lines(worth(raw, np.array(truth)))), file=sys.stderr)

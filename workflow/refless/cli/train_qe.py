@@ -1,0 +1,121 @@
+"""``refless train-qe``: train RNN-QE on ratings of your own.
+
+Stage: outside the workflow.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from refless.cli._common import Commands, command
+from refless.errors import FormatError, OutputError
+
+
+def add(commands: Commands) -> None:
+    """Describe the command."""
+    train = command(
+        commands,
+        "train-qe",
+        help="train a network that rates texts, on ratings of your own",
+        description="Train RNN-QE (Dusek et al. 2017) on rated texts, and say what it is worth on"
+        " texts that it did not see: five networks, each tested on a fifth of the texts. Their mean"
+        " predicts. `refless qe --model FILE` rates with it. Needs torch.",
+        example="refless train-qe --ratings rated.tsv --out mine.npz\n"
+        "refless qe --model mine.npz --outputs new.tsv --out rated_new.tsv",
+    )
+    train.add_argument(
+        "--ratings",
+        required=True,
+        metavar="RATED",
+        help="TSV, CSV or JSON Lines with text, quality (any scale) and, if there are any, mr or"
+        " context, rater",
+    )
+    train.add_argument("--out", required=True, metavar="FILE", help="the model, ends in .npz")
+    train.add_argument("--format", choices=["tsv", "csv", "jsonl"], help="default: by the ending")
+    train.add_argument(
+        "--mr",
+        choices=["auto", "acts", "slots", "text"],
+        default="auto",
+        help="how MRs are written: acts, inform(name='x', area=y); slots, name[x], area[y]; text,"
+        " plain words (default: what nine in ten can be read as)",
+    )
+    train.add_argument(
+        "--scale",
+        type=float,
+        nargs=2,
+        metavar=("LOW", "HIGH"),
+        help="ends of the scale (default: lowest and highest rating)",
+    )
+    train.add_argument(
+        "--errors",
+        action="store_true",
+        help="also learn from texts with errors put in, for ratings of how well a text is written",
+    )
+    train.add_argument(
+        "--schedule",
+        choices=["fast", "paper"],
+        default="fast",
+        help="12 passes, or up to 500 as in the paper (default: %(default)s)",
+    )
+    train.add_argument(
+        "--width", type=int, default=96, help="of the network; the paper's is 300 (default: 96)"
+    )
+    train.add_argument("--seed", type=int, default=0, help="default: %(default)s")
+    train.add_argument("--threads", type=int, default=1, help="default: %(default)s")
+    train.set_defaults(run=run)
+
+
+def ends(ranges: Iterable[tuple[float, float]]) -> tuple[float, float]:
+    """The lowest and the highest of some ranges."""
+    lows, highs = zip(*ranges, strict=True)
+    return min(lows), max(highs)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    from refless.data.sources import table
+
+    if Path(arguments.out).suffix != ".npz":
+        raise OutputError("a model's file ends in .npz", path=arguments.out, remedy="name it so")
+    loaded = table.load(arguments.ratings, "own", arguments.scale, arguments.format or "")
+    loaded = loaded.require_clean()
+    texts = loaded.texts[loaded.texts["n_ratings"] > 0]
+    low, high = arguments.scale or loaded.scale or ends(loaded.ranges.values())
+
+    from refless.models.rnn_qe.own import How, Rated, fit, worth_lines
+    from refless.models.rnn_qe.saved import save_model
+    from refless.models.rnn_qe.training import Run
+
+    column = "mr" if "mr" in texts else "context"
+    rated = Rated.of(
+        texts["text"].tolist(),
+        texts[column].fillna("").tolist(),
+        (low + texts["quality"].to_numpy(float) * (high - low)).round(10),
+        (low, high),
+        "" if arguments.mr == "auto" else arguments.mr,
+    )
+    how = How(arguments.schedule, arguments.width, arguments.errors, arguments.seed)
+    run = Run(together=-(-5 // max(1, arguments.threads)), workers=max(1, arguments.threads))
+    try:
+        model = fit(rated, how, run)
+    except FormatError as error:
+        where = f" (text {error.line} of the file)" if error.line is not None else ""
+        raise FormatError(
+            f"{error.message}{where}", path=arguments.ratings, remedy=error.remedy
+        ) from error
+    save_model(model, arguments.out, half=True)
+    scale = f"{rated.scale.low:g} to {rated.scale.high:g}"
+    said = [
+        f"{len(rated.texts)} rated texts, scale {scale}, {column} read as {rated.kind}",
+        "each text predicted by a network that did not see it:",
+        *worth_lines(model.about["worth"]),
+    ]
+    new = model.about["worth_new"]
+    if 1 < new["n"] < len(rated.texts):
+        said += [
+            f"{new['n']} of them stand nowhere in what their network learned from, word for word:",
+            *worth_lines(new),
+        ]
+    print("\n".join(said), file=sys.stderr)

@@ -1,0 +1,288 @@
+"""The recommendation and the warnings, in words that follow from the tests.
+
+Stage: table -> words. In: a comparison. Out: sentences.
+
+The rule, for one split: of the methods that look at the text, and somebody else's scores, the one
+with the greatest Pearson's r is tested against every trivial method by a paired bootstrap, with
+Holm's correction at 5%. It is recommended if it beats them all and its r is above 0. The others of
+its kind are named as not told apart from it unless they are significantly worse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from refless.compare.compared import Comparison, Key, difference, estimate, label, p_value
+from refless.compare.predicted import TRIVIAL
+from refless.compare.rated import Rated
+from refless.compare.splits import Split
+from refless.statistics import Estimate
+from refless.statistics.ratings_saved import ratings_saved
+
+LEVEL = 0.05
+JUDGED_WITH = 50
+"""Ratings beside which somebody else's scores are put."""
+FEW = 200
+"""Ratings below which intervals are mostly too wide to tell methods apart."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the tests say of one split.
+
+    kind : ``use`` (better than every trivial method), ``trivial`` (not told from one of them) or
+        ``none`` (nothing goes with the ratings)
+    best : the method that it is about, None where nothing can rank
+    rivals : the trivial methods that it is not told apart from
+    equals : other methods that it is not told apart from
+    """
+
+    split: str
+    kind: str
+    best: Key | None
+    rivals: tuple[Key, ...]
+    equals: tuple[Key, ...]
+
+
+def place(found: Comparison, split: str) -> str:
+    """What a split stands for, in words."""
+    if split == "systems":
+        return "texts of a new system"
+    if split == "contexts":
+        return "texts for a new context"
+    known = [own.name for own in found.splits if own.name != "texts"]
+    return f"new texts of {' and '.join(known) or 'the same kind'}" + (
+        " that have ratings" if known else ""
+    )
+
+
+def holm(p_values: Mapping[Key, float]) -> dict[Key, float]:
+    """P-values corrected for how many there are. Source: Holm (1979)."""
+    corrected: dict[Key, float] = {}
+    most = 0.0
+    for rank, key in enumerate(sorted(p_values, key=lambda key: p_values[key])):
+        most = max(most, min(1.0, (len(p_values) - rank) * p_values[key]))
+        corrected[key] = most
+    return corrected
+
+
+def verdict(found: Comparison, split: str) -> Verdict:
+    """By the rule at the top of this module."""
+    own = {key: drawn for key, drawn in found.draws.items() if key[0] == split}
+    ranks = {key: d["pearson"][0] for key, d in own.items() if not np.isnan(d["pearson"][0])}
+    real = [key for key in ranks if key[1] not in TRIVIAL]
+    best = max(real, key=lambda key: ranks[key]) if real else None
+    if best is None:
+        return Verdict(split, "none", None, (), ())
+
+    def not_beaten(keys: Sequence[Key]) -> tuple[Key, ...]:
+        gaps = {key: difference(own[best], own[key]) for key in keys}
+        p_values = holm({key: p_value(gap) for key, gap in gaps.items()})
+        return tuple(k for k in keys if p_values[k] >= LEVEL or gaps[k][0] <= 0)
+
+    rivals = not_beaten([key for key in ranks if key[1] in TRIVIAL])
+    twin = best[1].removesuffix(".calibrated")  # the same score, raw or calibrated
+    equals = not_beaten([k for k in real if k[1].removesuffix(".calibrated") != twin or k[2]])
+    equals = tuple(key for key in equals if key != best)
+    above = estimate(own[best]["pearson"]).low > 0
+    kind = "none" if not above else "trivial" if rivals else "use"
+    if kind == "none" and any(estimate(own[key]["pearson"]).low > 0 for key in rivals):
+        kind = "trivial"
+    return Verdict(split, kind, best, rivals, equals)
+
+
+def _saved(own: Mapping[str, np.ndarray]) -> tuple[str, Estimate]:
+    """What predictions save, of one system's mean where there are systems."""
+    within = "pearson_within" in own and not np.isnan(own["pearson_within"][0])
+    what = "the mean quality of one system" if within else "the mean quality of such texts"
+    return what, estimate(ratings_saved(own["pearson_within" if within else "pearson"]))
+
+
+def recommendation(found: Comparison) -> list[str]:
+    """The recommendation for the split that matters most; then a sentence for each other split."""
+    main = found.main_split()
+    others = [split.name for split in found.splits if split.name != main]
+    return [_sentences(found, verdict(found, main)), *(_short(found, o) for o in others)]
+
+
+def _sentences(found: Comparison, given: Verdict) -> str:
+    where = place(found, given.split)
+    if given.best is None or given.kind == "none":
+        text = f"For {where}, trust none of these methods: none goes with the ratings for sure"
+        if given.best is not None:
+            text += f" ({_described(found, given.best)} comes nearest)"
+        return text + ". Rate the texts, or rate more of them and compare again."
+    own = found.draws[given.best]
+    name = label(*given.best[1:])
+    if given.kind == "trivial":
+        strongest = max(given.rivals, key=lambda key: found.draws[key]["pearson"][0])
+        return (
+            f"For {where}, no method that looks at the text is shown to beat the trivial method"
+            f" {strongest[1]} ({_r(found, strongest)}); the best of them is"
+            f" {_described(found, given.best)}. Do not use it before more ratings tell them apart."
+        )
+    what, saved = _saved(own)
+    text = f"For {where}, use {_described(found, given.best)}."
+    text += " It beats every trivial method."
+    if given.equals:
+        text += f" Not told apart from it: {_listed([label(*key[1:]) for key in given.equals])}."
+    text += (
+        f" With many predictions beside the ratings, {name} saves {_percent(saved)} of the ratings"
+        f" that {what} takes."
+    )
+    if _tells_only_systems(own):
+        text += " But it may only tell systems apart: among texts of one no correlation is shown."
+    if "pairwise_accuracy" in own and not np.isnan(own["pairwise_accuracy"][0]):
+        pairs = estimate(own["pairwise_accuracy"])
+        text += f" It orders {_percent(pairs)} of the pairs of systems as people do."
+    return text
+
+
+def _short(found: Comparison, split: str) -> str:
+    given, where = verdict(found, split), place(found, split)
+    if given.best is None or given.kind == "none":
+        return f"For {where}: none."
+    if given.kind == "trivial":
+        strongest = max(given.rivals, key=lambda key: found.draws[key]["pearson"][0])
+        return (
+            f"For {where}: {_described(found, given.best)} is not shown to beat the trivial method"
+            f" {strongest[1]} ({_r(found, strongest)})."
+        )
+    return f"For {where}: {_described(found, given.best)}, which beats every trivial method."
+
+
+def judged(rated: Rated, found: Comparison) -> list[str]:
+    """Somebody else's scores beside what a method of ours makes of `JUDGED_WITH` ratings."""
+    trained = [key for key in found.curve_draws if key[1] == JUDGED_WITH]
+    main = found.main_split()
+    sentences = []
+    for key, own in found.draws.items():
+        if key[0] != main or not key[1].endswith(".calibrated") or not trained:
+            continue
+        best = max(trained, key=lambda one: found.curve_draws[one][0])
+        gap = np.nan_to_num(own["pearson"]) - found.curve_draws[best]
+        shown = estimate(gap)
+        word = "more than" if shown.low > 0 else "less than" if shown.high < 0 else "not told from"
+        sentences.append(
+            f"{key[1].removesuffix('.calibrated')} is worth {word} {JUDGED_WITH} ratings: its"
+            f" Pearson's r less that of {best[0]} with {JUDGED_WITH} ratings is"
+            f" {_number(shown)} on {place(found, main)}."
+        )
+    return sentences
+
+
+def warnings(rated: Rated, found: Comparison) -> list[str]:
+    """What a reader has to know before trusting the table."""
+    said = list(rated.warnings)
+    if len(rated) < FEW:
+        said.append(
+            f"{len(rated)} ratings are few: intervals are wide, and a method that is not told from"
+            " another may still be better."
+        )
+    said += _far_away(rated)
+    said += [_repeated(rated, split) for split in found.splits if split.repeated]
+    different = int(rated.wording.max()) + 1
+    if different < len(rated):
+        said.append(
+            f"{len(rated) - different} of {len(rated)} texts repeat an earlier one (case and blanks"
+            " aside). A random split would put them on both sides; here new texts never are."
+        )
+    said += _only_systems(found)
+    for name in rated.scores:
+        missing = int(np.isnan(rated.scores[name]).sum())
+        if missing:
+            said.append(f"score_{name} is missing for {missing} texts; its mean stands in there.")
+        if not rated.on_scale(name):
+            said.append(
+                f"score_{name} is not on the ratings' scale: its raw squared error is not shown,"
+                " see the calibrated one."
+            )
+    copied = _copied(rated)
+    if copied:
+        said.append(
+            f"{copied} texts are word for word among their own references, which flatters bleu and"
+            " delta_bleu."
+        )
+    said += [f"No split by {name}: {reason}." for name, reason in found.why.items()]
+    return said
+
+
+def _far_away(rated: Rated) -> list[str]:
+    """A few ratings that decide every squared error and Pearson's r."""
+    low, middle_low, middle_high, high = np.quantile(rated.quality, [0, 0.01, 0.99, 1])
+    if high - low < 4 * (middle_high - middle_low):
+        return []
+    least, most = rated.scale
+
+    def given(value: float) -> float:
+        return least + value * (most - least)
+
+    return [
+        f"A few ratings lie far from all others: they go from {given(low):g} to {given(high):g},"
+        f" 98% of them from {given(middle_low):g} to {given(middle_high):g}. These few decide"
+        " Pearson's r and squared errors. Mend them, or give ranks instead."
+    ]
+
+
+def _repeated(rated: Rated, split: Split) -> str:
+    return (
+        f"Split {split.name}: {split.repeated} of {int(split.inside.sum())} texts stand word for"
+        " word in their training part, since several systems or contexts have them."
+    )
+
+
+def _only_systems(found: Comparison) -> list[str]:
+    """Methods that go with the ratings over all texts, but not among texts of one system."""
+    said = []
+    for split in found.splits:
+        names = [
+            label(*key[1:])
+            for key, own in found.draws.items()
+            if key[0] == split.name and key[1] not in TRIVIAL and _tells_only_systems(own)
+        ]
+        if names:
+            said.append(
+                f"Split {split.name}: {_listed(names)} may only tell systems apart, for among"
+                " texts of one system no correlation with the ratings is shown."
+            )
+    return said
+
+
+def _tells_only_systems(own: Mapping[str, np.ndarray]) -> bool:
+    if "pearson_within" not in own:
+        return False
+    return estimate(own["pearson"]).low > 0 and not estimate(own["pearson_within"]).low > 0
+
+
+def _copied(rated: Rated) -> int:
+    if rated.references is None:
+        return 0
+    pairs = zip(rated.texts, rated.references, strict=True)
+    return sum(_plain(text) in {_plain(other) for other in own} for text, own in pairs)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def _described(found: Comparison, key: Key) -> str:
+    return f"{label(*key[1:])} ({_r(found, key)})"
+
+
+def _r(found: Comparison, key: Key) -> str:
+    return f"Pearson's r {_number(estimate(found.draws[key]['pearson']))}"
+
+
+def _number(shown: Estimate) -> str:
+    return f"{shown.value:.2f}, 95% {shown.low:.2f} to {shown.high:.2f}"
+
+
+def _percent(shown: Estimate) -> str:
+    return f"{shown.value:.0%} (95% {shown.low:.0%} to {shown.high:.0%})"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,335 @@
+"""A whole comparison: every method under every split, the learning curve, and what follows.
+
+Stage: cell -> table. In: rated texts, settings. Out: `Comparison`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from refless.compare import curve
+from refless.compare.measures import ALL, COVERED, SYSTEMS, Draws, measured, truth_of
+from refless.compare.predicted import (
+    TRIVIAL,
+    Prediction,
+    against_references,
+    baseline,
+    baselines,
+    calibrated_score,
+    named,
+    neighbors,
+    raw_score,
+)
+from refless.compare.rated import Rated
+from refless.compare.splits import Split, all_splits
+from refless.statistics import Estimate, interval
+from refless.statistics.ratings_saved import ratings_saved
+
+Array = np.ndarray
+
+Key = tuple[str, str, str]
+"""Split, method, kernel."""
+
+KERNELS = ("bleu.char", "bleu.word", "rouge_l.stem")
+ESTIMATES = (
+    *("spearman", "pearson", "mse", "coverage", "pairwise_accuracy", "ratings_saved"),
+    *COVERED,
+    *("ratings_saved_within", "pearson_within", "spearman_systems", "difference"),
+)
+COLUMNS = [
+    *("method", "kernel", "split"),
+    *(f"{name}{end}" for name in ESTIMATES for end in ("", "_low", "_high")),
+    *("p", "tau", "min_neighbors", "n", "n_covered", "systems", "note"),
+]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What decides a comparison, besides the texts.
+
+    kernels : of neighbors; the first has the learning curve
+    options : kernel -> its options, e.g. where WordNet lies
+    draws, seed : of the bootstrap; the seed also deals the folds
+    left_out : (method, kernel) -> why it is not tried
+    """
+
+    kernels: tuple[str, ...] = KERNELS
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    draws: int = 2000
+    seed: int = 0
+    curve: bool = True
+    left_out: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    threads: int | None = None
+
+
+@dataclass
+class Comparison:
+    """What was found.
+
+    table : `COLUMNS`, a row for each split, method and kernel, also for what is left out; ``note``
+        holds lists of sentences
+    predictions : one row a text and split: ``row`` of the input, ``split``, ``fold``, ``quality``,
+        and a column for each method, empty where it abstains
+    curve : `curve.COLUMNS`
+    systems : of each split and method, ``system``, ``quality`` and ``estimate`` with ``n``
+    draws : key -> the measures with their draws
+    splits, why : those there are, and why there is no other
+    curve_split : on which split the learning curve was made
+    curve_draws : (method, ratings) -> Pearson's r with its draws
+    """
+
+    table: pd.DataFrame
+    predictions: pd.DataFrame
+    curve: pd.DataFrame
+    systems: pd.DataFrame
+    draws: dict[Key, Draws]
+    splits: list[Split]
+    why: dict[str, str]
+    curve_split: str = ""
+    curve_draws: dict[tuple[str, int], Array] = field(default_factory=dict)
+
+    def main_split(self) -> str:
+        """See `main_split`."""
+        return main_split(self.splits)
+
+
+def main_split(splits: Sequence[Split]) -> str:
+    """The split that matters most: a new system, else a new context, else a new text."""
+    there = [split.name for split in splits]
+    return next(name for name in ("systems", "contexts", "texts") if name in there)
+
+
+def label(method: str, kernel: str) -> str:
+    """How a method is called: ``neighbors (bleu.char)``."""
+    return f"{method} ({kernel})" if kernel else method
+
+
+def compare(
+    rated: Rated,
+    settings: Settings | None = None,
+    step: Callable[[int, int, str], None] | None = None,
+) -> Comparison:
+    """Compare every method on rated texts.
+
+    Parameters
+    ----------
+    step : called before each piece of work with how many are done, how many there are, and what
+        comes next
+
+    Raises
+    ------
+    KernelError : a kernel that cannot be computed here.
+    """
+    settings = settings or Settings()
+    splits, why = all_splits(rated, settings.seed)
+    made = [_makers(rated, split, settings) for split in splits]
+    main = main_split(splits)
+    at = [split.name for split in splits].index(main)
+    training = splits[at].inside.sum() * (splits[at].folds - 1) / splits[at].folds
+    parts = 2 * len(curve.sizes(float(training))) if settings.curve else 0
+    count = sum(callable(maker) for own in made for maker in own.values()) + parts
+    done = 0
+
+    def tell(what: str) -> None:
+        nonlocal done
+        if step is not None:
+            step(done, count, what)
+        done += 1
+
+    draws: dict[Key, Draws] = {}
+    found: dict[Key, Prediction] = {}
+    notes: dict[Key, str] = {}
+    for split, own in zip(splits, made, strict=True):
+        truth = truth_of(rated, split)
+        for (method, kernel), maker in own.items():
+            key = split.name, method, kernel
+            if not callable(maker):
+                notes[key] = maker
+                continue
+            tell(f"{split.name}: {label(method, kernel)}")
+            prediction = maker()
+            if isinstance(prediction, str):
+                notes[key] = prediction
+                continue
+            found[key] = prediction
+            draws[key] = measured(prediction, truth, settings.draws, settings.seed)
+    whole = [prediction for key, prediction in found.items() if key[0] == main]
+    table = pd.DataFrame(columns=curve.COLUMNS)
+    curve_draws: dict[tuple[str, int], Array] = {}
+    if settings.curve:
+        table, curve_draws = curve.learning_curve(
+            *(rated, splits[at], settings.kernels[0], whole),
+            draws=settings.draws,
+            seed=settings.seed,
+            threads=settings.threads,
+            step=tell,
+        )
+    rows = [
+        row
+        for split, own in zip(splits, made, strict=True)
+        for row in _rows(split, rated, list(own), found, draws, notes)
+    ]
+    return Comparison(
+        pd.DataFrame(rows, columns=COLUMNS),
+        _predictions(rated, splits, found),
+        table,
+        _systems(rated, splits, found),
+        draws,
+        splits,
+        why,
+        main if settings.curve else "",
+        curve_draws,
+    )
+
+
+Maker = Callable[[], Prediction | str]
+
+
+def _makers(rated: Rated, split: Split, settings: Settings) -> dict[tuple[str, str], Maker | str]:
+    """(method, kernel) -> what makes its estimates, or why it is left out; in the table's order."""
+    found: dict[tuple[str, str], Maker | str] = {}
+    for method, make in baselines(rated, split).items():
+        if callable(make):
+            found[method, ""] = lambda m=method, f=make: baseline(m, f, rated, split)  # type: ignore[misc]
+        else:
+            found[method, ""] = make
+    for kernel in settings.kernels:
+        options = settings.options.get(kernel, {})
+        found["neighbors", kernel] = lambda k=kernel, o=options: neighbors(  # type: ignore[misc]
+            k, rated, split, threads=settings.threads, options=o
+        )
+    for method, weighted in (("bleu", False), ("delta_bleu", True)):
+        found[method, ""] = lambda w=weighted: against_references(rated, split, w)  # type: ignore[misc]
+    for name in rated.scores:
+        found[named(name), ""] = lambda n=name: raw_score(n, rated, split)  # type: ignore[misc]
+        found[f"{named(name)}.calibrated", ""] = lambda n=name: calibrated_score(  # type: ignore[misc]
+            n, rated, split
+        )
+    for left_out, reason in settings.left_out.items():
+        found[left_out] = reason
+    return found
+
+
+def _rows(
+    split: Split,
+    rated: Rated,
+    methods: Sequence[tuple[str, str]],
+    found: Mapping[Key, Prediction],
+    draws: Mapping[Key, Draws],
+    notes: Mapping[Key, str],
+) -> list[dict[str, Any]]:
+    rival = strongest(split.name, draws)
+    systems = 0 if rated.systems is None else len(rated.memberships()[0])
+    rows = []
+    for method, kernel in methods:
+        key = split.name, method, kernel
+        row: dict[str, Any] = {"method": method, "kernel": kernel, "split": split.name}
+        row |= {"n": int(split.inside.sum()), "systems": systems, "note": []}
+        if key not in found:
+            rows.append({**row, "note": [f"left out: {notes[key]}"]})
+            continue
+        own, prediction = draws[key], found[key]
+        for name in (*ALL, *COVERED, *SYSTEMS):
+            if name in own:
+                row |= estimate(own[name]).columns(name)
+        row |= estimate(ratings_saved(own["pearson"])).columns("ratings_saved")
+        if "pearson_within" in own:
+            saved = ratings_saved(own["pearson_within"])
+            row |= estimate(saved).columns("ratings_saved_within")
+        if rival is not None and method not in TRIVIAL and not np.isnan(own["pearson"][0]):
+            gap = difference(own, draws[rival])
+            row |= estimate(gap).columns("difference") | {"p": p_value(gap)}
+            row["note"].append(f"the difference is Pearson's r less that of {rival[1]}")
+        row["n_covered"] = int((~np.isnan(prediction.estimate) & split.inside).sum())
+        for name, values in prediction.chosen.items():
+            row[name] = " ".join(f"{value:g}" for value in values)
+        row["note"] += [prediction.note] if prediction.note else []
+        if np.isnan(own["pearson"][0]):
+            row["note"].append("one value for all candidates of a fold ranks nothing")
+        rows.append(row)
+    return rows
+
+
+def estimate(drawn: Array) -> Estimate:
+    """The first number with the interval of the others; no interval where there is no number."""
+    if np.isnan(drawn[0]):
+        return Estimate(float("nan"))
+    return Estimate(float(drawn[0]), *interval(drawn[1:]))
+
+
+def strongest(split: str, draws: Mapping[Key, Draws]) -> Key | None:
+    """The trivial method with the greatest Pearson's r in a split; None where none ranks at all."""
+    values = {
+        key: own["pearson"][0]
+        for key, own in draws.items()
+        if key[0] == split and key[1] in TRIVIAL and not np.isnan(own["pearson"][0])
+    }
+    return max(values, key=lambda key: values[key]) if values else None
+
+
+def difference(own: Draws, other: Draws) -> Array:
+    """Of Pearson's r, on the candidates and on each draw; a method that ranks nothing has 0."""
+    gap: Array = np.nan_to_num(own["pearson"]) - np.nan_to_num(other["pearson"])
+    return gap
+
+
+def p_value(gap: Array) -> float:
+    """Two-sided bootstrap p of a difference, from its draws on the other side of 0."""
+    drawn = gap[1:]
+    below, above = (drawn <= 0).sum(), (drawn >= 0).sum()
+    return float(min(1.0, 2 * (min(below, above) + 1) / (len(drawn) + 1)))
+
+
+def _predictions(
+    rated: Rated, splits: Sequence[Split], found: Mapping[Key, Prediction]
+) -> pd.DataFrame:
+    names = list(dict.fromkeys(label(*key[1:]) for key in found))
+    parts = []
+    for split in splits:
+        part = pd.DataFrame(
+            {
+                "row": rated.lines if len(rated.lines) else np.arange(1, len(rated) + 1),
+                "split": split.name,
+                "fold": split.fold,
+                "quality": rated.quality,
+            }
+        )
+        own = {label(*key[1:]): p.estimate for key, p in found.items() if key[0] == split.name}
+        empty = np.full(len(rated), np.nan)
+        part = part.assign(**{name: own.get(name, empty) for name in names})
+        parts.append(part[split.inside])
+    return pd.concat(parts, ignore_index=True)
+
+
+def _systems(
+    rated: Rated, splits: Sequence[Split], found: Mapping[Key, Prediction]
+) -> pd.DataFrame:
+    columns = ["split", "method", "kernel", "system", "n", "quality", "se", "estimate"]
+    if rated.systems is None:
+        return pd.DataFrame(columns=columns)
+    names, wrote = rated.memberships()
+    inside = {split.name: split.inside for split in splits}
+    rows = []
+    for (split, method, kernel), prediction in found.items():
+        # what was taken away for the ranking, on average
+        level = 0.0
+        if prediction.filled is not None:
+            level = float(np.nanmean(prediction.filled - prediction.ranked))
+        for k, name in enumerate(names):
+            own = wrote[:, k] & inside[split]
+            if own.sum() < 2:
+                continue
+            quality = rated.quality[own]
+            rows.append(
+                (
+                    *(split, method, kernel, name, int(own.sum()), quality.mean()),
+                    quality.std(ddof=1) / np.sqrt(own.sum()),
+                    prediction.ranked[own].mean() + level,
+                )
+            )
+    return pd.DataFrame(rows, columns=columns)

@@ -1,0 +1,111 @@
+"""The learning curve: the same methods with fewer ratings.
+
+Stage: cell. In: rated texts, a split. Out: Pearson's r of each method by the number of ratings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from refless.compare.measures import Truth, measured, truth_of
+from refless.compare.predicted import Prediction, baseline, neighbors
+from refless.compare.rated import Rated
+from refless.compare.splits import Split
+from refless.models.baselines import RidgeTfidf
+from refless.statistics import interval
+
+Array = np.ndarray
+
+FIRST = 25
+REPEATS = 3
+COLUMNS = ["method", "kernel", "ratings", "pearson", "pearson_low", "pearson_high"]
+
+
+def sizes(training: float) -> list[int]:
+    """25, 50, 100, ... below the whole training part."""
+    found, size = [], FIRST
+    while size < 0.95 * training:
+        found.append(size)
+        size *= 2
+    return found
+
+
+def subset(split: Split, ratings: int, generator: np.random.Generator) -> Array:
+    """Texts that may be trained on, bool (n,): of each fold the same share, so that the training
+    parts have that many ratings on average."""
+    share = ratings * split.folds / (split.folds - 1) / split.inside.sum()
+    used = np.zeros(len(split.fold), bool)
+    for k in range(split.folds):
+        own = generator.permutation(np.flatnonzero(split.fold == k))
+        used[own[: max(1, round(share * len(own)))]] = True
+    return used
+
+
+def learning_curve(
+    rated: Rated,
+    split: Split,
+    kernel: str,
+    whole: Sequence[Prediction],
+    *,
+    draws: int,
+    seed: int,
+    threads: int | None = None,
+    step: Callable[[str], None] = lambda what: None,
+) -> tuple[pd.DataFrame, dict[tuple[str, int], Array]]:
+    """Neighbors with one kernel, and ridge regression, on random parts of the ratings.
+
+    Parameters
+    ----------
+    whole : what they estimate from all ratings
+    step : called before each part
+
+    Returns
+    -------
+    table : `COLUMNS`; the mean over `REPEATS` parts, with the interval over candidates
+    draws : (method, ratings) -> r on the candidates and on each draw, shape (1 + draws,)
+    """
+    generator = np.random.default_rng(seed + 1)
+    training = split.inside.sum() * (split.folds - 1) / split.folds
+    truth = truth_of(rated, split)
+    makers: dict[tuple[str, str], Callable[[Array], Prediction]] = {
+        ("neighbors", kernel): lambda used: neighbors(kernel, rated, split, used, threads),
+        ("ridge", ""): lambda used: baseline(
+            "ridge", lambda: RidgeTfidf(folds=3, alphas=(0.3, 1.0, 3.0, 10.0)), rated, split, used
+        ),
+    }
+    rows, kept = [], {}
+    for size in sizes(float(training)):
+        parts = [subset(split, size, generator) for _ in range(REPEATS)]
+        for (method, name), make in makers.items():
+            step(f"{method} with {size} ratings")
+            drawn = [_pearson(make(part), truth, draws, seed) for part in parts]
+            kept[method, size] = _mean(drawn)
+            rows.append(_row(method, name, size, kept[method, size]))
+    for found in whole:
+        if (found.method, found.kernel) in makers:
+            drawn_whole = _pearson(found, truth, draws, seed)
+            kept[found.method, round(float(training))] = drawn_whole
+            rows.append(_row(found.method, found.kernel, round(float(training)), drawn_whole))
+    order = list(dict.fromkeys(key[0] for key in makers))
+    table = pd.DataFrame(rows, columns=COLUMNS)
+    return table.sort_values(
+        "method", key=lambda column: column.map(order.index), kind="stable", ignore_index=True
+    ), kept
+
+
+def _pearson(found: Prediction, truth: Truth, draws: int, seed: int) -> Array:
+    bare = replace(truth, wrote=None, home=None)
+    return measured(found, bare, draws, seed)["pearson"]
+
+
+def _mean(drawn: Sequence[Array]) -> Array:
+    """Over the parts; a part without any order has r = 0, since it says nothing."""
+    return np.mean([np.nan_to_num(own) for own in drawn], axis=0)
+
+
+def _row(method: str, kernel: str, size: int, drawn: Array) -> tuple[object, ...]:
+    return (method, kernel, size, float(drawn[0]), *interval(drawn[1:]))

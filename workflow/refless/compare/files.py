@@ -1,0 +1,248 @@
+"""A comparison as files: table, page for reading, report, record, predictions.
+
+Stage: table. In: a comparison. Out: ``comparison.csv``, ``comparison.md``, ``report.html`` (opens
+offline, asks for nothing), ``comparison.json``, ``predictions.csv``, ``learning_curve.csv``. None
+of them holds a text, a time or a path, so the same ratings and seed give the same bytes.
+"""
+
+from __future__ import annotations
+
+import base64
+import csv
+import importlib.metadata
+import io
+import platform
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from refless.compare import advice
+from refless.compare.compared import ESTIMATES, Comparison, Settings, estimate, label
+from refless.compare.predicted import MAX_SHARE, MIN_NEIGHBORS, TAUS, TRIVIAL
+from refless.compare.rated import Rated
+from refless.report import figures_compare as draw
+from refless.report.catalogue import Section, catalogue
+from refless.report.tables import NOTES, markdown_page
+from refless.report.webpage import View, render, view_of
+from refless.store.files import whole_file, write_json
+from refless.store.signatures import sign, text_sum
+from refless.store.tables import table_text, write_table
+
+FILES = ("comparison.csv", "comparison.md", "report.html", "comparison.json")
+BESIDE = ("predictions.csv", "learning_curve.csv")
+TITLE = "Which method predicts these ratings?"
+SHOWN = (
+    *("method", "kernel", "pearson", "spearman", "mse", "coverage", "pairwise_accuracy"),
+    *("ratings_saved", "ratings_saved_within", "pearson_covered", "difference", "p", "note"),
+)
+SHOWN_DIGITS = {"mse": 4, "mse_low": 4, "mse_high": 4, "p": 4}
+"""Of the page, where they are not 3."""
+DIGITS = 6
+"""Digits after the point in the files: the last bits of a sum hang on the machine."""
+DECISIVE = ("numpy", "scipy", "pandas", "numba", "scikit-learn")
+KEY = (
+    "Every estimate is of a text that the method has not seen: it learns from the other folds, and"
+    " thresholds and regularisation are chosen inside these.",
+    "All methods are measured on the same candidates. Where a method abstains, the mean of its"
+    " training part stands in; coverage says how often it does not, and the columns that end in"
+    " _covered are over the covered candidates alone.",
+    "Trivial methods (constant, length, lookup, system_mean, context_mean) do not look at what a"
+    " text says. difference is Pearson's r less that of the best trivial method, with its p, not"
+    " corrected for the number of methods; the recommendation is.",
+    "pairwise_accuracy: pairs of systems whose mean estimates are in the order of their mean"
+    " ratings. ratings_saved: r squared, the share of the ratings that is saved when the mean"
+    " quality of all texts is estimated from ratings together with many predictions"
+    " (prediction-powered inference with power tuning); ratings_saved_within: the same for the mean"
+    " of one system, from the correlation within systems.",
+    "Squared errors are on the ratings' scale, brought to 0 to 1.",
+)
+ENTRY = replace(
+    catalogue()["comparison"],
+    paper="Your ratings",
+    sections=(Section(title="New {value}", by="split"),),
+)
+
+
+def record_of(
+    rated: Rated, found: Comparison, settings: Settings, sums: Mapping[str, str]
+) -> dict[str, Any]:
+    """What decides the numbers, for ``comparison.json``.
+
+    ``sums`` are the SHA-256 of the input files by name.
+    """
+    ratings = [repr(float(value)) for value in rated.quality]
+    from refless.kernels import signature
+
+    data = text_sum([*rated.texts, *ratings])
+    return {
+        "refless": importlib.metadata.version("refless"),
+        "python": platform.python_version(),
+        "packages": {name: importlib.metadata.version(name) for name in DECISIVE},
+        "input": dict(sums),
+        "settings": {
+            "scale": list(rated.scale),
+            "kernels": list(settings.kernels),
+            "draws": settings.draws,
+            "seed": settings.seed,
+            "learning_curve": settings.curve,
+            "taus": list(TAUS),
+            "min_neighbors": list(MIN_NEIGHBORS),
+            "max_share": MAX_SHARE,
+        },
+        "signature": sign(["compare/compared.py", "compare/advice.py"], data, packages=DECISIVE),
+        "kernels": {
+            name: signature(name, data, **settings.options.get(name, {}))
+            for name in settings.kernels
+        },
+        "texts": len(rated),
+        "splits": {
+            split.name: {
+                "folds": split.folds,
+                "candidates": int(split.inside.sum()),
+                "repeated": split.repeated,
+            }
+            for split in found.splits
+        },
+        "no_split": found.why,
+        "recommendation": advice.recommendation(found),
+        "judged": advice.judged(rated, found),
+        "warnings": advice.warnings(rated, found),
+        "verdicts": {split.name: advice.verdict(found, split.name).kind for split in found.splits},
+    }
+
+
+def rounded(table: pd.DataFrame) -> pd.DataFrame:
+    """Numbers to `DIGITS` after the point; notes in one cell."""
+    table = table.copy()
+    for name in table.select_dtypes("number"):
+        table[name] = table[name].round(DIGITS)
+    if "note" in table:
+        table["note"] = [NOTES.join(note) for note in table["note"]]
+    return table
+
+
+def write_comparison(
+    rated: Rated, found: Comparison, settings: Settings, folder: str | Path, sums: Mapping[str, str]
+) -> None:
+    """Write all files of a comparison; each is whole or not there.
+
+    Raises
+    ------
+    OutputError : a file cannot be written.
+    """
+    folder = Path(folder)
+    record = record_of(rated, found, settings, sums)
+    table = rounded(found.table)
+    write_table(table, folder / "comparison.csv")
+    write_table(rounded(found.predictions), folder / "predictions.csv")
+    if len(found.curve):
+        write_table(rounded(found.curve), folder / "learning_curve.csv")
+    _write(_markdown(found, record), folder / "comparison.md")
+    _write(_page(rated, found, record, table), folder / "report.html")
+    write_json(record, folder / "comparison.json")
+
+
+def _write(text: str, path: Path) -> None:
+    with whole_file(path) as partial:
+        partial.write_text(text, encoding="utf-8")
+
+
+def _markdown(found: Comparison, record: Mapping[str, Any]) -> str:
+    said = [*record["recommendation"], *record["judged"]]
+    warned = "\n".join(f"- {sentence}" for sentence in record["warnings"])
+    caption = "\n\n".join([*said, f"Before you trust it:\n\n{warned}", *KEY])
+    return markdown_page(ENTRY, found.table, caption, [f"texts: {record['texts']}"])
+
+
+def _page(rated: Rated, found: Comparison, record: Mapping[str, Any], table: pd.DataFrame) -> str:
+    main = found.main_split()
+    order = [main, *(split.name for split in found.splits if split.name != main)]
+    systems = 0 if rated.systems is None else len(rated.memberships()[0])
+    contexts = 0 if rated.context is None else int(rated.context.max()) + 1
+    about = f"{len(rated):,} rated texts"
+    about += f", {systems} systems" if systems else ""
+    about += f", {contexts:,} contexts" if contexts else ""
+    return render(
+        "compare.html",
+        title=TITLE,
+        about=f"{about}. Every method is asked about texts that it has not seen.",
+        advice=[*record["recommendation"], *record["judged"]],
+        warnings=record["warnings"] or ["Nothing was noticed."],
+        views={name: _view(table, name) for name in order},
+        left_out={name: _left_out(found.table, name) for name in order},
+        places={name: _capital(advice.place(found, name)) for name in order},
+        pictures=_pictures(found, main),
+        key=KEY,
+        record=record,
+    )
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def _view(table: pd.DataFrame, split: str) -> View:
+    own = table[(table["split"] == split) & table["coverage"].notna()].sort_values(
+        "pearson", ascending=False, kind="stable", na_position="last"
+    )
+    beside = {f"{name}{end}" for name in ESTIMATES for end in ("_low", "_high")}
+    shown = list(SHOWN)
+    shown += [n for n in own if n in beside and n.rpartition("_")[0] in SHOWN]
+    # coverage has an interval too, which would only be in the way
+    shown = [n for n in shown if not n.startswith("coverage_")]
+    numbers = own[shown].select_dtypes("number")
+    digits = {name: SHOWN_DIGITS.get(name, 3) for name in map(str, numbers)}
+    rows = list(csv.reader(io.StringIO(table_text(own[shown].round(digits)))))
+    return view_of(rows[0], [dict(zip(rows[0], row, strict=True)) for row in rows[1:]])
+
+
+def _left_out(table: pd.DataFrame, split: str) -> dict[str, str]:
+    """Method -> why it has no row on the page."""
+    own = table[(table["split"] == split) & table["coverage"].isna()]
+    rows = zip(own["method"], own["kernel"], own["note"], strict=True)
+    return {
+        label(method, kernel): " ".join(note).removeprefix("left out: ")
+        for method, kernel, note in rows
+    }
+
+
+def _pictures(found: Comparison, main: str) -> dict[str, str]:
+    """Caption -> picture."""
+    given = advice.verdict(found, main)
+    lines = []
+    for key, own in found.draws.items():
+        if key[0] == main and key[1].endswith(".calibrated"):
+            shown = estimate(own["pearson"])
+            name = key[1].removesuffix(".calibrated")
+            lines.append((name, shown.value, shown.low, shown.high))
+    systems = found.systems
+    name = "no method"
+    if given.best is not None and len(systems):
+        name = label(*given.best[1:])
+        same = np.logical_and.reduce(
+            [
+                systems[c] == v
+                for c, v in zip(("split", "method", "kernel"), given.best, strict=True)
+            ]
+        )
+        systems = systems[same]
+    drawn = {
+        "Scores: Pearson's r of estimates and ratings, 95% intervals; grey: trivial methods.": (
+            draw.scores_figure(found.table, label, TRIVIAL)
+        ),
+        "Learning curve: the same by the number of ratings to learn from.": draw.curve_figure(
+            found.curve, lines, main
+        ),
+        f"Systems: mean estimate of {name} beside people's mean rating.": draw.systems_figure(
+            systems, name, main
+        ),
+    }
+    return {caption: _address(draw.drawing(figure)) for caption, figure in drawn.items()}
+
+
+def _address(svg: str) -> str:
+    return "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()

@@ -1,0 +1,212 @@
+"""How well estimates agree with ratings: texts and systems, with the same draws for every method.
+
+Stage: cell. In: a method's estimates in a split. Out: each measure with its bootstrap draws, so
+that two methods can be compared draw by draw.
+
+=================  ==============================================================================
+spearman, pearson  over all candidates; where a method abstains, the training mean stands in
+mse                likewise, on the ratings' scale brought to 0 to 1
+coverage           share of the candidates for which the method has an estimate of its own
+..._covered        over these alone
+pearson_within     of the differences from each system's means: what is left when systems are known
+spearman_systems   of the systems' mean estimate and mean rating
+pairwise_accuracy  share of pairs of systems that the mean estimate orders as the mean rating does;
+                   a tie of the estimates is half right, pairs that people tie do not count
+=================  ==============================================================================
+
+What is drawn are whole contexts where there are enough, else whole groups of equal texts: texts of
+one context are no independent evidence.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from refless.compare.predicted import Prediction
+from refless.compare.rated import Rated
+from refless.compare.splits import Split
+from refless.statistics import (
+    draw_blocks,
+    midranks,
+    pearson_rows,
+    weighted_spearman,
+)
+
+Array = np.ndarray
+
+ENOUGH = 20
+"""Contexts from which on contexts are drawn."""
+ALL = ("spearman", "pearson", "mse", "coverage")
+COVERED = ("spearman_covered", "pearson_covered", "mse_covered")
+SYSTEMS = ("pearson_within", "spearman_systems", "pairwise_accuracy")
+
+Draws = dict[str, Array]
+"""Measure -> its value on the candidates themselves, and then on each draw: shape (1 + draws,)."""
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What the estimates of a split are measured against, of the candidates in the split.
+
+    quality : (n,); unit : int64 (n,), what is drawn together; wrote : bool (n, systems), or None
+    home : int64 (n,), number of the system, or of the set of systems, that wrote a text, or None
+    """
+
+    rows: Array
+    quality: Array
+    unit: Array
+    wrote: Array | None
+    home: Array | None
+
+
+def truth_of(rated: Rated, split: Split) -> Truth:
+    """Of the candidates that take part in a split."""
+    rows = np.flatnonzero(split.inside)
+    unit = rated.wording
+    if rated.context is not None and len(np.unique(rated.context[rows])) >= ENOUGH:
+        unit = rated.context
+    own = np.unique(unit[rows], return_inverse=True)[1].astype(np.int64)
+    if rated.systems is None:
+        return Truth(rows, rated.quality[rows], own, None, None)
+    wrote = rated.memberships()[1][rows]
+    wrote = wrote[:, wrote.any(axis=0)]
+    home = np.unique(wrote, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    return Truth(rows, rated.quality[rows], own, wrote, home)
+
+
+def measured(found: Prediction, truth: Truth, draws: int, seed: int) -> Draws:
+    """Every measure that is defined for a prediction."""
+    units = int(truth.unit.max()) + 1
+    sums = _Sums(found, truth)
+    blocks = [np.ones((1, units), np.uint16), *draw_blocks(units, draws, seed)]
+    parts = [sums.measures(weights) for weights in blocks]
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+class _Sums:
+    """Sums over the texts of each unit. All measures but the rank correlations are made of weighted
+    sums of them, so that a block of draws is one product of matrices."""
+
+    def __init__(self, found: Prediction, truth: Truth) -> None:
+        x, y = found.ranked[truth.rows], truth.quality
+        self.x, self.y, self.unit = x, y, truth.unit
+        self.covered = ~np.isnan(found.estimate[truth.rows])
+        self.inside = np.flatnonzero(self.covered)
+        # from a value that occurs, so that equal values leave exact zeros
+        x, y = x - np.sort(x)[len(x) // 2], y - np.sort(y)[len(y) // 2]
+        columns = {"one": np.ones(len(x)), "x": x, "y": y, "xx": x * x, "yy": y * y, "xy": x * y}
+        columns |= {f"{name} covered": v * self.covered for name, v in columns.items()}
+        self.scaled = found.filled is not None
+        if found.filled is not None:
+            gap = (found.filled[truth.rows] - truth.quality) ** 2
+            columns |= {"gap": gap, "gap covered": gap * self.covered}
+        self.names = list(columns)
+        wide = [np.stack(list(columns.values()), axis=1)]
+        self.systems = self.homes = 0
+        if truth.wrote is not None and truth.home is not None:
+            at_home = truth.home[:, None] == np.arange(int(truth.home.max()) + 1)
+            self.systems, self.homes = truth.wrote.shape[1], at_home.shape[1]
+            for member in (truth.wrote, at_home):
+                wide += [member * v[:, None] for v in (np.ones(len(x)), x, y)]
+        each = np.concatenate(wide, axis=1)
+        self.total = np.zeros((int(truth.unit.max()) + 1, each.shape[1]))
+        np.add.at(self.total, truth.unit, each)
+
+    def measures(self, weights: Array) -> Draws:
+        """Under each row of weights (draws, units)."""
+        sums = weights.astype(np.float64) @ self.total
+        own = {name: sums[:, k] for k, name in enumerate(self.names)}
+        nothing = np.full(len(weights), np.nan)
+        some = len(self.inside) > 2
+        out = {
+            "spearman": weighted_spearman(self.x, self.y, weights, self.unit),
+            "pearson": _pearson(*(own[name] for name in ("one", "x", "y", "xx", "yy", "xy"))),
+            "coverage": own["one covered"] / own["one"],
+            "mse": own["gap"] / own["one"] if self.scaled else nothing,
+        }
+        if self.covered.all():
+            out |= {f"{name}_covered": out[name] for name in ("spearman", "pearson", "mse")}
+        else:
+            near = (self.x[self.inside], self.y[self.inside], weights, self.unit[self.inside])
+            moments = (own[f"{name} covered"] for name in ("one", "x", "y", "xx", "yy", "xy"))
+            gap = _ratio(own["gap covered"], own["one covered"]) if self.scaled else nothing
+            out["spearman_covered"] = weighted_spearman(*near) if some else nothing
+            out["pearson_covered"] = _pearson(*moments) if some else nothing
+            out["mse_covered"] = gap
+        if self.systems:
+            start, parts = len(self.names), []
+            for number in (self.systems, self.homes):
+                for _ in range(3):
+                    parts.append(sums[:, start : start + number])
+                    start += number
+            size, x, y, home_size, home_x, home_y = parts
+            # means of equal values tie
+            means = [np.round(_ratio(values, size), 12) for values in (x, y)]
+            out["spearman_systems"] = _system_spearman(*means)
+            out["pairwise_accuracy"] = pairwise_accuracy(*means)
+            out["pearson_within"] = _pearson_within(own, home_size, home_x, home_y)
+        return out
+
+
+def _ratio(top: Array, bottom: Array) -> Array:
+    """NaN where nothing is drawn."""
+    return np.where(bottom > 0, top / np.where(bottom > 0, bottom, 1), np.nan)
+
+
+NOISE = 1e-12
+"""The share of a sum of squares below which what is left of it is rounding."""
+
+
+def _pearson(n: Array, x: Array, y: Array, xx: Array, yy: Array, xy: Array) -> Array:
+    """From sums, shape (draws,); NaN where a side is constant."""
+    size = np.where(n > 0, n, 1)
+    return _correlation(xx - x * x / size, yy - y * y / size, xy - x * y / size, xx, yy)
+
+
+def _correlation(spread_x: Array, spread_y: Array, both: Array, xx: Array, yy: Array) -> Array:
+    there = (spread_x > NOISE * xx) & (spread_y > NOISE * yy)
+    product = np.where(there, spread_x * spread_y, 1)
+    return np.where(there, both / np.sqrt(product), np.nan)
+
+
+def _pearson_within(own: Draws, size: Array, x: Array, y: Array) -> Array:
+    """Of what is left without each system's own means; arrays of shape (draws, systems)."""
+    number = np.where(size > 0, size, 1)
+    return _correlation(
+        own["xx"] - (x * x / number).sum(axis=1),
+        own["yy"] - (y * y / number).sum(axis=1),
+        own["xy"] - (x * y / number).sum(axis=1),
+        own["xx"],
+        own["yy"],
+    )
+
+
+def _system_spearman(estimate: Array, rating: Array) -> Array:
+    """Of the systems' means; NaN for a draw that misses one, or where fewer than 3 are there."""
+    if estimate.shape[1] < 3:
+        return np.full(len(estimate), np.nan)
+    whole = ~(np.isnan(estimate) | np.isnan(rating)).any(axis=1)
+    rho = np.full(len(estimate), np.nan)
+    if whole.any():
+        rho[whole] = pearson_rows(midranks(estimate[whole]), midranks(rating[whole]))
+    return rho
+
+
+def pairwise_accuracy(estimate: Array, rating: Array) -> Array:
+    """Share of pairs of systems in the order of the ratings, shape (draws,); see the module.
+
+    Parameters
+    ----------
+    estimate, rating : mean of each system, shape (draws, systems), NaN where there is none
+
+    NaN where no pair is left. Source: Kocmi et al. (2021), "To ship or not to ship", section 4.
+    """
+    i, j = np.triu_indices(estimate.shape[1], 1)
+    ours, theirs = (np.sign(means[:, i] - means[:, j]) for means in (estimate, rating))
+    counts = ~np.isnan(ours) & (np.abs(theirs) == 1)
+    right = np.where(ours == theirs, 1.0, np.where(ours == 0, 0.5, 0.0))
+    number = counts.sum(axis=1)
+    with np.errstate(invalid="ignore"):
+        return np.where(number > 0, (right * counts).sum(axis=1) / np.maximum(number, 1), np.nan)

@@ -1,0 +1,121 @@
+"""Splits: which texts are left out together, so that a method is asked about what it has not seen.
+
+Stage: prediction. In: rated texts. Out: the fold of each text, for each split that the data allow.
+
+========  =========================================================================================
+texts     new texts of known systems and contexts; equal texts are never on both sides
+systems   new systems: all texts of a system are left out together
+contexts  new contexts (or MRs): all texts of a context are left out together
+========  =========================================================================================
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from refless.compare.rated import Rated
+
+Array = np.ndarray
+
+NAMES = ("texts", "systems", "contexts")
+FOLDS = 5
+MOST = 10
+"""Systems up to which each is a fold of its own; more are dealt to `FOLDS`."""
+FEWEST = 3
+"""Groups without which there is no split: one is left out, one sets thresholds, one trains."""
+
+
+@dataclass(frozen=True)
+class Split:
+    """One way of leaving texts out.
+
+    fold : int64 (n,), from 0; -1 for a text that belongs to several folds, which takes no part
+    group : int64 (n,), texts of one number are in one fold
+    repeated : how many candidates stand word for word in their training part
+    """
+
+    name: str
+    fold: Array
+    group: Array
+    repeated: int
+
+    @property
+    def folds(self) -> int:
+        """Their number."""
+        return int(self.fold.max()) + 1
+
+    @property
+    def inside(self) -> Array:
+        """Which texts take part, bool (n,)."""
+        return self.fold >= 0
+
+
+def all_splits(rated: Rated, seed: int = 0) -> tuple[list[Split], dict[str, str]]:
+    """The splits that the data allow, in the order of `NAMES`; and why there is no other."""
+    generator = np.random.default_rng(seed)
+    found, why = [_split("texts", rated, rated.wording, generator)], {}
+    if rated.systems is None:
+        why["systems"] = "there is no column system"
+    else:
+        names, wrote = rated.memberships()
+        if len(names) < FEWEST:
+            why["systems"] = f"there are {len(names)} systems, and {FEWEST} are needed"
+        else:
+            found.append(_by_system(rated, wrote, generator))
+            if found[-1].folds < FEWEST:
+                found.pop()
+                why["systems"] = "nearly all texts are of several systems"
+    if rated.context is None:
+        why["contexts"] = "there are no contexts or MRs, or only one"
+    else:
+        number = int(rated.context.max()) + 1
+        if number < FEWEST:
+            why["contexts"] = f"there are {number} contexts, and {FEWEST} are needed"
+        elif number == len(rated):
+            why["contexts"] = "every text has a context of its own, so new texts are new contexts"
+        else:
+            found.append(_split("contexts", rated, rated.context, generator))
+    return found, why
+
+
+def _split(name: str, rated: Rated, group: Array, generator: np.random.Generator) -> Split:
+    fold = deal(group, FOLDS, generator)
+    return Split(name, fold, group, _repeated(rated.wording, fold))
+
+
+def _by_system(rated: Rated, wrote: Array, generator: np.random.Generator) -> Split:
+    systems = wrote.shape[1]
+    of_system = (
+        np.arange(systems) if systems <= MOST else generator.permutation(systems) % FOLDS
+    ).astype(np.int64)
+    lowest = np.where(wrote, of_system, systems).min(axis=1)
+    highest = np.where(wrote, of_system, -1).max(axis=1)
+    fold = np.where(lowest == highest, lowest, -1)
+    # a system whose texts are all shared leaves its fold empty
+    _, numbers = np.unique(fold[fold >= 0], return_inverse=True)
+    fold[fold >= 0] = numbers
+    return Split("systems", fold, fold.copy(), _repeated(rated.wording, fold))
+
+
+def deal(group: Array, folds: int, generator: np.random.Generator) -> Array:
+    """Whole groups to folds of about equal size, shape (n,): the largest first, each to the fold
+    that has least, in random order where they are equally large."""
+    sizes = np.bincount(group)
+    order = generator.permutation(len(sizes))
+    order = order[np.argsort(-sizes[order], kind="stable")]
+    filled = np.zeros(min(folds, len(sizes)), np.int64)
+    fold_of = np.empty(len(sizes), np.int64)
+    for number in order:
+        fold_of[number] = int(np.argmin(filled))
+        filled[fold_of[number]] += sizes[number]
+    return fold_of[group]
+
+
+def _repeated(wording: Array, fold: Array) -> int:
+    """Texts in a fold whose wording also stands in another."""
+    inside = np.flatnonzero(fold >= 0)
+    pairs = np.unique(np.stack([wording[inside], fold[inside]]), axis=1)
+    often = np.bincount(pairs[0], minlength=int(wording.max()) + 1) > 1
+    return int(often[wording[inside]].sum())

@@ -1,0 +1,528 @@
+"""The papers' claims, and the test that decides each here: QRA++ type IV.
+
+Stage: table. In: the finished tables. Out: a row a claim: it holds (``yes``), it does not (``no``),
+or these data cannot decide (``undecided``), with the number that decides and where it stands.
+
+A difference holds if its 95% interval excludes 0 or its p-value is below the paper's level, in the
+claimed direction; ``no`` is the opposite direction, or a claimed significance that is missing with
+a difference that is not. What needs data that are not public is undecided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+Row = dict[str, Any]
+FINDINGS = ["paper", "claim", "holds", "test", "value", "table", "provenance", "note"]
+YES, NO, UNDECIDED = "yes", "no", "undecided"
+_NEIGHBORS, _DELTA, _QE = "BLEU Neighbors", "ΔBLEU", "RNN-QE"
+_QE_CLAIMS = "rnn_qe_claims"
+
+
+class Unknown(LookupError):
+    """A claim asks for a number that no table has."""
+
+
+class Tables:
+    """The finished tables, asked by name, column and value."""
+
+    def __init__(self, tables: Mapping[str, pd.DataFrame]) -> None:
+        self._tables = tables
+
+    def rows(self, table: str, numbers: bool = True, **where: Any) -> list[Row]:
+        """The rows with these values, in the order of the table; by default those with numbers."""
+        found = self._tables.get(table, pd.DataFrame())
+        for column, value in where.items():
+            if column not in found:
+                raise Unknown(f"{table} has no column {column}")
+            values = value if isinstance(value, list) else [value]
+            found = found[found[column].astype(str).isin(values)]
+        if numbers and "provenance" in found:
+            found = found[found["provenance"] != ""]
+        return [{str(key): one for key, one in row.items()} for row in found.to_dict("records")]
+
+    def row(self, table: str, **where: Any) -> Row:
+        """The first of them: the published variant comes first."""
+        if not (rows := self.rows(table, **where)):
+            asked = ", ".join(f"{key} {value}" for key, value in where.items())
+            raise Unknown(f"{table} has no numbers for {asked}")
+        return rows[0]
+
+
+def number(row: Row, column: str) -> float:
+    """A number of a row."""
+    value = row.get(column, "")
+    if value == "" or pd.isna(value):
+        raise Unknown(f"there is no {column}")
+    return float(value)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What decides a claim: ``holds``, and the number that decides."""
+
+    holds: str
+    value: float
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence of a paper in our words, and how it is decided.
+
+    table : where the number stands
+    test : what is compared, in words
+    decide : the tables -> the verdict; `Unknown` where a number is missing
+    """
+
+    paper: str
+    claim: str
+    table: str
+    test: str
+    decide: Callable[[Tables], Verdict]
+
+
+def findings(tables: Mapping[str, pd.DataFrame], claims: list[Claim] | None = None) -> pd.DataFrame:
+    """A row a claim, as `FINDINGS`."""
+    asked = Tables(tables)
+    rows = []
+    for claim in CLAIMS if claims is None else claims:
+        note: list[str] = []
+        try:
+            verdict = claim.decide(asked)
+        except Unknown as error:
+            verdict, note = Verdict(UNDECIDED, float("nan")), [f"undecided: {error}"]
+        origins = {row["provenance"] for row in asked.rows(claim.table) if "provenance" in row} or {
+            "computed"
+        }
+        rows.append(
+            {
+                "paper": claim.paper,
+                "claim": claim.claim,
+                "holds": verdict.holds,
+                "test": claim.test,
+                "value": verdict.value,
+                "table": claim.table,
+                "provenance": "shipped" if "shipped" in origins else "computed",
+                "note": note,
+            }
+        )
+    rows += _of_rnn_qe(asked)
+    return pd.DataFrame(rows, columns=FINDINGS)
+
+
+def _of_rnn_qe(tables: Tables) -> Iterator[Row]:
+    """The claims that RNN-QE's own table of tests decides."""
+    for row in tables.rows(_QE_CLAIMS, numbers=False):
+        known = row["provenance"] != ""
+        yield {
+            "paper": _QE,
+            "claim": f"{row['claim']} ({row['table']}, {row['statistic']})",
+            "holds": row["holds"] if known else UNDECIDED,
+            "test": "Williams' test in all comparisons, corrected by Holm",
+            "value": row["p_holm"] if known else float("nan"),
+            "table": _QE_CLAIMS,
+            "provenance": row["provenance"] or "computed",
+            "note": [] if known else [f"undecided: {row['note']}"],
+        }
+
+
+def shares(found: pd.DataFrame) -> Iterator[Row]:
+    """Type IV: for each paper and all, the share of its claims that hold, as rows of measures."""
+    groups = [*found.groupby("paper", sort=False), ("all", found)]
+    for paper, own in groups:
+        for holds in (YES, NO, UNDECIDED):
+            yield {
+                "type": "IV",
+                "paper": paper,
+                "table": "reproducibility_findings",
+                "item": "claims",
+                "measure": f"share {holds}",
+                "value": float((own["holds"] == holds).mean()),
+                "n": len(own),
+                "provenance": "shipped" if "shipped" in set(own["provenance"]) else "computed",
+                "note": [],
+            }
+
+
+# ---- ways to decide ------------------------------------------------------------------------------
+
+
+def apart(a: Row, b: Row, column: str) -> Verdict:
+    """Whether the interval of ``a`` lies above that of ``b``; the value is their difference."""
+    ends = [number(row, f"{column}_{end}") for row in (a, b) for end in ("low", "high")]
+    gap = number(a, column) - number(b, column)
+    if ends[0] > ends[3]:
+        return Verdict(YES, gap)
+    return Verdict(NO if ends[1] < ends[2] else UNDECIDED, gap)
+
+
+def positive(row: Row, column: str, ends: str = "") -> Verdict:
+    """Whether a difference with an interval is above 0."""
+    value, low, high = (
+        number(row, column),
+        number(row, f"{ends or column}_low"),
+        number(row, f"{ends or column}_high"),
+    )
+    return Verdict(YES if low > 0 else NO if high < 0 else UNDECIDED, value)
+
+
+def significant(p: float, gap: float, level: float) -> Verdict:
+    """Whether a claimed difference is significant in the claimed direction; the value is p."""
+    if p < level:
+        return Verdict(YES if gap > 0 else NO, p)
+    return Verdict(UNDECIDED, p)
+
+
+def holds(condition: bool, value: float) -> Verdict:
+    """A claim about numbers themselves, not about what they stand for."""
+    return Verdict(YES if condition else NO, value)
+
+
+def not_public(*_: Any) -> Verdict:
+    """The claim is about data that nobody else has."""
+    raise Unknown("its data are not public")
+
+
+# ---- BLEU Neighbors ------------------------------------------------------------------------------
+
+_TABLE1, _SECTION, _ESSAYS = (
+    "bleu_neighbors_table1",
+    "bleu_neighbors_section53",
+    "bleu_neighbors_table3",
+)
+_SUMMARIES = {"task": "huse_summarization", "reading": "published"}
+
+
+def _highest_kernel(tables: Tables) -> Verdict:
+    bleu = tables.row(_TABLE1, model="bleu", **_SUMMARIES)
+    verdicts = [
+        apart(bleu, tables.row(_TABLE1, model=model, **_SUMMARIES), "spearman")
+        for model in ("rouge", "meteor")
+    ]
+    least = min(verdicts, key=lambda one: one.value)
+    certain = {one.holds for one in verdicts}
+    return Verdict(certain.pop() if len(certain) == 1 else UNDECIDED, least.value)
+
+
+def _people_ahead(tables: Tables) -> Verdict:
+    people = tables.row(_TABLE1, model="human_average", **_SUMMARIES)
+    return apart(people, tables.row(_TABLE1, model="bleu", **_SUMMARIES), "spearman")
+
+
+def _people_ahead_without_their_own(tables: Tables) -> Verdict:
+    row = tables.row(_TABLE1, model="bleu", task="huse_summarization", reading="others")
+    return positive(row, "human_difference")
+
+
+def _smaller_error(tables: Tables) -> Verdict:
+    people = tables.row(_TABLE1, model="human_average", **_SUMMARIES)
+    return apart(people, tables.row(_TABLE1, model="bleu", **_SUMMARIES), "mse")
+
+
+def _coverage_apart_from_rho(tables: Tables) -> Verdict:
+    raise Unknown("three kernels on one data set are too few for a correlation")
+
+
+def _no_easier(tables: Tables) -> Verdict:
+    row = tables.row(_SECTION, model="bleu", task="huse_summarization")
+    return holds(number(row, "p_value") >= 0.01, number(row, "p_value"))
+
+
+def _essays(topic: str) -> Callable[[Tables], Row]:
+    return lambda tables: tables.row(_ESSAYS, model="bleu_neighbors", train_topic=topic)
+
+
+def _by_topic(tables: Tables) -> list[Row]:
+    """The published variant of each published training set."""
+    rows = [r for r in tables.rows(_ESSAYS, model="bleu_neighbors") if r["paper_spearman"] != ""]
+    return list({row["train_topic"]: row for row in reversed(rows)}.values())
+
+
+def _best_essays(tables: Tables) -> Verdict:
+    quoted = tables.rows(_ESSAYS, numbers=False, reason="quoted")
+    if not quoted:
+        raise Unknown("no model is quoted")
+    gap = number(_essays("8")(tables), "spearman") - max(float(r["paper_spearman"]) for r in quoted)
+    return holds(gap > 0, gap)
+
+
+def _same_stars(tables: Tables) -> Verdict:
+    pairs = [(number(r, "p_below_0.01"), float(r["paper_p_below_0.01"])) for r in _by_topic(tables)]
+    equal = float(np.mean([a == b for a, b in pairs]))
+    return holds(equal == 1, equal)
+
+
+def _no_use_of_set_4(tables: Tables) -> Verdict:
+    row = _essays("4")(tables)
+    return holds(number(row, "spearman_low") <= 0, number(row, "spearman"))
+
+
+def _all_covered(tables: Tables) -> Verdict:
+    least = min(number(row, "coverage") for row in _by_topic(tables))
+    return holds(least == 1, least)
+
+
+def _sets_differ(tables: Tables) -> Verdict:
+    row = tables.row(f"{_ESSAYS}_williams", train_topic="4", against="8")
+    gap = number(row, "against_spearman") - number(row, "spearman")
+    return significant(number(row, "p_value"), gap, 0.05)
+
+
+# ---- ΔBLEU ---------------------------------------------------------------------------------------
+
+_TABLE2 = "delta_bleu_table2"
+_OURS = {"task": "dstc7"}
+
+
+def _ahead_of(a: str, b: str, references: str) -> Callable[[Tables], Verdict]:
+    """By the difference with systems and contexts drawn anew."""
+
+    def decide(tables: Tables) -> Verdict:
+        row = tables.row(
+            f"{_TABLE2}_tests",
+            metric_a=a,
+            metric_b=b,
+            references_a=references,
+            references_b=references,
+            **_OURS,
+        )
+        return positive(row, "difference", "difference_systems")
+
+    return decide
+
+
+def _falls(metric: str, few: str, many: str) -> Callable[[Tables], Verdict]:
+    def decide(tables: Tables) -> Verdict:
+        first, last = (
+            tables.row(_TABLE2, metric=metric, references=references, **_OURS)
+            for references in (few, many)
+        )
+        return apart(first, last, "spearman")
+
+    return decide
+
+
+def _rises(metric: str, few: str, many: str) -> Callable[[Tables], Verdict]:
+    def decide(tables: Tables) -> Verdict:
+        last, first = (
+            tables.row(_TABLE2, metric=metric, references=references, **_OURS)
+            for references in (many, few)
+        )
+        return apart(last, first, "spearman")
+
+    return decide
+
+
+def _level(tables: Tables) -> Verdict:
+    found = _ahead_of("sbleu", "bleu", "w>=0.6")(tables)
+    return Verdict({YES: NO, NO: NO, UNDECIDED: YES}[found.holds], found.value)
+
+
+# ---- RNN-QE --------------------------------------------------------------------------------------
+
+
+def _below_constant(column: str) -> Callable[[Tables], Verdict]:
+    def decide(tables: Tables) -> Verdict:
+        constant, network = (
+            number(tables.row("rnn_qe_table3", setup=setup), column) for setup in ("constant", "1")
+        )
+        return holds(network < constant, network - constant)
+
+    return decide
+
+
+def _mostly_no_better_than_constant(table: str) -> Callable[[Tables], Verdict]:
+    def decide(tables: Tables) -> Verdict:
+        worse = []
+        for row in tables.rows(table, setup=list("123456"), reading=""):
+            where = {"configuration": str(row["configuration"])}
+            constant = tables.row(table, setup="constant", **where)
+            worse += [number(row, name) >= number(constant, name) for name in ("mae", "rmse")]
+        share = float(np.mean(worse)) if worse else float("nan")
+        return holds(share > 0.5, share)
+
+    return decide
+
+
+_QE3, _QE4, _QE5 = (f"rnn_qe_table{number}" for number in (3, 4, 5))
+_INTERVALS = "95% intervals of the two apart"
+_SYSTEMS = "95% interval of the difference, systems and contexts drawn anew"
+
+CLAIMS = [
+    Claim(
+        _NEIGHBORS,
+        "On summaries, BLEU* as the kernel has the highest rho of all kernels",
+        _TABLE1,
+        _INTERVALS,
+        _highest_kernel,
+    ),
+    Claim(
+        _NEIGHBORS,
+        "On summaries, the average annotator has a higher rho than BLEU Neighbors",
+        _TABLE1,
+        _INTERVALS,
+        _people_ahead,
+    ),
+    Claim(
+        _NEIGHBORS,
+        "The same, annotators and model measured against the labels of the others",
+        _TABLE1,
+        "95% interval of the difference, texts and annotators drawn anew",
+        _people_ahead_without_their_own,
+    ),
+    Claim(
+        _NEIGHBORS,
+        "On summaries, BLEU Neighbors has a smaller squared error than the average annotator",
+        _TABLE1,
+        _INTERVALS,
+        _smaller_error,
+    ),
+    Claim(
+        _NEIGHBORS,
+        "On dialogue and generation, BLEU Neighbors has a higher rho than the average annotator",
+        _TABLE1,
+        _INTERVALS,
+        not_public,
+    ),
+    Claim(
+        _NEIGHBORS,
+        "Over kernels, coverage has nothing to do with error and rho",
+        _TABLE1,
+        "a correlation over kernels",
+        _coverage_apart_from_rho,
+    ),
+    Claim(
+        _NEIGHBORS,
+        "Training on another task still gives a rho above 0.27 on dialogue",
+        "bleu_neighbors_table2",
+        "the value",
+        not_public,
+    ),
+    Claim(
+        _NEIGHBORS,
+        "Covered summaries are no easier for annotators than all are",
+        _SECTION,
+        "permutation test, p >= 0.01",
+        _no_easier,
+    ),
+    Claim(
+        _NEIGHBORS,
+        "Covered dialogue is easier for annotators, and this is no explanation",
+        _SECTION,
+        "permutation test",
+        not_public,
+    ),
+    Claim(
+        _NEIGHBORS,
+        "Trained on essays of set 8, rho is above that of all quoted models",
+        _ESSAYS,
+        "the values",
+        _best_essays,
+    ),
+    Claim(
+        _NEIGHBORS,
+        "Which training sets of essays have a star (p < 0.01)",
+        _ESSAYS,
+        "share of equal stars is 1",
+        _same_stars,
+    ),
+    Claim(
+        _NEIGHBORS,
+        "Essays of set 4 are of no use for grading set 3",
+        _ESSAYS,
+        "95% interval of rho reaches 0",
+        _no_use_of_set_4,
+    ),
+    Claim(
+        _NEIGHBORS,
+        "What a grade is worth hangs on the training set: set 8 against set 4",
+        f"{_ESSAYS}_williams",
+        "Williams' test, p < 0.05",
+        _sets_differ,
+    ),
+    Claim(
+        _NEIGHBORS,
+        "Every test essay gets a grade, whichever set trains",
+        _ESSAYS,
+        "least coverage is 1",
+        _all_covered,
+    ),
+    Claim(
+        _DELTA,
+        "ΔBLEU follows ratings more closely than BLEU, each with its best references",
+        f"{_TABLE2}_tests",
+        _SYSTEMS,
+        _ahead_of("delta_bleu", "bleu", "w>=0.4"),
+    ),
+    Claim(
+        _DELTA,
+        "The same with good references alone",
+        f"{_TABLE2}_tests",
+        _SYSTEMS,
+        _ahead_of("delta_bleu", "bleu", "w>=0.6"),
+    ),
+    Claim(
+        _DELTA,
+        "BLEU gets worse from good references to all",
+        _TABLE2,
+        "95% intervals over contexts apart",
+        _falls("bleu", "w>=0.6", "all"),
+    ),
+    Claim(
+        _DELTA,
+        "ΔBLEU gets better from good references to all",
+        _TABLE2,
+        "95% intervals over contexts apart",
+        _rises("delta_bleu", "w>=0.6", "all"),
+    ),
+    Claim(
+        _DELTA,
+        "ΔBLEU gains from references with negative ratings",
+        _TABLE2,
+        "95% intervals over contexts apart",
+        _rises("delta_bleu", "w>=0.2", "all"),
+    ),
+    Claim(
+        _DELTA,
+        "Sentence BLEU and BLEU are about level",
+        f"{_TABLE2}_tests",
+        "95% interval of the difference includes 0, systems and contexts drawn anew",
+        _level,
+    ),
+    Claim(
+        _QE,
+        "Set-up 1 has a smaller absolute error than the constant",
+        _QE3,
+        "the values",
+        _below_constant("mae"),
+    ),
+    Claim(
+        _QE,
+        "Set-up 1 has a greater squared error than the constant",
+        _QE3,
+        "the values",
+        lambda tables: Verdict(
+            {YES: NO, NO: YES}[_below_constant("rmse")(tables).holds],
+            _below_constant("rmse")(tables).value,
+        ),
+    ),
+    Claim(
+        _QE,
+        "On another domain, most set-ups are no better than the constant in error",
+        _QE4,
+        "share of MAE and RMSE above 0.5",
+        _mostly_no_better_than_constant(_QE4),
+    ),
+    Claim(
+        _QE,
+        "On another system, most set-ups are no better than the constant in error",
+        _QE5,
+        "share of MAE and RMSE above 0.5",
+        _mostly_no_better_than_constant(_QE5),
+    ),
+]

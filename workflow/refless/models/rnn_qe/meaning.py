@@ -1,0 +1,112 @@
+"""What stands beside a text: an MR in one of its spellings, a context in plain words, or nothing.
+
+Stage: prediction (RNN-QE). In: meanings and texts as written. Out: their tokens, delexicalised
+where a meaning has slots with values.
+
+======  ==========================================================================================
+acts    ``inform(name='the hut', price range=cheap)``: an act and its slots, as
+        `refless.data.sources.mr` reads them, or with any letters, digits and blanks in slot names
+slots   ``name[Blue Spice], customer rating[5 out of 5]``: slots alone; their act is ``inform``
+text    anything else, such as the context of a reply; nothing is delexicalised
+======  ==========================================================================================
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from refless.data.sources import mr
+from refless.data.sources.mr import MeaningRepresentation
+from refless.errors import FormatError
+from refless.models.rnn_qe.delex import delexicalised, tokens
+
+ACTS, SLOTS, TEXT = "acts", "slots", "text"
+KINDS = (ACTS, SLOTS, TEXT)
+MOSTLY = 0.9
+"""The share of meanings of a kind from which on the others are taken for mistakes."""
+
+_NAME = r"\s*([^\W\d][\w \-]*?)\s*"
+_ACT = re.compile(rf"\s*\??{_NAME}\((.*)\)\s*", re.DOTALL)
+# A quoted value may hold separators and quotation marks: it ends where a separator follows.
+_VALUE = r"""'((?:[^']|'(?!\s*(?:[,;]|$)))*)'|"((?:[^"]|"(?!\s*(?:[,;]|$)))*)"|([^,;]*?)"""
+_SLOT = re.compile(rf"{_NAME}(?:=\s*(?:{_VALUE})\s*)?(?:[,;]|$)")
+_BRACKET = re.compile(rf"{_NAME}\[([^\[\]]*)\]\s*(?:[,;]|$)")
+
+
+def kind_of(meanings: Sequence[str]) -> str:
+    """How these are written, of `KINDS`: that of at least nine in ten, else plain text."""
+    written = [meaning for meaning in meanings if meaning.strip()]
+    for kind, read in ((ACTS, _acts), (SLOTS, _slots)):
+        readable = sum(_readable(read, meaning) for meaning in written)
+        if written and readable >= MOSTLY * len(written):
+            return kind
+    return TEXT
+
+
+def tokens_of(
+    meanings: Sequence[str], texts: Sequence[str], kind: str
+) -> list[tuple[list[str], list[str]]]:
+    """Tokens of each meaning and text, delexicalised; an empty meaning has none.
+
+    Raises
+    ------
+    FormatError : a meaning is not of this kind; ``line`` is its number, from 1.
+    """
+    found = []
+    for row, (meaning, text) in enumerate(zip(meanings, texts, strict=True), start=1):
+        if kind == TEXT or not meaning.strip():
+            found.append((tokens(meaning), tokens(text)))
+            continue
+        try:
+            read = (_acts if kind == ACTS else _slots)(meaning)
+        except FormatError as error:
+            raise FormatError(error.message, line=row) from error
+        triples, words = delexicalised(read, text)
+        found.append((triples.split(), words.split()))
+    return found
+
+
+def _readable(read: Callable[[str], object], meaning: str) -> bool:
+    try:
+        read(meaning)
+    except FormatError:
+        return False
+    return True
+
+
+def _acts(meaning: str) -> MeaningRepresentation:
+    try:
+        return mr.parse(meaning)
+    except FormatError:
+        outer = _ACT.fullmatch(meaning)
+        if outer is None:
+            raise
+    slots = _all(_SLOT, outer[2], meaning)
+    named = [(slot, next(filter(None, values), "").strip()) for slot, *values in slots]
+    return MeaningRepresentation(_plain(outer[1]), [(_plain(slot), value) for slot, value in named])
+
+
+def _slots(meaning: str) -> MeaningRepresentation:
+    slots = [(_plain(slot), value.strip()) for slot, value in _all(_BRACKET, meaning, meaning)]
+    return MeaningRepresentation("inform", slots)
+
+
+def _all(pattern: re.Pattern[str], body: str, whole: str) -> list[tuple[str, ...]]:
+    """The groups of every slot."""
+    found, position = [], 0
+    while body[position:].strip():
+        match = pattern.match(body, position)
+        if match is None:
+            raise FormatError(
+                f"this is no meaning representation: {whole[:80]!r}, from"
+                f" {body[position : position + 40]!r} on"
+            )
+        found.append(match.groups())
+        position = match.end()
+    return found
+
+
+def _plain(name: str) -> str:
+    """``price range`` and ``price_range`` are one slot, without blanks."""
+    return re.sub(r"[\s_\-]", "", name).lower()

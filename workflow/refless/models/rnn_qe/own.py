@@ -1,0 +1,233 @@
+"""RNN-QE on anybody's ratings: any scale, MRs in several spellings, contexts, or texts alone.
+
+Stage: prediction (RNN-QE). In: rated texts. Out: a `Model` whose networks were trained on them, and
+what it is worth on texts that they did not see.
+
+Five networks are trained, each on three parts of five; a fourth part chooses the pass that
+predicts, the fifth tests. Texts that are the same under the same MR are never in two parts. All
+five stay: their mean predicts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from refless.errors import FormatError, SettingError
+from refless.models.rnn_qe.batches import Encoded, Instances
+from refless.models.rnn_qe.data import (
+    REFERENCE_COLUMNS,
+    Split,
+    Texts,
+    cross_validation,
+    instances,
+)
+from refless.models.rnn_qe.meaning import KINDS, TEXT, kind_of, tokens_of
+from refless.models.rnn_qe.network import Architecture
+from refless.models.rnn_qe.reading import Reading
+from refless.models.rnn_qe.saved import Model, Scale
+from refless.models.rnn_qe.training import SCHEDULES, Run, Trained, train
+from refless.statistics import evaluate
+from refless.store.machine import versions
+
+Array = np.ndarray
+
+FEWEST = 25
+"""Different rated texts without which five parts tell nothing."""
+STEPS = 30
+"""Batches of a pass, where there are fewer ratings than set-up 1 of the paper has."""
+
+
+@dataclass(frozen=True)
+class Rated:
+    """Rated texts.
+
+    texts, meanings : one string each; a meaning is an MR or a context, and may be empty
+    ratings : on ``scale``, shape (texts,)
+    kind : of the meanings, of `refless.models.rnn_qe.meaning.KINDS`
+    """
+
+    texts: Sequence[str]
+    meanings: Sequence[str]
+    ratings: Array
+    scale: Scale
+    kind: str = TEXT
+
+    @classmethod
+    def of(
+        cls,
+        texts: Sequence[str],
+        meanings: Sequence[str],
+        ratings: Array,
+        scale: Sequence[float] | None = None,
+        kind: str = "",
+    ) -> Rated:
+        """With the scale of the ratings and the kind of the meanings, where they are not given.
+
+        Raises
+        ------
+        FormatError : ratings that are all the same, or outside the scale.
+        SettingError : an unknown kind.
+        """
+        if kind and kind not in KINDS:
+            raise SettingError(f"no kind of MR is called {kind!r}", remedy=f"one of {list(KINDS)}")
+        low, high = scale or (None, None)
+        made = Scale.of(np.asarray(ratings, np.float64), low, high)
+        return cls(
+            texts, meanings, np.asarray(ratings, np.float64), made, kind or kind_of(meanings)
+        )
+
+    def table(self) -> pd.DataFrame:
+        """The rated outputs as `refless.models.rnn_qe.data.Texts` has them, on 1..6.
+
+        Raises
+        ------
+        FormatError : a meaning that cannot be read; ``line`` is its number, from 1.
+        """
+        read = tokens_of(self.meanings, self.texts, self.kind)
+        return pd.DataFrame(
+            {
+                "id": [str(number) for number in range(len(self.texts))],
+                "text": list(self.texts),
+                "mr_key": list(self.meanings),
+                "median_quality": self.scale.stretched(self.ratings),
+                "mr": [" ".join(mr) for mr, _ in read],
+                "words": [" ".join(text) for _, text in read],
+            }
+        )
+
+
+@dataclass(frozen=True)
+class How:
+    """How networks are trained; see `refless.models.rnn_qe.training.SCHEDULES`, `Architecture`.
+
+    errors : whether the first passes also have the training texts with errors put in (set-up 2 of
+        the paper); for ratings of how well a text is written
+    seed : of the parts, the errors and the networks
+    """
+
+    schedule: str = "fast"
+    width: int = 96
+    errors: bool = False
+    seed: int = 0
+    precision: str = "float32"
+
+
+def cross_validated(
+    rated: Rated,
+    splits: Sequence[Split],
+    how: How,
+    run: Run | None = None,
+    tick: Callable[[int], None] = lambda instances: None,
+) -> tuple[Array, Trained, dict[int, Encoded]]:
+    """Predictions of each split's test rows by a network trained and chosen on its other rows.
+
+    Returns
+    -------
+    prediction : on the ratings' scale, not rounded, shape (texts,); NaN in no split's test part
+    trained, folds : the networks, in the order of the splits, and their data
+
+    Raises
+    ------
+    FormatError : a meaning that cannot be read; ``line`` is its number, from 1.
+    SettingError : an unknown schedule.
+    """
+    if how.schedule not in SCHEDULES:
+        raise SettingError(f"no schedule is called {how.schedule!r}", remedy=" or ".join(SCHEDULES))
+    none = pd.DataFrame(columns=[*REFERENCE_COLUMNS, "part", "mr", "words"])
+    texts = Texts(rated.table(), none)
+    folds = {}
+    for number, split in enumerate(splits):
+        own = replace(split, source=split.train)
+        made = instances(texts, own, 2 if how.errors else 1, how.seed, "all_parts")
+        folds[number] = Encoded(Instances.of(made))
+    schedule = SCHEDULES[how.schedule]
+    fewest = min(len(split.train) for split in splits)
+    batch = int(np.clip(fewest // STEPS, 1, schedule.batch))
+    architecture = Architecture(embedding=how.width, hidden=how.width, precision=how.precision)
+    done = train(folds, [how.seed], replace(schedule, batch=batch), architecture, run, tick)
+    prediction = np.full(len(rated.texts), np.nan)
+    table = done.predictions[done.predictions["part"] == "test"]
+    prediction[table["id"].astype(int)] = rated.scale.given_back(table["raw"].to_numpy())
+    return prediction, done, folds
+
+
+def fit(
+    rated: Rated,
+    how: How,
+    run: Run | None = None,
+    tick: Callable[[int], None] = lambda instances: None,
+) -> Model:
+    """Five networks on rated texts; the model's ``about`` says what they are worth.
+
+    Raises
+    ------
+    FormatError : fewer than `FEWEST` different texts; as `cross_validated`.
+    """
+    table = rated.table()
+    different = len(table[["mr_key", "text"]].drop_duplicates())
+    if different < FEWEST:
+        raise FormatError(
+            f"{different} different rated texts are too few to train on and to test with",
+            remedy=f"hand in {FEWEST} or more; hundreds are needed to learn something",
+        )
+    splits = cross_validation(table, how.seed, "all_parts")
+    prediction, done, folds = cross_validated(rated, splits, how, run, tick)
+    new = ~seen(table, splits)
+    about = {
+        "trained": {**asdict(how), "texts": len(rated.texts), "different": different},
+        "worth": worth(prediction, rated.ratings),
+        "worth_new": worth(prediction[new], rated.ratings[new]),
+        "validation": [model["best"] for model in done.models],
+        "versions": versions(["refless", "torch", "numpy"]),
+    }
+    architecture = Architecture(embedding=how.width, hidden=how.width, precision=how.precision)
+    others = {"scale": rated.scale, "meanings": rated.kind}
+    data = list(folds.values())
+    return Model.of(architecture, done.parameters, data, about, Reading(), **others)
+
+
+def seen(table: pd.DataFrame, splits: Sequence[Split]) -> Array:
+    """Whether each test text stands, delexicalised and under the same MR, in its training part."""
+    key = (table["mr"] + "\n" + table["words"]).to_numpy()
+    found = np.zeros(len(table), bool)
+    for split in splits:
+        found[split.test] = np.isin(key[split.test], key[split.train])
+    return found
+
+
+def worth(prediction: Array, ratings: Array) -> dict[str, Any]:
+    """Spearman's rho and MSE with 95% intervals over texts, Pearson's r, and the MSE of a constant,
+    the mean rating; None where undefined."""
+    cell = evaluate(prediction, ratings)
+    varies = not np.isnan(cell.spearman.value)
+    known = ~np.isnan(prediction)
+    found = {
+        "n": int(known.sum()),
+        "spearman": cell.spearman.value,
+        "spearman_low": cell.spearman.low,
+        "spearman_high": cell.spearman.high,
+        "pearson": np.corrcoef(prediction[known], ratings[known])[0, 1] if varies else np.nan,
+        "mse": cell.mse.value,
+        "mse_low": cell.mse.low,
+        "mse_high": cell.mse.high,
+        "mse_of_the_mean": ratings[known].var() if known.any() else np.nan,
+    }
+    return {name: None if np.isnan(value) else round(value, 4) for name, value in found.items()}
+
+
+def worth_lines(found: Mapping[str, Any]) -> list[str]:
+    """What `worth` found, for people."""
+    shown = {
+        name: "undefined" if value is None else f"{value:.4f}" for name, value in found.items()
+    }
+    return [
+        f"Spearman {shown['spearman']} (95% {shown['spearman_low']} to {shown['spearman_high']})",
+        f"Pearson {shown['pearson']}",
+        f"MSE {shown['mse']} (95% {shown['mse_low']} to {shown['mse_high']}); of the mean rating"
+        f" {shown['mse_of_the_mean']}",
+    ]

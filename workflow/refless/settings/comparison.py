@@ -1,0 +1,17 @@
+"""The settings of the table `comparison`: every method on every data set. Stage: none."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from refless.settings._base import FewDraws, Section, Seed, Several
+
+
+class Comparison(Section):
+    """Every method of `refless compare` on our data sets."""
+
+    kernels: Several[str] = Field(
+        description="Kernels of neighbors; those that cannot be computed are left out.",
+    )
+    draws: FewDraws = Field(description="Draws of the bootstrap.")
+    seed: Seed = Field(description="Seed of the folds and of the draws.")

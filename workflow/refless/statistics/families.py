@@ -1,0 +1,83 @@
+"""What belongs beside the p-values of a table: corrections, and what could have been found at all.
+
+Stage: cell. In: p-values or standard errors. Out: corrected p-values; least detectable differences.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+Array = np.ndarray
+
+POWER = 1.959963984540054 + 0.8416212335729143
+"""How many standard errors a difference must be to be found, two-sided at 5%, in 80% of trials."""
+
+
+def holm(p: Array) -> Array:
+    """P-values of one family, corrected by Holm (1979), shape (n,); NaN are no tests and stay.
+
+    The k-th smallest of m counts m - k + 1 times, at most 1, and no less than the one before it.
+    """
+    p = np.asarray(p, np.float64)
+    corrected = np.full(p.shape, np.nan)
+    tested = np.flatnonzero(~np.isnan(p))
+    order = tested[np.argsort(p[tested], kind="stable")]
+    times = np.arange(len(order), 0, -1)
+    corrected[order] = np.minimum(np.maximum.accumulate(times * p[order]), 1.0)
+    return corrected
+
+
+def holm_by(p: Array, family: Array) -> Array:
+    """`holm` within each family, both shape (n,)."""
+    p, family = np.asarray(p, np.float64), np.asarray(family)
+    corrected = np.full(p.shape, np.nan)
+    for name in dict.fromkeys(family.tolist()):
+        own = family == name
+        corrected[own] = holm(p[own])
+    return corrected
+
+
+def least_detectable(draws: Array) -> float:
+    """The difference that would be found with 80% power, from its bootstrap draws, shape (draws,).
+
+    `POWER` times their standard deviation; NaN with fewer than two draws that have a value.
+    """
+    known = draws[~np.isnan(draws)]
+    return float(POWER * known.std(ddof=1)) if len(known) > 1 else float("nan")
+
+
+def bootstrap_p_value(draws: Array) -> float:
+    """Two-sided p-value that a difference is 0, from its bootstrap draws; NaN without any.
+
+    Twice the share of draws on the rarer side of 0, one draw added to it and to all.
+    """
+    known = draws[~np.isnan(draws)]
+    if len(known) == 0:
+        return float("nan")
+    rarer = min((known <= 0).sum(), (known >= 0).sum())
+    return min(1.0, float(2 * (1 + rarer) / (1 + len(known))))
+
+
+def normal_p_value(difference: float, draws: Array) -> float:
+    """Two-sided p-value of a difference whose standard error is that of its bootstrap draws."""
+    from scipy.special import ndtr
+
+    known = draws[~np.isnan(draws)]
+    if np.isnan(difference) or len(known) < 2:
+        return float("nan")
+    if np.ptp(known) == 0:
+        return 1.0 if difference == 0 else 0.0
+    return float(2 * ndtr(-abs(difference) / known.std(ddof=1)))
+
+
+def needed(difference: float, least: float, now: int) -> float:
+    """How many would have to be drawn to find a difference as it is with 80% power: its standard
+    error falls with the square root of their number. NaN where there is none.
+
+    Parameters
+    ----------
+    least : what can be found with as many as there are ``now``; see `least_detectable`
+    """
+    if np.isnan(difference) or np.isnan(least) or difference == 0:
+        return float("nan")
+    return float(np.ceil(now * (least / difference) ** 2))

@@ -1,0 +1,49 @@
+# Every method of `refless compare` on every data set. Stage: cell, table. In: rated texts. Out:
+# results/comparison (numbers without text), and the table `comparison`.
+
+
+rule compare_methods:
+    input:
+        ratings=[f"results/ratings/{{task}}/{name}.csv" for name in ("texts", "ratings")],
+        resources=resource_files(*comparison_kernels()),
+    output:
+        "results/comparison/{task}.csv",
+    log:
+        "results/logs/compare_methods/{task}.log",
+    benchmark:
+        "results/benchmarks/compare_methods/{task}.tsv"
+    conda:
+        "../../envs/refless.yaml"
+    threads: 8
+    resources:
+        mem_mb=6000,
+        runtime=120,
+    params:
+        settings=lambda wildcards: comparison_settings(wildcards.task),
+        options=kernel_options(*comparison_kernels()),
+        left_out=lambda wildcards: comparison_left_out(wildcards.task),
+        code=code("compare_methods.py", *map(module, comparison_kernels())),
+    script:
+        "../scripts/compare_methods.py"
+
+
+rule tabulate_comparison:
+    input:
+        there("results/comparison/{task}.csv", task=SETTINGS.tasks("comparison")),
+    output:
+        table("comparison"),
+    log:
+        "results/logs/tabulate_comparison.log",
+    benchmark:
+        "results/benchmarks/tabulate_comparison.tsv"
+    localrule: True
+    conda:
+        "../../envs/refless.yaml"
+    params:
+        tasks=SETTINGS.tasks("comparison"),
+        settings={task: comparison_settings(task) for task in SETTINGS.tasks("comparison")},
+        missing=missing("results/comparison/{task}.csv", task=SETTINGS.tasks("comparison")),
+        facts=SETTINGS.comparison.model_dump(),
+        code=code("tabulate_comparison.py"),
+    script:
+        "../scripts/tabulate_comparison.py"

@@ -1,0 +1,20 @@
+"""Compare every method on one data set. Stage: cell."""
+
+from pathlib import Path
+
+from refless.data.obtain import verify_resources
+from refless.data.task import read_task
+from refless.experiments.comparison import compare_task
+from refless.job import job
+
+with job(snakemake):
+    params = snakemake.params
+    verify_resources(params.options)
+    compare_task(
+        snakemake.output[0],
+        read_task(Path(snakemake.input.ratings[0]).parent),
+        params.settings,
+        params.options,
+        params.left_out,
+        snakemake.threads,
+    )

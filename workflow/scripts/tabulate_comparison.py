@@ -1,0 +1,19 @@
+"""Every method on every data set. Stage: table."""
+
+from pathlib import Path
+
+from refless.experiments.comparison import comparison_table, read_comparisons
+from refless.job import job
+from refless.report.tables import publish
+
+with job(snakemake):
+    params = snakemake.params
+    found, notes = read_comparisons(snakemake.input, params.settings)
+    publish(
+        "comparison",
+        comparison_table(params.tasks, found),
+        Path(snakemake.output[0]).parent,
+        missing=params.missing,
+        facts=params.facts,
+        notes=notes,
+    )
