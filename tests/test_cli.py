@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from refless.cli import main
-from refless.data.tsv import read_tsv
+from refless.data.given import read_given
 from refless.errors import FormatError
 from refless.experiments.bleu_neighbors.leave_one_out import neighbor_means
 from refless.kernels import kernel
@@ -46,7 +46,7 @@ def test_predictions_are_the_mean_quality_of_the_neighbors(
         kernel("bleu.char", TEXTS[40:], TEXTS[:40]), np.array(QUALITY), 0.08
     )
     expected = enough_evidence(means, counts, 40, 5, 0.66)
-    table = read_tsv(str(out), ["system", "text", "prediction", "neighbors"])
+    table = read_given(str(out), ["system", "text", "prediction", "neighbors"])
     found = [float(p or "nan") for p in table.columns["prediction"]]
     np.testing.assert_allclose(found, expected, atol=1e-12)
     assert np.isnan(expected).any()
@@ -81,13 +81,13 @@ def test_quotes_and_unusual_characters_stay_as_they_are(tmp_path: Path) -> None:
     texts = ['"open', "a\u2028b", "x\rb", "=cmd()", "\u202eabc", "plain"]
     path = tmp_path / "t.tsv"
     path.write_bytes(("text\tquality\n" + "".join(f"{t}\t0.5\n" for t in texts)).encode())
-    assert read_tsv(str(path), ["text"]).columns["text"] == texts
+    assert read_given(str(path), ["text"]).columns["text"] == texts
 
 
 def test_a_quoted_file_is_unquoted(tmp_path: Path) -> None:
     path = tmp_path / "t.tsv"
     path.write_text('text\tquality\n"say ""hi"""\t0.5\nplain\t1\n')
-    assert read_tsv(str(path), ["text"]).columns["text"] == ['say "hi"', "plain"]
+    assert read_given(str(path), ["text"]).columns["text"] == ['say "hi"', "plain"]
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_bad_input_is_named(tmp_path: Path, content: bytes, line: int | None, me
     path = tmp_path / "bad.tsv"
     path.write_bytes(content)
     with pytest.raises(FormatError) as caught:
-        read_tsv(str(path), ["text"]).numbers("quality")
+        read_given(str(path), ["text"]).numbers("quality")
     assert message in str(caught.value)
     assert caught.value.line == line
 
@@ -187,5 +187,5 @@ def test_options_reach_the_kernel(files: tuple[Path, Path, Path], tmp_path: Path
     for layer in (1, 3):
         assert score(*common, "--option", f"layer={layer}", "--option", "rescale=false") == 0
         matrix = kernel("bertscore.tiny", TEXTS[40:], TEXTS[:40], model=model, layer=layer)
-        found = read_tsv(str(out), ["neighbors"]).columns["neighbors"]
+        found = read_given(str(out), ["neighbors"]).columns["neighbors"]
         assert [int(n) for n in found] == (matrix >= 0.8).sum(1).tolist()

@@ -13,7 +13,7 @@ import pytest
 import scipy.stats
 
 from refless.cli import main
-from refless.data.tsv import read_tsv
+from refless.data.given import read_given
 from refless.errors import FormatError
 from refless.models.rnn_qe.batches import Encoded
 from refless.models.rnn_qe.delex import delexicalise
@@ -98,7 +98,7 @@ def test_refless_qe(
     given.write_text("\n".join(lines) + "\n", encoding="utf-8")
     command = ["qe", "--model", str(tmp_path / "m.npz"), "--outputs", str(given)]
     assert main([*command, "--out", str(out)]) == 0
-    table = read_tsv(str(out), ["mr", "text", "system", "raw", "prediction"])
+    table = read_given(str(out), ["mr", "text", "system", "raw", "prediction"])
     pairs = [delexicalise(*row) for row in rows]
     raw, rounded = model.predict(
         *([side.split() for side in pair] for pair in zip(*pairs, strict=True))
@@ -131,7 +131,7 @@ def test_quality_beside_the_outputs_gives_statistics(
     command = ["qe", "--model", str(tmp_path / "m.npz"), "--outputs", str(given)]
     assert main([*command, "--out", str(out)]) == 0
     said = capsys.readouterr().err
-    raw = read_tsv(str(out), ["raw"]).numbers("raw")
+    raw = read_given(str(out), ["raw"]).numbers("raw")
     truth = np.array([quality for _, quality in rows])
     rho = scipy.stats.spearmanr(raw, truth).statistic
     assert f"Spearman {rho:.4f}" in said

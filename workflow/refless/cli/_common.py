@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from refless.errors import FormatError, OutputError
+from refless.errors import OutputError
 
 Commands = Any  # what ``add_subparsers`` returns has no public name
 
@@ -71,15 +71,6 @@ def check_out(out: str, inputs: Iterable[str | None]) -> None:
             raise OutputError(
                 "is an input, which would be overwritten", path=out, remedy="name another file"
             )
-
-
-def free(table: Any, *names: str) -> None:
-    """Columns that are to be added must not be there."""
-    clash = set(names) & set(table.columns)
-    if clash:
-        raise FormatError(
-            f"already has a column {min(clash)!r}", path=table.path, remedy="rename it"
-        )
 
 
 def write(content: str, out: str) -> None:

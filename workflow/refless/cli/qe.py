@@ -9,7 +9,8 @@ import argparse
 import json
 import sys
 
-from refless.cli._common import Commands, command, free, write
+from refless.cli._common import Commands, command, write
+from refless.data.given import read_given
 from refless.errors import FormatError
 
 
@@ -33,12 +34,12 @@ def add(commands: Commands) -> None:
     what = qe.add_mutually_exclusive_group(required=True)
     what.add_argument(
         "--outputs",
-        metavar="TSV",
+        metavar="FILE",
         help="columns text and mr, such as inform(name=x), or context; may have quality",
     )
     what.add_argument("--card", action="store_true", help="say what the model is, as JSON")
     qe.add_argument(
-        "--out", default="-", metavar="TSV", help="adds raw and prediction (default: -)"
+        "--out", default="-", metavar="FILE", help="adds raw and prediction (default: -)"
     )
     qe.set_defaults(run=run)
 
@@ -53,13 +54,12 @@ def run(arguments: argparse.Namespace) -> None:
 
     import numpy as np
 
-    from refless.data.tsv import read_tsv
     from refless.models.rnn_qe.own import worth, worth_lines
 
-    outputs = read_tsv(arguments.outputs, ["text"])
-    free(outputs, "raw", "prediction")
+    outputs = read_given(arguments.outputs, ["text"])
+    outputs.free("raw", "prediction")
     truth = outputs.numbers("quality") if "quality" in outputs.columns else None
-    texts = outputs.columns["text"]
+    texts = outputs.texts("text")
     column = next((name for name in ("mr", "context") if name in outputs.columns), "")
     if not column and model.reads_meanings:
         raise FormatError(
@@ -67,16 +67,14 @@ def run(arguments: argparse.Namespace) -> None:
             path=outputs.path,
             remedy="add it",
         )
-    meanings = outputs.columns[column] if column else [""] * len(texts)
+    meanings = outputs.texts(column) if column else [""] * len(texts)
     try:
         raw, prediction = model.rate(meanings, texts)
     except FormatError as error:
-        line = None if error.line is None else error.line + 1
+        line = None if error.line is None else outputs.line_of[error.line - 1]
         raise FormatError(error.message, path=outputs.path, line=line) from error
-    lines = [f"{outputs.header}\traw\tprediction"]
-    for line_, unrounded, value in zip(outputs.lines, raw, prediction, strict=True):
-        lines.append(f"{line_}\t{unrounded:.4f}\t{value:.10g}")
-    write("\n".join(lines) + "\n", arguments.out)
+    added = {"raw": [round(value, 4) for value in raw.tolist()], "prediction": prediction.tolist()}
+    write(outputs.with_columns(added), arguments.out)
     if truth is not None:
         # as they are: rounding makes ties
         print("\n".join(worth_lines(worth(raw, np.array(truth)))), file=sys.stderr)

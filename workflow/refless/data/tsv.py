@@ -9,22 +9,12 @@ file every character counts.
 
 from __future__ import annotations
 
-import math
 import re
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from refless.data.sources._reading import (
-    decode,
-    header,
-    lines,
-    number_of,
-    read_bytes,
-    remedied,
-    shorten,
-)
+from refless.data.sources._reading import header, lines, shorten
 from refless.errors import FormatError
 
 REMEDY = (
@@ -39,45 +29,20 @@ _QUOTED = re.compile(r'"(?:[^"]|"")*"')
 class Table:
     """A file as it is: ``lines`` without the header, ``columns`` with values by name."""
 
-    path: str
     header: str
     lines: list[str]
     columns: dict[str, list[str]]
 
-    def numbers(self, name: str) -> list[float]:
-        """One column as finite numbers; FormatError names the first line that is not one."""
-        values = []
-        for line, field in enumerate(self.columns[name], start=2):
-            value = number_of(field)
-            if not math.isfinite(value):
-                raise FormatError(
-                    f"{name} is {shorten(field)}, which is not a finite number",
-                    path=self.path,
-                    line=line,
-                    remedy="mend or remove this row",
-                )
-            values.append(value)
-        return values
 
-
-def read_tsv(path: str, required: list[str]) -> Table:
-    """Read a TSV file with a header, UTF-8; ``-`` is standard input.
+def table_of(text: str, name: str, required: Sequence[str]) -> Table:
+    """The table of a text with a header; ``name`` is the file's, for errors.
 
     Raises
     ------
-    FormatError : the file is missing, is not UTF-8, has no header, lacks a required column, has
-        a column twice, or a row has more or fewer fields than the header (the message names the
-        line).
+    FormatError : no header, a required column is missing, a column stands there twice, a quote is
+        not closed, or a row has more or fewer fields than the header (the message names the line).
     """
-    name = "standard input" if path == "-" else path
-    with remedied(REMEDY):
-        raw = sys.stdin.buffer.read() if path == "-" else read_bytes(path)
-        return table_of(decode(raw, name).replace("\r\n", "\n"), name, required)
-
-
-def table_of(text: str, name: str, required: Sequence[str]) -> Table:
-    """The table of a text; ``name`` is the file's, for errors; see `read_tsv`."""
-    plain = [line.removesuffix("\n") for line in lines(text)]
+    plain = [line.removesuffix("\n") for line in lines(text.replace("\r\n", "\n"))]
     rows = [(number, line.split("\t")) for number, line in enumerate(plain, start=1)]
     if _quoted(rows):
         for number, row in rows:
@@ -98,7 +63,7 @@ def table_of(text: str, name: str, required: Sequence[str]) -> Table:
             message = f"{len(row)} fields where the header has {width}"
             raise FormatError(message, path=name, line=number)
     columns = {column: [row[k] for _, row in rows[1:]] for column, k in place.items()}
-    return Table(name, plain[0], plain[1:], columns)
+    return Table(plain[0], plain[1:], columns)
 
 
 def _quoted(rows: list[tuple[int, list[str]]]) -> bool:

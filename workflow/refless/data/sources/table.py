@@ -47,7 +47,7 @@ from refless.data.sources._reading import (
     shorten,
     text_fault,
 )
-from refless.data.tsv import read_tsv
+from refless.data.tsv import table_of
 from refless.errors import FormatError, Problem
 
 log = logging.getLogger(__name__)
@@ -237,7 +237,7 @@ def _read(path: str | Path, format: str) -> tuple[list[str], list[Row], list[Pro
     if format == "jsonl":
         names, rows, problems = _json_lines(path)
     elif format == "tsv":
-        table = read_tsv(str(path), REQUIRED)
+        table = table_of(read_text(path), str(path), REQUIRED)
         names, problems = list(table.columns), []
         values = zip(*table.columns.values(), strict=True)
         rows = [
