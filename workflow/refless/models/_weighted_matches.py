@@ -18,12 +18,9 @@ import numpy as np
 
 from refless.kernels._compiled import compiled
 from refless.kernels._texts import number_words
+from refless.models.delta_bleu import NOBODY, SMOOTH
 
 Array = np.ndarray
-NOBODY = -1
-"""Owner of references that are never left out."""
-SMOOTH = -1.0
-"""For `precisions`: smooth what is not positive."""
 
 
 class Grams(NamedTuple):

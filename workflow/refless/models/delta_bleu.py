@@ -40,19 +40,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from refless.errors import SettingError
-from refless.models._weighted_matches import (
-    NOBODY,
-    SMOOTH,
-    add_matches,
-    best_and_closest,
-    count_grams,
-    precisions,
-)
+
+# Compiled loops are imported where they run: who needs names alone does not wait for them.
 
 Array = np.ndarray
 
+NOBODY = -1
+"""Owner of references that are never left out."""
 RULES = ("zero", "smooth", "floor", "signed")
 FLOOR = 1e-9
+SMOOTH = -1.0
+"""What `FLOOR` is under the rule ``smooth``."""
 ROUNDING = 1e-12
 """A precision nearer to 0 is 0: matches of good and bad references may cancel, but for rounding."""
 
@@ -102,6 +100,8 @@ class Texts:
     def __init__(self, texts: Sequence[str], max_order: int) -> None:
         if not (isinstance(max_order, int | np.integer) and max_order >= 1):
             raise SettingError(f"max_order is {max_order}; it must be a whole number from 1")
+        from refless.models._weighted_matches import count_grams
+
         self.max_order = int(max_order)
         self._grams, self._lengths = count_grams(texts, self.max_order)
 
@@ -123,6 +123,8 @@ class Texts:
             ``closest`` is -1 where no reference is left, and ``totals`` are -inf; they are not
             positive where no reference has a positive weight.
         """
+        from refless.models._weighted_matches import add_matches, best_and_closest
+
         text, owner, item = (np.ascontiguousarray(a, np.int64) for a in (text, owner, item))
         shape = (len(text), 1 + owners)
         side = (
@@ -173,6 +175,8 @@ def scores_by_order(
     matches: Array, totals: Array, length: Array, closest: Array, rule: str
 ) -> Array:
     """`scores` of sums that come order by order: ``matches`` and ``totals`` (orders, ...)."""
+    from refless.models._weighted_matches import precisions
+
     precision = np.empty(matches.shape)
     flat = (len(matches), -1)
     smallest = {"smooth": SMOOTH, "floor": FLOOR}.get(rule, 0.0)

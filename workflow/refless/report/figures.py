@@ -62,12 +62,16 @@ def save(figure: Figure, stem: str | Path) -> list[Path]:
     """
     paths = []
     try:
+        # laid out and measured once, not once for each format
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")
+        box = figure.get_tightbbox().padded(0.1)  # inches
         for ending in FORMATS:
             path = Path(f"{stem}.{ending}")
             # No date and no random identifiers in the file: the same numbers give the same bytes.
             metadata = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(ending, {})
             with whole_file(path) as partial, plt.rc_context({"svg.hashsalt": "refless"}):
-                figure.savefig(partial, bbox_inches="tight", metadata=metadata)
+                figure.savefig(partial, bbox_inches=box, metadata=metadata)
             paths.append(path)
         write_json({path.suffix[1:]: file_sum(path) for path in paths}, f"{stem}.json")
     finally:

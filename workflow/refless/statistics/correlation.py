@@ -50,11 +50,6 @@ def fisher_interval(r: float, n: int) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def midranks_of_sizes(sizes: Array) -> Array:
-    """Midranks of ascending values that occur ``sizes`` times, shape (draws, values)."""
-    return np.cumsum(sizes, axis=1) - (sizes - 1) / 2
-
-
 def weighted_pearson(x: Array, y: Array, weights: Array) -> Array:
     """Pearson's r of each row, all of shape (draws, n); NaN where a side is constant."""
     total = weights.sum(axis=1, keepdims=True)

@@ -55,7 +55,6 @@ from refless.experiments.delta_bleu.dialogues import (
     Counted,
     read_dialogues,
 )
-from refless.experiments.delta_bleu.sum_units import sum_units
 from refless.models.delta_bleu import scores_by_order
 from refless.statistics import (
     bootstrap_p_value,
@@ -167,6 +166,8 @@ def observations(
     ------
     SettingError : fewer contexts than a unit has.
     """
+    from refless.experiments.delta_bleu.sum_units import sum_units  # compiled
+
     own = counted.dialogues
     n_units = pool.shape[1] // unit
     if n_units == 0:

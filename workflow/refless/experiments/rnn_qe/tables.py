@@ -283,7 +283,7 @@ class Sample:
     """The outputs that are tested.
 
     truth : their ratings, shape (n,)
-    weights : how often each is drawn, shape (draws, n), float64
+    weights : how often each is drawn, shape (draws, n), uint16
     seen : whether it stands in the training part, bool (n,); False throughout where none does
     """
 
@@ -297,7 +297,7 @@ class Sample:
         cluster = pd.factorize(tested["mr_number"])[0]
         drawn = draw_weights(int(cluster.max()) + 1, bootstrap["draws"], bootstrap["seed"])
         truth = tested["rating"].to_numpy(np.float64)
-        return cls(truth, drawn[:, cluster].astype(np.float64), seen.astype(bool))
+        return cls(truth, drawn[:, cluster], seen.astype(bool))
 
 
 @dataclass(frozen=True)
