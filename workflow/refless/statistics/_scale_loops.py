@@ -1,7 +1,7 @@
 """Ratings on a scale of few values in compiled loops: many draws of a bootstrap.
 
-Stage: cell (helper of `scale`). In: which cell of the table of pairs each pair falls in. Out: counts
-of the cells, and the statistics of counts.
+Stage: cell (helper of `scale`). In: the cell of the table of pairs that each pair falls in. Out:
+counts of the cells, and the statistics of counts.
 """
 
 from __future__ import annotations
