@@ -24,7 +24,13 @@ from typing import Any
 import pandas as pd
 
 from refless.experiments.rnn_qe.tables import CORRELATIONS, LEVEL
-from refless.models.rnn_qe.names import PAPER, SETUPS, parse, single_differences
+from refless.models.rnn_qe.names import (
+    PAPER,
+    SETUPS,
+    parse,
+    single_differences,
+    training_command,
+)
 from refless.report.published import read_published as read_paper
 from refless.report.tables import publish, read_published
 from refless.store.signed import provenance
@@ -194,24 +200,25 @@ def differences_table(
     ----------
     differences : columns `DIFFERENCES`; ``difference`` is of `refless.models.rnn_qe.variants`
     table : table 3; a reading that has no numbers there shows nothing
-    ways : by `refless.experiments.rnn_qe.ways`, with its reasons
+    ways : by `refless.experiments.rnn_qe.ways`
     """
     shown = set(table.loc[table["pearson"].notna(), "reading"].dropna())
     names = {parse(name).difference: name for name in single_differences()}
-    said = ways.assign(**ways[["provenance", "note"]].astype(object).fillna(""))
-    made = {row["name"]: row for row in said.to_dict("records")}
+    trained = ways[ways["provenance"].astype(object).fillna("") != ""]
+    made = {row["name"]: row for row in trained.to_dict("records")}
     rows = []
     for given in differences.to_dict("records"):
         reading, name = given["reading"], names.get(given["difference"], "")
         row: dict[Any, Any] = given | {"alone": name, "note": []}
-        row["other_variant"] = f"table 3, reading {reading}" if reading in shown else "no row"
-        found = made.get(name, {})
-        if found and found["provenance"]:
+        there = reading and reading in shown
+        row["other_variant"] = f"table 3, reading {reading}" if there else "no row"
+        if name in made:
+            found = made[name]
             row |= {"against": found["against"], "setup": found["setup"], "seeds": found["seeds"]}
             for statistic in CORRELATIONS:
                 row |= _moved(found, statistic, _over_seeds(table, statistic))
-        elif found:
-            row["note"] = [found["note"]]
+        elif name:
+            row["note"] = [f"not available: not run; {training_command(name)} trains it"]
         rows.append(row)
     columns = ["item", "text", "code", "here", "other_variant", "alone", "against", "setup"]
     for statistic in CORRELATIONS:
@@ -295,5 +302,5 @@ def write_tables(
     given = read_paper(differences, DIFFERENCES)
     sds = [f"{statistic}_sd" for statistic in CORRELATIONS]
     third = read_published(table, ["setup", "reading", "pearson", *sds])
-    trained = read_published(ways, ["name", "against", "setup", "provenance", "note"])
-    publish("rnn_qe_differences", differences_table(given, third, trained), folder)
+    alone = read_published(ways, ["name", "against", "setup", "provenance"])
+    publish("rnn_qe_differences", differences_table(given, third, alone), folder)
