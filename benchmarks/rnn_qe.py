@@ -30,8 +30,9 @@ states would not be the paper's.
 Two stacked layers, as in the authors' code, should cost 2.1 times one: a token takes twice the
 products and the fully connected layers four times theirs (1,200 wide; 17 million operations), which
 is 143 million operations for 67; Adam reads 5.2 million parameters for 1.9. `stacked` says what
-they do cost: the rate of one layer over that of two. Their reading (`refless.models.rnn_qe.reading`) makes 82 tokens of 19.5, of
-which most are void; steps then have 50 rows, not 25.
+they do cost: the rate of one layer over that of two. Their reading
+(`refless.models.rnn_qe.reading`) makes 82 tokens of 19.5, of which most are void; steps then have
+50 rows, not 25.
 """
 
 from __future__ import annotations
