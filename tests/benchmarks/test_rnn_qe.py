@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import rnn_qe
+from refless.report.benchmarks import peer_table
 from refless.store.files import read_json
 
 
@@ -16,4 +17,12 @@ def test_it_compares_like_with_like(tmp_path: Path) -> None:
     rnn_qe.main(rnn_qe.options.parse_args([*few.split(), str(tmp_path / "record.json")]))
     record = read_json(tmp_path / "record.json")
     assert set(record["ratio"]) == {"together, float32", "together, bfloat16"}
-    assert all(rate["core"] > 0 for rate in record["instances_per_second"].values())
+    rates = record["instances_per_second"]
+    assert all(rate["core"] > 0 for rate in rates.values())
+    one, two = (rates[f"together, bfloat16{layers}"]["core"] for layers in ("", ", 2 layers"))
+    assert record["stacked"]["core"] == one / two
+    # what is beside torch's own layers is never our own with more of them
+    record["instances_per_second"]["together, bfloat16, 2 layers"]["clock"] = 1e9
+    table = peer_table({"rnn_qe": record})
+    assert "torch.nn" in table
+    assert "2 layers" not in table

@@ -377,6 +377,13 @@ def untrained(*experiments):
     return missing("results/rnn_qe/predictions/{name}.csv.gz", name=names)
 
 
+def table_names(experiment):
+    """What table 3, 4 or 5 of RNN-QE may show: other ways of training too, and harder folds."""
+    plain = training_names(experiment)
+    ways = [f"{way}_{name}" for way in (qe.PAPER, qe.AUTHORS) for name in plain]
+    return [*plain, *ways, *([] if experiment in qe.CROSS else training_names(qe.APART))]
+
+
 def unit_settings(task):
     """What decides the numbers of table 2 and figure 2 of ΔBLEU, of one data set."""
     own = SETTINGS.delta_bleu

@@ -69,7 +69,7 @@ rule tabulate_rnn_qe_outputs:
     input:
         ratings=ratings(*RATED, *REFERENCES),
         outputs=QE_OUTPUTS,
-        predictions=trained(*qe.EXPERIMENTS, *qe.READINGS),
+        predictions=there("results/rnn_qe/predictions/{name}.csv.gz", name=SETTINGS.trainings()),
         published=[beside(f"resources/published/rnn_qe_table{number}.csv") for number in (1, 2)],
     output:
         table("rnn_qe_table1"),
@@ -106,8 +106,12 @@ for NUMBER, EXPERIMENT in enumerate(("cross_validation", *qe.CROSS), start=3):
         input:
             ratings=ratings(*RATED, *REFERENCES),
             outputs=QE_OUTPUTS,
-            predictions=trained(EXPERIMENT, *(qe.READINGS if NUMBER == 3 else ())),
+            predictions=there(
+                "results/rnn_qe/predictions/{name}.csv.gz", name=table_names(EXPERIMENT)
+            ),
             published=beside(f"resources/published/rnn_qe_table{NUMBER}.csv"),
+            ways="results/tables/rnn_qe_ways.csv",
+            ways_record="results/tables/rnn_qe_ways.json",
         output:
             table(f"rnn_qe_table{NUMBER}"),
             table(f"rnn_qe_table{NUMBER}_williams"),
@@ -126,7 +130,7 @@ for NUMBER, EXPERIMENT in enumerate(("cross_validation", *qe.CROSS), start=3):
             bootstrap=BOOTSTRAP,
             missing=[
                 *missing("results/rnn_qe/outputs.csv"),
-                *untrained(EXPERIMENT, *(qe.READINGS if NUMBER == 3 else ())),
+                *missing("results/rnn_qe/predictions/{name}.csv.gz", name=table_names(EXPERIMENT)),
                 *QE_LACKING,
             ],
             code=code("tabulate_rnn_qe.py", shows=f"rnn_qe_table{NUMBER}"),
@@ -143,6 +147,8 @@ rule tabulate_rnn_qe_claims:
         record="results/tables/rnn_qe_table3.json",
         published=[beside(f"resources/published/rnn_qe_table{number}.csv") for number in (3, 4, 5)],
         differences=beside("resources/published/rnn_qe_differences.csv"),
+        ways="results/tables/rnn_qe_ways.csv",
+        ways_record="results/tables/rnn_qe_ways.json",
     output:
         table("rnn_qe_claims"),
         table("rnn_qe_differences"),

@@ -19,4 +19,5 @@ with job(snakemake):
         params.kernels,
         params.bootstrap,
         params.missing,
+        snakemake.input.ways,
     )

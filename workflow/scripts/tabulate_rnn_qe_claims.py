@@ -13,5 +13,6 @@ with job(snakemake):
         files.published,
         files.table,
         files.differences,
+        files.ways,
         params.missing,
     )

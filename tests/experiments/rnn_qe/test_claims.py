@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -11,19 +12,23 @@ from refless.experiments.rnn_qe.claims import (
     CLAIMS,
     DIFFERENCES,
     NO,
+    PARTLY,
     TABLES,
     UNDECIDED,
     YES,
     claims_table,
     differences_table,
+    explains,
 )
 from refless.experiments.rnn_qe.stored import PAPER
-from refless.models.rnn_qe.names import CONFIGURATIONS, SETUPS
+from refless.models.rnn_qe.names import CONFIGURATIONS, SETUPS, training_command
 from refless.models.rnn_qe.synthesis import lowered
+from refless.models.rnn_qe.variants import DIFFERENCES as VARIANTS
 from refless.report.published import read_published
 
 PUBLISHED = Path(__file__).parents[3] / "resources/published"
 METRICS = ("bleu", "meteor", "rouge_l", "cider")
+NAN = float("nan")
 
 
 def all_tests(p: float, difference: float, high: float) -> dict[str, pd.DataFrame]:
@@ -124,12 +129,76 @@ def test_without_a_test_nothing_is_decided() -> None:
 
 def test_differences_say_where_the_other_variant_is() -> None:
     given = read_published(PUBLISHED / "rnn_qe_differences.csv", DIFFERENCES)
-    assert (given != "").drop(columns="reading").all(axis=None)
+    assert (given != "").drop(columns=["reading", "difference"]).all(axis=None)
     assert given["item"].is_unique
-    table = pd.DataFrame({"reading": ["authors", "nearest"], "pearson": [float("nan"), 0.1]})
-    found = differences_table(given, table).set_index("item")["other_variant"]
-    assert found["encoders"] == "no row"
+    assert set(given["difference"]) == {"", *VARIANTS}
+    table, ways = third(authors=NAN), trained_alone()
+    found = differences_table(given, table, ways).set_index("item")["other_variant"]
+    assert found["encoders"] == found["Williams' test"] == "no row"
     assert found["metrics as half points"] == "table 3, reading nearest"
     # two that can be checked
     assert lowered(6, 2) == 3
     assert given.set_index("item").loc["batch", "code"] == str(PAPER["schedule"]["batch"])
+
+
+def third(authors: float = 0.2, sd: float = 0.01) -> pd.DataFrame:
+    """Some rows of table 3."""
+    return pd.DataFrame(
+        {
+            "setup": ["1", "1", "cider", "1"],
+            "reading": ["", "paper", "nearest", "authors"],
+            "pearson": [0.3, 0.3, 0.1, authors],
+            "pearson_sd": [0.02, sd, NAN, NAN],
+            "spearman_sd": [0.02, NAN, NAN, NAN],
+        }
+    )
+
+
+def trained_alone(moved: float = -0.04) -> pd.DataFrame:
+    """Rows of one way beside another: the layers were trained, the start was not."""
+    values = {"setup": 1, "seeds": 1, "pearson": 0.3 + moved, "pearson_difference": moved}
+    values |= {"pearson_difference_low": moved - 0.03, "pearson_difference_high": moved + 0.02}
+    values |= {"pearson_gap": 0.03 + moved, "against_pearson_gap": 0.03}
+    values |= {name.replace("pearson", "spearman"): NAN for name in values if "pearson" in name}
+    layers = {"name": "authors_layers_setup1", "against": "paper_setup1"}
+    start = {"name": "authors_start_setup1", "against": "paper_setup1"}
+    return pd.DataFrame([layers | values | {"provenance": "shipped"}, start | {"provenance": NAN}])
+
+
+def test_a_difference_that_was_trained_alone_says_what_it_moves() -> None:
+    given = read_published(PUBLISHED / "rnn_qe_differences.csv", DIFFERENCES)
+    found = differences_table(given, third(), trained_alone()).set_index("item")
+    row = found.loc["encoders"]
+    assert (row["alone"], row["against"]) == ("authors_layers_setup1", "paper_setup1")
+    assert (row["pearson_gap_before"], row["pearson_gap"]) == (0.03, pytest.approx(-0.01))
+    # both seeds differ from others; by the paper's schedule, where that has seeds to tell
+    seeds = 1.96 * 0.01 * np.sqrt(2)
+    assert row["pearson_difference_low"] == pytest.approx(-0.04 - np.hypot(0.03, seeds))
+    assert row["pearson_difference_high"] == pytest.approx(-0.04 + np.hypot(0.02, seeds))
+    assert (row["pearson_explains"], row["spearman_explains"]) == (YES, "")
+    without = differences_table(given, third(sd=NAN), trained_alone()).set_index("item")
+    assert without.loc["encoders", "pearson_explains"] == UNDECIDED
+    assert (
+        training_command("authors_start_setup1") in found.loc["weights before training", "note"][0]
+    )
+    assert found.loc["weights before training", "pearson_explains"] == ""
+    assert found.loc["batch", "alone"] == ""
+
+
+@pytest.mark.parametrize(
+    ("gap", "low", "high", "answer"),
+    [
+        (-0.05, 0.01, 0.09, YES),
+        (-0.05, 0.06, 0.09, YES),  # further than that
+        (-0.05, 0.01, 0.04, PARTLY),
+        (-0.05, -0.01, 0.04, NO),
+        (-0.05, -0.01, 0.06, UNDECIDED),
+        (-0.05, -0.09, -0.01, NO),
+        (0.05, -0.09, -0.01, YES),
+        (0.05, -0.04, -0.01, PARTLY),
+        (0.05, 0.01, 0.09, NO),
+        (NAN, 0.01, 0.09, ""),
+    ],
+)
+def test_what_explains_a_gap(gap: float, low: float, high: float, answer: str) -> None:
+    assert explains(gap, (low + high) / 2, low, high) == answer

@@ -290,9 +290,12 @@ def test_table_3_has_every_row_and_says_what_is_missing(numbers: pd.DataFrame) -
         "setup1": predictions(ids),
         "apart_setup1": predictions(ids, provenance="shipped"),
         "paper_setup1": predictions(ids, seeds=1, provenance="shipped"),
+        "paper_setup4": predictions(ids, seeds=1, provenance="shipped"),
+        "authors_setup1": predictions(ids, seeds=2),
     }
     found, tests = made_table("cross_validation", numbers, made, published(3))
     missing = [
+        {"of": {"name": "authors_setup2"}, "code": "x", "sentence": "type this", "remedy": ""},
         {"of": {"name": "setup2"}, "code": "not_trained", "sentence": "not run; yet", "remedy": ""},
         {"of": {"kernel": "meteor.nltk35"}, "code": "no", "sentence": "no WordNet", "remedy": ""},
     ]
@@ -321,6 +324,16 @@ def test_table_3_has_every_row_and_says_what_is_missing(numbers: pd.DataFrame) -
     assert own["against_value"] == pytest.approx(expected)
     assert own["provenance"] == "shipped"
     assert rows.loc[("1", "paper"), "p_setup_1"] == pytest.approx(own["p_holm"])
+    # further set-ups: against set-up 1 trained in the same way
+    more = tests[(tests["setup"] == "4") & (tests["question"] == "set-up 1")]
+    assert more["against_reading"].tolist() == ["paper", "paper"]
+    # other ways of training have a row for each set-up, and say what is missing
+    for way in ("paper", "authors"):
+        assert found.loc[found["reading"] == way, "setup"].tolist() == list("123456")
+    assert rows.loc[("2", "authors"), "note"] == ["not available: type this"]
+    assert rows.loc[("2", "authors"), "paper_pearson"] == "0.283"
+    assert rows.loc[("1", "authors"), "seeds"] == 2
+    assert any("two stacked" in note for note in rows.loc[("1", "authors"), "note"])
     assert own["p_holm"] >= own["p_value"]
     assert np.isnan(rows.loc[("1", ""), "p_setup_1"])
     assert 0 < rows.loc[("1", ""), "p_better_than_metrics"] <= 1
@@ -387,6 +400,7 @@ def test_tables_4_and_5_compare_with_configuration_1(
     ids = numbers.loc[numbers[experiment] == "test", "id"].tolist()
     paper = published(NUMBERS[experiment])
     made = {f"{experiment}_{n}_setup1": predictions(ids) for n in (1, 3)}
+    made[f"paper_{experiment}_3_setup1"] = predictions(ids, seeds=1)
     found, tests = made_table(experiment, numbers, made, paper)
     rows = found.set_index(["setup", "reading", "configuration"])
     assert rows.loc[("1", "", "3"), "p_configuration_1"] == 1  # the same numbers
@@ -397,6 +411,10 @@ def test_tables_4_and_5_compare_with_configuration_1(
     cells = found[found["paper_mae"] != ""].drop_duplicates(["setup", "configuration"])
     assert len(paper) == len(cells)
     assert set(tests["configuration"]) == {"1", "2", "3"}
+    other = found[found["reading"] == "paper"]
+    assert other[["configuration", "setup", "paper_mae"]].to_numpy().tolist() == [
+        ["3", "1", rows.loc[("1", "", "3"), "paper_mae"]]
+    ]
 
 
 @pytest.mark.parametrize("experiment", NUMBERS)

@@ -14,7 +14,7 @@ from refless.data.ratings import RatedTexts
 from refless.data.sources import load
 from refless.data.task import write_task
 from refless.errors import FormatError, SettingError, StaleError
-from refless.experiments.rnn_qe import counts, data_size, tables, training
+from refless.experiments.rnn_qe import counts, data_size, tables, training, ways
 from refless.experiments.rnn_qe.outputs import METRICS, mr_numbers, seen, statistics, to_scale
 from refless.experiments.rnn_qe.stored import (
     PREDICTION_COLUMNS,
@@ -29,6 +29,7 @@ from refless.experiments.rnn_qe.stored import (
     write_outputs,
 )
 from refless.models.rnn_qe.data import Texts, apart, cross_validation
+from refless.models.rnn_qe.names import CROSS
 from refless.store import signed
 from tests.models.rnn_qe.test_data import small_texts
 
@@ -190,7 +191,10 @@ def test_the_tables_are_made_from_the_files(made: Path, tmp_path: Path, outputs:
     paper = [PUBLISHED / f"rnn_qe_table{number}.csv" for number in range(1, 6)]
     counts.write_tables(tmp_path, given, paper[:2], ["bagel", "sfrest", "sfhot"], SETTINGS, missing)
     training.write_table(tmp_path, given, [path], ["setup1"], SETTINGS, missing)
-    third = tmp_path / "rnn_qe_table3"
+    third, pairs = tmp_path / "rnn_qe_table3", tmp_path / "rnn_qe_ways.csv"
+    experiments = dict(zip(("cross_validation", *CROSS), paper[2:], strict=True))
+    bootstrap = {"draws": 100, "seed": 1}
+    ways.write_table(tmp_path, given, [path], experiments, SETTINGS, bootstrap, missing)
     tables.write_tables(
         "cross_validation",
         third,
@@ -199,8 +203,9 @@ def test_the_tables_are_made_from_the_files(made: Path, tmp_path: Path, outputs:
         paper[2],
         SETTINGS,
         {"bleu": "bleu.char"},
-        {"draws": 100, "seed": 1},
+        bootstrap,
         missing,
+        pairs,
     )
     read = {
         name: pd.read_csv(tmp_path / f"rnn_qe_{name}.csv", keep_default_na=False, dtype=str)

@@ -78,6 +78,7 @@ def test_what_was_not_trained_has_a_row_and_its_reason(tmp_path: Path) -> None:
     assert list(table.columns) == COLUMNS
     assert table["name"].tolist() == ["curve_50_setup1", "setup1"]
     assert table["provenance"].tolist() == ["", "shipped"]
+    assert all(map(str.__contains__, table["command"], table["name"]))
     missing = [
         {"of": {"name": name}, "code": "not_trained", "sentence": f"{name} not run", "remedy": "x"}
         for name in ("curve_50_setup1", "setup1")

@@ -14,6 +14,7 @@ import scipy.stats
 from refless.availability import Reason
 from refless.experiments.rnn_qe.ways import (
     COLUMNS,
+    choice_of_schedule,
     common_scores,
     cost,
     ways_table,
@@ -112,6 +113,26 @@ def test_what_costs_more_must_be_better(dear: list[float], chosen: str) -> None:
     values = [dear[0] - 0.3] * 4
     assert row["dev_difference"] == pytest.approx(np.mean(values))
     assert row["chosen"] == chosen
+
+
+def test_captions_say_what_validation_parts_chose() -> None:
+    names = ["paper_setup1", "paper_setup2", "longer_setup1", "authors_setup1", "paper_setup3"]
+    table = pd.DataFrame({"name": names, "chosen": ["name", "against", "name", "name", None]})
+    said = choice_of_schedule(table, "cross_validation")
+    assert "the paper's schedule for `setup1`" in said
+    assert "the configuration's one for `setup2`" in said
+    assert "setup3" not in said
+    assert "authors" not in said
+    # where there is nothing of an experiment itself, table 3 speaks
+    crossed = choice_of_schedule(table, "cross_domain")
+    assert crossed != said
+    assert "table 3" in crossed
+    assert "one for `setup2`" in crossed
+    own = pd.DataFrame({"name": ["paper_cross_domain_1_setup1"], "chosen": ["against"]})
+    again = choice_of_schedule(pd.concat([table, own]), "cross_domain")
+    assert "`cross_domain_1_setup1`" in again
+    assert "setup2" not in again
+    assert "none" in choice_of_schedule(table.assign(chosen=""), "cross_system")
 
 
 def test_rows_of_tables_4_and_5_stand_where_there_are_both() -> None:

@@ -7,10 +7,15 @@ A claim is about tests of one question (`refless.experiments.rnn_qe.tables`), se
 paper (reading without a name). It holds if all of its comparisons are significant in its direction.
 It does not if one is significant the other way, or if the interval of one excludes, from below, a
 difference as large as the paper's; otherwise these data do not decide it.
+
+A difference was trained alone, beside the paper's schedule. It explains the gap to the published
+value (`explains`) if it moves our value as far. Its interval is that over outputs, made wider by
+what another seed would move: the standard deviation over seeds of set-up 1, for each of the two.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,15 +23,23 @@ from typing import Any
 
 import pandas as pd
 
-from refless.experiments.rnn_qe.tables import LEVEL
-from refless.models.rnn_qe.names import SETUPS
+from refless.experiments.rnn_qe.tables import CORRELATIONS, LEVEL
+from refless.models.rnn_qe.names import (
+    PAPER,
+    SETUPS,
+    parse,
+    single_differences,
+    training_command,
+)
 from refless.report.published import read_published as read_paper
 from refless.report.tables import publish, read_published
 from refless.store.signed import provenance
 
 YES, NO, UNDECIDED = "yes", "no", "undecided"
+PARTLY = "partly"
 TABLES = ("rnn_qe_table3", "rnn_qe_table4", "rnn_qe_table5")
-DIFFERENCES = ["item", "text", "code", "here", "reading"]
+DIFFERENCES = ["item", "text", "code", "here", "reading", "difference"]
+MOVES = ("", "_difference", "_difference_low", "_difference_high", "_gap", "_gap_before")
 EVERY = tuple(map(str, SETUPS))
 
 
@@ -177,21 +190,84 @@ def _paper_differences(tests: pd.DataFrame, statistic: str, published: pd.DataFr
     return pd.Series(found, index=tests.index, dtype=float)
 
 
-def differences_table(differences: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
-    """Where the paper's text and the authors' code differ, and which row shows the other variant.
+def differences_table(
+    differences: pd.DataFrame, table: pd.DataFrame, ways: pd.DataFrame
+) -> pd.DataFrame:
+    """Where the paper's text and the authors' code differ, which row shows the other variant, and
+    what the difference alone moves.
 
     Parameters
     ----------
-    differences : columns `DIFFERENCES`
+    differences : columns `DIFFERENCES`; ``difference`` is of `refless.models.rnn_qe.variants`
     table : table 3; a reading that has no numbers there shows nothing
+    ways : by `refless.experiments.rnn_qe.ways`
     """
     shown = set(table.loc[table["pearson"].notna(), "reading"].dropna())
-    other = [
-        f"table 3, reading {name}" if name in shown else "no row" for name in differences["reading"]
-    ]
-    # facts from the two sources, none of them computed
-    given = differences.drop(columns="reading").assign(other_variant=other, provenance="quoted")
-    return given.assign(note=pd.Series([[] for _ in other], dtype=object))
+    names = {parse(name).difference: name for name in single_differences()}
+    trained = ways[ways["provenance"].astype(object).fillna("") != ""]
+    made = {row["name"]: row for row in trained.to_dict("records")}
+    rows = []
+    for given in differences.to_dict("records"):
+        reading, name = given["reading"], names.get(given["difference"], "")
+        row: dict[Any, Any] = given | {"alone": name, "note": []}
+        there = reading and reading in shown
+        row["other_variant"] = f"table 3, reading {reading}" if there else "no row"
+        if name in made:
+            found = made[name]
+            row |= {"against": found["against"], "setup": found["setup"], "seeds": found["seeds"]}
+            for statistic in CORRELATIONS:
+                row |= _moved(found, statistic, _over_seeds(table, statistic))
+        elif name:
+            row["note"] = [f"not available: not run; {training_command(name)} trains it"]
+        rows.append(row)
+    columns = ["item", "text", "code", "here", "other_variant", "alone", "against", "setup"]
+    for statistic in CORRELATIONS:
+        columns += [*(f"{statistic}{end}" for end in MOVES), f"{statistic}_explains"]
+    made_table = pd.DataFrame(rows).reindex(columns=[*columns, "seeds", "note"])
+    texts = ["alone", "against", *(f"{statistic}_explains" for statistic in CORRELATIONS)]
+    made_table[texts] = made_table[texts].astype(object).fillna("")
+    # what the two sources say is not computed
+    return made_table.assign(provenance="quoted").astype({"setup": "Int64", "seeds": "Int64"})
+
+
+def _over_seeds(table: pd.DataFrame, statistic: str) -> float:
+    """Standard deviation over seeds of set-up 1: by the paper's schedule, else by the other one;
+    NaN without two seeds of either."""
+    own = table[table["setup"].astype(str) == "1"]
+    for reading in (PAPER, ""):
+        found = own.loc[own["reading"].fillna("") == reading, f"{statistic}_sd"].dropna()
+        if len(found):
+            return float(found.iloc[0])
+    return math.nan
+
+
+def _moved(way: Mapping[Any, Any], statistic: str, sd: float) -> dict[str, Any]:
+    """The `MOVES` of one statistic, and whether they explain the gap; nothing without an interval
+    or without a published value."""
+    moved, before = way[f"{statistic}_difference"], way[f"against_{statistic}_gap"]
+    ends = [way[f"{statistic}_difference_{end}"] - moved for end in ("low", "high")]
+    seeds = 1.96 * sd * math.sqrt(2 / way["seeds"])
+    low, high = (moved + math.copysign(math.hypot(end, seeds), end) for end in ends)
+    values = [way[statistic], moved, low, high, way[f"{statistic}_gap"], before]
+    row = {f"{statistic}{end}": value for end, value in zip(MOVES, values, strict=True)}
+    return row | {f"{statistic}_explains": explains(before, moved, low, high)}
+
+
+def explains(gap: float, moved: float, low: float, high: float) -> str:
+    """Whether what moves our value by ``moved`` (95% interval) explains its gap to the published.
+
+    ``yes``: it moves it towards the published value, as far as that or further; ``partly``: towards
+    it, and not as far; ``no``: away from it, or surely not as far while nothing may have moved;
+    ``undecided``: both no move and a move as large as the gap are within the interval. Empty where
+    a number is missing.
+    """
+    if any(math.isnan(value) for value in (gap, moved, low, high)):
+        return ""
+    if gap > 0:  # as if the published value were above ours
+        return explains(-gap, -moved, -high, -low)
+    if low > 0:
+        return YES if high >= -gap else PARTLY
+    return UNDECIDED if high >= -gap else NO
 
 
 def write_tables(
@@ -200,6 +276,7 @@ def write_tables(
     published: Sequence[str | Path],
     table: str | Path,
     differences: str | Path,
+    ways: str | Path,
     missing: Sequence[Mapping[str, Any]],
 ) -> None:
     """Publish both tables.
@@ -209,6 +286,7 @@ def write_tables(
     tests, published : the tests of tables 3 to 5, and the paper's tables
     table : table 3
     differences : a CSV with the columns `DIFFERENCES`
+    ways : the table of `refless.experiments.rnn_qe.ways`
     missing : see `refless.report.tables.publish`
 
     Raises
@@ -222,8 +300,7 @@ def write_tables(
     )
     publish("rnn_qe_claims", made, folder, missing=missing, facts={"level": LEVEL})
     given = read_paper(differences, DIFFERENCES)
-    publish(
-        "rnn_qe_differences",
-        differences_table(given, read_published(table, ["reading", "pearson"])),
-        folder,
-    )
+    sds = [f"{statistic}_sd" for statistic in CORRELATIONS]
+    third = read_published(table, ["setup", "reading", "pearson", *sds])
+    alone = read_published(ways, ["name", "against", "setup", "provenance"])
+    publish("rnn_qe_differences", differences_table(given, third, alone), folder)

@@ -54,7 +54,7 @@ PREDICTION_COLUMNS = ["experiment", "setup", "fold", "seed", "part", "id", "raw"
 
 # What the paper says of training (section 3.4; the batch from the authors' configuration).
 PAPER: dict[str, dict[str, Any]] = {
-    "schedule": {"pretrain": 20, "train": 500, "rate": 1e-4, "batch": 50},
+    "schedule": {"pretrain": 20, "train": 500, "plateau": 0, "rate": 1e-4, "batch": 50},
     "architecture": {"embedding": 300, "hidden": 300, "layers": 2, "dropout": 0.5}
     | {"precision": "float32"},
 }

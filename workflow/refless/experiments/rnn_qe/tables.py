@@ -51,9 +51,21 @@ from refless.experiments.rnn_qe.stored import (
     read_predictions,
     training_notes,
 )
-from refless.models.rnn_qe.names import APART, CONFIGURATIONS, CROSS, PAPER, SETUPS, names
+from refless.experiments.rnn_qe.ways import choice_of_schedule
+from refless.models.rnn_qe.names import (
+    APART,
+    AUTHORS,
+    CONFIGURATIONS,
+    CROSS,
+    PAPER,
+    SETUPS,
+    names,
+    parse,
+)
+from refless.models.rnn_qe.variants import notes as authors_notes
 from refless.report.published import beside_published, read_published
 from refless.report.tables import publish
+from refless.report.tables import read_published as read_made
 from refless.statistics import (
     Estimate,
     draw_weights,
@@ -90,9 +102,12 @@ _HARDER = [
 ]
 READINGS = {
     APART: _HARDER,
-    PAPER: ["the paper's schedule of training, beside the same seed"],
+    PAPER: ["the paper's schedule of training"],
+    AUTHORS: [f"the paper's schedule and the authors' code: {'; '.join(authors_notes())}"],
 }
-"""Other readings of a set-up in table 3, beside that of the configuration."""
+"""Other readings of a set-up, beside that of the configuration."""
+SHOWN_WAYS = (PAPER, AUTHORS)
+"""Readings that are other ways of training. Table 3 has a row for each set-up, trained or not."""
 _DELTA_BLEU = (
     "weights and a line to ratings chosen on the validation part, 4.5 where no reference has a"
     " positive weight"
@@ -256,7 +271,7 @@ def trained(
             f" {share:.0%} of test outputs a human reference is trained on"
         )
     asked = table["seed"].nunique()
-    if len(seeds) < asked or (asked < SEEDS and reading != PAPER):
+    if len(seeds) < asked or (asked < SEEDS and reading not in SHOWN_WAYS):
         notes.append(f"{len(seeds)} of {SEEDS} seeds have predictions of all outputs")
     if not seeds:
         return replace(missing, notes=notes)
@@ -518,18 +533,22 @@ def _predictors(
     ids = outputs["id"].tolist()
 
     def rnn_qe(name: str) -> Predictor:
-        share = shares.get(name.removeprefix(f"{PAPER}_"), np.nan)
+        share = shares.get(name.removeprefix(f"{parse(name).way}_"), np.nan)
         return trained(name, predictions.get(name), ids, share)
 
     own = own_models(outputs, data, provenance, kernels)
     ours = [one for one in own if one.setup in BASELINES]
     rest = [one for one in own if one.setup not in BASELINES]
-    if data == "cross_validation":
-        others = [name for reading in READINGS for name in names(reading) if name in predictions]
-        setups = [one for name in names(data) for one in _with_ensemble(rnn_qe(name))]
+    first = "" if data == "cross_validation" else f"{data}_"
+    plain = [f"{first}setup{k}" for k in SETUPS]
+    ways = [f"{way}_{name}" for way in SHOWN_WAYS for name in plain]
+    setups = [one for name in plain for one in _with_ensemble(rnn_qe(name))]
+    if not first:
+        others = [*(name for name in names(APART) if name in predictions), *ways]
         more = [one for name in others for one in _with_ensemble(rnn_qe(name))]
         return [*without_training(outputs, provenance), *ours, *setups, *rest, *more]
-    setups = [one for k in SETUPS for one in _with_ensemble(rnn_qe(f"{data}_setup{k}"))]
+    there = [name for name in ways if name in predictions]
+    setups += [one for name in there for one in _with_ensemble(rnn_qe(name))]
     like_the_paper = [*without_training(outputs, provenance), *setups]
     apart = [replace(p, differs=[_OTHER_TEST, *p.differs]) for p in like_the_paper]
     return [*apart, *ours, *rest]
@@ -583,9 +602,11 @@ def _questions(found: Sequence[Measured], truth: Array) -> list[dict[str, Any]]:
         folds = APART if APART in reading else ""
         numbered = setup in map(str, SETUPS)
         together = numbered and reading.endswith(ENSEMBLE)
-        base = by_key.get(("1", reading if together else folds))
-        if base is not None and numbered and reading not in ("", APART) and not together:
-            base = base.seeds(len(one.predictor.by_seed))  # another schedule: the same seeds
+        # trained in the same way, but set-up 1 itself is beside the configuration's schedule
+        alike = together or (reading in SHOWN_WAYS and setup != "1")
+        base = by_key.get(("1", reading if alike else folds))
+        if base is not None and reading in SHOWN_WAYS:
+            base = base.seeds(len(one.predictor.by_seed))
         asked: list[tuple[str, Measured | None]] = [("metrics", other) for other in metrics]
         asked += [("set-up 1", base), ("look-up", by_key.get(("lookup", folds)))]
         if setup == "6":
@@ -653,6 +674,7 @@ def write_tables(
     kernels: Mapping[str, str],
     bootstrap: Mapping[str, int],
     missing: Sequence[Mapping[str, Any]],
+    ways: str | Path,
 ) -> None:
     """Publish table 3, 4 or 5 and its tests.
 
@@ -665,6 +687,7 @@ def write_tables(
     settings : ``data`` and ``neighbors``, see `refless.experiments.rnn_qe.stored.write_outputs`
     bootstrap : draws and seed
     missing : why others cannot be had, see `refless.report.tables.publish`
+    ways : the table of `refless.experiments.rnn_qe.ways`
 
     Raises
     ------
@@ -691,6 +714,7 @@ def write_tables(
         notes += [*about["notes"], *(predictions_note(one.about) for one in usable.values())]
     made, tests = table(experiment, file, usable, shares, paper, kernels, bootstrap)
     facts["finding"] = finding(made, tests)
+    facts["choice"] = choice_of_schedule(read_made(ways, ["name", "chosen"]), experiment)
     publish(stem.name, made, stem.parent, missing=missing, facts=facts, notes=notes)
     publish(f"{stem.name}_williams", tests, stem.parent, facts=facts, notes=notes)
 

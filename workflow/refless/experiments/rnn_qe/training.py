@@ -16,7 +16,7 @@ from typing import Any
 import pandas as pd
 
 from refless.experiments.rnn_qe.stored import predictions_note, read_outputs, read_predictions
-from refless.models.rnn_qe.names import PAPER
+from refless.models.rnn_qe.names import PAPER, training_command
 from refless.report.tables import publish
 from refless.store.signed import Signed
 
@@ -25,7 +25,7 @@ COLUMNS = [
     *("precision", "models"),
     *("best_pass", "dev_pearson", "dev_spearman"),
     *("common_pass", "common_pearson", "common_spearman"),
-    *("seconds", "machine", "other_schedule", "provenance", "note"),
+    *("seconds", "machine", "command", "other_schedule", "provenance", "note"),
 ]
 WHOLE = ["seed", "pretrain", "train", "plateau", "passes", "batch", "models", "common_pass"]
 
@@ -37,8 +37,9 @@ def training_table(
 
     ``best_pass`` is the median over the models of a seed (folds, or folds and random subsets),
     ``dev_*`` are means over them; ``passes`` are those over rated rows that were made; ``seconds``
-    is of the whole set-up, of its last part if it was interrupted. ``other_schedule`` names what is
-    the same set-up and seed by another schedule.
+    is of the whole set-up, of its last part if it was interrupted; ``command`` trains it again,
+    with the settings of the other columns under ``rnn_qe.training``. ``other_schedule`` names what
+    is the same set-up and seed by another schedule.
 
     Parameters
     ----------
@@ -94,6 +95,7 @@ def training_table(
     table = pd.DataFrame(rows, columns=COLUMNS)
     for column in ("schedule", "precision", "machine", "other_schedule", "provenance"):
         table[column] = table[column].astype(object).fillna("")
+    table["command"] = [training_command(name).strip("`") for name in table["name"]]
     table["note"] = pd.Series([[] for _ in rows], dtype=object)
     return table.astype(dict.fromkeys(WHOLE, "Int64"))
 

@@ -25,7 +25,7 @@ import pandas as pd
 
 from refless.experiments.rnn_qe.outputs import SCALE
 from refless.experiments.rnn_qe.stored import predictions_note, read_outputs, read_predictions
-from refless.models.rnn_qe.names import AUTHORS, CROSS, LONGER, PAPER, pairs, parse
+from refless.models.rnn_qe.names import AUTHORS, CROSS, EXPERIMENTS, LONGER, PAPER, pairs, parse
 from refless.models.rnn_qe.variants import notes as what_differs
 from refless.report.published import read_published
 from refless.report.tables import publish
@@ -204,6 +204,33 @@ def ways_table(
         table[column] = table[column].astype(object).fillna("")
     table["note"] = pd.Series([[] for _ in rows], dtype=object)
     return table.astype(dict.fromkeys(["setup", "models", "seeds", "n"], "Int64"))
+
+
+def choice_of_schedule(ways: pd.DataFrame, experiment: str) -> str:
+    """For a caption: which of the paper's schedule and the configuration's validation parts choose.
+
+    Rows of table 3 speak for those of an experiment none of which was trained by both.
+
+    Parameters
+    ----------
+    ways : by `ways_table`
+    """
+    chosen: dict[str, dict[str, list[str]]] = {}
+    for row in ways[ways["chosen"].astype(object).fillna("") != ""].to_dict("records"):
+        found = parse(row["name"])
+        if found.way == PAPER:
+            plain = row["name"].removeprefix(f"{PAPER}_")
+            chosen.setdefault(found.experiment, {}).setdefault(row["chosen"], []).append(plain)
+    own = chosen.get(experiment, chosen.get(EXPERIMENTS[0], {}))
+    if not own:
+        return "No set-up was trained by two schedules, so validation parts choose none."
+    said = [
+        f"{what} for {', '.join(f'`{name}`' for name in own[one])}"
+        for one, what in (("name", "the paper's schedule"), ("against", "the configuration's one"))
+        if one in own
+    ]
+    where = "" if experiment in chosen else "Here no row was trained by two schedules. In table 3, "
+    return f"{where}{'v' if where else 'V'}alidation parts choose {' and '.join(said)}."
 
 
 def _what(name: str) -> Iterator[str]:
