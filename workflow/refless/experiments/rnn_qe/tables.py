@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +76,6 @@ from refless.statistics import (
     midranks,
     needed,
     normal_p_value,
-    pearson_rows,
     scale_counts,
     scale_statistics,
     williams,
@@ -160,6 +160,11 @@ class Predictor:
     training: str = ""
     kernel: str = ""
     differs: Sequence[str] = ()
+
+    @cached_property
+    def directions(self) -> dict[str, Array]:
+        """See `directions`."""
+        return directions(self.by_seed)
 
 
 # ---- who predicts --------------------------------------------------------------------------------
@@ -366,18 +371,25 @@ def measured(predictor: Predictor, sample: Sample) -> Measured:
     return Measured(predictor, row, draws)
 
 
-def correlations(a: Predictor, b: Predictor, truth: Array, ranked: bool) -> tuple[float, ...]:
-    """Mean correlations of a and of b with the truth, and of a with b, over seeds; ranked: rho."""
+def directions(rows: Sequence[Array]) -> dict[str, Array]:
+    """Rows (seeds, n) and their midranks, centred and of length 1: products are correlations, of
+    all pairs of seeds at once. NaN where a row is constant."""
+    values = np.array(rows, np.float64)
+    found = {}
+    for name, kind in (("pearson", values), ("spearman", midranks(values))):
+        centred = kind - kind.mean(axis=1, keepdims=True)
+        with np.errstate(invalid="ignore"):
+            found[name] = centred / np.linalg.norm(centred, axis=1, keepdims=True)
+    return found
 
-    def r(x: Array, y: Array) -> float:
-        rows = [values[None] for values in (x, y)]
-        if ranked:
-            rows = [midranks(values) for values in rows]
-        return float(pearson_rows(*rows)[0])
 
-    of_a = float(np.mean([r(x, truth) for x in a.by_seed]))
-    of_b = float(np.mean([r(y, truth) for y in b.by_seed]))
-    return of_a, of_b, float(np.mean([r(x, y) for x in a.by_seed for y in b.by_seed]))
+def correlations(a: Predictor, b: Predictor, truth: Array, statistic: str) -> tuple[float, ...]:
+    """Mean correlations of a and of b with the truth, and of a with b, over seeds."""
+    of_truth = directions([truth])[statistic]
+    one, other = a.directions[statistic], b.directions[statistic]
+    return tuple(
+        float((x @ y.T).mean()) for x, y in ((one, of_truth), (other, of_truth), (one, other))
+    )
 
 
 def compared(
@@ -396,7 +408,7 @@ def compared(
     of_paper = one.setup in map(str, SETUPS) and not one.reading
     rows = []
     for name in CORRELATIONS:
-        of_a, of_b, between = correlations(one, other, truth, name == "spearman")
+        of_a, of_b, between = correlations(one, other, truth, name)
         t, p = williams(of_a, of_b, between, len(truth))
         if greater:
             p = p / 2 if t > 0 else 1 - p / 2
