@@ -229,6 +229,18 @@ def test_what_more_references_do_is_tested_over_systems(
         assert verdict(claim, delta_bleu_table2_tests=rows) == better
 
 
+def test_what_is_undecided_says_how_many_would_decide_it() -> None:
+    row = {"task": "dstc7", "provenance": "computed", "systems_needed": 64.0, "difference": 0.1}
+    row |= dict.fromkeys(("references_a", "references_b"), "w>=0.4")
+    row |= {"metric_a": "delta_bleu", "metric_b": "bleu", "difference_systems_high": 0.3}
+    claim = next(one for one in CLAIMS if one.claim.startswith("ΔBLEU follows"))
+    for low, said in ((-0.1, 1), (0.05, 0)):
+        tests = pd.DataFrame([row | {"difference_systems_low": low}])
+        found = findings({"delta_bleu_table2_tests": tests}, [claim])
+        assert len(found.loc[0, "note"]) == said
+        assert all("64 systems" in note for note in found.loc[0, "note"])
+
+
 def test_errors_are_compared_by_their_intervals() -> None:
     row = {"provenance": "shipped", "mae": 1.0, "mae_low": 0.98, "mae_high": 1.02}
     for shift, smaller, greater in ((-0.1, "yes", "no"), (-0.01, "undecided", "undecided")):

@@ -138,9 +138,7 @@ class Essays(Section):
 
     test_set: EssaySet = Field(description="The essay set whose test part is estimated.")
     sentences: Sentences = Field(description="Which essays are kept.")
-    cut: Cut = Field(
-        description="Training essays: `cut` by the same rule or `whole`."
-    )
+    cut: Cut = Field(description="Training essays: `cut` by the same rule or `whole`.")
     means: Means = Field(
         description="Means over neighbors: `floating` (rounding noise orders ties) or `exact`."
     )

@@ -13,7 +13,7 @@ that are not public. What is only counted says so in its test.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -68,10 +68,11 @@ def number(row: Row, column: str) -> float:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What decides a claim: ``holds``, and the number that decides."""
+    """``holds``, the number that decides, and how much data would decide it."""
 
     holds: str
     value: float
+    needed: str = ""
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,8 @@ def findings(tables: Mapping[str, pd.DataFrame], claims: list[Claim] | None = No
             verdict = claim.decide(asked)
         except Unknown as error:
             verdict, note = Verdict(UNDECIDED, float("nan")), [f"undecided: {error}"]
+        if verdict.holds == UNDECIDED and verdict.needed:
+            note.append(f"undecided: {verdict.needed}")
         origins = {row["provenance"] for row in asked.rows(claim.table) if "provenance" in row} or {
             "computed"
         }
@@ -123,6 +126,9 @@ def _of_rnn_qe(tables: Tables) -> Iterator[Row]:
     """The claims that RNN-QE's own table of tests decides."""
     for row in tables.rows(_QE_CLAIMS, numbers=False):
         known = row["provenance"] != ""
+        note = [] if known else [f"undecided: {row['note']}"]
+        if known and row["holds"] == UNDECIDED and (needed := _needed(row, "n_needed", "outputs")):
+            note.append(f"undecided: {needed}")
         yield {
             "paper": _QE,
             "claim": f"{row['claim']} ({row['table']}, {row['statistic']})",
@@ -131,7 +137,7 @@ def _of_rnn_qe(tables: Tables) -> Iterator[Row]:
             "value": row["value"] if known else float("nan"),
             "table": _QE_CLAIMS,
             "provenance": row["provenance"] or "computed",
-            "note": [] if known else [f"undecided: {row['note']}"],
+            "note": note,
         }
 
 
@@ -173,7 +179,7 @@ def above(row: Row, column: str, ends: str = "", least: float = 0.0) -> Verdict:
 
 def opposite(verdict: Verdict) -> Verdict:
     """Of a claim that something is below, by whether it is above."""
-    return Verdict({YES: NO, NO: YES}.get(verdict.holds, verdict.holds), verdict.value)
+    return replace(verdict, holds={YES: NO, NO: YES}.get(verdict.holds, verdict.holds))
 
 
 def within(row: Row, column: str, margin: float, ends: str = "") -> Verdict:
@@ -183,6 +189,14 @@ def within(row: Row, column: str, margin: float, ends: str = "") -> Verdict:
     if -margin < low and high < margin:
         return Verdict(YES, different.value)
     return Verdict(UNDECIDED if different.holds == UNDECIDED else NO, different.value)
+
+
+def _needed(row: Row, column: str, of: str) -> str:
+    """How many would show a difference as large as the one seen; nothing where no table says so."""
+    value = row.get(column, "")
+    if value == "" or pd.isna(value):
+        return ""
+    return f"about {float(value):,.0f} {of} would show a difference as large as the one seen"
 
 
 def counted(condition: bool, value: float) -> Verdict:
@@ -223,7 +237,8 @@ def _people_ahead(tables: Tables) -> Verdict:
 
 def _people_ahead_without_their_own(tables: Tables) -> Verdict:
     row = tables.row(_TABLE1, model="bleu", task="huse_summarization", reading="others")
-    return above(row, "human_difference")
+    needed = _needed(row, "texts_needed", "texts")
+    return replace(above(row, "human_difference"), needed=needed)
 
 
 def _smaller_error(tables: Tables) -> Verdict:
@@ -289,8 +304,14 @@ _MARGIN = 0.1
 """Of rho, below which two metrics are about level: less than the paper's own differences."""
 
 
-def _ahead_of(a: str, b: str, references: str) -> Callable[[Tables], Verdict]:
+def _over_systems(row: Row) -> Verdict:
     """By the difference with systems and contexts drawn anew."""
+    needed = _needed(row, "systems_needed", "systems like these")
+    return replace(above(row, "difference", "difference_systems"), needed=needed)
+
+
+def _ahead_of(a: str, b: str, references: str) -> Callable[[Tables], Verdict]:
+    """Whether one metric does better than another with the same references."""
 
     def decide(tables: Tables) -> Verdict:
         row = tables.row(
@@ -301,7 +322,7 @@ def _ahead_of(a: str, b: str, references: str) -> Callable[[Tables], Verdict]:
             references_b=references,
             **_OURS,
         )
-        return above(row, "difference", "difference_systems")
+        return _over_systems(row)
 
     return decide
 
@@ -312,7 +333,7 @@ def _gains(metric: str, fewer: str) -> Callable[[Tables], Verdict]:
     def decide(tables: Tables) -> Verdict:
         named = {"metric_a": metric, "references_a": "all", "metric_b": metric}
         row = tables.row(f"{_TABLE2}_tests", references_b=fewer, **named, **_OURS)
-        return above(row, "difference", "difference_systems")
+        return _over_systems(row)
 
     return decide
 
