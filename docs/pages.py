@@ -2,8 +2,8 @@
 
 In: `docs/pages/*.j2`, results/tables, resources/benchmarks. Out: the pages. No figure in them is
 typed by hand: a template names the table, the row and the column. What a sentence concludes is
-bound to its table by `require`: where the tables say otherwise, there is no page. `make docs` renews
-the pages, and with ``--check`` it says which of them the tables would change.
+bound to its table by `require`: where the tables say otherwise, there is no page. `make docs` makes
+the pages anew; with ``--check`` it says which of them the tables would change.
 """
 
 import argparse

@@ -199,8 +199,9 @@ def separate_items(texts: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame:
     shared = texts["item"].str.contains("+", regex=False).to_numpy()
     items = texts["item"].str.split("+")
     authors = [_authors(*row) for row in zip(items, texts["system"], strict=True)]
-    apart = texts.assign(item=items, system=authors).explode(["item", "system"])
-    split = np.repeat(shared, items.str.len().to_numpy())
+    system = pd.Series(authors, texts.index, dtype=object)
+    apart = texts.assign(item=items, system=system).explode(["item", "system"])
+    split = np.repeat(shared, [len(own) for own in authors])
     own = ratings.groupby("item")["rating"]
     mean, number = (s.reindex(apart["item"]).to_numpy() for s in (own.mean(), own.size()))
     return apart.assign(
