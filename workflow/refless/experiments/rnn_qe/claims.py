@@ -265,10 +265,10 @@ def _moved(way: Mapping[Any, Any], statistic: str, sd: float) -> dict[str, Any]:
 def explains(gap: float, moved: float, low: float, high: float) -> str:
     """Whether what moves our value by ``moved`` (95% interval) explains its gap to the published.
 
-    ``yes``: it moves it towards the published value, as far as that or further; ``partly``: towards
-    it, and not as far; ``no``: away from it, or surely not as far while nothing may have moved;
-    ``undecided``: both no move and a move as large as the gap are within the interval. Empty where
-    a number is missing.
+    ``yes``: it moves it towards the published value, and a move as large as the gap or larger lies
+    within the interval; ``partly``: towards it, and surely not as far; ``no``: away from it, or
+    surely not as far while nothing may have moved; ``undecided``: both no move and a move as large
+    as the gap are within the interval. Empty where a number is missing.
     """
     if any(math.isnan(value) for value in (gap, moved, low, high)):
         return ""
