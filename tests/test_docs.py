@@ -3,12 +3,15 @@
 import argparse
 import csv
 import importlib.util
+import json
 import re
 import subprocess
 import sys
 from statistics import mean
 from types import ModuleType
+from typing import Any
 
+import matplotlib.pyplot as plt
 import pytest
 
 from refless.cli import build_parser
@@ -98,6 +101,20 @@ def test_commands_in_sentences_name_what_there_is(page: str) -> None:
 )
 def test_a_dead_command_is_found(command: str) -> None:
     assert fault(command.split()) != ""
+
+
+def test_the_notebook_comes_to_the_published_figure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    book = json.loads((ROOT / "docs/notebook.ipynb").read_text(encoding="utf-8"))
+    cells = [cell for cell in book["cells"] if cell["cell_type"] == "code"]
+    known: dict[str, Any] = {}
+    for cell in cells:
+        assert cell["outputs"] == []
+        exec("".join(cell["source"]), known)
+    plt.close(known["figure"])
+    published = known["published"].query("model == 'bleu' and task == 'summarization'")
+    assert round(known["found"].spearman.value, 3) == published["spearman"].item()
+    assert known["curve"]["coverage"].between(0, 1).all()
 
 
 @pytest.mark.parametrize("page", PAGES)
