@@ -103,8 +103,8 @@ def test_a_dead_command_is_found(command: str) -> None:
     assert fault(command.split()) != ""
 
 
-def test_the_notebook_comes_to_the_published_figure(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MPLBACKEND", "Agg")
+def test_the_notebook_comes_to_the_published_figure() -> None:
+    plt.switch_backend("Agg")
     book = json.loads((ROOT / "docs/notebook.ipynb").read_text(encoding="utf-8"))
     cells = [cell for cell in book["cells"] if cell["cell_type"] == "code"]
     known: dict[str, Any] = {}

@@ -33,12 +33,15 @@ ENTRIES = (
         table=False,
     ),
     Entry("second_table1", "Second, Paper", "table 1", "nothing published", figure=True),
+    Entry("all_cells", "Both", "cells", "all values", "On the line.", figure=True, front=True),
+    Entry("all_claims", "Both", "claims", "all claims", "Sentences.", front=True),
 )
 SVG = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 90 60" width="90pt" height="60pt">'
     '<path d="M0 60 L90 0" stroke="red"/></svg>'
 )
-ITEMS = [entry.name for entry in ENTRIES] + ["second_table1-drawn"]
+ITEMS = [entry.name for entry in ENTRIES] + ["second_table1-drawn", "all_cells-drawn"]
+DRAWN = ("first_figure1", "second_table1", "all_cells")
 BENCHMARK = "s\tmax_rss\tcpu_time\n{}\t50.0\t1.0\n"
 
 
@@ -61,6 +64,25 @@ def table1() -> pd.DataFrame:
     return table.assign(note=[["a <note>; with a semicolon"], *[[]] * (len(table) - 1)])
 
 
+def cells() -> pd.DataFrame:
+    """Published values, as the first screen counts them."""
+    verdicts = ["equal"] * 5 + ["inside"] * 2 + ["outside"]
+    return pd.DataFrame({"agreement": verdicts}).assign(provenance="computed", note=[[]] * 8)
+
+
+def claims() -> pd.DataFrame:
+    """Claims of two papers; one does not hold, and one cannot be decided."""
+    table = pd.DataFrame(
+        [
+            ("First Paper", "what is <said> holds", "yes"),
+            ("First Paper", "what is <said> does not hold", "no"),
+            ("Second, Paper", "who knows", "undecided"),
+        ],
+        columns=["paper", "claim", "holds"],
+    )
+    return table.assign(provenance="computed", note=[[]] * 3)
+
+
 def wide() -> pd.DataFrame:
     """150 rows and 25 columns, with long notes."""
     random = np.random.default_rng(2)
@@ -75,13 +97,15 @@ def make_results(folder: Path) -> Path:
         "first_table1": table1(),
         "first_wide": wide(),
         "second_table1": pd.DataFrame({"x": [1.5], "provenance": ["computed"], "note": [[]]}),
+        "all_cells": cells(),
+        "all_claims": claims(),
     }
     entries = {entry.name: entry for entry in ENTRIES}
     with mock.patch.object(tables, "catalogue", return_value=entries):
         for name, table in contents.items():
             tables.publish(name, table, folder / "tables", missing=[], facts={"draws": 20})
     (folder / "figures").mkdir()
-    for name in ("first_figure1", "second_table1"):
+    for name in DRAWN:
         (folder / f"figures/{name}.svg").write_text(SVG, encoding="utf-8")
         (folder / f"figures/{name}.png").write_bytes(b"a picture")
         sums = {kind: file_sum(folder / f"figures/{name}.{kind}") for kind in ("svg", "png")}

@@ -23,21 +23,45 @@ def test_every_item_is_named_once_and_linked(report: Path) -> None:
     text = report.read_text(encoding="utf-8")
     for name in ITEMS:
         assert text.count(f'id="{name}"') == 1
-        assert text.count(f'href="#{name}"') == 1
+        assert text.count(f'<li><a href="#{name}"') == 1
     linked = set(re.findall(r'href="#([^"]+)"', text))
     assert linked <= set(re.findall(r' id="([^"]+)"', text))
     assert {"paper-first-paper", "paper-second--paper", "resources", "provenance"} <= linked
 
 
 def test_published_cells_are_counted_by_agreement(report: Path) -> None:
+    text = report.read_text(encoding="utf-8")
+    found = re.search(r"(\d+) published values, each counted once: (.*)", text)
+    assert found
+    assert int(found[1]) == 8
+    assert re.findall(r">(\d+) ([a-z ]+)<", found[2]) == [
+        ("5", "equal"),
+        ("2", "inside"),
+        ("1", "outside"),
+    ]
+    assert "24 computed, 150 shipped, 4 not available" in text
+
+
+def test_a_paper_counts_the_first_row_of_each_published_one(report: Path) -> None:
     table = pd.read_csv(report.parent / "tables/first_table1.csv", keep_default_na=False)
     first = table[~table.duplicated(["model", "task"])]["agreement"].value_counts()
-    found = re.search(r"(\d+) published values, each counted once: (.*)", report.read_text())
+    found = re.search(r'class="all" href="#paper-first-paper">(.*)</a>', report.read_text())
     assert found
-    shown = re.findall(r">(\d+) ([a-z ]+)<", found[2])
+    shown = re.findall(r">(\d+) ([a-z ]+)<", found[1])
     assert {verdict: int(n) for n, verdict in shown} == first.to_dict()
-    assert int(found[1]) == 8
-    assert "13 computed, 150 shipped, 4 not available" in report.read_text()
+
+
+def test_the_first_screen_says_which_claims_do_not_hold(report: Path) -> None:
+    front = report.read_text(encoding="utf-8").partition('class="front"')[2].partition("<nav")[0]
+    assert "3 claims" in front
+    assert re.findall(r"<b>(\d+)</b> (hold|do not hold|undecided)", front) == [
+        ("1", "hold"),
+        ("1", "do not hold"),
+        ("1", "undecided"),
+    ]
+    assert front.count("<li>") == 1
+    assert "<li>what is &lt;said&gt; does not hold</li>" in front
+    assert 'id="all_cells-drawn"' in front
 
 
 def test_captions_have_the_facts_of_the_run(report: Path) -> None:

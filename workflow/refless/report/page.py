@@ -16,7 +16,7 @@ from typing import Any
 
 from refless.errors import FormatError, StaleError
 from refless.report.catalogue import Entry
-from refless.report.tables import read_record
+from refless.report.tables import read_published, read_record
 from refless.report.webpage import VERDICTS, View, read_view, render
 from refless.store import provenance
 from refless.store.files import read_json, whole_file, write_json
@@ -24,6 +24,8 @@ from refless.store.tables import write_table
 
 TITLE = "refless: published numbers beside ours"
 ORIGINS = ("computed", "shipped", "not available")
+ANSWERS = {"yes": "hold", "no": "do not hold", "undecided": "undecided"}
+CLAIM = ("paper", "claim", "holds")
 LARGEST_SVG = 1_000_000
 """Bytes of a drawing above which the report has its picture in pixels instead."""
 
@@ -57,6 +59,11 @@ class Paper:
     def id(self) -> str:
         """Its name for links inside the page."""
         return "paper-" + "".join(c if c.isalnum() else "-" for c in self.name.lower())
+
+    @property
+    def shown(self) -> list[Item]:
+        """The items below its heading: all but the figures of the first screen."""
+        return [item for item in self.items if not (item.entry.front and item.picture)]
 
     @property
     def counts(self) -> dict[str, int]:
@@ -101,17 +108,46 @@ def make_report(
         items = papers.setdefault(entry.paper, [])
         items += _items(entry, results, abouts.get(entry.name, {}).get("caption", entry.caption))
     found = [Paper(name, items) for name, items in papers.items()]
+    shown = [item for paper in found for item in paper.shown]
     page = render(
         "report.html",
         title=TITLE,
         papers=found,
-        counts=_sum(paper.counts for paper in found),
+        pictures=[item for items in papers.values() for item in items if item not in shown],
+        claims=_claims(results, entries),
+        counts=_counts(results, entries),
+        answers=ANSWERS,
         origins=_sum((about["provenance"] for about in abouts.values()), ORIGINS),
         resources=read_view(cost),
         record=record,
     )
     with whole_file(results / "report.html") as partial:
         partial.write_text(page, encoding="utf-8")
+
+
+def _counts(results: Path, entries: Iterable[Entry]) -> dict[str, int]:
+    """Verdict -> number of published values, in the tables behind the first screen's figures."""
+    tables = (
+        read_published(results / f"tables/{entry.name}.csv", ("agreement",))
+        for entry in entries
+        if entry.front and entry.table and entry.figure
+    )
+    return _sum(table["agreement"].value_counts().to_dict() for table in tables)
+
+
+def _claims(results: Path, entries: Iterable[Entry]) -> dict[str, Any]:
+    """The tables of claims on the first screen: name -> how many hold, and which do not."""
+    found = {}
+    for entry in entries:
+        if entry.front and entry.table and not entry.figure:
+            table = read_published(results / f"tables/{entry.name}.csv", CLAIM)
+            holds = table["holds"].value_counts(sort=False)
+            by_paper = table[table["holds"] == "no"].groupby("paper", sort=False)["claim"]
+            found[entry.name] = {
+                "number": {answer: int(holds.get(answer, 0)) for answer in ANSWERS},
+                "refuted": {paper: list(claims) for paper, claims in by_paper},
+            }
+    return found
 
 
 def _items(entry: Entry, results: Path, caption: str) -> Iterator[Item]:

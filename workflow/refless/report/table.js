@@ -1,6 +1,9 @@
 // Sorting is stable, keeps empty cells last and goes by value, not by what is shown.
 const value = cell => cell.dataset.value ?? cell.textContent;
 
+// Of a folded table, as many rows are shown as before, from the top.
+const LEADING = 3;
+
 function sort(head) {
   const place = head.cellIndex, number = "number" in head.dataset;
   const down = head.getAttribute("aria-sort") === "ascending";
@@ -14,9 +17,12 @@ function sort(head) {
     return down ? -order : order;
   });
   body.append(...rows.map(([, row]) => row));
+  [...body.rows].forEach((row, i) => row.classList.toggle("lead", i < LEADING));
 }
 
 function filter(input) {
+  const more = input.parentElement.querySelector(".more");
+  if (more && input.value) more.open = true;
   const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
   for (const row of input.closest(".table").querySelector("tbody").rows) {
     const text = row.textContent.toLowerCase();

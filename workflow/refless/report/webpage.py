@@ -9,6 +9,7 @@ style and the script lie beside this file; a page hangs on no other file and ask
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from refless.errors import FormatError
 from refless.report.published import EQUAL, INSIDE, MISSING, OUTSIDE, compare
@@ -80,16 +81,28 @@ class View:
     columns : what stands above the cells
     rows : a list of cells a row
     counts : verdict -> number of published cells, each counted once
+    counted : the numbers of the rows whose cells they are
     """
 
     columns: list[Column]
     rows: list[list[Cell]]
     counts: dict[str, int]
+    counted: frozenset[int] = frozenset()
 
     @property
     def compared(self) -> bool:
         """Whether any column has published values beside it."""
         return any(column.compared for column in self.columns)
+
+    def leading(self, most: int) -> set[int]:
+        """The numbers of the rows to show first: of those that count, the ones with a value of ours,
+        then others with a number, in the table's order."""
+
+        def rank(i: int) -> int:
+            numbers = [cell for cell in self.rows[i] if cell.kind == "number" and cell.value]
+            return 2 if not numbers else 0 if i in self.counted else 1
+
+        return set(sorted(range(len(self.rows)), key=rank)[:most])
 
 
 def read_view(path: str | Path, paper_row: Sequence[str] = ()) -> View:
@@ -116,13 +129,17 @@ def view_of(
     rows = [[_cell(column, record) for column in columns] for record in records]
     counts: Counter[str] = Counter()
     seen = set()
+    counted = []
     for i, (record, row) in enumerate(zip(records, rows, strict=True)):
         of = tuple(record[name] for name in paper_row) or i
         if not record.get("agreement") or of in seen:
             continue
         seen.add(of)
+        counted.append(i)
         counts.update(cell.verdict for cell in row if cell.kind == "number" and cell.verdict)
-    return View(columns, rows, {verdict: counts[verdict] for verdict in VERDICTS})
+    return View(
+        columns, rows, {verdict: counts[verdict] for verdict in VERDICTS}, frozenset(counted)
+    )
 
 
 def table_page(path: str | Path, title: str, caption: str = "") -> str:
@@ -159,8 +176,21 @@ def _environment() -> Environment:
         "style": Markup((FOLDER / "style.css").read_text(encoding="utf-8")),
         "script": Markup((FOLDER / "table.js").read_text(encoding="utf-8")),
     }
+    environment.filters["marked"] = _marked
     environment.filters["css"] = lambda verdict: verdict.rpartition(" ")[2]
     return environment
+
+
+def _marked(text: str) -> Markup:
+    """A caption: what is `code` and *meant* in Markdown is so here."""
+    kinds = {"`": "code", "*": "em"}
+    return Markup(
+        re.sub(
+            r"([`*])(\w[^`*]*)\1",
+            lambda found: f"<{kinds[found[1]]}>{found[2]}</{kinds[found[1]]}>",
+            str(escape(text)),
+        )
+    )
 
 
 def _read(path: str | Path) -> tuple[list[str], list[dict[str, str]]]:

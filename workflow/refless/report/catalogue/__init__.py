@@ -14,6 +14,8 @@ caption    what one sees, and how to read it; ``{name}`` is filled in with facts
            makes it. It says what the item shows, never a fixed conclusion.
 figure     true for a figure
 table      true for a table; by default what is no figure. An entry may be both, under one name
+front      true for what stands on the report's first screen: a figure with its table, whose column
+           ``agreement`` is counted, or a table of claims (``paper``, ``claim`` and ``holds``)
 repeats    true for a table whose published numbers are another table's: they count once
 with       the table that the same rule makes, and under whose target it stands
 match      of a table: name in a reason's ``of`` -> column, where the two differ
@@ -98,6 +100,7 @@ class Entry:
     figure: bool = False
     table: bool = True
     made_with: str = ""
+    front: bool = False
     repeats: bool = False
     match: dict[str, str] = field(default_factory=dict)
     paper_row: tuple[str, ...] = ()
