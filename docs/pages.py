@@ -1,8 +1,9 @@
 """Pages whose figures come from the tables of a run: README.md and docs/findings.md. Stage: page.
 
 In: `docs/pages/*.j2`, results/tables, resources/benchmarks. Out: the pages. No figure in them is
-typed by hand: a template names the table, the row and the column. `make docs` renews the pages, and
-with ``--check`` it says which of them the tables would change.
+typed by hand: a template names the table, the row and the column. What a sentence concludes is
+bound to its table by `require`: where the tables say otherwise, there is no page. `make docs` makes
+the pages anew; with ``--check`` it says which of them the tables would change.
 """
 
 import argparse
@@ -94,6 +95,23 @@ def interval(row: dict[str, Any], column: str, digits: int = 2, ends_of: str = "
     return f"{number(row[column], digits)} ({' to '.join(ends)})"
 
 
+def require(holds: object, sentence: str) -> str:
+    """Nothing, if the tables bear out what a sentence says.
+
+    Raises
+    ------
+    FormatError : they do not, so the sentence has to be written anew.
+    """
+    if not holds:
+        raise FormatError(f"the tables do not bear out that {sentence}", remedy="write it anew")
+    return ""
+
+
+def level(row: dict[str, Any], column: str) -> bool:
+    """Whether a difference's interval includes 0."""
+    return bool(row[f"{column}_low"] <= 0 <= row[f"{column}_high"])
+
+
 def share(value: Any, digits: int = 0) -> str:
     """A share as percent."""
     return f"{number(100 * float(value), digits)}%"
@@ -124,7 +142,7 @@ def render(folder: Path, benchmarks: Path) -> dict[str, str]:
     tables = Tables(folder)
     environment.globals.update(row=tables.row, rows=tables.rows, grid=grid)
     environment.filters.update(n=number, share=share)
-    environment.globals.update(interval=interval, cell=cell)
+    environment.globals.update(interval=interval, cell=cell, require=require, level=level)
     environment.globals["benchmark"] = lambda: benchmark_tables(read_json(benchmarks))
     environment.globals["peers"] = lambda name: peer_table(
         {name: read_json(benchmarks.with_name(f"{name}.json"))}

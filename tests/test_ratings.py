@@ -242,3 +242,21 @@ def test_outputs_that_share_a_row_come_apart() -> None:
     assert apart["quality"].tolist() == [0.25, 0.625, 0.125]
     assert apart["n_ratings"].tolist() == [1, 2, 1]
     assert separate_items(apart, ratings) is apart
+
+
+def test_outputs_whose_names_have_no_system_keep_their_authors() -> None:
+    texts = pd.DataFrame(
+        {
+            "id": ["t:1", "t:3", "t:6"],
+            "text": ["same", "again", "thrice"],
+            "system": ["model+human", "model", "model+human"],
+            "quality": 0.5,
+            "n_ratings": 2,
+            "item": ["t:1+t:2", "t:3+t:4", "t:6+t:7+t:8"],
+        }
+    )
+    rated = texts["item"].str.split("+").explode()
+    apart = separate_items(texts, pd.DataFrame({"item": rated, "rating": 0.5}))
+    # of three outputs by two systems nothing tells which is whose
+    both = ["model+human"] * 3
+    assert apart["system"].tolist() == ["model", "human", "model", "model", *both]

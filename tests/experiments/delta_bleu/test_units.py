@@ -353,6 +353,9 @@ def test_every_claim_can_be_tested() -> None:
             assert (cells["sbleu"], cells["bleu"]) in pairs
             assert (cells["delta_bleu"], cells[CONTROL]) in pairs
             assert (cells[CONTROL], cells["bleu"]) in pairs
+    for metric in METRICS:
+        assert (Cell(metric, ALL), Cell(metric, HIGH)) in pairs
+    assert (Cell("delta_bleu", ALL), Cell("delta_bleu", "w>=0")) in pairs
     for rule in RULES:
         for changed in ({"centre": "mean"}, {"gold": True}, {"lacking": "written"}, {}):
             for references in (ALL, HIGH):
@@ -377,7 +380,8 @@ def test_outputs_of_one_wording_stay_apart(tmp_path: Path) -> None:
     both = texts.loc[[first, second]]
     ratings = pd.DataFrame({"id": texts.loc[first, "id"], "rater": "r", "label": [1.0, 0.0]})
     ratings = ratings.assign(rating=ratings["label"], item=both["item"].to_numpy())
-    texts.loc[first, "item"] = "+".join(both["item"])
+    for name in ("item", "system"):
+        texts.loc[first, name] = "+".join(both[name])
     task = as_task(tmp_path / "small", texts.drop(index=second).drop(columns="model"), ratings)
     path, tests = tmp_path / "units.csv", tmp_path / "tests.csv"
     write_units(path, tests, task, None, {**SETTINGS, "gold": False, "draws": 20})

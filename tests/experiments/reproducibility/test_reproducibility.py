@@ -24,11 +24,13 @@ from refless.experiments.reproducibility.claims import (
     Claim,
     Tables,
     Unknown,
+    Verdict,
+    above,
     apart,
     findings,
-    positive,
+    opposite,
     shares,
-    significant,
+    within,
 )
 from refless.report import tables as writing
 from refless.report.catalogue import Entry
@@ -131,15 +133,122 @@ def test_intervals_decide(a: tuple, b: tuple, holds: str) -> None:
     assert apart(first, second, "x").value == pytest.approx(a[0] - b[0])
 
 
-def test_differences_and_p_values_decide() -> None:
+def test_differences_decide() -> None:
     row = {"x": 0.1, "x_low": 0.01, "x_high": 0.2, "y_low": -0.1, "y_high": 0.3}
-    assert positive(row, "x").holds == "yes"
-    assert positive(row, "x", "y").holds == "undecided"
-    assert [significant(p, gap, 0.01).holds for p, gap in ((0.001, 1), (0.001, -1), (0.1, 1))] == [
-        "yes",
+    assert above(row, "x").holds == "yes"
+    assert above(row, "x", "y").holds == "undecided"
+    assert above(row, "x", least=0.3).holds == "no"
+    assert above(row, "x", least=0.15).holds == "undecided"
+    assert [opposite(Verdict(one, 0)).holds for one in ("yes", "no", "undecided")] == [
         "no",
+        "yes",
         "undecided",
     ]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "holds"),
+    [(-0.05, 0.05, "yes"), (0.01, 0.05, "yes"), (-0.2, 0.4, "undecided"), (0.01, 0.4, "no")],
+)
+def test_two_are_level_only_if_a_difference_that_matters_is_excluded(
+    low: float, high: float, holds: str
+) -> None:
+    assert within({"x": 0.02, "x_low": low, "x_high": high}, "x", 0.1).holds == holds
+
+
+def verdict(claim: str, **tables: list[dict[str, Any]]) -> str:
+    """What the claim that begins so comes to on these tables."""
+    (found,) = [one for one in CLAIMS if one.claim.startswith(claim)]
+    rows = {name: pd.DataFrame(rows) for name, rows in tables.items()}
+    return found.decide(Tables(rows)).holds
+
+
+ESSAYS = {
+    "model": "bleu_neighbors",
+    "paper_spearman": "0.5",
+    "reason": "",
+    "provenance": "computed",
+}
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "useless", "best"),
+    [
+        (-0.4, 0.2, "undecided", "no"),
+        (-0.4, -0.1, "yes", "no"),
+        (0.1, 0.7, "no", "undecided"),
+        (0.5, 0.7, "no", "yes"),
+    ],
+)
+def test_few_essays_leave_claims_undecided(
+    low: float, high: float, useless: str, best: str
+) -> None:
+    own = ESSAYS | {"spearman": (low + high) / 2, "spearman_low": low, "spearman_high": high}
+    quoted = ESSAYS | {"model": "wms", "paper_spearman": "0.44", "reason": "quoted"}
+    rows = [*(own | {"train_topic": topic} for topic in ("4", "8")), quoted | {"provenance": ""}]
+    assert verdict("Essays of set 4 are of no use", bleu_neighbors_table3=rows) == useless
+    assert verdict("Trained on essays of set 8", bleu_neighbors_table3=rows) == best
+
+
+def test_that_training_sets_differ_is_corrected_for_all_pairs() -> None:
+    pair = {"against_is": "training set", "provenance": "computed"}
+    for others, holds in ((3, "yes"), (44, "undecided")):
+        rows = [pair | {"p_value": p} for p in (0.002, *[0.5] * others)]
+        found = verdict("What a grade is worth", bleu_neighbors_table3_williams=rows)
+        assert found == holds
+
+
+def test_covered_summaries_are_no_easier_only_if_the_interval_says_so() -> None:
+    row = {"model": "bleu", "provenance": "computed", "paper_relative_difference": ""}
+    ours = row | {"task": "huse_summarization", "relative_difference": -0.01}
+    theirs = row | {"task": "huse_dialogue", "provenance": ""}
+    theirs["paper_relative_difference"] = "-0.156"
+    for low, holds in ((-0.1, "yes"), (-0.3, "undecided")):
+        ends = {"relative_difference_low": low, "relative_difference_high": 0.1}
+        rows = [ours | ends, theirs]
+        assert verdict("Covered summaries", bleu_neighbors_section53=rows) == holds
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "worse", "better"),
+    [(-0.5, -0.1, "yes", "no"), (-0.5, 0.1, "undecided", "undecided"), (0.1, 0.5, "no", "yes")],
+)
+def test_what_more_references_do_is_tested_over_systems(
+    low: float, high: float, worse: str, better: str
+) -> None:
+    ends = {"difference_systems_low": low, "difference_systems_high": high}
+    # contexts alone would say more than nine systems can
+    ends |= {"difference": (low + high) / 2, "difference_low": -0.31, "difference_high": -0.29}
+    named = {"task": "dstc7", "references_a": "all", "provenance": "computed"}
+    rows = [
+        named | ends | {"metric_a": metric, "metric_b": metric, "references_b": fewer}
+        for metric, fewer in (("bleu", "w>=0.6"), ("delta_bleu", "w>=0.6"), ("delta_bleu", "w>=0"))
+    ]
+    assert verdict("BLEU gets worse", delta_bleu_table2_tests=rows) == worse
+    for claim in ("ΔBLEU gets better", "ΔBLEU gains from references with negative"):
+        assert verdict(claim, delta_bleu_table2_tests=rows) == better
+
+
+def test_what_is_undecided_says_how_many_would_decide_it() -> None:
+    row = {"task": "dstc7", "provenance": "computed", "systems_needed": 64.0, "difference": 0.1}
+    row |= dict.fromkeys(("references_a", "references_b"), "w>=0.4")
+    row |= {"metric_a": "delta_bleu", "metric_b": "bleu", "difference_systems_high": 0.3}
+    claim = next(one for one in CLAIMS if one.claim.startswith("ΔBLEU follows"))
+    for low, said in ((-0.1, 1), (0.05, 0)):
+        tests = pd.DataFrame([row | {"difference_systems_low": low}])
+        found = findings({"delta_bleu_table2_tests": tests}, [claim])
+        assert len(found.loc[0, "note"]) == said
+        assert all("64 systems" in note for note in found.loc[0, "note"])
+
+
+def test_errors_are_compared_by_their_intervals() -> None:
+    row = {"provenance": "shipped", "mae": 1.0, "mae_low": 0.98, "mae_high": 1.02}
+    for shift, smaller, greater in ((-0.1, "yes", "no"), (-0.01, "undecided", "undecided")):
+        ends = {name: row[name] + shift for name in ("mae", "mae_low", "mae_high")}
+        rows = [row | {"setup": "constant"}, row | ends | {"setup": "1"}]
+        rows = [one | {k.replace("mae", "rmse"): one[k] for k in ends} for one in rows]
+        assert verdict("Set-up 1 has a smaller", rnn_qe_table3=rows) == smaller
+        assert verdict("Set-up 1 has a greater", rnn_qe_table3=rows) == greater
 
 
 def test_a_claim_without_its_number_is_undecided_and_says_so() -> None:

@@ -111,7 +111,11 @@ def test_all_comparisons_must_be_significant() -> None:
 def test_a_claim_of_no_difference_counts_significant_ones() -> None:
     for p, holds in ((0.5, YES), (0.01, NO)):
         found = decided(all_tests(p, 0.1, 0.2)).reset_index()
-        assert set(found.loc[found["claim"].str.contains("mostly"), "holds"]) == {holds}
+        counted = found[found["claim"].str.contains("mostly")]
+        assert set(counted["holds"]) == {holds}
+        # what decides them is the share, and no p-value
+        assert set(counted["value"]) == {float(p < 0.05)}
+        assert counted["test"].str.contains("counted").all()
     # that configuration 2 is behind is a claim about the other direction
     behind = decided(all_tests(0.01, -0.3, 0.2)).reset_index()
     assert set(behind.loc[behind["claim"].str.contains("is behind"), "holds"]) == {YES}

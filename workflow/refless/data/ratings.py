@@ -185,8 +185,9 @@ def separate_items(texts: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     texts, ratings : tidy tables; where ``texts`` has no column ``item`` they are apart already.
-        ``item`` names a row's outputs, ``<...>:<system>``, joined by ``+``; ``ratings`` has the
-        output that was rated under the same name.
+        ``item`` names a row's outputs, joined by ``+``, and ``ratings`` has the output that was
+        rated under the same name. Who wrote an output is what its name ends in
+        (``<...>:<system>``); where that is none of the row's systems, the system at its place.
 
     Returns
     -------
@@ -196,17 +197,26 @@ def separate_items(texts: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame:
     if "item" not in texts or not texts["item"].str.contains("+", regex=False).any():
         return texts
     shared = texts["item"].str.contains("+", regex=False).to_numpy()
-    apart = texts.assign(item=texts["item"].str.split("+")).explode("item")
-    split = np.repeat(shared, texts["item"].str.count(r"\+").to_numpy() + 1)
+    items = texts["item"].str.split("+")
+    authors = [_authors(*row) for row in zip(items, texts["system"], strict=True)]
+    system = pd.Series(authors, texts.index, dtype=object)
+    apart = texts.assign(item=items, system=system).explode(["item", "system"])
+    split = np.repeat(shared, [len(own) for own in authors])
     own = ratings.groupby("item")["rating"]
     mean, number = (s.reindex(apart["item"]).to_numpy() for s in (own.mean(), own.size()))
-    name = apart["item"].str.rpartition(":")[2]
     return apart.assign(
         id=np.where(split, apart["item"], apart["id"]),
-        system=np.where(split, name, apart["system"]),
         quality=np.where(split, mean, apart["quality"]),
         n_ratings=np.where(split, np.nan_to_num(number), apart["n_ratings"]).astype(np.int64),
     ).reset_index(drop=True)
+
+
+def _authors(items: Sequence[str], system: str) -> list[str]:
+    """Who wrote each of a row's outputs; all of the row's systems where nothing tells."""
+    names = system.split("+")
+    placed = names if len(names) == len(items) else [system] * len(items)
+    ends = [item.rpartition(":")[2] for item in items]
+    return [end if end in names else own for end, own in zip(ends, placed, strict=True)]
 
 
 def anonymise(raters: Sequence[str]) -> list[str]:

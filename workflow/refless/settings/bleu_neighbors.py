@@ -138,12 +138,9 @@ class Essays(Section):
 
     test_set: EssaySet = Field(description="The essay set whose test part is estimated.")
     sentences: Sentences = Field(description="Which essays are kept.")
-    cut: Cut = Field(
-        description="Training essays: `cut` by the same rule (set 4: -0.128) or `whole` (0.171)."
-    )
+    cut: Cut = Field(description="Training essays: `cut` by the same rule or `whole`.")
     means: Means = Field(
-        description="Means over neighbors: `floating` (rounding noise orders ties: set 1 0.301) or"
-        " `exact` (0.307)."
+        description="Means over neighbors: `floating` (rounding noise orders ties) or `exact`."
     )
     kernel: EssayKernel = Field(description="The kernel.")
     tau: Tau = Field(description="Similarity from which on an essay is a neighbor.")

@@ -47,9 +47,8 @@ class Training(Section):
         pattern="^[a-z]+(:[0-9]+)?$", description="Device of torch: cpu, cuda, cuda:1."
     )
     precision: Literal["float32", "bfloat16"] = Field(
-        description="Of the encoders' matrix products. bfloat16 is twice as fast on processors that"
-        " have it (AVX-512 BF16, AMX) and slower on those that have not. Correlations on the"
-        " validation parts were the same to 0.005 in each pass tried."
+        description="Of the encoders' matrix products. bfloat16 is faster on processors that"
+        " have it (AVX-512 BF16, AMX) and slower on those that have not."
     )
 
 

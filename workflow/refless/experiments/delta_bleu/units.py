@@ -591,8 +591,9 @@ def compared(cells: Sequence[Cell]) -> list[tuple[Cell, Cell]]:
     """Which cells are tested against which.
 
     With every set of references all metrics against each other, however tokens are cut; ΔBLEU
-    against the others with w >= 0.6, where the paper has BLEU best; and whatever was chosen for
-    ΔBLEU with all references against BLEU with all and with w >= 0.6.
+    against the others with w >= 0.6, where the paper has BLEU best; whatever was chosen for ΔBLEU
+    with all references against BLEU with all and with w >= 0.6; and, what worse references do, a
+    metric with all of them against itself with w >= 0.6, and ΔBLEU against itself with w >= 0.
     """
     pairs = [
         (Cell(a, references, tokens=tokens), Cell(b, references, tokens=tokens))
@@ -619,6 +620,8 @@ def compared(cells: Sequence[Cell]) -> list[tuple[Cell, Cell]]:
         if (cell.metric, cell.references, cell.tokens) == ("delta_bleu", ALL, "words")
         and cell != Cell("delta_bleu")
     ]
+    pairs += [(Cell(metric), Cell(metric, HIGH)) for metric in METRICS]
+    pairs.append((Cell("delta_bleu"), Cell("delta_bleu", "w>=0")))
     return pairs
 
 

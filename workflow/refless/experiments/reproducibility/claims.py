@@ -3,19 +3,23 @@
 Stage: table. In: the finished tables. Out: a row a claim: it holds (``yes``), it does not (``no``),
 or these data cannot decide (``undecided``), with the number that decides and where it stands.
 
-A difference holds if its 95% interval excludes 0 or its p-value is below the paper's level, in the
-claimed direction; ``no`` is the opposite direction, or a claimed significance that is missing with
-a difference that is not. What needs data that are not public is undecided.
+A claimed difference holds if its 95% interval lies on the claimed side of 0, or its corrected
+p-value is below the level; ``no`` is the other side. What is not shown is not shown to be absent:
+that two things are level, or that nothing is lost, holds only if the interval excludes a difference
+that would matter, which the test names. Else the claim is undecided, and so is one that needs data
+that are not public. What is only counted says so in its test.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
+
+from refless.statistics import holm
 
 Row = dict[str, Any]
 FINDINGS = ["paper", "claim", "holds", "test", "value", "table", "provenance", "note"]
@@ -64,10 +68,11 @@ def number(row: Row, column: str) -> float:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What decides a claim: ``holds``, and the number that decides."""
+    """``holds``, the number that decides, and how much data would decide it."""
 
     holds: str
     value: float
+    needed: str = ""
 
 
 @dataclass(frozen=True)
@@ -96,6 +101,8 @@ def findings(tables: Mapping[str, pd.DataFrame], claims: list[Claim] | None = No
             verdict = claim.decide(asked)
         except Unknown as error:
             verdict, note = Verdict(UNDECIDED, float("nan")), [f"undecided: {error}"]
+        if verdict.holds == UNDECIDED and verdict.needed:
+            note.append(f"undecided: {verdict.needed}")
         origins = {row["provenance"] for row in asked.rows(claim.table) if "provenance" in row} or {
             "computed"
         }
@@ -119,15 +126,18 @@ def _of_rnn_qe(tables: Tables) -> Iterator[Row]:
     """The claims that RNN-QE's own table of tests decides."""
     for row in tables.rows(_QE_CLAIMS, numbers=False):
         known = row["provenance"] != ""
+        note = [] if known else [f"undecided: {row['note']}"]
+        if known and row["holds"] == UNDECIDED and (needed := _needed(row, "n_needed", "outputs")):
+            note.append(f"undecided: {needed}")
         yield {
             "paper": _QE,
             "claim": f"{row['claim']} ({row['table']}, {row['statistic']})",
             "holds": row["holds"] if known else UNDECIDED,
-            "test": "Williams' test in all comparisons, corrected by Holm",
-            "value": row["p_holm"] if known else float("nan"),
+            "test": row["test"],
+            "value": row["value"] if known else float("nan"),
             "table": _QE_CLAIMS,
             "provenance": row["provenance"] or "computed",
-            "note": [] if known else [f"undecided: {row['note']}"],
+            "note": note,
         }
 
 
@@ -161,24 +171,35 @@ def apart(a: Row, b: Row, column: str) -> Verdict:
     return Verdict(NO if ends[1] < ends[2] else UNDECIDED, gap)
 
 
-def positive(row: Row, column: str, ends: str = "") -> Verdict:
-    """Whether a difference with an interval is above 0."""
-    value, low, high = (
-        number(row, column),
-        number(row, f"{ends or column}_low"),
-        number(row, f"{ends or column}_high"),
-    )
-    return Verdict(YES if low > 0 else NO if high < 0 else UNDECIDED, value)
+def above(row: Row, column: str, ends: str = "", least: float = 0.0) -> Verdict:
+    """Whether a number with an interval is above ``least``: 0 for a difference."""
+    low, high = (number(row, f"{ends or column}_{end}") for end in ("low", "high"))
+    return Verdict(YES if low > least else NO if high < least else UNDECIDED, number(row, column))
 
 
-def significant(p: float, gap: float, level: float) -> Verdict:
-    """Whether a claimed difference is significant in the claimed direction; the value is p."""
-    if p < level:
-        return Verdict(YES if gap > 0 else NO, p)
-    return Verdict(UNDECIDED, p)
+def opposite(verdict: Verdict) -> Verdict:
+    """Of a claim that something is below, by whether it is above."""
+    return replace(verdict, holds={YES: NO, NO: YES}.get(verdict.holds, verdict.holds))
 
 
-def holds(condition: bool, value: float) -> Verdict:
+def within(row: Row, column: str, margin: float, ends: str = "") -> Verdict:
+    """Whether a difference is shown to be smaller than the margin, on either side of 0."""
+    different = above(row, column, ends)
+    low, high = (number(row, f"{ends or column}_{end}") for end in ("low", "high"))
+    if -margin < low and high < margin:
+        return Verdict(YES, different.value)
+    return Verdict(UNDECIDED if different.holds == UNDECIDED else NO, different.value)
+
+
+def _needed(row: Row, column: str, of: str) -> str:
+    """How many would show a difference as large as the one seen; nothing where no table says so."""
+    value = row.get(column, "")
+    if value == "" or pd.isna(value):
+        return ""
+    return f"about {float(value):,.0f} {of} would show a difference as large as the one seen"
+
+
+def counted(condition: bool, value: float) -> Verdict:
     """A claim about numbers themselves, not about what they stand for."""
     return Verdict(YES if condition else NO, value)
 
@@ -216,7 +237,8 @@ def _people_ahead(tables: Tables) -> Verdict:
 
 def _people_ahead_without_their_own(tables: Tables) -> Verdict:
     row = tables.row(_TABLE1, model="bleu", task="huse_summarization", reading="others")
-    return positive(row, "human_difference")
+    needed = _needed(row, "texts_needed", "texts")
+    return replace(above(row, "human_difference"), needed=needed)
 
 
 def _smaller_error(tables: Tables) -> Verdict:
@@ -230,7 +252,9 @@ def _coverage_apart_from_rho(tables: Tables) -> Verdict:
 
 def _no_easier(tables: Tables) -> Verdict:
     row = tables.row(_SECTION, model="bleu", task="huse_summarization")
-    return holds(number(row, "p_value") >= 0.01, number(row, "p_value"))
+    easier = tables.rows(_SECTION, numbers=False, model="bleu", task="huse_dialogue")
+    least = number(easier[0] if easier else {}, "paper_relative_difference")
+    return above(row, "relative_difference", least=least)
 
 
 def _essays(topic: str) -> Callable[[Tables], Row]:
@@ -247,40 +271,47 @@ def _best_essays(tables: Tables) -> Verdict:
     quoted = tables.rows(_ESSAYS, numbers=False, reason="quoted")
     if not quoted:
         raise Unknown("no model is quoted")
-    gap = number(_essays("8")(tables), "spearman") - max(float(r["paper_spearman"]) for r in quoted)
-    return holds(gap > 0, gap)
+    best = max(float(row["paper_spearman"]) for row in quoted)
+    return above(_essays("8")(tables), "spearman", least=best)
 
 
 def _same_stars(tables: Tables) -> Verdict:
     pairs = [(number(r, "p_below_0.01"), float(r["paper_p_below_0.01"])) for r in _by_topic(tables)]
     equal = float(np.mean([a == b for a, b in pairs]))
-    return holds(equal == 1, equal)
+    return counted(equal == 1, equal)
 
 
 def _no_use_of_set_4(tables: Tables) -> Verdict:
-    row = _essays("4")(tables)
-    return holds(number(row, "spearman_low") <= 0, number(row, "spearman"))
+    return opposite(above(_essays("4")(tables), "spearman"))
 
 
 def _all_covered(tables: Tables) -> Verdict:
     least = min(number(row, "coverage") for row in _by_topic(tables))
-    return holds(least == 1, least)
+    return counted(least == 1, least)
 
 
 def _sets_differ(tables: Tables) -> Verdict:
-    row = tables.row(f"{_ESSAYS}_williams", train_topic="4", against="8")
-    gap = number(row, "against_spearman") - number(row, "spearman")
-    return significant(number(row, "p_value"), gap, 0.05)
+    pairs = tables.rows(f"{_ESSAYS}_williams", against_is="training set")
+    least = float(np.nanmin(holm(np.array([number(row, "p_value") for row in pairs]))))
+    return Verdict(YES if least < 0.05 else UNDECIDED, least)
 
 
 # ---- ΔBLEU ---------------------------------------------------------------------------------------
 
 _TABLE2 = "delta_bleu_table2"
 _OURS = {"task": "dstc7"}
+_MARGIN = 0.1
+"""Of rho, below which two metrics are about level: less than the paper's own differences."""
+
+
+def _over_systems(row: Row) -> Verdict:
+    """By the difference with systems and contexts drawn anew."""
+    needed = _needed(row, "systems_needed", "systems like these")
+    return replace(above(row, "difference", "difference_systems"), needed=needed)
 
 
 def _ahead_of(a: str, b: str, references: str) -> Callable[[Tables], Verdict]:
-    """By the difference with systems and contexts drawn anew."""
+    """Whether one metric does better than another with the same references."""
 
     def decide(tables: Tables) -> Verdict:
         row = tables.row(
@@ -291,36 +322,26 @@ def _ahead_of(a: str, b: str, references: str) -> Callable[[Tables], Verdict]:
             references_b=references,
             **_OURS,
         )
-        return positive(row, "difference", "difference_systems")
+        return _over_systems(row)
 
     return decide
 
 
-def _falls(metric: str, few: str, many: str) -> Callable[[Tables], Verdict]:
+def _gains(metric: str, fewer: str) -> Callable[[Tables], Verdict]:
+    """Whether a metric does better with all references than with fewer."""
+
     def decide(tables: Tables) -> Verdict:
-        first, last = (
-            tables.row(_TABLE2, metric=metric, references=references, **_OURS)
-            for references in (few, many)
-        )
-        return apart(first, last, "spearman")
-
-    return decide
-
-
-def _rises(metric: str, few: str, many: str) -> Callable[[Tables], Verdict]:
-    def decide(tables: Tables) -> Verdict:
-        last, first = (
-            tables.row(_TABLE2, metric=metric, references=references, **_OURS)
-            for references in (many, few)
-        )
-        return apart(last, first, "spearman")
+        named = {"metric_a": metric, "references_a": "all", "metric_b": metric}
+        row = tables.row(f"{_TABLE2}_tests", references_b=fewer, **named, **_OURS)
+        return _over_systems(row)
 
     return decide
 
 
 def _level(tables: Tables) -> Verdict:
-    found = _ahead_of("sbleu", "bleu", "w>=0.6")(tables)
-    return Verdict({YES: NO, NO: NO, UNDECIDED: YES}[found.holds], found.value)
+    named = {"metric_a": "sbleu", "references_a": "w>=0.6", "references_b": "w>=0.6"}
+    row = tables.row(f"{_TABLE2}_tests", metric_b="bleu", **named, **_OURS)
+    return within(row, "difference", _MARGIN, "difference_systems")
 
 
 # ---- RNN-QE --------------------------------------------------------------------------------------
@@ -329,9 +350,9 @@ def _level(tables: Tables) -> Verdict:
 def _below_constant(column: str) -> Callable[[Tables], Verdict]:
     def decide(tables: Tables) -> Verdict:
         constant, network = (
-            number(tables.row("rnn_qe_table3", setup=setup), column) for setup in ("constant", "1")
+            tables.row("rnn_qe_table3", setup=setup) for setup in ("constant", "1")
         )
-        return holds(network < constant, network - constant)
+        return apart(constant, network, column)
 
     return decide
 
@@ -344,7 +365,7 @@ def _mostly_no_better_than_constant(table: str) -> Callable[[Tables], Verdict]:
             constant = tables.row(table, setup="constant", **where)
             worse += [number(row, name) >= number(constant, name) for name in ("mae", "rmse")]
         share = float(np.mean(worse)) if worse else float("nan")
-        return holds(share > 0.5, share)
+        return counted(share > 0.5, share)
 
     return decide
 
@@ -356,7 +377,7 @@ _SYSTEMS = "95% interval of the difference, systems and contexts drawn anew"
 CLAIMS = [
     Claim(
         _NEIGHBORS,
-        "On summaries, BLEU* as the kernel has the highest rho of all kernels",
+        "On summaries, BLEU* as the kernel has a higher rho than ROUGE-L and METEOR have",
         _TABLE1,
         _INTERVALS,
         _highest_kernel,
@@ -407,7 +428,7 @@ CLAIMS = [
         _NEIGHBORS,
         "Covered summaries are no easier for annotators than all are",
         _SECTION,
-        "permutation test, p >= 0.01",
+        "95% interval of the relative difference excludes one as large as the paper's on dialogue",
         _no_easier,
     ),
     Claim(
@@ -421,35 +442,35 @@ CLAIMS = [
         _NEIGHBORS,
         "Trained on essays of set 8, rho is above that of all quoted models",
         _ESSAYS,
-        "the values",
+        "95% interval of rho above the best of theirs",
         _best_essays,
     ),
     Claim(
         _NEIGHBORS,
         "Which training sets of essays have a star (p < 0.01)",
         _ESSAYS,
-        "share of equal stars is 1",
+        "counted: all stars are equal",
         _same_stars,
     ),
     Claim(
         _NEIGHBORS,
         "Essays of set 4 are of no use for grading set 3",
         _ESSAYS,
-        "95% interval of rho reaches 0",
+        "95% interval of rho not above 0",
         _no_use_of_set_4,
     ),
     Claim(
         _NEIGHBORS,
-        "What a grade is worth hangs on the training set: set 8 against set 4",
+        "What a grade is worth hangs on the training set",
         f"{_ESSAYS}_williams",
-        "Williams' test, p < 0.05",
+        "Williams' test of all pairs of training sets, least p corrected by Holm < 0.05",
         _sets_differ,
     ),
     Claim(
         _NEIGHBORS,
         "Every test essay gets a grade, whichever set trains",
         _ESSAYS,
-        "least coverage is 1",
+        "counted: the least coverage is 1",
         _all_covered,
     ),
     Claim(
@@ -469,60 +490,57 @@ CLAIMS = [
     Claim(
         _DELTA,
         "BLEU gets worse from good references to all",
-        _TABLE2,
-        "95% intervals over contexts apart",
-        _falls("bleu", "w>=0.6", "all"),
+        f"{_TABLE2}_tests",
+        _SYSTEMS,
+        lambda tables: opposite(_gains("bleu", "w>=0.6")(tables)),
     ),
     Claim(
         _DELTA,
         "ΔBLEU gets better from good references to all",
-        _TABLE2,
-        "95% intervals over contexts apart",
-        _rises("delta_bleu", "w>=0.6", "all"),
+        f"{_TABLE2}_tests",
+        _SYSTEMS,
+        _gains("delta_bleu", "w>=0.6"),
     ),
     Claim(
         _DELTA,
         "ΔBLEU gains from references with negative ratings",
-        _TABLE2,
-        "95% intervals over contexts apart",
-        _rises("delta_bleu", "w>=0.2", "all"),
+        f"{_TABLE2}_tests",
+        _SYSTEMS,
+        _gains("delta_bleu", "w>=0"),
     ),
     Claim(
         _DELTA,
         "Sentence BLEU and BLEU are about level",
         f"{_TABLE2}_tests",
-        "95% interval of the difference includes 0, systems and contexts drawn anew",
+        f"{_SYSTEMS}, lies within {_MARGIN:g}",
         _level,
     ),
     Claim(
         _QE,
         "Set-up 1 has a smaller absolute error than the constant",
         _QE3,
-        "the values",
+        _INTERVALS,
         _below_constant("mae"),
     ),
     Claim(
         _QE,
         "Set-up 1 has a greater squared error than the constant",
         _QE3,
-        "the values",
-        lambda tables: Verdict(
-            {YES: NO, NO: YES}[_below_constant("rmse")(tables).holds],
-            _below_constant("rmse")(tables).value,
-        ),
+        _INTERVALS,
+        lambda tables: opposite(_below_constant("rmse")(tables)),
     ),
     Claim(
         _QE,
         "On another domain, most set-ups are no better than the constant in error",
         _QE4,
-        "share of MAE and RMSE above 0.5",
+        "counted: of MAE and RMSE, more than half are not below the constant's",
         _mostly_no_better_than_constant(_QE4),
     ),
     Claim(
         _QE,
         "On another system, most set-ups are no better than the constant in error",
         _QE5,
-        "share of MAE and RMSE above 0.5",
+        "counted: of MAE and RMSE, more than half are not below the constant's",
         _mostly_no_better_than_constant(_QE5),
     ),
 ]
