@@ -6,9 +6,11 @@ Stage: outside the workflow (helper of ``refless.cli``).
 from __future__ import annotations
 
 import argparse
+import logging
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +48,24 @@ class UsageError(Exception):
 def tell(line: str) -> None:
     """What a person wants to know, on standard error."""
     print(line, file=sys.stderr)
+
+
+def check_scale(scale: Sequence[float] | None) -> None:
+    """``--scale LOW HIGH``, where it is given."""
+    if scale and not float("-inf") < scale[0] < scale[1] < float("inf"):
+        raise UsageError("--scale takes the lowest, then the highest")
+
+
+@contextmanager
+def quiet(name: str) -> Iterator[None]:
+    """What the reader has to say of a user's file stands among the warnings."""
+    log = logging.getLogger(name)
+    before = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
 
 
 def check_out(out: str, inputs: Iterable[str | None]) -> None:
