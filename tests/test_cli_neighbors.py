@@ -420,7 +420,15 @@ def test_ratings_of_one_text_are_one_training_text(
 def test_a_tau_that_suits_few_texts_is_named(
     files: Files, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = ("score", "--train", files["tsv"], "--candidates", files["mine.tsv"], "--out", os.devnull)
+    asked = (
+        "score",
+        "--train",
+        files["tsv"],
+        "--candidates",
+        files["mine.tsv"],
+        "--out",
+        os.devnull,
+    )
     for tau, warned in (("0.9", True), ("auto", False)):
         assert refless(*asked, "--tau", tau) == 0
         assert ("--tau auto" in capsys.readouterr().err) == warned

@@ -11,10 +11,11 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from refless.errors import OutputError
+from refless.errors import OutputError, SettingError
 
 Commands = Any  # what ``add_subparsers`` returns has no public name
 
@@ -66,6 +67,20 @@ def quiet(name: str) -> Iterator[None]:
         yield
     finally:
         log.setLevel(before)
+
+
+def require_torch() -> None:
+    """Known before anything is imported that needs it.
+
+    Raises
+    ------
+    SettingError : torch is not installed.
+    """
+    if find_spec("torch") is None:
+        raise SettingError(
+            "RNN quality estimation needs torch, which is not installed",
+            remedy="make torch, in a clone of refless; elsewhere: pip install torch",
+        )
 
 
 def check_out(out: str, inputs: Iterable[str | None]) -> None:

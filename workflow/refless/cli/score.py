@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 EXAMPLE = """
 refless score --train rated.tsv --candidates mine.tsv --out predicted.tsv
 refless score --train rated.tsv --tau auto --leave-one-out --json
-tail -n +2 mine.tsv | cut -f2 | refless score --train rated.tsv --candidates - --format lines --explain 3
+tail -n +2 mine.tsv | cut -f2 | refless score --train rated.tsv --candidates - --format lines
 """
 
 

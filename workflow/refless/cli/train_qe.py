@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from refless.cli._common import Commands, check_scale, command, quiet
+from refless.cli._common import Commands, check_scale, command, quiet, require_torch
 from refless.errors import FormatError, OutputError
 
 
@@ -80,6 +80,7 @@ def run(arguments: argparse.Namespace) -> None:
     if Path(arguments.out).suffix != ".npz":
         raise OutputError("a model's file ends in .npz", path=arguments.out, remedy="name it so")
     check_scale(arguments.scale)
+    require_torch()
     with quiet("refless.data.sources.table"):  # the scale is said below
         loaded = table.load(arguments.ratings, "own", arguments.scale, arguments.format or "")
     loaded = loaded.require_clean()

@@ -196,8 +196,8 @@ def warnings(rated: Rated, found: Comparison) -> list[str]:
     systems = len(rated.memberships()[0])
     if 1 < systems < FEW_SYSTEMS:
         said.append(
-            f"{systems} systems are few: intervals are over texts, and with the next system a method"
-            " may do otherwise than with these."
+            f"{systems} systems are few: intervals are over texts, and a method may do otherwise"
+            " with the next system."
         )
     said += _far_away(rated)
     said += [_repeated(rated, split) for split in found.splits if split.repeated]

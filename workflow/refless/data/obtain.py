@@ -106,10 +106,10 @@ def _same_neighbors(about: Mapping[str, Any], settings: Any) -> bool:
     if "neighbors" in found:  # of RNN-QE: beside others, of its own
         found = {k: v for k, v in found["neighbors"].items() if k != "taus"}
     kernels = found.get("kernels")
-    pairs = kernels.items() if isinstance(kernels, Mapping) else ()
-    used = dict(pair if isinstance(pair, list) else (kernel, pair) for kernel, pair in pairs)
+    used = kernels.items() if isinstance(kernels, Mapping) else ()
+    pairs = [value if isinstance(value, list) else [kernel, value] for kernel, value in used]
     return all(found[name] == value for name, value in asked.items() if name in found) and all(
-        taus.get(kernel) == value for kernel, value in used.items()
+        taus.get(kernel) == value for kernel, value in pairs
     )
 
 
