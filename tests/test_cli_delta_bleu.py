@@ -101,6 +101,15 @@ def test_a_fault_names_file_line_and_remedy(
     assert "What to do: " in said
 
 
+def test_ratings_that_are_not_read_are_named(
+    files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    files[1].write_text("id\ttext\tquality\nx0\ta\t5\nx1\tb\t4\n")
+    for more, warned in (([], True), (["--scale", "1", "5"], False)):
+        assert delta_bleu(files, *more) == 0
+        assert ("quality" in capsys.readouterr().err) == warned
+
+
 def test_wrong_usage_exits_with_2(files: tuple[Path, Path]) -> None:
     assert delta_bleu(files, "--max-order", "0") == 2
     assert delta_bleu(files, "--scale", "5", "1") == 2

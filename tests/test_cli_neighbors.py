@@ -387,3 +387,48 @@ def test_control_c_exits_with_130_and_no_traceback(files: Files) -> None:
     assert process.returncode == 130
     assert out == b""
     assert err.decode().split() == ["refless:", "interrupted"]
+
+
+# ---- ratings of several people -------------------------------------------------------------------
+
+
+def test_ratings_of_one_text_are_one_training_text(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Left out, a text must not be predicted from another person's rating of it."""
+    means, rows = tmp_path / "means.tsv", tmp_path / "rows.tsv"
+    tsv(means, ["text", "quality"], list(zip(TRAIN, QUALITY, strict=True)))
+    pairs = [
+        (text, q + d, who)
+        for text, q in zip(TRAIN, QUALITY, strict=True)
+        for who, d in (("a", -0.5), ("b", 0.5))
+    ]
+    tsv(rows, ["text", "quality", "rater"], pairs)
+    for path in (means, rows):
+        out = path.with_suffix(".out")
+        assert refless("score", "--train", path, "--leave-one-out", "--out", out) == 0
+    once, twice = (predicted("tsv", (tmp_path / n).read_text()) for n in ("means.out", "rows.out"))
+    np.testing.assert_allclose(twice, np.repeat(once, 2), equal_nan=True)
+    assert np.isfinite(once).any()
+    capsys.readouterr()
+    for path in (means, rows):
+        assert refless("fit", "--train", path, "--out", path.with_suffix(".model")) == 0
+    signatures = capsys.readouterr().err.split()
+    assert signatures[1] == signatures[3]
+
+
+def test_a_tau_that_suits_few_texts_is_named(
+    files: Files, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = (
+        "score",
+        "--train",
+        files["tsv"],
+        "--candidates",
+        files["mine.tsv"],
+        "--out",
+        os.devnull,
+    )
+    for tau, warned in (("0.9", True), ("auto", False)):
+        assert refless(*asked, "--tau", tau) == 0
+        assert ("--tau auto" in capsys.readouterr().err) == warned

@@ -172,6 +172,7 @@ def test_settings_of_the_command_line_are_read_as_in_a_file() -> None:
         (f"{MODELS}.bleu.kernels", ["bleu"], "kernels.0 is 'bleu'; it must be of the form"),
         (f"{MODELS}.bleu.kernels", ["bleu.wurd"], "kernels.0 names 'bleu.wurd': no kernel is"),
         (f"{MODELS}.rouge.kernels", ["bleu.word"], "has the kernel 'bleu.word' in two models"),
+        (f"{MODELS}.length", {"tau": 0.9, "kernels": ["bleu_content.char"]}, "baseline's name"),
         (f"{MODELS}.bleu.kernels", ["meteor.nltk39"], "in the model bleu, whose kernels must need"),
         (f"{MODELS}.bleu.taus", {"bleu.chars": 0.1}, "models.bleu.taus names 'bleu.chars', which"),
         ("bleu_neighbors.ablation.kernels", ["bleu_idf.chars"], "names 'bleu_idf.chars': no kern"),

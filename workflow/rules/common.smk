@@ -51,11 +51,12 @@ if not Path(refless.__file__).resolve().is_relative_to(LIBRARY):
 
 
 def whole_config():
-    """The configuration. What another workflow tells its module is laid over ours; `--config` hands
-    on nested numbers as strings."""
-    told = workflow.modifier.skip_configfile
-    found = load_configfile(ROOT / "config/config.yaml") if told else config
-    update_config(found, config if told else typed(workflow.config_settings.config))
+    """The configuration. What a file, or another workflow, tells is laid over ours, and its own
+    entries follow ours; `--config` hands on nested numbers as strings."""
+    found = load_configfile(ROOT / "config/config.yaml")
+    update_config(found, config)
+    if not workflow.modifier.skip_configfile:
+        update_config(found, typed(workflow.config_settings.config))
     return found
 
 
@@ -314,8 +315,8 @@ def what_was_built():
         lines.append(f"  {silent}")
     lines += [
         f"  It took {time.time() - BEGIN:.0f} s from reading the rules to here.",
-        f"  Next: {page}change a line of config/config.yaml and run again; rate"
-        " your own outputs with `refless score --help`.",
+        f"  Next: {page}change a line of config/config.yaml and run again; put your own ratings"
+        " into `refless compare` (docs/own_ratings.md).",
     ]
     return "\n".join(lines)
 
@@ -348,8 +349,7 @@ def pareto_models():
     for name in PARETO.models:
         kernel = NEIGHBORS.models[name].kernels[0]
         tau = SETTINGS.taus()[kernel]
-        taus = [round(tau * factor, 6) for factor in PARETO.tau_factors if tau * factor <= 1]
-        settings = {"taus": taus, "folds": PARETO.folds, "seed": PARETO.seed}
+        settings = {"taus": SETTINGS.pareto_taus(tau), "folds": PARETO.folds, "seed": PARETO.seed}
         found[name] = {"kernel": kernel, "tau": tau, "settings": settings}
     return found
 

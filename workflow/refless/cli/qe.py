@@ -9,7 +9,7 @@ import argparse
 import json
 import sys
 
-from refless.cli._common import Commands, command, write
+from refless.cli._common import Commands, command, require_torch, write
 from refless.data.given import read_given
 from refless.errors import FormatError
 
@@ -45,6 +45,7 @@ def add(commands: Commands) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
+    require_torch()
     from refless.models.rnn_qe.saved import load_model, shipped_model
 
     model = load_model(arguments.model or shipped_model())

@@ -132,6 +132,11 @@ class Settings(Section):
             for kernel in model.kernels
         }
 
+    def pareto_taus(self, tau: float) -> list[float]:
+        """The grid of a kernel of that tau for the Pareto fronts."""
+        factors = self.bleu_neighbors.pareto.tau_factors
+        return [round(tau * factor, 6) for factor in factors if tau * factor <= 1]
+
     def options(self, kernel: str) -> dict[str, Any]:
         """What the configuration tells a kernel."""
         found = self.kernel_options.get(kernel)

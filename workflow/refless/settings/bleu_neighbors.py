@@ -244,8 +244,12 @@ class BleuNeighbors(Section):
     @field_validator("models")
     @classmethod
     def _bleu_and_each_kernel_once(cls, models: dict[str, Model]) -> dict[str, Model]:
+        from refless.experiments.bleu_neighbors.baselines import LABELS
+
         if "bleu" not in models:
             raise ValueError("has no model bleu, which the figures need")
+        for name in sorted(set(models) & set(LABELS)):
+            raise ValueError(f"has a model {name}, which is a baseline's name; give it another")
         for kernel in models["bleu"].kernels:
             if constants(module_path(kernel)).get("LOCATIONS"):
                 raise ValueError(

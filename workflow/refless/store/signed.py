@@ -40,7 +40,10 @@ from refless.store.files import whole_file
 
 MARK = "# refless "
 AGAIN = "delete it and run again"
-RENEW = f"{AGAIN}; for a shipped file: compute it from the data, and `make ship`"
+RENEW = (
+    f"{AGAIN}; what comes with refless holds for its own code and settings: set them back, or"
+    " compute it from the raw data (docs/reproduce.md), and `make ship` renews it"
+)
 _ROLES = ("of", "settings", "made_from")
 
 

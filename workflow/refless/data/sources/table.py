@@ -34,7 +34,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from refless.data.given import ENDINGS
+from refless.data.given import ENDINGS, REMEDIES
 from refless.data.ratings import RatedTexts, anonymise, rating_table, text_table
 from refless.data.sources import mr
 from refless.data.sources._reading import (
@@ -56,7 +56,7 @@ FORMATS = {ending: kind for ending, kind in ENDINGS.items() if kind != "lines"}
 REQUIRED = ["text", "quality"]
 OPTIONAL = ["context", "mr", "system", "references", "rater"]
 UNKNOWN = "unknown"  # the system, where there is no such column
-REMEDY = "mend the file; the columns are explained in workflow/refless/data/sources/table.py"
+REMEDY = "give it rows with at least the columns text and quality"
 
 # The line of a row, and its values by column.
 Row = tuple[int, dict[str, Any]]
@@ -139,7 +139,7 @@ def load_all(
     problems: list[Problem] = []
     for number, path in enumerate(paths):
         known_format = _format(path, format)
-        with remedied(REMEDY):
+        with remedied(REMEDIES[known_format]):
             names, found, lost = _read(path, known_format)
         if number and ("rater" in names) != ("rater" in columns):
             message = "some files have a column rater and others have none"
