@@ -74,7 +74,7 @@ lock: ## renew the locks (needs uv)
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header \
 	  --no-annotate envs/slurm.in -c envs/lock/core.txt -o envs/lock/slurm.txt
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header \
-	  --no-annotate envs/torch.in -c envs/lock/core.txt -o envs/lock/torch-wheel.txt
+	  --no-annotate envs/qe.in envs/torch.in -c envs/lock/core.txt -o envs/lock/torch-wheel.txt
 	awk '/^[a-z]/ {wheel = /^(torch|triton|nvidia-.*|cuda-.*)==/} !wheel' \
 	  envs/lock/torch-wheel.txt > envs/lock/torch.txt
 	awk '/^[a-z]/ {wheel = /^(torch|triton|nvidia-.*|cuda-.*)==/} wheel' \

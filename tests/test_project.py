@@ -58,7 +58,7 @@ def test_conda_environment_with_torch_has_the_locked_versions() -> None:
     pinned |= dict(re.findall(r"(?m)^      - ([a-z0-9-]+)==(\S+)$", torch))
     pinned["torch"] = pinned.pop("pytorch")  # conda's name for it
     locked = lock("torch.txt") | lock("torch-wheel.txt")
-    assert set(pinned) == {line.split("==")[0] for line in wanted("torch.in")}
+    assert set(pinned) == {line.split("==")[0] for line in wanted("torch.in") + wanted("qe.in")}
     for name, version in pinned.items():
         assert version in locked[name], name
 
@@ -124,6 +124,10 @@ def test_version_is_the_same_everywhere() -> None:
 
     citation = (ROOT / "CITATION.cff").read_text()
     assert f"\nversion: {refless.__version__}\n" in citation
+    assert f"\n## {refless.__version__}" in (ROOT / "CHANGELOG.md").read_text()
+    for page in (ROOT / "docs").glob("*.md"):
+        for shown in re.findall(r"version:refless\.(\d+\.\d+\.\d+)", page.read_text()):
+            assert shown == refless.__version__, page.name
 
 
 @pytest.mark.parametrize(

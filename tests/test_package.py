@@ -1,0 +1,161 @@
+"""The wheel and the sdist: what is in them, and that a wheel works alone."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import zipfile
+from email import message_from_bytes
+from pathlib import Path
+
+import pytest
+import yaml
+
+import refless
+
+ROOT = Path(__file__).parents[1]
+PARTS = ("pyproject.toml", "MANIFEST.in", "README.md", "LICENSE", "envs", "workflow", "tests")
+BUILD = "from setuptools import build_meta as b; b.build_sdist({0!r}); b.build_wheel({0!r})"
+PAGE = """
+from refless.report import catalogue, webpage
+assert catalogue.catalogue()
+print(webpage.table_page("rated.csv", "a table"))
+"""
+BUILT = {".pyc", ".nbi", ".nbc"}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a wheel and an sdist, built in a checkout that has raw data and results."""
+    if importlib.util.find_spec("setuptools") is None:
+        pytest.skip("needs setuptools")
+    base = tmp_path_factory.mktemp("package")
+    source, out = base / "source", base / "out"
+    source.mkdir()
+    for part in PARTS:
+        if (ROOT / part).is_dir():
+            ignore = shutil.ignore_patterns("__pycache__", "*.egg-info")
+            shutil.copytree(ROOT / part, source / part, ignore=ignore)
+        else:
+            shutil.copy(ROOT / part, source / part)
+    for place in ("resources/data/raw.csv", "results/report.html", "workflow/refless/secret.csv"):
+        (source / place).parent.mkdir(parents=True, exist_ok=True)
+        (source / place).write_text("not to be given on")
+    out.mkdir()
+    command = [sys.executable, "-c", BUILD.format(str(out))]
+    done = subprocess.run(command, cwd=source, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+def package_files() -> set[str]:
+    """The files of the library in the checkout, as a package should have them."""
+    folder = ROOT / "workflow/refless"
+    return {
+        f"refless/{path.relative_to(folder).as_posix()}"
+        for path in folder.rglob("*")
+        if path.is_file() and path.suffix not in BUILT and "__pycache__" not in path.parts
+    }
+
+
+@pytest.mark.slow
+def test_the_wheel_has_the_library_and_nothing_else(built: Path) -> None:
+    (wheel,) = built.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+        (metadata,) = (name for name in names if name.endswith("dist-info/METADATA"))
+        about = message_from_bytes(archive.read(metadata))
+    assert {name for name in names if ".dist-info/" not in name} == package_files()
+    assert about["Version"] == refless.__version__
+    wanted = {extra: {"torch"} for extra in about.get_all("Provides-Extra")}
+    assert set(wanted) == {"bertscore", "qe"}
+    for line in about.get_all("Requires-Dist"):
+        assert "://" not in line
+        for extra in wanted:
+            if f'extra == "{extra}"' in line:
+                wanted[extra].add(line.split("==")[0].split(";")[0].strip())
+    assert wanted["qe"] == {"torch"}
+    assert wanted["bertscore"] > {"torch", "bert-score", "transformers"}
+
+
+@pytest.mark.slow
+def test_the_sdist_has_what_the_wheel_is_built_from(built: Path) -> None:
+    (sdist,) = built.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        names = {m.name.partition("/")[2] for m in archive.getmembers() if m.isfile()}
+    others = {name for name in names if not name.startswith("workflow/")}
+    library = {f"workflow/{name}" for name in package_files()}
+    assert library <= names
+    assert {name for name in names - others - library if ".egg-info/" not in name} == set()
+    assert others == {
+        *("LICENSE", "MANIFEST.in", "PKG-INFO", "README.md", "pyproject.toml", "setup.cfg"),
+        *("envs/qe.in", "envs/torch.in"),
+    }
+
+
+@pytest.mark.slow
+def test_the_wheel_works_without_the_checkout(built: Path, tmp_path: Path) -> None:
+    """In an environment of its own, which borrows the packages that refless needs from this one."""
+    new = tmp_path / "new"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(new)], check=True)
+    python = new / "bin/python"
+    (site,) = new.glob("lib/python*/site-packages")
+    # paths alone: what is installed here as editable is not seen there
+    paths = {sysconfig.get_paths()[kind] for kind in ("purelib", "platlib")}
+    (site / "borrowed.pth").write_text("\n".join(sorted(paths)) + "\n")
+    (wheel,) = built.glob("*.whl")
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet"]
+    subprocess.run([*pip, "--no-deps", "--no-index", str(wheel)], check=True)
+
+    left_out = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")
+    environment = {name: value for name, value in os.environ.items() if name not in left_out}
+
+    def say(*command: str) -> str:
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    where = "import refless; print(refless.__file__)"
+    assert str(new) in say(str(python), "-c", where)
+    command = str(new / "bin/refless")
+    assert say(command, "--version").split() == ["refless", refless.__version__]
+    assert "score" in say(command, "--help")
+    texts = ["a good answer", "a good reply", "a bad answer", "a bad reply"] * 3
+    rated = "".join(f"{text} {i}\t{i % 2}\n" for i, text in enumerate(texts))
+    (tmp_path / "rated.tsv").write_text(f"text\tquality\n{rated}")
+    (tmp_path / "rated.csv").write_text("text,quality\na,1\n")
+    (tmp_path / "mine.tsv").write_text("text\na good answer indeed\n")
+    options = "--train rated.tsv --candidates mine.tsv --tau 0.01 --max-share 1 --json"
+    answer = json.loads(say(command, "score", *options.split()))
+    assert 0 <= answer["predictions"][0]["prediction"] <= 1
+    assert "<table>" in say(str(python), "-c", PAGE)  # what is no Python came along
+
+
+def test_the_citation_has_what_its_format_asks_for() -> None:
+    """Names and kinds of citation-file-format 1.2.0, as far as this file uses them."""
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["cff-version"] == "1.2.0"
+    assert {"message", "title", "authors"} <= set(citation)
+    assert set(citation) <= {
+        *("cff-version", "message", "title", "type", "version", "license", "authors"),
+        *("references", "abstract", "keywords", "date-released", "repository-code", "url", "doi"),
+    }
+    assert citation["type"] in {"software", "dataset"}
+    assert str(citation["version"]) == citation["version"]
+    assert len(citation["references"]) == 3
+    for work in [citation, *citation["references"]]:
+        assert work["authors"]
+        for author in work["authors"]:
+            assert set(author) in ({"name"}, {"family-names", "given-names"})
+    for work in citation["references"]:
+        assert work["type"] == "conference-paper"
+        assert isinstance(work["year"], int)
+        assert isinstance(work["title"], str)
