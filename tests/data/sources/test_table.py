@@ -253,6 +253,13 @@ def test_a_column_in_other_letters_is_refused(write, name):
         table.load(path, "mine")
 
 
+def test_what_is_about_references_is_none(write, caplog):
+    path = write("text\tquality\treference_id\treference_2\na\t1\tx7\tc\nb\t2\tx8\td\n", "x.tsv")
+    texts = table.load(path, "mine").texts
+    assert texts["references"].tolist() == ['["c"]', '["d"]']
+    assert "columns that are not read: 'reference_id'" in caplog.text
+
+
 @pytest.mark.drill(
     "What data hold",
     "In JSON Lines, an object has a key twice",

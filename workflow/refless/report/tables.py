@@ -135,7 +135,7 @@ def read_record(path: str | Path) -> dict[str, Any]:
         or (record["name"], record["sha256"]) != (path.stem, file_sum(path))
     ):
         raise StaleError("is not the table that was written", path=path, remedy=again)
-    inputs.require(record["inputs"], path)
+    inputs.require(record.get("inputs", {}), path)
     return record
 
 

@@ -12,7 +12,8 @@ context           what the text answers
 mr                the meaning representation that it expresses
 system            who wrote it: a system's name, or ``human``
 references        other texts for the same context or MR: a JSON list of texts
-reference*        the same in columns of their own (``reference1``, ``reference_2``, ...)
+reference*        the same in columns of their own (``reference1``, ``reference_2``, ...); what
+                  is no number after ``reference`` is not read
 rater             who rated it; then a row is one rating, and rows of one text are put together
 score_<name>      a score of the text by somebody else's metric, a number or empty
 ================  ================================================================================
@@ -26,6 +27,7 @@ from __future__ import annotations
 import json
 import logging
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -272,7 +274,8 @@ def _content(rows: list[Row]) -> str:
 
 def _many(name: str) -> bool:
     """Whether a column is one of several of its kind."""
-    return name.startswith("reference") or (name.startswith("score_") and len(name) > 6)
+    scored = name.startswith("score_") and len(name) > 6
+    return scored or bool(re.fullmatch(r"reference(_?\d+)?", name))
 
 
 def _json_lines(path: str | Path) -> tuple[list[str], list[Row], list[Problem]]:
