@@ -212,3 +212,14 @@ def test_a_scale_upside_down_is_wrong_usage(
 ) -> None:
     assert compare(made[0], tmp_path / "out", "--scale", 5, 1) == 2
     assert "--scale" in capsys.readouterr().err
+
+
+def test_columns_that_are_not_read_are_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = rows(30)
+    path = write(tmp_path / "x.jsonl", [{**row, "mood": "good"} for row in found])
+    monkeypatch.setattr("refless.compare.compared.compare", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        main(["compare", "--ratings", str(path), "--out", str(tmp_path / "out")])
+    assert "columns that are not read: 'mood'" in caplog.text

@@ -39,9 +39,10 @@ from refless.data.obtain import (
 from refless.errors import ReflessError
 from refless.models.rnn_qe import names as qe
 from refless.report.catalogue import catalogue, figures, tables
-from refless.settings import read_settings, typed
+from refless.settings import read_settings, require_single_keys, typed
 from refless.store.code import code_sum
 from refless.store.files import file_sum
+from refless.store.inputs import parameter_sum
 
 if not Path(refless.__file__).resolve().is_relative_to(LIBRARY):
     raise WorkflowError(
@@ -76,6 +77,8 @@ if workflow.is_main_process:
 environ["REFLESS_RESOURCES"] = str(ROOT / "resources")
 BEGIN = time.time()
 try:
+    for CONFIG in workflow.configfiles:
+        require_single_keys(CONFIG)
     SETTINGS = read_settings(whole_config())
     SOURCES = read_sources(*source_tables())
     PLACES = places_of(SETTINGS, Path("resources"))
@@ -276,6 +279,16 @@ def item_files(name):
     found = related(name)
     made = [table(n) for n in tables() if n in found] + [figure(n) for n in figures() if n in found]
     return [path for paths in made for path in paths]
+
+
+def told_now():
+    """Record of a table or figure -> the sum of what the job that makes it is told now."""
+    return {
+        str(path): parameter_sum(rule.params.items())
+        for rule in workflow.rules
+        for path in rule.output
+        if Path(path).suffix == ".json" and Path(path).parent.name in ("tables", "figures")
+    }
 
 
 def papers():

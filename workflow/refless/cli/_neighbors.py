@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from refless.cli._common import UsageError
 from refless.data.given import FORMATS, Given, read_given
-from refless.errors import KernelError, SettingError
+from refless.errors import FormatError, KernelError, SettingError
 
 if TYPE_CHECKING:
     from refless.models.neighbors import NeighborsRegressor
@@ -89,12 +89,23 @@ class Training:
 def read_training(arguments: argparse.Namespace) -> Training:
     """The training texts and their ratings: each row is one; with a column ``rater`` each text,
     whose quality is the mean of its rows."""
-    given = read_given(arguments.train, ["text", "quality"], arguments.train_format or "")
-    texts, quality = given.texts("text"), given.numbers("quality")
+    given = read_given(
+        arguments.train, ["text", "quality"], arguments.train_format or "", ["rater"]
+    )
+    texts, quality = given.texts("text", full=True), given.numbers("quality")
     if "rater" not in given.columns:
         return Training(given, texts, quality, list(range(len(texts))))
     number: dict[str, int] = {}
     row_of = [number.setdefault(text, len(number)) for text in texts]
+    seen: dict[tuple[int, Any], int] = {}
+    for line, row, rater in zip(given.line_of, row_of, given.columns["rater"], strict=True):
+        if (before := seen.setdefault((row, rater), line)) != line:
+            raise FormatError(
+                f"{rater!r} rated this text already, on line {before}",
+                path=given.path,
+                line=line,
+                remedy="mend or remove the row",
+            )
     ratings: list[list[float]] = [[] for _ in number]
     for row, value in zip(row_of, quality, strict=True):
         ratings[row].append(value)

@@ -79,8 +79,9 @@ def run(arguments: argparse.Namespace) -> None:
         raise UsageError(f"--max-order is {arguments.max_order}; give a number from 1")
     check_scale(arguments.scale)
     check_out(arguments.out, [arguments.outputs, arguments.references])
-    outputs = read_given(arguments.outputs, ["text"])
-    side = read_given(arguments.references, ["text"])
+    outputs = read_given(arguments.outputs, ["text"], optional=["id"])
+    graded = "quality" if arguments.scale else "weight"
+    side = read_given(arguments.references, ["text"], optional=["id", graded])
     hypotheses = outputs.texts("text")
     references, weights = _by_output(outputs, side, _weights(side, arguments.scale))
     if arguments.sentences and not arguments.json:
@@ -109,6 +110,10 @@ def run(arguments: argparse.Namespace) -> None:
     write(content, arguments.out)
     if arguments.sentences and not arguments.json:
         tell(total.format(signature=signature))
+    if "id" not in outputs.columns:
+        tell("note: the outputs have no column id; references name them by their row, from 1")
+    if not weights:
+        tell("note: the references have no column weight; each counts alike, which is BLEU")
 
 
 def _weights(side: Given, scale: list[float] | None) -> list[float]:

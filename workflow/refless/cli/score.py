@@ -100,13 +100,13 @@ def run(arguments: argparse.Namespace) -> None:
         given, texts, row_of = train.given, train.texts, train.row_of
         truth: list[float] | None = train.quality
     else:
-        given = read_given(arguments.candidates, ["text"], arguments.format or "")
+        given = read_given(arguments.candidates, ["text"], arguments.format or "", ["quality"])
         texts = given.texts("text")
         row_of = list(range(len(texts)))
         truth = given.numbers("quality") if "quality" in given.columns else None
     added = given.with_columns({"prediction": [], "neighbors": []}) if not texts else None
 
-    from refless.models.neighbors_file import signature_line, standing_in
+    from refless.models.neighbors_file import require_unchanged, signature_line, standing_in
 
     with progress(len(texts), "scoring") as step:
         prediction = model.leave_one_out(step) if alone else model.predict(texts, step)
@@ -133,6 +133,7 @@ def run(arguments: argparse.Namespace) -> None:
         _warn_of_leaks(int(standing_in(model, texts).sum()), len(texts))
     if truth and not alone:
         _warn_of_scale(model, truth)
+    require_unchanged(model)
     write(content, arguments.out)
     _report(model, counts, evaluation, prediction, truth)
     tell(f"signature {signature}")

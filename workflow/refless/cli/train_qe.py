@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from refless.cli._common import Commands, check_scale, command, quiet, require_torch
@@ -108,6 +109,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise FormatError(
             f"{error.message}{where}", path=arguments.ratings, remedy=error.remedy
         ) from error
+    model = replace(model, about={**model.about, "column": column})
     save_model(model, arguments.out, half=True)
     scale = f"{rated.scale.low:g} to {rated.scale.high:g}"
     scale += "" if arguments.scale else " (the lowest and the highest rating; --scale says another)"

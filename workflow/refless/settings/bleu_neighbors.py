@@ -76,6 +76,13 @@ class Thresholds(Section):
     )
     b_step: PositiveShare = Field(description="Step of b (most neighbors) from 0 to 1.")
 
+    @field_validator("a")
+    @classmethod
+    def _in_order(cls, a: list[int]) -> list[int]:
+        if a[0] > a[1]:
+            raise ValueError(f"is {a}; the lowest goes first")
+        return a
+
 
 class DataSize(Section):
     """Figure 4: quality of the estimate against the number of rated texts."""
