@@ -101,7 +101,56 @@ def test_a_fault_names_file_line_and_remedy(
     assert "What to do: " in said
 
 
+def test_ratings_that_are_not_read_are_named(
+    files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    files[1].write_text("id\ttext\tquality\nx0\ta\t5\nx1\tb\t4\n")
+    for more, warned in (([], True), (["--scale", "1", "5"], False)):
+        assert delta_bleu(files, *more) == 0
+        assert ("quality" in capsys.readouterr().err) == warned
+
+
 def test_wrong_usage_exits_with_2(files: tuple[Path, Path]) -> None:
     assert delta_bleu(files, "--max-order", "0") == 2
     assert delta_bleu(files, "--scale", "5", "1") == 2
     assert main(["delta-bleu", "--outputs", "-", "--references", "-"]) == 2
+
+
+@pytest.mark.drill(
+    "What data hold",
+    "In a user's file, a column's name has other letters (`Rater`, `weights`) than the one that is"
+    " read",
+    "refused",
+    "with both names, by every command and loader; other columns that are not read are named",
+)
+@pytest.mark.parametrize(("file", "right", "wrong"), [(0, "id", "ID"), (1, "weight", "weights")])
+def test_a_column_in_other_letters_is_refused(
+    files: tuple[Path, Path],
+    capsys: pytest.CaptureFixture[str],
+    file: int,
+    right: str,
+    wrong: str,
+) -> None:
+    header, _, rest = files[file].read_text().partition("\n")
+    files[file].write_text(header.replace(right, wrong) + "\n" + rest)
+    assert delta_bleu(files) == 1
+    assert f"column {wrong!r} is not read" in capsys.readouterr().err
+
+
+@pytest.mark.drill(
+    "What data hold",
+    "`refless delta-bleu` gets references without weights, or outputs without ids",
+    "told",
+    "that this is BLEU, and that outputs are numbered",
+)
+def test_what_is_not_there_is_told(
+    files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert delta_bleu(files) == 0
+    assert "note:" not in capsys.readouterr().err
+    files[0].write_text("".join(f"{line}\n" for line in ("text", *OUTPUTS)))
+    files[1].write_text("id\ttext\n1\ta cat\n2\ta dog\n")
+    assert delta_bleu(files) == 0
+    said = capsys.readouterr().err
+    assert "no column id" in said
+    assert "no column weight" in said

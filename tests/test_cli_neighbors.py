@@ -387,3 +387,83 @@ def test_control_c_exits_with_130_and_no_traceback(files: Files) -> None:
     assert process.returncode == 130
     assert out == b""
     assert err.decode().split() == ["refless:", "interrupted"]
+
+
+# ---- ratings of several people -------------------------------------------------------------------
+
+
+def test_ratings_of_one_text_are_one_training_text(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Left out, a text must not be predicted from another person's rating of it."""
+    means, rows = tmp_path / "means.tsv", tmp_path / "rows.tsv"
+    tsv(means, ["text", "quality"], list(zip(TRAIN, QUALITY, strict=True)))
+    pairs = [
+        (text, q + d, who)
+        for text, q in zip(TRAIN, QUALITY, strict=True)
+        for who, d in (("a", -0.5), ("b", 0.5))
+    ]
+    tsv(rows, ["text", "quality", "rater"], pairs)
+    for path in (means, rows):
+        out = path.with_suffix(".out")
+        assert refless("score", "--train", path, "--leave-one-out", "--out", out) == 0
+    once, twice = (predicted("tsv", (tmp_path / n).read_text()) for n in ("means.out", "rows.out"))
+    np.testing.assert_allclose(twice, np.repeat(once, 2), equal_nan=True)
+    assert np.isfinite(once).any()
+    capsys.readouterr()
+    for path in (means, rows):
+        assert refless("fit", "--train", path, "--out", path.with_suffix(".model")) == 0
+    signatures = capsys.readouterr().err.split()
+    assert signatures[1] == signatures[3]
+
+
+def test_a_tau_that_suits_few_texts_is_named(
+    files: Files, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = (
+        "score",
+        "--train",
+        files["tsv"],
+        "--candidates",
+        files["mine.tsv"],
+        "--out",
+        os.devnull,
+    )
+    for tau, warned in (("0.9", True), ("auto", False)):
+        assert refless(*asked, "--tau", tau) == 0
+        assert ("--tau auto" in capsys.readouterr().err) == warned
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ('{"text": "", "quality": 1}', "the text is empty"),
+        ('{"text": "a", "quality": 1e307}', "too large"),
+        ('{"text": "a", "quality": 1, "quality": 5}', "'quality' stands twice"),
+    ],
+)
+@pytest.mark.drill(
+    "What data hold",
+    "A training text of `refless score` or `fit` is empty, or its rating makes no sense",
+    "refused",
+    "with its line: it would be nobody's neighbor, and count among the training texts",
+)
+def test_rows_that_make_no_sense_are_no_training_texts(
+    files: Files, capsys: pytest.CaptureFixture[str], row: str, said: str
+) -> None:
+    with files["jsonl"].open("a", encoding="utf-8") as handle:
+        handle.write(row + "\n")
+    arguments = ["score", "--train", str(files["jsonl"]), "--candidates", str(files["mine.tsv"])]
+    assert main(arguments) == 1
+    output = capsys.readouterr()
+    assert said in output.err
+    assert "train.jsonl:51:" in output.err
+    assert output.out == ""
+
+
+def test_a_rating_counts_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "rated.tsv"
+    rows = [(text, q, "ann") for text, q in zip(TRAIN, QUALITY, strict=True)]
+    tsv(path, ["text", "quality", "rater"], [*rows, rows[0]])
+    assert refless("fit", "--train", path, "--out", tmp_path / "m") == 1
+    assert "rated.tsv:52: 'ann' rated this text already, on line 2" in capsys.readouterr().err

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from refless.errors import SettingError
-from refless.settings import read_settings, typed
+from refless.settings import read_settings, require_single_keys, typed
 from refless.settings.__main__ import document
 from refless.settings.data import COLOURS
 
@@ -78,7 +78,7 @@ def test_the_configuration_answers_questions():
 def test_a_data_set_is_one_entry_of_two_settings():
     entry = {"loader": "table", "files": {"path": "/home/me/ratings.tsv"}}
     raw = changed("data.my_own", entry)
-    raw["data"]["another"] = entry
+    raw["data"]["another"] = {**entry, "files": {"path": "/home/me/more.tsv"}}
     settings = read_settings(raw)
     assert settings.tasks("bleu_neighbors")[-2:] == ["my_own", "another"]
     looks = settings.looks()
@@ -93,8 +93,8 @@ def test_a_data_set_is_one_entry_of_two_settings():
 
 def test_looks_are_shared_only_when_all_are_taken():
     """No colour that somebody asked for is given to another; with many data sets they repeat."""
-    entry = {"loader": "table", "files": {"path": "x.tsv"}}
-    many = {f"t{k}": entry for k in range(9)} | {"t9": {**entry, "colour": COLOURS[0]}}
+    many = {f"t{k}": {"loader": "table", "files": {"path": f"{k}.tsv"}} for k in range(10)}
+    many["t9"]["colour"] = COLOURS[0]
     found = [e.colour for e in read_settings({**CONFIG, "data": many}).data.values()]
     assert found == [*COLOURS[1:], *COLOURS[1:4], COLOURS[0]]
 
@@ -172,6 +172,7 @@ def test_settings_of_the_command_line_are_read_as_in_a_file() -> None:
         (f"{MODELS}.bleu.kernels", ["bleu"], "kernels.0 is 'bleu'; it must be of the form"),
         (f"{MODELS}.bleu.kernels", ["bleu.wurd"], "kernels.0 names 'bleu.wurd': no kernel is"),
         (f"{MODELS}.rouge.kernels", ["bleu.word"], "has the kernel 'bleu.word' in two models"),
+        (f"{MODELS}.length", {"tau": 0.9, "kernels": ["bleu_content.char"]}, "baseline's name"),
         (f"{MODELS}.bleu.kernels", ["meteor.nltk39"], "in the model bleu, whose kernels must need"),
         (f"{MODELS}.bleu.taus", {"bleu.chars": 0.1}, "models.bleu.taus names 'bleu.chars', which"),
         ("bleu_neighbors.ablation.kernels", ["bleu_idf.chars"], "names 'bleu_idf.chars': no kern"),
@@ -214,6 +215,35 @@ def test_the_documentation_is_made_from_the_models():
     assert "| `tau` | number, above 0, at most 1 |" in committed
     rows = [line for line in committed.splitlines() if line.startswith("| `")]
     assert all(row.split(" | ")[-1].strip(" |") for row in rows), "a setting without description"
+
+
+@pytest.mark.drill(
+    "Settings",
+    "A setting stands twice in a file, or a data set twice in the configuration",
+    "refused",
+    "with the line, or the data set's name: the last would win without a word",
+)
+def test_nothing_is_said_twice(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text("bleu_neighbors:\n  min_neighbors: 5\n  max_share: 1\nnumbers: auto\n")
+    require_single_keys(path)
+    path.write_text("bleu_neighbors:\n  min_neighbors: 5\n  max_share: 1\n  min_neighbors: 3\n")
+    with pytest.raises(SettingError, match=r"mine\.yaml:2: min_neighbors stands twice"):
+        require_single_keys(path)
+    entry = {"loader": "table", "files": {"path": "x.tsv"}}
+    for other, said in (
+        ({"options": {"scale": [1, 5]}, "name": "mine"}, "name is 'mine'"),
+        ({"name": "another"}, "is mine once more"),
+    ):
+        raw = changed("data.mine", entry)
+        raw["data"]["other"] = {**entry, **other}
+        with pytest.raises(SettingError, match=said):
+            read_settings(raw)
+
+
+def test_a_range_goes_up():
+    with pytest.raises(SettingError, match=r"thresholds\.a is \[20, 1\]"):
+        read_settings(changed("bleu_neighbors.thresholds.a", [20, 1]))
 
 
 def test_jobs_do_not_import_pydantic():

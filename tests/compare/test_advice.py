@@ -79,10 +79,13 @@ def test_the_split_that_matters_most_comes_first() -> None:
     assert "neighbors (bleu.char)" in said[1]
 
 
-def test_a_recommended_method_that_only_tells_systems_apart_is_not_passed_over() -> None:
-    for within, said in ((0.02, True), (0.3, False)):
+def test_what_only_tells_systems_apart_is_not_recommended() -> None:
+    for within, kind in ((0.02, "systems"), (0.3, "use")):
         found = comparison({LENGTH: drawn(0.1), NEAR: drawn(0.5, within=within)})
-        assert ("only tell systems apart" in recommendation(found)[0]) == said
+        assert verdict(found, "texts").kind == kind
+        said = recommendation(found)[0]
+        assert ("tell systems apart" in said) == (kind == "systems")
+        assert ("use neighbors" in said) == (kind == "use")
 
 
 def test_a_score_is_put_beside_fifty_ratings(rated: Rated) -> None:
@@ -116,6 +119,8 @@ def test_each_warning_has_its_cause(rated: Rated) -> None:
         return " ".join(warnings(other, found))
 
     assert "120 ratings are few" in said(rated)
+    assert "systems are few" in said(rated)
+    assert "systems are few" not in said(replace(rated, systems=None))
     assert "only tell systems apart" in said(rated)
     assert "not on the ratings' scale" in said(rated)
     assert "far from all others" not in said(rated)

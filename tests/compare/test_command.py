@@ -29,7 +29,7 @@ def no_wordnet(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def compare(ratings: Path, out: Path, *more: object) -> int:
-    told = ["compare", "--ratings", ratings, "--out", out, "--draws", 200, "--scale", "1,5", *more]
+    told = ["compare", "--ratings", ratings, "--out", out, "--draws", 200, "--scale", 1, 5, *more]
     return main([str(argument) for argument in told])
 
 
@@ -150,9 +150,7 @@ def test_two_columns_are_enough(tmp_path: Path, capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize(
     ("more", "word"),
     [
-        (["--scale", "5,1"], "--scale"),
-        (["--scale", "one"], "--scale"),
-        (["--scale", "2,5"], "is not from 2 to 5"),
+        (["--scale", 2, 5], "is not from 2 to 5"),
         (["--kernel", "bleu.syllable"], "bleu.syllable"),
         (["--draws", 5], "--draws"),
         (["--seed", -1], "--seed"),
@@ -207,3 +205,21 @@ def test_wrong_usage_leaves_with_2(capsys: pytest.CaptureFixture[str]) -> None:
         main(["compare", "--help"])
     assert left.value.code == 0
     assert "example:" in capsys.readouterr().out
+
+
+def test_a_scale_upside_down_is_wrong_usage(
+    made: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert compare(made[0], tmp_path / "out", "--scale", 5, 1) == 2
+    assert "--scale" in capsys.readouterr().err
+
+
+def test_columns_that_are_not_read_are_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = rows(30)
+    path = write(tmp_path / "x.jsonl", [{**row, "mood": "good"} for row in found])
+    monkeypatch.setattr("refless.compare.compared.compare", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        main(["compare", "--ratings", str(path), "--out", str(tmp_path / "out")])
+    assert "columns that are not read: 'mood'" in caplog.text

@@ -18,7 +18,7 @@ def test_the_example_is_real(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     write(Path("rated.jsonl"), rows(400))
-    command = "compare --ratings rated.jsonl --scale 1,5 --out comparison"
+    command = "compare --ratings rated.jsonl --scale 1 5 --out comparison"
     shown = DOCS.read_text(encoding="utf-8").split(f"$ refless {command}\nFor")[1]
     assert main(command.split()) == 0
     said = capsys.readouterr()

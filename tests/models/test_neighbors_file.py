@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from refless.models.neighbors_file import (
     data_sum,
     kernel_of,
     load,
+    require_unchanged,
     save,
     signature_line,
     standing_in,
@@ -130,3 +132,25 @@ def test_a_model_that_is_not_fitted_cannot_be_kept(tmp_path: Path) -> None:
     with pytest.raises(SettingError, match="call fit first"):
         save(NeighborsRegressor(), tmp_path / "m")
     assert not (tmp_path / "m").exists()
+
+
+@pytest.mark.drill(
+    "What data hold",
+    "A fitted model's file is written into while `refless score` uses it",
+    "refused",
+    "nothing is written; a file that takes its place by its name changes nothing",
+)
+def test_a_file_that_was_written_into_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "m"
+    save(fitted(), path)
+    model = load(path)
+    require_unchanged(model)
+    save(fitted(tau=0.2), path)  # another file under this name
+    require_unchanged(model)
+    model = load(path)
+    with path.open("r+b") as file:
+        file.write(path.read_bytes())
+    os.utime(path, ns=(1, 1))
+    with pytest.raises(StaleError, match="was written into"):
+        require_unchanged(model)
+    require_unchanged(fitted())

@@ -109,7 +109,7 @@ def make_results(folder: Path) -> Path:
         (folder / f"figures/{name}.svg").write_text(SVG, encoding="utf-8")
         (folder / f"figures/{name}.png").write_bytes(b"a picture")
         sums = {kind: file_sum(folder / f"figures/{name}.{kind}") for kind in ("svg", "png")}
-        write_json(sums, folder / f"figures/{name}.json")
+        write_json({**sums, "name": name, "inputs": {}}, folder / f"figures/{name}.json")
     for rule, seconds in (("fast", 1.0), ("slow", 20.0)):
         path = folder / f"benchmarks/{rule}/one.tsv"
         path.parent.mkdir(parents=True)
@@ -121,7 +121,8 @@ def make_results(folder: Path) -> Path:
     return folder / "report.html"
 
 
-def make_page(folder: Path) -> None:
+def make_page(folder: Path, told: dict[str, str] | None = None) -> None:
     """The report of `make_results`."""
     settings = {"mirror": "", "data": {"chat": {"loader": "tidy & <clean>"}}}
-    page.make_report(folder, ENTRIES, [folder / "ratings/chat/texts.csv"], settings, "computed")
+    texts = [folder / "ratings/chat/texts.csv"]
+    page.make_report(folder, ENTRIES, texts, settings, "computed", told)

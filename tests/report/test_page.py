@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -126,6 +127,33 @@ def test_a_changed_figure_is_refused(
     with pytest.raises(StaleError, match="first_figure1") as caught:
         make_page(report.parent)
     assert str(path) in caught.value.remedy
+
+
+@pytest.mark.drill(
+    "A file between two stages is not what was written",
+    "A file, table or figure of another run, whole and valid, lies in the place of this run's",
+    "refused",
+    "by what reads it: it was not made from what lies here, or not under these settings",
+)
+def test_another_figure_under_this_name_is_refused(report: Path) -> None:
+    figures = report.parent / "figures"
+    for kind in ("svg", "png", "json"):
+        shutil.copy(figures / f"second_table1.{kind}", figures / f"first_figure1.{kind}")
+    with pytest.raises(StaleError, match="first_figure1"):
+        make_page(report.parent)
+
+
+@pytest.mark.drill(
+    "Settings",
+    "Snakemake is told to pass over a change of settings (--touch, --rerun-triggers mtime)",
+    "refused",
+    "by the report, which shows no table and no figure that was made under others",
+)
+def test_what_was_made_under_other_settings_is_refused(report: Path) -> None:
+    place = str(report.parent / "tables/first_wide.json")
+    make_page(report.parent, {place: json.loads(Path(place).read_text())["told"]})
+    with pytest.raises(StaleError, match=r"first_wide\.json: was made under other settings"):
+        make_page(report.parent, {place: "another sum"})
 
 
 def test_a_missing_figure_is_named(report: Path) -> None:

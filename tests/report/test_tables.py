@@ -16,6 +16,7 @@ import pytest
 from refless.errors import FormatError, StaleError
 from refless.report import tables
 from refless.report.catalogue import Column, Entry, Section
+from refless.store import inputs
 
 COLUMNS = {
     "model": Column(),
@@ -154,6 +155,28 @@ def test_who_reads_a_table_knows_that_it_is_whole(entry: Entry, tmp_path: Path) 
         shutil.copy(file, file.with_stem("other"))
     with pytest.raises(StaleError):
         tables.read_published(path.with_stem("other"))
+
+
+@pytest.mark.drill(
+    "A file between two stages is not what was written",
+    "A file, table or figure of another run, whole and valid, lies in the place of this run's",
+    "refused",
+    "by what reads it: it was not made from what lies here, or not under these settings",
+)
+def test_a_table_of_another_run_is_refused(
+    entry: Entry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("one", "other"):
+        (tmp_path / name / "results").mkdir(parents=True)
+        monkeypatch.chdir(tmp_path / name)
+        Path("results/numbers.csv").write_text(name, encoding="utf-8")
+        with inputs.given(["results/numbers.csv"]):
+            published(Path("results"))
+        tables.read_published("results/one.csv")
+    for kind in ("csv", "json"):
+        shutil.copy(tmp_path / f"one/results/one.{kind}", f"results/one.{kind}")
+    with pytest.raises(StaleError, match="was made from another"):
+        tables.read_published("results/one.csv")
 
 
 @pytest.mark.drill(

@@ -60,7 +60,7 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
-        for cached in (code._imports, code._tree, code._code):
+        for cached in (code._imports, code._statements, code._code):
             cached.cache_clear()
 
     for name, text in SOURCES.items():

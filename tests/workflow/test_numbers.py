@@ -57,6 +57,11 @@ def test_what_is_shipped_gives_the_same_tables_and_holds_no_text(changed: Projec
     assert not (quick.path / "resources/data").exists()
     assert quick.planned(*names, *OFFLINE) == {}
 
+    # The raw data come: shipped tables have no texts, so they are read before anything is computed.
+    planned = Project(quick.path, changed.mirror).planned("bleu_neighbors_table1")
+    assert planned["normalize_ratings"] >= 1
+    assert planned["compute_kernel"] >= 1
+
 
 def test_nothing_shipped_and_nothing_at_hand_leaves_reasons(fresh: Project) -> None:
     """Every missing file of a data set with its remedy; and nothing is planned for it."""

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from refless.errors import ReflessError, StaleError
+from refless.store import inputs
 from refless.store.files import writing
 
 
@@ -48,7 +49,8 @@ def job(snakemake: Any) -> Iterator[None]:
     )
     try:
         _require_settings(snakemake)
-        yield
+        with inputs.given(_lasting(snakemake), _parameters(snakemake)):
+            yield
     except ReflessError as error:
         file.emit(logging.LogRecord("refless", logging.ERROR, "", 0, "%s", (error,), None))
         _end(error)
@@ -78,6 +80,19 @@ def _require_settings(snakemake: Any) -> None:
             if made != asked:
                 message = f"was made under other settings: {made}, not {asked}"
                 raise StaleError(message, path=path, remedy=signed.AGAIN)
+
+
+def _lasting(snakemake: Any) -> list[str]:
+    """A job's inputs but for shards, which are gone when it is done."""
+    every = getattr(snakemake, "input", ())
+    shards = set(getattr(every, "shards", ()))
+    return [path for path in map(str, every) if path not in shards]
+
+
+def _parameters(snakemake: Any) -> list[tuple[str, Any]]:
+    """A job's parameters with their names."""
+    params = getattr(snakemake, "params", None)
+    return list(params.items()) if params is not None and hasattr(params, "items") else []
 
 
 def _end(error: ReflessError) -> None:

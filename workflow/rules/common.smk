@@ -39,9 +39,10 @@ from refless.data.obtain import (
 from refless.errors import ReflessError
 from refless.models.rnn_qe import names as qe
 from refless.report.catalogue import catalogue, figures, tables
-from refless.settings import read_settings, typed
+from refless.settings import read_settings, require_single_keys, typed
 from refless.store.code import code_sum
 from refless.store.files import file_sum
+from refless.store.inputs import parameter_sum
 
 if not Path(refless.__file__).resolve().is_relative_to(LIBRARY):
     raise WorkflowError(
@@ -51,11 +52,12 @@ if not Path(refless.__file__).resolve().is_relative_to(LIBRARY):
 
 
 def whole_config():
-    """The configuration. What another workflow tells its module is laid over ours; `--config` hands
-    on nested numbers as strings."""
-    told = workflow.modifier.skip_configfile
-    found = load_configfile(ROOT / "config/config.yaml") if told else config
-    update_config(found, config if told else typed(workflow.config_settings.config))
+    """The configuration. What a file, or another workflow, tells is laid over ours, and its own
+    entries follow ours; `--config` hands on nested numbers as strings."""
+    found = load_configfile(ROOT / "config/config.yaml")
+    update_config(found, config)
+    if not workflow.modifier.skip_configfile:
+        update_config(found, typed(workflow.config_settings.config))
     return found
 
 
@@ -75,6 +77,8 @@ if workflow.is_main_process:
 environ["REFLESS_RESOURCES"] = str(ROOT / "resources")
 BEGIN = time.time()
 try:
+    for CONFIG in workflow.configfiles:
+        require_single_keys(CONFIG)
     SETTINGS = read_settings(whole_config())
     SOURCES = read_sources(*source_tables())
     PLACES = places_of(SETTINGS, Path("resources"))
@@ -277,6 +281,16 @@ def item_files(name):
     return [path for paths in made for path in paths]
 
 
+def told_now():
+    """Record of a table or figure -> the sum of what the job that makes it is told now."""
+    return {
+        str(path): parameter_sum(rule.params.items())
+        for rule in workflow.rules
+        for path in rule.output
+        if Path(path).suffix == ".json" and Path(path).parent.name in ("tables", "figures")
+    }
+
+
 def papers():
     """The target of each paper -> its items: names begin with the paper's."""
     found = {}
@@ -314,8 +328,8 @@ def what_was_built():
         lines.append(f"  {silent}")
     lines += [
         f"  It took {time.time() - BEGIN:.0f} s from reading the rules to here.",
-        f"  Next: {page}change a line of config/config.yaml and run again; rate"
-        " your own outputs with `refless score --help`.",
+        f"  Next: {page}change a line of config/config.yaml and run again; put your own ratings"
+        " into `refless compare` (docs/own_ratings.md).",
     ]
     return "\n".join(lines)
 
@@ -348,8 +362,7 @@ def pareto_models():
     for name in PARETO.models:
         kernel = NEIGHBORS.models[name].kernels[0]
         tau = SETTINGS.taus()[kernel]
-        taus = [round(tau * factor, 6) for factor in PARETO.tau_factors if tau * factor <= 1]
-        settings = {"taus": taus, "folds": PARETO.folds, "seed": PARETO.seed}
+        settings = {"taus": SETTINGS.pareto_taus(tau), "folds": PARETO.folds, "seed": PARETO.seed}
         found[name] = {"kernel": kernel, "tau": tau, "settings": settings}
     return found
 

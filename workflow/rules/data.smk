@@ -38,13 +38,15 @@ rule fetch_encoder:
         "python -m refless.data.bring encoder {wildcards.model:q} {log:q}"
 
 
+# It also writes malformed.txt beside them, which is no output: a run that takes shipped tables does not
+# make it, and of a job with an output that it knows nothing of, Snakemake compares no parameters. It
+# would then leave the shipped tables, which have no texts, where the raw data have come.
 rule normalize_ratings:
     input:
         unpack(lambda wildcards: raw_files(wildcards.task)),
     output:
         texts="results/ratings/{task}/texts.csv",
         ratings="results/ratings/{task}/ratings.csv",
-        malformed="results/ratings/{task}/malformed.txt",
     log:
         "results/logs/normalize_ratings/{task}.log",
     benchmark:

@@ -100,6 +100,7 @@ rule make_report:
     params:
         settings=SETTINGS.model_dump(mode="json"),
         numbers=NUMBERS,
+        told=lambda wildcards: told_now(),
         code=code("make_report.py", *PAGE_FILES),
     script:
         "../scripts/make_report.py"

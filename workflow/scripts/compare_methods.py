@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from refless.data.obtain import verify_resources
-from refless.data.task import read_task
+from refless.data.task import read_whole_task
 from refless.experiments.comparison import compare_task
 from refless.job import job
 
@@ -12,7 +12,7 @@ with job(snakemake):
     verify_resources(params.options)
     compare_task(
         snakemake.output[0],
-        read_task(Path(snakemake.input.ratings[0]).parent),
+        read_whole_task(Path(snakemake.input.ratings[0]).parent),
         params.settings,
         params.options,
         params.left_out,

@@ -6,7 +6,7 @@ One job serves all variants that need texts alone: they share texts and neighbor
 from pathlib import Path
 
 from refless.data.obtain import verify_resources
-from refless.data.task import read_task
+from refless.data.task import read_whole_task
 from refless.experiments.bleu_neighbors.ablation import Settings, write_ablation
 from refless.job import job
 
@@ -14,7 +14,7 @@ with job(snakemake):
     verify_resources(snakemake.params.kernels)
     write_ablation(
         snakemake.output[0],
-        read_task(Path(snakemake.input.ratings[0]).parent),
+        read_whole_task(Path(snakemake.input.ratings[0]).parent),
         snakemake.params.kernels,
         Settings(**snakemake.params.settings),
         snakemake.threads,

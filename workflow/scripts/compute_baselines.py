@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from refless.data.task import read_task
+from refless.data.task import read_whole_task
 from refless.experiments.bleu_neighbors.baselines import Settings, write_baselines
 from refless.job import job
 
 with job(snakemake):
     write_baselines(
         snakemake.output[0],
-        read_task(Path(snakemake.input.ratings[0]).parent),
+        read_whole_task(Path(snakemake.input.ratings[0]).parent),
         Settings(**snakemake.params.settings),
     )

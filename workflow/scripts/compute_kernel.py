@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from refless.data.obtain import verify_resources
-from refless.data.task import read_task
+from refless.data.task import read_whole_task
 from refless.experiments.bleu_neighbors.kernel_files import gather, write_kernel
 from refless.job import job
 
@@ -16,7 +16,7 @@ with job(snakemake):
         verify_resources({snakemake.wildcards.kernel: options})
         write_kernel(
             snakemake.output[0],
-            read_task(Path(snakemake.input.ratings[0]).parent),
+            read_whole_task(Path(snakemake.input.ratings[0]).parent),
             snakemake.wildcards.kernel,
             options,
             tau=snakemake.params.decided_by["tau"],

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from refless.data.obtain import verify_resources
-from refless.data.task import read_task
+from refless.data.task import read_whole_task
 from refless.experiments.bleu_neighbors.pareto import write_pareto_sums
 from refless.job import job
 
@@ -12,7 +12,7 @@ with job(snakemake):
     verify_resources({kernel: options})
     write_pareto_sums(
         snakemake.output[0],
-        read_task(Path(snakemake.input.ratings[0]).parent),
+        read_whole_task(Path(snakemake.input.ratings[0]).parent),
         kernel,
         options,
         snakemake.params.settings,

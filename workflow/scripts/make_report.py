@@ -13,4 +13,5 @@ with job(snakemake):
         snakemake.input.get("texts", []),
         snakemake.params.settings,
         snakemake.params.numbers,
+        snakemake.params.told,
     )

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from refless.data.obtain import verify_resources
-from refless.data.task import read_task
+from refless.data.task import read_whole_task
 from refless.experiments.delta_bleu.predictor import write_predictor
 from refless.job import job
 
@@ -12,8 +12,8 @@ with job(snakemake):
     verify_resources(options)
     write_predictor(
         snakemake.output[0],
-        read_task(Path(snakemake.input.ratings[0]).parent),
-        [read_task(folder) for folder in snakemake.params.references],
+        read_whole_task(Path(snakemake.input.ratings[0]).parent),
+        [read_whole_task(folder) for folder in snakemake.params.references],
         snakemake.params.settings,
         options,
     )

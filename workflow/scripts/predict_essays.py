@@ -6,13 +6,13 @@ One job serves all recipes: they share the kernels, and an estimate is a matter 
 from pathlib import Path
 
 from refless.data.normalize import read_raw
-from refless.data.task import read_task
+from refless.data.task import read_whole_task
 from refless.experiments.bleu_neighbors.essays import COLUMNS, write_estimates
 from refless.job import job
 
 with job(snakemake):
     params = snakemake.params
-    task = read_task(Path(snakemake.input.ratings[0]).parent, COLUMNS)
+    task = read_whole_task(Path(snakemake.input.ratings[0]).parent, COLUMNS)
 
     def read_again(quoting):
         options = {**params.options, "quoting": quoting}

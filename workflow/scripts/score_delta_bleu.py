@@ -3,13 +3,13 @@
 from pathlib import Path
 
 from refless.data.normalize import read_gold
-from refless.data.task import read_task
+from refless.data.task import read_whole_task
 from refless.experiments.delta_bleu.units import write_units
 from refless.job import job
 
 with job(snakemake):
     params = snakemake.params
-    task = read_task(Path(snakemake.input.ratings[0]).parent, ["context_id"])
+    task = read_whole_task(Path(snakemake.input.ratings[0]).parent, ["context_id"])
     gold = None
     if params.settings["gold"]:
         gold = read_gold(params.loader, params.files, made_from=task.about["made_from"])

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from refless.data.task import read_task
+from refless.data.task import read_whole_task
 from refless.experiments.bleu_neighbors.essays import COLUMNS, write_set_sums
 from refless.job import job
 
 with job(snakemake):
-    task = read_task(Path(snakemake.input.ratings[0]).parent, COLUMNS)
+    task = read_whole_task(Path(snakemake.input.ratings[0]).parent, COLUMNS)
     write_set_sums(snakemake.output[0], task, dict(snakemake.params.settings), snakemake.threads)

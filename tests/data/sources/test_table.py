@@ -234,3 +234,80 @@ def test_a_bad_row_is_named_with_its_own_file(write):
     second = write("text\tquality\nB text.\thigh\n", "two.tsv")
     problems = table.load_all([first, second], "mine", [1, 5]).problems
     assert [(problem.path, problem.line) for problem in problems] == [(str(second), 2)]
+
+
+@pytest.mark.drill(
+    "What data hold",
+    "In a user's file, a column's name has other letters (`Rater`, `weights`) than the one that is"
+    " read",
+    "refused",
+    "with both names, by every command and loader; other columns that are not read are named",
+)
+@pytest.mark.parametrize("name", ["Rater", "raters", "Systems", "Score_x", "REFERENCE1"])
+def test_a_column_in_other_letters_is_refused(write, name):
+    path = write(f"text\tquality\t{name}\na\t1\tx\nb\t2\ty\n", "x.tsv")
+    with pytest.raises(FormatError, match=f"column '{name}' is not read"):
+        table.load(path, "mine")
+    path = write(json.dumps({"text": "a", "quality": 1, name: "x"}) + "\n", "x.jsonl")
+    with pytest.raises(FormatError, match=f"column '{name}' is not read"):
+        table.load(path, "mine")
+
+
+def test_what_is_about_references_is_none(write, caplog):
+    path = write("text\tquality\treference_id\treference_2\na\t1\tx7\tc\nb\t2\tx8\td\n", "x.tsv")
+    texts = table.load(path, "mine").texts
+    assert texts["references"].tolist() == ['["c"]', '["d"]']
+    assert "columns that are not read: 'reference_id'" in caplog.text
+
+
+@pytest.mark.drill(
+    "What data hold",
+    "In JSON Lines, an object has a key twice",
+    "refused",
+    "with its line: the last would win without a word",
+)
+def test_a_key_that_stands_twice_is_a_problem(write):
+    path = write('{"text": "a", "quality": 1, "quality": 5}\n' + json_lines(ROWS), "x.jsonl")
+    (problem,) = table.load(path, "mine").problems
+    assert problem.line == 1
+    assert "'quality' stands twice" in problem.message
+
+
+@pytest.mark.drill(
+    "What data hold",
+    "A rating, essay or response stands there twice",
+    "refused",
+    "as any row that makes no sense; skipped, it counts once",
+)
+def test_a_rating_counts_once(write):
+    rows = "a\t1\tx\na\t3\ty\nb\t5\tx\na\t1\tx\n"
+    loaded = table.load(write(f"text\tquality\trater\n{rows}", "x.tsv"), "mine")
+    assert [problem.line for problem in loaded.problems] == [5]
+    assert "on line 2" in loaded.problems[0].message
+    assert loaded.texts["n_ratings"].tolist() == [2, 1]
+
+
+@pytest.mark.drill(
+    "What data hold",
+    "A file of ratings is given twice, by another name or in another format",
+    "refused",
+    "with both names",
+)
+def test_a_file_counts_once(write):
+    first, again = write(delimited(ROWS), "x.tsv"), write(delimited(ROWS, ",", quote=True), "y.csv")
+    for paths in ([first, first], [first, again]):
+        with pytest.raises(FormatError, match=f"has the rows of .*{first.name}"):
+            table.load_all(paths, "mine")
+
+
+@pytest.mark.drill(
+    "What data hold",
+    "A rating is so large (1e307) that sums of it are infinite",
+    "refused",
+    "with its line",
+)
+def test_a_rating_that_cannot_be_reckoned_with_is_a_problem(write):
+    path = write("text\tquality\na\t1e307\nb\t2\nc\t3\n", "x.tsv")
+    (problem,) = table.load(path, "mine").problems
+    assert problem.line == 2
+    assert "too large" in problem.message

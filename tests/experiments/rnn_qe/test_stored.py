@@ -139,20 +139,21 @@ def test_folds_of_different_data_are_not_trained_on_together(
 ) -> None:
     pytest.importorskip("torch")
     from refless.experiments.rnn_qe.trainer import _read_folds
+    from refless.models.rnn_qe.reading import Reading
 
     one, two = tmp_path / "setup1", tmp_path / "other/setup1"
     write_data(one, "setup1", folders[0], folders[1:], DATA, 1)
     write_data(two, "setup1", folders[0], folders[1:], {**DATA, "seed": 7}, 1)
-    assert len(_read_folds(one)[0]) == 5
+    assert len(_read_folds(one, Reading())[0]) == 5
     whole = (one / "fold3.csv").read_bytes()
     for content in ((two / "fold3.csv").read_bytes(), (one / "fold2.csv").read_bytes()):
         (one / "fold3.csv").write_bytes(content)
         with pytest.raises(StaleError, match="fold 3") as caught:
-            _read_folds(one)
+            _read_folds(one, Reading())
         assert f"delete {one} and" in caught.value.remedy
     (one / "fold3.csv").unlink()
     with pytest.raises(FormatError) as gone:
-        _read_folds(one)
+        _read_folds(one, Reading())
     assert f"delete {one} and" in gone.value.remedy
     (one / "fold3.csv").write_bytes(whole)
 

@@ -117,6 +117,44 @@ def test_refless_qe(
     assert "already has a column 'raw'" in capsys.readouterr().err
 
 
+@pytest.mark.drill(
+    "What data hold",
+    "Outputs for `refless qe` have both columns, `mr` and `context`",
+    "no effect",
+    "the one is read that the model was trained with; if that one is missing, it is told",
+)
+def test_the_column_of_the_training_is_read(
+    made: tuple[Any, Any, Encoded], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    save_model(replace(made[0], about={"column": "context"}), tmp_path / "m.npz")
+    given = tmp_path / "outputs.tsv"
+    command = ["qe", "--model", str(tmp_path / "m.npz"), "--outputs", str(given)]
+    found, near = [], "inform(name='the hut',near=park)"
+    for header in ("context\tmr", "mr\tcontext"):
+        given.write_text(f"{header}\ttext\nhello()\t{near}\tHi.\n", encoding="utf-8")
+        assert main(command) == 0
+        found.append(capsys.readouterr())
+    given.write_text("mr\ttext\nhello()\tHi.\n", encoding="utf-8")
+    assert main(command) == 0
+    found.append(capsys.readouterr())
+    first, swapped, alone = (one.out.split()[-2] for one in found)
+    assert first == alone
+    assert first != swapped
+    assert [("trained with the column context" in one.err) for one in found] == [False, False, True]
+
+
+def test_outputs_are_not_written_over(
+    made: tuple[Any, Any, Encoded], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    save_model(made[0], tmp_path / "m.npz")
+    given = tmp_path / "outputs.tsv"
+    given.write_text("mr\ttext\nhello()\tHi.\n", encoding="utf-8")
+    command = ["qe", "--model", str(tmp_path / "m.npz"), "--outputs", str(given)]
+    assert main([*command, "--out", str(given)]) == 1
+    assert "is an input" in capsys.readouterr().err
+    assert given.read_text() == "mr\ttext\nhello()\tHi.\n"
+
+
 def test_quality_beside_the_outputs_gives_statistics(
     made: tuple[Any, Any, Encoded], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -6,13 +6,16 @@ Stage: outside the workflow (helper of ``refless.cli``).
 from __future__ import annotations
 
 import argparse
+import logging
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from refless.errors import OutputError
+from refless.errors import OutputError, SettingError
 
 Commands = Any  # what ``add_subparsers`` returns has no public name
 
@@ -46,6 +49,38 @@ class UsageError(Exception):
 def tell(line: str) -> None:
     """What a person wants to know, on standard error."""
     print(line, file=sys.stderr)
+
+
+def check_scale(scale: Sequence[float] | None) -> None:
+    """``--scale LOW HIGH``, where it is given."""
+    if scale and not float("-inf") < scale[0] < scale[1] < float("inf"):
+        raise UsageError("--scale takes the lowest, then the highest")
+
+
+@contextmanager
+def quiet(name: str) -> Iterator[None]:
+    """What the reader has to say of a user's file stands among the warnings."""
+    log = logging.getLogger(name)
+    before = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
+
+
+def require_torch() -> None:
+    """Known before anything is imported that needs it.
+
+    Raises
+    ------
+    SettingError : torch is not installed.
+    """
+    if find_spec("torch") is None:
+        raise SettingError(
+            "RNN quality estimation needs torch, which is not installed",
+            remedy="make torch, in a clone of refless; elsewhere: pip install torch",
+        )
 
 
 def check_out(out: str, inputs: Iterable[str | None]) -> None:

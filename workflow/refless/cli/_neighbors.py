@@ -10,11 +10,13 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from refless.cli._common import UsageError
 from refless.data.given import FORMATS, Given, read_given
-from refless.errors import KernelError, SettingError
+from refless.errors import FormatError, KernelError, SettingError
 
 if TYPE_CHECKING:
     from refless.models.neighbors import NeighborsRegressor
@@ -23,7 +25,10 @@ if TYPE_CHECKING:
 TAUS = {"bleu": 0.08, "rouge_l": 0.06, "meteor": 0.18, "bertscore": 0.1}
 PUBLISHED_BERTSCORE = "bertscore.roberta-large"
 DEFAULTS: dict[str, Any] = {"kernel": "bleu.char", "min_neighbors": 5, "max_share": 0.66}
-FILES = "TSV, CSV or JSON Lines, by its ending"
+FILES = (
+    "text, quality; with rater, a row is one rating, and a text has their mean; TSV, CSV or JSON"
+    " Lines, by its ending"
+)
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
@@ -66,14 +71,48 @@ def add_kernel(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--threads", type=int, help="default: all cores")
 
 
-def read_training(arguments: argparse.Namespace) -> tuple[Given, list[float]]:
-    """The training texts and their ratings."""
-    train = read_given(arguments.train, ["text", "quality"], arguments.train_format or "")
-    train.texts("text")
-    return train, train.numbers("quality")
+@dataclass(frozen=True)
+class Training:
+    """Rated texts.
+
+    given : the file
+    texts, quality : what a model learns from
+    row_of : of each row of the file, the number of its text
+    """
+
+    given: Given
+    texts: list[str]
+    quality: list[float]
+    row_of: list[int]
 
 
-def fitted(arguments: argparse.Namespace, train: Given, quality: list[float]) -> NeighborsRegressor:
+def read_training(arguments: argparse.Namespace) -> Training:
+    """The training texts and their ratings: each row is one; with a column ``rater`` each text,
+    whose quality is the mean of its rows."""
+    given = read_given(
+        arguments.train, ["text", "quality"], arguments.train_format or "", ["rater"]
+    )
+    texts, quality = given.texts("text", full=True), given.numbers("quality")
+    if "rater" not in given.columns:
+        return Training(given, texts, quality, list(range(len(texts))))
+    number: dict[str, int] = {}
+    row_of = [number.setdefault(text, len(number)) for text in texts]
+    seen: dict[tuple[int, Any], int] = {}
+    for line, row, rater in zip(given.line_of, row_of, given.columns["rater"], strict=True):
+        if (before := seen.setdefault((row, rater), line)) != line:
+            raise FormatError(
+                f"{rater!r} rated this text already, on line {before}",
+                path=given.path,
+                line=line,
+                remedy="mend or remove the row",
+            )
+    ratings: list[list[float]] = [[] for _ in number]
+    for row, value in zip(row_of, quality, strict=True):
+        ratings[row].append(value)
+    return Training(given, list(number), [fmean(own) for own in ratings], row_of)
+
+
+def fitted(arguments: argparse.Namespace, train: Training) -> NeighborsRegressor:
     """The model of these arguments, fitted."""
     from refless.data.encoders import lacking
     from refless.models.neighbors import NeighborsRegressor
@@ -92,7 +131,7 @@ def fitted(arguments: argparse.Namespace, train: Given, quality: list[float]) ->
         options=options,
     )
     with progress(None, "choosing tau") as step:
-        return model.fit(train.columns["text"], quality, progress=step)
+        return model.fit(train.texts, train.quality, progress=step)
 
 
 def _tau(given: str | None, kernel: str, options: dict[str, Any]) -> float | str:

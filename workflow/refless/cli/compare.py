@@ -6,14 +6,11 @@ Stage: outside the workflow.
 from __future__ import annotations
 
 import argparse
-import logging
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from refless.cli._common import Commands, command
+from refless.cli._common import Commands, check_scale, command, quiet
 from refless.errors import OutputError, ReflessError, SettingError
 
 
@@ -28,7 +25,7 @@ def add(commands: Commands) -> None:
         " trivial methods beside them. Columns: text, quality; and, as far as there are any,"
         " context, system, mr, references (a JSON list, or reference1, reference2, ...), rater"
         " (then a row is one rating), score_<name> (somebody else's score of the text).",
-        example="refless compare --ratings rated.tsv --scale 1,5 --out comparison\n"
+        example="refless compare --ratings rated.tsv --scale 1 5 --out comparison\n"
         "  # then open comparison/report.html",
     )
     compare.add_argument(
@@ -44,7 +41,9 @@ def add(commands: Commands) -> None:
     )
     compare.add_argument(
         "--scale",
-        metavar="LOW,HIGH",
+        type=float,
+        nargs=2,
+        metavar=("LOW", "HIGH"),
         help="the lowest and the highest rating there can be (default: as they are in the ratings)",
     )
     compare.add_argument(
@@ -71,6 +70,7 @@ def _compare(arguments: argparse.Namespace) -> None:
         raise SettingError(f"--draws is {arguments.draws}", remedy="give 100 or more")
     if arguments.seed < 0:
         raise SettingError(f"--seed is {arguments.seed}", remedy="give 0 or more")
+    check_scale(arguments.scale)
     _require_folder(arguments.out, arguments.ratings)
     from refless.compare.advice import judged, recommendation, warnings
     from refless.compare.compared import compare
@@ -78,9 +78,8 @@ def _compare(arguments: argparse.Namespace) -> None:
     from refless.compare.rated import read_rated
     from refless.store.files import file_sum
 
-    scale = _scale(arguments.scale)
-    with _quiet("refless.data.sources.table"):
-        rated = read_rated(arguments.ratings, scale, arguments.format)
+    with quiet("refless.data.sources.table"):
+        rated = read_rated(arguments.ratings, arguments.scale, arguments.format)
     settings = _settings(arguments)
     found = _with_progress(compare, rated, settings)
     sums = {
@@ -95,18 +94,6 @@ def _compare(arguments: argparse.Namespace) -> None:
     for sentence in warnings(rated, found):
         print(f"note: {sentence}", file=sys.stderr)
     print(f"Written to {arguments.out}: {', '.join(FILES)}", file=sys.stderr)
-
-
-@contextmanager
-def _quiet(name: str) -> Iterator[None]:
-    """What the reader has to say of a user's file stands among the warnings."""
-    log = logging.getLogger(name)
-    before = log.level
-    log.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        log.setLevel(before)
 
 
 def _require_folder(out: str, ratings: list[str]) -> None:
@@ -128,20 +115,6 @@ def _require_folder(out: str, ratings: list[str]) -> None:
         raise OutputError(
             f"cannot be a folder: {error.strerror or error}", path=out, remedy="name another one"
         ) from error
-
-
-def _scale(text: str | None) -> list[float] | None:
-    if text is None:
-        return None
-    try:
-        low, high = (float(part) for part in text.split(","))
-        if not float("-inf") < low < high < float("inf"):
-            raise ValueError
-    except ValueError:
-        raise SettingError(
-            f"--scale is {text!r}", remedy="give the lowest and the highest rating, as 1,5"
-        ) from None
-    return [low, high]
 
 
 def _settings(arguments: argparse.Namespace) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 
-from refless.cli._common import Commands, UsageError, check_out, command, tell, write
+from refless.cli._common import Commands, UsageError, check_out, check_scale, command, tell, write
 from refless.data.given import Given, read_given
 from refless.errors import FormatError
 
@@ -49,7 +49,7 @@ def add(commands: Commands) -> None:
         "--scale",
         type=float,
         nargs=2,
-        metavar=("LOWEST", "HIGHEST"),
+        metavar=("LOW", "HIGH"),
         help="the references have quality on this scale instead of weight: its lowest becomes -1,"
         " its highest +1",
     )
@@ -77,11 +77,11 @@ def run(arguments: argparse.Namespace) -> None:
         raise UsageError("only one of --outputs and --references can be standard input")
     if arguments.max_order < 1:
         raise UsageError(f"--max-order is {arguments.max_order}; give a number from 1")
-    if arguments.scale and not arguments.scale[0] < arguments.scale[1]:
-        raise UsageError("--scale takes the lowest, then the highest")
+    check_scale(arguments.scale)
     check_out(arguments.out, [arguments.outputs, arguments.references])
-    outputs = read_given(arguments.outputs, ["text"])
-    side = read_given(arguments.references, ["id", "text"])
+    outputs = read_given(arguments.outputs, ["text"], optional=["id"])
+    graded = "quality" if arguments.scale else "weight"
+    side = read_given(arguments.references, ["text"], optional=["id", graded])
     hypotheses = outputs.texts("text")
     references, weights = _by_output(outputs, side, _weights(side, arguments.scale))
     if arguments.sentences and not arguments.json:
@@ -110,6 +110,10 @@ def run(arguments: argparse.Namespace) -> None:
     write(content, arguments.out)
     if arguments.sentences and not arguments.json:
         tell(total.format(signature=signature))
+    if "id" not in outputs.columns:
+        tell("note: the outputs have no column id; references name them by their row, from 1")
+    if not weights:
+        tell("note: the references have no column weight; each counts alike, which is BLEU")
 
 
 def _weights(side: Given, scale: list[float] | None) -> list[float]:
@@ -118,6 +122,11 @@ def _weights(side: Given, scale: list[float] | None) -> list[float]:
     if name not in side.columns:
         if scale:
             raise FormatError("no column 'quality'", path=side.path, remedy="leave out --scale")
+        if "quality" in side.columns:
+            tell(
+                f"warning: the column quality of {side.path} is not read without --scale LOW HIGH:"
+                " every reference has the weight 1, which is BLEU"
+            )
         return []
     low, high = scale or (-1.0, 1.0)
     values = side.numbers(name)
@@ -136,6 +145,13 @@ def _by_output(
     outputs: Given, side: Given, weights: list[float]
 ) -> tuple[list[list[str]], list[list[float]]]:
     """References of each output, and their weights, if there are any."""
+    if "id" not in side.columns:
+        raise FormatError(
+            "has no column 'id'",
+            path=side.path,
+            remedy="say in it of which output each reference is: the output's own id, or its"
+            " number from 1",
+        )
     own = outputs.columns.get("id", range(1, len(outputs.line_of) + 1))
     names = [str(name) for name in own]
     if not names:

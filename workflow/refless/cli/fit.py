@@ -26,9 +26,7 @@ def add(commands: Commands) -> None:
         " score with --train and the same settings, to the byte. The file has the texts in it.",
         example=EXAMPLE,
     )
-    parser.add_argument(
-        "--train", required=True, metavar="FILE", help=f"columns text, quality; {FILES}"
-    )
+    parser.add_argument("--train", required=True, metavar="FILE", help=f"columns {FILES}")
     add_model(parser)
     parser.add_argument("--out", required=True, metavar="FILE", help="the model")
     parser.set_defaults(run=run)
@@ -39,6 +37,6 @@ def run(arguments: argparse.Namespace) -> None:
     from refless.models.neighbors_file import save, signature_line
 
     check_out(arguments.out, [arguments.train])
-    model = fitted(arguments, *read_training(arguments))
+    model = fitted(arguments, read_training(arguments))
     save(model, arguments.out)
     tell(f"signature {signature_line(model)}")

@@ -9,7 +9,7 @@ import argparse
 import json
 import sys
 
-from refless.cli._common import Commands, command, write
+from refless.cli._common import Commands, check_out, command, require_torch, tell, write
 from refless.data.given import read_given
 from refless.errors import FormatError
 
@@ -45,8 +45,10 @@ def add(commands: Commands) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
+    require_torch()
     from refless.models.rnn_qe.saved import load_model, shipped_model
 
+    check_out(arguments.out, [arguments.outputs, arguments.model])
     model = load_model(arguments.model or shipped_model())
     if arguments.card:
         write(json.dumps(model.card(), indent=2) + "\n", arguments.out)
@@ -56,11 +58,14 @@ def run(arguments: argparse.Namespace) -> None:
 
     from refless.models.rnn_qe.own import worth, worth_lines
 
-    outputs = read_given(arguments.outputs, ["text"])
+    outputs = read_given(arguments.outputs, ["text"], optional=["mr", "context", "quality"])
     outputs.free("raw", "prediction")
     truth = outputs.numbers("quality") if "quality" in outputs.columns else None
     texts = outputs.texts("text")
-    column = next((name for name in ("mr", "context") if name in outputs.columns), "")
+    trained = str(model.about.get("column", "mr"))
+    column = next((name for name in (trained, "mr", "context") if name in outputs.columns), "")
+    if column not in ("", trained):
+        tell(f"note: the model was trained with the column {trained}; here, {column} is read")
     if not column and model.reads_meanings:
         raise FormatError(
             "has no column mr or context, which the model was trained with",

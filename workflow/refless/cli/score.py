@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 from refless.cli._common import Commands, UsageError, check_out, command, tell, write
 from refless.cli._neighbors import (
     FILES,
+    Training,
     add_model,
     fitted,
     kernel_options,
     progress,
     read_training,
 )
-from refless.data.given import FORMATS, Given, read_given
+from refless.data.given import FORMATS, read_given
 
 if TYPE_CHECKING:
     from numpy import ndarray as Array
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 EXAMPLE = """
 refless score --train rated.tsv --candidates mine.tsv --out predicted.tsv
 refless score --train rated.tsv --tau auto --leave-one-out --json
-cut -f2 mine.tsv | refless score --train rated.tsv --candidates - --format lines --explain 3
+tail -n +2 mine.tsv | cut -f2 | refless score --train rated.tsv --candidates - --format lines
 """
 
 
@@ -45,7 +46,7 @@ def add(commands: Commands) -> None:
         example=EXAMPLE,
     )
     source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument("--train", metavar="FILE", help=f"columns text, quality; {FILES}")
+    source.add_argument("--train", metavar="FILE", help=f"columns {FILES}")
     source.add_argument("--model", metavar="FILE", help="a model that refless fit wrote")
     candidates = parser.add_mutually_exclusive_group(required=True)
     candidates.add_argument(
@@ -94,13 +95,18 @@ def run(arguments: argparse.Namespace) -> None:
     check_out(arguments.out, [arguments.train, arguments.candidates, arguments.model])
     model, train = _model(arguments)
     alone = arguments.leave_one_out
-    given = train if alone else read_given(arguments.candidates, ["text"], arguments.format or "")
-    assert given is not None  # --leave-one-out has --train
-    texts = given.texts("text")
-    truth = given.numbers("quality") if "quality" in given.columns else None
+    if alone:
+        assert train is not None  # --leave-one-out has --train
+        given, texts, row_of = train.given, train.texts, train.row_of
+        truth: list[float] | None = train.quality
+    else:
+        given = read_given(arguments.candidates, ["text"], arguments.format or "", ["quality"])
+        texts = given.texts("text")
+        row_of = list(range(len(texts)))
+        truth = given.numbers("quality") if "quality" in given.columns else None
     added = given.with_columns({"prediction": [], "neighbors": []}) if not texts else None
 
-    from refless.models.neighbors_file import signature_line, standing_in
+    from refless.models.neighbors_file import require_unchanged, signature_line, standing_in
 
     with progress(len(texts), "scoring") as step:
         prediction = model.leave_one_out(step) if alone else model.predict(texts, step)
@@ -119,13 +125,15 @@ def run(arguments: argparse.Namespace) -> None:
         found = {"signature": signature, "tau": model.tau_, **counts, **numbers}
         content = json.dumps({**found, "predictions": rows}, ensure_ascii=False, indent=1) + "\n"
     else:
-        content = added or given.with_columns(columns)
+        rows_of = {name: [values[k] for k in row_of] for name, values in columns.items()}
+        content = added or given.with_columns(rows_of)
     if alone:
         _warn_of_repeats(texts)
     else:
         _warn_of_leaks(int(standing_in(model, texts).sum()), len(texts))
     if truth and not alone:
         _warn_of_scale(model, truth)
+    require_unchanged(model)
     write(content, arguments.out)
     _report(model, counts, evaluation, prediction, truth)
     tell(f"signature {signature}")
@@ -144,10 +152,10 @@ def _check(arguments: argparse.Namespace) -> None:
                 raise UsageError(f"--{name.replace('_', '-')} was settled by refless fit")
 
 
-def _model(arguments: argparse.Namespace) -> tuple[NeighborsRegressor, Given | None]:
+def _model(arguments: argparse.Namespace) -> tuple[NeighborsRegressor, Training | None]:
     if arguments.train:
-        train, quality = read_training(arguments)
-        return fitted(arguments, train, quality), train
+        train = read_training(arguments)
+        return fitted(arguments, train), train
     from refless.models.neighbors_file import kernel_of, load
 
     options = kernel_options(arguments, kernel_of(arguments.model))
@@ -246,6 +254,11 @@ def _report(
         f"coverage {share:.3f} ({covered} of {n}; {few} with fewer than {model.min_neighbors}"
         f" neighbors, {many} with more than {model.max_share:g} of the training texts)"
     )
+    if 2 * covered < n and model.tau != "auto":
+        tell(
+            f"warning: tau {model.tau_:g} does not suit these texts: most get no prediction."
+            " --tau auto chooses one on the training texts"
+        )
     if cell is None or truth is None:
         return
     for name, estimate in (("Spearman", cell.spearman), ("MSE", cell.mse)):

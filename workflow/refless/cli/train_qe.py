@@ -8,9 +8,10 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
-from refless.cli._common import Commands, command
+from refless.cli._common import Commands, check_scale, command, quiet, require_torch
 from refless.errors import FormatError, OutputError
 
 
@@ -79,7 +80,10 @@ def run(arguments: argparse.Namespace) -> None:
 
     if Path(arguments.out).suffix != ".npz":
         raise OutputError("a model's file ends in .npz", path=arguments.out, remedy="name it so")
-    loaded = table.load(arguments.ratings, "own", arguments.scale, arguments.format or "")
+    check_scale(arguments.scale)
+    require_torch()
+    with quiet("refless.data.sources.table"):  # the scale is said below
+        loaded = table.load(arguments.ratings, "own", arguments.scale, arguments.format or "")
     loaded = loaded.require_clean()
     texts = loaded.texts[loaded.texts["n_ratings"] > 0]
     low, high = arguments.scale or loaded.scale or ends(loaded.ranges.values())
@@ -105,8 +109,10 @@ def run(arguments: argparse.Namespace) -> None:
         raise FormatError(
             f"{error.message}{where}", path=arguments.ratings, remedy=error.remedy
         ) from error
+    model = replace(model, about={**model.about, "column": column})
     save_model(model, arguments.out, half=True)
     scale = f"{rated.scale.low:g} to {rated.scale.high:g}"
+    scale += "" if arguments.scale else " (the lowest and the highest rating; --scale says another)"
     said = [
         f"{len(rated.texts)} rated texts, scale {scale}, {column} read as {rated.kind}",
         "each text predicted by a network that did not see it:",

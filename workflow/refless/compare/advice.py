@@ -4,8 +4,9 @@ Stage: table -> words. In: a comparison. Out: sentences.
 
 The rule, for one split: of the methods that look at the text, and somebody else's scores, the one
 with the greatest Pearson's r is tested against every trivial method by a paired bootstrap, with
-Holm's correction at 5%. It is recommended if it beats them all and its r is above 0. The others of
-its kind are named as not told apart from it unless they are significantly worse.
+Holm's correction at 5%. It is recommended if it beats them all, its r is above 0, and so is its r
+among the texts of one system, where there are systems. The others of its kind are named as not told
+apart from it unless they are significantly worse.
 """
 
 from __future__ import annotations
@@ -27,14 +28,17 @@ JUDGED_WITH = 50
 """Ratings beside which somebody else's scores are put."""
 FEW = 200
 """Ratings below which intervals are mostly too wide to tell methods apart."""
+FEW_SYSTEMS = 10
+"""Systems below which little is known of the next one."""
 
 
 @dataclass(frozen=True)
 class Verdict:
     """What the tests say of one split.
 
-    kind : ``use`` (better than every trivial method), ``trivial`` (not told from one of them) or
-        ``none`` (nothing goes with the ratings)
+    kind : ``use`` (better than every trivial method), ``systems`` (the same, but only shown to tell
+        systems apart), ``trivial`` (not told from one of them) or ``none`` (nothing goes with the
+        ratings)
     best : the method that it is about, None where nothing can rank
     rivals : the trivial methods that it is not told apart from
     equals : other methods that it is not told apart from
@@ -88,7 +92,8 @@ def verdict(found: Comparison, split: str) -> Verdict:
     equals = not_beaten([k for k in real if k[1].removesuffix(".calibrated") != twin or k[2]])
     equals = tuple(key for key in equals if key != best)
     above = estimate(own[best]["pearson"]).low > 0
-    kind = "none" if not above else "trivial" if rivals else "use"
+    able = "systems" if _tells_only_systems(own[best]) else "use"
+    kind = "none" if not above else "trivial" if rivals else able
     if kind == "none" and any(estimate(own[key]["pearson"]).low > 0 for key in rivals):
         kind = "trivial"
     return Verdict(split, kind, best, rivals, equals)
@@ -125,16 +130,21 @@ def _sentences(found: Comparison, given: Verdict) -> str:
             f" {_described(found, given.best)}. Do not use it before more ratings tell them apart."
         )
     what, saved = _saved(own)
-    text = f"For {where}, use {_described(found, given.best)}."
-    text += " It beats every trivial method."
+    described = _described(found, given.best)
+    if given.kind == "systems":
+        text = (
+            f"For {where}, put no method in the place of ratings. {described} beats every trivial"
+            " method, but it is only shown to tell systems apart: among texts of one system no"
+            " correlation is shown."
+        )
+    else:
+        text = f"For {where}, use {described}. It beats every trivial method."
     if given.equals:
         text += f" Not told apart from it: {_listed([label(*key[1:]) for key in given.equals])}."
     text += (
         f" With many predictions beside the ratings, {name} saves {_percent(saved)} of the ratings"
         f" that {what} takes."
     )
-    if _tells_only_systems(own):
-        text += " But it may only tell systems apart: among texts of one no correlation is shown."
     if "pairwise_accuracy" in own and not np.isnan(own["pairwise_accuracy"][0]):
         pairs = estimate(own["pairwise_accuracy"])
         text += f" It orders {_percent(pairs)} of the pairs of systems as people do."
@@ -151,7 +161,8 @@ def _short(found: Comparison, split: str) -> str:
             f"For {where}: {_described(found, given.best)} is not shown to beat the trivial method"
             f" {strongest[1]} ({_r(found, strongest)})."
         )
-    return f"For {where}: {_described(found, given.best)}, which beats every trivial method."
+    but = " but may only tell systems apart" if given.kind == "systems" else ""
+    return f"For {where}: {_described(found, given.best)}, which beats every trivial method{but}."
 
 
 def judged(rated: Rated, found: Comparison) -> list[str]:
@@ -181,6 +192,12 @@ def warnings(rated: Rated, found: Comparison) -> list[str]:
         said.append(
             f"{len(rated)} ratings are few: intervals are wide, and a method that is not told from"
             " another may still be better."
+        )
+    systems = len(rated.memberships()[0])
+    if 1 < systems < FEW_SYSTEMS:
+        said.append(
+            f"{systems} systems are few: intervals are over texts, and a method may do otherwise"
+            " with the next system."
         )
     said += _far_away(rated)
     said += [_repeated(rated, split) for split in found.splits if split.repeated]

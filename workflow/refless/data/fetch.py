@@ -78,7 +78,8 @@ def fetch(source: Source, places: Places, **patience: Any) -> Path:
         "could not be had. Tried:\n  " + "\n  ".join(tried),
         path=source.path,
         remedy=f"get it by hand ({source.origin}) and put it at {places.manual / source.path},"
-        " or point REFLESS_MIRROR at a directory that has it, and run the fetch again",
+        " or point REFLESS_MIRROR at a directory that has it, and run the fetch again;"
+        " `snakemake --config numbers=auto -- TARGET` takes shipped numbers instead",
     )
 
 

@@ -21,12 +21,16 @@ from typing import Any
 from refless.data.sources._reading import (
     decode,
     half_character,
+    json_value,
     lines,
     named_records,
     number_of,
     read_bytes,
     remedied,
+    require_spelling,
     shorten,
+    size_fault,
+    text_fault,
 )
 from refless.data.tsv import REMEDY as TSV_REMEDY
 from refless.data.tsv import table_of
@@ -68,11 +72,16 @@ class Given:
     _header: str
     _rows: list[Any]
 
-    def texts(self, name: str) -> list[str]:
-        """One column as texts; FormatError names the first line that has none."""
+    def texts(self, name: str, full: bool = False) -> list[str]:
+        """One column as texts; FormatError names the first line that has none.
+
+        ``full`` : whether an empty text is none; an empty rated text would be nobody's neighbor,
+        and count among the training texts all the same.
+        """
+        of = text_fault if full else half_character
         for line, value in zip(self.line_of, self.columns[name], strict=True):
             fault = "" if isinstance(value, str) else f"{name} {shorten(str(value))} is no text"
-            if fault or (fault := half_character(value)):
+            if fault or (fault := of(value)):
                 raise FormatError(fault, path=self.path, line=line, remedy="mend or remove the row")
         return self.columns[name]
 
@@ -87,6 +96,10 @@ class Given:
                     path=self.path,
                     line=line,
                     remedy="write it like 3 or 0.25, or remove the row",
+                )
+            if fault := size_fault(value):
+                raise FormatError(
+                    f"{name} {fault}", path=self.path, line=line, remedy="mend or remove the row"
                 )
             values.append(value)
         return values
@@ -129,18 +142,29 @@ class Given:
         return "".join("\t".join(row) + "\n" for row in table)
 
 
-def read_given(path: str, required: Sequence[str], format: str = "") -> Given:
+def read_given(
+    path: str, required: Sequence[str], format: str = "", optional: Sequence[str] = ()
+) -> Given:
     """Read a file; ``-`` is standard input.
 
     Parameters
     ----------
     required : columns that must be there; plain lines are a column ``text``
     format : one of `FORMATS`; without it the ending decides, and TSV where it does not tell
+    optional : further columns that are read
 
     Raises
     ------
-    FormatError : the file is missing, not UTF-8, not of this format, or lacks a column.
+    FormatError : the file is missing, not UTF-8, not of this format, or lacks a column; a column
+        that is read is written otherwise.
     """
+    given = _read(path, required, format)
+    if given.format != "lines":
+        require_spelling(given.columns, [*required, *optional], given.path)
+    return given
+
+
+def _read(path: str, required: Sequence[str], format: str) -> Given:
     format = format or ENDINGS.get(Path(path).suffix.lower(), "tsv")
     name = "standard input" if path == "-" else path
     with remedied(REMEDIES[format]):
@@ -176,7 +200,7 @@ def _json_lines(text: str, name: str, required: Sequence[str]) -> Given:
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
+            row = json_value(line)
         except (ValueError, RecursionError) as error:
             what = getattr(error, "msg", "too deep")
             raise FormatError(f"cannot be read as JSON: {what}", path=name, line=number) from error

@@ -71,9 +71,8 @@ def shipped_files(*folders: str | Path) -> dict[str, ShippedFile]:
 
 
 def fitting(shipped: Mapping[str, ShippedFile], settings: Any) -> dict[str, ShippedFile]:
-    """Those shipped files whose data sets are read as the configuration says.
-
-    What was made from a data set under other settings of its loader does not stand in for it.
+    """Those shipped files that were made under the choices of the configuration: how a data set is
+    read, and what makes a neighbor. Others do not stand in; readers check all other settings.
     """
     other = set()
     for file in shipped.values():
@@ -86,7 +85,32 @@ def fitting(shipped: Mapping[str, ShippedFile], settings: Any) -> dict[str, Ship
         path: file
         for path, file in shipped.items()
         if not other & set(map(str, file.about["of"].values()))
+        and _same_neighbors(file.about, settings)
     }
+
+
+def _same_neighbors(about: Mapping[str, Any], settings: Any) -> bool:
+    """Whether a record's tau, a and b are those of the configuration; the essays have their own."""
+    if "recipe" in about["settings"]:
+        return True
+    neighbors, taus = settings.bleu_neighbors, settings.taus()
+    named = about["of"].get("kernel", neighbors.models["bleu"].kernels[0])
+    tau = taus.get(named)
+    asked = {
+        "tau": tau,
+        "taus": None if tau is None else settings.pareto_taus(tau),
+        **dict.fromkeys(("a", "min_neighbors"), neighbors.min_neighbors),
+        **dict.fromkeys(("b", "max_share"), neighbors.max_share),
+    }
+    found = about["settings"]
+    if "neighbors" in found:  # of RNN-QE: beside others, of its own
+        found = {k: v for k, v in found["neighbors"].items() if k != "taus"}
+    kernels = found.get("kernels")
+    used = kernels.items() if isinstance(kernels, Mapping) else ()
+    pairs = [value if isinstance(value, list) else [kernel, value] for kernel, value in used]
+    return all(found[name] == value for name, value in asked.items() if name in found) and all(
+        taus.get(kernel) == value for kernel, value in pairs
+    )
 
 
 def groups(files: Iterable[ShippedFile]) -> dict[str, list[ShippedFile]]:

@@ -15,6 +15,7 @@ from typing import Any
 import pandas as pd
 
 from refless.data.ratings import RATING_COLUMNS, TEXT_COLUMNS, RatedTexts
+from refless.errors import StaleError
 from refless.store import signed
 from refless.store.signatures import text_sum
 
@@ -178,3 +179,20 @@ def read_task(folder: str | Path, columns: Sequence[str] = ()) -> Task:
         columns=RATING_COLUMNS,
     )
     return Task(texts.content, ratings.content, texts.about)
+
+
+def read_whole_task(folder: str | Path, columns: Sequence[str] = ()) -> Task:
+    """The same for what is computed from texts, which shipped tables do not have.
+
+    Raises
+    ------
+    FormatError, StaleError : as `read_task`; or the tables came with refless.
+    """
+    task = read_task(folder, columns)
+    if task.provenance == "shipped":
+        raise StaleError(
+            "has no texts: it came with refless, for numbers that come with it as well",
+            path=folder,
+            remedy="delete this folder and run again, which reads the raw data",
+        )
+    return task

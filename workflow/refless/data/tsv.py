@@ -18,8 +18,8 @@ from refless.data.sources._reading import header, lines, shorten
 from refless.errors import FormatError
 
 REMEDY = (
-    "mend the file: UTF-8, the columns' names in the first line, tabs between fields and none in a"
-    " text"
+    "mend the file: UTF-8, the columns' names in the first line, tabs between fields; where a text"
+    " has tabs or line breaks, write CSV or JSON Lines instead"
 )
 
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')

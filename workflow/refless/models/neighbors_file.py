@@ -115,6 +115,7 @@ def load(
     StaleError : it was made by other code, or with other files of the kernel.
     KernelError : a file of the kernel is not there.
     """
+    before = mapped.state(path) if Path(path).is_file() else ()
     about, arrays = mapped.read(path, KIND, check=check, remedy=AGAIN)
     settings = dict(about["settings"])
     settings["options"] = {**settings["options"], **(options or {})}
@@ -134,8 +135,25 @@ def load(
     model.texts_ = texts
     index = {name[6:]: array for name, array in arrays.items() if name.startswith("index.")}
     model.index_ = opened(model.kernel, texts, index, **settings["options"])
-    model.stored_ = {"data": about["data"], **arrays}
+    model.stored_ = {"data": about["data"], "file": (path, before), **arrays}
     return model
+
+
+def require_unchanged(model: NeighborsRegressor) -> None:
+    """Make sure, after predicting, that nothing was written into a model's file since `load`.
+
+    Raises
+    ------
+    StaleError : the file is the same one, and somebody wrote into it.
+    """
+    path, before = model.stored_.get("file", ("", ()))
+    if not before or not Path(path).is_file():
+        return
+    now = mapped.state(path)
+    if now != before and now[0] == before[0]:
+        raise StaleError(
+            "was written into while it was used", path=path, remedy="make it whole, and run again"
+        )
 
 
 def kernel_of(path: str | Path) -> str:

@@ -21,6 +21,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from refless.store import inputs
 from refless.store.files import file_sum, whole_file, write_json
 
 # the log of a figure is not for every glyph of its fonts
@@ -58,7 +59,8 @@ def style() -> None:
 def save(figure: Figure, stem: str | Path) -> list[Path]:
     """Write ``stem`` with each of the endings pdf, svg and png, each whole or not at all.
 
-    ``stem.json`` has their sums, by which the report knows that they are the ones that were drawn.
+    ``stem.json`` has their sums, its name, and what they were drawn from, by which the report knows
+    that they are the ones that were drawn.
     """
     paths = []
     try:
@@ -73,7 +75,9 @@ def save(figure: Figure, stem: str | Path) -> list[Path]:
             with whole_file(path) as partial, plt.rc_context({"svg.hashsalt": "refless"}):
                 figure.savefig(partial, bbox_inches=box, metadata=metadata)
             paths.append(path)
-        write_json({path.suffix[1:]: file_sum(path) for path in paths}, f"{stem}.json")
+        sums = {path.suffix[1:]: file_sum(path) for path in paths}
+        about = {"name": Path(stem).name, "inputs": inputs.sums_for(f"{stem}.json")}
+        write_json({**sums, **about, "told": inputs.told()}, f"{stem}.json")
     finally:
         plt.close(figure)
     return paths

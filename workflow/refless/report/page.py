@@ -18,7 +18,7 @@ from refless.errors import FormatError, StaleError
 from refless.report.catalogue import Entry
 from refless.report.tables import read_published, read_record
 from refless.report.webpage import VERDICTS, View, read_view, render
-from refless.store import provenance
+from refless.store import inputs, provenance
 from refless.store.files import read_json, whole_file, write_json
 from refless.store.tables import write_table
 
@@ -77,6 +77,7 @@ def make_report(
     texts: Iterable[str | Path],
     settings: Mapping[str, Any],
     numbers: str,
+    told: Mapping[str, str] | None = None,
 ) -> None:
     """Write the report of a folder of results, and what it says of the run for programs.
 
@@ -86,14 +87,18 @@ def make_report(
     entries : what the report has, in this order within a paper
     texts : tables of texts, for the sums of the raw files
     settings, numbers : see `refless.store.provenance.record`
+    told : place of the record of a table or figure -> the sum of what its job would be told now
+        (`refless.store.inputs.parameter_sum`)
 
     Raises
     ------
     FormatError : a file is missing or broken.
-    StaleError : a table is not the one that was written, or a figure not the one that was drawn.
+    StaleError : a table is not the one that was written, or a figure not the one that was drawn;
+        or it was made under other settings, from other inputs or by other code.
     OutputError : a file cannot be written.
     """
     results, entries = Path(results), list(entries)
+    _require_told(told or {})
     abouts = {
         entry.name: read_record(results / f"tables/{entry.name}.csv")
         for entry in entries
@@ -150,6 +155,22 @@ def _claims(results: Path, entries: Iterable[Entry]) -> dict[str, Any]:
     return found
 
 
+def _require_told(told: Mapping[str, str]) -> None:
+    """Make sure that tables and figures are what their jobs would make now: Snakemake passes over
+    a change of settings or code if it is told to (--touch, --rerun-triggers), or if its own memory
+    (.snakemake) was left behind.
+    """
+    for place, value in told.items():
+        if Path(place).is_file() and read_json(place).get("told") != value:
+            folder = Path(place).parent
+            raise StaleError(
+                "was made under other settings, or by other code",
+                path=place,
+                remedy=f"delete all of {folder} that is to be made anew (rm -r {folder}), and run"
+                " again",
+            )
+
+
 def _items(entry: Entry, results: Path, caption: str) -> Iterator[Item]:
     """The table and the figure of an entry, or the one that it is."""
     label = f"{entry.item}: {entry.content}"
@@ -179,8 +200,9 @@ def _drawn(stem: Path, ending: str) -> bytes:
         content = path.read_bytes()
     except OSError as error:
         raise FormatError(f"cannot be read: {error}", path=path, remedy=again) from error
-    if sums.get(ending) != hashlib.sha256(content).hexdigest():
+    if (sums.get("name"), sums.get(ending)) != (stem.name, hashlib.sha256(content).hexdigest()):
         raise StaleError("is not the figure that was drawn", path=path, remedy=again)
+    inputs.require(sums["inputs"], path)
     return content
 
 

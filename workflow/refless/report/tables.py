@@ -21,6 +21,7 @@ from refless.errors import FormatError, StaleError
 from refless.report.catalogue import Column, Entry, Section, catalogue
 from refless.report.published import number, with_interval
 from refless.report.webpage import table_page
+from refless.store import inputs
 from refless.store.code import package_sum
 from refless.store.files import file_sum, read_json, whole_file, write_json
 from refless.store.tables import read_table, write_table
@@ -80,6 +81,8 @@ def publish(
         "provenance": {str(origin): int(n) for origin, n in counts.items()},
         "made_from": notes,
         "sha256": file_sum(stem.with_suffix(".csv")),
+        "inputs": inputs.sums_for(stem.with_suffix(".csv")),
+        "told": inputs.told(),
     }
     write_json({**record, "record": _seal(record)}, stem.with_suffix(".json"))
 
@@ -132,6 +135,7 @@ def read_record(path: str | Path) -> dict[str, Any]:
         or (record["name"], record["sha256"]) != (path.stem, file_sum(path))
     ):
         raise StaleError("is not the table that was written", path=path, remedy=again)
+    inputs.require(record.get("inputs", {}), path)
     return record
 
 

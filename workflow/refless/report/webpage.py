@@ -95,8 +95,8 @@ class View:
         return any(column.compared for column in self.columns)
 
     def leading(self, most: int) -> set[int]:
-        """The numbers of the rows to show first: of those that count, the ones with a value of ours,
-        then others with a number, in the table's order."""
+        """The numbers of the rows to show first: of those that count, the ones with a value of
+        ours, then others with a number, in the table's order."""
 
         def rank(i: int) -> int:
             numbers = [cell for cell in self.rows[i] if cell.kind == "number" and cell.value]

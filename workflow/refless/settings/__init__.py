@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, Literal
 
 import yaml
@@ -33,7 +34,7 @@ from refless.settings.data import DataSet, with_looks
 from refless.settings.delta_bleu import DeltaBleu
 from refless.settings.rnn_qe import RnnQe
 
-__all__ = ["Settings", "read_settings", "typed"]
+__all__ = ["Settings", "read_settings", "require_single_keys", "typed"]
 
 LOOKS = ("name", "colour", "line", "marker", "note", "published")
 
@@ -132,6 +133,11 @@ class Settings(Section):
             for kernel in model.kernels
         }
 
+    def pareto_taus(self, tau: float) -> list[float]:
+        """The grid of a kernel of that tau for the Pareto fronts."""
+        factors = self.bleu_neighbors.pareto.tau_factors
+        return [round(tau * factor, 6) for factor in factors if tau * factor <= 1]
+
     def options(self, kernel: str) -> dict[str, Any]:
         """What the configuration tells a kernel."""
         found = self.kernel_options.get(kernel)
@@ -228,6 +234,19 @@ class Settings(Section):
                     f" {published[entry.published]}; a column of the paper is one data set's"
                 )
             published[entry.published] = task
+        shown: dict[str, str] = {}
+        reads: dict[str, str] = {}
+        for task, entry in self.data.items():
+            if (before := shown.setdefault(entry.name, task)) != task:
+                raise ValueError(
+                    f"data.{task}.name is {entry.name!r}, as is that of {before}; legends would not"
+                    " tell them apart"
+                )
+            read = f"{entry.loader} {sorted(entry.files.items())} {sorted(entry.options.items())}"
+            if (before := reads.setdefault(read, task)) != task:
+                raise ValueError(
+                    f"data.{task} is {before} once more: loader, files and options are the same"
+                )
         return self
 
 
@@ -245,6 +264,38 @@ def typed(value: Any) -> Any:
             read = yaml.safe_load(value)
             return read if isinstance(read, (bool, int, float)) else value
     return value
+
+
+class _Once(yaml.SafeLoader):
+    """YAML in which no key stands twice."""
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+        keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+        for key, _ in node.value:
+            if keys.count(key.value) > 1:
+                raise yaml.MarkedYAMLError(key.value, key.start_mark)
+        return super().construct_mapping(node, deep)
+
+
+def require_single_keys(path: str | Path) -> None:
+    """Make sure that no setting stands twice in a file: the last would win without a word.
+
+    Raises
+    ------
+    SettingError : with the line of the first setting that does.
+    """
+    with open(path, encoding="utf-8") as file:
+        try:
+            yaml.load(file, _Once)
+        except yaml.MarkedYAMLError as error:
+            mark = error.context_mark
+            if mark is not None and error.problem is None:
+                raise SettingError(
+                    f"{error.context} stands twice in its group",
+                    path=path,
+                    line=mark.line + 1,
+                    remedy="leave one of the two",
+                ) from None
 
 
 def read_settings(raw: Mapping[str, Any]) -> Settings:

@@ -76,6 +76,13 @@ class Thresholds(Section):
     )
     b_step: PositiveShare = Field(description="Step of b (most neighbors) from 0 to 1.")
 
+    @field_validator("a")
+    @classmethod
+    def _in_order(cls, a: list[int]) -> list[int]:
+        if a[0] > a[1]:
+            raise ValueError(f"is {a}; the lowest goes first")
+        return a
+
 
 class DataSize(Section):
     """Figure 4: quality of the estimate against the number of rated texts."""
@@ -244,8 +251,12 @@ class BleuNeighbors(Section):
     @field_validator("models")
     @classmethod
     def _bleu_and_each_kernel_once(cls, models: dict[str, Model]) -> dict[str, Model]:
+        from refless.experiments.bleu_neighbors.baselines import LABELS
+
         if "bleu" not in models:
             raise ValueError("has no model bleu, which the figures need")
+        for name in sorted(set(models) & set(LABELS)):
+            raise ValueError(f"has a model {name}, which is a baseline's name; give it another")
         for kernel in models["bleu"].kernels:
             if constants(module_path(kernel)).get("LOCATIONS"):
                 raise ValueError(

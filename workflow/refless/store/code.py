@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import io
-import tokenize
+import re
+from bisect import bisect
 from collections.abc import Iterable
 from functools import cache
+from itertools import accumulate
 from pathlib import Path
+from typing import Any
 
 PACKAGE = Path(__file__).parents[1]
 
@@ -84,7 +86,7 @@ def _imports(path: Path) -> tuple[Path, ...]:
     if path.suffix != ".py":
         return ()
     names: set[str] = set()
-    for node in ast.walk(_tree(path)):
+    for node in _statements(path):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -99,8 +101,28 @@ def _imports(path: Path) -> tuple[Path, ...]:
 
 
 @cache
-def _tree(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
+def _statements(path: Path) -> tuple[ast.stmt, ...]:
+    """All statements of a file, however deep. Expressions, which hold none, are not walked over:
+    every run does this for every file."""
+    found: list[ast.stmt] = []
+    waiting: list[Any] = [ast.parse(path.read_text(encoding="utf-8"))]
+    while waiting:
+        node = waiting.pop()
+        for name in ("body", "orelse", "finalbody"):
+            own = getattr(node, name, ())
+            found += own
+            waiting += own
+        for name in ("handlers", "cases"):
+            waiting += getattr(node, name, ())
+    return tuple(found)
+
+
+_STRING_OR_COMMENT = re.compile(
+    r'(?s:"{3}(?:[^\\]|\\.)*?"{3}' + r"|'{3}(?:[^\\]|\\.)*?'{3})"
+    r'|"(?:[^"\\\n]|\\(?s:.))*"' + r"|'(?:[^'\\\n]|\\(?s:.))*'" + r"|(#[^\n]*)"
+)
+"""Strings, so that a number sign in one is no comment; group 1 is a comment. Python's own tokenizer
+finds the same, slowly."""
 
 
 @cache
@@ -115,7 +137,7 @@ def _code(path: Path) -> str:
         return source
     lines = source.split("\n")
     cuts = []  # (first line, first column, last line, last column), in characters, 0-based
-    for node in ast.walk(_tree(path)):
+    for node in _statements(path):
         if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
             continue
         if isinstance(node.value.value, str):  # a docstring, or one of a variable
@@ -125,17 +147,14 @@ def _code(path: Path) -> str:
             end = len(lines[last].encode()[: node.end_col_offset].decode())
             cuts.append((first, begin, last, end))
     kept: set[int] = set()  # lines that a string goes on after: blanks count there
-    opened = []
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        (line, column), kind = token.start, tokenize.tok_name[token.type]
-        if kind == "COMMENT":
-            cuts.append((line - 1, column, line - 1, column + len(token.string)))
-        elif kind == "STRING":
-            kept.update(range(line - 1, token.end[0] - 1))
-        elif kind == "FSTRING_START":  # in pieces since Python 3.12
-            opened.append(line)
-        elif kind == "FSTRING_END":
-            kept.update(range(opened.pop() - 1, token.end[0] - 1))
+    starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
+    for match in _STRING_OR_COMMENT.finditer(source):
+        first, last = (bisect(starts, at) - 1 for at in match.span())
+        if match[1]:
+            begin = match.start() - starts[first]
+            cuts.append((first, begin, first, begin + len(match[1])))
+        else:
+            kept.update(range(first, last))
     for first, begin, last, end in sorted(cuts, reverse=True):
         lines[last] = lines[first][:begin] + lines[last][end:]
         for line in range(first, last):

@@ -8,6 +8,8 @@ about the content, of each array the type, the shape, the place and the SHA-256 
 its own sum. The bytes of the arrays follow, each at a multiple of 64 from where the first one is.
 There is no pickle in it: opening a file runs nothing.
 
+What is written into the file while it is open shows in the arrays: `state` tells, see there.
+
 The record and the length of the file are checked always. The arrays' sums are checked as well,
 unless the caller says no: that reads the whole file once, at some 1.5 GB a second and core.
 """
@@ -111,6 +113,16 @@ def read(
         what = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise FormatError(f"cannot be used: {what}", path=path, remedy=remedy) from error
     return about, arrays
+
+
+def state(path: str | Path) -> tuple[int, int, int]:
+    """Which file it is, how long, and when it was last written into.
+
+    Compared with the state before it was opened: the same file with another length or time was
+    written into, and arrays may have changed. One that took its place by its name changes none.
+    """
+    about = Path(path).stat()
+    return about.st_ino, about.st_size, about.st_mtime_ns
 
 
 def as_bytes(array: np.ndarray) -> Any:

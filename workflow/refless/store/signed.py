@@ -10,6 +10,7 @@ of           what it is about, by role: ``{"task": "dstc7", "kernel": "bleu.char
 provenance   ``computed`` or ``shipped``
 settings     the settings that decided the content
 made_from    by role, the sums of what it was made from (`identity`, or a sum of texts)
+inputs       by place, the sums of the results that its job was given (`refless.store.inputs`)
 signatures   of the kernels and the code that decided it: see `refless.store.signatures`
 facts        whatever else its readers need
 content      SHA-256 of the content
@@ -36,11 +37,15 @@ from typing import Any
 import numpy as np
 
 from refless.errors import FormatError, StaleError
+from refless.store import inputs
 from refless.store.files import whole_file
 
 MARK = "# refless "
 AGAIN = "delete it and run again"
-RENEW = f"{AGAIN}; for a shipped file: compute it from the data, and `make ship`"
+RENEW = (
+    f"{AGAIN}; what comes with refless holds for its own code and settings: set them back, or"
+    " compute it from the raw data (docs/reproduce.md), and `make ship` renews it"
+)
 _ROLES = ("of", "settings", "made_from")
 
 
@@ -76,6 +81,7 @@ def write(path: str | Path, content: Any, about: Mapping[str, Any]) -> None:
     record = {"provenance": "computed", "signatures": [], "facts": {}, **about}
     for role in _ROLES:
         record.setdefault(role, {})
+    record["inputs"] = inputs.sums_for(path)
     if path.suffix == ".npz":
         arrays = {name: np.ascontiguousarray(array) for name, array in content.items()}
         record["content"] = _arrays_sum(arrays)
@@ -123,6 +129,7 @@ def read(
     """
     path = Path(path)
     body, record = _open(path)
+    inputs.require(record.get("inputs", {}), path)
     if record["kind"] != kind:
         raise FormatError(f"holds {record['kind']}, not {kind}", path=path, remedy=AGAIN)
     _same(record["of"], of or {}, FormatError, "is about", path)
@@ -170,6 +177,7 @@ def verify(path: str | Path) -> dict[str, Any]:
     FormatError, StaleError : as `read`.
     """
     record = _open(Path(path))[1]
+    inputs.require(record.get("inputs", {}), path)
     require_fresh(record, path)
     return record
 

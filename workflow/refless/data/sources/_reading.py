@@ -13,6 +13,7 @@ from __future__ import annotations
 import codecs
 import csv
 import json
+import logging
 import math
 import re
 import shlex
@@ -23,6 +24,8 @@ from pathlib import Path
 from typing import Any
 
 from refless.errors import FormatError, Problem
+
+log = logging.getLogger(__name__)
 
 Record = tuple[int, list[str]]  # the line on which it starts, its fields
 
@@ -104,6 +107,73 @@ def number_of(value: Any) -> float:
         with suppress(ValueError, OverflowError):
             return float(value)
     return math.nan
+
+
+LARGEST = 1e100
+"""Ratings beyond this cannot be squared and added up."""
+
+
+def size_fault(value: float) -> str:
+    """Why a number cannot be reckoned with, or an empty string."""
+    return f"{value:g} is too large to reckon with" if abs(value) > LARGEST else ""
+
+
+def json_value(line: str) -> Any:
+    """A line of JSON, in which no object has a key twice: the last would win without a word.
+
+    Raises
+    ------
+    json.JSONDecodeError, RecursionError : it cannot be read.
+    """
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            names = [name for name, _ in pairs]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise json.JSONDecodeError(f"the key {shorten(twice)} stands twice", line, 0)
+        return found
+
+    return json.loads(line, object_pairs_hook=once)
+
+
+def require_spelling(
+    names: Iterable[str], known: Iterable[str], path: str | Path, ending: Iterable[str] = ()
+) -> None:
+    """Make sure that no column is a known one in other letters: it would be passed over.
+
+    Parameters
+    ----------
+    known : the names that are read
+    ending : beginnings of names that are read whatever follows
+
+    Raises
+    ------
+    FormatError : ``Rater`` or ``raters`` where ``rater`` is read, and there is none.
+    """
+    names = list(names)
+    meant = {_plain(name): name for name in known if name not in names}
+    for name in names:
+        right = meant.get(_plain(name), "")
+        for begin in ending:
+            if name.casefold().startswith(begin) and not name.startswith(begin):
+                right = begin + name[len(begin) :]
+        if right and name != right:
+            raise FormatError(
+                f"column {shorten(name)} is not read; the one that is has the name {right!r}",
+                path=path,
+                remedy=f"write {right!r}; or, if it is something else, give it another name",
+            )
+
+
+def tell_unread(names: Iterable[str], path: str | Path) -> None:
+    """Say which columns of a user's file are not read, if any."""
+    if listed := ", ".join(map(shorten, names)):
+        log.warning("%s: columns that are not read: %s", path, listed)
+
+
+def _plain(name: str) -> str:
+    return name.strip().casefold().removesuffix("s")
 
 
 def read_text(path: str | Path) -> str:

@@ -12,7 +12,8 @@ context           what the text answers
 mr                the meaning representation that it expresses
 system            who wrote it: a system's name, or ``human``
 references        other texts for the same context or MR: a JSON list of texts
-reference*        the same in columns of their own (``reference1``, ``reference_2``, ...)
+reference*        the same in columns of their own (``reference1``, ``reference_2``, ...); what
+                  is no number after ``reference`` is not read
 rater             who rated it; then a row is one rating, and rows of one text are put together
 score_<name>      a score of the text by somebody else's metric, a number or empty
 ================  ================================================================================
@@ -26,6 +27,7 @@ from __future__ import annotations
 import json
 import logging
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,17 +36,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from refless.data.given import ENDINGS
+from refless.data.given import ENDINGS, REMEDIES
 from refless.data.ratings import RatedTexts, anonymise, rating_table, text_table
 from refless.data.sources import mr
 from refless.data.sources._reading import (
+    json_value,
     lines,
     name_fault,
     named_records,
     number_of,
     read_text,
     remedied,
+    require_spelling,
     shorten,
+    size_fault,
+    tell_unread,
     text_fault,
 )
 from refless.data.tsv import table_of
@@ -56,7 +62,7 @@ FORMATS = {ending: kind for ending, kind in ENDINGS.items() if kind != "lines"}
 REQUIRED = ["text", "quality"]
 OPTIONAL = ["context", "mr", "system", "references", "rater"]
 UNKNOWN = "unknown"  # the system, where there is no such column
-REMEDY = "mend the file; the columns are explained in workflow/refless/data/sources/table.py"
+REMEDY = "give it rows with at least the columns text and quality"
 
 # The line of a row, and its values by column.
 Row = tuple[int, dict[str, Any]]
@@ -137,10 +143,18 @@ def load_all(
     columns: dict[str, None] = {}
     rows: list[tuple[Where, dict[str, Any]]] = []
     problems: list[Problem] = []
+    contents: dict[str, str | Path] = {}  # what a file says -> its path
     for number, path in enumerate(paths):
         known_format = _format(path, format)
-        with remedied(REMEDY):
+        with remedied(REMEDIES[known_format]):
             names, found, lost = _read(path, known_format)
+        if (whole := _content(found)) in contents:
+            raise FormatError(
+                f"has the rows of {contents[whole]}, and each would count twice",
+                path=path,
+                remedy="name one of the two, or take one out of the folder",
+            )
+        contents[whole] = path
         if number and ("rater" in names) != ("rater" in columns):
             message = "some files have a column rater and others have none"
             raise FormatError(message, path=path, remedy="give it to all of them, or to none")
@@ -246,16 +260,22 @@ def _read(path: str | Path, format: str) -> tuple[list[str], list[Row], list[Pro
     else:
         what = "a table of rated texts"
         names, rows, problems = named_records(read_text(path), path, REQUIRED, what)
+    require_spelling(names, [*REQUIRED, *OPTIONAL], path, ["reference", "score_"])
     used = [name for name in names if name in {*REQUIRED, *OPTIONAL} or _many(name)]
-    if set(names) - set(used):
-        unread = ", ".join(shorten(name) for name in names if name not in used)
-        log.warning("%s: columns that are not read: %s", path, unread)
+    tell_unread([name for name in names if name not in used], path)
     return used, [(line, {k: row.get(k) for k in used}) for line, row in rows], problems
+
+
+def _content(rows: list[Row]) -> str:
+    """What the rows of a file say, in whatever format."""
+    values = [sorted((k, str(v)) for k, v in row.items() if v is not None) for _, row in rows]
+    return json.dumps(values)
 
 
 def _many(name: str) -> bool:
     """Whether a column is one of several of its kind."""
-    return name.startswith("reference") or (name.startswith("score_") and len(name) > 6)
+    scored = name.startswith("score_") and len(name) > 6
+    return scored or bool(re.fullmatch(r"reference(_?\d+)?", name))
 
 
 def _json_lines(path: str | Path) -> tuple[list[str], list[Row], list[Problem]]:
@@ -266,7 +286,7 @@ def _json_lines(path: str | Path) -> tuple[list[str], list[Row], list[Problem]]:
         if not line.strip():
             continue
         try:
-            value = json.loads(line)
+            value = json_value(line)
         except (ValueError, RecursionError) as error:
             problems.append(Problem(str(path), number, f"cannot be read as JSON: {error}"))
             continue
@@ -325,6 +345,8 @@ def _number(value: Any, name: str) -> float:
     number = number_of(value)
     if not math.isfinite(number):
         raise FormatError(f"{name} {shorten(str(value))} is not a finite number")
+    if fault := size_fault(number):
+        raise FormatError(f"{name} {fault}")
     return number
 
 
@@ -367,6 +389,12 @@ def _join(before: _Text, again: _Text) -> None:
         raise FormatError(
             f"references or scores differ from those of the text on line {before.where[1]}"
         )
+    known = {rater: where for where, rater, _ in before.given}
+    for _, rater, _ in again.given:
+        if rater in known:
+            raise FormatError(
+                f"{shorten(rater)} rated this text already, on line {known[rater][1]}"
+            )
     before.given += again.given
 
 
