@@ -119,6 +119,41 @@ def test_every_rule_that_runs_something_has_a_log_and_an_environment() -> None:
     assert checked > 30
 
 
+def test_the_container_does_what_the_makefile_has() -> None:
+    text = (ROOT / "Containerfile").read_text(encoding="utf-8").replace("\\\n", " ")
+    steps = [line.split(maxsplit=1) for line in text.splitlines() if re.match(r"[A-Z]+ ", line)]
+    ((base,), (folder,)) = (
+        [rest for word, rest in steps if word == w] for w in ("FROM", "WORKDIR")
+    )
+    conda = yaml.safe_load((ROOT / "envs/refless.yaml").read_text(encoding="utf-8"))
+    (python,) = (d.split("=")[1] for d in conda["dependencies"] if str(d).startswith("python="))
+    assert re.fullmatch(rf"python:{re.escape(python)}\.\d+-slim-[a-z]+", base)
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = [
+        target
+        for word, rest in steps
+        if word in ("RUN", "CMD")
+        for target in re.findall(r"\bmake\"?,? \"?([a-z-]+)", rest)
+        if "apt-get" not in rest
+    ]
+    assert "quickstart" in targets
+    for target in targets:
+        assert re.search(rf"(?m)^{target}:", makefile), target
+    (venv,) = re.findall(r"(?m)^VENV := (.+)$", makefile)
+    assert ["ENV", f"PATH={folder}/{venv}/bin:$PATH"] in steps
+
+
+def test_no_raw_data_and_no_environment_go_into_an_image() -> None:
+    """What git ignores and a run leaves is left out, and nothing that a build needs."""
+    out = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    ignored = (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
+    for line in ignored:
+        if line.endswith("/") and "cache" not in line and "audit" not in line:
+            assert line.strip("/") in {one.removeprefix("**/") for one in out}, line
+    kept = ("Makefile", "Snakefile", "pyproject.toml", "README.md", "LICENSE", "envs", "config")
+    assert not {*kept, "workflow", "profiles", "resources", "resources/shipped"} & set(out)
+
+
 def test_version_is_the_same_everywhere() -> None:
     import refless
 

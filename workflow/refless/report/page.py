@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -137,7 +138,7 @@ def _counts(results: Path, entries: Iterable[Entry]) -> dict[str, int]:
         for entry in entries
         if entry.front and entry.table and entry.figure
     )
-    return _sum(table["agreement"].value_counts().to_dict() for table in tables)
+    return _sum(Counter(table["agreement"]) for table in tables)
 
 
 def _claims(results: Path, entries: Iterable[Entry]) -> dict[str, Any]:
