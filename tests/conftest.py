@@ -6,6 +6,7 @@ import fcntl
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -15,6 +16,9 @@ from pathlib import Path
 import pytest
 
 from tests.workflow import small_data
+
+# What a shell starts in the background ignores Ctrl-C, and its children do; drills send it to them.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).parents[1]
 SMALL_CONFIG = ROOT / "tests/small/config.yaml"

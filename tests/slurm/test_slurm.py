@@ -258,7 +258,7 @@ def test_a_node_that_is_lost_with_its_job_is_done_without(
     """Slurm gives the job to another node, and the run goes on as if nothing had been. With `sacct`
     the plugin may then ask Slurm for nonsense (docs/cluster.md), and the same command mends it."""
     try:
-        lose_node(drill.node)
+        lose_node(drill.node, drill.job)
         output = drill.output()
         if drill.run.returncode and "sacct" in request.node.name:
             assert "None assigned" in output
