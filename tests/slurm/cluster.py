@@ -121,7 +121,6 @@ def lose_node(node: str, job: str) -> None:
 def bring_back(node: str) -> None:
     """Start a node that was lost, and wait until it takes jobs."""
     start_node(node)
-    _call("scontrol", "update", f"NodeName={node}", "State=RESUME")
     wait_for(lambda: node in idle())
 
 
