@@ -19,15 +19,15 @@ resume: $(VENV)/core.done ## go on after a killed run (TARGET=all after `make al
 	$(BIN)/python workflow/resume.py --cores $(CORES) $(TARGET)
 
 test: $(VENV)/dev.done ## the tests: everything fast, side by side, in any order
-	$(BIN)/python -m pytest -m "not slow" -n auto --maxprocesses 4 --dist loadgroup
+	$(BIN)/python -m pytest -m "not slow" -n auto --maxprocesses 4 --dist loadgroup $(TESTS)
 
 test-all: $(VENV)/dev.done ## the slow ones as well: killed runs, real data (REFLESS_MIRROR), browser, torch, Slurm
-	$(BIN)/python -m pytest -m "not slurm" -n auto --maxprocesses 4 --dist loadgroup
-	@if command -v slurmdbd > /dev/null && [ "$$(id -u)" = 0 ]; then $(MAKE) test-slurm; \
-	else echo "Slurm's tests did not run: they want slurm-wlm, munge, slurmdbd, mariadb-server, and root"; fi
+	$(BIN)/python -m pytest -m "not slurm" -n auto --maxprocesses 4 --dist loadgroup $(TESTS)
+	@if $(BIN)/python tests/slurm/cluster.py; then $(MAKE) test-slurm; \
+	else echo "Slurm's tests did not run"; fi
 
 test-slurm: $(VENV)/dev.done $(VENV)/slurm.done ## jobs through a real Slurm (as root, on Debian)
-	$(BIN)/python -m pytest -m slurm tests/slurm
+	$(BIN)/python tests/slurm/cluster.py $(BIN)/python -m pytest -m slurm tests/slurm
 
 slurm: $(VENV)/slurm.done ## install Snakemake's plugins for clusters (docs/cluster.md)
 

@@ -6,6 +6,7 @@ import fcntl
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -15,6 +16,9 @@ from pathlib import Path
 import pytest
 
 from tests.workflow import small_data
+
+# What a shell starts in the background ignores Ctrl-C, and its children do; drills send it to them.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).parents[1]
 SMALL_CONFIG = ROOT / "tests/small/config.yaml"
@@ -223,8 +227,41 @@ def mirror() -> str:
     return place
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--once",
+        type=Path,
+        metavar="FILE",
+        help="leave out the tests that passed according to this file; those that pass are added",
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """A test on the real data is a slow one, and so is one that needs Slurm."""
     for item in items:
         if "mirror" in getattr(item, "fixturenames", ()) or item.get_closest_marker("slurm"):
             item.add_marker(pytest.mark.slow)
+    before = _passed_before(config)
+    out = [item for item in items if item.nodeid in before]
+    config.hook.pytest_deselected(items=out)
+    items[:] = [item for item in items if item.nodeid not in before]
+
+
+PASSED: set[str] = set()
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.when == "call" and report.passed:
+        PASSED.add(report.nodeid)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    path = session.config.getoption("once")
+    if path and not hasattr(session.config, "workerinput"):  # once for all workers
+        names = sorted(PASSED | _passed_before(session.config))
+        path.write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
+
+
+def _passed_before(config: pytest.Config) -> set[str]:
+    path = config.getoption("once")
+    return set(path.read_text("utf-8").splitlines()) if path and path.is_file() else set()

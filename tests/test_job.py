@@ -134,17 +134,17 @@ from refless.store.files import whole_file
 with job(SimpleNamespace(log=[{str(tmp_path / "task.log")!r}])):
     with whole_file({str(tmp_path / "results/table.csv")!r}) as partial:
         partial.write_text("half of it")
-        time.sleep(60)
+        time.sleep(600)
 """
     process = subprocess.Popen([sys.executable, "-c", code])
     try:
-        until = time.monotonic() + 20
+        until = time.monotonic() + 120
         while not list(tmp_path.glob("results/.*")):
             assert process.poll() is None
             assert time.monotonic() < until
             time.sleep(0.01)
         process.terminate()
-        assert process.wait(20) == 128 + signal.SIGTERM
+        assert process.wait(120) == 128 + signal.SIGTERM
     finally:
         process.kill()
         process.wait()

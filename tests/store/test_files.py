@@ -124,7 +124,7 @@ def test_writers_of_one_file_do_not_get_in_each_others_way(tmp_path: Path) -> No
         try:
             with whole_file(path) as partial, open(partial, "w") as out:
                 for _ in range(4):
-                    together.wait(10)
+                    together.wait(60)
                     out.write(letter * 1000)
                     out.flush()
         except BaseException as error:

@@ -91,8 +91,19 @@ def test_a_wrong_encoder_leaves_the_tables_whole(changed: Project) -> None:
     assert rows(changed, "table1")["note"].str.contains("does not hold it").any()
 
 
-def test_what_the_encoder_lacks_is_said_and_nothing_is_planned(small: Project) -> None:
-    missing = f"{KERNEL} needs" if TORCH else "the encoder refless-tiny is not at hand"
+@pytest.mark.parametrize(
+    "missing",
+    [
+        pytest.param("the encoder refless-tiny is not at hand", marks=needs_torch),
+        pytest.param(
+            f"{KERNEL} needs", marks=pytest.mark.skipif(not TORCH, reason="torch is installed")
+        ),
+    ],
+    ids=["the encoder", "torch"],
+)
+def test_what_the_encoder_lacks_is_said_and_nothing_is_planned(
+    small: Project, missing: str
+) -> None:
     table = pd.read_csv(small.path / "results/tables/bleu_neighbors_table1.csv")
     own = table[(table["model"] == "bertscore") & (table["task"] == "mine")].iloc[0]
     assert np.isnan(own["mse"])
