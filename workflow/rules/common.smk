@@ -54,10 +54,11 @@ if not Path(refless.__file__).resolve().is_relative_to(LIBRARY):
 def whole_config():
     """The configuration. What a file, or another workflow, tells is laid over ours, and its own
     entries follow ours; `--config` hands on nested numbers as strings."""
+    if not workflow.modifier.skip_configfile:
+        # in its place, since jobs look there as well
+        update_config(config, typed(workflow.config_settings.config))
     found = load_configfile(ROOT / "config/config.yaml")
     update_config(found, config)
-    if not workflow.modifier.skip_configfile:
-        update_config(found, typed(workflow.config_settings.config))
     return found
 
 

@@ -200,7 +200,7 @@ def test_files_of_another_kind(write, tmp_path):
         with pytest.raises(FormatError, match=message) as caught:
             table.load(write(content, name), "mine")
         assert caught.value.path == str(tmp_path / name)
-        assert "mend the file" in caught.value.remedy
+        assert caught.value.remedy
     with pytest.raises(FormatError, match="cannot be read"):
         table.load(tmp_path / "none.csv", "mine")
 
