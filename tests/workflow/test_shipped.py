@@ -15,7 +15,7 @@ from refless.data.task import read_task
 from refless.models.rnn_qe.names import SETUPS, parse, training_command
 from refless.report.catalogue import tables
 from refless.store import signed
-from tests.conftest import ROOT, Project, copy_project
+from tests.conftest import ROOT, Project, copy_project, made_once
 
 SHIPPED = ROOT / "resources/shipped"
 FILES = sorted(path for path in SHIPPED.rglob("*.*") if path.name[0] != "." and path.is_file())
@@ -153,10 +153,14 @@ def test_after_the_quickstart_the_full_run_computes(quick: Project, mirror: str)
 
 @pytest.fixture(scope="module")
 def real(tmp_path_factory: pytest.TempPathFactory, mirror: str) -> Project:
-    """A copy with the real data, after all of BLEU Neighbors."""
-    project = copy_project(tmp_path_factory.mktemp("real") / "project", mirror)
-    project.snakemake("bleu_neighbors")
-    return project
+    """A copy with the real data, after all of BLEU Neighbors. Only to look at."""
+
+    def make(base: Path) -> Project:
+        project = copy_project(base / "project", mirror)
+        project.snakemake("bleu_neighbors")
+        return project
+
+    return made_once(tmp_path_factory, "real", make)
 
 
 def test_published_cells_of_huse_summarization(real: Project) -> None:
