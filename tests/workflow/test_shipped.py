@@ -196,11 +196,13 @@ def test_shipped_and_computed_numbers_are_equal(real: Project) -> None:
             pd.testing.assert_frame_equal(one, two, check_exact=False, atol=1e-9)
         else:
             neural = path.stem.startswith(("bertscore.", "embedding."))
+            # ridge regression is solved step by step: two runs on one machine differed by 7e-7
+            solved = about["kind"] == "baselines"
             for name, array in one.items():
                 # F = 2 P R / (P + R) has no bound near P = -R; three instruction sets differed by
                 # 7e-5 where it is positive, and by 3e-7 above 0.2.
                 there = array > 0 if neural else np.ones_like(array, bool)
-                atol = 1e-3 if neural else 1e-12
+                atol = 1e-3 if neural else 1e-5 if solved else 1e-12
                 np.testing.assert_allclose(two[name][there], array[there], 1e-12, atol, str(path))
         compared += 1
     assert compared > 20
@@ -213,6 +215,7 @@ def test_shipped_and_computed_tables_agree(real: Project, quick: Project) -> Non
         one, two = (cells(project, name) for project in (real, quick))
         # why a cell is missing, and where it comes from, is another matter in each
         values = [c for c in one if c not in ("provenance", "reason", "note")]
+        # shares of ridge regression, which divide by little, differed by 2e-5 of themselves
         pd.testing.assert_frame_equal(
-            one[values], two[values], check_exact=False, atol=1e-9, obj=name
+            one[values], two[values], check_exact=False, rtol=1e-4, atol=1e-9, obj=name
         )
