@@ -7,9 +7,7 @@ run. Out: ``<name>.csv`` for programs, ``<name>.md`` and ``<name>.html`` for peo
 
 from __future__ import annotations
 
-import hashlib
 import importlib.metadata
-import json
 import platform
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -21,7 +19,7 @@ from refless.errors import FormatError, StaleError
 from refless.report.catalogue import Column, Entry, Section, catalogue
 from refless.report.published import number, with_interval
 from refless.report.webpage import table_page
-from refless.store import inputs
+from refless.store import inputs, signed
 from refless.store.code import package_sum
 from refless.store.files import file_sum, read_json, whole_file, write_json
 from refless.store.tables import read_table, write_table
@@ -84,7 +82,7 @@ def publish(
         "inputs": inputs.sums_for(stem.with_suffix(".csv")),
         "told": inputs.told(),
     }
-    write_json({**record, "record": _seal(record)}, stem.with_suffix(".json"))
+    write_json({**record, "record": signed.record_sum(record)}, stem.with_suffix(".json"))
 
 
 def _check(entry: Entry, table: pd.DataFrame) -> None:
@@ -131,18 +129,12 @@ def read_record(path: str | Path) -> dict[str, Any]:
     record = read_json(path.with_suffix(".json"))
     if (
         not isinstance(record, dict)
-        or record.get("record") != _seal(record)
+        or record.get("record") != signed.record_sum(record)
         or (record["name"], record["sha256"]) != (path.stem, file_sum(path))
     ):
         raise StaleError("is not the table that was written", path=path, remedy=again)
     inputs.require(record.get("inputs", {}), path)
     return record
-
-
-def _seal(record: Mapping[str, Any]) -> str:
-    """The sum of a record without itself."""
-    rest = {name: value for name, value in record.items() if name != "record"}
-    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
 def join_reasons(

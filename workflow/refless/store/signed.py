@@ -251,18 +251,22 @@ def _broken(path: Path, error: Exception) -> FormatError:
     return FormatError(f"is no whole signed file: {message}", path=path, remedy=RENEW)
 
 
+def record_sum(record: Mapping[str, Any]) -> str:
+    """SHA-256 of a record, but for its field ``record``, where this sum stands."""
+    rest = {name: value for name, value in record.items() if name != "record"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+
+
 def sealed(record: Mapping[str, Any]) -> str:
     """A record in one line of JSON, with its own sum."""
-    line = json.dumps(record, sort_keys=True, ensure_ascii=False)
-    seal = hashlib.sha256(line.encode()).hexdigest()
-    return json.dumps({**record, "record": seal}, sort_keys=True, ensure_ascii=False)
+    whole = {**record, "record": record_sum(record)}
+    return json.dumps(whole, sort_keys=True, ensure_ascii=False)
 
 
 def unsealed(line: str) -> dict[str, Any]:
     """The record of such a line; ValueError where it is not what was signed."""
     record = dict(json.loads(line))
-    seal = record.pop("record")
-    if json.loads(sealed(record))["record"] != seal:
+    if record.pop("record") != record_sum(record):
         raise ValueError("its record is not what was signed")
     return record
 

@@ -383,13 +383,14 @@ def directions(rows: Sequence[Array]) -> dict[str, Array]:
     return found
 
 
-def correlations(a: Predictor, b: Predictor, truth: Array, statistic: str) -> tuple[float, ...]:
-    """Mean correlations of a and of b with the truth, and of a with b, over seeds."""
-    of_truth = directions([truth])[statistic]
+def correlations(
+    a: Predictor, b: Predictor, of_truth: Mapping[str, Array], statistic: str
+) -> tuple[float, ...]:
+    """Mean correlations of a and of b with the truth, and of a with b, over seeds; ``of_truth`` is
+    by `directions`."""
+    truth = of_truth[statistic]
     one, other = a.directions[statistic], b.directions[statistic]
-    return tuple(
-        float((x @ y.T).mean()) for x, y in ((one, of_truth), (other, of_truth), (one, other))
-    )
+    return tuple(float((x @ y.T).mean()) for x, y in ((one, truth), (other, truth), (one, other)))
 
 
 def compared(
@@ -406,9 +407,10 @@ def compared(
     one, other = a.predictor, b.predictor
     provenance = "shipped" if "shipped" in (one.provenance, other.provenance) else "computed"
     of_paper = one.setup in map(str, SETUPS) and not one.reading
+    of_truth = directions([truth])
     rows = []
     for name in CORRELATIONS:
-        of_a, of_b, between = correlations(one, other, truth, name)
+        of_a, of_b, between = correlations(one, other, of_truth, name)
         t, p = williams(of_a, of_b, between, len(truth))
         if greater:
             p = p / 2 if t > 0 else 1 - p / 2
