@@ -31,5 +31,9 @@ rule all:
         "results/report.html",
 
 
+onstart:
+    require_todays_settings()
+
+
 onsuccess:
     print(what_was_built())

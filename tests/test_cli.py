@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -189,3 +190,14 @@ def test_options_reach_the_kernel(files: tuple[Path, Path, Path], tmp_path: Path
         matrix = kernel("bertscore.tiny", TEXTS[40:], TEXTS[:40], model=model, layer=layer)
         found = read_given(str(out), ["neighbors"]).columns["neighbors"]
         assert [int(n) for n in found] == (matrix >= 0.8).sum(1).tolist()
+
+
+def test_a_model_says_what_it_is_without_torch(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)  # importing it fails
+    assert main(["qe", "--card"]) == 0
+    card = json.loads(capsys.readouterr().out)
+    assert card["models"] == 5
+    assert card["data"]["name"] == "nem"
+    assert card["worth"]["n"] == card["trained"]["texts"]

@@ -101,6 +101,29 @@ def test_a_fault_names_file_line_and_remedy(
     assert "What to do: " in said
 
 
+@pytest.mark.drill(
+    "What data hold",
+    "Outputs of ΔBLEU have one id twice, or none",
+    "refused",
+    "by row: they would share references",
+)
+@pytest.mark.parametrize(
+    ("outputs", "line"),
+    [
+        ([{"id": 1, "text": "a"}, {"text": "b"}], 2),
+        ([{"id": 1, "text": "a"}, {"id": "1", "text": "b"}], 2),
+    ],
+)
+def test_each_output_has_an_id_of_its_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], outputs: list[dict[str, object]], line: int
+) -> None:
+    files = tmp_path / "out.jsonl", tmp_path / "ref.jsonl"
+    for path in files:
+        path.write_text("".join(json.dumps(row) + "\n" for row in outputs))
+    assert delta_bleu(files) == 1
+    assert f"out.jsonl:{line}: " in capsys.readouterr().err
+
+
 def test_ratings_that_are_not_read_are_named(
     files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:

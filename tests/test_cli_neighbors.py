@@ -461,6 +461,34 @@ def test_rows_that_make_no_sense_are_no_training_texts(
     assert output.out == ""
 
 
+@pytest.mark.drill(
+    "What data hold",
+    "One rater is spelt with a blank behind the name, as a number and as a text, or not at all",
+    "refused",
+    "by row: the rating would count twice",
+)
+@pytest.mark.parametrize(
+    ("rater", "again", "said"),
+    [
+        ("ann", "ann\u00a0", "rated this text already"),
+        (7, "7", "rated this text already"),
+        (7, 7.0, "rated this text already"),
+        ("ann", None, "rater: is empty"),
+        ("ann", [1], "is no name"),
+    ],
+)
+def test_raters_are_told_apart_by_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], rater: object, again: object, said: str
+) -> None:
+    path = tmp_path / "rated.jsonl"
+    pairs = [(text, q, rater) for text, q in zip(TRAIN, QUALITY, strict=True)]
+    rows = [{"text": t, "quality": q, "rater": r} for t, q, r in pairs]
+    rows.append({**rows[0], "rater": again})
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    assert refless("fit", "--train", path, "--out", tmp_path / "m") == 1
+    assert said in capsys.readouterr().err
+
+
 def test_a_rating_counts_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "rated.tsv"
     rows = [(text, q, "ann") for text, q in zip(TRAIN, QUALITY, strict=True)]

@@ -172,7 +172,8 @@ def test_settings_of_the_command_line_are_read_as_in_a_file() -> None:
         (f"{MODELS}.bleu.kernels", ["bleu"], "kernels.0 is 'bleu'; it must be of the form"),
         (f"{MODELS}.bleu.kernels", ["bleu.wurd"], "kernels.0 names 'bleu.wurd': no kernel is"),
         (f"{MODELS}.rouge.kernels", ["bleu.word"], "has the kernel 'bleu.word' in two models"),
-        (f"{MODELS}.length", {"tau": 0.9, "kernels": ["bleu_content.char"]}, "baseline's name"),
+        (f"{MODELS}.length", {"tau": 0.9, "kernels": ["bleu_content.char"]}, "another row"),
+        (f"{MODELS}.human_best", {"tau": 0.9, "kernels": ["bleu_content.char"]}, "another row"),
         (f"{MODELS}.bleu.kernels", ["meteor.nltk39"], "in the model bleu, whose kernels must need"),
         (f"{MODELS}.bleu.taus", {"bleu.chars": 0.1}, "models.bleu.taus names 'bleu.chars', which"),
         ("bleu_neighbors.ablation.kernels", ["bleu_idf.chars"], "names 'bleu_idf.chars': no kern"),
@@ -215,6 +216,26 @@ def test_the_documentation_is_made_from_the_models():
     assert "| `tau` | number, above 0, at most 1 |" in committed
     rows = [line for line in committed.splitlines() if line.startswith("| `")]
     assert all(row.split(" | ")[-1].strip(" |") for row in rows), "a setting without description"
+
+
+def test_what_is_tried_in_turn_is_tried_in_one_order():
+    """Of what is equally good the first is taken."""
+    for path, values in (
+        ("bleu_neighbors.pareto.a", [5, 1, 3]),
+        ("bleu_neighbors.pareto.b", [1, 0.5]),
+        ("bleu_neighbors.pareto.tau_factors", [2, 1, 0.5]),
+        ("rnn_qe.neighbors.taus", [0.5, 0.1]),
+    ):
+        found = read_settings(changed(path, values))
+        for name in path.split("."):
+            found = getattr(found, name)
+        assert found == sorted(values)
+
+
+def test_a_tau_is_never_rounded():
+    tau = 2 / 7 + 1e-9
+    settings = read_settings(changed(f"{MODELS}.rouge.tau", tau))
+    assert tau in settings.pareto_taus(tau)
 
 
 @pytest.mark.drill(

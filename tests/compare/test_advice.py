@@ -52,6 +52,19 @@ def test_what_beats_every_trivial_method_is_recommended() -> None:
     assert "25%" in said  # r squared
 
 
+def test_a_trivial_method_that_is_level_within_systems_is_named() -> None:
+    for within, named in ((0.4, ()), (0.1, (LENGTH,))):
+        found = comparison(
+            {
+                CONSTANT: NOTHING,
+                LENGTH: drawn(0.2, within=0.1),
+                NEAR: drawn(0.5, within=within, seed=1),
+            }
+        )
+        assert verdict(found, "texts") == Verdict("texts", "use", NEAR, (), (), named)
+        assert ("not shown to beat length" in recommendation(found)[0]) == bool(named)
+
+
 def test_what_does_not_beat_a_trivial_method_is_not() -> None:
     found = comparison({LENGTH: drawn(0.45), NEAR: drawn(0.5, 0.06, seed=1)})
     assert verdict(found, "texts") == Verdict("texts", "trivial", NEAR, (LENGTH,), ())

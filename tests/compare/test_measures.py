@@ -32,16 +32,20 @@ def made_up(seed: int, n: int = 60) -> tuple[Prediction, Truth]:
     home = generator.integers(0, 5, n)
     found = filled_in("mine", "", estimate, quality, fold)
     unit = generator.permutation(np.arange(n) % 12)
-    return found, Truth(np.arange(n), quality, unit, home[:, None] == np.arange(5), home)
+    return found, Truth(np.arange(n), quality, fold, unit, home[:, None] == np.arange(5), home)
 
 
 def plainly(found: Prediction, truth: Truth, times: np.ndarray) -> dict[str, float]:
     """Every measure of texts that stand there so many times."""
     rows = np.repeat(np.arange(len(times)), times)
-    x, y, estimate = found.ranked[rows], truth.quality[rows], found.estimate[rows]
+    centred = [
+        values - np.array([values[truth.fold == k].mean() for k in range(4)])[truth.fold]
+        for values in (found.ranked, truth.quality)
+    ]
+    x, y, estimate = centred[0][rows].round(12), centred[1][rows].round(12), found.estimate[rows]
     covered = ~np.isnan(estimate)
     assert found.filled is not None
-    gap = (found.filled[rows] - y) ** 2
+    gap = (found.filled[rows] - truth.quality[rows]) ** 2
     home = np.asarray(truth.home)[rows]
     mean_x, mean_y = (np.array([v[home == s].mean() for s in range(5)]) for v in (x, y))
     pairs = []
@@ -97,6 +101,26 @@ def test_full_coverage_repeats_itself_and_a_constant_has_no_correlation() -> Non
         assert np.isnan(ours[name]).all(), name
     assert set(ours["pairwise_accuracy"]) == {0.5}
     assert set(ours["coverage"]) == {0.0}
+
+
+def test_what_only_knows_the_training_mean_goes_with_nothing() -> None:
+    """It falls as the ratings of a left-out system rise; neither that nor its reverse counts."""
+    generator = np.random.default_rng(0)
+    home = np.repeat(np.arange(5), 200)
+    quality = np.clip(0.2 * home + generator.normal(0, 0.1, 1000), 0, 1)
+    mean = np.array([quality[home != k].mean() for k in range(5)])[home]
+    truth = Truth(
+        *(np.arange(1000), quality, home, np.arange(1000)),
+        *(home[:, None] == np.arange(5), home, False),
+    )
+    for sign in (-1, 1):
+        estimate = sign * mean + generator.normal(0, 1e-3, 1000)
+        assert abs(np.corrcoef(estimate, quality)[0, 1]) > 0.9
+        ours = measured(filled_in("mine", "", estimate, quality, home), truth, 100, 0)
+        assert ours["pearson"][0] == pytest.approx(0, abs=0.1)
+        assert ours["spearman"][0] == pytest.approx(0, abs=0.1)
+        assert np.isnan(ours["pairwise_accuracy"]).all()
+        assert np.isnan(ours["spearman_systems"]).all()
 
 
 def test_pairs_of_systems() -> None:

@@ -110,7 +110,7 @@ def test_no_method_sees_the_ratings_of_the_texts_that_it_is_asked_about(
             assert np.nanmax(changed[~rows]) > 1e-4, name
 
 
-def test_the_training_mean_stands_in_and_ranks_nothing(rated: Rated) -> None:
+def test_the_training_mean_stands_in(rated: Rated) -> None:
     split = all_splits(rated)[0][0]
     found = neighbors("bleu.word", rated, split)
     lost = np.isnan(found.estimate)
@@ -118,7 +118,6 @@ def test_the_training_mean_stands_in_and_ranks_nothing(rated: Rated) -> None:
     assert found.filled is not None
     mean = training_means(rated.quality, split.fold)[split.fold]
     np.testing.assert_allclose(found.filled[lost], mean[lost])
-    assert set(found.ranked[lost]) == {0.0}
 
 
 def test_a_calibrated_score_is_a_line_fitted_on_the_other_folds(rated: Rated) -> None:

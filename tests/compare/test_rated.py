@@ -41,6 +41,11 @@ def test_what_is_not_there_is_none(tmp_path: Path) -> None:
     np.testing.assert_allclose(found.quality, [row["quality"] / 10 for row in given])
 
 
+def test_one_system_is_none(tmp_path: Path) -> None:
+    given = [{"text": row["text"], "quality": row["quality"], "system": "s"} for row in rows(30)]
+    assert read_rated([write(tmp_path / "a.jsonl", given)], [0, 10]).systems is None
+
+
 def test_raters_are_averaged_and_unrated_texts_left_out(tmp_path: Path) -> None:
     given = [
         {"text": f"text {k}", "quality": quality, "rater": rater}
@@ -85,3 +90,21 @@ def test_bad_ratings_have_a_remedy(
 def test_a_folder_without_ratings(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="no file"):
         read_rated([tmp_path])
+
+
+@pytest.mark.drill(
+    "What data hold",
+    "Contexts or texts differ only in blanks or in how their letters are composed",
+    "no effect",
+    "`refless compare` takes them for one: they never stand on both sides of a split",
+)
+def test_blanks_and_composed_letters_make_no_other_context(tmp_path: Path) -> None:
+    given = rows(40)
+    for k, row in enumerate(given):
+        context = ["caf\u00e9 at noon", "cafe\u0301 at noon", " caf\u00e9  at noon "][k % 3]
+        row["context"] = f"{context} {k // 3}"
+    given[0]["text"], given[1]["text"] = "a na\u00efve one", "A  nai\u0308ve one"
+    found = read_rated([write(tmp_path / "a.jsonl", given)])
+    assert found.context is not None
+    np.testing.assert_array_equal(found.context, np.arange(40) // 3)
+    assert found.wording[0] == found.wording[1]

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from refless.data.task import blank_task, read_task, read_whole_task
+from refless.data.ratings import RatedTexts
+from refless.data.sources import table
+from refless.data.task import blank_task, read_task, read_whole_task, write_task
 from refless.errors import StaleError
+from refless.store import signed
 from tests.experiments.bleu_neighbors.written import written_task
 
 
@@ -43,3 +48,53 @@ def test_nothing_is_computed_from_texts_that_are_not_there(tmp_path: Path) -> No
     blank_task(tmp_path / "t", tmp_path / "out" / "t")
     with pytest.raises(StaleError, match="no texts"):
         read_whole_task(tmp_path / "out" / "t")
+
+
+@pytest.mark.drill(
+    "What data hold",
+    "Ids, systems, contexts or MRs look like numbers, truth values or nothing",
+    "same bytes",
+    "every column of words is read as it was written",
+)
+def test_words_that_look_like_numbers_stay_words(tmp_path: Path) -> None:
+    odd = ["007", "7", "1e3", "True", "NA", "nan", "1.0", "01", "null"]
+    lines = [
+        json.dumps({"text": f"t {w}", "quality": k, "mr": w, "system": w, "rater": w})
+        for k, w in enumerate(odd)
+    ]
+    path = tmp_path / "mine.jsonl"
+    path.write_text("\n".join(lines) + "\n")
+    data = table.load(path, "mine", [0, 10]).require_clean()
+    write_task("mine", data, tmp_path / "mine", {}, {})
+    read = read_whole_task(tmp_path / "mine")
+    words = data.texts.select_dtypes(["object", "str"]).columns
+    assert {"mr_key", "mr_set", "context_id"} <= set(words)
+    for name in words:
+        assert read.texts[name].tolist() == data.texts[name].tolist(), name
+    assert read.ratings["rater"].tolist() == data.ratings["rater"].tolist()
+
+
+@pytest.mark.drill(
+    "A file between two stages is not what was written",
+    "Another run writes its texts over this one's before the ratings are written",
+    "refused",
+    "the ratings name the texts that they came with",
+)
+def test_ratings_do_not_adopt_the_texts_of_another_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = written_task(tmp_path / "mine", ["a b", "c d"], np.array([0.0, 1.0]))
+    other = (tmp_path / "mine/texts.csv").read_bytes()
+    write = signed.write
+
+    def overtaken(path: Path, *content: Any) -> Any:
+        record = write(path, *content)
+        if path.name == "texts.csv":
+            path.write_bytes(other)
+        return record
+
+    monkeypatch.setattr(signed, "write", overtaken)
+    data = RatedTexts(mine.texts.assign(quality=[1.0, 0.0]))
+    write_task("mine", data, tmp_path / "mine", {}, {})
+    with pytest.raises(StaleError):
+        read_task(tmp_path / "mine")

@@ -183,6 +183,30 @@ def test_what_is_refused_is_mended_by_what_the_error_says(changed: Project) -> N
 
 
 @pytest.mark.drill(
+    "Settings",
+    "Snakemake is told to pass over a change (`--touch`, `--rerun-triggers mtime`) and then goes on"
+    " with a part of the run",
+    "refused",
+    "before the first job, with the file that was made under other settings and the command",
+)
+def test_a_run_builds_on_no_result_of_other_settings(changed: Project) -> None:
+    # a setting of which the figure itself is told nothing
+    changed.configure("step: 10, streamed", "step: 30, streamed")
+    told = ("--rerun-triggers", "mtime", "--forcerun", "plot_bleu_neighbors_figure4")
+    said = changed.snakemake(*told, "--", "bleu_neighbors_figure4", ok=False)
+    assert "data_size.csv: was made under other settings" in said
+    changed.configure("step: 30, streamed", "step: 10, streamed")
+    own = changed.path / "mine.tsv"
+    lines = own.read_text(encoding="utf-8").splitlines()
+    turned = [re.sub(r"\t(\S+)$", lambda m: f"\t{6 - float(m[1]):g}", line) for line in lines[1:]]
+    own.write_text("\n".join([lines[0], *turned]) + "\n", encoding="utf-8")
+    changed.snakemake("--touch", "bleu_neighbors_table1")
+    told = ("--forcerun", "tabulate_bleu_neighbors_table1", "--", "bleu_neighbors_table1")
+    (place,) = re.findall(r"\(rm (results/\S+)\)", changed.snakemake(*told, ok=False))
+    assert place in ("results/ratings/mine/texts.csv", "results/ratings/mine/ratings.csv")
+
+
+@pytest.mark.drill(
     "Raw files and downloads",
     "A user's own file of ratings is exchanged for another with an older time",
     "made again",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,11 +10,20 @@ import pandas as pd
 import pytest
 
 from refless.compare.compared import COLUMNS
+from refless.compare.splits import all_splits
 from refless.data.sources import table
 from refless.data.task import read_task, write_task
 from refless.errors import StaleError
-from refless.experiments.comparison import compare_task, comparison_table, read_comparisons
+from refless.experiments.comparison import (
+    compare_task,
+    comparison_table,
+    rated_task,
+    read_comparisons,
+    read_networks,
+    write_networks,
+)
 from tests.compare.made_up import rows, write
+from tests.kernels.test_bertscore import needs_torch
 
 SETTINGS = {"kernels": ["bleu.char"], "draws": 100, "seed": 0}
 
@@ -25,7 +35,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source = write(folder / "mine.jsonl", rows(60))
     write_task("mine", table.load(source, "mine", [1, 5]), folder / "ratings/mine", {}, {})
     out = folder / "comparison/mine.csv"
-    left_out = {"meteor.nltk35": "there is no WordNet"}
+    left_out = [("neighbors", "meteor.nltk35", "there is no WordNet")]
     compare_task(out, read_task(folder / "ratings/mine"), SETTINGS, {}, left_out)
     return out
 
@@ -43,6 +53,51 @@ def test_what_is_written_is_read_back(made: Path) -> None:
     assert ridge["ratings_saved"] == pytest.approx(max(ridge["pearson"], 0) ** 2, abs=2e-6)
     assert any(note.startswith("mine: For texts of a new system") for note in notes)
     assert "lovely" not in made.read_text(encoding="utf-8")
+
+
+@needs_torch
+def test_networks_are_one_of_the_methods(tmp_path: Path) -> None:
+    source = write(tmp_path / "mine.jsonl", rows(60))
+    write_task("mine", table.load(source, "mine", [1, 5]), tmp_path / "ratings/mine", {}, {})
+    task, file = read_task(tmp_path / "ratings/mine"), tmp_path / "networks.csv"
+    write_networks(file, task, 0, threads=1)
+    write_networks(tmp_path / "two.csv", task, 0, threads=2)
+    assert file.read_bytes() == (tmp_path / "two.csv").read_bytes()
+    assert "lovely" not in file.read_text(encoding="utf-8")
+    compare_task(tmp_path / "mine.csv", task, SETTINGS, {}, [], file)
+    found, _ = read_comparisons([tmp_path / "mine.csv"], {"mine": SETTINGS})
+    own = found["mine"][found["mine"]["method"] == "rnn_qe"].set_index("split")
+    written = pd.read_csv(file, comment="#")
+    quality = task.texts["quality"].to_numpy()
+    for split, part in written.groupby("split"):
+        known = part["estimate"].to_numpy()
+        assert own.loc[split, "coverage"] == 1
+        assert own.loc[split, "mse"] == pytest.approx(np.mean((known - quality) ** 2), abs=1e-5)
+    # networks of other folds are not taken for those of these
+    with pytest.raises(StaleError):
+        compare_task(tmp_path / "mine.csv", task, {**SETTINGS, "seed": 1}, {}, [], file)
+    rated = rated_task(task)
+    other = all_splits(rated, 1)[0][0]
+    with pytest.raises(StaleError, match="folds"):
+        read_networks(file, task, 0)(rated, other)
+
+
+@needs_torch
+def test_a_network_sees_no_rating_of_its_fold(tmp_path: Path) -> None:
+    """Other ratings of a fold leave its estimates as they are."""
+    from refless.compare.networks import estimates
+    from refless.models.rnn_qe.own import How
+
+    source = write(tmp_path / "mine.jsonl", rows(60))
+    write_task("mine", table.load(source, "mine", [1, 5]), tmp_path / "ratings/mine", {}, {})
+    rated = rated_task(read_task(tmp_path / "ratings/mine"))
+    split = all_splits(rated, 0)[0][0]
+    first = estimates(rated, split, How(), 1)
+    held = split.fold == 2
+    changed = replace(rated, quality=np.where(held, 1 - rated.quality, rated.quality))
+    second = estimates(changed, split, How(), 1)
+    np.testing.assert_array_equal(first[held], second[held])
+    assert (first[~held] != second[~held]).any()
 
 
 def test_other_settings_are_refused(made: Path) -> None:

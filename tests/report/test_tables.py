@@ -297,3 +297,24 @@ def test_a_key_that_no_entry_has_is_named(tmp_path: Path, monkeypatch: pytest.Mo
     with pytest.raises(FormatError, match=r"one:.*captoin") as caught:
         package.catalogue.__wrapped__()
     assert "mine.yaml" in str(caught.value.path)
+
+
+@pytest.mark.drill(
+    "A file between two stages is not what was written",
+    "Another run writes its table over this one's while it is being written",
+    "refused",
+    "sums are of what a run wrote, not of what it finds",
+)
+def test_a_table_of_another_run_is_not_sealed(
+    entry: Entry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = tables.write_table
+
+    def overtaken(own: pd.DataFrame, path: Path) -> str:
+        found = write(own, path)
+        path.write_bytes(path.read_bytes().replace(b"0.", b"1."))
+        return found
+
+    monkeypatch.setattr(tables, "write_table", overtaken)
+    with pytest.raises(StaleError, match="not the table that was written"):
+        tables.publish("one", table(), tmp_path, missing=MISSING, facts={"draws": 7})

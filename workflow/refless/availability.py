@@ -18,6 +18,8 @@ COMPUTED, SHIPPED, ABSENT = "computed", "shipped", "absent"
 TRAINED = "rnn_qe:"
 """Before the name of a training of RNN-QE, where `Facts.kernels` says why it does not run; alone,
 why nothing of RNN-QE can be had."""
+COMPARED = "comparison"
+"""In place of that name: the networks of the comparison."""
 
 
 @dataclass(frozen=True)
@@ -209,6 +211,7 @@ def needs(settings: Any) -> dict[str, Need]:
         "results/delta_bleu/{task}/units.csv": Need(("{task}",)),
         "results/delta_bleu/{task}/tests.csv": Need(("{task}",)),
         "results/comparison/{task}.csv": Need(("{task}",)),
+        "results/comparison/networks/{task}.csv": Need(("{task}",), (f"{TRAINED}{COMPARED}",)),
         "results/rnn_qe/outputs.csv": Need(rnn_qe, (TRAINED,)),
         "results/rnn_qe/curve.csv": Need(rnn_qe, (TRAINED,)),
         "results/rnn_qe/predictions/{name}.csv.gz": Need(rnn_qe, (TRAINED, f"{TRAINED}{{name}}")),

@@ -42,7 +42,7 @@ from refless.report.catalogue import catalogue, figures, tables
 from refless.settings import read_settings, require_single_keys, typed
 from refless.store.code import code_sum
 from refless.store.files import file_sum
-from refless.store.inputs import parameter_sum
+from refless.store.inputs import parameter_sum, told_of
 
 if not Path(refless.__file__).resolve().is_relative_to(LIBRARY):
     raise WorkflowError(
@@ -292,6 +292,24 @@ def told_now():
     }
 
 
+def require_todays_settings():
+    """Make sure that what this run builds on is what its jobs would make now.
+
+    Snakemake makes a job again if its parameters or its code have changed, unless it was told not to
+    (--touch, --rerun-triggers), or its memory (.snakemake) was left behind.
+    """
+    for job in workflow.dag.jobs:
+        if workflow.dag.needrun(job) or job.rule.name.startswith("take_"):
+            continue
+        asked = parameter_sum(job.params.items())
+        for path in map(str, job.output):
+            if os.path.isfile(path) and told_of(path) not in ("", asked):
+                raise WorkflowError(
+                    f"{path}: was made under other settings, or by other code, and this run was told"
+                    f" not to make it again.\n  What to do: delete it (rm {path}) and run again"
+                )
+
+
 def papers():
     """The target of each paper -> its items: names begin with the paper's."""
     found = {}
@@ -314,15 +332,23 @@ def what_was_built():
         found = sorted(p.name for p in files if p.stat().st_mtime >= BEGIN)
         if found:
             lines.append(f"  {len(found)} {what} in {folder}: {', '.join(found)}")
-    shipped = groups(SHIPPED[path] for path in PLAN.taken if Path(path).exists())
-    computed = [] if NUMBERS == "shipped" else [t for t in SETTINGS.data if not FACTS.tasks[t]]
-    if computed:
-        lines.append(f"  From the raw data: {', '.join(computed)}.")
+    # what this run's targets hang on
+    used = [(job.rule.name, dict(job.wildcards)) for job in workflow.dag.jobs]
+    read = {names["task"] for rule, names in used if rule == "normalize_ratings"}
+    rules = {rule for rule, _ in used}
+    every = groups(SHIPPED[path] for path in PLAN.taken)
+    shipped = [name for name in every if f"take_{name}" in rules]
+    if read:
+        lines.append(f"  From the raw data: {', '.join(t for t in SETTINGS.data if t in read)}.")
     if shipped:
+        how = "" if PLACES.mirror else " (with network), or set REFLESS_MIRROR"
         lines.append(
             f"  From shipped numbers: {', '.join(shipped)}. To compute them from the raw data:"
-            " snakemake --cores 8 (with network), or set REFLESS_MIRROR."
+            f" snakemake --cores 8{how}."
         )
+    for task, entry in SETTINGS.data.items():
+        lost = [p for p in entry.files.values() if p not in SOURCES and not Path(p).is_file()]
+        lines += [f"  {task} is left out: there is no file {path}." for path in lost]
     page = "open results/report.html; " if Path("results/report.html").exists() else ""
     silent = PLACES.silent_mirror(SOURCES.values(), answers)
     if silent:
@@ -442,17 +468,26 @@ def comparison_settings(task):
     """What decides the comparison on a data set; a computed one does without kernels that are not
     there."""
     computed = PLAN.origin(f"results/comparison/{task}.csv") == "computed"
-    own = SETTINGS.comparison.model_dump()
+    own = SETTINGS.comparison.model_dump(exclude={"networks"})
     kernels = comparison_kernels() if computed else own["kernels"]
     skipped = SETTINGS.data[task].skip_kernels
     return {**own, "kernels": [kernel for kernel in kernels if kernel not in skipped]}
 
 
+def comparison_networks(task):
+    """RNN-QE's estimates on a data set."""
+    return f"results/comparison/networks/{task}.csv"
+
+
 def comparison_left_out(task):
-    """Kernel -> why the comparison on a data set is without it."""
+    """Method, kernel and why the comparison on a data set is without it."""
     lost = {one["of"]["kernel"]: one["sentence"] for one in comparison_lacking()}
     skipped = set(SETTINGS.data[task].skip_kernels) & set(SETTINGS.comparison.kernels)
-    return lost | dict.fromkeys(sorted(skipped), "the configuration leaves it out (skip_kernels)")
+    lost |= dict.fromkeys(sorted(skipped), "the configuration leaves it out (skip_kernels)")
+    untrained = {one["sentence"] for one in missing(comparison_networks(task))}
+    return [("neighbors", *one) for one in lost.items()] + [
+        ("rnn_qe", "", why) for why in untrained
+    ]
 
 
 def predictor_references(wildcards):

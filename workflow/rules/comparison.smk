@@ -1,10 +1,36 @@
 # Every method of `refless compare` on every data set. Stage: cell, table. In: rated texts. Out:
-# results/comparison (numbers without text), and the table `comparison`.
+# results/comparison (numbers without text), and the table `comparison`. RNN-QE's estimates need torch,
+# and are made apart.
+
+
+rule train_comparison_networks:
+    input:
+        [f"results/ratings/{{task}}/{name}.csv" for name in ("texts", "ratings")],
+    output:
+        "results/comparison/networks/{task}.csv",
+    log:
+        "results/logs/train_comparison_networks/{task}.log",
+    benchmark:
+        "results/benchmarks/train_comparison_networks/{task}.tsv"
+    wildcard_constraints:
+        task="[^/]+",
+    conda:
+        "../../envs/torch.yaml"
+    threads: 2
+    resources:
+        mem_mb=6000,
+        runtime=480,
+    params:
+        seed=SETTINGS.comparison.seed,
+        code=code("train_comparison_networks.py"),
+    script:
+        "../scripts/train_comparison_networks.py"
 
 
 rule compare_methods:
     input:
         ratings=[f"results/ratings/{{task}}/{name}.csv" for name in ("texts", "ratings")],
+        networks=lambda wildcards: there(comparison_networks(wildcards.task)),
         resources=resource_files(*comparison_kernels()),
     output:
         "results/comparison/{task}.csv",
@@ -12,6 +38,8 @@ rule compare_methods:
         "results/logs/compare_methods/{task}.log",
     benchmark:
         "results/benchmarks/compare_methods/{task}.tsv"
+    wildcard_constraints:
+        task="[^/]+",
     conda:
         "../../envs/refless.yaml"
     threads: 8

@@ -16,5 +16,6 @@ with job(snakemake):
         params.settings,
         params.options,
         params.left_out,
+        next(iter(snakemake.input.get("networks", [])), None),
         snakemake.threads,
     )

@@ -206,15 +206,56 @@ def test_files_of_another_kind(write, tmp_path):
 
 
 def test_several_files_make_one_table(write):
-    first = write("text\tquality\tscore_judge\nA text.\t2\t0.5\nB text.\t4\t0.1\n", "one.tsv")
+    first = write(
+        "text\tquality\tscore_judge\tsystem\nA text.\t2\t0.5\ts3\nB text.\t4\t0.1\ts3\n", "one.tsv"
+    )
     second = write("text,quality,system\nC text.,1,s1\nA text.,5,s2\n", "two.csv")
     loaded = table.load_all([first, second], "mine").require_clean()
     assert loaded.texts["text"].tolist() == ["A text.", "B text.", "C text.", "A text."]
     # one scale for all: from 1, in the second file, to 5
     assert loaded.texts["quality"].tolist() == [0.25, 0.75, 0, 1]
-    assert loaded.texts["system"].tolist() == ["unknown", "unknown", "s1", "s2"]
+    assert loaded.texts["system"].tolist() == ["s3", "s3", "s1", "s2"]
     assert loaded.texts["score_judge"].isna().tolist() == [False, False, True, True]
     assert loaded.ranges == {str(first): (2, 4), str(second): (1, 5)}
+
+
+@pytest.mark.drill(
+    "What data hold",
+    "Some texts have no system, and others have one",
+    "refused",
+    "by row: nobody would be ranked as one more system",
+)
+def test_texts_without_a_system_are_no_system(write):
+    path = write("text\tquality\tsystem\nA.\t2\ts1\nB.\t4\t\nC.\t5\ts2\n", "a.tsv")
+    problems = table.load_all([path], "mine", [1, 5]).problems
+    assert [(one.line, "no system" in one.message) for one in problems] == [(3, True)]
+    alone = write("text\tquality\tsystem\nA.\t2\t\nB.\t4\t\n", "a.tsv")
+    assert set(table.load_all([alone], "mine", [1, 5]).texts["system"]) == {"unknown"}
+
+
+@pytest.mark.drill(
+    "What data hold",
+    "A system's name has the sign that joins names (`+`)",
+    "refused",
+    "by row, with the remedy",
+)
+def test_a_plus_in_a_system_is_refused(write):
+    path = write("text\tquality\tsystem\nA.\t2\tT5+RAG\nB.\t4\tGPT\n", "a.tsv")
+    (problem,) = table.load_all([path], "mine", [1, 5]).problems
+    assert (problem.line, "another sign" in problem.message) == (2, True)
+
+
+@pytest.mark.drill(
+    "What data hold",
+    "Some texts have no context, and others have one",
+    "no effect",
+    "each such text has a context of its own, so they share no references",
+)
+def test_texts_without_a_context_share_none(write):
+    lines = ["A.\t2\tone", "B.\t4\t", "C.\t5\t", "D.\t1\tone"]
+    path = write("\n".join(["text\tquality\tcontext", *lines]) + "\n", "a.tsv")
+    texts = table.load_all([path], "mine", [1, 5]).require_clean().texts
+    assert texts["context_id"].tolist() == ["c0001", "c0002", "c0003", "c0001"]
 
 
 def test_raters_in_several_files_rate_the_same_texts(write):

@@ -8,13 +8,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from refless.data.task import Task
 from refless.errors import StaleError
 from refless.experiments.bleu_neighbors.leave_one_out import model_cells
 from refless.experiments.bleu_neighbors.table1 import Settings
 from refless.experiments.bleu_neighbors.table2 import (
+    BASELINES,
     KEYS,
+    MODEL,
     Pair,
     cross_estimates,
     read_pairs,
@@ -101,7 +104,7 @@ def there(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], Pai
 
 def test_each_pair_has_its_cells(there: dict[tuple[str, str], Pair]) -> None:
     table = table2(LOOKS, there, PUBLISHED, SETTINGS)
-    assert len(table) == 9 * 2
+    assert len(table[table["model"] == MODEL]) == 9 * 2
     first = table[table["kernel"] == "bleu.char"].set_index(KEYS)
     for (source, target), own in there.items():
         assert own.training == {"mine": 60, "other": 40}[source] - (source == target)
@@ -114,6 +117,32 @@ def test_each_pair_has_its_cells(there: dict[tuple[str, str], Pair]) -> None:
     assert first.loc[("mine", "other"), "paper_spearman"] == ""
 
 
+def test_baselines_stand_beside_each_pair(
+    there: dict[tuple[str, str], Pair], tmp_path: Path
+) -> None:
+    table = table2(LOOKS, there, PUBLISHED, SETTINGS)
+    rows = table[table["model"] != MODEL].set_index([*KEYS, "model"])
+    assert rows["paper_spearman"].eq("").all()
+    assert rows["agreement"].eq("").all()
+    for source, target in there:
+        names = [name for name in BASELINES if source != target or name != "ridge_tfidf"]
+        assert rows.loc[(source, target)].index.tolist() == names
+    # a line on the length, fitted on all texts of the source
+    mine, other = task(tmp_path / "mine", 60, 1).texts, task(tmp_path / "other", 40, 2).texts
+    slope, intercept = np.polyfit(mine["text"].str.len(), mine["quality"], 1)
+    estimate = intercept + slope * other["text"].str.len()
+    row = rows.loc[("mine", "other", "length")]
+    assert row["mse"] == pytest.approx(((estimate - other["quality"]) ** 2).mean())
+    assert row["spearman"] == pytest.approx(stats.spearmanr(estimate, other["quality"]).statistic)
+    # each of the source without itself
+    total, n = mine["quality"].sum(), len(mine)
+    others = (total - mine["quality"]) / (n - 1)
+    row = rows.loc[("mine", "mine", "constant")]
+    assert row["mse"] == pytest.approx(((others - mine["quality"]) ** 2).mean())
+    assert np.isnan(row["spearman"])
+    assert row["n_train"] == n - 1
+
+
 def test_a_pair_or_a_kernel_that_is_missing_keeps_its_row(
     there: dict[tuple[str, str], Pair],
 ) -> None:
@@ -124,7 +153,8 @@ def test_a_pair_or_a_kernel_that_is_missing_keeps_its_row(
     missing = rows.loc[("gone", "mine", "bleu.char")]
     assert np.isnan(missing["spearman"])
     assert (missing["paper_spearman"], missing["agreement"]) == ("0.032", "not available")
-    assert rows.loc[("other", "other"), "provenance"].tolist() == ["shipped", ""]
+    ours = rows[rows["model"] == MODEL]
+    assert ours.loc[("other", "other"), "provenance"].tolist() == ["shipped", ""]
     assert all(isinstance(note, list) for note in table["note"])
 
 

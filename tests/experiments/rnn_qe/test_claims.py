@@ -189,6 +189,17 @@ def test_a_difference_that_was_trained_alone_says_what_it_moves() -> None:
     assert found.loc["batch", "alone"] == ""
 
 
+def test_a_difference_that_moves_nothing_may_still_move_by_its_seeds() -> None:
+    given = read_published(PUBLISHED / "rnn_qe_differences.csv", DIFFERENCES)
+    still = trained_alone().assign(
+        **{f"pearson_difference{end}": 0.0 for end in ("", "_low", "_high")}
+    )
+    row = differences_table(given, third(), still).set_index("item").loc["encoders"]
+    seeds = 1.96 * 0.01 * np.sqrt(2)
+    assert row["pearson_difference_low"] == pytest.approx(-seeds)
+    assert row["pearson_difference_high"] == pytest.approx(seeds)
+
+
 @pytest.mark.parametrize(
     ("gap", "low", "high", "answer"),
     [

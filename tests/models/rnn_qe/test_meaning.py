@@ -68,7 +68,7 @@ def test_readings_of_the_authors_code() -> None:
     mr = reading.mr(["inform", "name", "X-name", "inform", "area", "X-area"])
     assert len(mr) == 30
     assert mr[:3] == mr[21:24]
-    assert mr[24:] == ["inform", "area", "X-area", "inform", "name", "X-name"]
+    assert mr[24:] == ["inform", "name", "X-name", "inform", "area", "X-area"]
     many = [token for k in range(12) for token in ("inform", f"s{k:02}", "yes")]
     assert Reading(acts=True).mr(many) == many[:30]
     assert Reading().mr(many) == many

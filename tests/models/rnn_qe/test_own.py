@@ -17,8 +17,9 @@ pytest.importorskip("torch", reason="torch is not installed: make torch")
 
 from refless.experiments.rnn_qe.trainer import card_page
 from refless.models.rnn_qe.data import Split
+from refless.models.rnn_qe.model_file import shipped_model
 from refless.models.rnn_qe.own import How, Rated, cross_validated, fit, worth
-from refless.models.rnn_qe.saved import Scale, load_model, shipped_model
+from refless.models.rnn_qe.saved import Scale, load_model
 
 
 def rated_rows(count: int, seed: int = 0) -> list[tuple[str, str, int]]:
@@ -62,6 +63,20 @@ def test_scales_that_are_none() -> None:
     with pytest.raises(FormatError, match="outside") as caught:
         Scale.of(np.array([0.0, 3.0]), 1, 5)
     assert "--scale" in caught.value.remedy
+
+
+def test_ratings_in_a_narrow_part_of_their_scale_still_choose_a_pass() -> None:
+    """Rounded to the paper's half points, all predictions would be one."""
+    texts, mrs, quality = (list(column) for column in zip(*rated_rows(60), strict=True))
+    narrow = 50 + np.array(quality) / 100
+    split = Split(np.arange(30), np.arange(30, 45), np.arange(45, 60), np.arange(30))
+    rated = Rated.of(texts, mrs, narrow, (0, 100))
+    _, trained, _ = cross_validated(rated, [split], How(width=8))
+    courses = [one["pearson"] for one in trained.models[0]["history"]]
+    assert not np.isnan(np.array(courses, float)).any()
+    assert trained.models[0]["best"]["pass"] == 1 + int(
+        np.argmax([one["pearson"] + one["spearman"] for one in trained.models[0]["history"]])
+    )
 
 
 def test_what_a_test_part_holds_is_not_learned_from() -> None:

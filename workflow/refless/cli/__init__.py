@@ -24,7 +24,7 @@ INTERRUPTED = 130  # 128 and the number of the signal, as shells have it
 
 def build_parser() -> argparse.ArgumentParser:
     """The command line of ``refless``."""
-    parser = argparse.ArgumentParser(prog="refless", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(prog="refless", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--version", action="version", version=f"refless {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
     for command in COMMANDS:

@@ -98,7 +98,7 @@ def read_training(arguments: argparse.Namespace) -> Training:
     number: dict[str, int] = {}
     row_of = [number.setdefault(text, len(number)) for text in texts]
     seen: dict[tuple[int, Any], int] = {}
-    for line, row, rater in zip(given.line_of, row_of, given.columns["rater"], strict=True):
+    for line, row, rater in zip(given.line_of, row_of, given.names("rater"), strict=True):
         if (before := seen.setdefault((row, rater), line)) != line:
             raise FormatError(
                 f"{rater!r} rated this text already, on line {before}",

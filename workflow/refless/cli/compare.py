@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import argparse
 import sys
+from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +63,12 @@ def add(commands: Commands) -> None:
         "--seed", type=int, default=0, help="of folds and draws (default: %(default)s)"
     )
     compare.add_argument("--no-curve", action="store_true", help="leave out the learning curve")
+    compare.add_argument(
+        "--no-networks",
+        action="store_true",
+        help="leave out RNN-QE, which is trained for minutes where there are MRs or contexts and"
+        " torch",
+    )
     compare.add_argument("--threads", type=int, help="default: all cores")
     compare.set_defaults(run=_compare)
 
@@ -119,6 +127,7 @@ def _require_folder(out: str, ratings: list[str]) -> None:
 
 def _settings(arguments: argparse.Namespace) -> Any:
     from refless.compare.compared import KERNELS, Settings
+    from refless.compare.predicted import NETWORKS
     from refless.data.encoders import has_encoder, lacking
     from refless.errors import KernelError
     from refless.kernels import module_path
@@ -146,6 +155,16 @@ def _settings(arguments: argparse.Namespace) -> Any:
     for kernel in kernels:
         if kernel.startswith("meteor.") and arguments.wordnet:
             options[kernel] = {"wordnet": arguments.wordnet}
+    networks = None
+    if arguments.no_networks:
+        left_out[NETWORKS, ""] = "--no-networks leaves it out"
+    elif find_spec("torch") is None:
+        left_out[NETWORKS, ""] = "it needs torch, which is not installed"
+    else:
+        from refless.compare.networks import estimates
+        from refless.models.rnn_qe.own import How
+
+        networks = partial(estimates, how=How(seed=arguments.seed), threads=arguments.threads)
     return Settings(
         kernels,
         options,
@@ -154,6 +173,7 @@ def _settings(arguments: argparse.Namespace) -> Any:
         not arguments.no_curve,
         left_out,
         arguments.threads,
+        networks,
     )
 
 

@@ -152,23 +152,32 @@ def _by_output(
             remedy="say in it of which output each reference is: the output's own id, or its"
             " number from 1",
         )
-    own = outputs.columns.get("id", range(1, len(outputs.line_of) + 1))
-    names = [str(name) for name in own]
+    numbers = list(map(str, range(1, len(outputs.line_of) + 1)))
+    names = outputs.names("id") if "id" in outputs.columns else numbers
+    known: dict[str, int] = {}
+    for line, name in zip(outputs.line_of, names, strict=True):
+        if (before := known.setdefault(name, line)) != line:
+            raise FormatError(
+                f"the id {name[:40]!r} stands on line {before} already",
+                path=outputs.path,
+                line=line,
+                remedy="give each output an id of its own",
+            )
     if not names:
         raise FormatError("has no rows", path=outputs.path, remedy="name the file with outputs")
     found: dict[str, tuple[list[str], list[float]]] = {name: ([], []) for name in names}
     each = weights or [1.0] * len(side.line_of)
-    rows = zip(side.line_of, side.columns["id"], side.texts("text"), each, strict=True)
+    rows = zip(side.line_of, side.names("id"), side.texts("text"), each, strict=True)
     for line, name, text, weight in rows:
-        if str(name) not in found:
+        if name not in found:
             raise FormatError(
-                f"no output has the id {str(name)[:40]!r}",
+                f"no output has the id {name[:40]!r}",
                 path=side.path,
                 line=line,
                 remedy="without a column id, outputs are numbered 1, 2, ... in their order",
             )
-        found[str(name)][0].append(text)
-        found[str(name)][1].append(weight)
+        found[name][0].append(text)
+        found[name][1].append(weight)
     for line, name in zip(outputs.line_of, names, strict=True):
         best = max(found[name][1], default=None)
         if best is None or best <= 0:

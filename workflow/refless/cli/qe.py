@@ -23,7 +23,7 @@ def add(commands: Commands) -> None:
         description="Rate each output, without references, on the scale of the ratings that the"
         " model was trained on. With a column quality, correlations are printed. Without --model,"
         " the model that comes with refless rates outputs of dialogue systems from 1 to 6; --card"
-        " says what it was trained on and what it is worth. Needs torch.",
+        " says what it was trained on and what it is worth. Rating needs torch.",
         example="refless qe --outputs mine.tsv --out rated.tsv",
     )
     qe.add_argument(
@@ -45,19 +45,21 @@ def add(commands: Commands) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    require_torch()
-    from refless.models.rnn_qe.saved import load_model, shipped_model
+    from refless.models.rnn_qe.model_file import card, read_model, shipped_model
 
     check_out(arguments.out, [arguments.outputs, arguments.model])
-    model = load_model(arguments.model or shipped_model())
+    path = arguments.model or shipped_model()
     if arguments.card:
-        write(json.dumps(model.card(), indent=2) + "\n", arguments.out)
+        write(json.dumps(card(read_model(path)), indent=2) + "\n", arguments.out)
         return
+    require_torch()
 
     import numpy as np
 
     from refless.models.rnn_qe.own import worth, worth_lines
+    from refless.models.rnn_qe.saved import load_model
 
+    model = load_model(path)
     outputs = read_given(arguments.outputs, ["text"], optional=["mr", "context", "quality"])
     outputs.free("raw", "prediction")
     truth = outputs.numbers("quality") if "quality" in outputs.columns else None

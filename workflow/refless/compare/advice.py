@@ -5,8 +5,9 @@ Stage: table -> words. In: a comparison. Out: sentences.
 The rule, for one split: of the methods that look at the text, and somebody else's scores, the one
 with the greatest Pearson's r is tested against every trivial method by a paired bootstrap, with
 Holm's correction at 5%. It is recommended if it beats them all, its r is above 0, and so is its r
-among the texts of one system, where there are systems. The others of its kind are named as not told
-apart from it unless they are significantly worse.
+among the texts of one system, where there are systems; a trivial method that is level with it there
+is named. The others of its kind are named as not told apart from it unless they are significantly
+worse.
 """
 
 from __future__ import annotations
@@ -18,11 +19,12 @@ import numpy as np
 
 from refless.compare.compared import Comparison, Key, difference, estimate, label, p_value
 from refless.compare.predicted import TRIVIAL
-from refless.compare.rated import Rated
+from refless.compare.rated import Rated, wording
 from refless.compare.splits import Split
 from refless.statistics import Estimate
 from refless.statistics.ratings_saved import ratings_saved
 
+NOTHING = np.array([np.nan])
 LEVEL = 0.05
 JUDGED_WITH = 50
 """Ratings beside which somebody else's scores are put."""
@@ -42,6 +44,7 @@ class Verdict:
     best : the method that it is about, None where nothing can rank
     rivals : the trivial methods that it is not told apart from
     equals : other methods that it is not told apart from
+    within : the trivial methods that it is not told apart from among texts of one system
     """
 
     split: str
@@ -49,6 +52,7 @@ class Verdict:
     best: Key | None
     rivals: tuple[Key, ...]
     equals: tuple[Key, ...]
+    within: tuple[Key, ...] = ()
 
 
 def place(found: Comparison, split: str) -> str:
@@ -82,12 +86,15 @@ def verdict(found: Comparison, split: str) -> Verdict:
     if best is None:
         return Verdict(split, "none", None, (), ())
 
-    def not_beaten(keys: Sequence[Key]) -> tuple[Key, ...]:
-        gaps = {key: difference(own[best], own[key]) for key in keys}
+    def not_beaten(keys: Sequence[Key], measure: str = "pearson") -> tuple[Key, ...]:
+        gaps = {key: difference(own[best], own[key], measure) for key in keys}
         p_values = holm({key: p_value(gap) for key, gap in gaps.items()})
         return tuple(k for k in keys if p_values[k] >= LEVEL or gaps[k][0] <= 0)
 
-    rivals = not_beaten([key for key in ranks if key[1] in TRIVIAL])
+    trivial = [key for key in ranks if key[1] in TRIVIAL]
+    rivals = not_beaten(trivial)
+    within = [key for key in trivial if not np.isnan(own[key].get("pearson_within", NOTHING)[0])]
+    level = not_beaten(within, "pearson_within") if "pearson_within" in own[best] else ()
     twin = best[1].removesuffix(".calibrated")  # the same score, raw or calibrated
     equals = not_beaten([k for k in real if k[1].removesuffix(".calibrated") != twin or k[2]])
     equals = tuple(key for key in equals if key != best)
@@ -96,7 +103,7 @@ def verdict(found: Comparison, split: str) -> Verdict:
     kind = "none" if not above else "trivial" if rivals else able
     if kind == "none" and any(estimate(own[key]["pearson"]).low > 0 for key in rivals):
         kind = "trivial"
-    return Verdict(split, kind, best, rivals, equals)
+    return Verdict(split, kind, best, rivals, equals, level)
 
 
 def _saved(own: Mapping[str, np.ndarray]) -> tuple[str, Estimate]:
@@ -139,6 +146,9 @@ def _sentences(found: Comparison, given: Verdict) -> str:
         )
     else:
         text = f"For {where}, use {described}. It beats every trivial method."
+        if given.within:
+            names = _listed([label(*key[1:]) for key in given.within])
+            text += f" Among texts of one system alone it is not shown to beat {names}."
     if given.equals:
         text += f" Not told apart from it: {_listed([label(*key[1:]) for key in given.equals])}."
     text += (
@@ -278,11 +288,7 @@ def _copied(rated: Rated) -> int:
     if rated.references is None:
         return 0
     pairs = zip(rated.texts, rated.references, strict=True)
-    return sum(_plain(text) in {_plain(other) for other in own} for text, own in pairs)
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.split()).casefold()
+    return sum(wording(text) in set(map(wording, own)) for text, own in pairs)
 
 
 def _described(found: Comparison, key: Key) -> str:

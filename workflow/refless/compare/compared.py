@@ -15,11 +15,13 @@ import pandas as pd
 from refless.compare import curve
 from refless.compare.measures import ALL, COVERED, SYSTEMS, Draws, measured, truth_of
 from refless.compare.predicted import (
+    NETWORKS,
     TRIVIAL,
     Prediction,
     against_references,
     baseline,
     baselines,
+    by_networks,
     calibrated_score,
     named,
     neighbors,
@@ -27,6 +29,7 @@ from refless.compare.predicted import (
 )
 from refless.compare.rated import Rated
 from refless.compare.splits import Split, all_splits
+from refless.errors import FormatError
 from refless.statistics import Estimate, interval
 from refless.statistics.ratings_saved import ratings_saved
 
@@ -56,6 +59,7 @@ class Settings:
     options : kernel -> its options, e.g. where WordNet lies
     draws, seed : of the bootstrap; the seed also deals the folds
     left_out : (method, kernel) -> why it is not tried
+    networks : what makes RNN-QE's estimates; None, with a reason in ``left_out``: it is not tried
     """
 
     kernels: tuple[str, ...] = KERNELS
@@ -65,6 +69,7 @@ class Settings:
     curve: bool = True
     left_out: Mapping[tuple[str, str], str] = field(default_factory=dict)
     threads: int | None = None
+    networks: Callable[[Rated, Split], Array] | None = None
 
 
 @dataclass
@@ -205,7 +210,14 @@ def _makers(rated: Rated, split: Split, settings: Settings) -> dict[tuple[str, s
         )
     for method, weighted in (("bleu", False), ("delta_bleu", True)):
         found[method, ""] = lambda w=weighted: against_references(rated, split, w)  # type: ignore[misc]
+    if settings.networks is not None:
+        found[NETWORKS, ""] = lambda make=settings.networks: by_networks(rated, split, make)  # type: ignore[misc]
     for name in rated.scores:
+        if {(named(name), ""), (f"{named(name)}.calibrated", "")} & set(found):
+            raise FormatError(
+                f"the column score_{name} would be called as another method is",
+                remedy="give it another name; score_<name> makes <name> and <name>.calibrated",
+            )
         found[named(name), ""] = lambda n=name: raw_score(n, rated, split)  # type: ignore[misc]
         found[f"{named(name)}.calibrated", ""] = lambda n=name: calibrated_score(  # type: ignore[misc]
             n, rated, split
@@ -272,9 +284,9 @@ def strongest(split: str, draws: Mapping[Key, Draws]) -> Key | None:
     return max(values, key=lambda key: values[key]) if values else None
 
 
-def difference(own: Draws, other: Draws) -> Array:
-    """Of Pearson's r, on the candidates and on each draw; a method that ranks nothing has 0."""
-    gap: Array = np.nan_to_num(own["pearson"]) - np.nan_to_num(other["pearson"])
+def difference(own: Draws, other: Draws, measure: str = "pearson") -> Array:
+    """Of a correlation, on the candidates and on each draw; a method that ranks nothing has 0."""
+    gap: Array = np.nan_to_num(own[measure]) - np.nan_to_num(other[measure])
     return gap
 
 
@@ -316,10 +328,6 @@ def _systems(
     inside = {split.name: split.inside for split in splits}
     rows = []
     for (split, method, kernel), prediction in found.items():
-        # what was taken away for the ranking, on average
-        level = 0.0
-        if prediction.filled is not None:
-            level = float(np.nanmean(prediction.filled - prediction.ranked))
         for k, name in enumerate(names):
             own = wrote[:, k] & inside[split]
             if own.sum() < 2:
@@ -329,7 +337,7 @@ def _systems(
                 (
                     *(split, method, kernel, name, int(own.sum()), quality.mean()),
                     quality.std(ddof=1) / np.sqrt(own.sum()),
-                    prediction.ranked[own].mean() + level,
+                    prediction.ranked[own].mean(),
                 )
             )
     return pd.DataFrame(rows, columns=columns)

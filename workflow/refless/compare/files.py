@@ -50,14 +50,17 @@ KEY = (
     "All methods are measured on the same candidates. Where a method abstains, the mean of its"
     " training part stands in; coverage says how often it does not, and the columns that end in"
     " _covered are over the covered candidates alone.",
-    "Trivial methods (constant, length, lookup, system_mean, context_mean) do not look at what a"
-    " text says. difference is Pearson's r less that of the best trivial method, with its p, not"
-    " corrected for the number of methods; the recommendation is.",
+    "Correlations are among the texts of each fold, all folds together: the mean of a training part"
+    " falls as the ratings that are left out rise, so that across folds it would decide.",
+    "Trivial methods (constant, length, lookup, system_mean, context_mean) learn nothing about"
+    " words that they could carry to another text. difference is Pearson's r less that of the best"
+    " trivial method, with its p, not corrected for the number of methods; the recommendation is.",
     "pairwise_accuracy: pairs of systems whose mean estimates are in the order of their mean"
-    " ratings. ratings_saved: r squared, the share of the ratings that is saved when the mean"
-    " quality of all texts is estimated from ratings together with many predictions"
-    " (prediction-powered inference with power tuning); ratings_saved_within: the same for the mean"
-    " of one system, from the correlation within systems.",
+    " ratings, where every fold has texts of each. ratings_saved: r squared, the share of the"
+    " ratings that is saved when the mean quality of all texts is estimated from ratings together"
+    " with many predictions (prediction-powered inference with power tuning);"
+    " ratings_saved_within: the same for the mean of one system, from the correlation within"
+    " systems.",
     "Squared errors are on the ratings' scale, brought to 0 to 1.",
 )
 ENTRY = replace(
@@ -212,7 +215,8 @@ def _left_out(table: pd.DataFrame, split: str) -> dict[str, str]:
 
 def _pictures(found: Comparison, main: str) -> dict[str, str]:
     """Caption -> picture."""
-    given = advice.verdict(found, main)
+    # where systems are left out, each has been rated by another model
+    given = advice.verdict(found, "texts")
     lines = []
     for key, own in found.draws.items():
         if key[0] == main and key[1].endswith(".calibrated"):
@@ -238,7 +242,7 @@ def _pictures(found: Comparison, main: str) -> dict[str, str]:
             found.curve, lines, main
         ),
         f"Systems: mean estimate of {name} beside people's mean rating.": draw.systems_figure(
-            systems, name, main
+            systems, name, "texts"
         ),
     }
     return {caption: _address(draw.drawing(figure)) for caption, figure in drawn.items()}

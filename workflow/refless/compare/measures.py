@@ -4,8 +4,10 @@ Stage: cell. In: a method's estimates in a split. Out: each measure with its boo
 that two methods can be compared draw by draw.
 
 =================  ==============================================================================
-spearman, pearson  over all candidates; where a method abstains, the training mean stands in
-mse                likewise, on the ratings' scale brought to 0 to 1
+spearman, pearson  among the texts of each fold, all folds together: the fold's own means of
+                   estimates and of ratings are taken off; where a method abstains, the mean of its
+                   training part stands in
+mse                with the same stand-in, on the ratings' scale brought to 0 to 1
 coverage           share of the candidates for which the method has an estimate of its own
 ..._covered        over these alone
 pearson_within     of the differences from each system's means: what is left when systems are known
@@ -13,6 +15,10 @@ spearman_systems   of the systems' mean estimate and mean rating
 pairwise_accuracy  share of pairs of systems that the mean estimate orders as the mean rating does;
                    a tie of the estimates is half right, pairs that people tie do not count
 =================  ==============================================================================
+
+Why within folds: the training mean knows the ratings that are left out. It falls as they rise, so
+that across folds an estimate that leans on it is ordered upside down, and one that is taken less it
+is given the answer. So too the means of systems say nothing where systems are left out.
 
 What is drawn are whole contexts where there are enough, else whole groups of equal texts: texts of
 one context are no independent evidence.
@@ -50,15 +56,25 @@ Draws = dict[str, Array]
 class Truth:
     """What the estimates of a split are measured against, of the candidates in the split.
 
-    quality : (n,); unit : int64 (n,), what is drawn together; wrote : bool (n, systems), or None
+    quality : (n,); fold, unit : int64 (n,), the unit is what is drawn together; wrote : bool
+        (n, systems), or None
+    ranks_systems : whether each system has texts in every fold
     home : int64 (n,), number of the system, or of the set of systems, that wrote a text, or None
     """
 
     rows: Array
     quality: Array
+    fold: Array
     unit: Array
     wrote: Array | None
     home: Array | None
+    ranks_systems: bool = True
+
+    def centred(self, values: Array) -> Array:
+        """Values less the mean of their fold; equal ones tie, however they were summed."""
+        means = np.bincount(self.fold, values) / np.maximum(np.bincount(self.fold), 1)
+        found: Array = np.round(values - means[self.fold], 12)
+        return found
 
 
 def truth_of(rated: Rated, split: Split) -> Truth:
@@ -68,12 +84,13 @@ def truth_of(rated: Rated, split: Split) -> Truth:
     if rated.context is not None and len(np.unique(rated.context[rows])) >= ENOUGH:
         unit = rated.context
     own = np.unique(unit[rows], return_inverse=True)[1].astype(np.int64)
+    told = (rows, rated.quality[rows], split.fold[rows], own)
     if rated.systems is None:
-        return Truth(rows, rated.quality[rows], own, None, None)
+        return Truth(*told, None, None)
     wrote = rated.memberships()[1][rows]
     wrote = wrote[:, wrote.any(axis=0)]
     home = np.unique(wrote, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
-    return Truth(rows, rated.quality[rows], own, wrote, home)
+    return Truth(*told, wrote, home, split.name != "systems")
 
 
 def measured(found: Prediction, truth: Truth, draws: int, seed: int) -> Draws:
@@ -90,7 +107,8 @@ class _Sums:
     sums of them, so that a block of draws is one product of matrices."""
 
     def __init__(self, found: Prediction, truth: Truth) -> None:
-        x, y = found.ranked[truth.rows], truth.quality
+        x, y = truth.centred(found.ranked[truth.rows]), truth.centred(truth.quality)
+        self.ranks_systems = truth.ranks_systems
         self.x, self.y, self.unit = x, y, truth.unit
         self.covered = ~np.isnan(found.estimate[truth.rows])
         self.inside = np.flatnonzero(self.covered)
@@ -144,8 +162,9 @@ class _Sums:
             size, x, y, home_size, home_x, home_y = parts
             # means of equal values tie
             means = [np.round(_ratio(values, size), 12) for values in (x, y)]
-            out["spearman_systems"] = _system_spearman(*means)
-            out["pairwise_accuracy"] = pairwise_accuracy(*means)
+            known = self.ranks_systems
+            out["spearman_systems"] = _system_spearman(*means) if known else nothing
+            out["pairwise_accuracy"] = pairwise_accuracy(*means) if known else nothing
             out["pearson_within"] = _pearson_within(own, home_size, home_x, home_y)
         return out
 

@@ -6,13 +6,14 @@ training part of its fold, that is, all other folds.
 ==================  =============================================================================
 constant            the mean rating of the training part
 length              a line from the number of characters
-lookup              the mean rating of the very same text
+lookup              the mean rating of the very same text; with MRs, once names are slots
 system_mean         the mean rating of the system
 context_mean        the mean rating of the context
 neighbors           BLEU Neighbors, with each kernel
 ridge               ridge regression on TF-IDF weights of character n-grams
 bleu                smoothed BLEU against the references, and a line from it to ratings
 delta_bleu          ΔBLEU against the references and the rated texts of the same context, likewise
+rnn_qe              RNN-QE on text and MR, or text and context (see `networks`)
 <name>              somebody else's score (column ``score_<name>``) as it is
 <name>.calibrated   the same with a line from it to ratings
 ==================  =============================================================================
@@ -29,7 +30,7 @@ from typing import Any
 
 import numpy as np
 
-from refless.compare.rated import Rated
+from refless.compare.rated import Rated, wording
 from refless.compare.splits import Split
 from refless.experiments.delta_bleu.dialogues import tokenize
 from refless.kernels import neighbor_sums
@@ -48,7 +49,8 @@ MIN_NEIGHBORS = (1, 2, 3, 5, 10, 20)
 MAX_SHARE = 0.66
 TRIVIAL = ("constant", "length", "lookup", "system_mean", "context_mean")
 """What a method has to beat: they do not look at what a text says."""
-OWN = (*TRIVIAL, "neighbors", "ridge", "bleu", "delta_bleu")
+NETWORKS = "rnn_qe"
+OWN = (*TRIVIAL, "neighbors", "ridge", "bleu", "delta_bleu", NETWORKS)
 
 
 @dataclass(frozen=True)
@@ -58,8 +60,7 @@ class Prediction:
     estimate : float64 (n,), NaN where the method abstains, and outside of the split
     filled : the same with the mean of the training part where it abstains; squared errors are
         taken from it. None for a score that is on no scale of ratings
-    ranked : (n,), what texts are ranked by: ``filled`` less the mean of the training part, since a
-        mean without a fold's own ratings moves against that fold; NaN outside of the split
+    ranked : (n,), what the texts of a fold are ranked by; NaN outside of the split
     chosen : what was chosen in each fold
     """
 
@@ -94,8 +95,7 @@ def filled_in(
     """A `Prediction` from its estimates; ``used`` as in `training_means`."""
     mean = np.where(fold >= 0, training_means(quality, fold, used)[fold], np.nan)
     filled = np.where(np.isnan(estimate), mean, estimate)
-    # estimates of the same ratings tie, however they were summed
-    return Prediction(method, kernel, estimate, filled, np.round(filled - mean, 12), **facts)
+    return Prediction(method, kernel, estimate, filled, filled, **facts)
 
 
 # ---- without the text, and ridge regression ------------------------------------------------------
@@ -107,7 +107,9 @@ def baseline(
     """A baseline, fitted anew for each fold. Folds are also what ridge regression chooses on."""
     fold, quality = split.fold, rated.quality
     train = split.inside if used is None else split.inside & used
-    systems = rated.systems
+    systems, texts = rated.systems, rated.texts
+    if method == "lookup":
+        texts = rated.slots or texts
     if method == "context_mean":
         assert rated.context is not None
         systems = [f"c{number}" for number in rated.context]
@@ -115,13 +117,13 @@ def baseline(
     for k in range(split.folds):
         rows, asked = np.flatnonzero(train & (fold != k)), np.flatnonzero(fold == k)
         model = make().fit(
-            _of(rated.texts, rows),
+            _of(texts, rows),
             quality[rows],
             systems=None if systems is None else _of(systems, rows),
             groups=fold[rows].tolist(),
         )
         named = None if systems is None else _of(systems, asked)
-        estimate[asked] = model.predict(_of(rated.texts, asked), systems=named)
+        estimate[asked] = model.predict(_of(texts, asked), systems=named)
     return filled_in(method, "", estimate, quality, fold, used)
 
 
@@ -137,11 +139,13 @@ def baselines(rated: Rated, split: Split) -> dict[str, Callable[[], Baseline] | 
     found: dict[str, Callable[[], Baseline] | str] = {
         "constant": Constant,
         "length": Length,
-        "lookup": same if split.name == "texts" else lambda: Lookup(_wording, "nan"),
+        "lookup": lambda: Lookup(wording, "nan"),
         "system_mean": lambda: SystemMean("nan"),
         "context_mean": lambda: SystemMean("nan"),
         "ridge": RidgeTfidf,
     }
+    if split.name == "texts" and rated.slots is None:
+        found["lookup"] = same
     for method, name, there in (
         ("system_mean", "systems", rated.systems),
         ("context_mean", "contexts", rated.context),
@@ -151,10 +155,6 @@ def baselines(rated: Rated, split: Split) -> dict[str, Callable[[], Baseline] | 
         elif split.name == name:
             found[method] = new
     return found
-
-
-def _wording(text: str) -> str:
-    return " ".join(text.split()).casefold()
 
 
 # ---- neighbors -----------------------------------------------------------------------------------
@@ -297,6 +297,18 @@ def against_references(rated: Rated, split: Split, weighted: bool) -> Prediction
         estimate[asked] = intercept + slope * score[asked, 0]
     method = "delta_bleu" if weighted else "bleu"
     return filled_in(method, "", estimate, rated.quality, fold)
+
+
+# ---- networks ------------------------------------------------------------------------------------
+
+
+def by_networks(
+    rated: Rated, split: Split, estimates: Callable[[Rated, Split], Array]
+) -> Prediction | str:
+    """RNN-QE, from what makes its estimates; or why there is none."""
+    if rated.meanings is None:
+        return "there are no MRs and no contexts"
+    return filled_in(NETWORKS, "", estimates(rated, split), rated.quality, split.fold)
 
 
 # ---- somebody else's score -----------------------------------------------------------------------

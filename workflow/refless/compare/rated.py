@@ -16,6 +16,7 @@ import pandas as pd
 
 from refless.data.sources import table
 from refless.errors import FormatError
+from refless.models.rnn_qe.meaning import TEXT, kind_of, tokens_of
 
 log = logging.getLogger(__name__)
 
@@ -32,8 +33,10 @@ class Rated:
     quality : float64 (n,), in [0, 1]
     wording : int64 (n,), number of the text among the different ones, in which case and blanks do
         not count
-    systems : who wrote it, or None where nobody says; ``a+b`` wrote it both
+    systems : who wrote it, or None where nobody says or one wrote all; ``a+b`` wrote it both
     context : int64 (n,), number of its context or MR, or None
+    meanings : the MR or the context as it is written, or None
+    slots : the texts with the MR's names replaced by slots, where there are MRs that can be read
     references : other texts for its context, perhaps none
     scores : name -> somebody else's score, float64 (n,), NaN where there is none
     scale : the lowest and the highest quality as they were given
@@ -46,6 +49,8 @@ class Rated:
     wording: Array
     systems: list[str] | None = None
     context: Array | None = None
+    meanings: list[str] | None = None
+    slots: list[str] | None = None
     references: list[list[str]] | None = None
     scores: dict[str, Array] = field(default_factory=dict)
     scale: tuple[float, float] = (0.0, 1.0)
@@ -176,18 +181,22 @@ def rated_of(
     lost = int((~there).sum())
     if lost:
         warnings = (*warnings, f"Left out, since nobody rated them: {lost} of {len(texts)} texts.")
-    words = [" ".join(text.split()).casefold() for text in own["text"]]
+    words = [wording(text) for text in own["text"]]
     systems = own["system"].astype(str).tolist()
     references = None
     if "references" in own:
         listed = [json.loads(text) for text in own["references"]]
         references = listed if any(listed) else None
+    meanings = own["mr" if "mr" in own else "context"].fillna("").astype(str).tolist()
     return Rated(
         own["text"].tolist(),
         quality,
         pd.factorize(pd.Series(words, dtype=object))[0].astype(np.int64),
-        systems if set(systems) != {table.UNKNOWN} else None,
+        # one system, or nobody, cannot be told from others
+        systems if len(set(systems)) > 1 else None,
         _contexts(own),
+        meanings if any(map(str.strip, meanings)) else None,
+        _slots(own["text"].tolist(), meanings),
         references,
         {
             str(name).removeprefix("score_"): own[name].to_numpy(np.float64)
@@ -200,6 +209,16 @@ def rated_of(
     )
 
 
+def _slots(texts: list[str], meanings: list[str]) -> list[str] | None:
+    kind = kind_of(meanings)
+    if kind == TEXT:
+        return None
+    try:
+        return [" ".join(words) for _, words in tokens_of(meanings, texts, kind)]
+    except FormatError:
+        return None
+
+
 def _contexts(texts: pd.DataFrame) -> Array | None:
     """Numbers of the contexts; None where there are none, or one."""
     if "mr_key" in texts and (texts["mr_key"].astype(str) != "").all():
@@ -208,5 +227,10 @@ def _contexts(texts: pd.DataFrame) -> Array | None:
         named = texts["context_id"]
     else:
         named = texts["context"]
-    numbers = pd.factorize(named.astype(object))[0].astype(np.int64)
+    numbers = pd.factorize(named.astype(str).map(table.plain).astype(object))[0].astype(np.int64)
     return numbers if numbers.max() > 0 else None
+
+
+def wording(text: str) -> str:
+    """A text as it is compared with others, the case of its letters aside."""
+    return table.plain(text).casefold()

@@ -57,7 +57,7 @@ def all_splits(rated: Rated, seed: int = 0) -> tuple[list[Split], dict[str, str]
     generator = np.random.default_rng(seed)
     found, why = [_split("texts", rated, rated.wording, generator)], {}
     if rated.systems is None:
-        why["systems"] = "there is no column system"
+        why["systems"] = "the texts are of one system, or there is no column system"
     else:
         names, wrote = rated.memberships()
         if len(names) < FEWEST:

@@ -23,6 +23,7 @@ from refless.data.sources._reading import (
     half_character,
     json_value,
     lines,
+    name_of,
     named_records,
     number_of,
     read_bytes,
@@ -84,6 +85,21 @@ class Given:
             if fault or (fault := of(value)):
                 raise FormatError(fault, path=self.path, line=line, remedy="mend or remove the row")
         return self.columns[name]
+
+    def names(self, name: str) -> list[str]:
+        """One column as names (`name_of`); FormatError names the first line that has none."""
+        found = []
+        for line, value in zip(self.line_of, self.columns[name], strict=True):
+            try:
+                found.append(name_of(value))
+                fault = "" if found[-1] else "is empty"
+            except FormatError as error:
+                fault = error.message
+            if fault:
+                raise FormatError(
+                    f"{name}: {fault}", path=self.path, line=line, remedy="mend or remove the row"
+                )
+        return found
 
     def numbers(self, name: str) -> list[float]:
         """One column as finite numbers; FormatError names the first line that has none."""

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from refless.availability import COMPUTED, TRAINED, Facts, Reason
+from refless.availability import COMPARED, COMPUTED, TRAINED, Facts, Reason
 from refless.data import encoders
 from refless.data.fetch import answers as asked
 from refless.data.places import Places, why_no_wordnet, why_not
@@ -161,6 +161,9 @@ def gather_facts(settings: Any, numbers: str, sources: dict[str, Source], places
     for name in set(settings.trainings()) - set(settings.trained_now()):
         remedy = f"{training_command(name)} trains it, then run again"
         kernels[f"{TRAINED}{name}"] = [Reason("not_trained", "not run", remedy)]
+    if settings.comparison.networks != "run":
+        remedy = "set `comparison: {networks: run}`, which needs torch"
+        kernels[f"{TRAINED}{COMPARED}"] = [Reason("not_trained", "not run", remedy)]
     if not settings.tasks("rnn_qe"):
         kernels[TRAINED] = [
             Reason(

@@ -121,8 +121,7 @@ def blank_task(folder: str | Path, out: str | Path) -> None:
 def _write(
     folder: Path, texts: pd.DataFrame, ratings: pd.DataFrame, about: Mapping[str, Any]
 ) -> None:
-    signed.write(folder / "texts.csv", texts, about)
-    beside = signed.identity(signed.record_of(folder / "texts.csv"))
+    beside = signed.identity(signed.write(folder / "texts.csv", texts, about))
     of_ratings = {
         "kind": "ratings",
         "of": about["of"],

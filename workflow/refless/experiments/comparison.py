@@ -1,24 +1,32 @@
 """The comparison on our data sets: every method on each, and the table of all.
 
-Stage: cell -> table. In: rated texts of a data set. Out: its rows as a signed file; the table.
+Stage: prediction, cell -> table. In: rated texts of a data set. Out: the estimates of RNN-QE, whose
+training needs torch; its rows, as a signed file; the table.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from refless.compare.advice import recommendation, warnings
 from refless.compare.compared import COLUMNS, Settings, compare
-from refless.compare.rated import rated_of
+from refless.compare.rated import Rated, rated_of
+from refless.compare.splits import Split, all_splits
 from refless.data.ratings import separate_items
 from refless.data.task import Task
+from refless.errors import StaleError
 from refless.kernels import signature
 from refless.store import signed
+from refless.store.machine import processor, versions
 from refless.store.signatures import sign, signature_note
+
+Array = np.ndarray
 
 NOTES = " | "
 DIGITS = 6
@@ -27,12 +35,81 @@ NAMES = ("method", "kernel", "split", "tau", "min_neighbors", "note")
 """Columns of words, which may be empty."""
 
 
+def write_networks(path: str | Path, task: Task, seed: int, threads: int | None = None) -> None:
+    """Write RNN-QE's estimates under every split that a data set allows: numbers without text.
+
+    Raises
+    ------
+    FormatError : too few rated texts, or an MR that cannot be read.
+    """
+    from refless.compare.networks import WORDS, estimates
+    from refless.models.rnn_qe.own import How
+
+    rated, how = rated_task(task), How(seed=seed)
+    none = pd.DataFrame({"split": [""], "fold": [0], "estimate": [0.0]}).iloc[:0]
+    parts = [none]
+    for split in all_splits(rated, seed)[0] if rated.meanings is not None else []:
+        found = estimates(rated, split, how, threads)
+        parts.append(pd.DataFrame({"split": split.name, "fold": split.fold, "estimate": found}))
+    signed.write(
+        path,
+        pd.concat(parts, ignore_index=True).round(DIGITS),
+        {
+            "kind": "comparison networks",
+            "of": {"task": task.name},
+            "provenance": task.provenance,
+            "settings": {"seed": seed},
+            "made_from": task.rated_sums,
+            "facts": {
+                "trained": {**asdict(how), "words": WORDS},
+                "machine": processor(),
+                "versions": versions(["refless", "torch", "numpy"]),
+            },
+        },
+    )
+
+
+def read_networks(path: str | Path, task: Task, seed: int) -> Callable[[Rated, Split], Array]:
+    """What `write_networks` wrote, as `refless.compare.compared.Settings` wants it.
+
+    Raises
+    ------
+    FormatError, StaleError : as `refless.store.signed.read`; the function that is returned raises
+        StaleError for a split with other folds than those that the networks had.
+    """
+    file = signed.read(
+        path,
+        "comparison networks",
+        of={"task": task.name},
+        settings={"seed": seed},
+        made_from=task.rated_sums,
+        columns=["split", "fold", "estimate"],
+    )
+
+    def estimates(rated: Rated, split: Split) -> Array:
+        own = file.content[file.content["split"] == split.name]
+        if not np.array_equal(own["fold"], split.fold):
+            raise StaleError(
+                f"its networks were trained on other folds (split {split.name})",
+                path=path,
+                remedy="`comparison: {networks: run}` trains them anew (`make torch`)",
+            )
+        return own["estimate"].to_numpy(np.float64)
+
+    return estimates
+
+
+def rated_task(task: Task) -> Rated:
+    return rated_of(separate_items(task.texts, task.ratings))
+
+
 def compare_task(
     path: str | Path,
     task: Task,
     settings: Mapping[str, Any],
     options: Mapping[str, Mapping[str, Any]],
-    left_out: Mapping[str, str],
+    left_out: Sequence[tuple[str, str, str]],
+    networks: str | Path | None = None,
     threads: int | None = None,
 ) -> None:
     """Compare every method on one data set, and write what was found.
@@ -41,21 +118,23 @@ def compare_task(
     ----------
     settings : ``kernels``, ``draws`` and ``seed``, as the readers will ask for them
     options : kernel -> its options
-    left_out : kernel -> why it is not tried
+    left_out : method, kernel (may be empty), and why it is not tried
+    networks : file by `write_networks`, if there is one
 
     Raises
     ------
     FormatError : too few rated texts.
     """
-    rated = rated_of(separate_items(task.texts, task.ratings))
+    rated = rated_task(task)
     told = Settings(
         tuple(settings["kernels"]),
         options,
         settings["draws"],
         settings["seed"],
         curve=False,
-        left_out={("neighbors", kernel): why for kernel, why in left_out.items()},
+        left_out={(method, kernel): why for method, kernel, why in left_out},
         threads=threads,
+        networks=None if networks is None else read_networks(networks, task, settings["seed"]),
     )
     found = compare(rated, told)
     table = found.table.assign(note=[NOTES.join(note) for note in found.table["note"]])

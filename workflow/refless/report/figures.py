@@ -62,7 +62,7 @@ def save(figure: Figure, stem: str | Path) -> list[Path]:
     ``stem.json`` has their sums, its name, and what they were drawn from, by which the report knows
     that they are the ones that were drawn.
     """
-    paths = []
+    paths, sums = [], {}
     try:
         # laid out and measured once, not once for each format
         figure.draw_without_rendering()
@@ -74,8 +74,8 @@ def save(figure: Figure, stem: str | Path) -> list[Path]:
             metadata = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(ending, {})
             with whole_file(path) as partial, plt.rc_context({"svg.hashsalt": "refless"}):
                 figure.savefig(partial, bbox_inches=box, metadata=metadata)
+                sums[ending] = file_sum(partial)  # before another run can write over it
             paths.append(path)
-        sums = {path.suffix[1:]: file_sum(path) for path in paths}
         about = {"name": Path(stem).name, "inputs": inputs.sums_for(f"{stem}.json")}
         write_json({**sums, **about, "told": inputs.told()}, f"{stem}.json")
     finally:

@@ -64,7 +64,7 @@ def publish(
     caption = entry.caption.format(**(facts or {}))
     notes = list(dict.fromkeys(notes))
     written = table.assign(note=[NOTES.join(note) for note in table["note"]])
-    write_table(written, stem.with_suffix(".csv"))
+    written_sum = write_table(written, stem.with_suffix(".csv"))
     with whole_file(stem.with_suffix(".md")) as partial:
         partial.write_text(markdown_page(entry, table, caption, notes), encoding="utf-8")
     with whole_file(stem.with_suffix(".html")) as partial:
@@ -78,11 +78,12 @@ def publish(
         "rows": len(table),
         "provenance": {str(origin): int(n) for origin, n in counts.items()},
         "made_from": notes,
-        "sha256": file_sum(stem.with_suffix(".csv")),
+        "sha256": written_sum,
         "inputs": inputs.sums_for(stem.with_suffix(".csv")),
         "told": inputs.told(),
     }
     write_json({**record, "record": signed.record_sum(record)}, stem.with_suffix(".json"))
+    read_record(stem.with_suffix(".csv"))  # another run may have written here meanwhile
 
 
 def _check(entry: Entry, table: pd.DataFrame) -> None:

@@ -136,7 +136,9 @@ class Settings(Section):
     def pareto_taus(self, tau: float) -> list[float]:
         """The grid of a kernel of that tau for the Pareto fronts."""
         factors = self.bleu_neighbors.pareto.tau_factors
-        return [round(tau * factor, 6) for factor in factors if tau * factor <= 1]
+        # the tau itself as it is: equal kernel values lie on it
+        each = (tau if factor == 1 else round(tau * factor, 12) for factor in factors)
+        return [one for one in each if one <= 1]
 
     def options(self, kernel: str) -> dict[str, Any]:
         """What the configuration tells a kernel."""

@@ -12,8 +12,9 @@ from refless.settings import Settings
 
 HEAD = """# Settings
 
-Every setting of `config/config.yaml`. This page is made by `python -m refless.settings` from the
-models in `workflow/refless/settings`: change a description there and make the page again.
+Every setting; those that are not in `config/config.yaml` have the default below. This page is made
+by `python -m refless.settings` from the models in `workflow/refless/settings`: change a description
+there and make the page again.
 
 A file of your own (`snakemake --configfile mine.yaml`) or `--config mirror=/data` goes before
 `config/config.yaml`, setting by setting; so the values there, in the column Default, are what you

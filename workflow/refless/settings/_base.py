@@ -63,6 +63,10 @@ Kernel = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*\.[A-Za-z0-9._-]+$")]
 
 Distinct = Annotated[list[T], AfterValidator(_without_repetition)]
 Several = Annotated[list[T], Field(min_length=1), AfterValidator(_without_repetition)]
+# What is tried in turn: of what is equally good the first is taken, so that the order must be one.
+Grid = Annotated[
+    list[T], Field(min_length=1), AfterValidator(_without_repetition), AfterValidator(sorted)
+]
 
 
 def require_known(where: str, named: Sequence[str], known: Sequence[str], what: str) -> None:

@@ -15,6 +15,7 @@ from refless.settings._base import (
     Count,
     Distinct,
     Draws,
+    Grid,
     Kernel,
     Name,
     PositiveShare,
@@ -198,13 +199,13 @@ class Pareto(Section):
     models: Several[str] = Field(
         description="Models of `bleu_neighbors.models`, by their published kernels."
     )
-    tau_factors: Distinct[Annotated[float, Field(gt=0), NO_BOOLEAN]] = Field(
+    tau_factors: Grid[Annotated[float, Field(gt=0), NO_BOOLEAN]] = Field(
         description="tau as multiples of the model's own (up to 1, the largest value of a kernel);"
         " 1 must be among them. Wide enough that what is chosen lies inside; the table says where"
         " it does not."
     )
-    a: Several[Count] = Field(description="Fewest neighbors, the grid.")
-    b: Several[PositiveShare] = Field(description="Most neighbors as a share, the grid.")
+    a: Grid[Count] = Field(description="Fewest neighbors, the grid.")
+    b: Grid[PositiveShare] = Field(description="Most neighbors as a share, the grid.")
     floors: Several[PositiveShare] = Field(
         description="Thresholds are chosen for the highest Spearman that covers this share of the"
         " candidates; the paper's floor is 0.4."
@@ -252,11 +253,12 @@ class BleuNeighbors(Section):
     @classmethod
     def _bleu_and_each_kernel_once(cls, models: dict[str, Model]) -> dict[str, Model]:
         from refless.experiments.bleu_neighbors.baselines import LABELS
+        from refless.experiments.bleu_neighbors.table1 import HUMANS
 
         if "bleu" not in models:
             raise ValueError("has no model bleu, which the figures need")
-        for name in sorted(set(models) & set(LABELS)):
-            raise ValueError(f"has a model {name}, which is a baseline's name; give it another")
+        for name in sorted(set(models) & {*LABELS, *HUMANS}):
+            raise ValueError(f"has a model {name}, as table 1 calls another row; give it another")
         for kernel in models["bleu"].kernels:
             if constants(module_path(kernel)).get("LOCATIONS"):
                 raise ValueError(

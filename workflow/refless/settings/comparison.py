@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field
 
 from refless.settings._base import FewDraws, Section, Seed, Several
@@ -15,3 +17,9 @@ class Comparison(Section):
     )
     draws: FewDraws = Field(description="Draws of the bootstrap.")
     seed: Seed = Field(description="Seed of the folds and of the draws.")
+    networks: Literal["shipped", "run"] = Field(
+        "shipped",
+        description="RNN-QE's estimates in the comparison. `shipped`: those that come with refless,"
+        " for the data sets that have any; `run`: train the networks, minutes a data set (`make"
+        " torch`).",
+    )

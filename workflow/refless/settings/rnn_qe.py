@@ -8,7 +8,7 @@ from pydantic import Field
 
 from refless.models.rnn_qe.names import AUTHORS, CROSS, CURVE, LONGER, PAPER, parse
 from refless.models.rnn_qe.variants import changes
-from refless.settings._base import AtLeastTwo, Count, Distinct, Section, Seed, Several, Tau
+from refless.settings._base import AtLeastTwo, Count, Distinct, Grid, Section, Seed, Several, Tau
 
 
 class TrainingData(Section):
@@ -62,7 +62,7 @@ class QeNeighbors(Section):
     models: Several[Literal["bleu", "rouge", "meteor"]] = Field(
         description="Models of `bleu_neighbors.models`, by their published kernels."
     )
-    taus: Several[Tau] = Field(description="The taus that are tried on the validation part.")
+    taus: Grid[Tau] = Field(description="The taus that are tried on the validation part.")
     min_neighbors: Count = Field(description="a, with those taus.")
 
 

@@ -53,6 +53,29 @@ def told() -> str:
     return _told[0] if _told else ""
 
 
+def told_of(path: str | Path) -> str:
+    """What the job that made a computed result was told; empty where the file does not say.
+
+    Of a table or figure, its record (``.json``) says it.
+    """
+    from refless.store import signed
+    from refless.store.files import read_json
+
+    path = Path(path)
+    try:
+        if path.suffix == ".json":
+            record = read_json(path)
+        elif path.suffix in {".csv", ".gz", ".npz"}:
+            record = signed.record_of(path)
+        else:
+            return ""
+    except FormatError:
+        return ""  # its reader says what is wrong
+    if not isinstance(record, dict) or record.get("provenance") == "shipped":
+        return ""
+    return str(record.get("told", ""))
+
+
 def sums_for(path: str | Path) -> dict[str, str]:
     """Sums of the job's inputs, for the record of its result ``path``.
 

@@ -11,6 +11,7 @@ provenance   ``computed`` or ``shipped``
 settings     the settings that decided the content
 made_from    by role, the sums of what it was made from (`identity`, or a sum of texts)
 inputs       by place, the sums of the results that its job was given (`refless.store.inputs`)
+told         the sum of the parameters of its job, empty outside of one
 signatures   of the kernels and the code that decided it: see `refless.store.signatures`
 facts        whatever else its readers need
 content      SHA-256 of the content
@@ -61,8 +62,8 @@ class Signed:
     about: dict[str, Any]
 
 
-def write(path: str | Path, content: Any, about: Mapping[str, Any]) -> None:
-    """Write a table or arrays with their record, whole or not at all.
+def write(path: str | Path, content: Any, about: Mapping[str, Any]) -> dict[str, Any]:
+    """Write a table or arrays with their record, whole or not at all; the record.
 
     The same content and record give the same bytes.
 
@@ -81,7 +82,7 @@ def write(path: str | Path, content: Any, about: Mapping[str, Any]) -> None:
     record = {"provenance": "computed", "signatures": [], "facts": {}, **about}
     for role in _ROLES:
         record.setdefault(role, {})
-    record["inputs"] = inputs.sums_for(path)
+    record |= {"inputs": inputs.sums_for(path), "told": inputs.told()}
     if path.suffix == ".npz":
         arrays = {name: np.ascontiguousarray(array) for name, array in content.items()}
         record["content"] = _arrays_sum(arrays)
@@ -99,6 +100,7 @@ def write(path: str | Path, content: Any, about: Mapping[str, Any]) -> None:
             body = gzip.compress(body, mtime=0)
     with whole_file(path) as partial:
         partial.write_bytes(body)
+    return record
 
 
 def read(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +16,7 @@ from refless.store.files import whole_file
 
 STRINGS = {
     *("id", "task", "context", "text", "system", "rater", "item", "type", "kernel", "reading"),
-    *("choice", "variant", "train_topic", "mr"),
+    *("choice", "variant", "train_topic", "mr", "mr_key", "mr_set"),
 }
 """Columns that are text, also where a value looks like a number or is empty."""
 
@@ -51,10 +52,12 @@ def parse_table(text: str, path: str | Path) -> pd.DataFrame:
         raise FormatError(f"cannot be read as a table: {error}", path=path) from error
 
 
-def write_table(table: pd.DataFrame, path: str | Path) -> None:
-    """Write a table as CSV without a record, whole or not at all."""
+def write_table(table: pd.DataFrame, path: str | Path) -> str:
+    """Write a table as CSV without a record, whole or not at all; the SHA-256 of its bytes."""
+    content = table_text(table).encode()
     with whole_file(path) as partial:
-        partial.write_text(table_text(table), encoding="utf-8", newline="")
+        partial.write_bytes(content)
+    return hashlib.sha256(content).hexdigest()
 
 
 def read_table(path: str | Path, columns: Sequence[str] = ()) -> pd.DataFrame:

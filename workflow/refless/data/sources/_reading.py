@@ -52,7 +52,9 @@ def remedied(remedy: str) -> Iterator[None]:
     except FormatError as error:
         if error.remedy not in ("", REFETCH):
             raise
-        if error.message == UTF_16:
+        if error.path is not None and not Path(error.path).is_file():
+            remedy = "look at its name and its folder"
+        elif error.message == UTF_16:
             remedy = f"convert it: iconv -f UTF-16 -t UTF-8 {shlex.quote(str(error.path))} > NEW"
         raise FormatError(error.message, path=error.path, line=error.line, remedy=remedy) from error
 
@@ -351,6 +353,24 @@ def _blank(text: str, position: int) -> int:
 def shorten(value: str, limit: int = 40) -> str:
     """A value quoted for an error message, cut to ``limit`` characters."""
     return repr(value if len(value) <= limit else value[: limit - 3] + "...")
+
+
+def name_of(value: Any) -> str:
+    """Who or what a field names, without blanks around it; empty where there is nobody.
+
+    A JSON number names what its digits do: 7 and 7.0 are one name.
+
+    Raises
+    ------
+    FormatError : a list, an object, true, false or no number.
+    """
+    if value is None:
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, (str, int)):
+        raise FormatError(f"{shorten(str(value))} is no name")
+    return str(value).strip()
 
 
 def name_fault(name: str) -> str:

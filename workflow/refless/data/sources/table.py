@@ -28,6 +28,7 @@ import json
 import logging
 import math
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,6 +44,7 @@ from refless.data.sources._reading import (
     json_value,
     lines,
     name_fault,
+    name_of,
     named_records,
     number_of,
     read_text,
@@ -181,6 +183,13 @@ def load_all(
     named = ", ".join(map(str, paths))
     if not texts and not problems:
         raise FormatError("the file has no rows", path=named, remedy=REMEDY)
+    if {UNKNOWN} < {text.system for text in texts}:
+        # nobody is no system: its texts would be left out together, and ranked as one
+        for text in texts:
+            if text.system == UNKNOWN:
+                message = "the text has no system, and others have one"
+                problems.append(Problem(str(paths[text.where[0]]), text.where[1], message))
+        texts = [text for text in texts if text.system != UNKNOWN]
     order = {str(path): number for number, path in enumerate(paths)}
     problems.sort(key=lambda problem: (order[problem.path], problem.line))
     if low_high is None:
@@ -307,18 +316,20 @@ def _json_lines(path: str | Path) -> tuple[list[str], list[Row], list[Problem]]:
 def _text(where: Where, row: dict[str, Any], rated_by: bool) -> _Text:
     """A row as a text with at most one quality."""
     text = _string(row, "text")
-    context, meaning, system = (_string(row, name) for name in ("context", "mr", "system"))
+    context, meaning = (_string(row, name) for name in ("context", "mr"))
     fault = text_fault(text) or (text_fault(context) if context else "")
     fault = fault or (text_fault(meaning) if meaning else "")
-    system = system.strip() or UNKNOWN
+    system = name_of(row.get("system")) or UNKNOWN
     fault = fault or name_fault(system)
+    if "+" in system:
+        fault = fault or f"the system {shorten(system)} has a + in its name; write another sign"
     if fault:
         raise FormatError(fault)
     scores = {
         name: _number(value, name) for name, value in row.items() if name.startswith("score_")
     }
     quality = _number(row["quality"], "quality")
-    rater = _string(row, "rater").strip()
+    rater = name_of(row.get("rater"))
     if rated_by and not rater and not math.isnan(quality):
         raise FormatError("the rating has no rater")
     found = _Text(where, context, text, system, meaning, _references(row), scores)
@@ -335,7 +346,7 @@ def _string(row: dict[str, Any], name: str) -> str:
         raise FormatError(f"{name} {shorten(str(value))} is no text")
     if name == "text" and not isinstance(value, str):
         raise FormatError(f"text {shorten(str(value))} is no text")
-    return str(value)
+    return str(value) if isinstance(value, str) else name_of(value)
 
 
 def _number(value: Any, name: str) -> float:
@@ -405,12 +416,14 @@ def _texts(
     texts: list[_Text], columns: list[str], task: str, scale: tuple[float, float]
 ) -> pd.DataFrame:
     low, high = scale
-    contexts: dict[str, int] = {}
+    contexts: dict[object, int] = {}
     rows = []
     for number, text in enumerate(texts, start=1):
         # rating by rating and in this order, as everywhere
         qualities = [(quality - low) / (high - low) for _, _, quality in text.given]
         context = text.context or text.mr
+        # texts that answer nothing that is known answer nothing in common
+        answered = plain(context) or number
         row = {
             "id": f"{task}:{number:05d}",
             "task": task,
@@ -419,7 +432,7 @@ def _texts(
             "quality": np.mean(qualities) if qualities else math.nan,
             "n_ratings": len(qualities),
             "system": text.system,
-            "context_id": f"c{contexts.setdefault(context, len(contexts) + 1):04d}",
+            "context_id": f"c{contexts.setdefault(answered, len(contexts) + 1):04d}",
             "mr": text.mr,
             "mr_key": _mr_key(text.mr, True),
             "mr_set": _mr_key(text.mr, False),
@@ -431,6 +444,12 @@ def _texts(
     extra += ["references"] if any(name.startswith("reference") for name in columns) else []
     scores = [name for name in columns if name.startswith("score_")]
     return text_table(rows, [*extra, *scores], scores)
+
+
+def plain(text: str) -> str:
+    """A text as it is compared with others: its letters composed (NFC), and no blank that only
+    stands somewhere else."""
+    return " ".join(unicodedata.normalize("NFC", text).split())
 
 
 def _mr_key(text: str, ordered: bool) -> str:

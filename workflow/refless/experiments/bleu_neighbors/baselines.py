@@ -28,6 +28,7 @@ import numpy as np
 import pandas as pd
 
 from refless.data.task import Task
+from refless.experiments.bleu_neighbors.columns import with_intervals
 from refless.models.baselines import (
     Baseline,
     Constant,
@@ -43,8 +44,9 @@ from refless.store.signatures import sign, text_sum
 
 Array = np.ndarray
 
+CONSTANT = "constant"
 LABELS = {
-    "constant": "constant: the mean rating",
+    CONSTANT: "constant: the mean rating",
     "length": "length in characters",
     "lookup": "look-up of the text",
     "system_mean": "mean of the own system",
@@ -56,13 +58,18 @@ SPLITS = {
     "systems": ("constant", "length", "ridge_tfidf"),
 }
 """Split -> its baselines, in the order of the rows."""
-_MAKE: dict[str, Callable[[], Baseline]] = {
-    "constant": Constant,
+MAKE: dict[str, Callable[[], Baseline]] = {
+    CONSTANT: Constant,
     "length": Length,
     "lookup": lambda: Lookup(unseen="nan"),
     "system_mean": lambda: SystemMean(unseen="nan"),
     "ridge_tfidf": RidgeTfidf,
 }
+
+
+def ranks_nothing() -> dict[str, None]:
+    """The cells of a table that a constant has no number for."""
+    return dict.fromkeys([*with_intervals("spearman"), "p_value", "p_below_0.01"])
 
 
 @dataclass(frozen=True)
@@ -92,11 +99,11 @@ def baseline_estimates(texts: pd.DataFrame, settings: Settings) -> dict[tuple[st
             if name == "system_mean" and not several:
                 continue
             if split == "texts":
-                one = _MAKE[name]().fit(*given, systems=systems).leave_one_out()
+                one = MAKE[name]().fit(*given, systems=systems).leave_one_out()
             elif split == "folds":
-                one = out_of_fold(_MAKE[name], *given, dealt, systems=systems)
+                one = out_of_fold(MAKE[name], *given, dealt, systems=systems)
             else:
-                one = without_own_system(_MAKE[name], *given, systems)
+                one = without_own_system(MAKE[name], *given, systems)
             found[name, split] = one
     return found
 

@@ -40,6 +40,8 @@ import pandas as pd
 
 from refless.data.task import Task
 from refless.errors import SettingError
+from refless.experiments.bleu_neighbors.baselines import MAKE
+from refless.models.baselines import RidgeTfidf
 from refless.models.neighbors import neighbor_means
 from refless.store import signed
 from refless.store.signatures import sign, text_sum
@@ -50,7 +52,11 @@ Array = np.ndarray
 COLUMNS = ["set", "part", "score1", "score2"]
 """What the table of texts must have besides."""
 TOP = 3  # of the scale of the scores, for every set
-PUBLISHED = "published"
+PUBLISHED, BASELINE = "published", "baseline"
+BASELINES = ("length", "lookup", "ridge_tfidf")
+"""What the published recipe's estimates are compared with; a constant ranks nothing."""
+DIGITS = 9
+"""Of the baselines' estimates: ridge regression is solved step by step, with rounding."""
 ESTIMATE_COLUMNS = [
     *("choice", "variant", "train_topic", "id", "quality", "estimate", "neighbors", "training")
 ]
@@ -200,7 +206,9 @@ def estimates(
     Returns
     -------
     DataFrame : `ESTIMATE_COLUMNS`; choice, variant (of the recipe), train_topic, id, quality (gold
-        score / 3), estimate (NaN without a neighbor), neighbors and training (their numbers)
+        score / 3), estimate (NaN without a neighbor), neighbors and training (their numbers). With
+        the recipe `PUBLISHED` come `BASELINES` of the same training essays: their choice is
+        `BASELINE`, and they have no neighbors
 
     Raises
     ------
@@ -235,20 +243,27 @@ def estimates(
             columns = np.flatnonzero(trained & train["set"].isin(members).to_numpy())
             own = matrix[:, columns]
             estimate, neighbors = neighbor_means(own, points[columns], recipe.tau, most=most)
-            tables.append(
-                pd.DataFrame(
-                    {
-                        "choice": choice,
-                        "variant": variant,
-                        "train_topic": name,
-                        "id": test["id"].to_numpy()[tested],
-                        "quality": test["quality"].to_numpy(np.float64)[tested],
-                        "estimate": estimate,
-                        "neighbors": neighbors,
-                        "training": len(columns),
-                    }
-                )
+            table = pd.DataFrame(
+                {
+                    "choice": choice,
+                    "variant": variant,
+                    "train_topic": name,
+                    "id": test["id"].to_numpy()[tested],
+                    "quality": test["quality"].to_numpy(np.float64)[tested],
+                    "estimate": estimate,
+                    "neighbors": neighbors,
+                    "training": len(columns),
+                }
             )
+            tables.append(table)
+            if choice != PUBLISHED or not len(columns):
+                continue
+            quality = training_quality(train.iloc[columns], recipe.raters)
+            for baseline in BASELINES:
+                model = MAKE[baseline]().fit(train["text"].iloc[columns].tolist(), quality)
+                estimate = model.predict(test["text"][tested].tolist()).round(DIGITS)
+                told = table.assign(choice=BASELINE, variant=baseline, neighbors=0)
+                tables.append(told.assign(estimate=estimate))
     return pd.concat(tables, ignore_index=True)[ESTIMATE_COLUMNS]
 
 
@@ -263,8 +278,8 @@ def set_sums(
 
     Columns: essays (``whole``: all of them; ``cut``: only test and training essays of the wanted
     number of sentences), id, set, gold (0..3), characters (the length of the essay), then for each
-    set k ``neighbors_k`` and ``points_k``, the sum of their scores. Whole numbers, so no order of
-    summing shows.
+    set k ``neighbors_k`` and ``points_k``, the sum of their scores, whole numbers, so that no order
+    of summing shows; and ``ridge_k``, what ridge regression on the set's training essays estimates.
     """
     from refless.kernels import neighbor_sums
 
@@ -291,6 +306,10 @@ def set_sums(
             )
             table[f"neighbors_{number}"] = counts[:, 0]
             table[f"points_{number}"] = np.rint(sums[:, 0]).astype(np.int64)
+            table[f"ridge_{number}"] = np.nan
+            if own.any() and len(rows):
+                ridge = RidgeTfidf().fit(train["text"][own].tolist(), points[own])
+                table[f"ridge_{number}"] = ridge.predict(rows["text"].tolist()).round(DIGITS)
         tables.append(table)
     return pd.concat(tables, ignore_index=True)
 
@@ -391,7 +410,14 @@ def _write(
         "provenance": task.provenance,
         "settings": settings,
         "made_from": made_from,
-        "signatures": [*signatures, sign(["experiments/bleu_neighbors/essays.py"], task.text_sum)],
+        "signatures": [
+            *signatures,
+            sign(
+                ["experiments/bleu_neighbors/essays.py", "models/baselines.py"],
+                task.text_sum,
+                packages=["scikit-learn"],
+            ),
+        ],
         "facts": {**facts, "notes": task.notes},
     }
     signed.write(path, table, about)

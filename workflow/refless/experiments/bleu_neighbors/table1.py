@@ -16,7 +16,12 @@ import pandas as pd
 
 from refless.data.task import Task, read_task
 from refless.errors import StaleError
-from refless.experiments.bleu_neighbors.baselines import LABELS, read_baselines
+from refless.experiments.bleu_neighbors.baselines import (
+    CONSTANT,
+    LABELS,
+    ranks_nothing,
+    read_baselines,
+)
 from refless.experiments.bleu_neighbors.columns import tidy, with_intervals
 from refless.experiments.bleu_neighbors.leave_one_out import (
     PREDICTION_COLUMNS,
@@ -331,8 +336,8 @@ def _baseline_rows(data: TaskInput, settings: Settings) -> list[dict[str, Any]]:
         cells = estimate_cells(estimate, quality, settings.draws, settings.seed)
         reading = "published" if split == "texts" else split
         notes = list(filter(None, [READING_NOTES[reading]]))
-        if name == "constant":
-            cells |= dict.fromkeys([*with_intervals("spearman"), "p_value", "p_below_0.01"])
+        if name == CONSTANT:
+            cells |= ranks_nothing()
             notes.append(
                 "a constant ranks nothing; the mean of all other texts is the lower, the higher a"
                 " text's own quality is, so that its rho would be -1"

@@ -5,9 +5,10 @@ the one from the texts of the other (numbers without text); a row a pair of task
 published rho beside ours.
 
 On the diagonal a text is left out of its own training set, as in table 1; off it, all texts of the
-source train. Up to `DENSE_PAIRS` pairs, estimates are means as `numpy.mean` rounds them, which
-orders ties as in the published numbers; beyond, sums are taken one number after the other, without
-the matrix.
+source train. `BASELINES` are made from the same texts, but for ridge regression on the diagonal: it
+is in table 1, by folds. Up to `DENSE_PAIRS` pairs, estimates are means as `numpy.mean` rounds them,
+which orders ties as in the published numbers; beyond, sums are taken one number after the other,
+without the matrix.
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ import numpy as np
 import pandas as pd
 
 from refless.data.task import Task, read_task
+from refless.experiments.bleu_neighbors.baselines import CONSTANT, MAKE, ranks_nothing
 from refless.experiments.bleu_neighbors.columns import tidy, with_intervals
-from refless.experiments.bleu_neighbors.leave_one_out import model_cells
+from refless.experiments.bleu_neighbors.leave_one_out import estimate_cells, model_cells
 from refless.experiments.bleu_neighbors.table1 import Settings, beside_paper
 from refless.kernels import signature
 from refless.models.neighbors import neighbor_means
@@ -33,7 +35,12 @@ Array = np.ndarray
 
 KEYS = ["source_task", "target_task"]
 VALUES = ["spearman"]
+MODEL = "bleu"
+BASELINES = (CONSTANT, "length", "lookup", "ridge_tfidf")
+"""The last one is not there on the diagonal."""
 DENSE_PAIRS = 4_000_000
+DIGITS = 9
+"""Of the baselines' estimates: ridge regression is solved step by step, with rounding."""
 
 
 def cross_estimates(
@@ -58,7 +65,8 @@ def cross_estimates(
     Returns
     -------
     DataFrame : id, quality, then for each kernel ``neighbors_<kernel>`` and
-        ``estimate_<kernel>`` (NaN without a neighbor); a row a rated text of the target
+        ``estimate_<kernel>`` (NaN without a neighbor), and ``estimate_<baseline>`` for each of
+        `BASELINES` that is there (NaN where undefined); a row a rated text of the target
 
     Source: Ethayarajh & Sadigh (2020), section 5.4.
     """
@@ -81,6 +89,12 @@ def cross_estimates(
             with np.errstate(invalid="ignore"):
                 estimate = sums[:, 0] / neighbors  # 0 / 0 is NaN: no neighbor, no estimate
         table[f"neighbors_{name}"], table[f"estimate_{name}"] = neighbors, estimate
+    for name in BASELINES:
+        if same and name == BASELINES[-1]:
+            continue
+        model = MAKE[name]().fit(training, quality)
+        estimate = model.leave_one_out() if same else model.predict(candidates)
+        table[f"estimate_{name}"] = estimate.round(DIGITS)
     return table
 
 
@@ -105,7 +119,11 @@ def write_cross_estimates(
             "made_from": _by_role("source ", source) | _by_role("target ", target),
             "signatures": [
                 *(signature(kernel, both) for kernel in kernels),
-                sign(["experiments/bleu_neighbors/table2.py"], both),
+                sign(
+                    ["experiments/bleu_neighbors/table2.py", "models/baselines.py"],
+                    both,
+                    packages=["scikit-learn"],
+                ),
             ],
             "facts": {"training": int(source.texts["quality"].notna().sum()) - same},
         },
@@ -186,7 +204,7 @@ def table2(
     published: pd.DataFrame,
     settings: Settings,
 ) -> pd.DataFrame:
-    """One row a (source, target, kernel), the published kernel first.
+    """One row a (source, target, kernel), the published kernel first, then the baselines.
 
     Parameters
     ----------
@@ -198,14 +216,19 @@ def table2(
     rows: list[dict[str, Any]] = []
     for source in looks:
         for target in looks:
-            for kernel in settings.models["bleu"]:
-                row = {"source_task": source, "target_task": target, "kernel": kernel}
-                pair = pairs.get((source, target))
+            pair = pairs.get((source, target))
+            own = {"source_task": source, "target_task": target}
+            for kernel in settings.models[MODEL]:
+                row = {**own, "model": MODEL, "kernel": kernel}
                 if pair is not None and f"estimate_{kernel}" in pair.estimates:
                     row |= _cells(pair, kernel, settings)
                 rows.append(row)
-    table = beside_paper(rows, looks, published, KEYS, VALUES)
-    shown = [*KEYS, "kernel", *with_intervals("spearman"), "paper_spearman"]
+            if pair is not None:
+                for name in BASELINES if source != target else BASELINES[:-1]:
+                    rows.append({**own, "model": name, **_baseline_cells(pair, name, settings)})
+    keys = ["model", *KEYS]
+    table = beside_paper(rows, looks, published.assign(model=MODEL), keys, VALUES)
+    shown = [*KEYS, "model", "kernel", *with_intervals("spearman"), "paper_spearman"]
     shown += [*with_intervals("coverage", "mse"), "p_value", "p_below_0.01", "agreement"]
     return tidy(table, [*shown, "n", "n_covered", "n_train", "provenance", "note"])
 
@@ -222,3 +245,14 @@ def _cells(pair: Pair, kernel: str, settings: Settings) -> dict[str, Any]:
     elif np.isnan(cells["spearman"]):
         note = ["too few texts are covered, or all their estimates are alike"]
     return {**cells, "n_train": pair.training, "provenance": pair.provenance, "note": note}
+
+
+def _baseline_cells(pair: Pair, name: str, settings: Settings) -> dict[str, Any]:
+    own = pair.estimates
+    estimate, quality = (own[c].to_numpy(np.float64) for c in (f"estimate_{name}", "quality"))
+    cells = estimate_cells(estimate, quality, settings.draws, settings.seed)
+    common = {"kernel": "", "n_train": pair.training, "provenance": pair.provenance}
+    note = ["no text stands in the training texts word for word"] if not cells["n_covered"] else []
+    if name == CONSTANT:
+        cells |= ranks_nothing()
+    return {**common, **cells, "note": note}

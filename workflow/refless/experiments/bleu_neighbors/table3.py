@@ -17,8 +17,18 @@ import numpy as np
 import pandas as pd
 
 from refless.experiments.bleu_neighbors.columns import tidy, with_intervals
-from refless.experiments.bleu_neighbors.essays import ESTIMATE_COLUMNS, PUBLISHED, Recipe
-from refless.experiments.bleu_neighbors.leave_one_out import apply_thresholds, model_cells
+from refless.experiments.bleu_neighbors.essays import (
+    BASELINE,
+    BASELINES,
+    ESTIMATE_COLUMNS,
+    PUBLISHED,
+    Recipe,
+)
+from refless.experiments.bleu_neighbors.leave_one_out import (
+    apply_thresholds,
+    estimate_cells,
+    model_cells,
+)
 from refless.experiments.bleu_neighbors.table1 import Settings
 from refless.report.published import EQUAL, MISSING, beside_published, compare, number
 from refless.statistics import between_needed, spearman, williams
@@ -113,7 +123,8 @@ def _footer(about: Mapping[str, Any]) -> list[str]:
 
 
 def table3(numbers: Numbers, published: pd.DataFrame, settings: Settings) -> pd.DataFrame:
-    """The quoted rows, then each training set: the published recipe, other units, exact means."""
+    """The quoted rows, then each training set: the published recipe, other units, exact means, and
+    the baselines."""
     rows: list[dict[str, Any]] = [
         {
             "model": row["model"],
@@ -138,6 +149,10 @@ def table3(numbers: Numbers, published: pd.DataFrame, settings: Settings) -> pd.
                 "provenance": numbers.provenance,
             }
             rows.append({**row, **changed, **_cells(numbers.of(choice, variant, topic), settings)})
+        own = {"train_topic": topic, "kernel": "", "provenance": numbers.provenance}
+        for name in BASELINES:
+            if len(found := numbers.of(BASELINE, name, topic)):
+                rows.append({**own, "model": name, **_baseline_cells(found, settings)})
     table = beside_published(pd.DataFrame(rows), published, KEYS, VALUES)
     shown = [*KEYS, "kernel", "reading"]
     for column in ("spearman", "coverage"):
@@ -160,6 +175,13 @@ def _cells(own: pd.DataFrame, settings: Settings) -> dict[str, Any]:
     elif np.isnan(cells["spearman"]):
         note.append("too few essays, or all estimates or all scores are alike")
     return {**cells, "n_train": training, "note": note}
+
+
+def _baseline_cells(own: pd.DataFrame, settings: Settings) -> dict[str, Any]:
+    estimate, quality = (own[name].to_numpy(np.float64) for name in ("estimate", "quality"))
+    cells = estimate_cells(estimate, quality, settings.draws, settings.seed)
+    note = [] if cells["n_covered"] else ["no test essay stands in the training essays"]
+    return {**cells, "n_train": int(own["training"].iloc[0]), "note": note}
 
 
 def _explained(table: pd.DataFrame) -> pd.DataFrame:
@@ -306,6 +328,7 @@ def sensitivity_table(
 
 ESSAYS_COLUMNS = [
     *("essays", "test_set", "train_set", *with_intervals("spearman"), "length_spearman"),
+    "ridge_spearman",
     *("p_value", "coverage", "n", "n_train", "provenance", "note"),
 ]
 PARTS = ("whole", "cut")
@@ -331,7 +354,8 @@ def essays_table(file: signed.Signed | None, settings: Settings, sets: int = 10)
     """Rho for every test set and every training set, on whole sets and on the cut ones.
 
     ``length_spearman`` is the rho of the essay's length in characters with its score: what is to be
-    had without any training essay.
+    had without any training essay. ``ridge_spearman`` is that of ridge regression on the same
+    training essays.
 
     Parameters
     ----------
@@ -375,6 +399,9 @@ def _essays_rows(
                         "train_set": int(train_set),
                         **_cells(table, settings),
                         "length_spearman": length,
+                        "ridge_spearman": spearman(
+                            own[f"ridge_{train_set}"].to_numpy(np.float64), gold
+                        )[0],
                         "provenance": about["provenance"],
                     }
                 )

@@ -254,9 +254,9 @@ def _moved(way: Mapping[Any, Any], statistic: str, sd: float) -> dict[str, Any]:
     """The `MOVES` of one statistic, and whether they explain the gap; nothing without an interval
     or without a published value."""
     moved, before = way[f"{statistic}_difference"], way[f"against_{statistic}_gap"]
-    ends = [way[f"{statistic}_difference_{end}"] - moved for end in ("low", "high")]
+    below, above = (way[f"{statistic}_difference_{end}"] - moved for end in ("low", "high"))
     seeds = 1.96 * sd * math.sqrt(2 / way["seeds"])
-    low, high = (moved + math.copysign(math.hypot(end, seeds), end) for end in ends)
+    low, high = moved - math.hypot(below, seeds), moved + math.hypot(above, seeds)
     values = [way[statistic], moved, low, high, way[f"{statistic}_gap"], before]
     row = {f"{statistic}{end}": value for end, value in zip(MOVES, values, strict=True)}
     return row | {f"{statistic}_explains": explains(before, moved, low, high)}

@@ -30,7 +30,7 @@ from refless.models.rnn_qe.meaning import KINDS, TEXT, kind_of, tokens_of
 from refless.models.rnn_qe.network import Architecture
 from refless.models.rnn_qe.reading import Reading
 from refless.models.rnn_qe.saved import Model, Scale
-from refless.models.rnn_qe.training import SCHEDULES, Run, Trained, train
+from refless.models.rnn_qe.training import SCHEDULES, UNROUNDED, Run, Trained, train
 from refless.statistics import evaluate
 from refless.store.machine import versions
 
@@ -149,7 +149,8 @@ def cross_validated(
     fewest = min(len(split.train) for split in splits)
     batch = int(np.clip(fewest // STEPS, 1, schedule.batch))
     architecture = Architecture(embedding=how.width, hidden=how.width, precision=how.precision)
-    done = train(folds, [how.seed], replace(schedule, batch=batch), architecture, run, tick)
+    chosen = replace(schedule, batch=batch, choice=UNROUNDED)
+    done = train(folds, [how.seed], chosen, architecture, run, tick)
     prediction = np.full(len(rated.texts), np.nan)
     table = done.predictions[done.predictions["part"] == "test"]
     prediction[table["id"].astype(int)] = rated.scale.given_back(table["raw"].to_numpy())

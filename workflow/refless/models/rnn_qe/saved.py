@@ -21,14 +21,13 @@ import numpy as np
 from refless.errors import FormatError
 from refless.models.rnn_qe.batches import HIGHEST, LOWEST, STEP, Encoded, numbered
 from refless.models.rnn_qe.meaning import ACTS, tokens_of
+from refless.models.rnn_qe.model_file import KIND, REMEDY, read_model
 
 # torch by way of network, which says what to do where it is missing
 from refless.models.rnn_qe.network import ENCODERS, Architecture, Parameters, predict, torch
 from refless.models.rnn_qe.reading import Reading
 from refless.store import signed
 
-KIND = "rnn_qe model"
-REMEDY = "`refless train-qe` writes such files, and so does training in results/rnn_qe/models"
 MOST_LEVELS = 21
 """A scale with more has no levels to round to."""
 
@@ -92,11 +91,6 @@ class Scale:
         return np.clip(ratings, self.low, self.high)
 
 
-def shipped_model() -> Path:
-    """The model that comes with refless; its card is docs/qe_model.md."""
-    return Path(__file__).with_name("shipped.npz")
-
-
 def word_sum(word: str) -> int:
     """The number by which a file knows a word."""
     return int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest(), "big")
@@ -147,16 +141,6 @@ class Model:
     def reads_meanings(self) -> bool:
         """Whether it was trained with MRs or contexts."""
         return any(map(len, self.words["mr"]))
-
-    def card(self) -> dict[str, Any]:
-        """Its record: settings, whence it comes, what it is worth."""
-        return {
-            "models": len(self.words["text"]),
-            "architecture": asdict(self.architecture),
-            "scale": asdict(self.scale),
-            "meanings": self.meanings if self.reads_meanings else None,
-            **self.about,
-        }
 
     def rate(self, meanings: Sequence[str], texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """Ratings of texts as they are written: see `predict`.
@@ -236,11 +220,7 @@ def load_model(path: str | Path, device: str = "cpu") -> Model:
     ------
     FormatError : no such file, or not a model of RNN-QE.
     """
-    try:
-        file = signed.read(path, KIND)
-    except FormatError as error:
-        message = f"cannot be read as a model of RNN-QE: {error.message}"
-        raise FormatError(message, path=path, remedy=REMEDY) from error
+    file = read_model(path)
     settings, arrays = file.about["settings"], file.content
     architecture = Architecture(**settings["architecture"])
     words: dict[str, list[dict[int, int]]] = {side: [] for side in ENCODERS}

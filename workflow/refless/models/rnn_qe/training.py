@@ -104,12 +104,16 @@ class Schedule:
         return (self.pretrain, self.train)[phase]
 
 
+UNROUNDED = "unrounded"
+"""For ratings on other scales: they may all lie within the paper's half point."""
 CHOICES: dict[str, Mapping[str, float]] = {
     "sum": {"pearson": 1, "spearman": 1},
     "authors": {"pearson": 100, "spearman": 100, "distance": -0.1, "cost": -0.1},
+    UNROUNDED: {"pearson": 1, "spearman": 1},
 }
-"""Weights of what a pass is judged by on the validation part: correlations of rounded predictions,
-mean distance of unrounded ones, and the losses of the pass's batches, summed, by instance."""
+"""Weights of what a pass is judged by on the validation part: correlations of rounded predictions
+(with `UNROUNDED`: as they are), mean distance of unrounded ones, and the losses of the pass's
+batches, summed, by instance."""
 SCHEDULES = {
     # The batch size is not in the paper; 50 is that of the authors' published configuration.
     "paper": Schedule(pretrain=20, train=500, rate=1e-4, batch=50, plateau=60),
@@ -318,17 +322,18 @@ class Stack:
     # ---- prediction ------------------------------------------------------------------------------
 
     def validate(self) -> dict[str, Array]:
-        """``pearson`` and ``spearman`` of rounded predictions of each model's validation part, NaN
-        where undefined, and the mean ``distance`` of unrounded ones; shape (models,) each."""
+        """``pearson`` and ``spearman`` of each model's validation part, of rounded predictions or
+        as `CHOICES` says, NaN where undefined, and the mean ``distance`` of unrounded ones; shape
+        (models,) each."""
         rows = [data.instances.rows("dev") for data in self.data]
         found: dict[str, list[Any]] = {"pearson": [], "spearman": [], "distance": []}
         predictions = self.predict(rows, self.parameters)
         for data, own, prediction in zip(self.data, rows, predictions, strict=True):
-            given, truth = rounded(prediction), data.rating[own]
+            clipped, truth = np.clip(prediction, LOWEST, HIGHEST), data.rating[own]
+            given = clipped if self.schedule.choice == UNROUNDED else rounded(prediction)
             once = np.ones((1, len(own)))
             found["pearson"].append(weighted_pearson(given[None], truth[None], once)[0])
             found["spearman"].append(weighted_spearman(given, truth, once)[0])
-            clipped = np.clip(prediction, LOWEST, HIGHEST)
             found["distance"].append(np.abs(clipped - truth).mean())
         return {name: np.array(values, dtype=float) for name, values in found.items()}
 

@@ -6,9 +6,9 @@ Source: github.com/tuetschek/ratpred at ff778e8 (July 2017), the configuration w
 ``batch_size: 50``, and what it calls in github.com/UFAL-DSG/tgen; read, and written anew. What is
 not rebuilt: their GRU resets the state before its product (see `network`), batches are of rows in
 random order (ours each have the same mixture of lengths), tokenisation and delexicalisation are
-theirs, and a token unknown to training has a random vector. Their code can sort acts, their
-configuration does not ask for it. ``disk_store_min_pass: 20`` decides when the best pass so far is
-saved, not which pass is best: it changes no prediction of a training that ends.
+theirs, and a token of a text unknown to training has a random vector. ``disk_store_min_pass: 20``
+decides when the best pass so far is saved, not which pass is best: it changes no prediction of a
+training that ends.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ DIFFERENCES = {
         reading={"reversed": True},
     ),
     "acts": Difference(
-        "acts of the MR sorted, ten of them, void ones first where there are fewer",
+        "ten acts of the MR, void ones first where there are fewer",
         reading={"acts": True},
     ),
     "choice": Difference(

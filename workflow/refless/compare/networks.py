@@ -1,0 +1,49 @@
+"""RNN-QE as one of the methods: networks trained anew for each fold of a split. Needs torch.
+
+Stage: prediction (RNN-QE). In: rated texts that stand beside an MR or a context, a split. Out: the
+estimate of each text by a network that saw neither it nor its fold.
+
+Of the other folds, the next one chooses the pass that predicts, and the rest is trained on; so
+nothing is chosen on the texts that are estimated. Training is that of ``refless train-qe``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from refless.compare.rated import Rated
+from refless.compare.splits import Split
+from refless.kernels._blocks import available_threads
+from refless.models.rnn_qe import data, own
+from refless.models.rnn_qe.training import Run
+
+Array = np.ndarray
+
+TOGETHER = 3
+"""Networks of a stack: the last bits hang on it, so it is the same on any number of cores."""
+WORDS = 50
+"""The last words of a context that are read; the authors' code reads as many of a text."""
+
+
+def estimates(rated: Rated, split: Split, how: own.How, threads: int | None = None) -> Array:
+    """Estimates in [0, 1], float64 (n,); NaN outside of the split.
+
+    Raises
+    ------
+    FormatError : an MR that cannot be read, where most can.
+    """
+    assert rated.meanings is not None
+    given = own.Rated.of(rated.texts, rated.meanings, rated.quality, (0, 1))
+    if given.kind == own.TEXT:
+        last = [" ".join(meaning.split()[-WORDS:]) for meaning in rated.meanings]
+        given = own.Rated.of(rated.texts, last, rated.quality, (0, 1), own.TEXT)
+    fold, folds = split.fold, split.folds
+    splits = []
+    for test in range(folds):
+        dev = (test + 1) % folds
+        train = np.flatnonzero(split.inside & (fold != test) & (fold != dev))
+        chosen_on, tested = (np.flatnonzero(fold == part) for part in (dev, test))
+        splits.append(data.Split(train, chosen_on, tested, train))
+    run = Run(together=TOGETHER, workers=available_threads(threads))
+    found, *_ = own.cross_validated(given, splits, how, run)
+    return found

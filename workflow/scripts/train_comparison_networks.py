@@ -1,0 +1,11 @@
+"""RNN-QE's estimates for the comparison, on one data set. Stage: prediction."""
+
+from pathlib import Path
+
+from refless.data.task import read_whole_task
+from refless.experiments.comparison import write_networks
+from refless.job import job
+
+with job(snakemake):
+    task = read_whole_task(Path(snakemake.input[0]).parent)
+    write_networks(snakemake.output[0], task, snakemake.params.seed, snakemake.threads)
