@@ -18,6 +18,7 @@ import pytest
 
 from refless.cli import main
 from refless.kernels import kernel
+from refless.models.baselines import RidgeTfidf
 from refless.models.neighbors import NeighborsRegressor, enough_evidence, neighbor_means
 from tests.workflow.small_data import sentences
 
@@ -495,3 +496,51 @@ def test_a_rating_counts_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     tsv(path, ["text", "quality", "rater"], [*rows, rows[0]])
     assert refless("fit", "--train", path, "--out", tmp_path / "m") == 1
     assert "rated.tsv:52: 'ann' rated this text already, on line 2" in capsys.readouterr().err
+
+
+# ---- ridge regression ----------------------------------------------------------------------------
+
+
+def test_ridge_predicts_as_the_baseline_does(
+    files: Files, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = ["score", "--train", files["tsv"], "--candidates", files["mine.tsv"]]
+    assert main([*map(str, told), "--method", "ridge", "--json"]) == 0
+    said = capsys.readouterr()
+    found = json.loads(said.out)
+    groups = [" ".join(text.split()).casefold() for text in TRAIN]
+    expected = RidgeTfidf().fit(TRAIN, QUALITY, groups=groups).predict(MINE)
+    own = [row["prediction"] for row in found["predictions"]]
+    np.testing.assert_allclose(own, expected, atol=1e-9)
+    assert (found["coverage"], found["method"]) == (1, "ridge")
+    assert "method:ridge|alpha:" in said.err
+
+
+def test_ridge_beside_the_system_reads_the_systems(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    systems = ["a" if k % 3 else "b" for k in range(50)]
+    quality = [q + (0 if s == "a" else 10) for q, s in zip(QUALITY, systems, strict=True)]
+    train, mine = tmp_path / "train.tsv", tmp_path / "mine.tsv"
+    tsv(train, ["text", "quality", "system"], list(zip(TRAIN, quality, systems, strict=True)))
+    written_by = ["a" if k % 2 else "b" for k in range(30)]
+    tsv(mine, ["text", "system"], list(zip(MINE, written_by, strict=True)))
+    told = ["score", "--train", train, "--candidates", mine, "--method", "ridge_system", "--json"]
+    assert main([str(word) for word in told]) == 0
+    rows = json.loads(capsys.readouterr().out)["predictions"]
+    for row, system in zip(rows, written_by, strict=True):
+        assert (row["prediction"] > 7) == (system == "b")
+    tsv(mine, ["text", "system"], [(MINE[0], "a"), (MINE[1], "new")])
+    assert main([str(word) for word in told]) == 1
+    error = capsys.readouterr().err
+    assert "mine.tsv:3" in error
+    assert "'new'" in error
+    assert "--method ridge" in error
+
+
+@pytest.mark.parametrize("more", [["--tau", "0.1"], ["--explain"], ["--kernel", "bleu.word"]])
+def test_settings_of_neighbors_do_not_go_with_ridge(files: Files, more: list[str]) -> None:
+    told = ["score", "--train", files["tsv"], "--candidates", files["mine.tsv"]]
+    assert main([*map(str, told), "--method", "ridge", *more]) == 2
+    alone = ["score", "--train", str(files["tsv"]), "--leave-one-out", "--method", "ridge"]
+    assert main(alone) == 2

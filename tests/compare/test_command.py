@@ -13,6 +13,7 @@ from scipy import stats
 
 from refless.cli import main
 from refless.compare.files import FILES
+from refless.compare.predicted import TRIVIAL
 from refless.data.sources import table
 from tests.compare.made_up import rows, write
 
@@ -48,7 +49,7 @@ def test_the_table_has_every_method_under_every_split(made: tuple[Path, Path]) -
     assert {"method", "kernel", "split", "n", "note"} <= set(found)
     assert {f"{name}{end}" for name in ESTIMATES for end in ("", "_low", "_high")} <= set(found)
     methods = {
-        *("constant", "length", "lookup", "system_mean", "context_mean", "ridge"),
+        *(*TRIVIAL, "ridge", "ridge_system"),
         *("neighbors", "bleu", "delta_bleu", "judge", "judge.calibrated", "rnn_qe"),
     }
     for split in ("texts", "systems", "contexts"):
@@ -172,7 +173,7 @@ def test_two_columns_are_enough(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert set(found["split"]) == {"texts"}
     assert set(found["kernel"].dropna()) == {"bleu.word"}
     left_out = found[found["coverage"].isna()].set_index("method")["note"]
-    lost = {"system_mean", "context_mean", "bleu", "delta_bleu", "lookup", "rnn_qe"}
+    lost = {"system_mean", "ridge_system", "context_mean", "bleu", "delta_bleu", "lookup", "rnn_qe"}
     assert lost == set(left_out.index)
 
 

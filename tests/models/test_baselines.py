@@ -17,6 +17,7 @@ from refless.models.baselines import (
     Lookup,
     RidgeTfidf,
     SystemMean,
+    SystemRidge,
     out_of_fold,
 )
 
@@ -129,8 +130,30 @@ def test_ridge_is_the_closed_form_of_its_alpha() -> None:
     away = own - own.mean(axis=0)
     dual = np.linalg.solve(away @ away.T + 0.7 * np.eye(50), quality[:50] - quality[:50].mean())
     wanted = quality[:50].mean() + (new - own.mean(axis=0)) @ (away.T @ dual)
-    np.testing.assert_allclose(model.predict(texts[50:]), wanted, atol=1e-5)
+    np.testing.assert_allclose(model.predict(texts[50:]), wanted, atol=1e-10)
     assert np.corrcoef(wanted, quality[50:])[0, 1] > 0.8
+
+
+def test_ridge_beside_the_system_is_its_mean_and_ridge_on_the_rest() -> None:
+    texts, quality = made_up()
+    systems = ["kind" if k % 3 else "strict" for k in range(len(texts))]
+    offset = np.where(np.array(systems) == "kind", 0.5, -1.0)
+    model = SystemRidge().fit(texts[:50], (quality + offset)[:50], systems=systems[:50])
+    means = SystemMean().fit(texts[:50], (quality + offset)[:50], systems=systems[:50])
+    rest = (quality + offset)[:50] - means.predict(texts[:50], systems=systems[:50])
+    ridge = RidgeTfidf().fit(texts[:50], rest)
+    wanted = means.predict(texts, systems=systems) + ridge.predict(texts)
+    np.testing.assert_allclose(model.predict(texts, systems=systems), wanted, atol=1e-10)
+    assert np.corrcoef(wanted[50:], (quality + offset)[50:])[0, 1] > 0.9
+    new = model.predict(texts[:3], systems=["nobody"] * 3)
+    np.testing.assert_allclose(new, model.mean_ + ridge.predict(texts[:3]), atol=1e-10)
+    np.testing.assert_array_equal(model.quality_, (quality + offset)[:50])
+
+
+def test_a_constant_may_be_given() -> None:
+    model = Constant(0.5).fit(["a", "b"], [0.0, 0.1])
+    np.testing.assert_array_equal(model.predict(["c"]), [0.5])
+    np.testing.assert_array_equal(model.leave_one_out(), [0.5, 0.5])
 
 
 def test_alpha_is_chosen_within_the_training_examples() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -183,24 +182,6 @@ def test_published_cells_of_huse_summarization(real: Project) -> None:
         assert first.loc[model, "agreement"] == "equal"
 
 
-def apart(
-    one: pd.DataFrame, two: pd.DataFrame
-) -> Iterator[tuple[pd.DataFrame, pd.DataFrame, float, float]]:
-    """What is to be equal, and what ridge regression decides, with how near it has to come.
-
-    It is solved step by step: two runs on one machine differed by 1.5e-5 of an estimate, and then
-    by 4e-5 in a rank correlation, where near estimates change places.
-    """
-    solved = [name for name in one if "ridge" in str(name)]
-    rows = np.zeros(len(one), bool)
-    for name in {"model", "variant", "method"} & set(one.columns):
-        rows |= one[name].astype(str).str.contains("ridge").to_numpy()
-    exact = [name for name in one if name not in solved]
-    yield one.loc[~rows, exact], two.loc[~rows, exact], 1e-5, 1e-9
-    yield one.loc[rows, exact], two.loc[rows, exact], 1e-3, 1e-3
-    yield one[solved], two[solved], 1e-3, 1e-3
-
-
 def test_shipped_and_computed_numbers_are_equal(real: Project) -> None:
     compared = 0
     for path in FILES:
@@ -212,17 +193,16 @@ def test_shipped_and_computed_numbers_are_equal(real: Project) -> None:
             continue
         one, two = (signed.read(p, about["kind"]).content for p in (path, place))
         if isinstance(one, pd.DataFrame):
-            for ours, theirs, rtol, atol in apart(one, two):
-                pd.testing.assert_frame_equal(ours, theirs, check_exact=False, rtol=rtol, atol=atol)
+            pd.testing.assert_frame_equal(one, two, check_exact=False, rtol=1e-5, atol=1e-9)
         else:
             neural = path.stem.startswith(("bertscore.", "embedding."))
-            # ridge regression is solved step by step: two runs on one machine differed by 7e-7
+            # ridge regression is solved step by step
             solved = about["kind"] == "baselines"
             for name, array in one.items():
                 # F = 2 P R / (P + R) has no bound near P = -R; three instruction sets differed by
                 # 7e-5 where it is positive, and by 3e-7 above 0.2.
                 there = array > 0 if neural else np.ones_like(array, bool)
-                atol = 1e-3 if neural else 1e-4 if solved else 1e-12
+                atol = 1e-3 if neural else 1e-9 if solved else 1e-12
                 np.testing.assert_allclose(two[name][there], array[there], 1e-12, atol, str(path))
         compared += 1
     assert compared > 20
@@ -235,7 +215,5 @@ def test_shipped_and_computed_tables_agree(real: Project, quick: Project) -> Non
         one, two = (cells(project, name) for project in (real, quick))
         # why a cell is missing, and where it comes from, is another matter in each
         values = [c for c in one if c not in ("provenance", "reason", "note")]
-        # shares of ridge regression, which divide by little, differed by 2e-5 of themselves
-        for ours, theirs, rtol, atol in apart(one[values], two[values]):
-            told = {"rtol": max(rtol, 1e-4), "atol": atol, "obj": name}
-            pd.testing.assert_frame_equal(ours, theirs, check_exact=False, **told)
+        told = {"rtol": 1e-4, "atol": 1e-9, "obj": name}
+        pd.testing.assert_frame_equal(one[values], two[values], check_exact=False, **told)

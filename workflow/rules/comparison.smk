@@ -42,7 +42,9 @@ rule compare_methods:
         task="[^/]+",
     conda:
         "../../envs/refless.yaml"
-    threads: 8
+    # most of the methods take one core; the longest job of a whole run, so it starts early
+    threads: 1
+    priority: 50
     resources:
         mem_mb=6000,
         runtime=120,

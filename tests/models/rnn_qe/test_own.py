@@ -100,10 +100,16 @@ def test_worth_is_that_of_scipy() -> None:
     truth = generator.normal(size=50)
     prediction = truth + generator.normal(size=50)
     found = worth(prediction, truth)
-    assert found["spearman"] == round(scipy.stats.spearmanr(prediction, truth).statistic, 4)
-    assert found["pearson"] == round(scipy.stats.pearsonr(prediction, truth).statistic, 4)
-    assert found["mse"] == round(float(np.mean((prediction - truth) ** 2)), 4)
-    assert found["mse_of_the_mean"] == round(float(truth.var()), 4)
+    expected = {
+        "spearman": scipy.stats.spearmanr(prediction, truth).statistic,
+        "pearson": scipy.stats.pearsonr(prediction, truth).statistic,
+        "mse": np.mean((prediction - truth) ** 2),
+        "mse_of_the_mean": truth.var(),
+    }
+    for name, value in expected.items():
+        assert found[name] == pytest.approx(value, rel=1e-4)
+    tiny = worth(1e-3 * prediction, 1e-3 * truth)
+    assert tiny["mse"] == pytest.approx(1e-6 * expected["mse"], rel=1e-4)
     assert worth(np.ones(50), truth)["pearson"] is None
 
 

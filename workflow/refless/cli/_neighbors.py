@@ -78,25 +78,36 @@ class Training:
     given : the file
     texts, quality : what a model learns from
     row_of : of each row of the file, the number of its text
+    systems : who wrote each text, where that is asked for
     """
 
     given: Given
     texts: list[str]
     quality: list[float]
     row_of: list[int]
+    systems: list[str] | None = None
 
 
-def read_training(arguments: argparse.Namespace) -> Training:
-    """The training texts and their ratings: each row is one; with a column ``rater`` each text,
-    whose quality is the mean of its rows."""
-    given = read_given(
-        arguments.train, ["text", "quality"], arguments.train_format or "", ["rater"]
-    )
+def read_training(arguments: argparse.Namespace, by_system: bool = False) -> Training:
+    """The training texts and their ratings: each row is one; with a column ``rater`` each text
+    (of a system, with ``by_system``), whose quality is the mean of its rows."""
+    required = ["text", "quality", *(["system"] if by_system else [])]
+    given = read_given(arguments.train, required, arguments.train_format or "", ["rater"])
     texts, quality = given.texts("text", full=True), given.numbers("quality")
+    systems = given.names("system") if by_system else None
+    for line, name in zip(given.line_of, systems or [], strict=False):
+        if "+" in name:
+            raise FormatError(
+                f"the system {name!r} has a + in its name",
+                path=given.path,
+                line=line,
+                remedy="write another sign",
+            )
     if "rater" not in given.columns:
-        return Training(given, texts, quality, list(range(len(texts))))
-    number: dict[str, int] = {}
-    row_of = [number.setdefault(text, len(number)) for text in texts]
+        return Training(given, texts, quality, list(range(len(texts))), systems)
+    number: dict[tuple[str, str], int] = {}
+    keys = zip(texts, systems or [""] * len(texts), strict=True)
+    row_of = [number.setdefault(key, len(number)) for key in keys]
     seen: dict[tuple[int, Any], int] = {}
     for line, row, rater in zip(given.line_of, row_of, given.names("rater"), strict=True):
         if (before := seen.setdefault((row, rater), line)) != line:
@@ -109,7 +120,9 @@ def read_training(arguments: argparse.Namespace) -> Training:
     ratings: list[list[float]] = [[] for _ in number]
     for row, value in zip(row_of, quality, strict=True):
         ratings[row].append(value)
-    return Training(given, list(number), [fmean(own) for own in ratings], row_of)
+    means = [fmean(own) for own in ratings]
+    written_by = [system for _, system in number] if by_system else None
+    return Training(given, [text for text, _ in number], means, row_of, written_by)
 
 
 def fitted(arguments: argparse.Namespace, train: Training) -> NeighborsRegressor:

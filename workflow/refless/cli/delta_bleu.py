@@ -12,6 +12,8 @@ from refless.cli._common import Commands, UsageError, check_out, check_scale, co
 from refless.data.given import Given, read_given
 from refless.errors import FormatError
 
+MOST = 100
+"""The longest n-gram that may be asked for; from 5 on hardly a sentence has any in common."""
 RULES = ("zero", "smooth", "floor", "signed")
 EXAMPLE = """
 refless delta-bleu --outputs mine.tsv --references rated.tsv
@@ -75,8 +77,8 @@ def run(arguments: argparse.Namespace) -> None:
     """Read, score, write."""
     if arguments.outputs == "-" and arguments.references == "-":
         raise UsageError("only one of --outputs and --references can be standard input")
-    if arguments.max_order < 1:
-        raise UsageError(f"--max-order is {arguments.max_order}; give a number from 1")
+    if not 1 <= arguments.max_order <= MOST:
+        raise UsageError(f"--max-order is {arguments.max_order}; give a number from 1 to {MOST}")
     check_scale(arguments.scale)
     check_out(arguments.out, [arguments.outputs, arguments.references])
     outputs = read_given(arguments.outputs, ["text"], optional=["id"])

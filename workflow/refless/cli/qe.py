@@ -80,7 +80,10 @@ def run(arguments: argparse.Namespace) -> None:
     except FormatError as error:
         line = None if error.line is None else outputs.line_of[error.line - 1]
         raise FormatError(error.message, path=outputs.path, line=line) from error
-    added = {"raw": [round(value, 4) for value in raw.tolist()], "prediction": prediction.tolist()}
+    added = {
+        "raw": [float(f"{value:.6g}") for value in raw.tolist()],
+        "prediction": prediction.tolist(),
+    }
     write(outputs.with_columns(added), arguments.out)
     if truth is not None:
         # as they are: rounding makes ties

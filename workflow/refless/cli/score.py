@@ -1,4 +1,4 @@
-"""``refless score``: predict quality as the mean rating of the nearest rated texts.
+"""``refless score``: predict quality from the nearest rated texts, or by ridge regression.
 
 Stage: outside the workflow.
 """
@@ -8,6 +8,8 @@ from __future__ import annotations
 import argparse
 import json
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from refless.cli._common import Commands, UsageError, check_out, command, tell, write
@@ -20,7 +22,8 @@ from refless.cli._neighbors import (
     progress,
     read_training,
 )
-from refless.data.given import FORMATS, read_given
+from refless.data.given import FORMATS, Given, read_given
+from refless.errors import FormatError
 
 if TYPE_CHECKING:
     from numpy import ndarray as Array
@@ -28,9 +31,11 @@ if TYPE_CHECKING:
     from refless.models.neighbors import NeighborsRegressor
     from refless.statistics import Evaluation
 
+NEIGHBORS, RIDGE, SYSTEM_RIDGE = METHODS = ("neighbors", "ridge", "ridge_system")
 EXAMPLE = """
 refless score --train rated.tsv --candidates mine.tsv --out predicted.tsv
 refless score --train rated.tsv --tau auto --leave-one-out --json
+refless score --train rated.tsv --method ridge --candidates mine.tsv --out predicted.tsv
 tail -n +2 mine.tsv | cut -f2 | refless score --train rated.tsv --candidates - --format lines
 """
 
@@ -40,9 +45,10 @@ def add(commands: Commands) -> None:
     parser = command(
         commands,
         "score",
-        help="predict quality as the mean rating of the nearest rated texts",
+        help="predict quality from the nearest rated texts, or by ridge regression",
         description="Predict each candidate's quality as the mean quality of the rated training"
-        " texts that are similar to it; make no prediction where too few or too many are.",
+        " texts that are similar to it, and make no prediction where too few or too many are; or by"
+        " another method of refless compare.",
         example=EXAMPLE,
     )
     source = parser.add_mutually_exclusive_group(required=True)
@@ -63,6 +69,14 @@ def add(commands: Commands) -> None:
     )
     parser.add_argument(
         "--format", choices=FORMATS, help="format of the candidates, whatever the ending"
+    )
+    parser.add_argument(
+        "--method",
+        choices=METHODS,
+        help=f"{RIDGE}: ridge regression on TF-IDF weights of character n-grams; {SYSTEM_RIDGE}:"
+        " the mean rating of the text's system, and ridge regression on what it leaves (both files"
+        " have a column system, and the candidates' systems have ratings). Kernel, tau and the"
+        f" like are for {NEIGHBORS}, the default",
     )
     add_model(parser)
     parser.add_argument(
@@ -89,54 +103,76 @@ def add(commands: Commands) -> None:
     parser.set_defaults(run=run)
 
 
+@dataclass(frozen=True)
+class Scored:
+    """What a method says of the candidates.
+
+    columns : what is added to their file; the first is ``prediction``, None where there is none
+    counts : of candidates, for JSON
+    signature : all that decides the predictions, in one line
+    said : lines for a person
+    facts : further values for JSON
+    """
+
+    columns: dict[str, list[Any]]
+    counts: dict[str, Any]
+    signature: str
+    said: list[str]
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
 def run(arguments: argparse.Namespace) -> None:
     """Read, predict, write, and say on standard error what a person wants to know."""
     _check(arguments)
     check_out(arguments.out, [arguments.train, arguments.candidates, arguments.model])
-    model, train = _model(arguments)
-    alone = arguments.leave_one_out
+    alone, by_system = arguments.leave_one_out, arguments.method == SYSTEM_RIDGE
+    train = read_training(arguments, by_system) if arguments.train else None
+    model = _neighbors(arguments, train) if arguments.method in (None, NEIGHBORS) else None
     if alone:
         assert train is not None  # --leave-one-out has --train
         given, texts, row_of = train.given, train.texts, train.row_of
         truth: list[float] | None = train.quality
     else:
-        given = read_given(arguments.candidates, ["text"], arguments.format or "", ["quality"])
+        given = read_given(
+            arguments.candidates,
+            ["text", "system"] if by_system else ["text"],
+            arguments.format or "",
+            ["quality"],
+        )
         texts = given.texts("text")
+        given.free("prediction")
         row_of = list(range(len(texts)))
         truth = given.numbers("quality") if "quality" in given.columns else None
-    added = given.with_columns({"prediction": [], "neighbors": []}) if not texts else None
-
-    from refless.models.neighbors_file import require_unchanged, signature_line, standing_in
-
-    with progress(len(texts), "scoring") as step:
-        prediction = model.leave_one_out(step) if alone else model.predict(texts, step)
-    columns: dict[str, list[Any]] = {
-        "prediction": [None if math.isnan(p) else float(p) for p in prediction],
-        "neighbors": model.neighbors_.tolist(),
-    }
-    if arguments.explain:
-        columns["nearest"] = _nearest(model, None if alone else texts, arguments.explain)
-    counts = _counts(model, prediction, alone)
-    signature = signature_line(model, **({"leave": "one-out"} if alone else {}))
+    if model is not None:
+        scored = _by_neighbors(model, None if alone else texts, arguments)
+        rated: Sequence[float] | Array = model.quality_
+    else:
+        assert train is not None  # --method has --train
+        scored = _by_ridge(train, given, texts, by_system)
+        rated = train.quality
+    prediction = scored.columns["prediction"]
     evaluation = _evaluated(prediction, truth)
     if arguments.json:
-        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        columns = scored.columns.values()
+        rows = [dict(zip(scored.columns, row, strict=True)) for row in zip(*columns, strict=True)]
         numbers = _numbers(evaluation, prediction, truth)
-        found = {"signature": signature, "tau": model.tau_, **counts, **numbers}
+        found = {"signature": scored.signature, **scored.facts, **scored.counts, **numbers}
         content = json.dumps({**found, "predictions": rows}, ensure_ascii=False, indent=1) + "\n"
     else:
-        rows_of = {name: [values[k] for k in row_of] for name, values in columns.items()}
-        content = added or given.with_columns(rows_of)
+        content = given.with_columns(
+            {name: [values[k] for k in row_of] for name, values in scored.columns.items()}
+        )
     if alone:
         _warn_of_repeats(texts)
     else:
-        _warn_of_leaks(int(standing_in(model, texts).sum()), len(texts))
+        _warn_of_leaks(_standing_in(model, train, texts), len(texts))
     if truth and not alone:
-        _warn_of_scale(model, truth)
-    require_unchanged(model)
+        _warn_of_scale(rated, truth)
     write(content, arguments.out)
-    _report(model, counts, evaluation, prediction, truth)
-    tell(f"signature {signature}")
+    for line in scored.said:
+        tell(line)
+    _report(evaluation, prediction, truth)
+    tell(f"signature {scored.signature}")
 
 
 def _check(arguments: argparse.Namespace) -> None:
@@ -144,22 +180,111 @@ def _check(arguments: argparse.Namespace) -> None:
         raise UsageError("only one of --train and --candidates can be standard input")
     if arguments.explain is not None and arguments.explain < 1:
         raise UsageError(f"--explain is {arguments.explain}; give a number from 1")
+    of_neighbors = ("kernel", "tau", "min_neighbors", "max_share")
     if arguments.model:
         if arguments.leave_one_out:
             raise UsageError("--leave-one-out goes with --train")
-        for name in ("kernel", "tau", "min_neighbors", "max_share", "train_format"):
+        for name in (*of_neighbors, "train_format", "method"):
             if getattr(arguments, name) is not None:
                 raise UsageError(f"--{name.replace('_', '-')} was settled by refless fit")
+    if arguments.method in (RIDGE, SYSTEM_RIDGE):
+        for name in (*of_neighbors, "explain", "leave_one_out"):
+            if getattr(arguments, name):
+                raise UsageError(f"--{name.replace('_', '-')} goes with --method {NEIGHBORS}")
 
 
-def _model(arguments: argparse.Namespace) -> tuple[NeighborsRegressor, Training | None]:
-    if arguments.train:
-        train = read_training(arguments)
-        return fitted(arguments, train), train
+def _neighbors(arguments: argparse.Namespace, train: Training | None) -> NeighborsRegressor:
+    if train is not None:
+        return fitted(arguments, train)
     from refless.models.neighbors_file import kernel_of, load
 
     options = kernel_options(arguments, kernel_of(arguments.model))
-    return load(arguments.model, threads=arguments.threads, options=options), None
+    return load(arguments.model, threads=arguments.threads, options=options)
+
+
+def _by_neighbors(
+    model: NeighborsRegressor, texts: list[str] | None, arguments: argparse.Namespace
+) -> Scored:
+    """``texts``: the candidates; None: each training text from the others."""
+    from refless.models.neighbors_file import require_unchanged, signature_line
+
+    with progress(len(model.texts_ if texts is None else texts), "scoring") as step:
+        found = model.leave_one_out(step) if texts is None else model.predict(texts, step)
+    columns: dict[str, list[Any]] = {
+        "prediction": [None if math.isnan(p) else float(p) for p in found],
+        "neighbors": model.neighbors_.tolist(),
+    }
+    if arguments.explain:
+        columns["nearest"] = _nearest(model, texts, arguments.explain)
+    require_unchanged(model)
+    n, covered = len(found), sum(p is not None for p in columns["prediction"])
+    few = int((model.neighbors_ < model.min_neighbors).sum())
+    many = n - covered - few
+    counts = _counts(n, covered) | {"too_few_neighbors": few, "too_many_neighbors": many}
+    said = [
+        f"coverage {covered / n if n else math.nan:.3f} ({covered} of {n}; {few} with fewer than"
+        f" {model.min_neighbors} neighbors, {many} with more than {model.max_share:g} of the"
+        " training texts)"
+    ]
+    if 2 * covered < n and model.tau != "auto":
+        said.append(
+            f"warning: tau {model.tau_:g} does not suit these texts: most get no prediction."
+            " --tau auto chooses one on the training texts"
+        )
+    more = {} if texts is not None else {"leave": "one-out"}
+    return Scored(columns, counts, signature_line(model, **more), said, {"tau": model.tau_})
+
+
+def _by_ridge(train: Training, given: Given, texts: list[str], by_system: bool) -> Scored:
+    """As `refless compare` does; equal texts stay together where the penalty is chosen."""
+    from importlib.metadata import version
+
+    from refless.compare.rated import wording
+    from refless.models.baselines import RidgeTfidf, SystemRidge
+    from refless.store.signatures import text_sum
+
+    systems = given.names("system") if by_system else None
+    if systems is not None and (new := sorted(set(systems) - set(train.systems or []))):
+        line = given.line_of[systems.index(new[0])]
+        raise FormatError(
+            f"no training text is of the system {new[0]!r}",
+            path=given.path,
+            line=line,
+            remedy=f"rate some of its texts, or take --method {RIDGE}",
+        )
+    model = SystemRidge() if by_system else RidgeTfidf()
+    groups = [wording(text) for text in train.texts]
+    model.fit(train.texts, train.quality, systems=train.systems, groups=groups)
+    found = model.predict(texts, systems=systems)
+    rows = zip(train.texts, map(repr, train.quality), train.systems or train.texts, strict=True)
+    facts = {
+        "method": SYSTEM_RIDGE if by_system else RIDGE,
+        "alpha": f"{model.alpha_:g}" if hasattr(model, "alpha_") else "none",
+        "n": len(train.texts),
+        "data": text_sum([value for row in rows for value in row])[:12],
+        "version": f"refless.{version('refless')}|scikit-learn:{version('scikit-learn')}",
+    }
+    return Scored(
+        {"prediction": [float(value) for value in found]},
+        _counts(len(found), len(found)),
+        "|".join(f"{name}:{value}" for name, value in facts.items()),
+        [f"{len(found)} of {len(found)} predicted; refless compare says how well"],
+        {"method": facts["method"]},
+    )
+
+
+def _counts(n: int, covered: int) -> dict[str, Any]:
+    return {"n": n, "covered": covered, "coverage": covered / n if n else None}
+
+
+def _standing_in(model: NeighborsRegressor | None, train: Training | None, texts: list[str]) -> int:
+    """How many candidates stand among the training texts."""
+    if model is not None:
+        from refless.models.neighbors_file import standing_in
+
+        return int(standing_in(model, texts).sum())
+    known = set(train.texts if train is not None else [])
+    return sum(text in known for text in texts)
 
 
 def _nearest(
@@ -185,33 +310,18 @@ def _nearest(
 # ---- what is said --------------------------------------------------------------------------------
 
 
-def _counts(model: NeighborsRegressor, prediction: Array, alone: bool) -> dict[str, Any]:
-    import numpy as np
-
-    n = len(prediction)
-    covered = int((~np.isnan(prediction)).sum())
-    too_few = int((model.neighbors_ < model.min_neighbors).sum())
-    return {
-        "n": n,
-        "covered": covered,
-        "coverage": covered / n if n else None,
-        "too_few_neighbors": too_few,
-        "too_many_neighbors": n - covered - too_few,
-    }
-
-
-def _evaluated(prediction: Array, truth: list[float] | None) -> Evaluation | None:
+def _evaluated(prediction: list[float | None], truth: list[float] | None) -> Evaluation | None:
     if truth is None:
         return None
     import numpy as np
 
     from refless.statistics import evaluate
 
-    return evaluate(prediction, np.asarray(truth, np.float64))
+    return evaluate(np.array(prediction, np.float64), np.asarray(truth, np.float64))
 
 
 def _numbers(
-    cell: Evaluation | None, prediction: Array, truth: list[float] | None
+    cell: Evaluation | None, prediction: list[float | None], truth: list[float] | None
 ) -> dict[str, Any]:
     """Correlations and error for JSON, null where they are undefined."""
     if cell is None or truth is None:
@@ -231,34 +341,18 @@ def _numbers(
     return {**found, "pearson": known(_pearson(cell, prediction, truth))}
 
 
-def _pearson(cell: Evaluation, prediction: Array, truth: list[float]) -> float:
+def _pearson(cell: Evaluation, prediction: list[float | None], truth: list[float]) -> float:
     import numpy as np
 
     if math.isnan(cell.spearman.value):
         return math.nan
-    known = ~np.isnan(prediction)
-    return float(np.corrcoef(prediction[known], np.asarray(truth)[known])[0, 1])
+    pairs = [(p, t) for p, t in zip(prediction, truth, strict=True) if p is not None]
+    return float(np.corrcoef(np.array(pairs).T)[0, 1])
 
 
 def _report(
-    model: NeighborsRegressor,
-    counts: dict[str, Any],
-    cell: Evaluation | None,
-    prediction: Array,
-    truth: list[float] | None,
+    cell: Evaluation | None, prediction: list[float | None], truth: list[float] | None
 ) -> None:
-    n, covered = counts["n"], counts["covered"]
-    share = covered / n if n else math.nan
-    few, many = counts["too_few_neighbors"], counts["too_many_neighbors"]
-    tell(
-        f"coverage {share:.3f} ({covered} of {n}; {few} with fewer than {model.min_neighbors}"
-        f" neighbors, {many} with more than {model.max_share:g} of the training texts)"
-    )
-    if 2 * covered < n and model.tau != "auto":
-        tell(
-            f"warning: tau {model.tau_:g} does not suit these texts: most get no prediction."
-            " --tau auto chooses one on the training texts"
-        )
     if cell is None or truth is None:
         return
     for name, estimate in (("Spearman", cell.spearman), ("MSE", cell.mse)):
@@ -287,10 +381,10 @@ def _warn_of_repeats(texts: list[str]) -> None:
         )
 
 
-def _warn_of_scale(model: NeighborsRegressor, truth: list[float]) -> None:
+def _warn_of_scale(rated: Sequence[float] | Array, truth: list[float]) -> None:
     import numpy as np
 
-    low, high = float(model.quality_.min()), float(model.quality_.max())
+    low, high = float(np.min(rated)), float(np.max(rated))
     own = np.asarray(truth)
     outside = np.mean((own < low) | (own > high))
     width, narrow = high - low, float(np.ptp(own))

@@ -6,13 +6,25 @@ Stage: outside the workflow.
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from refless.cli._common import Commands, check_scale, command, quiet, require_torch
-from refless.errors import FormatError, OutputError
+from refless.cli._common import (
+    Commands,
+    check_out,
+    check_scale,
+    command,
+    quiet,
+    require_torch,
+)
+from refless.errors import FormatError, OutputError, SettingError
+
+if TYPE_CHECKING:
+    from numpy import ndarray as Array
 
 
 def add(commands: Commands) -> None:
@@ -75,12 +87,23 @@ def ends(ranges: Iterable[tuple[float, float]]) -> tuple[float, float]:
     return min(lows), max(highs)
 
 
+def on_scale(quality: Array, low: float, high: float) -> Array:
+    """Qualities from 0 to 1 as ratings, to ten digits of the scale's width: 3 is 3 again."""
+    import numpy as np
+
+    digits = 10 - math.floor(math.log10(high - low))
+    return np.clip(np.round(low + quality * (high - low), digits), low, high)
+
+
 def run(arguments: argparse.Namespace) -> None:
     from refless.data.sources import table
 
     if Path(arguments.out).suffix != ".npz":
         raise OutputError("a model's file ends in .npz", path=arguments.out, remedy="name it so")
+    check_out(arguments.out, [arguments.ratings])
     check_scale(arguments.scale)
+    if arguments.seed < 0:
+        raise SettingError(f"--seed is {arguments.seed}", remedy="give 0 or more")
     require_torch()
     with quiet("refless.data.sources.table"):  # the scale is said below
         loaded = table.load(arguments.ratings, "own", arguments.scale, arguments.format or "")
@@ -96,7 +119,7 @@ def run(arguments: argparse.Namespace) -> None:
     rated = Rated.of(
         texts["text"].tolist(),
         texts[column].fillna("").tolist(),
-        (low + texts["quality"].to_numpy(float) * (high - low)).round(10),
+        on_scale(texts["quality"].to_numpy(float), low, high),
         (low, high),
         "" if arguments.mr == "auto" else arguments.mr,
     )

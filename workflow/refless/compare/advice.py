@@ -217,6 +217,12 @@ def warnings(rated: Rated, found: Comparison) -> list[str]:
             f"{len(rated) - different} of {len(rated)} texts repeat an earlier one (case and blanks"
             " aside). A random split would put them on both sides; here new texts never are."
         )
+    twice = _same_rows(rated)
+    if twice:
+        said.append(
+            f"{twice} of {len(rated)} rows say the same as an earlier one: text, quality, system"
+            " and context. If a file is there twice, take one away: its ratings count twice."
+        )
     said += _only_systems(found)
     for name in rated.scores:
         missing = int(np.isnan(rated.scores[name]).sum())
@@ -235,6 +241,13 @@ def warnings(rated: Rated, found: Comparison) -> list[str]:
         )
     said += [f"No split by {name}: {reason}." for name, reason in found.why.items()]
     return said
+
+
+def _same_rows(rated: Rated) -> int:
+    nothing = [None] * len(rated)
+    context = nothing if rated.context is None else rated.context.tolist()
+    rows = zip(rated.texts, rated.quality.tolist(), rated.systems or nothing, context, strict=True)
+    return len(rated) - len(set(rows))
 
 
 def _far_away(rated: Rated) -> list[str]:

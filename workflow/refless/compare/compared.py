@@ -5,6 +5,7 @@ Stage: cell -> table. In: rated texts, settings. Out: `Comparison`.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,6 +24,7 @@ from refless.compare.predicted import (
     baselines,
     by_networks,
     calibrated_score,
+    fold_sums,
     named,
     neighbors,
     raw_score,
@@ -132,7 +134,8 @@ def compare(
     """
     settings = settings or Settings()
     splits, why = all_splits(rated, settings.seed)
-    made = [_makers(rated, split, settings) for split in splits]
+    near = _shared_sums(rated, splits, settings)
+    made = [_makers(rated, split, settings, near) for split in splits]
     main = main_split(splits)
     at = [split.name for split in splits].index(main)
     training = splits[at].inside.sum() * (splits[at].folds - 1) / splits[at].folds
@@ -149,10 +152,11 @@ def compare(
     draws: dict[Key, Draws] = {}
     found: dict[Key, Prediction] = {}
     notes: dict[Key, str] = {}
-    for split, own in zip(splits, made, strict=True):
-        truth = truth_of(rated, split)
-        for (method, kernel), maker in own.items():
-            key = split.name, method, kernel
+    truths = [truth_of(rated, split) for split in splits]
+    # method by method, so that what its splits share is made once and kept no longer
+    for method, kernel in made[0]:
+        for split, truth, own in zip(splits, truths, made, strict=True):
+            key, maker = (split.name, method, kernel), own[method, kernel]
             if not callable(maker):
                 notes[key] = maker
                 continue
@@ -163,6 +167,9 @@ def compare(
                 continue
             found[key] = prediction
             draws[key] = measured(prediction, truth, settings.draws, settings.seed)
+    order = [(split.name, *key) for split, own in zip(splits, made, strict=True) for key in own]
+    found = {key: found[key] for key in order if key in found}
+    draws = {key: draws[key] for key in order if key in draws}
     whole = [prediction for key, prediction in found.items() if key[0] == main]
     table = pd.DataFrame(columns=curve.COLUMNS)
     curve_draws: dict[tuple[str, int], Array] = {}
@@ -172,6 +179,7 @@ def compare(
             draws=settings.draws,
             seed=settings.seed,
             threads=settings.threads,
+            options=settings.options.get(settings.kernels[0]),
             step=tell,
         )
     rows = [
@@ -195,7 +203,26 @@ def compare(
 Maker = Callable[[], Prediction | str]
 
 
-def _makers(rated: Rated, split: Split, settings: Settings) -> dict[tuple[str, str], Maker | str]:
+Sums = Callable[[str], dict[str, tuple[Array, Array]]]
+
+
+def _shared_sums(rated: Rated, splits: Sequence[Split], settings: Settings) -> Sums:
+    """Kernel -> what `neighbors` takes of each split; of the last kernel asked for it is kept."""
+
+    @functools.lru_cache(maxsize=1)
+    def sums(kernel: str) -> dict[str, tuple[Array, Array]]:
+        every, folds = np.ones(len(rated), bool), [split.fold for split in splits]
+        options = settings.options.get(kernel, {})
+        told = kernel, rated.texts, rated.quality, folds, every
+        found = fold_sums(*told, threads=settings.threads, **options)
+        return {split.name: own for split, own in zip(splits, found, strict=True)}
+
+    return sums
+
+
+def _makers(
+    rated: Rated, split: Split, settings: Settings, near: Sums
+) -> dict[tuple[str, str], Maker | str]:
     """(method, kernel) -> what makes its estimates, or why it is left out; in the table's order."""
     found: dict[tuple[str, str], Maker | str] = {}
     for method, make in baselines(rated, split).items():
@@ -204,9 +231,8 @@ def _makers(rated: Rated, split: Split, settings: Settings) -> dict[tuple[str, s
         else:
             found[method, ""] = make
     for kernel in settings.kernels:
-        options = settings.options.get(kernel, {})
-        found["neighbors", kernel] = lambda k=kernel, o=options: neighbors(  # type: ignore[misc]
-            k, rated, split, threads=settings.threads, options=o
+        found["neighbors", kernel] = lambda k=kernel: neighbors(  # type: ignore[misc]
+            k, rated, split, near(k)[split.name]
         )
     for method, weighted in (("bleu", False), ("delta_bleu", True)):
         found[method, ""] = lambda w=weighted: against_references(rated, split, w)  # type: ignore[misc]

@@ -5,14 +5,15 @@ Stage: cell. In: rated texts, a split. Out: Pearson's r of each method by the nu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from refless.compare.measures import Truth, measured, truth_of
-from refless.compare.predicted import Prediction, baseline, neighbors
+from refless.compare.predicted import Prediction, baseline, fold_sums, neighbors
 from refless.compare.rated import Rated
 from refless.compare.splits import Split
 from refless.models.baselines import RidgeTfidf
@@ -54,6 +55,7 @@ def learning_curve(
     draws: int,
     seed: int,
     threads: int | None = None,
+    options: Mapping[str, Any] | None = None,
     step: Callable[[str], None] = lambda what: None,
 ) -> tuple[pd.DataFrame, dict[tuple[str, int], Array]]:
     """Neighbors with one kernel, and ridge regression, on random parts of the ratings.
@@ -61,6 +63,7 @@ def learning_curve(
     Parameters
     ----------
     whole : what they estimate from all ratings
+    options : of the kernel
     step : called before each part
 
     Returns
@@ -71,8 +74,14 @@ def learning_curve(
     generator = np.random.default_rng(seed + 1)
     training = split.inside.sum() * (split.folds - 1) / split.folds
     truth = truth_of(rated, split)
+
+    def near(used: Array) -> Prediction:
+        told = kernel, rated.texts, rated.quality, [split.fold], used
+        (sums,) = fold_sums(*told, threads=threads, **(options or {}))
+        return neighbors(kernel, rated, split, sums, used)
+
     makers: dict[tuple[str, str], Callable[[Array], Prediction]] = {
-        ("neighbors", kernel): lambda used: neighbors(kernel, rated, split, used, threads),
+        ("neighbors", kernel): near,
         ("ridge", ""): lambda used: baseline(
             "ridge", lambda: RidgeTfidf(folds=3, alphas=(0.3, 1.0, 3.0, 10.0)), rated, split, used
         ),

@@ -52,11 +52,12 @@ KEY = (
     " _covered are over the covered candidates alone.",
     "Correlations are among the texts of each fold, all folds together: the mean of a training part"
     " falls as the ratings that are left out rise, so that across folds it would decide.",
-    "Trivial methods (constant, length, lookup, system_mean, context_mean) learn nothing about"
+    f"Trivial methods ({', '.join(TRIVIAL)}) learn nothing about"
     " words that they could carry to another text. difference is Pearson's r less that of the best"
     " trivial method, with its p, not corrected for the number of methods; the recommendation is.",
-    "pairwise_accuracy: pairs of systems whose mean estimates are in the order of their mean"
-    " ratings, where every fold has texts of each. ratings_saved: r squared, the share of the"
+    "pairwise_accuracy: pairs of systems whose estimates are in the order of their mean ratings,"
+    " where every fold has texts of each; a system's estimate is its mean, the folds' own parts"
+    " taken off. ratings_saved: r squared, the share of the"
     " ratings that is saved when the mean quality of all texts is estimated from ratings together"
     " with many predictions (prediction-powered inference with power tuning);"
     " ratings_saved_within: the same for the mean of one system, from the correlation within"

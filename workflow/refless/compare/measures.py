@@ -10,15 +10,18 @@ spearman, pearson  among the texts of each fold, all folds together: the fold's 
 mse                with the same stand-in, on the ratings' scale brought to 0 to 1
 coverage           share of the candidates for which the method has an estimate of its own
 ..._covered        over these alone
-pearson_within     of the differences from each system's means: what is left when systems are known
-spearman_systems   of the systems' mean estimate and mean rating
-pairwise_accuracy  share of pairs of systems that the mean estimate orders as the mean rating does;
+pearson_within     among the texts of one system and fold: what is left when systems are known
+spearman_systems   of the systems' estimates and mean ratings; a system's estimate is its part of
+                   the estimates beside the part of the fold, by least squares, which is its mean
+                   estimate where all systems are dealt alike
+pairwise_accuracy  share of pairs of systems that these estimates order as the mean rating does;
                    a tie of the estimates is half right, pairs that people tie do not count
 =================  ==============================================================================
 
 Why within folds: the training mean knows the ratings that are left out. It falls as they rise, so
 that across folds an estimate that leans on it is ordered upside down, and one that is taken less it
-is given the answer. So too the means of systems say nothing where systems are left out.
+is given the answer. So too the means of systems are compared only where each fold has texts of each
+system, and not for a method that has one value for all texts of a fold.
 
 What is drawn are whole contexts where there are enough, else whole groups of equal texts: texts of
 one context are no independent evidence.
@@ -29,6 +32,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from refless.compare.predicted import Prediction
 from refless.compare.rated import Rated
@@ -59,7 +63,8 @@ class Truth:
     quality : (n,); fold, unit : int64 (n,), the unit is what is drawn together; wrote : bool
         (n, systems), or None
     ranks_systems : whether each system has texts in every fold
-    home : int64 (n,), number of the system, or of the set of systems, that wrote a text, or None
+    home : int64 (n,), number of the fold together with the system, or the set of systems, that
+        wrote a text, or None
     """
 
     rows: Array
@@ -71,9 +76,15 @@ class Truth:
     ranks_systems: bool = True
 
     def centred(self, values: Array) -> Array:
-        """Values less the mean of their fold; equal ones tie, however they were summed."""
+        """Values less the mean of their fold, as shares of the greatest; equal ones tie, however
+        they were summed."""
         means = np.bincount(self.fold, values) / np.maximum(np.bincount(self.fold), 1)
-        found: Array = np.round(values - means[self.fold], 12)
+        away = values - means[self.fold]
+        most = np.abs(away).max(initial=0)
+        # what is left of equal values is rounding
+        if most <= NOISE * np.abs(values).max(initial=0):
+            return np.zeros(len(values))
+        found: Array = np.round(away / most, 12)
         return found
 
 
@@ -89,8 +100,10 @@ def truth_of(rated: Rated, split: Split) -> Truth:
         return Truth(*told, None, None)
     wrote = rated.memberships()[1][rows]
     wrote = wrote[:, wrote.any(axis=0)]
-    home = np.unique(wrote, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
-    return Truth(*told, wrote, home, split.name != "systems")
+    cells = np.column_stack([wrote, split.fold[rows]])
+    home = np.unique(cells, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    everywhere = all(wrote[told[2] == k].any(axis=0).all() for k in range(split.folds))
+    return Truth(*told, wrote, home, everywhere)
 
 
 def measured(found: Prediction, truth: Truth, draws: int, seed: int) -> Draws:
@@ -108,7 +121,7 @@ class _Sums:
 
     def __init__(self, found: Prediction, truth: Truth) -> None:
         x, y = truth.centred(found.ranked[truth.rows]), truth.centred(truth.quality)
-        self.ranks_systems = truth.ranks_systems
+        self.ranks_systems = truth.ranks_systems and bool(x.any())
         self.x, self.y, self.unit = x, y, truth.unit
         self.covered = ~np.isnan(found.estimate[truth.rows])
         self.inside = np.flatnonzero(self.covered)
@@ -121,16 +134,20 @@ class _Sums:
             gap = (found.filled[truth.rows] - truth.quality) ** 2
             columns |= {"gap": gap, "gap covered": gap * self.covered}
         self.names = list(columns)
-        wide = [np.stack(list(columns.values()), axis=1)]
-        self.systems = self.homes = 0
+        units = int(truth.unit.max()) + 1
+        self.total = np.zeros((units, len(columns)))
+        np.add.at(self.total, truth.unit, np.stack(list(columns.values()), axis=1))
+        self.homes: list[csr_array] = []
         if truth.wrote is not None and truth.home is not None:
-            at_home = truth.home[:, None] == np.arange(int(truth.home.max()) + 1)
-            self.systems, self.homes = truth.wrote.shape[1], at_home.shape[1]
-            for member in (truth.wrote, at_home):
-                wide += [member * v[:, None] for v in (np.ones(len(x)), x, y)]
-        each = np.concatenate(wide, axis=1)
-        self.total = np.zeros((int(truth.unit.max()) + 1, each.shape[1]))
-        np.add.at(self.total, truth.unit, each)
+            _, first = np.unique(truth.home, return_index=True)
+            self.wrote = truth.wrote[first].astype(np.float64)
+            self.fold = truth.fold[first]
+            self.set = np.unique(self.wrote, axis=0, return_inverse=True)[1].reshape(-1)
+            place, shape = (truth.unit, truth.home), (units, len(first))
+            self.homes = [
+                csr_array((values, place), shape)
+                for values in (columns["one"], x, y, truth.quality)
+            ]
 
     def measures(self, weights: Array) -> Draws:
         """Under each row of weights (draws, units)."""
@@ -153,20 +170,45 @@ class _Sums:
             out["spearman_covered"] = weighted_spearman(*near) if some else nothing
             out["pearson_covered"] = _pearson(*moments) if some else nothing
             out["mse_covered"] = gap
-        if self.systems:
-            start, parts = len(self.names), []
-            for number in (self.systems, self.homes):
-                for _ in range(3):
-                    parts.append(sums[:, start : start + number])
-                    start += number
-            size, x, y, home_size, home_x, home_y = parts
-            # means of equal values tie
-            means = [np.round(_ratio(values, size), 12) for values in (x, y)]
-            known = self.ranks_systems
-            out["spearman_systems"] = _system_spearman(*means) if known else nothing
-            out["pairwise_accuracy"] = pairwise_accuracy(*means) if known else nothing
-            out["pearson_within"] = _pearson_within(own, home_size, home_x, home_y)
+        if self.homes:
+            drawn = weights.astype(np.float64)
+            size, x, y, quality = (drawn @ total for total in self.homes)
+            out["pearson_within"] = _pearson_within(own, size, x, y)
+            out["spearman_systems"] = out["pairwise_accuracy"] = nothing
+            if self.ranks_systems:
+                x = x - size * fold_effects(size, x, self.fold, self.set)[:, self.fold]
+                # equal means tie
+                number = size @ self.wrote
+                means = [np.round(_ratio(sums @ self.wrote, number), 12) for sums in (x, quality)]
+                out["spearman_systems"] = _system_spearman(*means)
+                out["pairwise_accuracy"] = pairwise_accuracy(*means)
         return out
+
+
+def fold_effects(size: Array, total: Array, fold: Array, group: Array) -> Array:
+    """The folds' parts of values that are a part of the fold and one of the group, by least
+    squares; they are known but for what is added to all.
+
+    Parameters
+    ----------
+    size, total : number and sum of the values of each cell, shape (draws, cells)
+    fold, group : int64 (cells,), of each cell; no two cells have both in common
+
+    Returns
+    -------
+    Array : (draws, folds)
+    """
+    counts = np.zeros((len(size), fold.max() + 1, group.max() + 1))
+    sums = np.zeros(counts.shape)
+    counts[:, fold, group], sums[:, fold, group] = size, total
+    # the normal equations, without the groups
+    of_group = np.maximum(counts.sum(axis=1), 1)
+    share = counts / of_group[:, None]
+    left = np.eye(counts.shape[1]) * counts.sum(axis=2)[:, None]
+    left = left - share @ counts.transpose(0, 2, 1)
+    right = sums.sum(axis=2) - (share @ sums.sum(axis=1)[:, :, None])[:, :, 0]
+    found: Array = (np.linalg.pinv(left, 1e-10, hermitian=True) @ right[:, :, None])[:, :, 0]
+    return found
 
 
 def _ratio(top: Array, bottom: Array) -> Array:

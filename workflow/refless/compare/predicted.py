@@ -5,12 +5,14 @@ training part of its fold, that is, all other folds.
 
 ==================  =============================================================================
 constant            the mean rating of the training part
+middle              the middle of the scale, which needs no rating
 length              a line from the number of characters
 lookup              the mean rating of the very same text; with MRs, once names are slots
 system_mean         the mean rating of the system
 context_mean        the mean rating of the context
 neighbors           BLEU Neighbors, with each kernel
 ridge               ridge regression on TF-IDF weights of character n-grams
+ridge_system        the mean rating of the system, and ridge on what it leaves of the rating
 bleu                smoothed BLEU against the references, and a line from it to ratings
 delta_bleu          ΔBLEU against the references and the rated texts of the same context, likewise
 rnn_qe              RNN-QE on text and MR, or text and context (see `networks`)
@@ -24,7 +26,7 @@ being left out there. So no threshold has seen a rating of the texts that it is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,7 +36,15 @@ from refless.compare.rated import Rated, wording
 from refless.compare.splits import Split
 from refless.experiments.delta_bleu.dialogues import tokenize
 from refless.kernels import neighbor_sums
-from refless.models.baselines import Baseline, Constant, Length, Lookup, RidgeTfidf, SystemMean
+from refless.models.baselines import (
+    Baseline,
+    Constant,
+    Length,
+    Lookup,
+    RidgeTfidf,
+    SystemMean,
+    SystemRidge,
+)
 from refless.models.delta_bleu import Texts
 from refless.models.neighbors import enough_evidence, means_of_sums
 from refless.models.same_group import ORDER, defined_scores, line, references, weights
@@ -47,10 +57,10 @@ TAUS = (
 )
 MIN_NEIGHBORS = (1, 2, 3, 5, 10, 20)
 MAX_SHARE = 0.66
-TRIVIAL = ("constant", "length", "lookup", "system_mean", "context_mean")
+TRIVIAL = ("constant", "middle", "length", "lookup", "system_mean", "context_mean")
 """What a method has to beat: they do not look at what a text says."""
 NETWORKS = "rnn_qe"
-OWN = (*TRIVIAL, "neighbors", "ridge", "bleu", "delta_bleu", NETWORKS)
+OWN = (*TRIVIAL, "ridge", "ridge_system", "neighbors", "bleu", "delta_bleu", NETWORKS)
 
 
 @dataclass(frozen=True)
@@ -138,16 +148,19 @@ def baselines(rated: Rated, split: Split) -> dict[str, Callable[[], Baseline] | 
     new = "what is new in this split has no ratings yet"
     found: dict[str, Callable[[], Baseline] | str] = {
         "constant": Constant,
+        "middle": lambda: Constant(0.5),
         "length": Length,
         "lookup": lambda: Lookup(wording, "nan"),
         "system_mean": lambda: SystemMean("nan"),
         "context_mean": lambda: SystemMean("nan"),
         "ridge": RidgeTfidf,
+        "ridge_system": SystemRidge,
     }
     if split.name == "texts" and rated.slots is None:
         found["lookup"] = same
     for method, name, there in (
         ("system_mean", "systems", rated.systems),
+        ("ridge_system", "systems", rated.systems),
         ("context_mean", "contexts", rated.context),
     ):
         if there is None:
@@ -164,27 +177,34 @@ def fold_sums(
     kernel: str,
     texts: Sequence[str],
     quality: Array,
-    fold: Array,
+    folds: Sequence[Array],
     used: Array,
     *,
     threads: int | None = None,
     **options: Any,
-) -> tuple[Array, Array]:
-    """Number and summed quality of each text's neighbors in each fold.
+) -> list[tuple[Array, Array]]:
+    """Number and summed quality of each text's neighbors in each fold, for several splits at once:
+    each pair of texts is compared once.
 
-    ``used`` as in `training_means`. Returns counts int64 and sums float64, both of shape (n, folds,
-    taus), over `TAUS`.
+    ``folds`` has each split's, and ``used`` is as in `training_means`. Returns for each split
+    counts int64 and sums float64, both of shape (n, its folds, taus), over `TAUS`.
     """
-    folds = int(fold.max()) + 1
-    counts = np.zeros((len(texts), folds, len(TAUS)), np.int64)
-    sums = np.zeros(counts.shape)
-    for k in range(folds):
-        rows = np.flatnonzero((fold == k) & used)
-        if len(rows):
-            counts[:, k], sums[:, k] = neighbor_sums(
-                *(kernel, texts, _of(texts, rows), quality[rows], TAUS), threads=threads, **options
-            )
-    return counts, sums
+    shapes = [(len(texts), int(fold.max()) + 1, len(TAUS)) for fold in folds]
+    found = [(np.zeros(shape, np.int64), np.zeros(shape)) for shape in shapes]
+    cells, cell = np.unique(np.stack(folds, axis=1)[used], axis=0, return_inverse=True)
+    where = np.flatnonzero(used)
+    for k, of in enumerate(cells):
+        if (of < 0).all():
+            continue
+        rows = where[cell.reshape(-1) == k]
+        near = neighbor_sums(
+            *(kernel, texts, _of(texts, rows), quality[rows], TAUS), threads=threads, **options
+        )
+        for fold, totals in zip(of, found, strict=True):
+            if fold >= 0:
+                for total, part in zip(totals, near, strict=True):
+                    total[:, fold] += part
+    return found
 
 
 def nested_neighbors(
@@ -243,18 +263,11 @@ def nested_neighbors(
 
 
 def neighbors(
-    kernel: str,
-    rated: Rated,
-    split: Split,
-    used: Array | None = None,
-    threads: int | None = None,
-    options: Mapping[str, Any] | None = None,
+    kernel: str, rated: Rated, split: Split, sums: tuple[Array, Array], used: Array | None = None
 ) -> Prediction:
-    """BLEU Neighbors with one kernel; ``used`` as in `training_means`."""
+    """BLEU Neighbors with one kernel; ``sums`` as from `fold_sums`, ``used`` as there."""
     may = np.ones(len(rated), bool) if used is None else used
-    told = {"threads": threads, **(options or {})}
-    counts, sums = fold_sums(kernel, rated.texts, rated.quality, split.fold, may, **told)
-    estimate, chosen = nested_neighbors(counts, sums, rated.quality, split.fold, may)
+    estimate, chosen = nested_neighbors(*sums, rated.quality, split.fold, may)
     return filled_in("neighbors", kernel, estimate, rated.quality, split.fold, used, chosen=chosen)
 
 

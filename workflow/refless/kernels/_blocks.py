@@ -18,8 +18,9 @@ import numpy as np
 from refless.errors import KernelError
 from refless.kernels._plan import Fill, Plan
 
-VALUES = 1 << 16
-"""Kernel values that a thread holds at a time: half a megabyte."""
+VALUES = 1 << 19
+"""Kernel values that a thread holds at a time: four megabytes. With fewer, several threads wait for
+each other between pieces."""
 
 
 def available_threads(threads: int | None) -> int:

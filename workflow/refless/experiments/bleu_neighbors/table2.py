@@ -141,11 +141,13 @@ class Pair:
     estimates : from `cross_estimates`
     training : number of texts that an estimate is made from
     provenance : ``computed`` or ``shipped``
+    twins : whether the two tasks are two, and have the same texts
     """
 
     estimates: pd.DataFrame
     training: int
     provenance: str
+    twins: bool = False
 
     def of(self, kernel: str) -> pd.DataFrame:
         """The columns of one kernel as `leave_one_out` names them."""
@@ -192,7 +194,13 @@ def read_pairs(
             columns=["id", "quality"],
         )
         about = file.about
-        pairs[source, target] = Pair(file.content, about["facts"]["training"], about["provenance"])
+        sums = {about["made_from"][f"{role} texts"] for role in ("source", "target")}
+        pairs[source, target] = Pair(
+            file.content,
+            about["facts"]["training"],
+            about["provenance"],
+            source != target and len(sums) == 1,
+        )
         signatures = [one for one in about["signatures"] if one.get("kernel") in kernels]
         notes += [signature_note(one, about) for one in signatures]
     return pairs, notes
@@ -218,6 +226,7 @@ def table2(
         for target in looks:
             pair = pairs.get((source, target))
             own = {"source_task": source, "target_task": target}
+            before = len(rows)
             for kernel in settings.models[MODEL]:
                 row = {**own, "model": MODEL, "kernel": kernel}
                 if pair is not None and f"estimate_{kernel}" in pair.estimates:
@@ -226,6 +235,10 @@ def table2(
             if pair is not None:
                 for name in BASELINES if source != target else BASELINES[:-1]:
                     rows.append({**own, "model": name, **_baseline_cells(pair, name, settings)})
+                if pair.twins:
+                    said = "both data sets have the same texts, so each text has its own rating"
+                    for row in rows[before:]:
+                        row["note"] = [*row.get("note", []), said]
     keys = ["model", *KEYS]
     table = beside_paper(rows, looks, published.assign(model=MODEL), keys, VALUES)
     shown = [*KEYS, "model", "kernel", *with_intervals("spearman"), "paper_spearman"]

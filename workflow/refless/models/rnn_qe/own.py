@@ -218,13 +218,15 @@ def worth(prediction: Array, ratings: Array) -> dict[str, Any]:
         "mse_high": cell.mse.high,
         "mse_of_the_mean": ratings[known].var() if known.any() else np.nan,
     }
-    return {name: None if np.isnan(value) else round(value, 4) for name, value in found.items()}
+    return {
+        name: None if np.isnan(value) else float(f"{value:.5g}") for name, value in found.items()
+    }
 
 
 def worth_lines(found: Mapping[str, Any]) -> list[str]:
     """What `worth` found, for people."""
     shown = {
-        name: "undefined" if value is None else f"{value:.4f}" for name, value in found.items()
+        name: "undefined" if value is None else f"{value:.4g}" for name, value in found.items()
     }
     return [
         f"Spearman {shown['spearman']} (95% {shown['spearman_low']} to {shown['spearman_high']})",
