@@ -237,8 +237,8 @@ def table2(
                     rows.append({**own, "model": name, **_baseline_cells(pair, name, settings)})
                 if pair.twins:
                     said = "both data sets have the same texts, so each text has its own rating"
-                    for row in rows[before:]:
-                        row["note"] = [*row.get("note", []), said]
+                    for made in rows[before:]:
+                        made["note"] = [*made.get("note", []), said]
     keys = ["model", *KEYS]
     table = beside_paper(rows, looks, published.assign(model=MODEL), keys, VALUES)
     shown = [*KEYS, "model", "kernel", *with_intervals("spearman"), "paper_spearman"]
