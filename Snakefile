@@ -31,6 +31,10 @@ rule all:
         "results/report.html",
 
 
+if workflow.is_main_process:
+    require_todays_tables()
+
+
 onstart:
     require_todays_settings()
 

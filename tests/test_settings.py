@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from refless.errors import SettingError
-from refless.settings import read_settings, require_single_keys, typed
+from refless.settings import read_settings, require_plain, typed
 from refless.settings.__main__ import document
 from refless.settings.data import COLOURS
 
@@ -247,10 +247,12 @@ def test_a_tau_is_never_rounded():
 def test_nothing_is_said_twice(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text("bleu_neighbors:\n  min_neighbors: 5\n  max_share: 1\nnumbers: auto\n")
-    require_single_keys(path)
+    require_plain(path)
     path.write_text("bleu_neighbors:\n  min_neighbors: 5\n  max_share: 1\n  min_neighbors: 3\n")
-    with pytest.raises(SettingError, match=r"mine\.yaml:2: min_neighbors stands twice"):
-        require_single_keys(path)
+    with pytest.raises(SettingError, match=r"mine\.yaml:4: min_neighbors stands twice"):
+        require_plain(path)
+    path.write_text("a: {x: 1}\nb: {x: 1}\n")
+    require_plain(path)
     entry = {"loader": "table", "files": {"path": "x.tsv"}}
     for other, said in (
         ({"options": {"scale": [1, 5]}, "name": "mine"}, "name is 'mine'"),
@@ -274,3 +276,24 @@ def test_jobs_do_not_import_pydantic():
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "False"
+
+
+@pytest.mark.drill(
+    "Settings",
+    "A number that YAML's older rules read as another one (`010` as 8, `1:30` as 90, `1_000`)",
+    "refused",
+    "with its line; numbers are written like 8 or 0.25",
+)
+@pytest.mark.parametrize("number", ["010", "1:30", "1_000", "0x1F", "0b1", "1:30.5", "1_0.5"])
+def test_numbers_are_what_they_look_like(tmp_path: Path, number: str) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(
+        "bleu_neighbors:\n  min_neighbors: 5\n  max_share: .5\n  x: [0, -1.5, +2, 1.0e-3]\n"
+    )
+    require_plain(path)
+    path.write_text(f"bleu_neighbors:\n  min_neighbors: {number}\n")
+    with pytest.raises(SettingError, match="another one") as error:
+        require_plain(path)
+    assert error.value.line == 2
+    path.write_text(f"name: '{number}'\n")
+    require_plain(path)

@@ -207,6 +207,25 @@ def test_a_run_builds_on_no_result_of_other_settings(changed: Project) -> None:
 
 
 @pytest.mark.drill(
+    "Settings",
+    "A setting changes while Snakemake's memory is gone (`.snakemake`) or told to pass it over, and"
+    " Snakemake finds nothing to do",
+    "refused",
+    "with a table of other settings, and the command",
+)
+def test_tables_of_other_settings_are_not_taken_for_todays(changed: Project) -> None:
+    target = ("--", "bleu_neighbors_table1")
+    assert "Nothing to be done" in changed.snakemake(*target)
+    changed.configure("max_share: 0.66", "max_share: 0.6")
+    told = ("--rerun-triggers", "mtime", *target)
+    assert "was made under other settings" in changed.snakemake(*told, ok=False)
+    shutil.move(changed.path / ".snakemake", changed.path / "elsewhere")
+    assert "was made under other settings" in changed.snakemake(*target, ok=False)
+    changed.configure("max_share: 0.6", "max_share: 0.66")
+    assert "Nothing to be done" in changed.snakemake(*target)
+
+
+@pytest.mark.drill(
     "Raw files and downloads",
     "A user's own file of ratings is exchanged for another with an older time",
     "made again",

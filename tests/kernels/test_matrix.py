@@ -10,7 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refless.errors import KernelError
-from refless.kernels import _blocks, bleu, kernel, meteor, names, neighbor_sums, rouge_l
+from refless.kernels import (
+    _blocks,
+    bleu,
+    group_sums,
+    kernel,
+    meteor,
+    names,
+    neighbor_sums,
+    rouge_l,
+)
 from tests.kernels.texts import STRANGE, mirror, random_sentences, summaries, texts
 
 NAMES = [
@@ -127,6 +136,40 @@ def test_neighbors_are_those_of_the_matrix(name: str) -> None:
     )
     assert np.array_equal(shard[0], expected[0][rows, :2])
     assert np.array_equal(shard[1], expected[1][rows, :2])
+
+
+@each
+@pytest.mark.usefixtures("narrow")
+def test_groups_of_neighbors_are_counted_as_each_alone(name: str) -> None:
+    x, s = some_texts()
+    rng = np.random.default_rng(5)
+    quality = rng.random(len(s))
+    matrix = kernel(name, x, s, **options(name))
+    tie = float(np.quantile(matrix[matrix > 0], 0.6, method="nearest"))
+    taus = sorted([tie, float(np.nextafter(tie, 2)), 0.02, 0.08, 3.0])
+    ways = [rng.integers(-1, 3, len(s)), np.full(len(s), -1), rng.integers(0, 7, len(s))]
+    ways[2][ways[2] == 4] = 5  # a group of none
+    for threads in (1, 2):
+        got = group_sums(name, x, s, quality, taus, ways, threads=threads, **options(name))
+        for way, (counts, sums) in zip(ways, got, strict=True):
+            assert counts.shape == sums.shape == (len(x), way.max() + 1, len(taus))
+            for group in range(way.max() + 1):
+                own = np.flatnonzero(way == group)
+                none = np.full(len(x), -1)
+                expected = by_matrix(matrix[:, own], quality[own], taus, none)
+                np.testing.assert_array_equal(counts[:, group], expected[0])
+                np.testing.assert_allclose(sums[:, group], expected[1], atol=1e-12)
+
+
+def test_groups_that_do_not_fit_are_refused() -> None:
+    for quality, taus, ways in (
+        ([1.0], [0.1], [[0, 1]]),
+        ([1.0, 2.0], [0.2, 0.1], [[0, 1]]),
+        ([1.0, 2.0], [], [[0, 1]]),
+        ([1.0, np.nan], [0.1], [[0, 1]]),
+    ):
+        with pytest.raises(KernelError):
+            group_sums("bleu.char", ["a"], ["a", "b"], quality, taus, np.array(ways))
 
 
 @pytest.mark.usefixtures("narrow")

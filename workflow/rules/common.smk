@@ -3,6 +3,7 @@ import fcntl
 import os
 import sys
 import time
+from base64 import urlsafe_b64encode
 from contextlib import suppress
 from os import environ
 from pathlib import Path
@@ -39,7 +40,7 @@ from refless.data.obtain import (
 from refless.errors import ReflessError
 from refless.models.rnn_qe import names as qe
 from refless.report.catalogue import catalogue, figures, tables
-from refless.settings import read_settings, require_single_keys, typed
+from refless.settings import read_settings, require_plain, typed
 from refless.store.code import code_sum
 from refless.store.files import file_sum
 from refless.store.inputs import parameter_sum, told_of
@@ -79,7 +80,7 @@ environ["REFLESS_RESOURCES"] = str(ROOT / "resources")
 BEGIN = time.time()
 try:
     for CONFIG in workflow.configfiles:
-        require_single_keys(CONFIG)
+        require_plain(CONFIG)
     SETTINGS = read_settings(whole_config())
     SOURCES = read_sources(*source_tables())
     PLACES = places_of(SETTINGS, Path("resources"))
@@ -308,6 +309,21 @@ def require_todays_settings():
                     f"{path}: was made under other settings, or by other code, and this run was told"
                     f" not to make it again.\n  What to do: delete it (rm {path}) and run again"
                 )
+
+
+def require_todays_tables():
+    """The same for tables and figures, where Snakemake would find nothing to do and not start: it has
+    no memory of them, or is told to pass parameters over."""
+    blind = "params" not in map(str, workflow.rerun_triggers)
+    for path, asked in told_now().items():
+        name = urlsafe_b64encode(path.encode()).decode()
+        known = os.path.isfile(f".snakemake/metadata/{name}") and not blind
+        if not known and os.path.isfile(path) and told_of(path) not in ("", asked):
+            raise WorkflowError(
+                f"{path}: was made under other settings, or by other code, and Snakemake cannot tell"
+                " (.snakemake is gone, or --rerun-triggers leaves parameters out).\n  What to do:"
+                " rm -r results/tables results/figures, and run again"
+            )
 
 
 def papers():

@@ -40,11 +40,11 @@ rule compare_methods:
         "results/benchmarks/compare_methods/{task}.tsv"
     wildcard_constraints:
         task="[^/]+",
+    priority: 50
     conda:
         "../../envs/refless.yaml"
     # most of the methods take one core; the longest job of a whole run, so it starts early
     threads: 1
-    priority: 50
     resources:
         mem_mb=6000,
         runtime=120,

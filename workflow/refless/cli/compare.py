@@ -79,7 +79,7 @@ def _compare(arguments: argparse.Namespace) -> None:
     if arguments.seed < 0:
         raise SettingError(f"--seed is {arguments.seed}", remedy="give 0 or more")
     check_scale(arguments.scale)
-    _require_folder(arguments.out, arguments.ratings)
+    _require_apart(arguments.out, arguments.ratings)
     from refless.compare.advice import judged, recommendation, warnings
     from refless.compare.compared import compare
     from refless.compare.files import FILES, write_comparison
@@ -89,6 +89,7 @@ def _compare(arguments: argparse.Namespace) -> None:
     with quiet("refless.data.sources.table"):
         rated = read_rated(arguments.ratings, arguments.scale, arguments.format)
     settings = _settings(arguments)
+    _make_folder(arguments.out)
     found = _with_progress(compare, rated, settings)
     sums = {
         path.name: file_sum(path)
@@ -104,8 +105,8 @@ def _compare(arguments: argparse.Namespace) -> None:
     print(f"Written to {arguments.out}: {', '.join(FILES)}", file=sys.stderr)
 
 
-def _require_folder(out: str, ratings: list[str]) -> None:
-    """Known before minutes of work, not after; and no input is written over."""
+def _require_apart(out: str, ratings: list[str]) -> None:
+    """No input is written over."""
     from refless.compare.files import BESIDE, FILES
 
     path = Path(out)
@@ -117,8 +118,12 @@ def _require_folder(out: str, ratings: list[str]) -> None:
                 path=given,
                 remedy="name another folder with --out",
             )
+
+
+def _make_folder(out: str) -> None:
+    """Once the input is read, and before minutes of work."""
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        Path(out).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(
             f"cannot be a folder: {error.strerror or error}", path=out, remedy="name another one"

@@ -64,8 +64,8 @@ def add(commands: Commands) -> None:
     candidates.add_argument(
         "--leave-one-out",
         action="store_true",
-        help="predict each training text from the others: an honest measure where there are no"
-        " further rated texts",
+        help="predict each training text from the others, where there are no further rated texts;"
+        " correlations come out low, see docs/score.md",
     )
     parser.add_argument(
         "--format", choices=FORMATS, help="format of the candidates, whatever the ending"
@@ -164,6 +164,10 @@ def run(arguments: argparse.Namespace) -> None:
         )
     if alone:
         _warn_of_repeats(texts)
+        tell(
+            "note: leaving one out pulls correlations down, below 0 where nothing is learned;"
+            " refless compare does not"
+        )
     else:
         _warn_of_leaks(_standing_in(model, train, texts), len(texts))
     if truth and not alone:

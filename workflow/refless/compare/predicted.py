@@ -35,7 +35,7 @@ import numpy as np
 from refless.compare.rated import Rated, wording
 from refless.compare.splits import Split
 from refless.experiments.delta_bleu.dialogues import tokenize
-from refless.kernels import neighbor_sums
+from refless.kernels import group_sums
 from refless.models.baselines import (
     Baseline,
     Constant,
@@ -189,22 +189,19 @@ def fold_sums(
     ``folds`` has each split's, and ``used`` is as in `training_means`. Returns for each split
     counts int64 and sums float64, both of shape (n, its folds, taus), over `TAUS`.
     """
-    shapes = [(len(texts), int(fold.max()) + 1, len(TAUS)) for fold in folds]
-    found = [(np.zeros(shape, np.int64), np.zeros(shape)) for shape in shapes]
-    cells, cell = np.unique(np.stack(folds, axis=1)[used], axis=0, return_inverse=True)
-    where = np.flatnonzero(used)
-    for k, of in enumerate(cells):
-        if (of < 0).all():
-            continue
-        rows = where[cell.reshape(-1) == k]
-        near = neighbor_sums(
-            *(kernel, texts, _of(texts, rows), quality[rows], TAUS), threads=threads, **options
-        )
-        for fold, totals in zip(of, found, strict=True):
-            if fold >= 0:
-                for total, part in zip(totals, near, strict=True):
-                    total[:, fold] += part
-    return found
+    rows = np.flatnonzero(used)
+    ways = [fold[rows] for fold in folds]
+    own = _of(texts, rows)
+    found = group_sums(kernel, texts, own, quality[rows], TAUS, ways, threads=threads, **options)
+
+    def whole(part: Array, fold: Array) -> Array:
+        # a last fold without a text that may be used has no neighbors
+        return np.pad(part, ((0, 0), (0, int(fold.max()) + 1 - part.shape[1]), (0, 0)))
+
+    return [
+        (whole(counts, fold), whole(sums, fold))
+        for fold, (counts, sums) in zip(folds, found, strict=True)
+    ]
 
 
 def nested_neighbors(

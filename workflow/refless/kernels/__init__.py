@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, cast
 
 import numpy as np
@@ -125,17 +126,12 @@ def neighbor_sums(
     KernelError : as for `kernel`; or shapes do not fit, or a number is not finite.
     """
     candidates, found = _checked(candidates, "candidates"), _index(name, training, options)
-    # writeable, as the compiled code wants it: a table's column is not
-    quality = np.require(quality, np.float64, ["C", "W"])
-    taus = np.require(taus, np.float64, ["C", "W"])
+    quality, taus = _numbers(quality), _numbers(taus)
     left_out = _excluded(exclude, len(candidates), found.size)
     if quality.ndim not in (1, 2) or len(quality) != found.size:
         raise KernelError(f"{found.size} training texts have quality of shape {quality.shape}")
-    if taus.ndim != 1 or not np.isfinite(taus).all() or not np.isfinite(quality).all():
-        raise KernelError(
-            "quality and taus must be rows of finite numbers",
-            remedy="leave out training texts that nobody rated",
-        )
+    if taus.ndim != 1:
+        raise KernelError("taus must be one row of numbers")
     if rows is not None:
         candidates, left_out = candidates[rows], np.ascontiguousarray(left_out[rows])
     order = np.argsort(taus, kind="stable")
@@ -145,6 +141,50 @@ def neighbor_sums(
     back = np.argsort(order, kind="stable")
     sums = sums[0] if quality.ndim == 1 else np.moveaxis(sums, 0, -1)
     return np.ascontiguousarray(counts[:, back]), np.ascontiguousarray(sums[:, back])
+
+
+def group_sums(
+    name: str,
+    candidates: Sequence[str],
+    training: Sequence[str] | Index,
+    quality: np.ndarray | Sequence[float],
+    taus: np.ndarray | Sequence[float],
+    groups: Sequence[np.ndarray],
+    *,
+    threads: int | None = None,
+    **options: Any,
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """`neighbor_sums` of each group of training texts, under several ways of grouping them, where
+    each pair of texts is compared once: the folds of several splits, for example.
+
+    Parameters
+    ----------
+    quality : of the training texts, shape (training,), finite
+    taus : shape (n_tau,), ascending
+    groups : of each way the group of each training text, 0, 1, ..., or -1: none; shape (training,)
+    Others : as for `neighbor_sums`
+
+    Returns
+    -------
+    list : of each way counts int64 and sums float64, shape (candidates, its groups, n_tau). A sum
+        is not taken in training order, so its last bits differ from those of `neighbor_sums`.
+
+    Raises
+    ------
+    KernelError : as for `neighbor_sums`.
+    """
+    candidates, found = _checked(candidates, "candidates"), _index(name, training, options)
+    quality, taus = _numbers(quality), _numbers(taus)
+    ways = [np.asarray(way, np.int64) for way in groups]
+    if {way.shape for way in ways} | {quality.shape} != {(found.size,)}:
+        raise KernelError(f"quality and groups must have {found.size} entries, one a training text")
+    if taus.ndim != 1 or not len(taus) or (np.diff(taus) < 0).any():
+        raise KernelError("taus must ascend")
+    ends = np.cumsum([0, *(int(way.max(initial=-1)) + 1 for way in ways)])
+    numbered = [np.where(way < 0, -1, way + end) for way, end in zip(ways, ends, strict=False)]
+    plan = found.plan(candidates)
+    counts, sums = _blocks.group_sums(plan, quality, taus, np.stack(numbered), threads)
+    return [(counts[:, start:end], sums[:, start:end]) for start, end in pairwise(ends)]
 
 
 def nearest(
@@ -222,6 +262,17 @@ class _TextIndex:
 
     def arrays(self) -> Arrays:
         return {}
+
+
+def _numbers(values: np.ndarray | Sequence[float]) -> np.ndarray:
+    # writeable, as the compiled code wants it: a table's column is not
+    found = np.require(values, np.float64, ["C", "W"])
+    if not np.isfinite(found).all():
+        raise KernelError(
+            "quality and taus must be rows of finite numbers",
+            remedy="leave out training texts that nobody rated",
+        )
+    return found
 
 
 def _index(name: str, training: Sequence[str] | Index, options: dict[str, Any]) -> Index:

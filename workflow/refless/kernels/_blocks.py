@@ -90,6 +90,28 @@ def sums(
     return counts[0], totals
 
 
+def group_sums(
+    plan: Plan, quality: np.ndarray, taus: np.ndarray, groups: np.ndarray, threads: int | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Counts and sums of groups of neighbors; see ``refless.kernels.group_sums``.
+
+    Shapes: quality (training,), taus (n_tau,) ascending, groups (ways, training), -1 for none;
+    returned are counts int64 and sums float64, both (candidates, groups, n_tau).
+    """
+    from refless.kernels._neighbors import add_levels
+
+    shape = (plan.shape[0], int(groups.max(initial=-1)) + 1, len(taus))
+    counts, totals = np.zeros(shape, np.int64), np.zeros(shape)
+
+    def add(values: np.ndarray, first: int, start: int) -> None:
+        add_levels(values, first, start, quality, taus, groups, counts, totals)
+
+    _walk(plan, add, threads, None)
+    for found in (counts, totals):  # who reaches a tau reaches those below
+        np.cumsum(found[:, :, ::-1], axis=2, out=found[:, :, ::-1])
+    return counts, totals
+
+
 def nearest(
     plan: Plan,
     number: int,

@@ -54,6 +54,46 @@ def add_neighbors(
             counts[candidate, t] += n_near
 
 
+@compiled(
+    "void(float64[:, ::1], int64, int64, float64[::1], float64[::1], int64[:, ::1],"
+    " int64[:, :, ::1], float64[:, :, ::1])"
+)
+def add_levels(
+    values: np.ndarray,
+    first: int,
+    start: int,
+    quality: np.ndarray,
+    taus: np.ndarray,
+    groups: np.ndarray,
+    counts: np.ndarray,
+    sums: np.ndarray,
+) -> None:
+    """Add a block of values to counts and sums of groups of training texts, (candidates, groups,
+    n_tau), at the greatest tau that a value reaches, and there alone.
+
+    ``groups``, (ways, training), has the group of each training text (-1: none) under each way of
+    grouping them; the other arguments are those of `add_neighbors`.
+    """
+    for row in range(values.shape[0]):
+        candidate = first + row
+        for c in range(values.shape[1]):
+            value = values[row, c]
+            if not value >= taus[0]:
+                continue
+            level, above = 0, len(taus)
+            while above - level > 1:
+                middle = (level + above) // 2
+                if value >= taus[middle]:
+                    level = middle
+                else:
+                    above = middle
+            for way in range(groups.shape[0]):
+                group = groups[way, start + c]
+                if group >= 0:
+                    counts[candidate, group, level] += 1
+                    sums[candidate, group, level] += quality[start + c]
+
+
 @compiled("void(float64[:, ::1], int64, int64, int64[::1], int64[:, ::1], float64[:, ::1])")
 def keep_nearest(
     values: np.ndarray,

@@ -7,6 +7,7 @@ values, so pydantic is not imported in them. ``python -m refless.settings`` prin
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -34,7 +35,7 @@ from refless.settings.data import DataSet, with_looks
 from refless.settings.delta_bleu import DeltaBleu
 from refless.settings.rnn_qe import RnnQe
 
-__all__ = ["Settings", "read_settings", "require_single_keys", "typed"]
+__all__ = ["Settings", "read_settings", "require_plain", "typed"]
 
 LOOKS = ("name", "colour", "line", "marker", "note", "published")
 
@@ -268,36 +269,57 @@ def typed(value: Any) -> Any:
     return value
 
 
-class _Once(yaml.SafeLoader):
-    """YAML in which no key stands twice."""
+PLAIN_NUMBER = re.compile(
+    r"[-+]?(0|[1-9][0-9]*)?(\.[0-9]*)?([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)"
+)
+
+
+class _Plain(yaml.SafeLoader):
+    """YAML in which no key stands twice, and a number is what a reader takes it for: YAML's older
+    rules read 010 as 8 and 1:30 as 90."""
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
-        keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+        seen = set()
         for key, _ in node.value:
-            if keys.count(key.value) > 1:
-                raise yaml.MarkedYAMLError(key.value, key.start_mark)
+            if isinstance(key, yaml.ScalarNode) and key.value in seen:
+                raise _Fault(key, "stands twice in its group", "leave one of the two")
+            seen.add(key.value if isinstance(key, yaml.ScalarNode) else None)
         return super().construct_mapping(node, deep)
 
+    def construct_number(self, node: Any) -> float:
+        if not PLAIN_NUMBER.fullmatch(node.value):
+            remedy = "write it like 8 or 0.25, or in quotes if it is a name"
+            raise _Fault(node, "is a number that YAML reads as another one", remedy)
+        return 0.0  # nobody looks: Snakemake reads the settings
 
-def require_single_keys(path: str | Path) -> None:
-    """Make sure that no setting stands twice in a file: the last would win without a word.
+
+for _kind in ("int", "float"):
+    _Plain.add_constructor(f"tag:yaml.org,2002:{_kind}", _Plain.construct_number)
+
+
+class _Fault(Exception):
+    def __init__(self, node: Any, message: str, remedy: str) -> None:
+        super().__init__(f"{node.value} {message}")
+        self.line, self.remedy = node.start_mark.line + 1, remedy
+
+
+def require_plain(path: str | Path) -> None:
+    """Make sure that Snakemake reads a file of settings as a person does.
 
     Raises
     ------
-    SettingError : with the line of the first setting that does.
+    SettingError : with the line of the first setting that stands twice in its group, where the last
+        would win without a word, or of the first number that is written otherwise than in decimals.
     """
     with open(path, encoding="utf-8") as file:
         try:
-            yaml.load(file, _Once)
-        except yaml.MarkedYAMLError as error:
-            mark = error.context_mark
-            if mark is not None and error.problem is None:
-                raise SettingError(
-                    f"{error.context} stands twice in its group",
-                    path=path,
-                    line=mark.line + 1,
-                    remedy="leave one of the two",
-                ) from None
+            yaml.load(file, _Plain)
+        except _Fault as fault:
+            raise SettingError(
+                str(fault), path=path, line=fault.line, remedy=fault.remedy
+            ) from None
+        except yaml.YAMLError:
+            pass  # Snakemake says it
 
 
 def read_settings(raw: Mapping[str, Any]) -> Settings:
