@@ -220,7 +220,7 @@ def test_wrong_arguments_are_named() -> None:
         ((x, x, [1.0], [0.1]), "quality of shape"),
         ((x, x, [1.0, np.nan], [0.1]), "finite"),
         ((x, x, [1.0, 0.5], [np.inf]), "finite"),
-        ((x, x, [1.0, 0.5], [[0.1]]), "rows"),
+        ((x, x, [1.0, 0.5], [[0.1]]), "one row"),
     ):
         with pytest.raises(KernelError, match=message):
             neighbor_sums("bleu.char", *arguments)

@@ -314,7 +314,9 @@ def require_todays_settings():
 def require_todays_tables():
     """The same for tables and figures, where Snakemake would find nothing to do and not start: it has
     no memory of them, or is told to pass parameters over."""
-    blind = "params" not in map(str, workflow.rerun_triggers)
+    # Snakemake has read its options by now, and keeps them to itself
+    words = re.findall(r"--rerun-triggers?[ =]((?:[a-z-]+ ?)+?)(?= -|$)", " ".join(sys.argv))
+    blind = any("params" not in own.split() for own in words)
     for path, asked in told_now().items():
         name = urlsafe_b64encode(path.encode()).decode()
         known = os.path.isfile(f".snakemake/metadata/{name}") and not blind
