@@ -1,6 +1,7 @@
 # What all rules share: the settings, the plan of the run, and a few helpers. Stage: none.
 import fcntl
 import os
+import re
 import sys
 import time
 from base64 import urlsafe_b64encode
@@ -315,7 +316,7 @@ def require_todays_tables():
     """The same for tables and figures, where Snakemake would find nothing to do and not start: it has
     no memory of them, or is told to pass parameters over."""
     # Snakemake has read its options by now, and keeps them to itself
-    words = re.findall(r"--rerun-triggers?[ =]((?:[a-z-]+ ?)+?)(?= -|$)", " ".join(sys.argv))
+    words = re.findall(r"--rerun-triggers?[ =]((?:[a-z][a-z-]* ?)+)", " ".join(sys.argv))
     blind = any("params" not in own.split() for own in words)
     for path, asked in told_now().items():
         name = urlsafe_b64encode(path.encode()).decode()
