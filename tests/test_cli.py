@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from refless.cli import main
+from refless.cli.train_qe import on_scale
 from refless.data.given import read_given
 from refless.errors import FormatError
 from refless.experiments.bleu_neighbors.leave_one_out import neighbor_means
@@ -201,3 +202,26 @@ def test_a_model_says_what_it_is_without_torch(
     assert card["models"] == 5
     assert card["data"]["name"] == "nem"
     assert card["worth"]["n"] == card["trained"]["texts"]
+
+
+def test_what_is_wrong_with_a_training_is_known_before_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ratings = tmp_path / "rated.tsv"
+    ratings.write_text("text\tquality\na\t1\nb\t2\n")
+    told = ["train-qe", "--ratings", str(ratings), "--out", str(tmp_path / "m.npz")]
+    assert main([*told, "--seed", "-1"]) == 1
+    assert "--seed is -1" in capsys.readouterr().err
+    nowhere = tmp_path / "no" / "m.npz"
+    assert main([*told[:-1], str(nowhere)]) == 1
+    assert "mkdir -p" in capsys.readouterr().err
+    assert not nowhere.parent.exists()
+
+
+@pytest.mark.parametrize(("low", "high"), [(1, 6), (0.001, 0.004), (1e-11, 4e-11), (-300, 5000)])
+def test_ratings_of_any_scale_come_back(low: float, high: float) -> None:
+    given = low + np.arange(6) / 5 * (high - low)
+    found = on_scale((given - low) / (high - low), low, high)
+    np.testing.assert_allclose(found, given, rtol=1e-9, atol=0)
+    assert low <= found.min() < found.max() <= high
+    assert on_scale(np.array([0.4]), 1, 6)[0] == 3

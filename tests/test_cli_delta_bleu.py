@@ -131,10 +131,14 @@ def test_ratings_that_are_not_read_are_named(
     for more, warned in (([], True), (["--scale", "1", "5"], False)):
         assert delta_bleu(files, *more) == 0
         assert ("quality" in capsys.readouterr().err) == warned
+    files[1].write_text("id\ttext\tquality\tweight\nx0\ta\t5\t1\nx1\tb\t4\t1\n")
+    assert delta_bleu(files, "--scale", "1", "5") == 0
+    assert "weight" in capsys.readouterr().err
 
 
 def test_wrong_usage_exits_with_2(files: tuple[Path, Path]) -> None:
-    assert delta_bleu(files, "--max-order", "0") == 2
+    for order in ("0", "5000000000"):  # which would never end
+        assert delta_bleu(files, "--max-order", order) == 2
     assert delta_bleu(files, "--scale", "5", "1") == 2
     assert main(["delta-bleu", "--outputs", "-", "--references", "-"]) == 2
 

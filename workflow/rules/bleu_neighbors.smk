@@ -346,7 +346,7 @@ rule compute_ablation:
         "results/benchmarks/compute_ablation/{task}/{part}.tsv"
     conda:
         lambda wildcards: environment(wildcards.part)
-    threads: 8
+    threads: 1
     resources:
         mem_mb=4000,
         runtime=60,
@@ -430,7 +430,7 @@ rule compute_pareto_sums:
         "results/benchmarks/compute_pareto_sums/{task}/{kernel}.tsv"
     conda:
         lambda wildcards: environment(wildcards.kernel)
-    threads: 8
+    threads: 1
     resources:
         mem_mb=4000,
         runtime=60,
@@ -581,7 +581,7 @@ if ESSAY_TASKS:
             name="set_sums",
         conda:
             "../../envs/refless.yaml"
-        threads: 8
+        threads: 1
         resources:
             mem_mb=2000,
             runtime=20,

@@ -43,7 +43,7 @@ rule compare_methods:
     priority: 50
     conda:
         "../../envs/refless.yaml"
-    # most of the methods take one core; the longest job of a whole run, so it starts early
+    # the longest job of a whole run, so it starts early
     threads: 1
     resources:
         mem_mb=6000,

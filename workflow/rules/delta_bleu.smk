@@ -23,7 +23,7 @@ rule score_delta_bleu:
         "results/benchmarks/score_delta_bleu/{task}.tsv"
     conda:
         "../../envs/refless.yaml"
-    threads: 8
+    threads: 1
     resources:
         mem_mb=4000,
         runtime=60,
@@ -56,7 +56,7 @@ rule predict_delta_bleu:
         "results/benchmarks/predict_delta_bleu/{task}.tsv"
     conda:
         "../../envs/refless.yaml"
-    threads: 8
+    threads: 1
     resources:
         mem_mb=4000,
         runtime=60,

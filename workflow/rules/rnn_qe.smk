@@ -50,7 +50,7 @@ rule score_rnn_qe_outputs:
         paper="rnn_qe",
     conda:
         "../../envs/refless.yaml"
-    threads: 2
+    threads: 1
     resources:
         mem_mb=2000,
         runtime=30,

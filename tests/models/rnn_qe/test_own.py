@@ -146,7 +146,7 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     card = json.loads(capsys.readouterr().out)
     assert card["meanings"] == "slots"
     assert card["trained"]["texts"] == 200
-    assert f"Spearman {card['worth']['spearman']:.4f}" in said
+    assert f"Spearman {card['worth']['spearman']:.4g}" in said
 
     assert main([*command, "--out", str(tmp_path / "mine.pt")]) == 1
     assert ".npz" in capsys.readouterr().err

@@ -130,6 +130,8 @@ def _weights(side: Given, scale: list[float] | None) -> list[float]:
                 " every reference has the weight 1, which is BLEU"
             )
         return []
+    if scale and "weight" in side.columns:
+        tell(f"note: with --scale the column weight of {side.path} is not read")
     low, high = scale or (-1.0, 1.0)
     values = side.numbers(name)
     for line, value in zip(side.line_of, values, strict=True):
