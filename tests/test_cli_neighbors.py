@@ -538,6 +538,35 @@ def test_ridge_beside_the_system_reads_the_systems(
     assert "--method ridge" in error
 
 
+def test_ridge_without_candidates_writes_none(tmp_path: Path, files: Files) -> None:
+    rated, none = tmp_path / "rated.tsv", tmp_path / "none.tsv"
+    tsv(
+        rated,
+        ["text", "quality", "system"],
+        [(t, q, "s") for t, q in zip(TRAIN, QUALITY, strict=True)],
+    )
+    tsv(none, ["text", "system"], [])
+    told = ["score", "--train", rated, "--candidates", none, "--out", files["out"], "--method"]
+    for method in ("ridge", "ridge_system"):
+        assert main([*map(str, told), method]) == 0
+        assert files["out"].read_text(encoding="utf-8") == "text\tsystem\tprediction\n"
+
+
+def test_a_text_of_two_systems_is_two_and_a_system_is_one(tmp_path: Path) -> None:
+    """A rater may rate both; and a name is the same however its letters are composed."""
+    names = ("Å one", "A\u030a  one", "b")
+    rows = [(TRAIN[k], QUALITY[k], names[k % 3], "ann") for k in range(50)]
+    rows += [(TRAIN[0], 1, "b", "ann"), (TRAIN[1], 5, names[0], "bob")]
+    rated, mine, out = (tmp_path / f"{name}.tsv" for name in ("rated", "mine", "out"))
+    tsv(rated, ["text", "quality", "system", "rater"], rows)
+    tsv(mine, ["text", "system"], [(MINE[0], names[1]), (MINE[0], names[0])])
+    told = ["score", "--train", rated, "--candidates", mine, "--out", out, "--method"]
+    for method in ("ridge", "ridge_system"):
+        assert main([*map(str, told), method]) == 0
+    own = [line.split("\t")[-1] for line in out.read_text(encoding="utf-8").splitlines()[1:]]
+    assert own[0] == own[1]
+
+
 @pytest.mark.parametrize("more", [["--tau", "0.1"], ["--explain"], ["--kernel", "bleu.word"]])
 def test_settings_of_neighbors_do_not_go_with_ridge(files: Files, more: list[str]) -> None:
     told = ["score", "--train", files["tsv"], "--candidates", files["mine.tsv"]]

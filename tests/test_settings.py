@@ -297,3 +297,6 @@ def test_numbers_are_what_they_look_like(tmp_path: Path, number: str) -> None:
     assert error.value.line == 2
     path.write_text(f"name: '{number}'\n")
     require_plain(path)
+    with pytest.raises(SettingError, match="another one"):
+        typed({"bleu_neighbors": {"min_neighbors": number}})
+    assert typed(["7", "-1.5", ".5", "yes", "name"]) == [7, -1.5, 0.5, True, "name"]

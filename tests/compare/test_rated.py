@@ -73,6 +73,7 @@ def test_files_with_other_ranges_are_noticed(tmp_path: Path) -> None:
     [
         ([{"text": f"t {k}", "quality": k} for k in range(19)], "too few"),
         ([{"text": f"t {k}", "quality": 3} for k in range(40)], "scale cannot be told"),
+        ([{"text": f"t {k}", "quality": "4,5" if k == 7 else 3} for k in range(40)], "a point"),
         ([{"text": f"t {k}", "quality": "good" if k == 7 else k} for k in range(40)], "'good'"),
         ([{"text": "" if k == 7 else "t", "quality": k} for k in range(40)], "empty"),
     ],

@@ -315,16 +315,19 @@ def require_todays_settings():
 def require_todays_tables():
     """The same for tables and figures, where Snakemake would find nothing to do and not start: it has
     no memory of them, or is told to pass parameters over."""
+    if {"--lint", "--unlock", "--summary", "--detailed-summary"} & set(sys.argv):
+        return  # these build on nothing
     # Snakemake has read its options by now, and keeps them to itself
     words = re.findall(r"--rerun-triggers?[ =]((?:[a-z][a-z-]* ?)+)", " ".join(sys.argv))
-    blind = any("params" not in own.split() for own in words)
+    touched = bool({"--touch", "-t"} & set(sys.argv))
+    blind = touched or any("params" not in own.split() for own in words)
     for path, asked in told_now().items():
         name = urlsafe_b64encode(path.encode()).decode()
         known = os.path.isfile(f".snakemake/metadata/{name}") and not blind
         if not known and os.path.isfile(path) and told_of(path) not in ("", asked):
             raise WorkflowError(
                 f"{path}: was made under other settings, or by other code, and Snakemake cannot tell"
-                " (.snakemake is gone, or --rerun-triggers leaves parameters out).\n  What to do:"
+                " (.snakemake is gone, or --touch or --rerun-triggers passes it over).\n  What to do:"
                 " rm -r results/tables results/figures, and run again"
             )
 

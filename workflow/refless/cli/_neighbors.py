@@ -89,12 +89,15 @@ class Training:
 
 
 def read_training(arguments: argparse.Namespace, by_system: bool = False) -> Training:
-    """The training texts and their ratings: each row is one; with a column ``rater`` each text
-    (of a system, with ``by_system``), whose quality is the mean of its rows."""
+    """The training texts and their ratings: each row is one; with a column ``rater`` each text,
+    or text of a system, where there are systems, whose quality is the mean of its rows."""
+    from refless.data.sources.table import plain
+
     required = ["text", "quality", *(["system"] if by_system else [])]
-    given = read_given(arguments.train, required, arguments.train_format or "", ["rater"])
+    optional = ["rater", "system"]
+    given = read_given(arguments.train, required, arguments.train_format or "", optional)
     texts, quality = given.texts("text", full=True), given.numbers("quality")
-    systems = given.names("system") if by_system else None
+    systems = list(map(plain, given.names("system"))) if by_system else None
     for line, name in zip(given.line_of, systems or [], strict=False):
         if "+" in name:
             raise FormatError(
@@ -106,7 +109,8 @@ def read_training(arguments: argparse.Namespace, by_system: bool = False) -> Tra
     if "rater" not in given.columns:
         return Training(given, texts, quality, list(range(len(texts))), systems)
     number: dict[tuple[str, str], int] = {}
-    keys = zip(texts, systems or [""] * len(texts), strict=True)
+    named = systems or list(map(str, given.columns.get("system", texts)))
+    keys = zip(texts, named, strict=True)
     row_of = [number.setdefault(key, len(number)) for key in keys]
     seen: dict[tuple[int, Any], int] = {}
     for line, row, rater in zip(given.line_of, row_of, given.names("rater"), strict=True):

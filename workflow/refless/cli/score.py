@@ -244,10 +244,11 @@ def _by_ridge(train: Training, given: Given, texts: list[str], by_system: bool) 
     from importlib.metadata import version
 
     from refless.compare.rated import wording
+    from refless.data.sources.table import plain
     from refless.models.baselines import RidgeTfidf, SystemRidge
     from refless.store.signatures import text_sum
 
-    systems = given.names("system") if by_system else None
+    systems = list(map(plain, given.names("system"))) if by_system else None
     if systems is not None and (new := sorted(set(systems) - set(train.systems or []))):
         line = given.line_of[systems.index(new[0])]
         raise FormatError(
@@ -259,7 +260,7 @@ def _by_ridge(train: Training, given: Given, texts: list[str], by_system: bool) 
     model = SystemRidge() if by_system else RidgeTfidf()
     groups = [wording(text) for text in train.texts]
     model.fit(train.texts, train.quality, systems=train.systems, groups=groups)
-    found = model.predict(texts, systems=systems)
+    found: Sequence[float] | Array = model.predict(texts, systems=systems) if texts else []
     rows = zip(train.texts, map(repr, train.quality), train.systems or train.texts, strict=True)
     facts = {
         "method": SYSTEM_RIDGE if by_system else RIDGE,

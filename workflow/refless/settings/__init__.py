@@ -253,10 +253,21 @@ class Settings(Section):
         return self
 
 
+PLAIN_NUMBER = re.compile(
+    r"[-+]?(0|[1-9][0-9]*)?(\.[0-9]*)?([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)"
+)
+READ_AS = "is a number that YAML reads as another one"
+WRITE = "write it like 8 or 0.25, or in quotes if it is a name"
+
+
 def typed(value: Any) -> Any:
     """Settings of the command line with the types that they would have in a file.
 
     Snakemake hands on nested numbers and truth values of ``--config`` as strings.
+
+    Raises
+    ------
+    SettingError : a number that is written otherwise than in decimals.
     """
     if isinstance(value, Mapping):
         return {key: typed(one) for key, one in value.items()}
@@ -265,13 +276,11 @@ def typed(value: Any) -> Any:
     if isinstance(value, str):
         with suppress(yaml.YAMLError):
             read = yaml.safe_load(value)
-            return read if isinstance(read, (bool, int, float)) else value
+            number = isinstance(read, int | float) and not isinstance(read, bool)
+            if number and not PLAIN_NUMBER.fullmatch(value.strip()):
+                raise SettingError(f"--config: {value} {READ_AS}", remedy=WRITE)
+            return read if number or isinstance(read, bool) else value
     return value
-
-
-PLAIN_NUMBER = re.compile(
-    r"[-+]?(0|[1-9][0-9]*)?(\.[0-9]*)?([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)"
-)
 
 
 class _Plain(yaml.SafeLoader):
@@ -288,8 +297,7 @@ class _Plain(yaml.SafeLoader):
 
     def construct_number(self, node: Any) -> float:
         if not PLAIN_NUMBER.fullmatch(node.value):
-            remedy = "write it like 8 or 0.25, or in quotes if it is a name"
-            raise _Fault(node, "is a number that YAML reads as another one", remedy)
+            raise _Fault(node, READ_AS, WRITE)
         return 0.0  # nobody looks: Snakemake reads the settings
 
 

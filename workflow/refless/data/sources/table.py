@@ -193,7 +193,8 @@ def load_all(
     order = {str(path): number for number, path in enumerate(paths)}
     problems.sort(key=lambda problem: (order[problem.path], problem.line))
     if low_high is None:
-        low_high = _found([quality for text in texts for _, _, quality in text.given], named)
+        qualities = [quality for text in texts for _, _, quality in text.given]
+        low_high = _found(qualities, named, problems)
     table = _texts(texts, list(columns), task, low_high)
     ranges = _ranges(texts, paths)
     if not rated_by:
@@ -216,16 +217,23 @@ def _asked(scale: Sequence[float] | None) -> tuple[float, float] | None:
     return float(values[0]), float(values[1])
 
 
-def _found(qualities: list[float], path: str | Path) -> tuple[float, float]:
+def _found(
+    qualities: list[float], path: str | Path, problems: Sequence[Problem]
+) -> tuple[float, float]:
     """The scale from the lowest to the highest quality."""
     if not qualities:
         return 0.0, 1.0  # nothing is rated, nothing is brought anywhere
     low, high = min(qualities), max(qualities)
+    if low == high and problems:  # which may be why
+        bad = problems[0]
+        raise FormatError(
+            bad.message, path=bad.path, line=bad.line, remedy="mend or remove the row"
+        )
     if low == high:
         raise FormatError(
             f"every quality is {low:g}, so the scale cannot be told",
             path=path,
-            remedy="give the option scale, e.g. options: {scale: [1, 5]}",
+            remedy="give it: --scale 1 5, or options: {scale: [1, 5]} in the configuration",
         )
     log.warning(
         "%s: no scale is given; taken from the lowest quality, %g, to the highest, %g"
@@ -355,7 +363,8 @@ def _number(value: Any, name: str) -> float:
         return math.nan
     number = number_of(value)
     if not math.isfinite(number):
-        raise FormatError(f"{name} {shorten(str(value))} is not a finite number")
+        hint = "; a decimal has a point, as in 4.5" if "," in str(value) else ""
+        raise FormatError(f"{name} {shorten(str(value))} is not a finite number{hint}")
     if fault := size_fault(number):
         raise FormatError(f"{name} {fault}")
     return number
