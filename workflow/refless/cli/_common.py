@@ -57,6 +57,12 @@ def check_scale(scale: Sequence[float] | None) -> None:
         raise UsageError("--scale takes the lowest, then the highest")
 
 
+def check_seed(seed: int) -> None:
+    """``--seed``."""
+    if seed < 0:
+        raise SettingError(f"--seed is {seed}", remedy="give 0 or more")
+
+
 @contextmanager
 def quiet(name: str) -> Iterator[None]:
     """What the reader has to say of a user's file stands among the warnings."""

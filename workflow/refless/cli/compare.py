@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from refless.cli._common import Commands, check_scale, command, quiet
+from refless.cli._common import Commands, check_scale, check_seed, command, quiet
 from refless.errors import OutputError, ReflessError, SettingError
 
 
@@ -76,8 +76,7 @@ def add(commands: Commands) -> None:
 def _compare(arguments: argparse.Namespace) -> None:
     if arguments.draws < 100:
         raise SettingError(f"--draws is {arguments.draws}", remedy="give 100 or more")
-    if arguments.seed < 0:
-        raise SettingError(f"--seed is {arguments.seed}", remedy="give 0 or more")
+    check_seed(arguments.seed)
     check_scale(arguments.scale)
     _require_apart(arguments.out, arguments.ratings)
     from refless.compare.advice import judged, recommendation, warnings

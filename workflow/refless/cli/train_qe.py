@@ -17,11 +17,12 @@ from refless.cli._common import (
     Commands,
     check_out,
     check_scale,
+    check_seed,
     command,
     quiet,
     require_torch,
 )
-from refless.errors import FormatError, OutputError, SettingError
+from refless.errors import FormatError, OutputError
 
 if TYPE_CHECKING:
     from numpy import ndarray as Array
@@ -102,8 +103,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise OutputError("a model's file ends in .npz", path=arguments.out, remedy="name it so")
     check_out(arguments.out, [arguments.ratings])
     check_scale(arguments.scale)
-    if arguments.seed < 0:
-        raise SettingError(f"--seed is {arguments.seed}", remedy="give 0 or more")
+    check_seed(arguments.seed)
     require_torch()
     with quiet("refless.data.sources.table"):  # the scale is said below
         loaded = table.load(arguments.ratings, "own", arguments.scale, arguments.format or "")

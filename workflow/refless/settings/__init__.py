@@ -288,11 +288,11 @@ class _Plain(yaml.SafeLoader):
     rules read 010 as 8 and 1:30 as 90."""
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
-        seen = set()
-        for key, _ in node.value:
-            if isinstance(key, yaml.ScalarNode) and key.value in seen:
+        seen: set[str] = set()
+        for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
+            if key.value in seen:
                 raise _Fault(key, "stands twice in its group", "leave one of the two")
-            seen.add(key.value if isinstance(key, yaml.ScalarNode) else None)
+            seen.add(key.value)
         return super().construct_mapping(node, deep)
 
     def construct_number(self, node: Any) -> float:
