@@ -32,7 +32,7 @@ rule all:
 
 
 if workflow.is_main_process:
-    require_todays_tables()
+    atexit.register(check_where_nothing_ran)
 
 
 onstart:

@@ -59,6 +59,20 @@ def test_scores_are_those_of_the_library(
     assert captured.err.endswith(line)
 
 
+def test_a_reference_that_several_people_rated_counts_once(
+    files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the mean of its ratings, and not with the best one."""
+    _, references = files
+    raters = [("x0", REFERENCES[0][0], 5, 1, 3), ("x1", REFERENCES[1][0], 4, 4, 4)]
+    rows = [f"{i}\t{text}\t{v}\tr{k}" for i, text, *own in raters for k, v in enumerate(own)]
+    rows.append(f"x0\t{REFERENCES[0][1]}\t5\tr0")
+    references.write_text("id\ttext\tquality\trater\n" + "\n".join(rows) + "\n")
+    assert delta_bleu(files, "--scale", "1", "5") == 0
+    expected = 100 * corpus_delta_bleu(OUTPUTS, REFERENCES, [[0.0, 1.0], [0.5]], rule="smooth")
+    assert f" = {expected:.2f} " in capsys.readouterr().out
+
+
 def test_without_weights_and_ids_it_is_bleu_by_row(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

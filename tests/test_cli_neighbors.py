@@ -177,6 +177,22 @@ def test_a_model_gives_the_same_bytes(
 # ---- warnings -----------------------------------------------------------------------------------
 
 
+def test_candidates_that_differ_in_blanks_alone_are_counted_too(
+    files: Files, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tsv(files["mine.tsv"], ["text"], [(f"{text.upper()} ",) for text in TRAIN[:4]])
+    assert refless("score", "--train", files["tsv"], "--candidates", files["mine.tsv"]) == 0
+    assert "warning: 4 of 4 candidates stand word for word" in capsys.readouterr().err
+
+
+def test_each_candidate_stands_once(files: Files, capsys: pytest.CaptureFixture[str]) -> None:
+    """Rows of raters would count as candidates: intervals would be too narrow."""
+    rows = [(MINE[0], 3, "ann"), (MINE[0], 4, "bob")]
+    tsv(files["mine.tsv"], ["text", "quality", "rater"], rows)
+    assert refless("score", "--train", files["tsv"], "--candidates", files["mine.tsv"]) == 1
+    assert "rater" in capsys.readouterr().err
+
+
 def test_candidates_among_the_training_texts_are_counted(
     files: Files, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -565,6 +581,18 @@ def test_a_text_of_two_systems_is_two_and_a_system_is_one(tmp_path: Path) -> Non
         assert main([*map(str, told), method]) == 0
     own = [line.split("\t")[-1] for line in out.read_text(encoding="utf-8").splitlines()[1:]]
     assert own[0] == own[1]
+
+
+@pytest.mark.parametrize("column", ["context", "mr"])
+def test_a_rater_may_rate_one_text_for_two_contexts(tmp_path: Path, column: str) -> None:
+    rows = [(TRAIN[k], QUALITY[k], f"c{k}", "ann") for k in range(50)]
+    rated, mine, out = (tmp_path / f"{name}.tsv" for name in ("rated", "mine", "out"))
+    tsv(rated, ["text", "quality", column, "rater"], [*rows, (TRAIN[0], 1, "another", "ann")])
+    tsv(mine, ["text"], [(MINE[0],)])
+    told = ["score", "--train", rated, "--candidates", mine, "--out", out, "--method", "ridge"]
+    assert main([*map(str, told)]) == 0
+    tsv(rated, ["text", "quality", column, "rater"], [*rows, (*rows[0][:1], 1, *rows[0][2:])])
+    assert main([*map(str, told)]) == 1
 
 
 @pytest.mark.parametrize("more", [["--tau", "0.1"], ["--explain"], ["--kernel", "bleu.word"]])

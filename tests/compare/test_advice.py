@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from refless.compare.advice import Verdict, holm, judged, recommendation, verdict, warnings
 from refless.compare.compared import Comparison, Key, p_value
@@ -102,12 +103,22 @@ def test_what_only_tells_systems_apart_is_not_recommended() -> None:
 
 
 def test_a_score_is_put_beside_fifty_ratings(rated: Rated) -> None:
-    draws: dict[Key, Drawn] = {("texts", "judge.calibrated", ""): drawn(0.6)}
-    found = comparison(draws)
+    rated = replace(rated, scores={"judge": rated.quality})
+    raw, calibrated = ("texts", "judge", ""), ("texts", "judge.calibrated", "")
+    # a line fitted anew in each fold may change r: what counts is the score as it was given
+    found = comparison({raw: drawn(0.6), calibrated: drawn(0.1)})
     assert judged(rated, found) == []
-    for r, word in ((0.3, "more than"), (0.6, "not told from"), (0.9, "less than")):
+    for r, word in ((0.3, "worth more than"), (0.6, "not told from"), (0.9, "worth less than")):
         found.curve_draws = {("ridge", 50): drawn(r, seed=3)["pearson"]}
-        assert f"judge is worth {word} 50 ratings" in judged(rated, found)[0]
+        assert f"judge is {word} 50 ratings" in judged(rated, found)[0]
+    found = comparison({raw: drawn(-0.6), calibrated: drawn(0.6)})
+    assert "other sign" in judged(rated, found)[0]
+
+
+def test_a_method_that_is_shown_to_be_worse_is_not_called_undecided() -> None:
+    for r, worse in ((0.2, True), (0.48, False)):
+        found = comparison({LENGTH: drawn(0.5), NEAR: drawn(r, 0.06, seed=1)})
+        assert ("shown to be worse" in recommendation(found)[0]) == worse
 
 
 def test_holm() -> None:
@@ -118,7 +129,13 @@ def test_holm() -> None:
 
 
 def test_p_value() -> None:
-    assert p_value(np.r_[1.0, np.ones(999)]) == pytest.approx(2 / 1000)
+    assert p_value(np.r_[1.0, np.ones(999)]) == pytest.approx(1e-4)
+    # two and a half times the spread, whatever the number of draws
+    for number in (100, 2000):
+        spread = stats.norm.ppf((np.arange(number) + 0.5) / number)
+        expected = max(2 * stats.norm.sf(3.5), 1e-4)
+        assert p_value(np.r_[3.5, 3.5 + spread]) == pytest.approx(expected, rel=0.1)
+    assert p_value(np.r_[2.0, 2.0 + spread]) == pytest.approx(2 * stats.norm.sf(2), abs=2e-3)
     assert p_value(np.r_[0.0, -np.ones(500), np.ones(500)]) == pytest.approx(1.0)
     assert p_value(np.zeros(100)) == 1.0
 
@@ -135,7 +152,16 @@ def test_each_warning_has_its_cause(rated: Rated) -> None:
     assert "systems are few" in said(rated)
     assert "systems are few" not in said(replace(rated, systems=None))
     assert "only tell systems apart" in said(rated)
-    assert "not on the ratings' scale" in said(rated)
+    assert "Not on the ratings' scale: score_judge" in said(rated)
+    assert "column rater" not in said(rated)
+    both = {name: list(getattr(rated, name)) for name in ("texts", "systems")}
+    for values in both.values():
+        values[1] = values[0]
+    context = np.array(rated.context)
+    context[1] = context[0]
+    again = replace(rated, **both, context=context)
+    assert "1 of 120 rows" in said(again)
+    assert "column rater" in said(again)
     assert "far from all others" not in said(rated)
     assert "repeat an earlier one" not in said(rated)
     wording = rated.wording.copy()

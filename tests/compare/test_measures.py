@@ -17,9 +17,10 @@ from refless.compare.measures import (
     pairwise_accuracy,
     truth_of,
 )
-from refless.compare.predicted import Prediction, filled_in
+from refless.compare.predicted import Prediction, baseline, filled_in
 from refless.compare.rated import Rated
-from refless.compare.splits import all_splits
+from refless.compare.splits import Split, all_splits
+from refless.models.baselines import SystemMean
 
 
 def made_up(seed: int, n: int = 60) -> tuple[Prediction, Truth]:
@@ -115,7 +116,7 @@ def test_what_only_knows_the_training_mean_goes_with_nothing() -> None:
     mean = np.array([quality[home != k].mean() for k in range(5)])[home]
     truth = Truth(
         *(np.arange(1000), quality, home, np.arange(1000)),
-        *(home[:, None] == np.arange(5), home, False),
+        *(home[:, None] == np.arange(5), home),
     )
     for sign in (-1, 1):
         estimate = sign * mean + generator.normal(0, 1e-3, 1000)
@@ -178,15 +179,80 @@ def test_small_values_keep_their_order() -> None:
         np.testing.assert_allclose(small[name], large[name], atol=1e-9)
 
 
-def test_systems_are_ranked_where_each_fold_has_texts_of_each(rated: Rated) -> None:
-    found = {split.name: truth_of(rated, split) for split in all_splits(rated)[0]}
-    assert found["texts"].ranks_systems
-    assert not found["systems"].ranks_systems
-    split = next(s for s in all_splits(rated)[0] if s.name == "contexts")
-    systems = np.array(rated.systems)
-    rows = np.flatnonzero((split.fold == 0) & (systems == systems[0]))
-    away = replace(split, fold=np.where(np.isin(np.arange(len(rated)), rows), 1, split.fold))
-    assert not truth_of(rated, away).ranks_systems
+def test_systems_are_ranked_where_they_tie_the_folds_together(rated: Rated) -> None:
+    splits = {split.name: split for split in all_splits(rated)[0]}
+    systems, fold = np.array(rated.systems), splits["contexts"].fold
+
+    def ranked(split: Split) -> bool:
+        level = np.unique(systems, return_inverse=True)[1].astype(float)
+        found = filled_in("level", "", level, rated.quality, split.fold)
+        ours = measured(found, truth_of(rated, split), 2, 0)
+        return bool(np.isfinite(ours["pairwise_accuracy"][0]))
+
+    assert ranked(splits["texts"])
+    assert not ranked(splits["systems"])
+    # a fold that lacks a system is still tied to the others by the rest
+    away = (fold == 0) & (systems == systems[0])
+    assert ranked(replace(splits["contexts"], fold=np.where(away, 1, fold)))
+    # the first system alone in two folds, and the others in the rest: nothing ties these
+    first = systems == systems[0]
+    apart = np.where(first, np.arange(len(rated)) % 2, 2 + np.arange(len(rated)) % 2)
+    assert not ranked(replace(splits["contexts"], fold=apart))
+
+
+def test_systems_in_few_folds_are_ordered_as_in_all() -> None:
+    """Each system in 2 of 4 folds, which lie apart; estimates know the system and the fold."""
+    generator = np.random.default_rng(3)
+    wrote = np.arange(800) % 4
+    fold = (wrote + generator.integers(0, 2, 800)) % 4
+    level = np.array([0.1, 0.2, 0.3, 0.4])[wrote]
+    at, home = wrote[:, None] == np.arange(4), np.unique(4 * fold + wrote, return_inverse=True)[1]
+    quality = level + generator.normal(0, 0.01, 800)
+    truth = Truth(np.arange(800), quality, fold, np.arange(800), at, home)
+    found = filled_in("both", "", level + np.array([3.0, 0.0, 7.0, 1.0])[fold], quality, fold)
+    ours = measured(found, truth, 50, 0)
+    assert ours["pairwise_accuracy"][0] == ours["spearman_systems"][0] == 1
+
+
+def test_a_new_system_says_nothing_of_others_in_its_fold() -> None:
+    """From 11 systems on, several share a fold; who only knows the system still knows nothing."""
+    generator = np.random.default_rng(6)
+    wrote = np.arange(600) % 12
+    level = wrote / 12
+    quality = np.clip(level + generator.normal(0, 0.1, 600), 0, 1)
+    texts = [f"text {i}" for i in range(600)]
+    rated = Rated(texts, quality, np.arange(600), systems=[f"s{k}" for k in wrote])
+    split = next(s for s in all_splits(rated)[0] if s.name == "systems")
+    assert split.folds < 12
+    truth = truth_of(rated, split)
+    noisy = level + generator.normal(0, 0.05, 600)
+    for estimate, r in ((noisy, 0.0), (noisy + quality, 0.9)):
+        ours = measured(filled_in("m", "", estimate, quality, split.fold), truth, 50, 0)
+        assert ours["pearson"][0] == pytest.approx(r, abs=0.1)
+        np.testing.assert_allclose(ours["pearson"][0], ours["pearson_within"][0])
+        assert np.isnan(ours["pairwise_accuracy"]).all()
+
+
+def test_the_mean_of_the_other_systems_orders_no_systems() -> None:
+    """Each system answers each context; the mean of the others falls as one's own rating rises."""
+    generator = np.random.default_rng(5)
+    context, wrote = np.arange(400) // 4, np.arange(400) % 4
+    quality = np.clip(0.2 + 0.15 * wrote + generator.normal(0, 0.05, 400), 0, 1)
+    rated = Rated(
+        [f"text {i}" for i in range(400)],
+        quality,
+        np.arange(400),
+        systems=[f"s{k}" for k in wrote],
+        context=context,
+    )
+    split = next(s for s in all_splits(rated)[0] if s.name == "texts")
+    found = baseline("context_mean", lambda: SystemMean("nan"), rated, split)
+    upside_down = measured(replace(found, orders_systems=True), truth_of(rated, split), 2, 0)
+    assert upside_down["pairwise_accuracy"][0] == 0
+    ours = measured(found, truth_of(rated, split), 2, 0)
+    assert np.isnan(ours["pairwise_accuracy"]).all()
+    assert np.isnan(ours["spearman_systems"]).all()
+    assert found.note
 
 
 def test_pairs_of_systems() -> None:

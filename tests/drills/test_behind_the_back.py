@@ -208,20 +208,40 @@ def test_a_run_builds_on_no_result_of_other_settings(changed: Project) -> None:
 
 @pytest.mark.drill(
     "Settings",
-    "A setting changes while Snakemake's memory is gone (`.snakemake`) or told to pass it over, and"
-    " Snakemake finds nothing to do",
+    "Snakemake finds nothing to do, since its memory is gone (`.snakemake`), an older table was put"
+    " back, or it was told to pass over a change, also one further up",
     "refused",
-    "with a table of other settings, and the command",
+    "with a file of other settings, data or code, and the command",
 )
-def test_tables_of_other_settings_are_not_taken_for_todays(changed: Project) -> None:
+def test_nothing_to_be_done_holds_for_todays_settings(changed: Project) -> None:
     target = ("--", "bleu_neighbors_table1")
+    other = "was made under other settings"
     assert "Nothing to be done" in changed.snakemake(*target)
     changed.configure("max_share: 0.66", "max_share: 0.6")
-    told = ("--rerun-triggers", "mtime", *target)
-    assert "was made under other settings" in changed.snakemake(*told, ok=False)
+    assert other in changed.snakemake("--rerun-triggers", "mtime", *target, ok=False)
+    profile = changed.path / "blind/config.yaml"
+    profile.parent.mkdir()
+    profile.write_text("rerun-triggers: [mtime]\n", encoding="utf-8")
+    assert other in changed.snakemake("--workflow-profile", "blind", *target, ok=False)
+    tables, kept = changed.path / "results/tables", changed.path / "kept"
+    shutil.copytree(tables, kept)
+    changed.snakemake(*target)
+    for path in kept.iterdir():
+        shutil.copyfile(path, tables / path.name)
+    assert other in changed.snakemake(*target, ok=False)
+    shutil.rmtree(tables)
+    changed.snakemake(*target)
     shutil.move(changed.path / ".snakemake", changed.path / "elsewhere")
-    assert "was made under other settings" in changed.snakemake(*target, ok=False)
-    changed.configure("max_share: 0.6", "max_share: 0.66")
+    assert "Nothing to be done" in changed.snakemake(*target)
+    # of these the table itself is told nothing
+    own = changed.path / "mine.tsv"
+    content = own.read_text(encoding="utf-8")
+    row = content.split("\n")[1]
+    own.write_text(content.replace(row, row.replace("\t", "!\t", 1)), encoding="utf-8")
+    os.utime(own, (10**9, 10**9))
+    assert other in changed.snakemake(*target, ok=False)
+    own.write_text(content, encoding="utf-8")
+    os.utime(own, (10**9, 10**9))
     assert "Nothing to be done" in changed.snakemake(*target)
 
 
@@ -241,6 +261,27 @@ def test_an_own_file_with_an_older_time_is_read_again(changed: Project) -> None:
     planned = changed.planned("bleu_neighbors_table1")
     assert planned["normalize_ratings"] == 1
     assert planned["predict_neighbors"] >= 1
+
+
+@pytest.mark.drill(
+    "Raw files and downloads",
+    "A file placed by hand, of which no sum is known, is exchanged for another with an older time",
+    "refused",
+    "with the command after which it is taken",
+)
+def test_another_file_placed_by_hand_is_not_passed_over(changed: Project) -> None:
+    columns = "WorkerId,Input.TYPE0,Input.OUT0,Input.LOGP0,Answer.0\n"
+    placed = changed.path / "resources/manual/huse/lm_results.csv"
+    target = "resources/data/huse/lm_results.csv"
+    placed.parent.mkdir(parents=True, exist_ok=True)
+    placed.write_text(f"{columns}a,human,one,1,2\n", encoding="utf-8")
+    changed.snakemake(target)
+    placed.write_text(f"{columns}a,human,two,1,2\n", encoding="utf-8")
+    os.utime(placed, (10**9, 10**9))
+    (told,) = re.findall(r"touch (\S+),", changed.snakemake(target, ok=False))
+    (changed.path / told).touch()
+    changed.snakemake(target)
+    assert (changed.path / target).read_bytes() == placed.read_bytes()
 
 
 @pytest.mark.drill(

@@ -33,6 +33,15 @@ def test_a_line_needs_two_scores() -> None:
     assert line(np.array([0.5, 0.5]), np.array([2.0, 4.0])) == (0.0, 3.0)
 
 
+def test_a_line_of_small_scores_is_the_same_line() -> None:
+    """Probabilities of whole texts are so small that their squares are 0."""
+    score, rating = np.array([0.1, 0.25, 0.7, 0.4]), np.array([1.0, 3.0, 2.0, 5.0])
+    for scale in (2.0**-600, 2.0**600):
+        slope, start = line(score * scale, rating)
+        assert (slope * scale, start) == line(score, rating)
+    assert line(score * 1e-320, rating) == (0.0, 2.75)
+
+
 @pytest.mark.parametrize("rule", ["smooth", "signed"])
 def test_scores_are_those_of_the_public_function(rule: str) -> None:
     generator = np.random.default_rng(3)

@@ -1,10 +1,10 @@
 # What all rules share: the settings, the plan of the run, and a few helpers. Stage: none.
+import atexit
 import fcntl
 import os
 import re
 import sys
 import time
-from base64 import urlsafe_b64encode
 from contextlib import suppress
 from os import environ
 from pathlib import Path
@@ -217,7 +217,18 @@ def own_sums(task):
 
 def placed_by_hand(wildcards):
     """What a user placed by hand: a newer one is taken again."""
-    return [str(path) for path in PLACES.by_hand(SOURCES[wildcards.path]) if path.is_file()][:1]
+    source = SOURCES[wildcards.path]
+    placed = [str(path) for path in PLACES.by_hand(source) if path.is_file()][:1]
+    taken = f"resources/data/{source.path}"
+    # without a published sum, nothing else tells that an older one was put in its place
+    if placed and not (source.sha256 or source.members) and os.path.isfile(taken):
+        older = os.path.getmtime(placed[0]) <= os.path.getmtime(taken)
+        if older and file_sum(placed[0]) != file_sum(taken):
+            raise WorkflowError(
+                f"{placed[0]} is older than {taken}, which was taken from it or elsewhere, and"
+                f" differs from it.\n  What to do: touch {placed[0]}, and it is taken"
+            )
+    return placed
 
 
 def shard_files(wildcards):
@@ -298,7 +309,7 @@ def require_todays_settings():
     """Make sure that what this run builds on is what its jobs would make now.
 
     Snakemake makes a job again if its parameters or its code have changed, unless it was told not to
-    (--touch, --rerun-triggers), or its memory (.snakemake) was left behind.
+    (--touch, --rerun-triggers), its memory (.snakemake) was left behind, or a file was put back.
     """
     for job in workflow.dag.jobs:
         if workflow.dag.needrun(job) or job.rule.name.startswith("take_"):
@@ -307,29 +318,23 @@ def require_todays_settings():
         for path in map(str, job.output):
             if os.path.isfile(path) and told_of(path) not in ("", asked):
                 raise WorkflowError(
-                    f"{path}: was made under other settings, or by other code, and this run was told"
-                    f" not to make it again.\n  What to do: delete it (rm {path}) and run again"
+                    f"{path}: was made under other settings, from other data or by other code, and"
+                    " Snakemake does not know it.\n"
+                    f"  What to do: delete it (rm {path}) and run again"
                 )
 
 
-def require_todays_tables():
-    """The same for tables and figures, where Snakemake would find nothing to do and not start: it has
-    no memory of them, or is told to pass parameters over."""
-    if {"--lint", "--unlock", "--summary", "--detailed-summary"} & set(sys.argv):
-        return  # these build on nothing
-    # Snakemake has read its options by now, and keeps them to itself
-    words = re.findall(r"--rerun-triggers?[ =]((?:[a-z][a-z-]* ?)+)", " ".join(sys.argv))
-    touched = bool({"--touch", "-t"} & set(sys.argv))
-    blind = touched or any("params" not in own.split() for own in words)
-    for path, asked in told_now().items():
-        name = urlsafe_b64encode(path.encode()).decode()
-        known = os.path.isfile(f".snakemake/metadata/{name}") and not blind
-        if not known and os.path.isfile(path) and told_of(path) not in ("", asked):
-            raise WorkflowError(
-                f"{path}: was made under other settings, or by other code, and Snakemake cannot tell"
-                " (.snakemake is gone, or --touch or --rerun-triggers passes it over).\n  What to do:"
-                " rm -r results/tables results/figures, and run again"
-            )
+def check_where_nothing_ran():
+    """The same as Snakemake ends, where it found nothing to do and so did not start: it knows no
+    upstream change of what it has no memory of, was told to pass over, or got from elsewhere."""
+    dag = workflow.dag
+    if dag is None or any(map(dag.needrun, dag.jobs)):
+        return
+    try:
+        require_todays_settings()
+    except WorkflowError as error:
+        print(f"{error}", file=sys.stderr, flush=True)
+        os._exit(1)  # Snakemake has settled its exit status by now
 
 
 def papers():
@@ -455,7 +460,6 @@ def unit_settings(task):
         "figure_assignments": own.figure_assignments,
         "draws": own.bootstrap.draws,
         "figure_draws": own.bootstrap.figure_draws,
-        "times": own.bootstrap.assignments,
         "seeds": own.seeds,
         "thresholds": own.thresholds,
         "orders": own.orders,

@@ -200,6 +200,7 @@ def test_that_training_sets_differ_is_corrected_for_all_pairs() -> None:
 
 def test_covered_summaries_are_no_easier_only_if_the_interval_says_so() -> None:
     row = {"model": "bleu", "provenance": "computed", "paper_relative_difference": ""}
+    row |= {"n": 200, "n_covered": 150}
     ours = row | {"task": "huse_summarization", "relative_difference": -0.01}
     theirs = row | {"task": "huse_dialogue", "provenance": ""}
     theirs["paper_relative_difference"] = "-0.156"
@@ -207,6 +208,9 @@ def test_covered_summaries_are_no_easier_only_if_the_interval_says_so() -> None:
         ends = {"relative_difference_low": low, "relative_difference_high": 0.1}
         rows = [ours | ends, theirs]
         assert verdict("Covered summaries", bleu_neighbors_section53=rows) == holds
+    rows = [ours | ends | {"n_covered": 199}, theirs]
+    with pytest.raises(Unknown, match="covered"):  # one text more can hardly move a mean
+        verdict("Covered summaries", bleu_neighbors_section53=rows)
 
 
 @pytest.mark.parametrize(

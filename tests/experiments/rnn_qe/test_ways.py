@@ -115,6 +115,18 @@ def test_what_costs_more_must_be_better(dear: list[float], chosen: str) -> None:
     assert row["chosen"] == chosen
 
 
+def test_seeds_of_one_fold_are_not_counted_as_so_many_models() -> None:
+    """They share its validation part: six models that differ by fold are two observations."""
+    made = {"setup1": predicted(1.0, 3, [0.3]), "paper_setup1": predicted(1.0, 3, [0.3, 0.2])}
+    for model in made["paper_setup1"].about["facts"]["models"]:
+        model["history"][0]["spearman"] = (0.06, 0.01)[model["fold"]]
+    table = ways_table(made, OUTPUTS, PUBLISHED, {"draws": 200, "seed": 1})
+    row = table.set_index("name").loc["paper_setup1"]
+    half = scipy.stats.t.ppf(0.975, 1) * np.std([0.06, 0.01], ddof=1) / np.sqrt(2)
+    assert row["dev_difference_low"] == pytest.approx(0.035 - half)
+    assert (row["models"], row["chosen"]) == (6, "against")
+
+
 def test_captions_say_what_validation_parts_chose() -> None:
     names = ["paper_setup1", "paper_setup2", "longer_setup1", "authors_setup1", "paper_setup3"]
     table = pd.DataFrame({"name": names, "chosen": ["name", "against", "name", "name", None]})

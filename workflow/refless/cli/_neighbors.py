@@ -89,12 +89,13 @@ class Training:
 
 
 def read_training(arguments: argparse.Namespace, by_system: bool = False) -> Training:
-    """The training texts and their ratings: each row is one; with a column ``rater`` each text,
-    or text of a system, where there are systems, whose quality is the mean of its rows."""
+    """The training texts and their ratings: each row is one; with a column ``rater`` each text of a
+    system, context and MR, where there are such, whose quality is the mean of its rows."""
     from refless.data.sources.table import plain
 
     required = ["text", "quality", *(["system"] if by_system else [])]
-    optional = ["rater", "system"]
+    apart = ["system", "context", "mr"]
+    optional = ["rater", *apart]
     given = read_given(arguments.train, required, arguments.train_format or "", optional)
     texts, quality = given.texts("text", full=True), given.numbers("quality")
     systems = list(map(plain, given.names("system"))) if by_system else None
@@ -108,9 +109,11 @@ def read_training(arguments: argparse.Namespace, by_system: bool = False) -> Tra
             )
     if "rater" not in given.columns:
         return Training(given, texts, quality, list(range(len(texts))), systems)
-    number: dict[tuple[str, str], int] = {}
-    named = systems or list(map(str, given.columns.get("system", texts)))
-    keys = zip(texts, named, strict=True)
+    number: dict[tuple[str, ...], int] = {}
+    told = [list(map(str, given.columns[name])) for name in apart if name in given.columns]
+    if systems:
+        told[0] = systems
+    keys = zip(texts, *told, strict=True)
     row_of = [number.setdefault(key, len(number)) for key in keys]
     seen: dict[tuple[int, Any], int] = {}
     for line, row, rater in zip(given.line_of, row_of, given.names("rater"), strict=True):
@@ -119,14 +122,14 @@ def read_training(arguments: argparse.Namespace, by_system: bool = False) -> Tra
                 f"{rater!r} rated this text already, on line {before}",
                 path=given.path,
                 line=line,
-                remedy="mend or remove the row",
+                remedy="leave one of the two, or give their mean in one row",
             )
     ratings: list[list[float]] = [[] for _ in number]
     for row, value in zip(row_of, quality, strict=True):
         ratings[row].append(value)
     means = [fmean(own) for own in ratings]
-    written_by = [system for _, system in number] if by_system else None
-    return Training(given, [text for text, _ in number], means, row_of, written_by)
+    written_by = [key[1] for key in number] if by_system else None
+    return Training(given, [key[0] for key in number], means, row_of, written_by)
 
 
 def fitted(arguments: argparse.Namespace, train: Training) -> NeighborsRegressor:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from statistics import fmean
 
 from refless.cli._common import Commands, UsageError, check_out, check_scale, command, tell, write
 from refless.data.given import Given, read_given
@@ -145,6 +146,14 @@ def _weights(side: Given, scale: list[float] | None) -> list[float]:
     return [2 * (value - low) / (high - low) - 1 for value in values] if scale else values
 
 
+def _averaged(texts: list[str], weights: list[float]) -> tuple[list[str], list[float]]:
+    """References that several people rated, each once with its mean weight."""
+    given: dict[str, list[float]] = {}
+    for text, weight in zip(texts, weights, strict=True):
+        given.setdefault(text, []).append(weight)
+    return list(given), [fmean(own) for own in given.values()]
+
+
 def _by_output(
     outputs: Given, side: Given, weights: list[float]
 ) -> tuple[list[list[str]], list[list[float]]]:
@@ -182,6 +191,8 @@ def _by_output(
             )
         found[name][0].append(text)
         found[name][1].append(weight)
+    if "rater" in side.columns:
+        found = {name: _averaged(*own) for name, own in found.items()}
     for line, name in zip(outputs.line_of, names, strict=True):
         best = max(found[name][1], default=None)
         if best is None or best <= 0:

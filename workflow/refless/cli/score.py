@@ -143,6 +143,12 @@ def run(arguments: argparse.Namespace) -> None:
         given.free("prediction")
         row_of = list(range(len(texts)))
         truth = given.numbers("quality") if "quality" in given.columns else None
+        if truth is not None and "rater" in given.columns:
+            raise FormatError(
+                "has the columns rater and quality: each row would count as a candidate of its own",
+                path=given.path,
+                remedy="give each candidate once, with the mean of its ratings and no column rater",
+            )
     if model is not None:
         scored = _by_neighbors(model, None if alone else texts, arguments)
         rated: Sequence[float] | Array = model.quality_
@@ -283,13 +289,17 @@ def _counts(n: int, covered: int) -> dict[str, Any]:
 
 
 def _standing_in(model: NeighborsRegressor | None, train: Training | None, texts: list[str]) -> int:
-    """How many candidates stand among the training texts."""
-    if model is not None:
+    """How many candidates stand among the training texts, case and blanks aside; a saved model
+    finds them to the letter alone."""
+    if train is None:
         from refless.models.neighbors_file import standing_in
 
+        assert model is not None  # without --train there is --model
         return int(standing_in(model, texts).sum())
-    known = set(train.texts if train is not None else [])
-    return sum(text in known for text in texts)
+    from refless.compare.rated import wording
+
+    known = set(map(wording, train.texts))
+    return sum(wording(text) in known for text in texts)
 
 
 def _nearest(
@@ -379,10 +389,12 @@ def _warn_of_leaks(number: int, n: int) -> None:
 
 
 def _warn_of_repeats(texts: list[str]) -> None:
-    if again := len(texts) - len(set(texts)):
+    from refless.compare.rated import wording
+
+    if again := len(texts) - len(set(map(wording, texts))):
         tell(
-            f"warning: {again} of {len(texts)} texts repeat an earlier one word for word; ratings"
-            " of the same text go into their predictions"
+            f"warning: {again} of {len(texts)} texts repeat an earlier one word for word (case and"
+            " blanks aside); ratings of the same text go into their predictions"
         )
 
 

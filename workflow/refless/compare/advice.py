@@ -18,7 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from refless.compare.compared import Comparison, Key, difference, estimate, label, p_value
-from refless.compare.predicted import TRIVIAL
+from refless.compare.measures import Draws
+from refless.compare.predicted import TRIVIAL, named
 from refless.compare.rated import Rated, wording
 from refless.compare.splits import Split
 from refless.statistics import Estimate
@@ -134,7 +135,12 @@ def _sentences(found: Comparison, given: Verdict) -> str:
         return (
             f"For {where}, no method that looks at the text is shown to beat the trivial method"
             f" {strongest[1]} ({_r(found, strongest)}); the best of them is"
-            f" {_described(found, given.best)}. Do not use it before more ratings tell them apart."
+            f" {_described(found, given.best)}."
+            + (
+                " It is shown to be worse: do not use it."
+                if _is_worse(found, given.best, strongest)
+                else " Do not use it before more ratings tell them apart."
+            )
         )
     what, saved = _saved(own)
     described = _described(found, given.best)
@@ -161,6 +167,11 @@ def _sentences(found: Comparison, given: Verdict) -> str:
     return text
 
 
+def _is_worse(found: Comparison, key: Key, rival: Key) -> bool:
+    gap = difference(found.draws[key], found.draws[rival])
+    return bool(gap[0] < 0 and p_value(gap) < LEVEL)
+
+
 def _short(found: Comparison, split: str) -> str:
     given, where = verdict(found, split), place(found, split)
     if given.best is None or given.kind == "none":
@@ -178,21 +189,31 @@ def _short(found: Comparison, split: str) -> str:
 def judged(rated: Rated, found: Comparison) -> list[str]:
     """Somebody else's scores beside what a method of ours makes of `JUDGED_WITH` ratings."""
     trained = [key for key in found.curve_draws if key[1] == JUDGED_WITH]
-    main = found.main_split()
+    where = place(found, found.main_split())
     sentences = []
-    for key, own in found.draws.items():
-        if key[0] != main or not key[1].endswith(".calibrated") or not trained:
-            continue
-        best = max(trained, key=lambda one: found.curve_draws[one][0])
-        gap = np.nan_to_num(own["pearson"]) - found.curve_draws[best]
-        shown = estimate(gap)
-        word = "more than" if shown.low > 0 else "less than" if shown.high < 0 else "not told from"
-        sentences.append(
-            f"{key[1].removesuffix('.calibrated')} is worth {word} {JUDGED_WITH} ratings: its"
-            f" Pearson's r less that of {best[0]} with {JUDGED_WITH} ratings is"
-            f" {_number(shown)} on {place(found, main)}."
-        )
+    for name, own in other_scores(rated, found).items():
+        raw = estimate(own["pearson"])
+        if raw.high < 0:
+            sentences.append(
+                f"{name} goes against the ratings (Pearson's r {_number(raw)} on {where})."
+                " If less of it is better, give it with the other sign."
+            )
+        elif trained:
+            best = max(trained, key=lambda one: found.curve_draws[one][0])
+            shown = estimate(np.nan_to_num(own["pearson"]) - found.curve_draws[best])
+            told = shown.low > 0 or shown.high < 0
+            word = f"worth {'more' if shown.low > 0 else 'less'} than" if told else "not told from"
+            sentences.append(
+                f"{name} is {word} {JUDGED_WITH} ratings: its Pearson's r less that of {best[0]}"
+                f" with {JUDGED_WITH} ratings is {_number(shown)} on {where}."
+            )
     return sentences
+
+
+def other_scores(rated: Rated, found: Comparison) -> dict[str, Draws]:
+    """Somebody else's scores, as they were given, on the split that matters most."""
+    keys = {named(name): (found.main_split(), named(name), "") for name in rated.scores}
+    return {name: found.draws[key] for name, key in keys.items() if key in found.draws}
 
 
 def warnings(rated: Rated, found: Comparison) -> list[str]:
@@ -217,22 +238,25 @@ def warnings(rated: Rated, found: Comparison) -> list[str]:
             f"{len(rated) - different} of {len(rated)} texts repeat an earlier one (case and blanks"
             " aside). A random split would put them on both sides; here new texts never are."
         )
-    twice = _same_rows(rated)
-    if twice:
+    again, twice = _same_rows(rated)
+    if again:
         said.append(
-            f"{twice} of {len(rated)} rows say the same as an earlier one: text, quality, system"
-            " and context. If a file is there twice, take one away: its ratings count twice."
+            f"{again} of {len(rated)} rows have the same text, system and context as an earlier"
+            f" one, and {twice} of them the same quality too. If several people rated these texts,"
+            " add a column rater: then each text is one row. If a file is there twice, take one"
+            " away."
         )
     said += _only_systems(found)
     for name in rated.scores:
         missing = int(np.isnan(rated.scores[name]).sum())
         if missing:
             said.append(f"score_{name} is missing for {missing} texts; its mean stands in there.")
-        if not rated.on_scale(name):
-            said.append(
-                f"score_{name} is not on the ratings' scale: its raw squared error is not shown,"
-                " see the calibrated one."
-            )
+    off = [f"score_{name}" for name in rated.scores if not rated.on_scale(name)]
+    if off:
+        said.append(
+            f"Not on the ratings' scale: {_listed(off)}. There raw squared errors are not shown,"
+            " see the calibrated ones."
+        )
     copied = _copied(rated)
     if copied:
         said.append(
@@ -243,11 +267,13 @@ def warnings(rated: Rated, found: Comparison) -> list[str]:
     return said
 
 
-def _same_rows(rated: Rated) -> int:
+def _same_rows(rated: Rated) -> tuple[int, int]:
+    """How many rows rate again what an earlier one rates, and how many with the same quality."""
     nothing = [None] * len(rated)
     context = nothing if rated.context is None else rated.context.tolist()
-    rows = zip(rated.texts, rated.quality.tolist(), rated.systems or nothing, context, strict=True)
-    return len(rated) - len(set(rows))
+    rows = list(zip(rated.texts, rated.systems or nothing, context, strict=True))
+    whole = set(zip(rows, rated.quality.tolist(), strict=True))
+    return len(rated) - len(set(rows)), len(rated) - len(whole)
 
 
 def _far_away(rated: Rated) -> list[str]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtr
 
 from refless.compare import curve
 from refless.compare.measures import ALL, COVERED, SYSTEMS, Draws, measured, truth_of
@@ -39,6 +40,8 @@ Array = np.ndarray
 
 Key = tuple[str, str, str]
 """Split, method, kernel."""
+LEAST_P = 1e-4
+"""Tails of a normal distribution are not believed further out."""
 
 KERNELS = ("bleu.char", "bleu.word", "rouge_l.stem")
 ESTIMATES = (
@@ -317,10 +320,18 @@ def difference(own: Draws, other: Draws, measure: str = "pearson") -> Array:
 
 
 def p_value(gap: Array) -> float:
-    """Two-sided bootstrap p of a difference, from its draws on the other side of 0."""
+    """Two-sided bootstrap p of a difference, from its draws on the other side of 0.
+
+    Where no draw is there, their number would be all that p tells. Then it is what a normal
+    distribution with the spread of the draws has there, but never below `LEAST_P`.
+    """
     drawn = gap[1:]
-    below, above = (drawn <= 0).sum(), (drawn >= 0).sum()
-    return float(min(1.0, 2 * (min(below, above) + 1) / (len(drawn) + 1)))
+    other = min((drawn <= 0).sum(), (drawn >= 0).sum())
+    p = float(min(1.0, 2 * (other + 1) / (len(drawn) + 1)))
+    if other or len(drawn) < 2:
+        return p
+    spread = max(float(drawn.std(ddof=1)), abs(float(gap[0])) * 1e-9)
+    return min(p, max(LEAST_P, float(2 * ndtr(-abs(gap[0]) / spread))))
 
 
 def _predictions(

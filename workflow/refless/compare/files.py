@@ -50,14 +50,17 @@ KEY = (
     "All methods are measured on the same candidates. Where a method abstains, the mean of its"
     " training part stands in; coverage says how often it does not, and the columns that end in"
     " _covered are over the covered candidates alone.",
-    "Correlations are among the texts of each fold, all folds together: the mean of a training part"
-    " falls as the ratings that are left out rise, so that across folds it would decide.",
+    "Correlations are among the texts of each fold (where systems are left out: of each system),"
+    " all together: the mean of a training part falls as the ratings that are left out rise, so"
+    " that across folds it would decide.",
     f"Trivial methods ({', '.join(TRIVIAL)}) learn nothing about"
     " words that they could carry to another text. difference is Pearson's r less that of the best"
     " trivial method, with its p, not corrected for the number of methods; the recommendation is.",
     "pairwise_accuracy: pairs of systems whose estimates are in the order of their mean ratings,"
-    " where every fold has texts of each; a system's estimate is its mean, the folds' own parts"
-    " taken off. ratings_saved: r squared, the share of the"
+    " where systems tie the folds together; a system's estimate is its mean, the folds' own parts"
+    " taken off. Where each context has a text of each system, the context's other texts are those"
+    " of the other systems: what leans on their ratings (context_mean, delta_bleu) is the lower,"
+    " the better the text's own system is. ratings_saved: r squared, the share of the"
     " ratings that is saved when the mean quality of all texts is estimated from ratings together"
     " with many predictions (prediction-powered inference with power tuning);"
     " ratings_saved_within: the same for the mean of one system, from the correlation within"
@@ -179,7 +182,7 @@ def _page(rated: Rated, found: Comparison, record: Mapping[str, Any], table: pd.
         views={name: _view(table, name) for name in order},
         left_out={name: _left_out(found.table, name) for name in order},
         places={name: _capital(advice.place(found, name)) for name in order},
-        pictures=_pictures(found, main),
+        pictures=_pictures(rated, found, main),
         key=KEY,
         record=record,
     )
@@ -214,20 +217,22 @@ def _left_out(table: pd.DataFrame, split: str) -> dict[str, str]:
     }
 
 
-def _pictures(found: Comparison, main: str) -> dict[str, str]:
+def _pictures(rated: Rated, found: Comparison, main: str) -> dict[str, str]:
     """Caption -> picture."""
     # where systems are left out, each has been rated by another model
     given = advice.verdict(found, "texts")
     lines = []
-    for key, own in found.draws.items():
-        if key[0] == main and key[1].endswith(".calibrated"):
-            shown = estimate(own["pearson"])
-            name = key[1].removesuffix(".calibrated")
-            lines.append((name, shown.value, shown.low, shown.high))
+    for name, own in advice.other_scores(rated, found).items():
+        shown = estimate(own["pearson"])
+        lines.append((name, shown.value, shown.low, shown.high))
+    # more lines than styles of lines could not be told apart
+    lines = sorted(lines, key=lambda line: -np.nan_to_num(line[1]))[: draw.LINES]
     systems = found.systems
-    name = "no method"
+    name, told = "no method", ""
     if given.best is not None and len(systems):
         name = label(*given.best[1:])
+        if given.best[1] == "ridge_system":
+            told = " It is told each system's mean over the other folds."
         same = np.logical_and.reduce(
             [
                 systems[c] == v
@@ -242,7 +247,7 @@ def _pictures(found: Comparison, main: str) -> dict[str, str]:
         "Learning curve: the same by the number of ratings to learn from.": draw.curve_figure(
             found.curve, lines, main
         ),
-        f"Systems: mean estimate of {name} beside people's mean rating.": draw.systems_figure(
+        f"Systems: mean estimate of {name} beside people's mean rating.{told}": draw.systems_figure(
             systems, name, "texts"
         ),
     }

@@ -6,7 +6,8 @@ that two methods can be compared draw by draw.
 =================  ==============================================================================
 spearman, pearson  among the texts of each fold, all folds together: the fold's own means of
                    estimates and of ratings are taken off; where a method abstains, the mean of its
-                   training part stands in
+                   training part stands in. Where systems are left out, among those of each system,
+                   as many as may share a fold
 mse                with the same stand-in, on the ratings' scale brought to 0 to 1
 coverage           share of the candidates for which the method has an estimate of its own
 ..._covered        over these alone
@@ -20,8 +21,10 @@ pairwise_accuracy  share of pairs of systems that these estimates order as the m
 
 Why within folds: the training mean knows the ratings that are left out. It falls as they rise, so
 that across folds an estimate that leans on it is ordered upside down, and one that is taken less it
-is given the answer. So too the means of systems are compared only where each fold has texts of each
-system, and not for a method that has one value for all texts of a fold.
+is given the answer. So too the means of systems are compared only where systems with texts in
+several folds tie all folds together, and not for a method that has one value for all texts of a
+fold, nor for the mean of the context: where each system has a text in each context, that is the
+mean of the other systems.
 
 What is drawn are whole contexts where there are enough, else whole groups of equal texts: texts of
 one context are no independent evidence.
@@ -60,9 +63,8 @@ Draws = dict[str, Array]
 class Truth:
     """What the estimates of a split are measured against, of the candidates in the split.
 
-    quality : (n,); fold, unit : int64 (n,), the unit is what is drawn together; wrote : bool
-        (n, systems), or None
-    ranks_systems : whether each system has texts in every fold
+    quality : (n,); fold : int64 (n,), or the number of the system where systems are left out;
+        unit : int64 (n,), what is drawn together; wrote : bool (n, systems), or None
     home : int64 (n,), number of the fold together with the system, or the set of systems, that
         wrote a text, or None
     """
@@ -73,7 +75,6 @@ class Truth:
     unit: Array
     wrote: Array | None
     home: Array | None
-    ranks_systems: bool = True
 
     def centred(self, values: Array) -> Array:
         """Values less the mean of their fold, as shares of the greatest; equal ones tie, however
@@ -102,8 +103,9 @@ def truth_of(rated: Rated, split: Split) -> Truth:
     wrote = wrote[:, wrote.any(axis=0)]
     cells = np.column_stack([wrote, split.fold[rows]])
     home = np.unique(cells, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
-    everywhere = all(wrote[told[2] == k].any(axis=0).all() for k in range(split.folds))
-    return Truth(*told, wrote, home, everywhere)
+    if split.name == "systems":
+        told = (*told[:2], home, own)
+    return Truth(*told, wrote, home)
 
 
 def measured(found: Prediction, truth: Truth, draws: int, seed: int) -> Draws:
@@ -121,7 +123,7 @@ class _Sums:
 
     def __init__(self, found: Prediction, truth: Truth) -> None:
         x, y = truth.centred(found.ranked[truth.rows]), truth.centred(truth.quality)
-        self.ranks_systems = truth.ranks_systems and bool(x.any())
+        self.ranks_systems = found.orders_systems and bool(x.any())
         self.x, self.y, self.unit = x, y, truth.unit
         self.covered = ~np.isnan(found.estimate[truth.rows])
         self.inside = np.flatnonzero(self.covered)
@@ -189,6 +191,8 @@ def fold_effects(size: Array, total: Array, fold: Array, group: Array) -> Array:
     """The folds' parts of values that are a part of the fold and one of the group, by least
     squares; they are known but for what is added to all.
 
+    NaN where groups do not tie all folds together: between two parts nothing is known.
+
     Parameters
     ----------
     size, total : number and sum of the values of each cell, shape (draws, cells)
@@ -207,7 +211,12 @@ def fold_effects(size: Array, total: Array, fold: Array, group: Array) -> Array:
     left = np.eye(counts.shape[1]) * counts.sum(axis=2)[:, None]
     left = left - share @ counts.transpose(0, 2, 1)
     right = sums.sum(axis=2) - (share @ sums.sum(axis=1)[:, :, None])[:, :, 0]
-    found: Array = (np.linalg.pinv(left, 1e-10, hermitian=True) @ right[:, :, None])[:, :, 0]
+    values, vectors = np.linalg.eigh(left)
+    some = values > 1e-10 * size.sum(axis=1, keepdims=True)
+    inverse = np.where(some, 1 / np.where(some, values, 1), 0)
+    found: Array = np.einsum("dij,dj,dkj,dk->di", vectors, inverse, vectors, right, optimize=True)
+    tied = some.sum(axis=1) == (counts.sum(axis=2) > 0).sum(axis=1) - 1
+    found[~tied] = np.nan
     return found
 
 

@@ -72,6 +72,7 @@ class Prediction:
         taken from it. None for a score that is on no scale of ratings
     ranked : (n,), what the texts of a fold are ranked by; NaN outside of the split
     chosen : what was chosen in each fold
+    orders_systems : whether the order of its mean estimates for systems says something of them
     """
 
     method: str
@@ -81,6 +82,7 @@ class Prediction:
     ranked: Array
     chosen: dict[str, list[Any]] = field(default_factory=dict)
     note: str = ""
+    orders_systems: bool = True
 
 
 def training_means(quality: Array, fold: Array, used: Array | None = None) -> Array:
@@ -134,7 +136,10 @@ def baseline(
         )
         named = None if systems is None else _of(systems, asked)
         estimate[asked] = model.predict(_of(texts, asked), systems=named)
-    return filled_in(method, "", estimate, quality, fold, used)
+    if method != "context_mean" or rated.systems is None:
+        return filled_in(method, "", estimate, quality, fold, used)
+    note = "systems are not ordered by it: it leaves out a text's own, and falls as that rises"
+    return filled_in(method, "", estimate, quality, fold, used, orders_systems=False, note=note)
 
 
 def _of(values: Sequence[Any], rows: Array) -> list[Any]:
@@ -305,6 +310,8 @@ def against_references(rated: Rated, split: Split, weighted: bool) -> Prediction
         training, asked = split.inside & (fold != k), fold == k
         slope, intercept = line(score[training, 1 + k], rated.quality[training])
         estimate[asked] = intercept + slope * score[asked, 0]
+    if np.isnan(estimate).all():
+        return "no text has a reference, or a text rated above the middle of the scale, beside it"
     method = "delta_bleu" if weighted else "bleu"
     return filled_in(method, "", estimate, rated.quality, fold)
 

@@ -79,7 +79,12 @@ def find(path: str | Path | None = None) -> Path:
             if _holds(place / inside):
                 return place / inside
     if named:
-        raise KernelError("this is not WordNet in nltk's layout", path=named, remedy=_REMEDY)
+        there = Path(named).exists()
+        raise KernelError(
+            "this is not WordNet in nltk's layout" if there else "there is no such file or folder",
+            path=named,
+            remedy=_REMEDY if path is None else "name its place now: --wordnet PATH",
+        )
     raise KernelError("METEOR needs WordNet, and there is none", remedy=_REMEDY)
 
 

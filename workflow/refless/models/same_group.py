@@ -73,5 +73,12 @@ def line(score: Array, rating: Array) -> tuple[float, float]:
     if len(x) < 2 or np.ptp(x) == 0:
         return 0.0, float(rating.mean())
     x_mean, y_mean = x.mean(), y.mean()
-    slope = float(((x - x_mean) * (y - y_mean)).sum() / ((x - x_mean) ** 2).sum())
+    # a power of two changes no digit, and squares of small scores do not vanish
+    away = x - x_mean
+    exponent = np.frexp(np.abs(away).max())[1]
+    away = np.ldexp(away, -exponent)
+    with np.errstate(over="ignore"):
+        slope = float(np.ldexp((away * (y - y_mean)).sum() / (away**2).sum(), -exponent))
+    if not np.isfinite(slope):
+        return 0.0, float(y_mean)
     return slope, float(y_mean - slope * x_mean)

@@ -16,6 +16,9 @@ from matplotlib.figure import Figure
 from refless.report.figures import PALETTE, empty_figure, style
 
 GREY = "#777777"
+DASHES = ("--", ":", "-.", (0, (1, 4)))
+LINES = len(DASHES)
+"""What needs no ratings: so many lines can be told apart."""
 
 
 def scores_figure(
@@ -67,7 +70,7 @@ def curve_figure(
     Parameters
     ----------
     curve : `refless.compare.curve.COLUMNS`
-    lines : what needs no ratings: name, r, low, high
+    lines : what needs no ratings: name, r, low, high; `LINES` at most
     """
     if curve.empty:
         return empty_figure("no learning curve was asked for")
@@ -80,10 +83,8 @@ def curve_figure(
         ax.plot(x, own["pearson"], "o-", color=colour, ms=4, label=f"{method} {kernel}".strip())
         ax.fill_between(x, own["pearson_low"], own["pearson_high"], color=colour, alpha=0.15, lw=0)
     ends = [curve["ratings"].min(), curve["ratings"].max()]
-    for (name, r, low, high), colour, dashes in zip(
-        lines, colours, ("--", ":", "-.", "--"), strict=False
-    ):
-        ax.plot(ends, [r, r], dashes, color=colour, label=name)
+    for (name, r, low, high), colour, dashes in zip(lines, colours, DASHES, strict=False):
+        ax.plot(ends, [r, r], ls=dashes, color=colour, label=name)
         ax.fill_between(ends, low, high, color=colour, alpha=0.1, lw=0)
     ax.set_xscale("log")
     ticks = sorted(set(curve["ratings"]))

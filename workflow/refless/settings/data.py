@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
@@ -44,6 +45,12 @@ class InDeltaBleu(Section):
         description="Contexts in one observation (M). The paper's 100 are more than USR has."
     )
     units: Several[Count] = Field(description="The numbers of contexts in panel B of figure 2.")
+    times: Count = Field(
+        4,
+        description="Assignments of contexts to units in each draw of the bootstrap. Few systems"
+        " make few observations: then more are needed, or intervals hold what the assignment"
+        " moves.",
+    )
     gold: bool = Field(
         False,
         description="Whether unrated gold references are tried too. The loader must have a function"
@@ -128,6 +135,12 @@ def _loader(name: str) -> str:
     return name
 
 
+def _file(path: str) -> str:
+    if not path.strip() or Path(path).is_dir():
+        raise ValueError(f"is {path!r}, which is no file; name one")
+    return path
+
+
 def _default_experiments(entry: dict[str, Any]) -> Experiments:
     return Experiments.model_validate(
         {"bleu_neighbors": {}} if entry.get("loader") == "table" else {}
@@ -141,7 +154,7 @@ class DataSet(Section):
         description="Module of workflow/refless/data/sources that reads the files. `table` reads"
         " any tidy TSV, CSV or JSON Lines file."
     )
-    files: dict[Name, str] = Field(
+    files: dict[Name, Annotated[str, AfterValidator(_file)]] = Field(
         min_length=1,
         description="The loader's name for each file, and the file: a path in"
         " resources/sources.csv (fetched and verified), or any other path on this machine,"
@@ -151,7 +164,9 @@ class DataSet(Section):
         default={}, description="Further arguments of the loader; its docstring explains them."
     )
     name: str = Field(
-        "", description="Name in tables and figures. Default: the entry's, with blanks."
+        "",
+        description="Name in figures. Default: the entry's own name, with blanks. Tables, files and"
+        " options have the entry's own name.",
     )
     published: Literal["", "dialogue", "generation", "summarization"] = Field(
         "", description="The data set's name in the BLEU Neighbors paper, if it is in it."

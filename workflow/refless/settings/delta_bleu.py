@@ -23,7 +23,6 @@ class Intervals(Section):
     """95% intervals: draws of contexts."""
 
     draws: FewDraws = Field(description="Draws for the table.")
-    assignments: Count = Field(description="Assignments of contexts to units in each draw.")
     figure_draws: FewDraws = Field(description="Draws for the figure.")
 
 

@@ -413,7 +413,8 @@ def _join(before: _Text, again: _Text) -> None:
     for _, rater, _ in again.given:
         if rater in known:
             raise FormatError(
-                f"{shorten(rater)} rated this text already, on line {known[rater][1]}"
+                f"{shorten(rater)} rated this text already, on line {known[rater][1]}: leave one of"
+                " the two, or give their mean in one row"
             )
     before.given += again.given
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from refless.compare.rated import wording
 from refless.data.task import Task, read_task
 from refless.errors import StaleError
 from refless.experiments.bleu_neighbors.baselines import (
@@ -168,6 +169,12 @@ def read_tasks(
             except StaleError as error:
                 notes.append(f"no baselines on {task.name}: {error.path} {error.message}")
         notes += task.notes
+        own = task.texts[task.texts["quality"].notna()]
+        if again := len(own) - own["text"].map(wording).nunique():
+            notes.append(
+                f"{again} of {len(own)} rated texts of {task.name} repeat an earlier one (case and"
+                " blanks aside); they are each other's neighbors"
+            )
         notes += [o["note"] for k, o in known.items() if kernels is None or k in kernels]
     return tasks, notes
 
@@ -344,6 +351,12 @@ def _baseline_rows(data: TaskInput, settings: Settings) -> list[dict[str, Any]]:
             )
         else:
             cells |= apart_cells(estimate, data, settings)
+        if name == "system_mean":
+            cells |= dict.fromkeys(with_intervals("between_share", "within_spearman"))
+            notes.append(
+                "it knows nothing but the system: within one, it only falls as the text's own"
+                " quality rises, which it leaves out"
+            )
         common = {"model": name, "kernel": "", "provenance": data.baselines_provenance}
         rows.append({**common, "reading": reading, **cells, "note": notes})
         if name == "ridge_tfidf":

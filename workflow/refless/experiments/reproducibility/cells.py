@@ -82,7 +82,7 @@ def published_cells(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
     rows = [
         row
         for name, entry in entries.items()
-        if not entry.repeats
+        if entry.repeats is not True
         for row in _cells_of(entry, tables[name])
     ]
     return pd.DataFrame(rows, columns=CELLS)
@@ -91,6 +91,8 @@ def published_cells(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
 def _cells_of(entry: Entry, table: pd.DataFrame) -> Iterator[Row]:
     keys = [key for key in entry.paper_row if key in table] or [str(table.columns[0])]
     measures = [str(name).removeprefix(PAPER) for name in table if str(name).startswith(PAPER)]
+    repeated = entry.repeats if isinstance(entry.repeats, (list, tuple)) else ()
+    measures = [measure for measure in measures if measure not in repeated]
     first = [
         {str(name): value for name, value in row.items()}
         for row in table[~table.duplicated(keys)].to_dict("records")

@@ -6,8 +6,9 @@ in two ways, and which of the two is to be had.
 The choice between two ways looks at validation parts alone. Each model (fold and seed, those that
 both ways have) counts with Pearson plus Spearman in the common pass, in which the models of a seed
 together are best: the maximum of each model over 500 passes is larger than over twelve by luck
-alone. A way that costs more instance passes is chosen if the 95% interval of the mean difference
-(Student's t over models) is above 0, else the cheaper one.
+alone. A way that costs more instance passes is chosen if the 95% interval of the mean difference is
+above 0, else the cheaper one: Student's t over folds, each the mean of its seeds, since models of
+one fold share its validation part; over seeds where there is one split.
 
 What a difference does to the statistics of the tables is read off the test parts, seed by seed with
 intervals of a bootstrap over outputs, and chooses nothing. The gap is to the published value.
@@ -90,7 +91,9 @@ def _validation(one: Signed, other: Signed) -> dict[str, Any]:
     if not both:
         return {}
     a, b = (np.array([found[key] for key in both]) for found in (ours, theirs))
-    low, high = _t_interval(a - b)
+    fold = np.array([one for _, one in both])
+    by_fold = np.array([(a - b)[fold == one].mean() for one in np.unique(fold)])
+    low, high = _t_interval(by_fold if len(by_fold) > 1 else a - b)
     # both are trained on as many rows; older records do not say how many
     facts = [file.about["facts"] for file in (one, other)]
     rows: Mapping[str, Any] = next((found["rows"] for found in facts if "rows" in found), {})

@@ -16,7 +16,8 @@ figure     true for a figure
 table      true for a table; by default what is no figure. An entry may be both, under one name
 front      true for what stands on the report's first screen: a figure with its table, whose column
            ``agreement`` is counted, or a table of claims (``paper``, ``claim`` and ``holds``)
-repeats    true for a table whose published numbers are another table's: they count once
+repeats    true for a table whose published numbers are another table's, or the columns of which
+           this is so: they count once
 with       the table that the same rule makes, and under whose target it stands
 match      of a table: name in a reason's ``of`` -> column, where the two differ
 paper_row  of a table with published values: the columns that name a row of the paper; the report
@@ -101,7 +102,7 @@ class Entry:
     table: bool = True
     made_with: str = ""
     front: bool = False
-    repeats: bool = False
+    repeats: bool | tuple[str, ...] = False
     match: dict[str, str] = field(default_factory=dict)
     paper_row: tuple[str, ...] = ()
     columns: dict[str, Column] = field(default_factory=dict)
