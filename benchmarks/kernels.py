@@ -21,6 +21,7 @@ import shutil
 import statistics
 import sys
 import tempfile
+import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -135,7 +136,8 @@ def processor_seconds() -> tuple[float, float, float]:
         spent = list(map(int, statistics_of_cores.read_text().split("\n")[0].split()[1:9]))
         # The fourth and fifth are idle; the eighth is what other machines on this one's cores took.
         every = (sum(spent) - spent[3] - spent[4]) / os.sysconf("SC_CLK_TCK")
-    return own.elapsed, sum(own[:4]), every
+    # Not own.elapsed: it counts ticks of 10 ms, and two readings may be within one.
+    return time.perf_counter(), sum(own[:4]), every
 
 
 # ---- beside the peers ---------------------------------------------------------------------------
