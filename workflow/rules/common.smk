@@ -432,25 +432,6 @@ def training_names(*experiments):
     return [name for one in experiments for name in qe.names(one, RNN_QE.curve.sizes)]
 
 
-def trained(*experiments):
-    """The predictions for some experiments that there are."""
-    names = training_names(*experiments)
-    return there("results/rnn_qe/predictions/{name}.csv.gz", name=names)
-
-
-def untrained(*experiments):
-    """Why there are no others."""
-    names = training_names(*experiments)
-    return missing("results/rnn_qe/predictions/{name}.csv.gz", name=names)
-
-
-def table_names(experiment):
-    """What table 3, 4 or 5 of RNN-QE may show: other ways of training too, and harder folds."""
-    plain = training_names(experiment)
-    ways = [f"{way}_{name}" for way in (qe.PAPER, qe.AUTHORS) for name in plain]
-    return [*plain, *ways, *([] if experiment in qe.CROSS else training_names(qe.APART))]
-
-
 def unit_settings(task):
     """What decides the numbers of table 2 and figure 2 of ΔBLEU, of one data set."""
     own = SETTINGS.delta_bleu

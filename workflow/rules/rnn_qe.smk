@@ -64,21 +64,24 @@ rule score_rnn_qe_outputs:
         "../scripts/score_rnn_qe_outputs.py"
 
 
-# Tables 1 and 2, which count, and how the models were trained: three tables are one start of Python.
-rule tabulate_rnn_qe_outputs:
+# Its tables are made of the same files, and some of each other: all of them are one start of Python.
+QE_TABLES = [name for name in papers()["rnn_qe"] if catalogue()[name].table]
+QE_PREDICTIONS = "results/rnn_qe/predictions/{name}.csv.gz"
+
+
+rule tabulate_rnn_qe:
     input:
         ratings=ratings(*RATED, *REFERENCES),
         outputs=QE_OUTPUTS,
-        predictions=there("results/rnn_qe/predictions/{name}.csv.gz", name=SETTINGS.trainings()),
-        published=[beside(f"resources/published/rnn_qe_table{number}.csv") for number in (1, 2)],
+        predictions=there(QE_PREDICTIONS, name=SETTINGS.trainings()),
+        published=[beside(f"resources/published/rnn_qe_table{k}.csv") for k in (1, 2, 3, 4, 5)],
+        differences=beside("resources/published/rnn_qe_differences.csv"),
     output:
-        table("rnn_qe_table1"),
-        table("rnn_qe_table2"),
-        table("rnn_qe_training"),
+        *(path for name in QE_TABLES for path in table(name)),
     log:
-        "results/logs/tabulate_rnn_qe_outputs.log",
+        "results/logs/tabulate_rnn_qe.log",
     benchmark:
-        "results/benchmarks/tabulate_rnn_qe_outputs.tsv"
+        "results/benchmarks/tabulate_rnn_qe.tsv"
     localrule: True
     conda:
         "../../envs/refless.yaml"
@@ -86,118 +89,16 @@ rule tabulate_rnn_qe_outputs:
         folders=folders(*RATED, *REFERENCES),
         datasets=REFERENCES,
         settings=QE_SETTINGS,
+        kernels=QE_KERNELS,
+        lacking=QE_LACKING,
+        experiments=["cross_validation", *qe.CROSS],
+        bootstrap=BOOTSTRAP,
         names=training_names(*qe.EXPERIMENTS),
         missing=missing("results/rnn_qe/outputs.csv"),
-        untrained=untrained(*qe.EXPERIMENTS),
-        code=[
-            code("tabulate_rnn_qe_outputs.py", shows=name)
-            for name in ("rnn_qe_table1", "rnn_qe_table2", "rnn_qe_training")
-        ],
+        untrained=missing(QE_PREDICTIONS, name=SETTINGS.trainings()),
+        code=[code("tabulate_rnn_qe.py", shows=name) for name in QE_TABLES],
     script:
-        "../scripts/tabulate_rnn_qe_outputs.py"
-
-
-# Tables 3, 4 and 5 are one kind of table, and take a core each for ten seconds.
-for NUMBER, EXPERIMENT in enumerate(("cross_validation", *qe.CROSS), start=3):
-
-    rule:
-        name:
-            f"tabulate_rnn_qe_table{NUMBER}"
-        input:
-            ratings=ratings(*RATED, *REFERENCES),
-            outputs=QE_OUTPUTS,
-            predictions=there(
-                "results/rnn_qe/predictions/{name}.csv.gz", name=table_names(EXPERIMENT)
-            ),
-            published=beside(f"resources/published/rnn_qe_table{NUMBER}.csv"),
-            ways="results/tables/rnn_qe_ways.csv",
-            ways_record="results/tables/rnn_qe_ways.json",
-        output:
-            table(f"rnn_qe_table{NUMBER}"),
-            table(f"rnn_qe_table{NUMBER}_williams"),
-        log:
-            f"results/logs/tabulate_rnn_qe_table{NUMBER}.log",
-        benchmark:
-            f"results/benchmarks/tabulate_rnn_qe_table{NUMBER}.tsv"
-        localrule: True
-        conda:
-            "../../envs/refless.yaml"
-        params:
-            folders=folders(*RATED, *REFERENCES),
-            experiment=EXPERIMENT,
-            settings=QE_SETTINGS,
-            kernels=QE_KERNELS,
-            bootstrap=BOOTSTRAP,
-            missing=[
-                *missing("results/rnn_qe/outputs.csv"),
-                *missing("results/rnn_qe/predictions/{name}.csv.gz", name=table_names(EXPERIMENT)),
-                *QE_LACKING,
-            ],
-            code=code("tabulate_rnn_qe.py", shows=f"rnn_qe_table{NUMBER}"),
-        script:
-            "../scripts/tabulate_rnn_qe.py"
-
-
-# The paper's claims about significance, decided by the tests of these tables.
-rule tabulate_rnn_qe_claims:
-    input:
-        tests=[f"results/tables/rnn_qe_table{number}_williams.csv" for number in (3, 4, 5)],
-        records=[f"results/tables/rnn_qe_table{number}_williams.json" for number in (3, 4, 5)],
-        table="results/tables/rnn_qe_table3.csv",
-        record="results/tables/rnn_qe_table3.json",
-        published=[beside(f"resources/published/rnn_qe_table{number}.csv") for number in (3, 4, 5)],
-        differences=beside("resources/published/rnn_qe_differences.csv"),
-        ways="results/tables/rnn_qe_ways.csv",
-        ways_record="results/tables/rnn_qe_ways.json",
-    output:
-        table("rnn_qe_claims"),
-        table("rnn_qe_differences"),
-    log:
-        "results/logs/tabulate_rnn_qe_claims.log",
-    benchmark:
-        "results/benchmarks/tabulate_rnn_qe_claims.tsv"
-    localrule: True
-    conda:
-        "../../envs/refless.yaml"
-    params:
-        missing=missing("results/rnn_qe/outputs.csv"),
-        code=[
-            code("tabulate_rnn_qe_claims.py", shows=name)
-            for name in ("rnn_qe_claims", "rnn_qe_differences")
-        ],
-    script:
-        "../scripts/tabulate_rnn_qe_claims.py"
-
-
-# One way of training beside another.
-QE_WAYS = list(dict.fromkeys(name for pair in qe.pairs() for name in pair))
-
-
-rule tabulate_rnn_qe_ways:
-    input:
-        outputs=QE_OUTPUTS,
-        predictions=there("results/rnn_qe/predictions/{name}.csv.gz", name=QE_WAYS),
-        published=[beside(f"resources/published/rnn_qe_table{number}.csv") for number in (3, 4, 5)],
-    output:
-        table("rnn_qe_ways"),
-    log:
-        "results/logs/tabulate_rnn_qe_ways.log",
-    benchmark:
-        "results/benchmarks/tabulate_rnn_qe_ways.tsv"
-    localrule: True
-    conda:
-        "../../envs/refless.yaml"
-    params:
-        experiments=["cross_validation", *qe.CROSS],
-        settings=QE_SETTINGS,
-        bootstrap=BOOTSTRAP,
-        missing=[
-            *missing("results/rnn_qe/outputs.csv"),
-            *missing("results/rnn_qe/predictions/{name}.csv.gz", name=QE_WAYS),
-        ],
-        code=code("tabulate_rnn_qe_ways.py"),
-    script:
-        "../scripts/tabulate_rnn_qe_ways.py"
+        "../scripts/tabulate_rnn_qe.py"
 
 
 rule plot_rnn_qe_data_size:
@@ -205,7 +106,7 @@ rule plot_rnn_qe_data_size:
         ratings=ratings(*RATED, *REFERENCES),
         outputs=QE_OUTPUTS,
         curve=there("results/rnn_qe/curve.csv"),
-        predictions=trained(qe.CURVE),
+        predictions=there(QE_PREDICTIONS, name=training_names(qe.CURVE)),
         table="results/tables/rnn_qe_table3.csv",
         record="results/tables/rnn_qe_table3.json",
     output:

@@ -3,20 +3,18 @@
 from pathlib import Path
 
 from refless.experiments.rnn_qe.data_size import draw
-from refless.experiments.rnn_qe.stored import require_texts
+from refless.experiments.rnn_qe.stored import read_given, require_texts
 from refless.job import job
 from refless.report import figures
 
 with job(snakemake):
-    params = snakemake.params
-    made = [*snakemake.input.get("outputs", []), *snakemake.input.get("curve", [])]
-    require_texts(made, params.folders)
-    drawn = draw(
-        next(iter(snakemake.input.get("curve", [])), None),
-        next(iter(snakemake.input.get("outputs", [])), None),
-        snakemake.input.get("predictions", []),
-        snakemake.input.table,
+    files, params = snakemake.input, snakemake.params
+    require_texts([*files.get("outputs", []), *files.get("curve", [])], params.folders)
+    given = read_given(
+        next(iter(files.get("outputs", [])), None),
+        files.get("predictions", []),
         params.settings,
         params.missing,
     )
+    drawn = draw(next(iter(files.get("curve", [])), None), given, files.table)
     figures.save(drawn, Path(snakemake.output[0]).with_suffix(""))

@@ -1,23 +1,28 @@
-"""Table 3, 4 or 5 of RNN-QE, with Williams' tests. Stage: table."""
+"""RNN-QE: all its tables, from one reading of outputs and predictions. Stage: table."""
 
 from pathlib import Path
 
-from refless.experiments.rnn_qe.stored import require_texts
-from refless.experiments.rnn_qe.tables import write_tables
+from refless.experiments.rnn_qe import claims, counts, tables, training, ways
+from refless.experiments.rnn_qe.stored import read_given, require_texts
 from refless.job import job
 
 with job(snakemake):
-    params = snakemake.params
-    require_texts(snakemake.input.get("outputs", []), params.folders)
-    write_tables(
-        params.experiment,
-        Path(snakemake.output[0]).with_suffix(""),
-        next(iter(snakemake.input.get("outputs", [])), None),
-        snakemake.input.get("predictions", []),
-        snakemake.input.published,
+    files, params = snakemake.input, snakemake.params
+    require_texts(files.get("outputs", []), params.folders)
+    given = read_given(
+        next(iter(files.get("outputs", [])), None),
+        files.get("predictions", []),
         params.settings,
-        params.kernels,
-        params.bootstrap,
         params.missing,
-        snakemake.input.ways,
+        params.untrained,
     )
+    folder = Path(snakemake.output[0]).parent
+    results = dict(zip(params.experiments, files.published[2:], strict=True))
+    counts.write_tables(folder, given, files.published[:2], params.datasets)
+    training.write_table(folder, given, params.names)
+    ways.write_table(folder, given, results, params.bootstrap)
+    for experiment, published in results.items():
+        tables.write_tables(
+            folder, given, experiment, published, params.kernels, params.bootstrap, params.lacking
+        )
+    claims.write_tables(folder, files.published[2:], files.differences, params.missing)

@@ -14,7 +14,7 @@ from refless.data.ratings import RatedTexts
 from refless.data.sources import load
 from refless.data.task import write_task
 from refless.errors import FormatError, SettingError, StaleError
-from refless.experiments.rnn_qe import counts, data_size, tables, training, ways
+from refless.experiments.rnn_qe import claims, counts, data_size, tables, training, ways
 from refless.experiments.rnn_qe.outputs import METRICS, mr_numbers, seen, statistics, to_scale
 from refless.experiments.rnn_qe.stored import (
     PREDICTION_COLUMNS,
@@ -22,6 +22,7 @@ from refless.experiments.rnn_qe.stored import (
     predictions_note,
     read_curve,
     read_fold,
+    read_given,
     read_outputs,
     read_predictions,
     training_notes,
@@ -190,27 +191,19 @@ def test_the_tables_are_made_from_the_files(made: Path, tmp_path: Path, outputs:
     given = made / "outputs.csv" if outputs else None
     missing = [] if outputs else [NOT_THERE]
     paper = [PUBLISHED / f"rnn_qe_table{number}.csv" for number in range(1, 6)]
-    counts.write_tables(tmp_path, given, paper[:2], ["bagel", "sfrest", "sfhot"], SETTINGS, missing)
-    training.write_table(tmp_path, given, [path], ["setup1"], SETTINGS, missing)
-    third, pairs = tmp_path / "rnn_qe_table3", tmp_path / "rnn_qe_ways.csv"
-    experiments = dict(zip(("cross_validation", *CROSS), paper[2:], strict=True))
+    found = read_given(given, [path], SETTINGS, missing)
+    counts.write_tables(tmp_path, found, paper[:2], ["bagel", "sfrest", "sfhot"])
+    training.write_table(tmp_path, found, ["setup1"])
+    results = dict(zip(("cross_validation", *CROSS), paper[2:], strict=True))
     bootstrap = {"draws": 100, "seed": 1}
-    ways.write_table(tmp_path, given, [path], experiments, SETTINGS, bootstrap, missing)
-    tables.write_tables(
-        "cross_validation",
-        third,
-        given,
-        [path],
-        paper[2],
-        SETTINGS,
-        {"bleu": "bleu.char"},
-        bootstrap,
-        missing,
-        pairs,
-    )
+    ways.write_table(tmp_path, found, results, bootstrap)
+    for one, published in results.items():
+        tables.write_tables(tmp_path, found, one, published, {"bleu": "bleu.char"}, bootstrap)
+    differences = PUBLISHED / "rnn_qe_differences.csv"
+    claims.write_tables(tmp_path, paper[2:], differences, missing)
     read = {
         name: pd.read_csv(tmp_path / f"rnn_qe_{name}.csv", keep_default_na=False, dtype=str)
-        for name in ("table1", "table2", "table3", "training", "table3_williams")
+        for name in ("table1", "table2", "table3", "training", "table3_williams", "claims")
     }
     assert read["table1"]["total"].tolist()[-1] == ("500" if outputs else "")
     if outputs:
@@ -226,7 +219,7 @@ def test_the_tables_are_made_from_the_files(made: Path, tmp_path: Path, outputs:
     page = (tmp_path / "rnn_qe_table3.md").read_text(encoding="utf-8")
     assert "100 draws, seed 1" in page
     curve = made / "curve.csv" if outputs else None
-    drawn = data_size.draw(curve, given, [path], third.with_suffix(".csv"), SETTINGS, missing)
+    drawn = data_size.draw(curve, found, tmp_path / "rnn_qe_table3.csv")
     assert len(drawn.axes) == (4 if outputs else 1)
 
 

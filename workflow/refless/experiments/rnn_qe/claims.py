@@ -279,35 +279,31 @@ def explains(gap: float, moved: float, low: float, high: float) -> str:
 
 def write_tables(
     folder: str | Path,
-    tests: Sequence[str | Path],
     published: Sequence[str | Path],
-    table: str | Path,
     differences: str | Path,
-    ways: str | Path,
     missing: Sequence[Mapping[str, Any]],
 ) -> None:
-    """Publish both tables.
+    """Publish both tables, beside tables 3 to 5 and that of `refless.experiments.rnn_qe.ways`.
 
     Parameters
     ----------
-    tests, published : the tests of tables 3 to 5, and the paper's tables
-    table : table 3
+    published : the paper's tables 3 to 5
     differences : a CSV with the columns `DIFFERENCES`
-    ways : the table of `refless.experiments.rnn_qe.ways`
     missing : see `refless.report.tables.publish`
 
     Raises
     ------
     FormatError, StaleError : as `refless.report.tables.read_published`.
     """
+    folder = Path(folder)
     columns = ["question", "statistic", "setup", "reading", "p_holm", "difference"]
     made = claims_table(
-        {name: read_published(path, columns) for name, path in zip(TABLES, tests, strict=True)},
+        {name: read_published(folder / f"{name}_williams.csv", columns) for name in TABLES},
         {name: read_paper(path, ["setup"]) for name, path in zip(TABLES, published, strict=True)},
     )
     publish("rnn_qe_claims", made, folder, missing=missing, facts={"level": LEVEL})
     given = read_paper(differences, DIFFERENCES)
     sds = [f"{statistic}_sd" for statistic in CORRELATIONS]
-    third = read_published(table, ["setup", "reading", "pearson", *sds])
-    alone = read_published(ways, ["name", "against", "setup", "provenance"])
+    third = read_published(folder / f"{TABLES[0]}.csv", ["setup", "reading", "pearson", *sds])
+    alone = read_published(folder / "rnn_qe_ways.csv", ["name", "against", "setup", "provenance"])
     publish("rnn_qe_differences", differences_table(given, third, alone), folder)

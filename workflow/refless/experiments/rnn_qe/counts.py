@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from refless.experiments.rnn_qe.outputs import OWN_REFERENCES
-from refless.experiments.rnn_qe.stored import read_outputs
+from refless.experiments.rnn_qe.stored import Given
 from refless.models.rnn_qe.data import SYNTHESISE
 from refless.report.published import beside_published, read_published
 from refless.report.tables import publish
@@ -125,34 +125,26 @@ def table2(
 
 
 def write_tables(
-    folder: str | Path,
-    outputs: str | Path | None,
-    published: Sequence[str | Path],
-    datasets: Sequence[str],
-    settings: Mapping[str, Any],
-    missing: Sequence[Mapping[str, Any]],
+    folder: str | Path, given: Given, published: Sequence[str | Path], datasets: Sequence[str]
 ) -> None:
     """Publish tables 1 and 2.
 
     Parameters
     ----------
-    outputs : the signed file, if there is one
     published : the paper's two tables
     datasets : see `table1`
-    settings : see `refless.experiments.rnn_qe.stored.write_outputs`
-    missing : see `refless.report.tables.publish`
 
     Raises
     ------
-    FormatError, StaleError : as `refless.store.signed.read`.
+    FormatError : a published table is not the one that comes with refless.
     """
     counts, provenance, notes, counted = None, "", [], []
-    if outputs is not None:
-        about = read_outputs(outputs, settings).about
+    if given.outputs is not None:
+        about = given.outputs.about
         counts, notes = about["facts"]["counts"], about["facts"]["notes"]
         provenance, counted = about["provenance"], count_notes(counts)
     first, second = published
     made = table1(counts, read_published(first, ["system"]), datasets, provenance)
-    publish("rnn_qe_table1", made, folder, missing=missing, notes=[*notes, *counted])
+    publish("rnn_qe_table1", made, folder, missing=given.missing, notes=[*notes, *counted])
     made = table2(counts, read_published(second, ["setup"]), provenance)
-    publish("rnn_qe_table2", made, folder, missing=missing, notes=notes)
+    publish("rnn_qe_table2", made, folder, missing=given.missing, notes=notes)

@@ -6,16 +6,15 @@ rated outputs, table 3. Out: one curve a model, for the figure.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
 from refless.experiments.rnn_qe.outputs import CURVE_COLUMNS, statistics
-from refless.experiments.rnn_qe.stored import read_curve, read_outputs, read_predictions
+from refless.experiments.rnn_qe.stored import Given, read_curve
 from refless.experiments.rnn_qe.tables import VALUES
 from refless.models.rnn_qe.data import FOLDS
 from refless.report import figures
@@ -92,33 +91,25 @@ def all_curves(
     return pd.concat(parts), published
 
 
-def draw(
-    curve: str | Path | None,
-    outputs: str | Path | None,
-    predictions: Sequence[str | Path],
-    table: str | Path,
-    settings: Mapping[str, Any],
-    missing: Sequence[Mapping[str, Any]] = (),
-) -> Figure:
+def draw(curve: str | Path | None, given: Given, table: str | Path) -> Figure:
     """The figure from its files; of predictions that are of no use, nothing is drawn.
 
     Parameters
     ----------
-    curve, outputs, predictions : signed files; without the first two the figure says why
+    curve : the signed file; without it and outputs the figure says why
     table : the CSV of table 3
-    settings : see `refless.experiments.rnn_qe.stored.write_outputs`
-    missing : why there are none
 
     Raises
     ------
     FormatError, StaleError : as `refless.store.signed.read`.
     """
-    if curve is None or outputs is None:
-        why = [f"{one['sentence']}; {one['remedy']}" for one in missing]
+    if curve is None or given.outputs is None:
+        why = [f"{one['sentence']}; {one['remedy']}" for one in given.missing]
         return figures.empty_figure("not available: " + (why or ["no data set"])[0])
-    file = read_outputs(outputs, settings)
-    usable, _ = read_predictions(predictions, settings["data"], file.about["made_from"]["texts"])
     curves, published = all_curves(
-        read_curve(curve, settings), file.content, usable, read_table3(table, TABLE_COLUMNS)
+        read_curve(curve, given.settings),
+        given.outputs.content,
+        given.predictions,
+        read_table3(table, TABLE_COLUMNS),
     )
     return figures.learning_curve_figure(curves, LABELS, ROWS, published, PUBLISHED)

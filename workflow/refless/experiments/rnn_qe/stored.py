@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -319,3 +319,53 @@ def predictions_note(about: Mapping[str, Any]) -> str:
     took = f"at least {facts['seconds']:,.0f} s"
     said = [about["provenance"], facts["machine"], took]
     return f"predictions of {about['of']['name']}: {', '.join(said)}"
+
+
+# ---- what the tables are made of -----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Given:
+    """What all tables of RNN-QE are made from.
+
+    outputs : by `read_outputs`; None if they cannot be had
+    predictions : by name; none without outputs, since nothing says that they are of these texts
+    settings : see `write_outputs`
+    missing : why there are no outputs, see `refless.report.tables.publish`
+    untrained : why there are no other predictions
+    """
+
+    outputs: signed.Signed | None
+    predictions: dict[str, signed.Signed]
+    settings: Mapping[str, Any]
+    missing: list[Mapping[str, Any]]
+    untrained: list[Mapping[str, Any]]
+
+    def notes(self, names: Iterable[str]) -> list[str]:
+        """The lines of a footer about those predictions of these names that there are."""
+        return [
+            predictions_note(self.predictions[name].about)
+            for name in dict.fromkeys(names)
+            if name in self.predictions
+        ]
+
+
+def read_given(
+    outputs: str | Path | None,
+    predictions: Sequence[str | Path],
+    settings: Mapping[str, Any],
+    missing: Iterable[Mapping[str, Any]] = (),
+    untrained: Iterable[Mapping[str, Any]] = (),
+) -> Given:
+    """Read the signed files, those that there are.
+
+    Raises
+    ------
+    FormatError, StaleError : as `refless.store.signed.read`.
+    """
+    if outputs is None:
+        return Given(None, {}, settings, [*missing], [*untrained])
+    file = read_outputs(outputs, settings)
+    texts = file.about["made_from"]["texts"]
+    usable, refused = read_predictions(predictions, settings["data"], texts)
+    return Given(file, usable, settings, [*missing], [*untrained, *refused])

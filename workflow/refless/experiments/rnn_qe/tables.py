@@ -46,18 +46,14 @@ from refless.experiments.rnn_qe.outputs import (
     own_shares,
     to_scale,
 )
-from refless.experiments.rnn_qe.stored import (
-    predictions_note,
-    read_outputs,
-    read_predictions,
-    training_notes,
-)
+from refless.experiments.rnn_qe.stored import Given, training_notes
 from refless.experiments.rnn_qe.ways import choice_of_schedule
 from refless.models.rnn_qe.names import (
     APART,
     AUTHORS,
     CONFIGURATIONS,
     CROSS,
+    EXPERIMENTS,
     PAPER,
     SETUPS,
     names,
@@ -679,58 +675,50 @@ def _tests(rows: list[dict[str, Any]], experiment: str) -> pd.DataFrame:
 
 
 def write_tables(
+    folder: str | Path,
+    given: Given,
     experiment: str,
-    stem: str | Path,
-    outputs: str | Path | None,
-    predictions: Sequence[str | Path],
     published: str | Path,
-    settings: Mapping[str, Any],
     kernels: Mapping[str, str],
     bootstrap: Mapping[str, int],
-    missing: Sequence[Mapping[str, Any]],
-    ways: str | Path,
+    lacking: Sequence[Mapping[str, Any]] = (),
 ) -> None:
-    """Publish table 3, 4 or 5 and its tests.
+    """Publish table 3, 4 or 5 and its tests, beside the table of `refless.experiments.rnn_qe.ways`.
 
     Parameters
     ----------
     experiment, kernels : see `table`
-    stem : the table's path without ending; the tests are put beside it
-    outputs, predictions : signed files (`refless.experiments.rnn_qe.stored`), those that there are
     published : the paper's table
-    settings : ``data`` and ``neighbors``, see `refless.experiments.rnn_qe.stored.write_outputs`
     bootstrap : draws and seed
-    missing : why others cannot be had, see `refless.report.tables.publish`
-    ways : the table of `refless.experiments.rnn_qe.ways`
+    lacking : why kernels cannot be had, see `refless.report.tables.publish`
 
     Raises
     ------
-    FormatError, StaleError : as `refless.store.signed.read`.
+    FormatError, StaleError : a published table, or that of ways, is not the one that was written.
     """
-    stem = Path(stem)
     keys = ["setup", "configuration"] if experiment in CROSS else ["setup"]
     paper = read_published(published, keys)
     unknown = dict.fromkeys(("seen", "seen_text", "mrs", "outputs"), "an unknown number")
-    facts: dict[str, Any] = {**settings["data"], **bootstrap, **unknown}
-    file = None
-    usable: dict[str, Signed] = {}
+    facts: dict[str, Any] = {**given.settings["data"], **bootstrap, **unknown}
     shares: dict[str, float] = {}
     notes: list[str] = []
-    if outputs is not None:
-        file = read_outputs(outputs, settings)
-        about = file.about["facts"]
-        texts = file.about["made_from"]["texts"]
-        usable, refused = read_predictions(predictions, settings["data"], texts)
-        missing = [*missing, *refused]
-        shares = own_shares(about["counts"], settings["data"]["synthesise"])
-        facts |= _facts(experiment, about["counts"], file.content)
-        notes = [signature_note(one, file.about) for one in file.about["signatures"]]
-        notes += [*about["notes"], *(predictions_note(one.about) for one in usable.values())]
-    made, tests = table(experiment, file, usable, shares, paper, kernels, bootstrap)
+    if given.outputs is not None:
+        record = given.outputs.about
+        about = record["facts"]
+        shares = own_shares(about["counts"], given.settings["data"]["synthesise"])
+        facts |= _facts(experiment, about["counts"], given.outputs.content)
+        notes = [signature_note(one, record) for one in record["signatures"]] + about["notes"]
+    made, tests = table(
+        experiment, given.outputs, given.predictions, shares, paper, kernels, bootstrap
+    )
+    notes += given.notes(made["training"])
     facts["finding"] = finding(made, tests)
-    facts["choice"] = choice_of_schedule(read_made(ways, ["name", "chosen"]), experiment)
-    publish(stem.name, made, stem.parent, missing=missing, facts=facts, notes=notes)
-    publish(f"{stem.name}_williams", tests, stem.parent, facts=facts, notes=notes)
+    ways = read_made(Path(folder) / "rnn_qe_ways.csv", ["name", "chosen"])
+    facts["choice"] = choice_of_schedule(ways, experiment)
+    name = f"rnn_qe_table{3 + EXPERIMENTS.index(experiment)}"
+    missing = [*given.missing, *given.untrained, *lacking]
+    publish(name, made, folder, missing=missing, facts=facts, notes=notes)
+    publish(f"{name}_williams", tests, folder, facts=facts, notes=notes)
 
 
 def _facts(

@@ -15,10 +15,9 @@ from typing import Any
 
 import pandas as pd
 
-from refless.experiments.rnn_qe.stored import predictions_note, read_outputs, read_predictions
+from refless.experiments.rnn_qe.stored import Given
 from refless.models.rnn_qe.names import PAPER, training_command
 from refless.report.tables import publish
-from refless.store.signed import Signed
 
 COLUMNS = [
     *("name", "seed", "schedule", "pretrain", "train", "plateau", "passes", "rate", "batch"),
@@ -100,37 +99,12 @@ def training_table(
     return table.astype(dict.fromkeys(WHOLE, "Int64"))
 
 
-def write_table(
-    folder: str | Path,
-    outputs: str | Path | None,
-    predictions: Sequence[str | Path],
-    names: Sequence[str],
-    settings: Mapping[str, Any],
-    missing: Sequence[Mapping[str, Any]],
-) -> None:
-    """Publish the table.
-
-    Parameters
-    ----------
-    outputs : their signed file; without it, no predictions are known to be of these texts
-    predictions : signed files
-    names : what has a row in any case
-    settings : see `refless.experiments.rnn_qe.stored.write_outputs`
-    missing : see `refless.report.tables.publish`
-
-    Raises
-    ------
-    FormatError, StaleError : as `refless.store.signed.read`.
-    """
-    made: dict[str, Signed] = {}
-    refused: list[dict[str, Any]] = []
-    if outputs is not None:
-        texts = read_outputs(outputs, settings).about["made_from"]["texts"]
-        made, refused = read_predictions(predictions, settings["data"], texts)
+def write_table(folder: str | Path, given: Given, names: Sequence[str]) -> None:
+    """Publish the table; ``names`` have a row in any case."""
     publish(
         "rnn_qe_training",
-        training_table({name: file.about for name, file in made.items()}, names),
+        training_table({name: file.about for name, file in given.predictions.items()}, names),
         folder,
-        missing=[*missing, *refused],
-        notes=[predictions_note(file.about) for file in made.values()],
+        missing=[*given.missing, *given.untrained],
+        notes=given.notes(given.predictions),
     )

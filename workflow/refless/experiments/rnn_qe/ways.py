@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 
 from refless.experiments.rnn_qe.outputs import SCALE
-from refless.experiments.rnn_qe.stored import predictions_note, read_outputs, read_predictions
+from refless.experiments.rnn_qe.stored import Given
 from refless.models.rnn_qe.names import AUTHORS, CROSS, EXPERIMENTS, LONGER, PAPER, pairs, parse
 from refless.models.rnn_qe.variants import notes as what_differs
 from refless.report.published import read_published
@@ -265,48 +265,35 @@ def _published(tables: Mapping[str, pd.DataFrame], name: str) -> dict[str, float
 
 def write_table(
     folder: str | Path,
-    outputs: str | Path | None,
-    predictions: Sequence[str | Path],
+    given: Given,
     published: Mapping[str, str | Path],
-    settings: Mapping[str, Any],
     bootstrap: Mapping[str, int],
-    missing: Sequence[Mapping[str, Any]],
 ) -> None:
     """Publish the table.
 
     Parameters
     ----------
-    outputs : their signed file; without it, no predictions are known to be of these texts
-    predictions : signed files
     published : experiment -> the paper's table
-    settings : see `refless.experiments.rnn_qe.stored.write_outputs`
     bootstrap : ``draws`` and ``seed``
-    missing : see `refless.report.tables.publish`
 
     Raises
     ------
-    FormatError, StaleError : as `refless.store.signed.read`.
+    FormatError : a published table is not the one that comes with refless.
     """
-    made: dict[str, Signed] = {}
-    refused: list[dict[str, Any]] = []
-    table = None
-    if outputs is not None:
-        file = read_outputs(outputs, settings)
-        table = file.content
-        texts = file.about["made_from"]["texts"]
-        made, refused = read_predictions(predictions, settings["data"], texts)
     papers = {
         experiment: read_published(
             path, ["setup", *(["configuration"] if experiment in CROSS else [])]
         )
         for experiment, path in published.items()
     }
+    made = given.predictions
+    outputs = None if given.outputs is None else given.outputs.content
     used = {name for pair in pairs() if set(pair) <= set(made) for name in pair}
     publish(
         "rnn_qe_ways",
-        ways_table(made, table, papers, bootstrap),
+        ways_table(made, outputs, papers, bootstrap),
         folder,
-        missing=[*missing, *refused],
+        missing=[*given.missing, *given.untrained],
         facts=bootstrap,
-        notes=[predictions_note(made[name].about) for name in sorted(used)],
+        notes=given.notes(sorted(used)),
     )
