@@ -105,6 +105,13 @@ def test_other_columns_and_keys_stay(tmp_path: Path, files: Files) -> None:
     first, second = map(json.loads, out.read_text().splitlines())
     assert first["more"] == [1]
     assert second == {"text": "x", "prediction": None, "neighbors": 0}
+    mine = tmp_path / "m.csv"
+    mine.write_text("7, text,,\n1,abcde,more,still\n2,x,,\n")  # two columns without a name
+    assert refless("score", "--train", files["tsv"], "--candidates", mine, "--out", out) == 0
+    first, second, third = (line.split(",") for line in out.read_text().splitlines())
+    assert first == ["7", " text", "", "", "prediction", "neighbors"]
+    assert second[:4] == ["1", "abcde", "more", "still"]
+    assert third == ["2", "x", "", "", "", "0"]
 
 
 # ---- leave-one-out, tau, explain, JSON ----------------------------------------------------------
@@ -241,6 +248,7 @@ def test_another_scale_is_noticed(
         ("jsonl", '{"text": "a", "quality": true}\n', 1, "which is not a finite number"),
         ("jsonl", '{"text": "a", "quality": NaN}\n', 1, "which is not a finite number"),
         ("jsonl", '{"text": "\\ud83d", "quality": 1}\n', 1, "half a character"),
+        ("jsonl", '{"text": "a", "quality": 1, "more": 1e400}\n', 1, "'1e400' is too large"),
         ("jsonl", "[1]\n", 1, "is no JSON object"),
         ("jsonl", "{\n", 1, "cannot be read as JSON"),
         ("jsonl", '[{"text": "a"}]\n', None, "is a JSON array"),

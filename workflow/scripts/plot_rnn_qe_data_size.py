@@ -3,14 +3,14 @@
 from pathlib import Path
 
 from refless.experiments.rnn_qe.data_size import draw
-from refless.experiments.rnn_qe.stored import read_given, require_texts
+from refless.experiments.rnn_qe.stored import gather, require_texts
 from refless.job import job
 from refless.report import figures
 
 with job(snakemake):
     files, params = snakemake.input, snakemake.params
     require_texts([*files.get("outputs", []), *files.get("curve", [])], params.folders)
-    given = read_given(
+    given = gather(
         next(iter(files.get("outputs", [])), None),
         files.get("predictions", []),
         params.settings,

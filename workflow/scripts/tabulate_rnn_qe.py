@@ -3,13 +3,13 @@
 from pathlib import Path
 
 from refless.experiments.rnn_qe import claims, counts, tables, training, ways
-from refless.experiments.rnn_qe.stored import read_given, require_texts
+from refless.experiments.rnn_qe.stored import gather, require_texts
 from refless.job import job
 
 with job(snakemake):
     files, params = snakemake.input, snakemake.params
     require_texts(files.get("outputs", []), params.folders)
-    given = read_given(
+    given = gather(
         next(iter(files.get("outputs", [])), None),
         files.get("predictions", []),
         params.settings,

@@ -26,7 +26,7 @@ from refless.experiments.rnn_qe.outputs import (
     own_shares,
     to_scale,
 )
-from refless.experiments.rnn_qe.stored import PREDICTION_COLUMNS, read_given
+from refless.experiments.rnn_qe.stored import PREDICTION_COLUMNS, gather
 from refless.experiments.rnn_qe.tables import (
     CORRELATIONS,
     Measured,
@@ -486,5 +486,5 @@ def test_the_whole_is_set_up_1_of_table_3(numbers: pd.DataFrame) -> None:
 
 def test_without_numbers_the_figure_says_why() -> None:
     missing = [{"sentence": "the raw file is missing", "remedy": "place it"}]
-    drawn = draw(None, read_given(None, [], {}, missing), "")
+    drawn = draw(None, gather(None, [], {}, missing), "")
     assert drawn.axes[0].texts[0].get_text() == ("not available: the raw file is missing; place it")

@@ -19,10 +19,10 @@ from refless.experiments.rnn_qe.outputs import METRICS, mr_numbers, seen, statis
 from refless.experiments.rnn_qe.stored import (
     PREDICTION_COLUMNS,
     PREDICTIONS,
+    gather,
     predictions_note,
     read_curve,
     read_fold,
-    read_given,
     read_outputs,
     read_predictions,
     training_notes,
@@ -191,7 +191,7 @@ def test_the_tables_are_made_from_the_files(made: Path, tmp_path: Path, outputs:
     given = made / "outputs.csv" if outputs else None
     missing = [] if outputs else [NOT_THERE]
     paper = [PUBLISHED / f"rnn_qe_table{number}.csv" for number in range(1, 6)]
-    found = read_given(given, [path], SETTINGS, missing)
+    found = gather(given, [path], SETTINGS, missing)
     counts.write_tables(tmp_path, found, paper[:2], ["bagel", "sfrest", "sfhot"])
     training.write_table(tmp_path, found, ["setup1"])
     results = dict(zip(("cross_validation", *CROSS), paper[2:], strict=True))

@@ -21,12 +21,14 @@ from typing import Any
 from refless.data.sources._reading import (
     decode,
     half_character,
+    header,
     json_value,
     lines,
     name_of,
-    named_records,
     number_of,
+    of_width,
     read_bytes,
+    records,
     remedied,
     require_spelling,
     shorten,
@@ -70,7 +72,7 @@ class Given:
     format: str
     columns: dict[str, list[Any]]
     line_of: list[int]
-    _header: str
+    _header: Any
     _rows: list[Any]
 
     def texts(self, name: str, full: bool = False) -> list[str]:
@@ -149,7 +151,7 @@ class Given:
         if self.format == "csv":
             buffer = io.StringIO()
             writer = csv.writer(buffer, lineterminator="\n")
-            writer.writerow([*self.columns, *added])
+            writer.writerow([*self._header, *added])
             writer.writerows([*row, *more] for row, more in zip(self._rows, shown, strict=True))
             return buffer.getvalue()
         before = [[line] for line in self._rows] if self.format == "tsv" else [[]] * len(shown)
@@ -194,12 +196,15 @@ def _read(path: str, required: Sequence[str], format: str) -> Given:
             numbers = list(range(2, len(table.lines) + 2))
             return Given(name, format, dict(table.columns), numbers, table.header, table.lines)
         if format == "csv":
-            columns, rows, problems = named_records(text, name, required, "a table of texts")
+            rows = records(text, name)
+            position = header(rows, required, name, "a table of texts")
+            first = rows[0][1]
+            rows, problems = of_width(rows[1:], len(first), len(first), name, text)
             for problem in problems[:1]:
                 raise FormatError(problem.message, path=name, line=problem.line)
-            values = {column: [row[column] for _, row in rows] for column in columns}
-            fields = [list(row.values()) for _, row in rows]
-            return Given(name, format, values, [line for line, _ in rows], "", fields)
+            fields = [values for _, values in rows]
+            values = {column: [row[k] for row in fields] for column, k in position.items()}
+            return Given(name, format, values, [line for line, _ in rows], first, fields)
         if format == "jsonl":
             return _json_lines(text, name, required)
         texts = [line.removesuffix("\n") for line in lines(text)]

@@ -104,7 +104,7 @@ def read_json(path: str | Path) -> Any:
     """Read JSON; FormatError names the file if it is missing or broken."""
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise FormatError(
             f"cannot be read as JSON: {error}", path=path, remedy="delete it and run again"
         ) from error

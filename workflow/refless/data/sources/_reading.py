@@ -123,6 +123,8 @@ def size_fault(value: float) -> str:
 def json_value(line: str) -> Any:
     """A line of JSON, in which no object has a key twice: the last would win without a word.
 
+    A number that Python takes for infinite is refused: written again, it would be no JSON.
+
     Raises
     ------
     json.JSONDecodeError, RecursionError : it cannot be read.
@@ -136,7 +138,13 @@ def json_value(line: str) -> Any:
             raise json.JSONDecodeError(f"the key {shorten(twice)} stands twice", line, 0)
         return found
 
-    return json.loads(line, object_pairs_hook=once)
+    def finite(number: str) -> float:
+        value = float(number)
+        if math.isinf(value):
+            raise json.JSONDecodeError(f"{shorten(number)} is too large", line, 0)
+        return value
+
+    return json.loads(line, object_pairs_hook=once, parse_float=finite)
 
 
 def require_spelling(

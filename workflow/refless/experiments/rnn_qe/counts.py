@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from refless.experiments.rnn_qe.outputs import OWN_REFERENCES
-from refless.experiments.rnn_qe.stored import Given
+from refless.experiments.rnn_qe.stored import Gathered
 from refless.models.rnn_qe.data import SYNTHESISE
 from refless.report.published import beside_published, read_published
 from refless.report.tables import publish
@@ -125,7 +125,7 @@ def table2(
 
 
 def write_tables(
-    folder: str | Path, given: Given, published: Sequence[str | Path], datasets: Sequence[str]
+    folder: str | Path, given: Gathered, published: Sequence[str | Path], datasets: Sequence[str]
 ) -> None:
     """Publish tables 1 and 2.
 

@@ -14,7 +14,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from refless.experiments.rnn_qe.outputs import CURVE_COLUMNS, statistics
-from refless.experiments.rnn_qe.stored import Given, read_curve
+from refless.experiments.rnn_qe.stored import Gathered, read_curve
 from refless.experiments.rnn_qe.tables import VALUES
 from refless.models.rnn_qe.data import FOLDS
 from refless.report import figures
@@ -91,7 +91,7 @@ def all_curves(
     return pd.concat(parts), published
 
 
-def draw(curve: str | Path | None, given: Given, table: str | Path) -> Figure:
+def draw(curve: str | Path | None, given: Gathered, table: str | Path) -> Figure:
     """The figure from its files; of predictions that are of no use, nothing is drawn.
 
     Parameters

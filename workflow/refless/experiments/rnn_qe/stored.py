@@ -325,7 +325,7 @@ def predictions_note(about: Mapping[str, Any]) -> str:
 
 
 @dataclass(frozen=True)
-class Given:
+class Gathered:
     """What all tables of RNN-QE are made from.
 
     outputs : by `read_outputs`; None if they cannot be had
@@ -350,13 +350,13 @@ class Given:
         ]
 
 
-def read_given(
+def gather(
     outputs: str | Path | None,
     predictions: Sequence[str | Path],
     settings: Mapping[str, Any],
     missing: Iterable[Mapping[str, Any]] = (),
     untrained: Iterable[Mapping[str, Any]] = (),
-) -> Given:
+) -> Gathered:
     """Read the signed files, those that there are.
 
     Raises
@@ -364,8 +364,8 @@ def read_given(
     FormatError, StaleError : as `refless.store.signed.read`.
     """
     if outputs is None:
-        return Given(None, {}, settings, [*missing], [*untrained])
+        return Gathered(None, {}, settings, [*missing], [*untrained])
     file = read_outputs(outputs, settings)
     texts = file.about["made_from"]["texts"]
     usable, refused = read_predictions(predictions, settings["data"], texts)
-    return Given(file, usable, settings, [*missing], [*untrained, *refused])
+    return Gathered(file, usable, settings, [*missing], [*untrained, *refused])

@@ -46,7 +46,7 @@ from refless.experiments.rnn_qe.outputs import (
     own_shares,
     to_scale,
 )
-from refless.experiments.rnn_qe.stored import Given, training_notes
+from refless.experiments.rnn_qe.stored import Gathered, training_notes
 from refless.experiments.rnn_qe.ways import choice_of_schedule
 from refless.models.rnn_qe.names import (
     APART,
@@ -676,7 +676,7 @@ def _tests(rows: list[dict[str, Any]], experiment: str) -> pd.DataFrame:
 
 def write_tables(
     folder: str | Path,
-    given: Given,
+    given: Gathered,
     experiment: str,
     published: str | Path,
     kernels: Mapping[str, str],

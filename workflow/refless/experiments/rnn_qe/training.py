@@ -15,7 +15,7 @@ from typing import Any
 
 import pandas as pd
 
-from refless.experiments.rnn_qe.stored import Given
+from refless.experiments.rnn_qe.stored import Gathered
 from refless.models.rnn_qe.names import PAPER, training_command
 from refless.report.tables import publish
 
@@ -99,7 +99,7 @@ def training_table(
     return table.astype(dict.fromkeys(WHOLE, "Int64"))
 
 
-def write_table(folder: str | Path, given: Given, names: Sequence[str]) -> None:
+def write_table(folder: str | Path, given: Gathered, names: Sequence[str]) -> None:
     """Publish the table; ``names`` have a row in any case."""
     publish(
         "rnn_qe_training",

@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 
 from refless.experiments.rnn_qe.outputs import SCALE
-from refless.experiments.rnn_qe.stored import Given
+from refless.experiments.rnn_qe.stored import Gathered
 from refless.models.rnn_qe.names import AUTHORS, CROSS, EXPERIMENTS, LONGER, PAPER, pairs, parse
 from refless.models.rnn_qe.variants import notes as what_differs
 from refless.report.published import read_published
@@ -265,7 +265,7 @@ def _published(tables: Mapping[str, pd.DataFrame], name: str) -> dict[str, float
 
 def write_table(
     folder: str | Path,
-    given: Given,
+    given: Gathered,
     published: Mapping[str, str | Path],
     bootstrap: Mapping[str, int],
 ) -> None:
