@@ -12,7 +12,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 quickstart: $(VENV)/core.done ## tables, figures and report from what is at hand, without network
 	$(BIN)/python -m snakemake --cores $(CORES) --config numbers=auto -- quickstart
 
-all: $(VENV)/core.done ## the full reproduction: fetches the raw data and computes everything
+all: $(VENV)/core.done ## the full reproduction: fetches the raw data and computes all but trained networks
 	$(BIN)/python -m snakemake --cores $(CORES)
 
 resume: $(VENV)/core.done ## go on after a killed run (TARGET=all after `make all`; default: after `make`)
@@ -59,7 +59,7 @@ docs: $(VENV)/docs.done ## README, settings and the handbook (site/), figures in
 	$(BIN)/python docs/failures.py
 	$(BIN)/mkdocs build --quiet
 
-benchmark: $(VENV)/dev.done ## how fast kernels and ΔBLEU are here (BENCHMARK=--record: for the README)
+benchmark: $(VENV)/dev.done ## how fast kernels and ΔBLEU are here (BENCHMARK=--record: for docs/speed.md)
 	$(BIN)/python -m benchmarks.kernels $(BENCHMARK)
 	$(BIN)/python -m benchmarks.delta_bleu $(BENCHMARK)
 	$(BIN)/python -m benchmarks.neighbors $(BENCHMARK)

@@ -30,6 +30,13 @@ and what they then ask for. `python -m pytest -m drill` runs them all, `make tes
 What says when, where or for how long something ran is left out where bytes are compared:
 `results/run`, `results/logs`, `results/benchmarks`, `results/report.html`, and the first line of
 RNN-QE's predictions.
+
+- *refused*: the run stops, and names the file or setting and what to do.
+- *made again*: it is computed or fetched anew.
+- *same bytes*: the results are those of an undisturbed run.
+- *told*: the run goes on and says so.
+- *no effect*: nothing changes.
+- *given up*: a download ends, and says why.
 """
 
 Drill = tuple[str, str, str, str]

@@ -88,6 +88,26 @@ def test_shipped_numbers_only_means_shipped_numbers_only() -> None:
     ]
 
 
+def test_what_stands_in_the_way_of_computing_is_told_for_shipped_numbers_too() -> None:
+    found = plan(numbers="shipped").missing([kernel("news", "bertscore.tiny")])
+    assert [one["code"] for one in found] == [
+        "not_shipped",
+        "raw_file_missing",
+        "raw_file_missing",
+        "package_missing",
+    ]
+    assert found[0]["remedy"] == ""  # computing is none
+    assert found[-1]["remedy"] == "make torch"
+
+
+@pytest.mark.parametrize("numbers", ["computed", "auto", "shipped"])
+def test_shipped_files_of_a_data_set_that_was_taken_out_are_passed_over(numbers: str) -> None:
+    files = [kernel("taken_out", "bleu.char"), kernel("chat", "bleu.char")]
+    found = plan(files, numbers)
+    assert kernel("taken_out", "bleu.char") not in found.taken
+    assert [one["code"] for one in found.missing(files[:1])] == ["no_data_set"]
+
+
 def test_what_the_configuration_leaves_out_is_not_taken_either() -> None:
     here = kernel("chat", "bleu.char")
     for numbers in ("computed", "shipped"):

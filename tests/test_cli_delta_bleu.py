@@ -71,6 +71,15 @@ def test_a_reference_that_several_people_rated_counts_once(
     assert delta_bleu(files, "--scale", "1", "5") == 0
     expected = 100 * corpus_delta_bleu(OUTPUTS, REFERENCES, [[0.0, 1.0], [0.5]], rule="smooth")
     assert f" = {expected:.2f} " in capsys.readouterr().out
+    whole = references.read_text()
+    for bad, told in (
+        (whole + rows[0] + "\n", "'r0' rated this text already"),
+        (whole + rows[0].rsplit("\t", 1)[0] + "\t\n", "rater"),
+        (whole.replace("rater", "Rater"), "rater"),
+    ):
+        references.write_text(bad)
+        assert delta_bleu(files, "--scale", "1", "5") == 1
+        assert told in capsys.readouterr().err
 
 
 def test_without_weights_and_ids_it_is_bleu_by_row(

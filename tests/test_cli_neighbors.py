@@ -603,6 +603,54 @@ def test_a_rater_may_rate_one_text_for_two_contexts(tmp_path: Path, column: str)
     assert main([*map(str, told)]) == 1
 
 
+@pytest.mark.parametrize("column", ["system", "context", "mr"])
+def test_blanks_make_no_other_text_of_a_rater(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], column: str
+) -> None:
+    path = tmp_path / "t.tsv"
+    path.write_text(f"text\tquality\trater\t{column}\nabc\t1\tann\tone\nabc\t3\tann\tone \n")
+    assert refless("score", "--train", path, "--leave-one-out") == 1
+    assert "'ann' rated this text already, on line 2" in capsys.readouterr().err
+
+
+def test_a_column_of_raters_in_other_letters_is_refused(
+    tmp_path: Path, files: Files, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "c.tsv"
+    path.write_text("text\tquality\tRater\nabc\t1\tann\n")
+    assert refless("score", "--train", files["tsv"], "--candidates", path) == 1
+    assert "rater" in capsys.readouterr().err
+
+
+def test_rounding_is_no_order_and_tiny_ratings_are_numbers(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    generator = np.random.default_rng(0)
+    words = ["".join(generator.choice(list("abc"), 10)) for _ in range(120)]
+    mine = tmp_path / "mine.tsv"
+    rows = [f"{word}\t{k % 7}" for k, word in enumerate(words[80:], 1)]
+    mine.write_text("\n".join(["text\tquality", *rows]) + "\n")
+    tiny = (-1e-300 * generator.integers(1, 6, 80)).tolist()
+    for name, ratings in (("alike", [0.1] * 80), ("tiny", tiny)):
+        train = tmp_path / f"{name}.tsv"
+        rows = [f"{word}\t{rating!r}" for word, rating in zip(words[:80], ratings, strict=True)]
+        train.write_text("\n".join(["text\tquality", *rows]) + "\n")
+        common = ["--candidates", mine, "--json", "--tau", "0.2", "--max-share", "1"]
+        assert refless("score", "--train", train, *common) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert found["covered"] > 10
+        if name == "alike":
+            assert found["spearman"] is None
+            assert found["pearson"] is None
+        else:
+            pairs = [
+                (row["prediction"] * 1e300, k % 7)
+                for k, row in enumerate(found["predictions"], 1)
+                if row["prediction"] is not None
+            ]
+            assert found["pearson"] == pytest.approx(np.corrcoef(np.array(pairs).T)[0, 1])
+
+
 @pytest.mark.parametrize("more", [["--tau", "0.1"], ["--explain"], ["--kernel", "bleu.word"]])
 def test_settings_of_neighbors_do_not_go_with_ridge(files: Files, more: list[str]) -> None:
     told = ["score", "--train", files["tsv"], "--candidates", files["mine.tsv"]]

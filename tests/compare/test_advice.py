@@ -53,6 +53,38 @@ def test_what_beats_every_trivial_method_is_recommended() -> None:
     assert "25%" in said  # r squared
 
 
+def test_the_best_of_many_has_to_be_better_than_the_only_one() -> None:
+    draws = {LENGTH: drawn(0.2), NEAR: drawn(0.3, 0.03, seed=1)}
+    assert verdict(comparison(draws), "texts").kind == "use"
+    others: dict[Key, Drawn] = {
+        ("texts", "neighbors", f"kernel{k}"): drawn(0.1, seed=k) for k in range(9)
+    }
+    found = comparison(draws | others)
+    assert verdict(found, "texts") == Verdict("texts", "trivial", NEAR, (LENGTH,), ())
+    # a score raw and calibrated is picked once
+    scores: dict[Key, Drawn] = {("texts", "judge", ""): drawn(0.1)}
+    scores[("texts", "judge.calibrated", "")] = drawn(0.1)
+    assert verdict(comparison(draws | scores), "texts").kind == "use"
+
+
+def test_a_test_on_few_contexts_or_on_systems_is_about_these() -> None:
+    draws = {LENGTH: drawn(0.2), NEAR: drawn(0.5, seed=1)}
+    for split, groups, about in (
+        ("systems", 5, "on the systems at hand"),
+        ("contexts", 5, "on the contexts at hand"),
+        ("contexts", 30, ""),
+        ("texts", 30, ""),
+    ):
+        own = {(split, *key[1:]): drawn for key, drawn in draws.items()}
+        found = replace(
+            comparison(own, split),
+            splits=[Split(split, np.arange(30) % 5, np.arange(30) % groups, 0)],
+        )
+        said = recommendation(found)[0]
+        assert about in said
+        assert ("at hand" in said) == bool(about)
+
+
 def test_a_trivial_method_that_is_level_within_systems_is_named() -> None:
     for within, named in ((0.4, ()), (0.1, (LENGTH,))):
         found = comparison(

@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from refless.compare.rated import read_rated
+from refless.compare.rated import rated_of, read_rated
+from refless.compare.splits import all_splits
 from refless.errors import FormatError
 from tests.compare.made_up import rows, write
 
@@ -109,3 +111,42 @@ def test_blanks_and_composed_letters_make_no_other_context(tmp_path: Path) -> No
     assert found.context is not None
     np.testing.assert_array_equal(found.context, np.arange(40) // 3)
     assert found.wording[0] == found.wording[1]
+
+
+def tidy(**more: list[str]) -> pd.DataFrame:
+    """A tidy table of 40 rated texts."""
+    own = {"text": [f"text {k}" for k in range(40)], "quality": np.arange(40) % 5 / 4}
+    return pd.DataFrame(own | {"n_ratings": 1, "system": "s"} | more)
+
+
+def test_dialogues_about_one_passage_are_left_out_together() -> None:
+    passages, dialogues = np.arange(40) % 7, np.arange(40) % 14
+    found = rated_of(
+        tidy(
+            context=[f"passage {k}" for k in passages],
+            context_id=[f"dialogue {k}" for k in dialogues],
+        )
+    )
+    np.testing.assert_array_equal(found.context, dialogues)
+    np.testing.assert_array_equal(found.apart, passages)
+    fold = {split.name: split for split in all_splits(found)[0]}["contexts"].fold
+    assert all(len(set(fold[passages == k])) == 1 for k in range(7))
+
+
+def test_mrs_that_differ_in_names_alone_are_left_out_together() -> None:
+    pets = np.arange(40) % 2
+    meanings = [f"name[The {k % 4}], pets[{['yes', 'no'][k % 2]}]" for k in range(40)]
+    found = rated_of(tidy(context=meanings, mr=meanings))
+    np.testing.assert_array_equal(found.context, np.arange(40) % 4)
+    np.testing.assert_array_equal(found.apart, pets)
+
+
+def test_a_name_may_have_marks_of_any_script(tmp_path: Path) -> None:
+    given = rows(30)
+    names = ["mode\u0300le", "\u0939\u093f\u0928\u094d\u0926\u0940", "plain"]
+    for k, row in enumerate(given):
+        row["system"] = names[k % 3]
+    assert read_rated([write(tmp_path / "a.jsonl", given)]).systems is not None
+    given[0]["system"] = "=1+1"
+    with pytest.raises(FormatError, match="begins with a letter or a digit"):
+        read_rated([write(tmp_path / "b.jsonl", given)])

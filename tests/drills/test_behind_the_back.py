@@ -246,6 +246,18 @@ def test_nothing_to_be_done_holds_for_todays_settings(changed: Project) -> None:
 
 
 @pytest.mark.drill(
+    "Settings",
+    "Snakemake is told to leave out what has changed (`--omit-from`)",
+    "told",
+    "what is left out, and what hangs on it, was not looked at",
+)
+def test_what_is_omitted_was_not_looked_at(changed: Project) -> None:
+    changed.configure("max_share: 0.66", "max_share: 0.6")
+    told = ("--omit-from", "predict_neighbors", "--", "bleu_neighbors_table1")
+    assert "--omit-from leaves out was not looked at" in changed.snakemake(*told)
+
+
+@pytest.mark.drill(
     "Raw files and downloads",
     "A user's own file of ratings is exchanged for another with an older time",
     "made again",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -173,18 +173,19 @@ class Plan:
         names, need = self._match(path)
         tasks = [task.format(**names) for task in need.tasks]
         kernels = [kernel.format(**names) for kernel in need.kernels]
-        if not tasks:
+        # a shipped file may be of a data set that was taken out of the configuration
+        if not tasks or not set(tasks) <= set(self.facts.tasks):
             return [NO_DATA_SET]
         reasons: list[Reason] = []
         for task in tasks:
             if set(kernels) & set(self.facts.left_out.get(task, ())):
                 reasons.append(LEFT_OUT)
+        others = [why for task in tasks for why in self.facts.tasks[task]]
+        others += [why for kernel in kernels for why in self.facts.kernels.get(kernel, ())]
         if self.facts.numbers == SHIPPED:
-            reasons.append(NOT_SHIPPED)
-        else:
-            reasons += [why for task in tasks for why in self.facts.tasks[task]]
-            reasons += [why for kernel in kernels for why in self.facts.kernels.get(kernel, ())]
-        return list(dict.fromkeys(reasons))
+            # computing is no remedy where something else stands in its way
+            reasons.append(replace(NOT_SHIPPED, remedy="") if others else NOT_SHIPPED)
+        return list(dict.fromkeys(reasons + others))
 
 
 def needs(settings: Any) -> dict[str, Need]:

@@ -328,7 +328,16 @@ def check_where_nothing_ran():
     """The same as Snakemake ends, where it found nothing to do and so did not start: it knows no
     upstream change of what it has no memory of, was told to pass over, or got from elsewhere."""
     dag = workflow.dag
-    if dag is None or any(map(dag.needrun, dag.jobs)):
+    if dag is None:
+        return
+    if dag.omitrules or dag.omitfiles:
+        print(
+            "Note: what --omit-from leaves out was not looked at, nor what hangs on it: it may be from"
+            " other settings.",
+            file=sys.stderr,
+            flush=True,
+        )
+    if any(map(dag.needrun, dag.jobs)):
         return
     try:
         require_todays_settings()

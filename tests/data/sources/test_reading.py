@@ -190,5 +190,5 @@ def test_names():
     for name in ("SUM", "LOGP_1.0.txt", "Nucleus Decoding (p = 0.3)", "Größe 2"):
         assert reading.name_fault(name) == ""
     for name in ("", " a", "_a", "=a", "+1", "-1", "@a", "<b>", "a|b", "a\nb", "a\u202eb", "a'b"):
-        assert reading.name_fault(name) == f"{name!r} is no name of a system"
-    assert len(reading.name_fault("<" + "x" * 99)) < 70
+        assert reading.name_fault(name).startswith(f"{name!r} is no name of a system")
+    assert len(reading.name_fault("<" + "x" * 99)) < 170

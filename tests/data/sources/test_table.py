@@ -68,7 +68,7 @@ def test_the_format_may_be_said(write):
     assert len(table.load(path, "mine", [1, 5], "tsv").texts) == 4
     with pytest.raises(FormatError, match="does not tell the format") as caught:
         table.load(path, "mine")
-    assert "format: tsv, csv or jsonl" in caught.value.remedy
+    assert "tsv, csv or jsonl" in caught.value.remedy
     with pytest.raises(FormatError, match="unknown format 'xls'"):
         table.load(path, "mine", format="xls")
 

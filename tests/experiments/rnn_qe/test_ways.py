@@ -25,7 +25,9 @@ from refless.store.signed import Signed
 
 N = 60
 TRUTH = np.random.default_rng(0).integers(2, 13, N) / 2
-OUTPUTS = pd.DataFrame({"id": [f"o{k}" for k in range(N)], "rating": TRUTH})
+OUTPUTS = pd.DataFrame(
+    {"id": [f"o{k}" for k in range(N)], "mr_number": np.arange(N), "rating": TRUTH}
+)
 OUTPUTS = OUTPUTS.assign(cross_domain="", cross_system="")
 OUTPUTS.loc[:19, "cross_domain"] = "test"
 PUBLISHED = {

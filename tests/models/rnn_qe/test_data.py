@@ -215,7 +215,10 @@ def small_texts(n: int = 500, seed: int = 3) -> Texts:
     rows = []
     for i in range(n):
         dataset = ["bagel", "sfrest", "sfhot"][i % 3 if i < n // 2 else 2]
-        meaning = f"inform(name='place {generator.integers(8)}',area='{dataset}')"
+        place = generator.integers(8)
+        # whether children are welcome is no name, and stays in the MR
+        kids = ",kids='yes'" if place == 0 else ""
+        meaning = f"inform(name='place {place}',area='{dataset}'{kids})"
         text = f"place is in {dataset} {generator.choice(['now', 'then', 'ever'])}"
         rows.append(
             {
@@ -231,7 +234,8 @@ def small_texts(n: int = 500, seed: int = 3) -> Texts:
     references = []
     for dataset in ("bagel", "sfrest", "sfhot"):
         for j in range(20):
-            meaning = f"inform(name='place {j % 10}';area='{dataset}')"
+            kids = ";kids='yes'" if j % 10 == 0 else ""
+            meaning = f"inform(name='place {j % 10}';area='{dataset}'{kids})"
             references.append(
                 {
                     "id": f"{dataset}:{j:04d}",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from statistics import fmean
@@ -110,26 +110,42 @@ def read_training(arguments: argparse.Namespace, by_system: bool = False) -> Tra
     if "rater" not in given.columns:
         return Training(given, texts, quality, list(range(len(texts))), systems)
     number: dict[tuple[str, ...], int] = {}
-    told = [list(map(str, given.columns[name])) for name in apart if name in given.columns]
-    if systems:
-        told[0] = systems
+    told = [list(map(_told, given.columns[name])) for name in apart if name in given.columns]
     keys = zip(texts, *told, strict=True)
     row_of = [number.setdefault(key, len(number)) for key in keys]
-    seen: dict[tuple[int, Any], int] = {}
-    for line, row, rater in zip(given.line_of, row_of, given.names("rater"), strict=True):
-        if (before := seen.setdefault((row, rater), line)) != line:
-            raise FormatError(
-                f"{rater!r} rated this text already, on line {before}",
-                path=given.path,
-                line=line,
-                remedy="leave one of the two, or give their mean in one row",
-            )
+    require_raters_once(given, row_of)
     ratings: list[list[float]] = [[] for _ in number]
     for row, value in zip(row_of, quality, strict=True):
         ratings[row].append(value)
     means = [fmean(own) for own in ratings]
     written_by = [key[1] for key in number] if by_system else None
     return Training(given, [key[0] for key in number], means, row_of, written_by)
+
+
+def _told(value: Any) -> str:
+    """A system, context or MR as it is told from others: not by its blanks."""
+    from refless.data.sources._reading import name_of
+    from refless.data.sources.table import plain
+
+    return plain(value if isinstance(value, str) else name_of(value))
+
+
+def require_raters_once(given: Given, texts: Sequence[object]) -> None:
+    """Nobody rates a text twice; ``texts`` says which text each row is about.
+
+    Raises
+    ------
+    FormatError : somebody does, or a rating has no rater.
+    """
+    seen: dict[tuple[object, str], int] = {}
+    for line, text, rater in zip(given.line_of, texts, given.names("rater"), strict=True):
+        if (before := seen.setdefault((text, rater), line)) != line:
+            raise FormatError(
+                f"{rater!r} rated this text already, on line {before}",
+                path=given.path,
+                line=line,
+                remedy="leave one of the two, or give their mean in one row",
+            )
 
 
 def fitted(arguments: argparse.Namespace, train: Training) -> NeighborsRegressor:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from refless.cli._common import Commands, check_scale, check_seed, command, quiet
-from refless.errors import OutputError, ReflessError, SettingError
+from refless.errors import FormatError, OutputError, ReflessError, SettingError
 
 
 def add(commands: Commands) -> None:
@@ -81,27 +81,43 @@ def _compare(arguments: argparse.Namespace) -> None:
     _require_apart(arguments.out, arguments.ratings)
     from refless.compare.advice import judged, recommendation, warnings
     from refless.compare.compared import compare
-    from refless.compare.files import FILES, write_comparison
+    from refless.compare.files import BESIDE, FILES, write_comparison
     from refless.compare.rated import read_rated
-    from refless.store.files import file_sum
 
+    sums = _sums(arguments.ratings)
     with quiet("refless.data.sources.table"):
         rated = read_rated(arguments.ratings, arguments.scale, arguments.format)
+    if _sums(arguments.ratings) != sums:
+        raise FormatError(
+            "the ratings were changed while they were read", remedy="wait until they are written"
+        )
     settings = _settings(arguments)
     _make_folder(arguments.out)
     found = _with_progress(compare, rated, settings)
-    sums = {
-        path.name: file_sum(path)
-        for given in map(Path, arguments.ratings)
-        for path in (sorted(given.iterdir()) if given.is_dir() else [given])
-        if path.is_file()
-    }
     write_comparison(rated, found, settings, arguments.out, sums)
     for sentence in [*recommendation(found), *judged(rated, found)]:
         print(sentence)
     for sentence in warnings(rated, found):
         print(f"note: {sentence}", file=sys.stderr)
-    print(f"Written to {arguments.out}: {', '.join(FILES)}", file=sys.stderr)
+    written = [name for name in (*FILES, *BESIDE) if (Path(arguments.out) / name).is_file()]
+    print(f"Written to {arguments.out}: {', '.join(written)}", file=sys.stderr)
+
+
+def _sums(ratings: list[str]) -> dict[str, str]:
+    """The sums of the files by name; of several of one name by their paths."""
+    from refless.store.files import file_sum
+
+    files = [
+        path
+        for given in map(Path, ratings)
+        for path in (sorted(given.iterdir()) if given.is_dir() else [given])
+        if path.is_file()
+    ]
+    names = [path.name for path in files]
+    return {
+        path.name if names.count(path.name) == 1 else path.as_posix(): file_sum(path)
+        for path in files
+    }
 
 
 def _require_apart(out: str, ratings: list[str]) -> None:

@@ -10,6 +10,7 @@ import json
 from statistics import fmean
 
 from refless.cli._common import Commands, UsageError, check_out, check_scale, command, tell, write
+from refless.cli._neighbors import require_raters_once
 from refless.data.given import Given, read_given
 from refless.errors import FormatError
 
@@ -84,7 +85,7 @@ def run(arguments: argparse.Namespace) -> None:
     check_out(arguments.out, [arguments.outputs, arguments.references])
     outputs = read_given(arguments.outputs, ["text"], optional=["id"])
     graded = "quality" if arguments.scale else "weight"
-    side = read_given(arguments.references, ["text"], optional=["id", graded])
+    side = read_given(arguments.references, ["text"], optional=["id", graded, "rater"])
     hypotheses = outputs.texts("text")
     references, weights = _by_output(outputs, side, _weights(side, arguments.scale))
     if arguments.sentences and not arguments.json:
@@ -192,6 +193,7 @@ def _by_output(
         found[name][0].append(text)
         found[name][1].append(weight)
     if "rater" in side.columns:
+        require_raters_once(side, list(zip(side.names("id"), side.texts("text"), strict=True)))
         found = {name: _averaged(*own) for name, own in found.items()}
     for line, name in zip(outputs.line_of, names, strict=True):
         best = max(found[name][1], default=None)

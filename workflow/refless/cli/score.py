@@ -97,7 +97,7 @@ def add(commands: Commands) -> None:
         "--out",
         default="-",
         metavar="FILE",
-        help="the candidates with columns prediction and neighbors added, in their own format"
+        help="the candidates with columns added (prediction, neighbors), in their own format"
         " (plain lines: a TSV of these two); default: - (standard output)",
     )
     parser.set_defaults(run=run)
@@ -137,7 +137,7 @@ def run(arguments: argparse.Namespace) -> None:
             arguments.candidates,
             ["text", "system"] if by_system else ["text"],
             arguments.format or "",
-            ["quality"],
+            ["quality", "rater"],
         )
         texts = given.texts("text")
         given.free("prediction")
@@ -332,7 +332,17 @@ def _evaluated(prediction: list[float | None], truth: list[float] | None) -> Eva
 
     from refless.statistics import evaluate
 
-    return evaluate(np.array(prediction, np.float64), np.asarray(truth, np.float64))
+    return evaluate(_steady(prediction), np.asarray(truth, np.float64))
+
+
+def _steady(prediction: list[float | None]) -> Array:
+    """Predictions to twelve digits of the largest: those that differ by rounding alone tie."""
+    import numpy as np
+
+    values = np.array(prediction, np.float64)
+    most = float(np.nanmax(np.abs(values), initial=0)) or 1.0
+    steady: Array = np.round(values / most, 12) * most
+    return steady
 
 
 def _numbers(
@@ -361,8 +371,10 @@ def _pearson(cell: Evaluation, prediction: list[float | None], truth: list[float
 
     if math.isnan(cell.spearman.value):
         return math.nan
-    pairs = [(p, t) for p, t in zip(prediction, truth, strict=True) if p is not None]
-    return float(np.corrcoef(np.array(pairs).T)[0, 1])
+    pairs = np.array([_steady(prediction), truth], np.float64)
+    pairs = pairs[:, ~np.isnan(pairs[0])]
+    # of the largest, since squares of tiny numbers are 0
+    return float(np.corrcoef(pairs / np.abs(pairs).max(axis=1, keepdims=True))[0, 1])
 
 
 def _report(

@@ -3,11 +3,11 @@
 Stage: table -> words. In: a comparison. Out: sentences.
 
 The rule, for one split: of the methods that look at the text, and somebody else's scores, the one
-with the greatest Pearson's r is tested against every trivial method by a paired bootstrap, with
-Holm's correction at 5%. It is recommended if it beats them all, its r is above 0, and so is its r
-among the texts of one system, where there are systems; a trivial method that is level with it there
-is named. The others of its kind are named as not told apart from it unless they are significantly
-worse.
+with the greatest Pearson's r is tested against every trivial method by a paired bootstrap at 5%,
+with Holm's correction; p is first multiplied by the number of methods that it was picked from. It
+is recommended if it beats them all, its r is above 0, and so is its r among the texts of one
+system, where there are systems; a trivial method that is level with it there is named. The others
+of its kind are named as not told apart from it unless they are significantly worse.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from refless.compare.compared import Comparison, Key, difference, estimate, label, p_value
-from refless.compare.measures import Draws
+from refless.compare.measures import ENOUGH, Draws
 from refless.compare.predicted import TRIVIAL, named
 from refless.compare.rated import Rated, wording
 from refless.compare.splits import Split
@@ -31,8 +31,6 @@ JUDGED_WITH = 50
 """Ratings beside which somebody else's scores are put."""
 FEW = 200
 """Ratings below which intervals are mostly too wide to tell methods apart."""
-FEW_SYSTEMS = 10
-"""Systems below which little is known of the next one."""
 
 
 @dataclass(frozen=True)
@@ -87,16 +85,19 @@ def verdict(found: Comparison, split: str) -> Verdict:
     if best is None:
         return Verdict(split, "none", None, (), ())
 
-    def not_beaten(keys: Sequence[Key], measure: str = "pearson") -> tuple[Key, ...]:
+    def not_beaten(
+        keys: Sequence[Key], measure: str = "pearson", picked_from: int = 1
+    ) -> tuple[Key, ...]:
         gaps = {key: difference(own[best], own[key], measure) for key in keys}
-        p_values = holm({key: p_value(gap) for key, gap in gaps.items()})
+        p_values = holm({key: picked_from * p_value(gap) for key, gap in gaps.items()})
         return tuple(k for k in keys if p_values[k] >= LEVEL or gaps[k][0] <= 0)
 
     trivial = [key for key in ranks if key[1] in TRIVIAL]
-    rivals = not_beaten(trivial)
+    twins = {(key[1].removesuffix(".calibrated"), key[2]) for key in real}  # raw or calibrated
+    rivals = not_beaten(trivial, picked_from=len(twins))
     within = [key for key in trivial if not np.isnan(own[key].get("pearson_within", NOTHING)[0])]
     level = not_beaten(within, "pearson_within") if "pearson_within" in own[best] else ()
-    twin = best[1].removesuffix(".calibrated")  # the same score, raw or calibrated
+    twin = best[1].removesuffix(".calibrated")
     equals = not_beaten([k for k in real if k[1].removesuffix(".calibrated") != twin or k[2]])
     equals = tuple(key for key in equals if key != best)
     above = estimate(own[best]["pearson"]).low > 0
@@ -151,7 +152,7 @@ def _sentences(found: Comparison, given: Verdict) -> str:
             " correlation is shown."
         )
     else:
-        text = f"For {where}, use {described}. It beats every trivial method."
+        text = f"For {where}, use {described}. It beats every trivial method{_on(found, given)}."
         if given.within:
             names = _listed([label(*key[1:]) for key in given.within])
             text += f" Among texts of one system alone it is not shown to beat {names}."
@@ -183,7 +184,15 @@ def _short(found: Comparison, split: str) -> str:
             f" {strongest[1]} ({_r(found, strongest)})."
         )
     but = " but may only tell systems apart" if given.kind == "systems" else ""
-    return f"For {where}: {_described(found, given.best)}, which beats every trivial method{but}."
+    beats = f"which beats every trivial method{_on(found, given)}"
+    return f"For {where}: {_described(found, given.best)}, {beats}{but}."
+
+
+def _on(found: Comparison, given: Verdict) -> str:
+    """What a test that draws texts alone is about, where systems or contexts are left out."""
+    split = next(own for own in found.splits if own.name == given.split)
+    few = split.name == "contexts" and len(np.unique(split.group[split.inside])) < ENOUGH
+    return f" on the {split.name} at hand" if few or split.name == "systems" else ""
 
 
 def judged(rated: Rated, found: Comparison) -> list[str]:
@@ -225,11 +234,13 @@ def warnings(rated: Rated, found: Comparison) -> list[str]:
             " another may still be better."
         )
     systems = len(rated.memberships()[0])
-    if 1 < systems < FEW_SYSTEMS:
-        said.append(
-            f"{systems} systems are few: intervals are over texts, and a method may do otherwise"
-            " with the next system."
-        )
+    contexts = 0 if rated.apart is None else int(rated.apart.max()) + 1
+    for number, what in ((systems, "system"), (contexts, "context")):
+        if 1 < number < ENOUGH:
+            said.append(
+                f"{number} {what}s are few: intervals are over texts, and a method may do otherwise"
+                f" with the next {what}."
+            )
     said += _far_away(rated)
     said += [_repeated(rated, split) for split in found.splits if split.repeated]
     different = int(rated.wording.max()) + 1

@@ -148,6 +148,8 @@ def write_comparison(
     write_table(rounded(found.predictions), folder / "predictions.csv")
     if len(found.curve):
         write_table(rounded(found.curve), folder / "learning_curve.csv")
+    else:  # that of a comparison before
+        (folder / "learning_curve.csv").unlink(missing_ok=True)
     _write(_markdown(found, record), folder / "comparison.md")
     _write(_page(rated, found, record, table), folder / "report.html")
     write_json(record, folder / "comparison.json")

@@ -77,15 +77,17 @@ class Truth:
     home: Array | None
 
     def centred(self, values: Array) -> Array:
-        """Values less the mean of their fold, as shares of the greatest; equal ones tie, however
-        they were summed."""
+        """Values less the mean of their fold, on a scale of their own; equal ones tie, however they
+        were summed."""
         means = np.bincount(self.fold, values) / np.maximum(np.bincount(self.fold), 1)
         away = values - means[self.fold]
         most = np.abs(away).max(initial=0)
         # what is left of equal values is rounding
         if most <= NOISE * np.abs(values).max(initial=0):
             return np.zeros(len(values))
-        found: Array = np.round(away / most, 12)
+        # beside one that is far away, the others must not tie
+        unit = min(most, 1e6 * float(np.median(np.abs(away[away != 0]))))
+        found: Array = np.round(away / unit, 12)
         return found
 
 
@@ -93,8 +95,8 @@ def truth_of(rated: Rated, split: Split) -> Truth:
     """Of the candidates that take part in a split."""
     rows = np.flatnonzero(split.inside)
     unit = rated.wording
-    if rated.context is not None and len(np.unique(rated.context[rows])) >= ENOUGH:
-        unit = rated.context
+    if rated.apart is not None and len(np.unique(rated.apart[rows])) >= ENOUGH:
+        unit = rated.apart
     own = np.unique(unit[rows], return_inverse=True)[1].astype(np.int64)
     told = (rows, rated.quality[rows], split.fold[rows], own)
     if rated.systems is None:
@@ -271,8 +273,11 @@ def pairwise_accuracy(estimate: Array, rating: Array) -> Array:
     ----------
     estimate, rating : mean of each system, shape (draws, systems), NaN where there is none
 
-    NaN where no pair is left. Source: Kocmi et al. (2021), "To ship or not to ship", section 4.
+    NaN where no pair is left, or of two systems: one pair is no share. Source: Kocmi et al.
+    (2021), "To ship or not to ship", section 4.
     """
+    if estimate.shape[1] < 3:
+        return np.full(len(estimate), np.nan)
     i, j = np.triu_indices(estimate.shape[1], 1)
     ours, theirs = (np.sign(means[:, i] - means[:, j]) for means in (estimate, rating))
     counts = ~np.isnan(ours) & (np.abs(theirs) == 1)

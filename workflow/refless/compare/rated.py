@@ -35,6 +35,8 @@ class Rated:
         not count
     systems : who wrote it, or None where nobody says or one wrote all; ``a+b`` wrote it both
     context : int64 (n,), number of its context or MR, or None
+    alike : int64 (n,), the same, where contexts of one wording (several dialogues about one
+        passage) or MRs that differ in names alone have one number; None where all differ
     meanings : the MR or the context as it is written, or None
     slots : the texts with the MR's names replaced by slots, where there are MRs that can be read
     references : other texts for its context, perhaps none
@@ -51,6 +53,7 @@ class Rated:
     context: Array | None = None
     meanings: list[str] | None = None
     slots: list[str] | None = None
+    alike: Array | None = None
     references: list[list[str]] | None = None
     scores: dict[str, Array] = field(default_factory=dict)
     scale: tuple[float, float] = (0.0, 1.0)
@@ -59,6 +62,11 @@ class Rated:
 
     def __len__(self) -> int:
         return len(self.texts)
+
+    @property
+    def apart(self) -> Array | None:
+        """The contexts that are new to each other, by number."""
+        return self.context if self.alike is None else self.alike
 
     def memberships(self) -> tuple[list[str], Array]:
         """The systems' names, sorted, and who wrote what, bool (n, systems)."""
@@ -188,15 +196,18 @@ def rated_of(
         listed = [json.loads(text) for text in own["references"]]
         references = listed if any(listed) else None
     meanings = own["mr" if "mr" in own else "context"].fillna("").astype(str).tolist()
+    without_names = _delexicalised(own["text"].tolist(), meanings)
+    context = _contexts(own)
     return Rated(
         own["text"].tolist(),
         quality,
         pd.factorize(pd.Series(words, dtype=object))[0].astype(np.int64),
         # one system, or nobody, cannot be told from others
         systems if len(set(systems)) > 1 else None,
-        _contexts(own),
+        context,
         meanings if any(map(str.strip, meanings)) else None,
-        _slots(own["text"].tolist(), meanings),
+        without_names and without_names[1],
+        _alike(context, without_names[0] if without_names else meanings),
         references,
         {
             str(name).removeprefix("score_"): own[name].to_numpy(np.float64)
@@ -209,14 +220,24 @@ def rated_of(
     )
 
 
-def _slots(texts: list[str], meanings: list[str]) -> list[str] | None:
+def _delexicalised(texts: list[str], meanings: list[str]) -> tuple[list[str], list[str]] | None:
+    """MRs and texts with slots in the place of names; None where there are no MRs to read."""
     kind = kind_of(meanings)
     if kind == TEXT:
         return None
     try:
-        return [" ".join(words) for _, words in tokens_of(meanings, texts, kind)]
+        found = tokens_of(meanings, texts, kind)
     except FormatError:
         return None
+    return [" ".join(mr) for mr, _ in found], [" ".join(words) for _, words in found]
+
+
+def _alike(context: Array | None, meanings: list[str]) -> Array | None:
+    if context is None or not all(map(str.strip, meanings)):
+        return None
+    plain = pd.Series([table.plain(meaning) for meaning in meanings], dtype=object)
+    numbers = pd.factorize(plain)[0].astype(np.int64)
+    return numbers if 0 < numbers.max() < context.max() else None
 
 
 def _contexts(texts: pd.DataFrame) -> Array | None:

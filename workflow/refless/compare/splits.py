@@ -5,7 +5,8 @@ Stage: prediction. In: rated texts. Out: the fold of each text, for each split t
 ========  =========================================================================================
 texts     new texts of known systems and contexts; equal texts are never on both sides
 systems   new systems: all texts of a system are left out together
-contexts  new contexts (or MRs): all texts of a context are left out together
+contexts  new contexts (or MRs): all texts of a context are left out together, and with it those of
+          contexts of the same wording, or of MRs that differ in names alone
 ========  =========================================================================================
 """
 
@@ -62,6 +63,8 @@ def all_splits(rated: Rated, seed: int = 0) -> tuple[list[Split], dict[str, str]
         names, wrote = rated.memberships()
         if len(names) < FEWEST:
             why["systems"] = f"there are {len(names)} systems, and {FEWEST} are needed"
+        elif wrote.sum(axis=0).max() == 1:
+            why["systems"] = "every text has a system of its own, so new texts are new systems"
         else:
             found.append(_by_system(rated, wrote, generator))
             if found[-1].folds < FEWEST:
@@ -70,13 +73,15 @@ def all_splits(rated: Rated, seed: int = 0) -> tuple[list[Split], dict[str, str]
     if rated.context is None:
         why["contexts"] = "there are no contexts or MRs, or only one"
     else:
-        number = int(rated.context.max()) + 1
+        apart = rated.apart
+        assert apart is not None
+        number = int(apart.max()) + 1
         if number < FEWEST:
             why["contexts"] = f"there are {number} contexts, and {FEWEST} are needed"
         elif number == len(rated):
             why["contexts"] = "every text has a context of its own, so new texts are new contexts"
         else:
-            found.append(_split("contexts", rated, rated.context, generator))
+            found.append(_split("contexts", rated, apart, generator))
     return found, why
 
 

@@ -210,7 +210,11 @@ def _read(path: str, required: Sequence[str], format: str) -> Given:
         texts = [line.removesuffix("\n") for line in lines(text)]
         lacking = [column for column in required if column != "text"]
         if lacking:
-            raise FormatError(f"plain lines have no column {lacking[0]!r}", path=name)
+            raise FormatError(
+                f"plain lines have no column {lacking[0]!r}",
+                path=name,
+                remedy="if it is a table, let its name end in .tsv or .csv, or give its format",
+            )
         return Given(name, format, {"text": texts}, list(range(1, len(texts) + 1)), "", texts)
 
 

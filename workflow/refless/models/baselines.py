@@ -294,7 +294,9 @@ class RidgeTfidf(Baseline):
         if self.groups_ is None:
             split = KFold(folds, shuffle=True, random_state=self.seed).split(weights)
         else:
-            _, names = np.unique(np.array(list(map(str, self.groups_))), return_inverse=True)
+            # no array of strings: each would be as long as the longest
+            number_of = {name: k for k, name in enumerate(sorted(set(map(str, self.groups_))))}
+            names = [number_of[str(name)] for name in self.groups_]
             split = GroupKFold(folds).split(weights, groups=names)
         error = np.zeros(len(self.alphas))
         if len(self.texts_) > MANY:

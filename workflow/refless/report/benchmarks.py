@@ -252,7 +252,7 @@ def _table(rows: list[dict[str, Any]], columns: list[str]) -> pd.DataFrame:
 
 
 def readme(record: Mapping[str, Any]) -> str:
-    """The record of the kernels in Markdown, as README.md quotes it."""
+    """The record of the kernels in Markdown, as docs/speed.md quotes it."""
     with _complete("kernels"):
         parts = [_measured_on(record), peer_table({"kernels": record}), _notes(record)]
     table = growth(record)

@@ -17,9 +17,9 @@ class TrainingData(Section):
     seed: Seed = Field(description="Seed of the folds and of the synthetic errors.")
     synthesise: Literal["first_part", "all_parts"] = Field(
         description="What errors and references are made from. `first_part`: in cross-validation,"
-        " one of the three training parts, which gives the published sizes (3,937 instances in"
-        " set-up 2). `all_parts`: all training outputs, as the text says, and each reference once"
-        " (8,856)."
+        " one of the three training parts, which comes near the published sizes (3,936 instances"
+        " for 3,937 in set-up 2). `all_parts`: all training outputs, as the text says, and each"
+        " reference once (8,856)."
     )
 
 

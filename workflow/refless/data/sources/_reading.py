@@ -18,6 +18,7 @@ import math
 import re
 import shlex
 import sys
+import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -387,7 +388,14 @@ def name_fault(name: str) -> str:
     Names go into tables, which people open in spreadsheets, and into pages: one must begin with a
     letter or a digit, so that it is no formula, and have no markup or control character.
     """
-    return "" if _NAME.fullmatch(name) else f"{shorten(name)} is no name of a system"
+    # marks that are put together with the letter before them belong to it
+    letters = "".join(sign for sign in name if not unicodedata.category(sign).startswith("M"))
+    if _NAME.fullmatch(letters):
+        return ""
+    return (
+        f"{shorten(name)} is no name of a system: one begins with a letter or a digit, and has"
+        " letters, digits, blanks and _ . , : ; ( ) = + / -"
+    )
 
 
 def text_fault(text: str) -> str:

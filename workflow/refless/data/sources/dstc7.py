@@ -74,7 +74,8 @@ def load(
     Returns
     -------
     RatedTexts : in the order of the responses file. ``id`` is ``dstc7:<context>:<system>``, the
-        context by the first 12 characters of its id; ``context`` is the dialogue before it;
+        context by the first 12 characters of its id; ``context`` is the passage that the dialogue
+        is about, since the file has no dialogue, and several dialogues share one;
         ``system`` is ``human`` or the name in the file; ``quality`` is (mean label - 1) / 4, NaN
         with ``n_ratings`` 0 if no judge's row was usable. Extra columns: ``context_id`` (whole),
         ``relevance`` and ``informativeness`` (means on 1..5), ``item`` (ids of the outputs in

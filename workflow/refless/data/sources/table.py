@@ -259,7 +259,11 @@ def _format(path: str | Path, asked: str) -> str:
     found = asked or FORMATS.get(Path(path).suffix.lower(), "")
     if found not in FORMATS.values():
         what = f"unknown format {found!r}" if found else "the ending does not tell the format"
-        raise FormatError(what, path=path, remedy="give the option format: tsv, csv or jsonl")
+        raise FormatError(
+            what,
+            path=path,
+            remedy="give its format, tsv, csv or jsonl: --format, or the option format",
+        )
     return found
 
 

@@ -169,14 +169,22 @@ def read_tasks(
             except StaleError as error:
                 notes.append(f"no baselines on {task.name}: {error.path} {error.message}")
         notes += task.notes
-        own = task.texts[task.texts["quality"].notna()]
-        if again := len(own) - own["text"].map(wording).nunique():
-            notes.append(
-                f"{again} of {len(own)} rated texts of {task.name} repeat an earlier one (case and"
-                " blanks aside); they are each other's neighbors"
-            )
+        notes += _repeats(task)
         notes += [o["note"] for k, o in known.items() if kernels is None or k in kernels]
     return tasks, notes
+
+
+def _repeats(task: Task) -> list[str]:
+    """How many rated texts stand there twice; nothing where the texts themselves do not, as in
+    shipped numbers."""
+    own = task.texts.loc[task.texts["quality"].notna(), "text"]
+    again = len(own) - own.map(wording).nunique()
+    if not again or own.eq("").all():
+        return []
+    return [
+        f"{again} of {len(own)} rated texts of {task.name} repeat an earlier one (case and blanks"
+        " aside); they are each other's neighbors"
+    ]
 
 
 def _authors(task: Task) -> tuple[list[str], Array | None]:

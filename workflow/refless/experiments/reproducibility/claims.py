@@ -12,6 +12,7 @@ that are not public. What is only counted says so in its test.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -193,12 +194,20 @@ def within(row: Row, column: str, margin: float, ends: str = "") -> Verdict:
     return Verdict(UNDECIDED if different.holds == UNDECIDED else NO, different.value)
 
 
+MANY = 1e6
+"""More than any study has."""
+
+
 def _needed(row: Row, column: str, of: str) -> str:
     """How many would show a difference as large as the one seen; nothing where no table says so."""
     value = row.get(column, "")
     if value == "" or pd.isna(value):
         return ""
-    return f"about {float(value):,.0f} {of} would show a difference as large as the one seen"
+    if (needed := float(value)) > MANY:
+        return f"no study could have the {of} that would show a difference as small as the one seen"
+    # two digits: the difference seen has an error of its own
+    rounded = round(needed, 1 - math.floor(math.log10(needed)))
+    return f"about {rounded:,.0f} {of} would show a difference as large as the one seen"
 
 
 def counted(condition: bool, value: float) -> Verdict:

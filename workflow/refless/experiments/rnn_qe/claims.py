@@ -9,9 +9,11 @@ It does not if one is significant the other way; otherwise these data do not dec
 an interval lies below the paper's difference, which has an error of its own. That most comparisons
 are not significant is all that such a claim says: it is counted.
 
-A difference was trained alone, beside the paper's schedule. It explains the gap to the published
-value (`explains`) if it moves our value as far. Its interval is that over outputs, made wider by
-what another seed would move: the standard deviation over seeds of set-up 1, for each of the two.
+A difference was trained alone, beside the paper's schedule. It could explain the gap to the
+published value (`explains`) if its interval, not corrected for the number of differences, has our
+value move towards that, and perhaps as far. Its interval is that over outputs, made wider by
+what another seed would move: the standard deviation over seeds of set-up 1, for each of the two, by
+Student's t, since it comes from a few seeds.
 """
 
 from __future__ import annotations
@@ -72,10 +74,10 @@ _MORE_DATA = (
 )
 _LITTLE = "a little in-set data is better than out-of-set data alone (configuration 2 is behind 1)"
 TESTED = (
-    "Williams' test in all comparisons, largest p corrected by Holm; no if an interval excludes a"
-    " difference as large as the paper's"
+    "MRs drawn anew, in all comparisons, the largest p, corrected by Holm; no if one is significant"
+    " the other way"
 )
-COUNTED = "counted: share of comparisons with a significant gain by Williams' test, below a half"
+COUNTED = "counted: share of comparisons with a significant gain, MRs drawn anew, below a half"
 CLAIMS = (
     Claim(f"{_OVER_METRICS}, in all set-ups", TABLES[0], "metrics", ("pearson", "spearman")),
     Claim("set-up 4 is better than set-up 1", TABLES[0], "set-up 1", setups=("4",)),
@@ -216,12 +218,14 @@ def differences_table(
     rows = []
     for given in differences.to_dict("records"):
         reading, name = given["reading"], names.get(given["difference"], "")
-        row: dict[Any, Any] = given | {"alone": name, "note": []}
+        # what the two sources say is not computed
+        row: dict[Any, Any] = given | {"alone": name, "note": [], "provenance": "quoted"}
         there = reading and reading in shown
         row["other_variant"] = f"table 3, reading {reading}" if there else "no row"
         if name in made:
             found = made[name]
             row |= {"against": found["against"], "setup": found["setup"], "seeds": found["seeds"]}
+            row["provenance"] = str(found["provenance"])
             for statistic in CORRELATIONS:
                 row |= _moved(found, statistic, _over_seeds(table, statistic))
         elif name:
@@ -230,30 +234,32 @@ def differences_table(
     columns = ["item", "text", "code", "here", "other_variant", "alone", "against", "setup"]
     for statistic in CORRELATIONS:
         columns += [*(f"{statistic}{end}" for end in MOVES), f"{statistic}_explains"]
-    made_table = pd.DataFrame(rows).reindex(columns=[*columns, "seeds", "note"])
+    made_table = pd.DataFrame(rows).reindex(columns=[*columns, "seeds", "provenance", "note"])
     texts = ["alone", "against", *(f"{statistic}_explains" for statistic in CORRELATIONS)]
     made_table[texts] = made_table[texts].astype(object).fillna("")
-    # what the two sources say is not computed
-    return made_table.assign(provenance="quoted").astype({"setup": "Int64", "seeds": "Int64"})
+    return made_table.astype({"setup": "Int64", "seeds": "Int64"})
 
 
 def _over_seeds(table: pd.DataFrame, statistic: str) -> float:
-    """Standard deviation over seeds of set-up 1: by the paper's schedule, else by the other one;
-    NaN without two seeds of either."""
+    """How far a seed of set-up 1 may lie from the mean, at 95%: Student's t times the standard
+    deviation over seeds, by the paper's schedule, else by the other one; NaN without two seeds."""
+    from scipy.special import stdtrit
+
     own = table[table["setup"].astype(str) == "1"]
     for reading in (PAPER, ""):
-        found = own.loc[own["reading"].fillna("") == reading, f"{statistic}_sd"].dropna()
+        found = own[own["reading"].fillna("") == reading].dropna(subset=f"{statistic}_sd")
         if len(found):
-            return float(found.iloc[0])
+            sd, seeds = found.iloc[0][[f"{statistic}_sd", "seeds"]]
+            return float(sd * stdtrit(seeds - 1, 0.975))
     return math.nan
 
 
-def _moved(way: Mapping[Any, Any], statistic: str, sd: float) -> dict[str, Any]:
+def _moved(way: Mapping[Any, Any], statistic: str, of_seed: float) -> dict[str, Any]:
     """The `MOVES` of one statistic, and whether they explain the gap; nothing without an interval
     or without a published value."""
     moved, before = way[f"{statistic}_difference"], way[f"against_{statistic}_gap"]
     below, above = (way[f"{statistic}_difference_{end}"] - moved for end in ("low", "high"))
-    seeds = 1.96 * sd * math.sqrt(2 / way["seeds"])
+    seeds = of_seed * math.sqrt(2 / way["seeds"])
     low, high = moved - math.hypot(below, seeds), moved + math.hypot(above, seeds)
     values = [way[statistic], moved, low, high, way[f"{statistic}_gap"], before]
     row = {f"{statistic}{end}": value for end, value in zip(MOVES, values, strict=True)}
@@ -304,6 +310,7 @@ def write_tables(
     publish("rnn_qe_claims", made, folder, missing=missing, facts={"level": LEVEL})
     given = read_paper(differences, DIFFERENCES)
     sds = [f"{statistic}_sd" for statistic in CORRELATIONS]
-    third = read_published(folder / f"{TABLES[0]}.csv", ["setup", "reading", "pearson", *sds])
+    columns = ["setup", "reading", "pearson", "seeds", *sds]
+    third = read_published(folder / f"{TABLES[0]}.csv", columns)
     alone = read_published(folder / "rnn_qe_ways.csv", ["name", "against", "setup", "provenance"])
     publish("rnn_qe_differences", differences_table(given, third, alone), folder)

@@ -48,7 +48,7 @@ from refless.models.rnn_qe.data import (
     smaller,
 )
 from refless.models.rnn_qe.names import CONFIGURATIONS, CROSS, SETUPS
-from refless.statistics import scale_counts, scale_statistics
+from refless.statistics import draw_weights, scale_counts, scale_statistics
 
 Array = np.ndarray
 
@@ -151,6 +151,14 @@ def mr_numbers(texts: Texts) -> Array:
     return pd.factorize(texts.rated["mr_key"])[0].astype(np.int64)
 
 
+def drawn_mrs(numbers: pd.Series, draws: int, seed: int) -> Array:
+    """How often each output counts in each draw of MRs, all outputs of one together; uint16
+    (draws, n). ``numbers`` are the column ``mr_number``."""
+    cluster = pd.factorize(numbers)[0]
+    weights: Array = draw_weights(int(cluster.max()) + 1, draws, seed)[:, cluster]
+    return weights
+
+
 def seen(texts: Texts, splits: Sequence[Split], text_alone: bool = False) -> Array:
     """Whether each output's MR and text, delexicalised, stand in the training part of the split
     that tests it: 1 or 0, int64 (n,); ``text_alone``: whether its text does."""
@@ -237,16 +245,18 @@ def outputs(
 ) -> pd.DataFrame:
     """Ratings, metrics, parts and own predictions of each rated output.
 
-    ``mr_number`` is that of its MR; ``fold`` is the fold that tests an output; ``cross_domain`` and
-    ``cross_system`` are its part (``train``, ``dev``, ``test``) in the in-set of tables 4 and 5,
-    empty outside.
+    ``mr_number`` is that of its MR, names as slots, as the models see it; ``fold`` is the fold that
+    tests an output; ``cross_domain`` and ``cross_system`` are its part (``train``, ``dev``,
+    ``test``) in the in-set of tables 4 and 5, empty outside.
 
     Parameters
     ----------
     metrics : the loader's table of the same outputs, with the columns of `METRICS`
     """
     rated, seed = texts.rated, settings.seed
-    table = rated[["id", "dataset", "system"]].assign(mr_number=context.mr, rating=context.rating)
+    table = rated[["id", "dataset", "system"]].assign(
+        mr_number=pd.factorize(rated["mr"])[0], rating=context.rating
+    )
     for column in METRICS.values():
         table[column] = metrics[column].to_numpy(np.float64)
     folds = cross_validation(rated, seed)

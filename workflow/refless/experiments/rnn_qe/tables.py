@@ -9,15 +9,18 @@ values (reading ``floor``; ``nearest`` rounds). Predictions of the five folds co
 set-up's statistics are means over its seeds, with their standard deviation (``_sd``). Reading
 ``ensemble`` is another model: the mean of what the seeds predict.
 
-Outputs of one MR were drawn together, so 95% intervals are a bootstrap over MRs, each with all of
-its outputs. What stands in the training part word for word (MR and text, delexicalised) and what
-does not are also measured apart (``_seen``, ``_unseen``).
+Outputs of one MR were drawn together, and MRs that differ in names alone are one to the network:
+so 95% intervals are a bootstrap over delexicalised MRs, each with all of its outputs. What stands
+in the training part word for word (MR and text, delexicalised) and what does not are also measured
+apart (``_seen``, ``_unseen``).
 
-Tests (`compared`) are Williams', with means over the seeds, the n outputs once; the authors' code
-seems to count each output once a seed. They are two-sided, but for the paper's claim that its
-set-ups are better than metrics, which is one-sided (``alternative``). Holm's correction is within
-families: one question, one configuration, one statistic, the paper's set-ups or all else. Beside
-them are the difference's interval over MRs and the least difference that these could show.
+Tests (`compared`) are of differences between means over the seeds, by the same draws
+(``p_clusters``). They are two-sided, but for the paper's claim that its set-ups are better than
+metrics, which is one-sided (``alternative``). Holm's correction (``p_holm``) is within families:
+one question, one configuration, one statistic, the paper's set-ups or all else. Beside them are
+the difference's interval, the least difference that could be shown, and the paper's test,
+Williams' (``t``, ``p_value``), which takes the n outputs for independent; the authors' code seems
+to count each of them once a seed.
 
 Source: Dušek, Novikova & Rieser (2017), sections 3.5 and 4.
 """
@@ -43,6 +46,7 @@ from refless.experiments.rnn_qe.outputs import (
     PREDICTORS,
     SCALE,
     VIEWS,
+    drawn_mrs,
     own_shares,
     to_scale,
 )
@@ -65,7 +69,6 @@ from refless.report.tables import publish
 from refless.report.tables import read_published as read_made
 from refless.statistics import (
     Estimate,
-    draw_weights,
     holm_by,
     interval,
     least_detectable,
@@ -310,10 +313,8 @@ class Sample:
     @classmethod
     def of(cls, tested: pd.DataFrame, seen: Array, bootstrap: Mapping[str, int]) -> Sample:
         """MRs are drawn anew, each with all of its outputs."""
-        cluster = pd.factorize(tested["mr_number"])[0]
-        drawn = draw_weights(int(cluster.max()) + 1, bootstrap["draws"], bootstrap["seed"])
         truth = tested["rating"].to_numpy(np.float64)
-        return cls(truth, drawn[:, cluster], seen.astype(bool))
+        return cls(truth, drawn_mrs(tested["mr_number"], **bootstrap), seen.astype(bool))
 
 
 @dataclass(frozen=True)
@@ -392,12 +393,12 @@ def correlations(
 def compared(
     a: Measured, b: Measured, truth: Array, question: str = "", greater: bool = False
 ) -> list[dict[str, Any]]:
-    """Williams' test of a against b, on Pearson and on Spearman, and the difference's interval.
+    """Tests of a against b, on Pearson and on Spearman, and the difference's interval.
 
     Parameters
     ----------
     question : what the test is asked for, by which it has a family
-    greater : whether the claim is that a is better; ``p_value`` is then one-sided, and above 0.5
+    greater : whether the claim is that a is better; p-values are then one-sided, and above 0.5
         where a is worse
     """
     one, other = a.predictor, b.predictor
@@ -408,9 +409,13 @@ def compared(
     for name in CORRELATIONS:
         of_a, of_b, between = correlations(one, other, of_truth, name)
         t, p = williams(of_a, of_b, between, len(truth))
-        if greater:
-            p = p / 2 if t > 0 else 1 - p / 2
         draws = a.draws[name].mean(axis=0) - b.draws[name].mean(axis=0)
+        of_draws = normal_p_value(of_a - of_b, draws)
+        if greater:
+            p, of_draws = (
+                one / 2 if ahead > 0 else 1 - one / 2
+                for one, ahead in ((p, t), (of_draws, of_a - of_b))
+            )
         low, high = interval(draws)
         least = least_detectable(draws)
         rows.append(
@@ -431,7 +436,7 @@ def compared(
                 "alternative": "greater" if greater else "two-sided",
                 "t": t,
                 "p_value": p,
-                "p_clusters": normal_p_value(of_a - of_b, draws),
+                "p_clusters": of_draws,
                 "least_detectable": least,
                 "n_needed": needed(of_a - of_b, least, len(truth)),
                 "n": len(truth),
@@ -500,7 +505,7 @@ def table(
 def _corrected(tests: Sequence[Mapping[str, Any]]) -> Array:
     """Holm's p-values within families, of each configuration and statistic."""
     family = [f"{one['configuration']} {one['family']} {one['statistic']}" for one in tests]
-    return holm_by(np.array([one["p_value"] for one in tests]), np.array(family))
+    return holm_by(np.array([one["p_clusters"] for one in tests]), np.array(family))
 
 
 def _with_p_values(
@@ -660,8 +665,8 @@ def _finished(rows: list[dict[str, Any]], published: pd.DataFrame, experiment: s
 TEST_COLUMNS = [
     *("configuration", "setup", "reading", "against_configuration", "against", "against_reading"),
     *("question", "family", "statistic", "value", "against_value", "between"),
-    *("difference", "difference_low", "difference_high", "alternative", "t", "p_value", "p_holm"),
-    *("p_clusters", "least_detectable", "n_needed", "n", "provenance"),
+    *("difference", "difference_low", "difference_high", "alternative", "p_clusters", "p_holm"),
+    *("t", "p_value", "least_detectable", "n_needed", "n", "provenance"),
 ]
 
 

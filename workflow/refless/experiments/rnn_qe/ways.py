@@ -11,7 +11,7 @@ above 0, else the cheaper one: Student's t over folds, each the mean of its seed
 one fold share its validation part; over seeds where there is one split.
 
 What a difference does to the statistics of the tables is read off the test parts, seed by seed with
-intervals of a bootstrap over outputs, and chooses nothing. The gap is to the published value.
+intervals of a bootstrap over MRs, and chooses nothing. The gap is to the published value.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from refless.experiments.rnn_qe.outputs import SCALE
+from refless.experiments.rnn_qe.outputs import SCALE, drawn_mrs
 from refless.experiments.rnn_qe.stored import Gathered
 from refless.models.rnn_qe.names import AUTHORS, CROSS, EXPERIMENTS, LONGER, PAPER, pairs, parse
 from refless.models.rnn_qe.variants import notes as what_differs
 from refless.report.published import read_published
 from refless.report.tables import publish
-from refless.statistics import draw_weights, interval, scale_counts, scale_statistics
+from refless.statistics import interval, scale_counts, scale_statistics
 from refless.store.signed import Signed
 
 Array = np.ndarray
@@ -249,7 +249,7 @@ def _truth(
 ) -> tuple[pd.Series, Array]:
     tested = outputs if experiment not in CROSS else outputs[outputs[experiment] == "test"]
     truth = tested.set_index("id")["rating"].astype(float)
-    return truth, draw_weights(len(truth), bootstrap["draws"], bootstrap["seed"])
+    return truth, drawn_mrs(tested["mr_number"], **bootstrap)
 
 
 def _published(tables: Mapping[str, pd.DataFrame], name: str) -> dict[str, float]:
