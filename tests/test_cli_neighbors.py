@@ -243,6 +243,7 @@ def test_another_scale_is_noticed(
         ("tsv", "text\tquality\na\t٣\n", 2, "which is not a finite number"),
         ("csv", "text,quality\na,1\nb\n", 3, "1 fields where the header has 2"),
         ("csv", "text,quality\na,\n", 2, "which is not a finite number"),
+        ("csv", "text,quality\n", None, "has no rows"),
         ("jsonl", '{"text": "a", "quality": 1}\n{"text": "b"}\n', 2, "has no key 'quality'"),
         ("jsonl", '{"text": 3, "quality": 1}\n', 1, "text '3' is no text"),
         ("jsonl", '{"text": "a", "quality": true}\n', 1, "which is not a finite number"),

@@ -98,6 +98,8 @@ def read_training(arguments: argparse.Namespace, by_system: bool = False) -> Tra
     optional = ["rater", *apart]
     given = read_given(arguments.train, required, arguments.train_format or "", optional)
     texts, quality = given.texts("text", full=True), given.numbers("quality")
+    if not texts:
+        raise FormatError("has no rows", path=given.path, remedy="give it rated texts, one a row")
     systems = list(map(plain, given.names("system"))) if by_system else None
     for line, name in zip(given.line_of, systems or [], strict=False):
         if "+" in name:
