@@ -147,6 +147,21 @@ def test_the_curve_grows(made: tuple[Path, Path]) -> None:
     "refused",
     "with the column's name",
 )
+def test_a_second_comparison_leaves_nothing_of_the_first(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        write(tmp_path / name / "r.jsonl", rows(40 if name == "a" else 30))
+    out = tmp_path / "out"
+    common = ["compare", "--out", str(out), "--draws", "100", "--kernel", "bleu.char"]
+    common += ["--no-networks", "--scale", "1", "5", "--ratings"]
+    both = [(tmp_path / name / "r.jsonl").as_posix() for name in ("a", "b")]
+    assert main([*common, *both]) == 0
+    assert set(json.loads((out / "comparison.json").read_text())["input"]) == set(both)
+    assert (out / "learning_curve.csv").is_file()
+    assert main([*common, both[1], "--no-curve"]) == 0
+    assert not (out / "learning_curve.csv").exists()
+
+
 @pytest.mark.parametrize(
     "columns", [("score_judge", "score_judge.calibrated"), ("score_length", "score_score_length")]
 )

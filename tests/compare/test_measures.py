@@ -261,6 +261,18 @@ def test_pairs_of_systems() -> None:
     # five pairs that people order: one tie of ours, two wrong, two right; then all three wrong
     assert pairwise_accuracy(ours, people).tolist() == [0.5, 0.0]
     assert np.isnan(pairwise_accuracy(np.ones((1, 1)), np.ones((1, 1)))).all()
+    assert np.isnan(pairwise_accuracy(ours[:, :2], people[:, :2])).all()
+
+
+def test_equal_values_tie_beside_far_ones_and_beside_folds_that_have_but_one() -> None:
+    fold = np.repeat(np.arange(5), 40)
+    truth = replace(made_up(0, 200)[1], fold=fold)
+    values = np.where(fold < 3, 1 / 3 + 0.7 + 0.1 * fold, np.arange(200) % 7)
+    centred = truth.centred(values)
+    assert set(centred[fold < 3]) == {0.0}
+    far = np.arange(200) % 7 + 0.0
+    far[0] = 1e13
+    assert len(set(truth.centred(far)[fold > 0])) > 7
 
 
 def test_what_is_drawn_together(rated: Rated) -> None:

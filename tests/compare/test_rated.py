@@ -141,6 +141,14 @@ def test_mrs_that_differ_in_names_alone_are_left_out_together() -> None:
     np.testing.assert_array_equal(found.apart, pets)
 
 
+def test_mrs_that_all_differ_in_names_alone_are_no_new_contexts() -> None:
+    meanings = [f"name[The {k % 4}], food[Thai]" for k in range(40)]
+    found = rated_of(tidy(context=meanings, mr=meanings))
+    splits, why = all_splits(found)
+    assert "contexts" not in {split.name for split in splits}
+    assert "1 contexts" in why["contexts"]
+
+
 def test_a_name_may_have_marks_of_any_script(tmp_path: Path) -> None:
     given = rows(30)
     names = ["mode\u0300le", "\u0939\u093f\u0928\u094d\u0926\u0940", "plain"]

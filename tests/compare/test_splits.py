@@ -82,6 +82,8 @@ def test_why_there_is_no_split() -> None:
     _, why = all_splits(of(texts, ["a", "b"] * 15, list(range(30))))
     assert "2 systems" in why["systems"]
     assert "own" in why["contexts"]
+    _, why = all_splits(of(texts, [f"s{k}" for k in range(30)]))
+    assert "system of its own" in why["systems"]
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -42,6 +42,7 @@ class Reason:
 NOT_SHIPPED = Reason(
     "not_shipped", "it does not come with refless", "set `numbers: computed` to compute it"
 )
+AFTER_OTHERS = "do what follows, then set `numbers: auto`"
 LEFT_OUT = Reason(
     "left_out",
     "the configuration leaves this kernel out for this data set",
@@ -183,8 +184,7 @@ class Plan:
         others = [why for task in tasks for why in self.facts.tasks[task]]
         others += [why for kernel in kernels for why in self.facts.kernels.get(kernel, ())]
         if self.facts.numbers == SHIPPED:
-            # computing is no remedy where something else stands in its way
-            reasons.append(replace(NOT_SHIPPED, remedy="") if others else NOT_SHIPPED)
+            reasons.append(replace(NOT_SHIPPED, remedy=AFTER_OTHERS) if others else NOT_SHIPPED)
         return list(dict.fromkeys(reasons + others))
 
 

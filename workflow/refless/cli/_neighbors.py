@@ -112,7 +112,9 @@ def read_training(arguments: argparse.Namespace, by_system: bool = False) -> Tra
     if "rater" not in given.columns:
         return Training(given, texts, quality, list(range(len(texts))), systems)
     number: dict[tuple[str, ...], int] = {}
-    told = [list(map(_told, given.columns[name])) for name in apart if name in given.columns]
+    told = [
+        list(map(plain, given.names(name, full=False))) for name in apart if name in given.columns
+    ]
     keys = zip(texts, *told, strict=True)
     row_of = [number.setdefault(key, len(number)) for key in keys]
     require_raters_once(given, row_of)
@@ -124,14 +126,6 @@ def read_training(arguments: argparse.Namespace, by_system: bool = False) -> Tra
     return Training(given, [key[0] for key in number], means, row_of, written_by)
 
 
-def _told(value: Any) -> str:
-    """A system, context or MR as it is told from others: not by its blanks."""
-    from refless.data.sources._reading import name_of
-    from refless.data.sources.table import plain
-
-    return plain(value if isinstance(value, str) else name_of(value))
-
-
 def require_raters_once(given: Given, texts: Sequence[object]) -> None:
     """Nobody rates a text twice; ``texts`` says which text each row is about.
 
@@ -139,8 +133,11 @@ def require_raters_once(given: Given, texts: Sequence[object]) -> None:
     ------
     FormatError : somebody does, or a rating has no rater.
     """
+    from refless.data.sources.table import plain
+
     seen: dict[tuple[object, str], int] = {}
-    for line, text, rater in zip(given.line_of, texts, given.names("rater"), strict=True):
+    raters = map(plain, given.names("rater"))
+    for line, text, rater in zip(given.line_of, texts, raters, strict=True):
         if (before := seen.setdefault((text, rater), line)) != line:
             raise FormatError(
                 f"{rater!r} rated this text already, on line {before}",

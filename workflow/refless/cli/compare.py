@@ -105,14 +105,10 @@ def _compare(arguments: argparse.Namespace) -> None:
 
 def _sums(ratings: list[str]) -> dict[str, str]:
     """The sums of the files by name; of several of one name by their paths."""
+    from refless.compare.rated import files_of
     from refless.store.files import file_sum
 
-    files = [
-        path
-        for given in map(Path, ratings)
-        for path in (sorted(given.iterdir()) if given.is_dir() else [given])
-        if path.is_file()
-    ]
+    files = [path for given in ratings for path in files_of(given) if path.is_file()]
     names = [path.name for path in files]
     return {
         path.name if names.count(path.name) == 1 else path.as_posix(): file_sum(path)

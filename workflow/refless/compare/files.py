@@ -57,12 +57,13 @@ KEY = (
     " words that they could carry to another text. difference is Pearson's r less that of the best"
     " trivial method, with its p, not corrected for the number of methods; the recommendation is.",
     "pairwise_accuracy: pairs of systems whose estimates are in the order of their mean ratings,"
-    " where systems tie the folds together; a system's estimate is its mean, the folds' own parts"
-    " taken off. Where each context has a text of each system, the context's other texts are those"
-    " of the other systems: what leans on their ratings (context_mean, delta_bleu) is the lower,"
-    " the better the text's own system is. ratings_saved: r squared, the share of the"
-    " ratings that is saved when the mean quality of all texts is estimated from ratings together"
-    " with many predictions (prediction-powered inference with power tuning);"
+    " where there are three systems and they tie the folds together; a system's estimate is its"
+    " mean, the folds' own parts taken off. Where each context has a text of each system, the"
+    " context's other texts are those of the other systems: what leans on their ratings"
+    " (context_mean, delta_bleu) is the lower, the better the text's own system is."
+    " ratings_saved: r squared, the share of the ratings that is saved when the mean quality of all"
+    " texts is estimated from ratings together with many predictions"
+    " (prediction-powered inference with power tuning);"
     " ratings_saved_within: the same for the mean of one system, from the correlation within"
     " systems.",
     "Squared errors are on the ratings' scale, brought to 0 to 1.",
@@ -171,7 +172,7 @@ def _page(rated: Rated, found: Comparison, record: Mapping[str, Any], table: pd.
     main = found.main_split()
     order = [main, *(split.name for split in found.splits if split.name != main)]
     systems = 0 if rated.systems is None else len(rated.memberships()[0])
-    contexts = 0 if rated.context is None else int(rated.context.max()) + 1
+    contexts = 0 if rated.apart is None else int(rated.apart.max()) + 1
     about = f"{len(rated):,} rated texts"
     about += f", {systems} systems" if systems else ""
     about += f", {contexts:,} contexts" if contexts else ""

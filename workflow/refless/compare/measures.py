@@ -16,7 +16,8 @@ spearman_systems   of the systems' estimates and mean ratings; a system's estima
                    the estimates beside the part of the fold, by least squares, which is its mean
                    estimate where all systems are dealt alike
 pairwise_accuracy  share of pairs of systems that these estimates order as the mean rating does;
-                   a tie of the estimates is half right, pairs that people tie do not count
+                   a tie of the estimates is half right, pairs that people tie do not count; of
+                   two systems there is one pair, and no share
 =================  ==============================================================================
 
 Why within folds: the training mean knows the ratings that are left out. It falls as they rise, so
@@ -50,7 +51,7 @@ from refless.statistics import (
 Array = np.ndarray
 
 ENOUGH = 20
-"""Contexts from which on contexts are drawn."""
+"""Contexts from which on contexts are drawn, and below which they, or systems, are few."""
 ALL = ("spearman", "pearson", "mse", "coverage")
 COVERED = ("spearman_covered", "pearson_covered", "mse_covered")
 SYSTEMS = ("pearson_within", "spearman_systems", "pairwise_accuracy")
@@ -81,8 +82,9 @@ class Truth:
         were summed."""
         means = np.bincount(self.fold, values) / np.maximum(np.bincount(self.fold), 1)
         away = values - means[self.fold]
-        most = np.abs(away).max(initial=0)
         # what is left of equal values is rounding
+        away[np.abs(away) <= NOISE * np.abs(values)] = 0
+        most = np.abs(away).max(initial=0)
         if most <= NOISE * np.abs(values).max(initial=0):
             return np.zeros(len(values))
         # beside one that is far away, the others must not tie

@@ -102,7 +102,7 @@ def read_rated(
     FormatError : a file cannot be read or has a bad row (it is named); there are no files; fewer
         than `FEWEST` rated texts; all are rated alike.
     """
-    files = [file for path in paths for file in _files(Path(path))]
+    files = [file for path in paths for file in files_of(path)]
     found = table.load_all(files, "ratings", scale, format)
     _require_good_rows(found.problems)
     low = min(low for low, _ in found.ranges.values()) if found.ranges else 0.0
@@ -117,7 +117,14 @@ def read_rated(
     return rated_of(found.texts, given, tuple(warnings), ", ".join(map(str, files)))
 
 
-def _files(path: Path) -> list[Path]:
+def files_of(path: str | Path) -> list[Path]:
+    """The file, or those in the folder whose endings tell their format.
+
+    Raises
+    ------
+    FormatError : the folder has none.
+    """
+    path = Path(path)
     if not path.is_dir():
         return [path]
     found = sorted(p for p in path.iterdir() if p.suffix.lower() in table.FORMATS and p.is_file())
@@ -237,7 +244,7 @@ def _alike(context: Array | None, meanings: list[str]) -> Array | None:
         return None
     plain = pd.Series([table.plain(meaning) for meaning in meanings], dtype=object)
     numbers = pd.factorize(plain)[0].astype(np.int64)
-    return numbers if 0 < numbers.max() < context.max() else None
+    return numbers if numbers.max() < context.max() else None
 
 
 def _contexts(texts: pd.DataFrame) -> Array | None:

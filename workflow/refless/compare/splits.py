@@ -78,6 +78,8 @@ def all_splits(rated: Rated, seed: int = 0) -> tuple[list[Split], dict[str, str]
         number = int(apart.max()) + 1
         if number < FEWEST:
             why["contexts"] = f"there are {number} contexts, and {FEWEST} are needed"
+            if rated.alike is not None:
+                why["contexts"] += " (those that differ in names alone are one)"
         elif number == len(rated):
             why["contexts"] = "every text has a context of its own, so new texts are new contexts"
         else:

@@ -88,13 +88,16 @@ class Given:
                 raise FormatError(fault, path=self.path, line=line, remedy="mend or remove the row")
         return self.columns[name]
 
-    def names(self, name: str) -> list[str]:
-        """One column as names (`name_of`); FormatError names the first line that has none."""
+    def names(self, name: str, full: bool = True) -> list[str]:
+        """One column as names (`name_of`); FormatError names the first line that has none.
+
+        ``full`` : whether an empty one is none.
+        """
         found = []
         for line, value in zip(self.line_of, self.columns[name], strict=True):
             try:
                 found.append(name_of(value))
-                fault = "" if found[-1] else "is empty"
+                fault = "" if found[-1] or not full else "is empty"
             except FormatError as error:
                 fault = error.message
             if fault:

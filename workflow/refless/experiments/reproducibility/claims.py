@@ -201,7 +201,7 @@ MANY = 1e6
 def _needed(row: Row, column: str, of: str) -> str:
     """How many would show a difference as large as the one seen; nothing where no table says so."""
     value = row.get(column, "")
-    if value == "" or pd.isna(value):
+    if value == "" or pd.isna(value) or float(value) <= 0:
         return ""
     if (needed := float(value)) > MANY:
         return f"no study could have the {of} that would show a difference as small as the one seen"

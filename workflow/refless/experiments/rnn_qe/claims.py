@@ -11,7 +11,7 @@ are not significant is all that such a claim says: it is counted.
 
 A difference was trained alone, beside the paper's schedule. It could explain the gap to the
 published value (`explains`) if its interval, not corrected for the number of differences, has our
-value move towards that, and perhaps as far. Its interval is that over outputs, made wider by
+value move towards that, and perhaps as far. Its interval is that over MRs, made wider by
 what another seed would move: the standard deviation over seeds of set-up 1, for each of the two, by
 Student's t, since it comes from a few seeds.
 """
@@ -74,8 +74,8 @@ _MORE_DATA = (
 )
 _LITTLE = "a little in-set data is better than out-of-set data alone (configuration 2 is behind 1)"
 TESTED = (
-    "MRs drawn anew, in all comparisons, the largest p, corrected by Holm; no if one is significant"
-    " the other way"
+    "MRs drawn anew, in all comparisons, the largest p, corrected by Holm; no if one of a"
+    " two-sided test is significant the other way"
 )
 COUNTED = "counted: share of comparisons with a significant gain, MRs drawn anew, below a half"
 CLAIMS = (

@@ -104,7 +104,7 @@ def draw(curve: str | Path | None, given: Gathered, table: str | Path) -> Figure
     FormatError, StaleError : as `refless.store.signed.read`.
     """
     if curve is None or given.outputs is None:
-        why = [f"{one['sentence']}; {one['remedy']}" for one in given.missing]
+        why = ["; ".join(filter(None, (o["sentence"], o["remedy"]))) for o in given.missing]
         return figures.empty_figure("not available: " + (why or ["no data set"])[0])
     curves, published = all_curves(
         read_curve(curve, given.settings),
