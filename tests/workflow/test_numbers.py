@@ -97,12 +97,21 @@ def test_what_was_trained_is_used_kept_and_refused_for_other_data(changed: Proje
     )
     table["raw"] = table["prediction"]
     path = changed.path / "resources/trained/rnn_qe/predictions/setup1.csv.gz"
+    one_pass = {"phase": "train", "pass": 1, "pearson": 0.5, "spearman": 0.5, "loss": 1.0}
     about = {
         "kind": PREDICTIONS,
         "of": {"name": "setup1"},
-        "settings": {"data": DATA},
+        "settings": {
+            "data": DATA,
+            "schedule": {"name": "fast", "pretrain": 2, "train": 12, "rate": 1e-3, "batch": 50},
+            "architecture": {"precision": "float32"},
+        },
         "made_from": outputs.about["made_from"],
-        "facts": {"machine": "a test", "seconds": 1.0, "models": []},
+        "facts": {
+            "machine": "a test",
+            "seconds": 1.0,
+            "models": [{"seed": 0, "fold": 0, "best": one_pass, "history": [one_pass]}],
+        },
     }
     signed.write(path, table[PREDICTION_COLUMNS], about)
     trained = path.read_bytes()
