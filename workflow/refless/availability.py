@@ -36,7 +36,12 @@ class Reason:
     remedy: str = ""
 
     def __str__(self) -> str:
-        return f"{self.sentence}; {self.remedy}" if self.remedy else self.sentence
+        return said(asdict(self))
+
+
+def said(reason: Mapping[str, Any]) -> str:
+    """A reason, as plain data, in words."""
+    return "; ".join(filter(None, (reason["sentence"], reason["remedy"])))
 
 
 NOT_SHIPPED = Reason(

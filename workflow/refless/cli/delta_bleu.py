@@ -181,8 +181,8 @@ def _by_output(
         raise FormatError("has no rows", path=outputs.path, remedy="name the file with outputs")
     found: dict[str, tuple[list[str], list[float]]] = {name: ([], []) for name in names}
     each = weights or [1.0] * len(side.line_of)
-    rows = zip(side.line_of, side.names("id"), side.texts("text"), each, strict=True)
-    for line, name, text, weight in rows:
+    rows = list(zip(side.names("id"), side.texts("text"), strict=True))
+    for line, (name, text), weight in zip(side.line_of, rows, each, strict=True):
         if name not in found:
             raise FormatError(
                 f"no output has the id {name[:40]!r}",
@@ -193,7 +193,7 @@ def _by_output(
         found[name][0].append(text)
         found[name][1].append(weight)
     if "rater" in side.columns:
-        require_raters_once(side, list(zip(side.names("id"), side.texts("text"), strict=True)))
+        require_raters_once(side, rows)
         found = {name: _averaged(*own) for name, own in found.items()}
     for line, name in zip(outputs.line_of, names, strict=True):
         best = max(found[name][1], default=None)

@@ -15,6 +15,7 @@ from typing import Any
 
 import pandas as pd
 
+from refless.availability import said
 from refless.errors import FormatError, StaleError
 from refless.report.catalogue import Column, Entry, Section, catalogue
 from refless.report.published import number, with_interval
@@ -155,9 +156,7 @@ def join_reasons(
             continue
         found = [one for one in missing if _is_about(one["of"], row, match)]
         codes[i] = " ".join(dict.fromkeys(one["code"] for one in found))
-        why = dict.fromkeys(
-            "; ".join(filter(None, (one["sentence"], one["remedy"]))) for one in found
-        )
+        why = dict.fromkeys(map(said, found))
         notes[i] = [*(f"not available: {sentence}" for sentence in why), *notes[i]]
         # what nobody said a reason of: a file that was made for fewer kernels than are asked for
         notes[i] = notes[i] or ["not available: the numbers at hand were made without it"]

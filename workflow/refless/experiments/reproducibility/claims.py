@@ -27,6 +27,8 @@ FINDINGS = ["paper", "claim", "holds", "test", "value", "table", "provenance", "
 YES, NO, UNDECIDED = "yes", "no", "undecided"
 FEW = 20
 """Texts without which a mean hardly moves."""
+MANY = 1e6
+"""More than any study has."""
 _NEIGHBORS, _DELTA, _QE = "BLEU Neighbors", "ΔBLEU", "RNN-QE"
 _QE_CLAIMS = "rnn_qe_claims"
 
@@ -192,10 +194,6 @@ def within(row: Row, column: str, margin: float, ends: str = "") -> Verdict:
     if -margin < low and high < margin:
         return Verdict(YES, different.value)
     return Verdict(UNDECIDED if different.holds == UNDECIDED else NO, different.value)
-
-
-MANY = 1e6
-"""More than any study has."""
 
 
 def _needed(row: Row, column: str, of: str) -> str:

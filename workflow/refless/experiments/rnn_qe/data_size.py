@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from refless.availability import said
 from refless.experiments.rnn_qe.outputs import CURVE_COLUMNS, statistics
 from refless.experiments.rnn_qe.stored import Gathered, read_curve
 from refless.experiments.rnn_qe.tables import VALUES
@@ -104,8 +105,8 @@ def draw(curve: str | Path | None, given: Gathered, table: str | Path) -> Figure
     FormatError, StaleError : as `refless.store.signed.read`.
     """
     if curve is None or given.outputs is None:
-        why = ["; ".join(filter(None, (o["sentence"], o["remedy"]))) for o in given.missing]
-        return figures.empty_figure("not available: " + (why or ["no data set"])[0])
+        why = [*map(said, given.missing), "no data set"]
+        return figures.empty_figure(f"not available: {why[0]}")
     curves, published = all_curves(
         read_curve(curve, given.settings),
         given.outputs.content,
