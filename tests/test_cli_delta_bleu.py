@@ -71,6 +71,10 @@ def test_a_reference_that_several_people_rated_counts_once(
     assert delta_bleu(files, "--scale", "1", "5") == 0
     expected = 100 * corpus_delta_bleu(OUTPUTS, REFERENCES, [[0.0, 1.0], [0.5]], rule="smooth")
     assert f" = {expected:.2f} " in capsys.readouterr().out
+    # blanks make no other text
+    references.write_text(references.read_text().replace("\t1\tr1", " \t1\tr1"))
+    assert delta_bleu(files, "--scale", "1", "5") == 0
+    assert f" = {expected:.2f} " in capsys.readouterr().out
     whole = references.read_text()
     for bad, told in (
         (whole + rows[0] + "\n", "'r0' rated this text already"),

@@ -604,6 +604,22 @@ def test_a_rater_may_rate_one_text_for_two_contexts(tmp_path: Path, column: str)
     assert main([*map(str, told)]) == 1
 
 
+def test_two_raters_of_a_text_that_differs_in_blanks_rate_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "t.tsv"
+    rows = "a good text\t1\tann\na good  text \t4\tbob\na good test\t2\tann\n"
+    path.write_text("text\tquality\trater\n" + rows)
+    told = ["--train", path, "--tau", 0.01, "--min-neighbors", 1, "--max-share", 1]
+    assert refless("score", *told, "--leave-one-out") == 0
+    found = list(csv.DictReader(io.StringIO(capsys.readouterr().out), delimiter="\t"))
+    # both rows from the other text, whose own estimate is the mean of the two ratings
+    assert [float(row["prediction"]) for row in found] == [2, 2, 2.5]
+    path.write_text("text\tquality\trater\n" + rows.replace("bob", "ann"))
+    assert refless("score", "--train", path, "--leave-one-out") == 1
+    assert "'ann' rated this text already, on line 2" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("column", ["system", "context", "mr"])
 def test_blanks_make_no_other_text_of_a_rater(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], column: str

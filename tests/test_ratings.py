@@ -201,6 +201,13 @@ def test_exact_points_are_the_means_of_fractions(
     )
 
 
+def test_without_ratings_each_quality_is_one_label() -> None:
+    texts = pd.DataFrame({"id": ["a", "b", "c"], "quality": [1 / 3, np.nan, (2.5 - 1) / 9]})
+    points, most = exact_points(texts, RatedTexts(texts).ratings, (1, 10))
+    np.testing.assert_array_equal(points, [6, np.nan, 3])
+    assert most == 18
+
+
 def test_points_without_a_small_common_multiple_are_rounded_once() -> None:
     """41 numbers of ratings from 10 to 50 have one of more than 18 digits."""
     rated = [(number, label) for number in range(10, 51) for label in [0] + [1] * (number - 1)]

@@ -9,18 +9,20 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from refless.compare.compared import Settings, compare
 from refless.compare.measures import (
     COVERED,
     Truth,
     _Sums,
+    averaged,
     measured,
     pairwise_accuracy,
     truth_of,
 )
 from refless.compare.predicted import Prediction, baseline, filled_in
 from refless.compare.rated import Rated
-from refless.compare.splits import Split, all_splits
-from refless.models.baselines import SystemMean
+from refless.compare.splits import Split, all_splits, dealt
+from refless.models.baselines import Length, SystemMean
 
 
 def made_up(seed: int, n: int = 60) -> tuple[Prediction, Truth]:
@@ -34,7 +36,7 @@ def made_up(seed: int, n: int = 60) -> tuple[Prediction, Truth]:
     found = filled_in("mine", "", estimate, quality, fold)
     unit = generator.permutation(np.arange(n) % 12)
     at, home = wrote[:, None] == np.arange(5), np.unique(5 * fold + wrote, return_inverse=True)[1]
-    return found, Truth(np.arange(n), quality, fold, unit, at, home)
+    return found, Truth(np.arange(n), quality, fold, unit, int(unit.max()) + 1, at, home)
 
 
 def plainly(found: Prediction, truth: Truth, times: np.ndarray) -> dict[str, float]:
@@ -115,7 +117,7 @@ def test_what_only_knows_the_training_mean_goes_with_nothing() -> None:
     quality = np.clip(0.2 * home + generator.normal(0, 0.1, 1000), 0, 1)
     mean = np.array([quality[home != k].mean() for k in range(5)])[home]
     truth = Truth(
-        *(np.arange(1000), quality, home, np.arange(1000)),
+        *(np.arange(1000), quality, home, np.arange(1000), 1000),
         *(home[:, None] == np.arange(5), home),
     )
     for sign in (-1, 1):
@@ -137,7 +139,7 @@ def crossed(unbalanced: bool, seed: int = 1) -> tuple[np.ndarray, Truth]:
     level = np.array([0.1, 0.15, 0.3, 0.33, 0.5])[wrote]
     quality = level + 0.1 * fold + generator.normal(0, 0.1, 600)
     at, home = wrote[:, None] == np.arange(5), np.unique(5 * fold + wrote, return_inverse=True)[1]
-    return level, Truth(np.arange(600), quality, fold, np.arange(600), at, home)
+    return level, Truth(np.arange(600), quality, fold, np.arange(600), 600, at, home)
 
 
 @pytest.mark.parametrize("unbalanced", [False, True])
@@ -208,7 +210,7 @@ def test_systems_in_few_folds_are_ordered_as_in_all() -> None:
     level = np.array([0.1, 0.2, 0.3, 0.4])[wrote]
     at, home = wrote[:, None] == np.arange(4), np.unique(4 * fold + wrote, return_inverse=True)[1]
     quality = level + generator.normal(0, 0.01, 800)
-    truth = Truth(np.arange(800), quality, fold, np.arange(800), at, home)
+    truth = Truth(np.arange(800), quality, fold, np.arange(800), 800, at, home)
     found = filled_in("both", "", level + np.array([3.0, 0.0, 7.0, 1.0])[fold], quality, fold)
     ours = measured(found, truth, 50, 0)
     assert ours["pairwise_accuracy"][0] == ours["spearman_systems"][0] == 1
@@ -273,6 +275,32 @@ def test_equal_values_tie_beside_far_ones_and_beside_folds_that_have_but_one() -
     far = np.arange(200) % 7 + 0.0
     far[0] = 1e13
     assert len(set(truth.centred(far)[fold > 0])) > 7
+
+
+def test_the_mean_over_the_deals() -> None:
+    nan = float("nan")
+    parts = [
+        {"pearson": np.array([0.4, nan, nan]), "mse": np.array([1.0, nan, 3.0])},
+        {"pearson": np.array([0.2, 0.6, nan]), "mse": np.array([2.0, nan, nan])},
+    ]
+    found = averaged(parts)
+    np.testing.assert_allclose(found["pearson"], [0.3, 0.3, nan])
+    np.testing.assert_allclose(found["mse"], [1.5, nan, 3.0])
+
+
+def test_a_comparison_has_the_mean_over_its_deals(rated: Rated) -> None:
+    found = compare(rated, Settings(draws=100, seed=5, deals=3, curve=False, kernels=()))
+    assert found.deals == {"texts": 3, "systems": 1, "contexts": 3}
+    splits = dealt(rated, 5, 3)[0][0]
+    own = [baseline("length", Length, rated, split) for split in splits]
+    parts = [measured(p, truth_of(rated, s), 100, 5) for p, s in zip(own, splits, strict=True)]
+    drawn = found.draws["texts", "length", ""]
+    for name, values in drawn.items():
+        np.testing.assert_allclose(values, np.mean([part[name] for part in parts], axis=0))
+    assert len({part["pearson"][0] for part in parts}) == 3
+    row = found.table.set_index(["split", "method"]).loc[("texts", "length")]
+    assert row["pearson"] == drawn["pearson"][0]
+    assert (row["deals"], row["n_covered"]) == (3, row["n"])
 
 
 def test_what_is_drawn_together(rated: Rated) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from refless.compare.rated import Rated
-from refless.compare.splits import FOLDS, Split, all_splits, deal
+from refless.compare.splits import FOLDS, Split, all_splits, deal, deals_of, dealt
 
 
 def by_name(rated: Rated, seed: int = 0) -> dict[str, Split]:
@@ -42,6 +42,22 @@ def test_groups_never_straddle(rated: Rated) -> None:
         assert all(len(set(fold[groups == group])) == 1 for group in np.unique(groups))
     assert splits["systems"].folds == 4
     assert splits["texts"].folds == splits["contexts"].folds == FOLDS
+
+
+def test_deals_differ_and_the_first_is_the_one_without_deals(rated: Rated) -> None:
+    found, _ = dealt(rated, 3, 4)
+    assert [[split.deal for split in own] for own in found] == [[0, 1, 2, 3], [0], [0, 1, 2, 3]]
+    for own, first in zip(found, all_splits(rated, 3)[0], strict=True):
+        np.testing.assert_array_equal(own[0].fold, first.fold)
+        assert len({split.fold.tobytes() for split in own}) == len(own)
+    # another seed deals otherwise, in every deal
+    other = {split.fold.tobytes() for split in dealt(rated, 2, 4)[0][0]}
+    assert not other & {split.fold.tobytes() for split in found[0]}
+
+
+def test_many_texts_are_dealt_less_often() -> None:
+    assert [deals_of(n, 10) for n in (30, 1000, 2500, 9000, 10**6)] == [10, 10, 4, 1, 1]
+    assert deals_of(30, 1) == 1
 
 
 def test_equal_texts_are_on_one_side_in_whatever_case() -> None:

@@ -25,7 +25,7 @@ from refless.experiments.comparison import (
 from tests.compare.made_up import rows, write
 from tests.kernels.test_bertscore import needs_torch
 
-SETTINGS = {"kernels": ["bleu.char"], "draws": 100, "seed": 0}
+SETTINGS = {"kernels": ["bleu.char"], "draws": 100, "deals": 2, "seed": 0}
 
 
 @pytest.fixture(scope="module")

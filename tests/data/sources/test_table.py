@@ -60,7 +60,14 @@ def test_the_formats_give_the_same(write, name, content):
     assert texts["system"].tolist() == ["A", "human", "B", "B"]
     assert texts["context_id"].tolist() == ["c0001", "c0002", "c0001", "c0003"]
     assert loaded.ratings.empty
-    assert loaded.scale is None
+    assert loaded.scale == (1, 5)
+
+
+def test_means_are_no_labels(write):
+    path = write("text\tquality\nA text.\t2.3\nB text.\t4\n", "x.tsv")
+    assert table.load(path, "mine", [1, 5]).scale is None
+    rated = write("text\tquality\nA text.\t2.5\nB text.\t4\n", "y.tsv")
+    assert table.load(rated, "mine").scale == (2.5, 4)
 
 
 def test_the_format_may_be_said(write):
@@ -268,6 +275,13 @@ def test_raters_in_several_files_rate_the_same_texts(write):
     with pytest.raises(FormatError, match="rater") as caught:
         table.load_all([first, plain], "mine", [1, 5])
     assert caught.value.path == str(plain)
+
+
+def test_blanks_and_composed_letters_make_no_other_text_of_a_rater(write):
+    rows = "Caf\u00e9 open.\t1\tann\nCafe\u0301  open. \t3\tbob\nB text.\t4\tann\n"
+    loaded = table.load(write(f"text\tquality\trater\n{rows}", "x.tsv"), "mine", [1, 5])
+    assert loaded.texts["text"].tolist() == ["Caf\u00e9 open.", "B text."]
+    assert loaded.texts["quality"].tolist() == [0.25, 0.75]
 
 
 def test_a_bad_row_is_named_with_its_own_file(write):

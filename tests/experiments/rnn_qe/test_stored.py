@@ -15,7 +15,7 @@ from refless.data.sources import load
 from refless.data.task import write_task
 from refless.errors import FormatError, SettingError, StaleError
 from refless.experiments.rnn_qe import claims, counts, data_size, tables, training, ways
-from refless.experiments.rnn_qe.outputs import METRICS, mr_numbers, seen, statistics, to_scale
+from refless.experiments.rnn_qe.outputs import METRICS, named_mrs, seen, statistics, to_scale
 from refless.experiments.rnn_qe.stored import (
     PREDICTION_COLUMNS,
     PREDICTIONS,
@@ -297,4 +297,4 @@ def test_an_independent_recomputation_of_the_look_up_comes_out(mirror: str) -> N
     assert seen(texts, folds).mean() == pytest.approx(0.59, abs=0.005)
     assert seen(texts, harder).sum() == 0
     assert seen(texts, harder, text_alone=True).mean() == pytest.approx(0.137, abs=0.0005)
-    assert (len(rating), mr_numbers(texts).max() + 1) == (2460, 1174)
+    assert (len(rating), named_mrs(texts).max() + 1) == (2460, 1174)

@@ -112,18 +112,18 @@ def read_training(arguments: argparse.Namespace, by_system: bool = False) -> Tra
     if "rater" not in given.columns:
         return Training(given, texts, quality, list(range(len(texts))), systems)
     number: dict[tuple[str, ...], int] = {}
-    told = [
-        list(map(plain, given.names(name, full=False))) for name in apart if name in given.columns
-    ]
-    keys = zip(texts, *told, strict=True)
+    told = [given.names(name, full=False) for name in apart if name in given.columns]
+    keys = [tuple(map(plain, key)) for key in zip(texts, *told, strict=True)]
     row_of = [number.setdefault(key, len(number)) for key in keys]
     require_raters_once(given, row_of)
+    wording: dict[int, str] = {}
     ratings: list[list[float]] = [[] for _ in number]
-    for row, value in zip(row_of, quality, strict=True):
+    for row, text, value in zip(row_of, texts, quality, strict=True):
+        wording.setdefault(row, text)
         ratings[row].append(value)
     means = [fmean(own) for own in ratings]
     written_by = [key[1] for key in number] if by_system else None
-    return Training(given, [key[0] for key in number], means, row_of, written_by)
+    return Training(given, list(wording.values()), means, row_of, written_by)
 
 
 def require_raters_once(given: Given, texts: Sequence[object]) -> None:

@@ -62,6 +62,13 @@ def add(commands: Commands) -> None:
     compare.add_argument(
         "--seed", type=int, default=0, help="of folds and draws (default: %(default)s)"
     )
+    compare.add_argument(
+        "--deals",
+        type=int,
+        default=10,
+        help="how often texts are dealt to folds, at most: more than 1,000 texts are dealt less"
+        " often (default: %(default)s)",
+    )
     compare.add_argument("--no-curve", action="store_true", help="leave out the learning curve")
     compare.add_argument(
         "--no-networks",
@@ -76,6 +83,8 @@ def add(commands: Commands) -> None:
 def _compare(arguments: argparse.Namespace) -> None:
     if arguments.draws < 100:
         raise SettingError(f"--draws is {arguments.draws}", remedy="give 100 or more")
+    if arguments.deals < 1:
+        raise SettingError(f"--deals is {arguments.deals}", remedy="give 1 or more")
     check_seed(arguments.seed)
     check_scale(arguments.scale)
     _require_apart(arguments.out, arguments.ratings)
@@ -186,6 +195,7 @@ def _settings(arguments: argparse.Namespace) -> Any:
         options,
         arguments.draws,
         arguments.seed,
+        arguments.deals,
         not arguments.no_curve,
         left_out,
         arguments.threads,

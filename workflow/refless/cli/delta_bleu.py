@@ -149,9 +149,12 @@ def _weights(side: Given, scale: list[float] | None) -> list[float]:
 
 def _averaged(texts: list[str], weights: list[float]) -> tuple[list[str], list[float]]:
     """References that several people rated, each once with its mean weight."""
+    from refless.data.sources.table import plain
+
+    wording: dict[str, str] = {}
     given: dict[str, list[float]] = {}
     for text, weight in zip(texts, weights, strict=True):
-        given.setdefault(text, []).append(weight)
+        given.setdefault(wording.setdefault(plain(text), text), []).append(weight)
     return list(given), [fmean(own) for own in given.values()]
 
 
@@ -159,6 +162,8 @@ def _by_output(
     outputs: Given, side: Given, weights: list[float]
 ) -> tuple[list[list[str]], list[list[float]]]:
     """References of each output, and their weights, if there are any."""
+    from refless.data.sources.table import plain
+
     if "id" not in side.columns:
         raise FormatError(
             "has no column 'id'",
@@ -193,7 +198,7 @@ def _by_output(
         found[name][0].append(text)
         found[name][1].append(weight)
     if "rater" in side.columns:
-        require_raters_once(side, rows)
+        require_raters_once(side, [(name, plain(text)) for name, text in rows])
         found = {name: _averaged(*own) for name, own in found.items()}
     for line, name in zip(outputs.line_of, names, strict=True):
         best = max(found[name][1], default=None)

@@ -15,7 +15,7 @@ import pandas as pd
 from scipy.special import ndtr
 
 from refless.compare import curve
-from refless.compare.measures import ALL, COVERED, SYSTEMS, Draws, measured, truth_of
+from refless.compare.measures import ALL, COVERED, SYSTEMS, Draws, averaged, measured, truth_of
 from refless.compare.predicted import (
     NETWORKS,
     TRIVIAL,
@@ -31,7 +31,7 @@ from refless.compare.predicted import (
     raw_score,
 )
 from refless.compare.rated import Rated
-from refless.compare.splits import Split, all_splits
+from refless.compare.splits import Split, deals_of, dealt
 from refless.errors import FormatError
 from refless.statistics import Estimate, interval
 from refless.statistics.ratings_saved import ratings_saved
@@ -43,6 +43,7 @@ Key = tuple[str, str, str]
 LEAST_P = 1e-4
 """Tails of a normal distribution are not believed further out."""
 
+DEALS = 10
 KERNELS = ("bleu.char", "bleu.word", "rouge_l.stem")
 ESTIMATES = (
     *("spearman", "pearson", "mse", "coverage", "pairwise_accuracy", "ratings_saved"),
@@ -52,7 +53,7 @@ ESTIMATES = (
 COLUMNS = [
     *("method", "kernel", "split"),
     *(f"{name}{end}" for name in ESTIMATES for end in ("", "_low", "_high")),
-    *("p", "tau", "min_neighbors", "n", "n_covered", "systems", "note"),
+    *("p", "tau", "min_neighbors", "n", "n_covered", "systems", "deals", "note"),
 ]
 
 
@@ -63,6 +64,7 @@ class Settings:
     kernels : of neighbors; the first has the learning curve
     options : kernel -> its options, e.g. where WordNet lies
     draws, seed : of the bootstrap; the seed also deals the folds
+    deals : how often texts are dealt to folds, at most (see `deals_of`)
     left_out : (method, kernel) -> why it is not tried
     networks : what makes RNN-QE's estimates; None, with a reason in ``left_out``: it is not tried
     """
@@ -71,6 +73,7 @@ class Settings:
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     draws: int = 2000
     seed: int = 0
+    deals: int = DEALS
     curve: bool = True
     left_out: Mapping[tuple[str, str], str] = field(default_factory=dict)
     threads: int | None = None
@@ -83,12 +86,13 @@ class Comparison:
 
     table : `COLUMNS`, a row for each split, method and kernel, also for what is left out; ``note``
         holds lists of sentences
-    predictions : one row a text and split: ``row`` of the input, ``split``, ``fold``, ``quality``,
-        and a column for each method, empty where it abstains
-    curve : `curve.COLUMNS`
+    predictions : one row a text, split and deal: ``row`` of the input, ``split``, ``deal``,
+        ``fold``, ``quality``, and a column for each method, empty where it abstains
+    curve : `curve.COLUMNS`, in the first deal
     systems : of each split and method, ``system``, ``quality`` and ``estimate`` with ``n``
-    draws : key -> the measures with their draws
-    splits, why : those there are, and why there is no other
+    draws : key -> the measures with their draws, averaged over the deals
+    splits, why : those there are, in the first deal, and why there is no other
+    deals : split -> how many different deals there are
     curve_split : on which split the learning curve was made
     curve_draws : (method, ratings) -> Pearson's r with its draws
     """
@@ -100,6 +104,7 @@ class Comparison:
     draws: dict[Key, Draws]
     splits: list[Split]
     why: dict[str, str]
+    deals: dict[str, int]
     curve_split: str = ""
     curve_draws: dict[tuple[str, int], Array] = field(default_factory=dict)
 
@@ -136,14 +141,16 @@ def compare(
     KernelError : a kernel that cannot be computed here.
     """
     settings = settings or Settings()
-    splits, why = all_splits(rated, settings.seed)
-    near = _shared_sums(rated, splits, settings)
-    made = [_makers(rated, split, settings, near) for split in splits]
+    ways, why = dealt(rated, settings.seed, deals_of(len(rated), settings.deals))
+    splits = [own[0] for own in ways]
+    near = _shared_sums(rated, [split for own in ways for split in own], settings)
+    made = [[_makers(rated, split, settings, near) for split in own] for own in ways]
     main = main_split(splits)
     at = [split.name for split in splits].index(main)
     training = splits[at].inside.sum() * (splits[at].folds - 1) / splits[at].folds
     parts = 2 * len(curve.sizes(float(training))) if settings.curve else 0
-    count = sum(callable(maker) for own in made for maker in own.values()) + parts
+    makers = [maker for own in made for deal in own for maker in deal.values()]
+    count = sum(map(callable, makers)) + parts
     done = 0
 
     def tell(what: str) -> None:
@@ -153,27 +160,31 @@ def compare(
         done += 1
 
     draws: dict[Key, Draws] = {}
-    found: dict[Key, Prediction] = {}
+    found: dict[Key, list[Prediction]] = {}
     notes: dict[Key, str] = {}
-    truths = [truth_of(rated, split) for split in splits]
+    truths = [[truth_of(rated, split) for split in own] for own in ways]
     # method by method, so that what its splits share is made once and kept no longer
-    for method, kernel in made[0]:
-        for split, truth, own in zip(splits, truths, made, strict=True):
-            key, maker = (split.name, method, kernel), own[method, kernel]
-            if not callable(maker):
-                notes[key] = maker
-                continue
-            tell(f"{split.name}: {label(method, kernel)}")
-            prediction = maker()
-            if isinstance(prediction, str):
-                notes[key] = prediction
-                continue
-            found[key] = prediction
-            draws[key] = measured(prediction, truth, settings.draws, settings.seed)
-    order = [(split.name, *key) for split, own in zip(splits, made, strict=True) for key in own]
+    for method, kernel in made[0][0]:
+        for split, own_truths, own in zip(splits, truths, made, strict=True):
+            key, measures = (split.name, method, kernel), []
+            for deal, truth in zip(own, own_truths, strict=True):
+                maker = deal.get((method, kernel))
+                if not callable(maker):
+                    notes.setdefault(key, maker or "")
+                    break
+                tell(f"{split.name}: {label(method, kernel)}")
+                prediction = maker()
+                if isinstance(prediction, str):
+                    notes.setdefault(key, prediction)
+                    break
+                found.setdefault(key, []).append(prediction)
+                measures.append(measured(prediction, truth, settings.draws, settings.seed))
+            if measures:
+                draws[key] = averaged(measures)
+    order = [(split.name, *key) for split, own in zip(splits, made, strict=True) for key in own[0]]
     found = {key: found[key] for key in order if key in found}
     draws = {key: draws[key] for key in order if key in draws}
-    whole = [prediction for key, prediction in found.items() if key[0] == main]
+    whole = {key[1:]: own["pearson"] for key, own in draws.items() if key[0] == main}
     table = pd.DataFrame(columns=curve.COLUMNS)
     curve_draws: dict[tuple[str, int], Array] = {}
     if settings.curve:
@@ -185,19 +196,21 @@ def compare(
             options=settings.options.get(settings.kernels[0]),
             step=tell,
         )
+    deals = {split.name: len(own) for split, own in zip(splits, ways, strict=True)}
     rows = [
         row
         for split, own in zip(splits, made, strict=True)
-        for row in _rows(split, rated, list(own), found, draws, notes)
+        for row in _rows(split, deals[split.name], rated, list(own[0]), found, draws, notes)
     ]
     return Comparison(
         pd.DataFrame(rows, columns=COLUMNS),
-        _predictions(rated, splits, found),
+        _predictions(rated, ways, found),
         table,
         _systems(rated, splits, found),
         draws,
         splits,
         why,
+        deals,
         main if settings.curve else "",
         curve_draws,
     )
@@ -206,19 +219,20 @@ def compare(
 Maker = Callable[[], Prediction | str]
 
 
-Sums = Callable[[str], dict[str, tuple[Array, Array]]]
+Sums = Callable[[str], dict[tuple[str, int], tuple[Array, Array]]]
 
 
 def _shared_sums(rated: Rated, splits: Sequence[Split], settings: Settings) -> Sums:
-    """Kernel -> what `neighbors` takes of each split; of the last kernel asked for it is kept."""
+    """Kernel -> what `neighbors` takes of each split and deal; of the last kernel asked for it is
+    kept."""
 
     @functools.lru_cache(maxsize=1)
-    def sums(kernel: str) -> dict[str, tuple[Array, Array]]:
+    def sums(kernel: str) -> dict[tuple[str, int], tuple[Array, Array]]:
         every, folds = np.ones(len(rated), bool), [split.fold for split in splits]
         options = settings.options.get(kernel, {})
         told = kernel, rated.texts, rated.quality, folds, every
         found = fold_sums(*told, threads=settings.threads, **options)
-        return {split.name: own for split, own in zip(splits, found, strict=True)}
+        return {(split.name, split.deal): own for split, own in zip(splits, found, strict=True)}
 
     return sums
 
@@ -235,11 +249,12 @@ def _makers(
             found[method, ""] = make
     for kernel in settings.kernels:
         found["neighbors", kernel] = lambda k=kernel: neighbors(  # type: ignore[misc]
-            k, rated, split, near(k)[split.name]
+            k, rated, split, near(k)[split.name, split.deal]
         )
     for method, weighted in (("bleu", False), ("delta_bleu", True)):
         found[method, ""] = lambda w=weighted: against_references(rated, split, w)  # type: ignore[misc]
-    if settings.networks is not None:
+    # trained for minutes, so in one deal
+    if settings.networks is not None and split.deal == 0:
         found[NETWORKS, ""] = lambda make=settings.networks: by_networks(rated, split, make)  # type: ignore[misc]
     for name in rated.scores:
         if {(named(name), ""), (f"{named(name)}.calibrated", "")} & set(found):
@@ -258,9 +273,10 @@ def _makers(
 
 def _rows(
     split: Split,
+    deals: int,
     rated: Rated,
     methods: Sequence[tuple[str, str]],
-    found: Mapping[Key, Prediction],
+    found: Mapping[Key, Sequence[Prediction]],
     draws: Mapping[Key, Draws],
     notes: Mapping[Key, str],
 ) -> list[dict[str, Any]]:
@@ -274,7 +290,7 @@ def _rows(
         if key not in found:
             rows.append({**row, "note": [f"left out: {notes[key]}"]})
             continue
-        own, prediction = draws[key], found[key]
+        own, prediction = draws[key], found[key][0]
         for name in (*ALL, *COVERED, *SYSTEMS):
             if name in own:
                 row |= estimate(own[name]).columns(name)
@@ -286,10 +302,11 @@ def _rows(
             gap = difference(own, draws[rival])
             row |= estimate(gap).columns("difference") | {"p": p_value(gap)}
             row["note"].append(f"the difference is Pearson's r less that of {rival[1]}")
-        row["n_covered"] = int((~np.isnan(prediction.estimate) & split.inside).sum())
+        row["n_covered"] = round(row["coverage"] * row["n"])
         for name, values in prediction.chosen.items():
             row[name] = " ".join(f"{value:g}" for value in values)
         row["note"] += [prediction.note] if prediction.note else []
+        row["deals"] = 1 if method == NETWORKS else deals
         if np.isnan(own["pearson"][0]):
             row["note"].append("one value for all candidates of a fold ranks nothing")
         rows.append(row)
@@ -335,20 +352,25 @@ def p_value(gap: Array) -> float:
 
 
 def _predictions(
-    rated: Rated, splits: Sequence[Split], found: Mapping[Key, Prediction]
+    rated: Rated, ways: Sequence[Sequence[Split]], found: Mapping[Key, Sequence[Prediction]]
 ) -> pd.DataFrame:
     names = list(dict.fromkeys(label(*key[1:]) for key in found))
     parts = []
-    for split in splits:
+    for split in (split for own in ways for split in own):
         part = pd.DataFrame(
             {
                 "row": rated.lines if len(rated.lines) else np.arange(1, len(rated) + 1),
                 "split": split.name,
+                "deal": split.deal,
                 "fold": split.fold,
                 "quality": rated.quality,
             }
         )
-        own = {label(*key[1:]): p.estimate for key, p in found.items() if key[0] == split.name}
+        own = {
+            label(*key[1:]): made[split.deal].estimate
+            for key, made in found.items()
+            if key[0] == split.name and split.deal < len(made)
+        }
         empty = np.full(len(rated), np.nan)
         part = part.assign(**{name: own.get(name, empty) for name in names})
         parts.append(part[split.inside])
@@ -356,7 +378,7 @@ def _predictions(
 
 
 def _systems(
-    rated: Rated, splits: Sequence[Split], found: Mapping[Key, Prediction]
+    rated: Rated, splits: Sequence[Split], found: Mapping[Key, Sequence[Prediction]]
 ) -> pd.DataFrame:
     columns = ["split", "method", "kernel", "system", "n", "quality", "se", "estimate"]
     if rated.systems is None:
@@ -364,17 +386,19 @@ def _systems(
     names, wrote = rated.memberships()
     inside = {split.name: split.inside for split in splits}
     rows = []
-    for (split, method, kernel), prediction in found.items():
+    for (split, method, kernel), made in found.items():
         for k, name in enumerate(names):
             own = wrote[:, k] & inside[split]
             if own.sum() < 2:
                 continue
             quality = rated.quality[own]
+            # outside of the split in another deal
+            estimates = np.concatenate([prediction.ranked[own] for prediction in made])
             rows.append(
                 (
                     *(split, method, kernel, name, int(own.sum()), quality.mean()),
                     quality.std(ddof=1) / np.sqrt(own.sum()),
-                    prediction.ranked[own].mean(),
+                    np.nanmean(estimates),
                 )
             )
     return pd.DataFrame(rows, columns=columns)

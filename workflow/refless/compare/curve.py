@@ -50,7 +50,7 @@ def learning_curve(
     rated: Rated,
     split: Split,
     kernel: str,
-    whole: Sequence[Prediction],
+    whole: Mapping[tuple[str, str], Array],
     *,
     draws: int,
     seed: int,
@@ -62,7 +62,7 @@ def learning_curve(
 
     Parameters
     ----------
-    whole : what they estimate from all ratings
+    whole : (method, kernel) -> r from all ratings, on the candidates and on each draw
     options : of the kernel
     step : called before each part
 
@@ -94,11 +94,10 @@ def learning_curve(
             drawn = [_pearson(make(part), truth, draws, seed) for part in parts]
             kept[method, size] = _mean(drawn)
             rows.append(_row(method, name, size, kept[method, size]))
-    for found in whole:
-        if (found.method, found.kernel) in makers:
-            drawn_whole = _pearson(found, truth, draws, seed)
-            kept[found.method, round(float(training))] = drawn_whole
-            rows.append(_row(found.method, found.kernel, round(float(training)), drawn_whole))
+    for method, name in makers:
+        if (method, name) in whole:
+            kept[method, round(float(training))] = np.nan_to_num(whole[method, name])
+            rows.append(_row(method, name, round(float(training)), whole[method, name]))
     order = list(dict.fromkeys(key[0] for key in makers))
     table = pd.DataFrame(rows, columns=COLUMNS)
     return table.sort_values(

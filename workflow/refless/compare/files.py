@@ -21,9 +21,10 @@ import numpy as np
 import pandas as pd
 
 from refless.compare import advice
-from refless.compare.compared import ESTIMATES, Comparison, Settings, estimate, label
+from refless.compare.compared import DEALS, ESTIMATES, Comparison, Settings, estimate, label
 from refless.compare.predicted import MAX_SHARE, MIN_NEIGHBORS, TAUS, TRIVIAL
 from refless.compare.rated import Rated
+from refless.compare.splits import DEALT
 from refless.report import figures_compare as draw
 from refless.report.catalogue import Section, catalogue
 from refless.report.tables import NOTES, markdown_page
@@ -47,6 +48,9 @@ DECISIVE = ("numpy", "scipy", "pandas", "numba", "scikit-learn")
 KEY = (
     "Every estimate is of a text that the method has not seen: it learns from the other folds, and"
     " thresholds and regularisation are chosen inside these.",
+    f"Texts are dealt to folds {DEALS} times, fewer where there are more than"
+    f" {DEALT // DEALS:,} of them. Every number is the mean over the deals, and so is every draw"
+    " of an interval. Thresholds, the learning curve and RNN-QE are of the first deal.",
     "All methods are measured on the same candidates. Where a method abstains, the mean of its"
     " training part stands in; coverage says how often it does not, and the columns that end in"
     " _covered are over the covered candidates alone.",
@@ -96,6 +100,7 @@ def record_of(
             "kernels": list(settings.kernels),
             "draws": settings.draws,
             "seed": settings.seed,
+            "deals": settings.deals,
             "learning_curve": settings.curve,
             "taus": list(TAUS),
             "min_neighbors": list(MIN_NEIGHBORS),
@@ -110,6 +115,7 @@ def record_of(
         "splits": {
             split.name: {
                 "folds": split.folds,
+                "deals": found.deals[split.name],
                 "candidates": int(split.inside.sum()),
                 "repeated": split.repeated,
             }

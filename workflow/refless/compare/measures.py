@@ -33,6 +33,7 @@ one context are no independent evidence.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,6 +55,7 @@ ENOUGH = 20
 """Contexts from which on contexts are drawn, and below which they, or systems, are few."""
 ALL = ("spearman", "pearson", "mse", "coverage")
 COVERED = ("spearman_covered", "pearson_covered", "mse_covered")
+ORDERS = ("spearman", "pearson", "pearson_within")
 SYSTEMS = ("pearson_within", "spearman_systems", "pairwise_accuracy")
 
 Draws = dict[str, Array]
@@ -65,7 +67,8 @@ class Truth:
     """What the estimates of a split are measured against, of the candidates in the split.
 
     quality : (n,); fold : int64 (n,), or the number of the system where systems are left out;
-        unit : int64 (n,), what is drawn together; wrote : bool (n, systems), or None
+        unit : int64 (n,), what is drawn together; units : how many of them there are
+    wrote : bool (n, systems), or None
     home : int64 (n,), number of the fold together with the system, or the set of systems, that
         wrote a text, or None
     """
@@ -74,6 +77,7 @@ class Truth:
     quality: Array
     fold: Array
     unit: Array
+    units: int
     wrote: Array | None
     home: Array | None
 
@@ -96,11 +100,11 @@ class Truth:
 def truth_of(rated: Rated, split: Split) -> Truth:
     """Of the candidates that take part in a split."""
     rows = np.flatnonzero(split.inside)
-    unit = rated.wording
-    if rated.apart is not None and len(np.unique(rated.apart[rows])) >= ENOUGH:
-        unit = rated.apart
-    own = np.unique(unit[rows], return_inverse=True)[1].astype(np.int64)
-    told = (rows, rated.quality[rows], split.fold[rows], own)
+    units, unit = rated.wording, rated.apart
+    if unit is not None and len(np.unique(unit)) >= ENOUGH:
+        units = unit
+    # those of all texts, so that a draw is the same in every deal of every split
+    told = (rows, rated.quality[rows], split.fold[rows], units[rows], int(units.max()) + 1)
     if rated.systems is None:
         return Truth(*told, None, None)
     wrote = rated.memberships()[1][rows]
@@ -108,17 +112,32 @@ def truth_of(rated: Rated, split: Split) -> Truth:
     cells = np.column_stack([wrote, split.fold[rows]])
     home = np.unique(cells, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
     if split.name == "systems":
-        told = (*told[:2], home, own)
+        told = (*told[:2], home, *told[3:])
     return Truth(*told, wrote, home)
 
 
 def measured(found: Prediction, truth: Truth, draws: int, seed: int) -> Draws:
     """Every measure that is defined for a prediction."""
-    units = int(truth.unit.max()) + 1
     sums = _Sums(found, truth)
-    blocks = [np.ones((1, units), np.uint16), *draw_blocks(units, draws, seed)]
+    blocks = [np.ones((1, truth.units), np.uint16), *draw_blocks(truth.units, draws, seed)]
     parts = [sums.measures(weights) for weights in blocks]
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def averaged(parts: Sequence[Draws]) -> Draws:
+    """The mean over the deals, draw by draw, of those where there is a number.
+
+    An order of texts that is not there says nothing: its correlation is 0, unless no deal has one.
+    """
+    return {name: _averaged([part[name] for part in parts], name) for name in parts[0]}
+
+
+def _averaged(own: Sequence[Array], name: str) -> Array:
+    there = ~np.isnan(own)
+    often = there.sum(axis=0)
+    over = len(own) if name in ORDERS else np.maximum(often, 1)
+    found: Array = np.where(often > 0, np.where(there, own, 0).sum(axis=0) / over, np.nan)
+    return found
 
 
 class _Sums:
@@ -140,8 +159,7 @@ class _Sums:
             gap = (found.filled[truth.rows] - truth.quality) ** 2
             columns |= {"gap": gap, "gap covered": gap * self.covered}
         self.names = list(columns)
-        units = int(truth.unit.max()) + 1
-        self.total = np.zeros((units, len(columns)))
+        self.total = np.zeros((truth.units, len(columns)))
         np.add.at(self.total, truth.unit, np.stack(list(columns.values()), axis=1))
         self.homes: list[csr_array] = []
         if truth.wrote is not None and truth.home is not None:
@@ -149,7 +167,7 @@ class _Sums:
             self.wrote = truth.wrote[first].astype(np.float64)
             self.fold = truth.fold[first]
             self.set = np.unique(self.wrote, axis=0, return_inverse=True)[1].reshape(-1)
-            place, shape = (truth.unit, truth.home), (units, len(first))
+            place, shape = (truth.unit, truth.home), (truth.units, len(first))
             self.homes = [
                 csr_array((values, place), shape)
                 for values in (columns["one"], x, y, truth.quality)

@@ -12,7 +12,8 @@ contexts  new contexts (or MRs): all texts of a context are left out together, a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -24,6 +25,8 @@ NAMES = ("texts", "systems", "contexts")
 FOLDS = 5
 MOST = 10
 """Systems up to which each is a fold of its own; more are dealt to `FOLDS`."""
+DEALT = 10_000
+"""Texts that are dealt in all, over the deals."""
 FEWEST = 3
 """Groups without which there is no split: one is left out, one sets thresholds, one trains."""
 
@@ -35,12 +38,14 @@ class Split:
     fold : int64 (n,), from 0; -1 for a text that belongs to several folds, which takes no part
     group : int64 (n,), texts of one number are in one fold
     repeated : how many candidates stand word for word in their training part
+    deal : which deal of the groups to folds, from 0
     """
 
     name: str
     fold: Array
     group: Array
     repeated: int
+    deal: int = 0
 
     @property
     def folds(self) -> int:
@@ -53,7 +58,29 @@ class Split:
         return self.fold >= 0
 
 
-def all_splits(rated: Rated, seed: int = 0) -> tuple[list[Split], dict[str, str]]:
+def deals_of(texts: int, most: int) -> int:
+    """How often that many texts are dealt to folds: with many, one deal does what another does."""
+    return max(1, min(most, DEALT // texts))
+
+
+def dealt(rated: Rated, seed: int, deals: int) -> tuple[list[list[Split]], dict[str, str]]:
+    """Each split that the data allow, dealt that often; and why there is no other.
+
+    Where every deal is the same, as where each system is a fold of its own, there is one.
+    """
+    first, why = all_splits(rated, seed)
+    again = [split for deal in range(1, deals) for split in all_splits(rated, [seed, deal])[0]]
+    found = []
+    for split in first:
+        own = [split]
+        for other in again:
+            if other.name == split.name and not np.array_equal(other.fold, split.fold):
+                own.append(replace(other, deal=len(own)))
+        found.append(own)
+    return found, why
+
+
+def all_splits(rated: Rated, seed: int | Sequence[int] = 0) -> tuple[list[Split], dict[str, str]]:
     """The splits that the data allow, in the order of `NAMES`; and why there is no other."""
     generator = np.random.default_rng(seed)
     found, why = [_split("texts", rated, rated.wording, generator)], {}

@@ -50,7 +50,8 @@ class RatedTexts:
     """What a loader returns: the two tables, the rows that it could not use, the labels' scale.
 
     ``scale`` is (lowest, highest label): rating = (label - lowest) / (highest - lowest). None where
-    there are no labels. ``ranges``, of a user's own files: the lowest and highest quality of each.
+    there are no labels. Without ``ratings``, each quality is one label. ``ranges``, of a user's own
+    files: the lowest and highest quality of each.
     """
 
     texts: pd.DataFrame
@@ -150,10 +151,10 @@ def exact_points(
 ) -> tuple[np.ndarray, float]:
     """Quality of each text as points: quality = points / most, and sums of points are exact.
 
-    Labels are whole numbers, or halves, on their scale. So a mean of n labels is a fraction, all
-    means have the least common multiple of the n's as a denominator, and ``most`` is that times
-    the width of the scale. ``numpy.mean`` over labels in [0, 1] rounds on the way instead, which
-    tells apart means that are equal.
+    Labels are whole numbers, or halves, on their scale; without ratings, each quality is one. So a
+    mean of n labels is a fraction, all means have the least common multiple of the n's as a
+    denominator, and ``most`` is that times the width of the scale. ``numpy.mean`` over labels in
+    [0, 1] rounds on the way instead, which tells apart means that are equal.
 
     Returns
     -------
@@ -166,8 +167,11 @@ def exact_points(
     ------
     FormatError : a rating is not its label on the scale.
     """
-    require_scale(ratings, scale)
     low, high = scale
+    if ratings.empty:
+        found: np.ndarray = np.round(2 * (high - low) * texts["quality"].to_numpy(np.float64))
+        return found, 2 * (high - low)
+    require_scale(ratings, scale)
     grouped = ratings.groupby("id", sort=False)["label"]
     total = grouped.sum().reindex(texts["id"]).to_numpy(float)
     number = grouped.size().reindex(texts["id"]).to_numpy(float)

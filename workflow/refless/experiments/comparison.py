@@ -116,7 +116,7 @@ def compare_task(
 
     Parameters
     ----------
-    settings : ``kernels``, ``draws`` and ``seed``, as the readers will ask for them
+    settings : ``kernels``, ``draws``, ``seed`` and ``deals``, as the readers will ask for them
     options : kernel -> its options
     left_out : method, kernel (may be empty), and why it is not tried
     networks : file by `write_networks`, if there is one
@@ -131,6 +131,7 @@ def compare_task(
         options,
         settings["draws"],
         settings["seed"],
+        settings["deals"],
         curve=False,
         left_out={(method, kernel): why for method, kernel, why in left_out},
         threads=threads,
@@ -194,5 +195,5 @@ def comparison_table(tasks: Sequence[str], found: Mapping[str, pd.DataFrame]) ->
     named = [part.assign(task=task) for task, part in zip(tasks, parts, strict=True)]
     order = ["task", *COLUMNS[:-1], "provenance", "note"]
     table = pd.concat(named, ignore_index=True).reindex(columns=order)
-    whole = ["n", "n_covered", "systems"]
+    whole = ["n", "n_covered", "systems", "deals"]
     return table.astype(dict.fromkeys(whole, "Int64"))

@@ -301,10 +301,11 @@ class RidgeTfidf(Baseline):
         error = np.zeros(len(self.alphas))
         if len(self.texts_) > MANY:
             split = [next(iter(split))]
+        every = _regression(self.alphas, NEAR)
         for training, rest in split:
-            for i, alpha in enumerate(self.alphas):
-                fitted = _regression(alpha, NEAR).fit(weights[training], self.quality_[training])
-                error[i] += ((fitted.predict(weights[rest]) - self.quality_[rest]) ** 2).sum()
+            sides = np.tile(self.quality_[training, None], len(self.alphas))
+            found = every.fit(weights[training], sides).predict(weights[rest])
+            error += ((found - self.quality_[rest, None]) ** 2).sum(axis=0)
         return self.alphas[int(np.argmin(error))]
 
     def _predict(self, texts: list[str], systems: list[str] | None) -> Array:
@@ -326,7 +327,8 @@ EXACT, NEAR = 1e-12, 1e-5
 estimates leave nothing to see. Which penalty is best is told from less."""
 
 
-def _regression(alpha: float, tolerance: float) -> Any:
+def _regression(alpha: float | list[float], tolerance: float) -> Any:
+    """With one penalty, or one for each column of ratings."""
     from sklearn.linear_model import Ridge
 
     return Ridge(alpha=alpha, solver="sparse_cg", tol=tolerance)

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from refless.settings._base import FewDraws, Section, Seed, Several
+from refless.settings._base import Count, FewDraws, Section, Seed, Several
 
 
 class Comparison(Section):
@@ -16,6 +16,10 @@ class Comparison(Section):
         description="Kernels of neighbors; those that cannot be computed are left out.",
     )
     draws: FewDraws = Field(description="Draws of the bootstrap.")
+    deals: Count = Field(
+        description="How often texts are dealt to folds, at most: more than 1,000 texts are dealt"
+        " less often. Numbers are means over the deals."
+    )
     seed: Seed = Field(description="Seed of the folds and of the draws.")
     networks: Literal["shipped", "run"] = Field(
         "shipped",

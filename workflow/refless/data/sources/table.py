@@ -86,7 +86,8 @@ class _Text:
     given: list[tuple[Where, str, float]] = field(default_factory=list)  # rater, quality
 
     def key(self) -> tuple[str, ...]:
-        return self.context, self.mr, self.system, self.text
+        """What two ratings of one text have in common."""
+        return tuple(map(plain, (self.context, self.mr, self.system, self.text)))
 
 
 def load(
@@ -197,9 +198,11 @@ def load_all(
         low_high = _found(qualities, named, problems)
     table = _texts(texts, list(columns), task, low_high)
     ranges = _ranges(texts, paths)
-    if not rated_by:
-        return RatedTexts(table, problems=problems, ranges=ranges)
-    return RatedTexts(table, _ratings(texts, table, low_high), problems, low_high, ranges)
+    if rated_by:
+        return RatedTexts(table, _ratings(texts, table, low_high), problems, low_high, ranges)
+    given = [*low_high, *(quality for text in texts for _, _, quality in text.given)]
+    labels = all((2 * value).is_integer() for value in given)
+    return RatedTexts(table, problems=problems, scale=low_high if labels else None, ranges=ranges)
 
 
 # ---- the scale -----------------------------------------------------------------------------------

@@ -141,11 +141,11 @@ class Context:
                 given = (options or {}).get(chosen, {})
                 matrices[model] = kernel(chosen, views[view], views[view], threads=threads, **given)
         rating = rated["median_quality"].to_numpy(np.float64)
-        words, mr = rated["words"].to_numpy(object), mr_numbers(texts)
+        words, mr = rated["words"].to_numpy(object), named_mrs(texts)
         return cls(matrices, words, mr, rating, delta_bleu.Pool.of(texts), neighbors)
 
 
-def mr_numbers(texts: Texts) -> Array:
+def named_mrs(texts: Texts) -> Array:
     """Number of each rated output's MR, with its names, int64 (n,): outputs of one were drawn
     together."""
     return pd.factorize(texts.rated["mr_key"])[0].astype(np.int64)
@@ -328,7 +328,6 @@ def counts(texts: Texts, settings: DataSettings) -> dict[str, Any]:
         },
         "matches": matches(texts).to_dict("records"),
         "repeated": int(rated.duplicated(["mr_key", "text"]).sum()),
-        "mrs": int(mr_numbers(texts).max() + 1),
         "seen": float(seen(texts, folds).mean()),
         "seen_text": float(seen(texts, harder, text_alone=True).mean()),
         "cross": {
