@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -150,10 +151,28 @@ def test_the_curve_grows(made: tuple[Path, Path]) -> None:
 
 @pytest.mark.drill(
     "What data hold",
-    "Two columns of scores make methods of one name",
+    "A file of ratings is written while `refless compare` reads it",
     "refused",
-    "with the column's name",
+    "by its sum before and after; nothing is written",
 )
+def test_ratings_that_change_while_they_are_read_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from refless.compare import rated as own
+
+    path, read = write(tmp_path / "r.jsonl", rows(40)), own.read_rated
+
+    def and_then_written(*told: Any) -> Any:
+        found = read(*told)
+        path.write_text(path.read_text() + path.read_text().splitlines()[0] + "\n")
+        return found
+
+    monkeypatch.setattr(own, "read_rated", and_then_written)
+    assert compare(path, tmp_path / "out") == 1
+    assert "while they were read" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_second_comparison_leaves_nothing_of_the_first(tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
@@ -169,6 +188,12 @@ def test_a_second_comparison_leaves_nothing_of_the_first(tmp_path: Path) -> None
     assert not (out / "learning_curve.csv").exists()
 
 
+@pytest.mark.drill(
+    "What data hold",
+    "Two columns of scores make methods of one name",
+    "refused",
+    "with the column's name",
+)
 @pytest.mark.parametrize(
     "columns", [("score_judge", "score_judge.calibrated"), ("score_length", "score_score_length")]
 )

@@ -245,6 +245,27 @@ def test_what_is_undecided_says_how_many_would_decide_it() -> None:
         assert all("64 systems" in note for note in found.loc[0, "note"])
 
 
+@pytest.mark.parametrize(
+    ("needed", "said"),
+    [
+        (64, "about 64 "),
+        (123.4, "about 120 "),
+        (98765, "about 99,000 "),
+        (2e6, "no study "),
+        (0, ""),
+    ],
+)
+def test_how_many_are_needed_has_two_digits(needed: float, said: str) -> None:
+    row = {"task": "dstc7", "provenance": "computed", "systems_needed": needed, "difference": 0.1}
+    row |= dict.fromkeys(("references_a", "references_b"), "w>=0.4")
+    row |= {"metric_a": "delta_bleu", "metric_b": "bleu", "difference_systems_high": 0.3}
+    claim = next(one for one in CLAIMS if one.claim.startswith("ΔBLEU follows"))
+    tests = pd.DataFrame([row | {"difference_systems_low": -0.1}])
+    (note,) = findings({"delta_bleu_table2_tests": tests}, [claim]).loc[0, "note"] or [""]
+    assert said in note
+    assert bool(note) == bool(said)
+
+
 def test_errors_are_compared_by_their_intervals() -> None:
     row = {"provenance": "shipped", "mae": 1.0, "mae_low": 0.98, "mae_high": 1.02}
     for shift, smaller, greater in ((-0.1, "yes", "no"), (-0.01, "undecided", "undecided")):

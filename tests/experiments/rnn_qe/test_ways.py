@@ -14,6 +14,7 @@ import scipy.stats
 from refless.availability import Reason
 from refless.experiments.rnn_qe.ways import (
     COLUMNS,
+    _truth,
     choice_of_schedule,
     common_scores,
     cost,
@@ -127,6 +128,20 @@ def test_seeds_of_one_fold_are_not_counted_as_so_many_models() -> None:
     half = scipy.stats.t.ppf(0.975, 1) * np.std([0.06, 0.01], ddof=1) / np.sqrt(2)
     assert row["dev_difference_low"] == pytest.approx(0.035 - half)
     assert (row["models"], row["chosen"]) == (6, "against")
+
+
+def test_outputs_of_one_mr_are_drawn_together() -> None:
+    """Four outputs that are one observation make the spread of a mean twice as large."""
+    gains = []
+    for often in (1, 4):
+        outputs = OUTPUTS.assign(mr_number=np.arange(N) // often)
+        truth, weights = _truth(outputs, "cross_validation", {"draws": 2000, "seed": 1})
+        assert all(len({tuple(w) for w in own.T}) == 1 for own in np.split(weights, N // often, 1))
+        level = np.repeat(np.random.default_rng(2).normal(size=N // often), often)
+        means = weights @ level / weights.sum(axis=1)
+        gains.append(means.std())
+        assert truth.tolist() == TRUTH.tolist()
+    assert gains[1] == pytest.approx(2 * gains[0], rel=0.35)
 
 
 def test_captions_say_what_validation_parts_chose() -> None:
