@@ -27,7 +27,7 @@ def drawn(r: float, spread: float = 0.03, within: float | None = None, seed: int
 def comparison(draws: dict[Key, Drawn], *names: str) -> Comparison:
     splits = [Split(name, np.arange(30) % 5, np.arange(30), 0) for name in names or ("texts",)]
     empty = [pd.DataFrame() for _ in range(4)]
-    return Comparison(*empty, draws, splits, {}, {})
+    return Comparison(*empty, draws, draws, splits, {}, {})
 
 
 NEAR: Key = ("texts", "neighbors", "bleu.char")

@@ -303,6 +303,21 @@ def test_a_comparison_has_the_mean_over_its_deals(rated: Rated) -> None:
     assert (row["deals"], row["n_covered"]) == (3, row["n"])
 
 
+def test_a_deal_without_an_estimate_does_not_end_the_others() -> None:
+    """One text above the middle of the scale: in some deals it is no one's reference."""
+    texts = [f"a text of number {k} here" for k in range(40)]
+    quality = np.array([0.9] + [0.1 + k / 100 for k in range(39)])
+    context = np.arange(40) // 2
+    rated = Rated(texts, quality, np.arange(40), context=context)
+    made = compare(rated, Settings(draws=100, deals=8, curve=False, kernels=()))
+    row = made.table.set_index(["split", "method"]).loc[("texts", "delta_bleu")]
+    # the text that stands beside the good one, where the two are in different folds
+    apart = [split.fold[0] != split.fold[1] for split in dealt(rated, 0, 8)[0][0]]
+    assert 0 < sum(apart) < 8
+    assert row["deals"] == 8
+    assert row["coverage"] == pytest.approx(sum(apart) / 8 / 40)
+
+
 def test_what_is_drawn_together(rated: Rated) -> None:
     split = all_splits(rated)[0][0]
     assert rated.context is not None

@@ -99,7 +99,8 @@ def test_a_folder_without_ratings(tmp_path: Path) -> None:
     "What data hold",
     "Contexts or texts differ only in blanks or in how their letters are composed",
     "no effect",
-    "`refless compare` takes them for one: they never stand on both sides of a split",
+    "`refless compare` takes them for one: new texts have no such text on both sides, new contexts"
+    " no such context",
 )
 def test_blanks_and_composed_letters_make_no_other_context(tmp_path: Path) -> None:
     given = rows(40)

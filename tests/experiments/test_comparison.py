@@ -40,6 +40,15 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+@pytest.mark.parametrize("labels", [True, False])
+def test_the_ratings_keep_their_scale(tmp_path: Path, labels: bool) -> None:
+    """Somebody else's scores are on it, or are not."""
+    given = [row | {"quality": row["quality"] - (0 if labels else 0.1)} for row in rows(60)]
+    source = write(tmp_path / "mine.jsonl", given)
+    write_task("mine", table.load(source, "mine", [0, 6]), tmp_path / "ratings/mine", {}, {})
+    assert rated_task(read_task(tmp_path / "ratings/mine")).scale == (0, 6)
+
+
 def test_what_is_written_is_read_back(made: Path) -> None:
     found, notes = read_comparisons([made], {"mine": SETTINGS})
     own = found["mine"]

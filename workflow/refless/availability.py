@@ -47,7 +47,7 @@ def said(reason: Mapping[str, Any]) -> str:
 NOT_SHIPPED = Reason(
     "not_shipped", "it does not come with refless", "set `numbers: computed` to compute it"
 )
-AFTER_OTHERS = "do what follows, then set `numbers: auto`"
+AFTER_OTHERS = "do what the other reasons say, then set `numbers: auto`"
 LEFT_OUT = Reason(
     "left_out",
     "the configuration leaves this kernel out for this data set",

@@ -63,6 +63,13 @@ def test_the_formats_give_the_same(write, name, content):
     assert loaded.scale == (1, 5)
 
 
+def test_decimals_are_no_labels_with_raters_either(write):
+    rows = "a\t0.1\tx\na\t0.2\ty\nb\t0.7\tx\n"
+    loaded = table.load(write(f"text\tquality\trater\n{rows}", "x.tsv"), "mine", [0, 1])
+    assert (loaded.scale, loaded.ends) == (None, (0, 1))
+    assert sorted(loaded.ratings["label"]) == [0.1, 0.2, 0.7]
+
+
 def test_means_are_no_labels(write):
     path = write("text\tquality\nA text.\t2.3\nB text.\t4\n", "x.tsv")
     assert table.load(path, "mine", [1, 5]).scale is None

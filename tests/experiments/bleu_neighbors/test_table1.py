@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from refless.experiments.bleu_neighbors.baselines import LABELS
 from refless.experiments.bleu_neighbors.leave_one_out import (
     annotators_of,
     apply_thresholds,
@@ -24,6 +25,7 @@ from refless.experiments.bleu_neighbors.table1 import (
     KEYS,
     Settings,
     TaskInput,
+    _baseline_rows,
     beside_cells,
     kernel_notes,
     reliability_table,
@@ -322,3 +324,9 @@ def test_the_reliability_of_each_task_has_a_row(paper: pd.DataFrame) -> None:
     assert found.loc["mine", "provenance"] == "shipped"
     assert found.loc["gone", "provenance"] == ""
     assert np.isnan(found.loc["gone", "icck"])
+
+
+def test_rows_of_refused_baselines_are_empty_and_say_why() -> None:
+    rows = _baseline_rows(TaskInput({}, {}, no_baselines="seed 2020, not 1; set it back"), None)
+    assert [row["model"] for row in rows] == list(LABELS)
+    assert all("set it back" in row["note"][0] and not row["provenance"] for row in rows)

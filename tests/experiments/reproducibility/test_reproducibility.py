@@ -266,14 +266,29 @@ def test_how_many_are_needed_has_two_digits(needed: float, said: str) -> None:
     assert bool(note) == bool(said)
 
 
-def test_errors_are_compared_by_their_intervals() -> None:
-    row = {"provenance": "shipped", "mae": 1.0, "mae_low": 0.98, "mae_high": 1.02}
-    for shift, smaller, greater in ((-0.1, "yes", "no"), (-0.01, "undecided", "undecided")):
-        ends = {name: row[name] + shift for name in ("mae", "mae_low", "mae_high")}
-        rows = [row | {"setup": "constant"}, row | ends | {"setup": "1"}]
-        rows = [one | {k.replace("mae", "rmse"): one[k] for k in ends} for one in rows]
-        assert verdict("Set-up 1 has a smaller", rnn_qe_table3=rows) == smaller
-        assert verdict("Set-up 1 has a greater", rnn_qe_table3=rows) == greater
+def test_errors_are_compared_on_the_same_draws() -> None:
+    row = {"provenance": "shipped", "setup": "1", "reading": ""}
+    for low, smaller, greater in ((-0.1, "yes", "no"), (-0.01, "undecided", "undecided")):
+        gap = {"": low + 0.03, "_low": low, "_high": low + 0.06}
+        ends = {f"{e}_less_constant{k}": v for e in ("mae", "rmse") for k, v in gap.items()}
+        assert verdict("Set-up 1 has a smaller", rnn_qe_table3=[row | ends]) == smaller
+        assert verdict("Set-up 1 has a greater", rnn_qe_table3=[row | ends]) == greater
+
+
+def test_set_ups_count_that_are_better_in_both_errors() -> None:
+    for better, holds in ((2, "yes"), (4, "no")):
+        rows = []
+        for setup in range(1, 7):
+            row = {
+                "provenance": "shipped",
+                "setup": str(setup),
+                "reading": "",
+                "configuration": "1",
+            }
+            ends = {"mae_less_constant_high": -0.1}
+            ends["rmse_less_constant_high"] = -0.1 if setup <= better else 0.1
+            rows.append(row | ends)
+        assert verdict("On another domain, most", rnn_qe_table4=rows) == holds
 
 
 def test_a_claim_without_its_number_is_undecided_and_says_so() -> None:

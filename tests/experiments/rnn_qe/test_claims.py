@@ -58,6 +58,7 @@ def all_tests(p: float, difference: float, high: float) -> dict[str, pd.DataFram
                             "difference_low": difference - 0.1,
                             "difference_high": high,
                             "p_holm": p,
+                            "p_clusters": p,
                             "least_detectable": 0.05,
                             "n": 100,
                             "n_needed": 400,
@@ -104,9 +105,23 @@ def test_all_comparisons_must_be_significant() -> None:
     tests = all_tests(0.01, 0.1, 0.5)
     row = decided(tests).xs(TABLES[1], level="table").filter(like="metrics", axis=0).iloc[0]
     assert (row["holds"], row["comparisons"]) == (YES, 3 * 6 * 4)
-    tests[TABLES[1]].loc[0, ["p_holm", "difference"]] = [0.3, 0.02]
+    # each at 5%: that all hold at once needs no correction
+    tests[TABLES[1]]["p_holm"] = 0.9
+    assert set(
+        decided(tests).xs(TABLES[1], level="table").filter(like="metrics", axis=0)["holds"]
+    ) == {YES}
+    tests[TABLES[1]].loc[0, ["p_clusters", "difference"]] = [0.3, 0.02]
     row = decided(tests).xs(TABLES[1], level="table").filter(like="metrics", axis=0).iloc[0]
     assert (row["holds"], row["significant"], row["difference"]) == (UNDECIDED, 71, 0.02)
+
+
+def test_a_metric_that_is_significantly_better_decides() -> None:
+    """The tests against metrics are one-sided: above one half, the metric is ahead."""
+    for p, holds in ((1 - 1e-5, NO), (1 - 0.02, UNDECIDED)):  # of 72 comparisons
+        tests = all_tests(0.01, 0.1, 0.5)
+        tests[TABLES[1]].loc[0, ["p_clusters", "difference"]] = [p, -0.2]
+        row = decided(tests).xs(TABLES[1], level="table").filter(like="metrics", axis=0).iloc[0]
+        assert row["holds"] == holds
 
 
 def test_a_claim_of_no_difference_counts_significant_ones() -> None:
@@ -200,6 +215,7 @@ def test_a_difference_that_moves_nothing_may_still_move_by_its_seeds() -> None:
     seeds = student.ppf(0.975, 2) * 0.01 * np.sqrt(2)
     assert row["pearson_difference_low"] == pytest.approx(-seeds)
     assert row["pearson_difference_high"] == pytest.approx(seeds)
+    assert "the same" in row["note"][0]
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from refless.errors import OutputError, SettingError
+
+if TYPE_CHECKING:
+    from numpy import ndarray as Array
 
 Commands = Any  # what ``add_subparsers`` returns has no public name
 
@@ -137,3 +140,19 @@ def write(content: str, out: str) -> None:
             path=out,
             remedy="make room, or name another place with --out",
         ) from error
+
+
+def warn_of_scale(rated: Sequence[float] | Array, truth: Sequence[float]) -> None:
+    """Whether the candidates' quality seems to be on another scale than what was learned."""
+    import numpy as np
+
+    low, high = float(np.min(rated)), float(np.max(rated))
+    own = np.asarray(truth)
+    outside = np.mean((own < low) | (own > high))
+    width, narrow = high - low, float(np.ptp(own))
+    if outside > 0.5 or (len(own) >= 10 and 0 < narrow < width / 4):
+        tell(
+            f"warning: the candidates' quality goes from {own.min():g} to {own.max():g}, that of"
+            f" the training texts from {low:g} to {high:g}: other scales? MSE takes them as they"
+            " are"
+        )

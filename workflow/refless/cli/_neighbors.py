@@ -126,6 +126,16 @@ def read_training(arguments: argparse.Namespace, by_system: bool = False) -> Tra
     return Training(given, list(wording.values()), means, row_of, written_by)
 
 
+def refuse_raters(candidates: Given) -> None:
+    """Rows of several raters are no candidates with a quality each."""
+    if {"quality", "rater"} <= set(candidates.columns):
+        raise FormatError(
+            "has the columns rater and quality: each row would count as a candidate of its own",
+            path=candidates.path,
+            remedy="give each candidate once, with the mean of its ratings and no column rater",
+        )
+
+
 def require_raters_once(given: Given, texts: Sequence[object]) -> None:
     """Nobody rates a text twice; ``texts`` says which text each row is about.
 

@@ -65,9 +65,9 @@ def add(commands: Commands) -> None:
     compare.add_argument(
         "--deals",
         type=int,
-        default=10,
-        help="how often texts are dealt to folds, at most: more than 1,000 texts are dealt less"
-        " often (default: %(default)s)",
+        default=20,
+        help="how often texts are dealt to folds, at most; never more than 10,000 divided by their"
+        " number (default: %(default)s)",
     )
     compare.add_argument("--no-curve", action="store_true", help="leave out the learning curve")
     compare.add_argument(

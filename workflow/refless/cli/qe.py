@@ -1,4 +1,4 @@
-"""``refless qe``: rate outputs from their meaning representation alone, with a trained network.
+"""``refless qe``: rate texts without references, with a trained network.
 
 Stage: outside the workflow.
 """
@@ -9,7 +9,16 @@ import argparse
 import json
 import sys
 
-from refless.cli._common import Commands, check_out, command, require_torch, tell, write
+from refless.cli._common import (
+    Commands,
+    check_out,
+    command,
+    require_torch,
+    tell,
+    warn_of_scale,
+    write,
+)
+from refless.cli._neighbors import refuse_raters
 from refless.data.given import read_given
 from refless.errors import FormatError
 
@@ -19,7 +28,7 @@ def add(commands: Commands) -> None:
     qe = command(
         commands,
         "qe",
-        help="rate outputs from their meaning representation alone, with a trained network",
+        help="rate texts beside their MR or context, without references, with a trained network",
         description="Rate each output, without references, on the scale of the ratings that the"
         " model was trained on. With a column quality, correlations are printed. Without --model,"
         " the model that comes with refless rates outputs of dialogue systems from 1 to 6; --card"
@@ -60,9 +69,12 @@ def run(arguments: argparse.Namespace) -> None:
     from refless.models.rnn_qe.saved import load_model
 
     model = load_model(path)
-    outputs = read_given(arguments.outputs, ["text"], optional=["mr", "context", "quality"])
+    outputs = read_given(
+        arguments.outputs, ["text"], optional=["mr", "context", "quality", "rater"]
+    )
     outputs.free("raw", "prediction")
     truth = outputs.numbers("quality") if "quality" in outputs.columns else None
+    refuse_raters(outputs)
     texts = outputs.texts("text")
     trained = str(model.about.get("column", "mr"))
     column = next((name for name in (trained, "mr", "context") if name in outputs.columns), "")
@@ -79,12 +91,14 @@ def run(arguments: argparse.Namespace) -> None:
         raw, prediction = model.rate(meanings, texts)
     except FormatError as error:
         line = None if error.line is None else outputs.line_of[error.line - 1]
-        raise FormatError(error.message, path=outputs.path, line=line) from error
+        remedy = error.remedy or f"mend it; the model reads {model.meanings}, as it was trained"
+        raise FormatError(error.message, path=outputs.path, line=line, remedy=remedy) from error
     added = {
         "raw": [float(f"{value:.6g}") for value in raw.tolist()],
         "prediction": prediction.tolist(),
     }
     write(outputs.with_columns(added), arguments.out)
     if truth is not None:
+        warn_of_scale([model.scale.low, model.scale.high], truth)
         # as they are: rounding makes ties
         print("\n".join(worth_lines(worth(raw, np.array(truth)))), file=sys.stderr)

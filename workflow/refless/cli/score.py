@@ -12,7 +12,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from refless.cli._common import Commands, UsageError, check_out, command, tell, write
+from refless.cli._common import (
+    Commands,
+    UsageError,
+    check_out,
+    command,
+    tell,
+    warn_of_scale,
+    write,
+)
 from refless.cli._neighbors import (
     FILES,
     Training,
@@ -21,6 +29,7 @@ from refless.cli._neighbors import (
     kernel_options,
     progress,
     read_training,
+    refuse_raters,
 )
 from refless.data.given import FORMATS, Given, read_given
 from refless.errors import FormatError
@@ -97,8 +106,8 @@ def add(commands: Commands) -> None:
         "--out",
         default="-",
         metavar="FILE",
-        help="the candidates with columns added (prediction, neighbors), in their own format"
-        " (plain lines: a TSV of these two); default: - (standard output)",
+        help="the candidates with columns added (prediction; of neighbors also their number), in"
+        " their own format (plain lines: a TSV of the added columns); default: - (standard output)",
     )
     parser.set_defaults(run=run)
 
@@ -143,12 +152,7 @@ def run(arguments: argparse.Namespace) -> None:
         given.free("prediction")
         row_of = list(range(len(texts)))
         truth = given.numbers("quality") if "quality" in given.columns else None
-        if truth is not None and "rater" in given.columns:
-            raise FormatError(
-                "has the columns rater and quality: each row would count as a candidate of its own",
-                path=given.path,
-                remedy="give each candidate once, with the mean of its ratings and no column rater",
-            )
+        refuse_raters(given)
     if model is not None:
         scored = _by_neighbors(model, None if alone else texts, arguments)
         rated: Sequence[float] | Array = model.quality_
@@ -177,7 +181,7 @@ def run(arguments: argparse.Namespace) -> None:
     else:
         _warn_of_leaks(_standing_in(model, train, texts), len(texts))
     if truth and not alone:
-        _warn_of_scale(rated, truth)
+        warn_of_scale(rated, truth)
     write(content, arguments.out)
     for line in scored.said:
         tell(line)
@@ -395,8 +399,8 @@ def _warn_of_leaks(number: int, n: int) -> None:
     if number:
         tell(
             f"warning: {number} of {n} candidates stand word for word in the training texts; their"
-            " own ratings go into their predictions, so correlations are too high. Take them out,"
-            " or use --leave-one-out"
+            " own ratings go into their predictions, so correlations are too high. Take them out;"
+            " neighbors that --train learns also have --leave-one-out"
         )
 
 
@@ -407,19 +411,4 @@ def _warn_of_repeats(texts: list[str]) -> None:
         tell(
             f"warning: {again} of {len(texts)} texts repeat an earlier one word for word (case and"
             " blanks aside); ratings of the same text go into their predictions"
-        )
-
-
-def _warn_of_scale(rated: Sequence[float] | Array, truth: list[float]) -> None:
-    import numpy as np
-
-    low, high = float(np.min(rated)), float(np.max(rated))
-    own = np.asarray(truth)
-    outside = np.mean((own < low) | (own > high))
-    width, narrow = high - low, float(np.ptp(own))
-    if outside > 0.5 or (len(own) >= 10 and 0 < narrow < width / 4):
-        tell(
-            f"warning: the candidates' quality goes from {own.min():g} to {own.max():g}, that of"
-            f" the training texts from {low:g} to {high:g}: other scales? MSE takes them as they"
-            " are"
         )

@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import math
 import sys
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +21,7 @@ from refless.cli._common import (
     quiet,
     require_torch,
 )
-from refless.errors import FormatError, OutputError
+from refless.errors import FormatError, OutputError, SettingError
 
 if TYPE_CHECKING:
     from numpy import ndarray as Array
@@ -82,12 +81,6 @@ def add(commands: Commands) -> None:
     train.set_defaults(run=run)
 
 
-def ends(ranges: Iterable[tuple[float, float]]) -> tuple[float, float]:
-    """The lowest and the highest of some ranges."""
-    lows, highs = zip(*ranges, strict=True)
-    return min(lows), max(highs)
-
-
 def on_scale(quality: Array, low: float, high: float) -> Array:
     """Qualities from 0 to 1 as ratings, to ten digits of the scale's width: 3 is 3 again."""
     import numpy as np
@@ -104,12 +97,20 @@ def run(arguments: argparse.Namespace) -> None:
     check_out(arguments.out, [arguments.ratings])
     check_scale(arguments.scale)
     check_seed(arguments.seed)
+    for name in ("width", "threads"):
+        if getattr(arguments, name) < 1:
+            raise SettingError(f"--{name} is {getattr(arguments, name)}", remedy="give 1 or more")
     require_torch()
     with quiet("refless.data.sources.table"):  # the scale is said below
         loaded = table.load(arguments.ratings, "own", arguments.scale, arguments.format or "")
-    loaded = loaded.require_clean()
+    try:
+        loaded = loaded.require_clean()
+    except FormatError as error:
+        error.remedy = "mend or remove these rows; `refless train-qe --help` names the columns"
+        raise
     texts = loaded.texts[loaded.texts["n_ratings"] > 0]
-    low, high = arguments.scale or loaded.scale or ends(loaded.ranges.values())
+    assert loaded.ends is not None
+    low, high = arguments.scale or loaded.ends
 
     from refless.models.rnn_qe.own import How, Rated, fit, worth_lines
     from refless.models.rnn_qe.saved import save_model
@@ -128,9 +129,11 @@ def run(arguments: argparse.Namespace) -> None:
     try:
         model = fit(rated, how, run)
     except FormatError as error:
-        where = f" (text {error.line} of the file)" if error.line is not None else ""
+        where = ""
+        if error.line is not None:
+            where = f" (rated text {error.line}: {rated.texts[error.line - 1][:40]!r})"
         raise FormatError(
-            f"{error.message}{where}", path=arguments.ratings, remedy=error.remedy
+            f"{error.message}{where}", path=arguments.ratings, remedy=error.remedy or "mend it"
         ) from error
     model = replace(model, about={**model.about, "column": column})
     save_model(model, arguments.out, half=True)

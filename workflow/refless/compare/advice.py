@@ -88,7 +88,7 @@ def verdict(found: Comparison, split: str) -> Verdict:
     def not_beaten(
         keys: Sequence[Key], measure: str = "pearson", picked_from: int = 1
     ) -> tuple[Key, ...]:
-        gaps = {key: difference(own[best], own[key], measure) for key in keys}
+        gaps = {key: difference(found.draws, found.first, best, key, measure) for key in keys}
         p_values = holm({key: picked_from * p_value(gap) for key, gap in gaps.items()})
         return tuple(k for k in keys if p_values[k] >= LEVEL or gaps[k][0] <= 0)
 
@@ -169,7 +169,7 @@ def _sentences(found: Comparison, given: Verdict) -> str:
 
 
 def _is_worse(found: Comparison, key: Key, rival: Key) -> bool:
-    gap = difference(found.draws[key], found.draws[rival])
+    gap = difference(found.draws, found.first, key, rival)
     return bool(gap[0] < 0 and p_value(gap) < LEVEL)
 
 

@@ -20,6 +20,7 @@ from refless.compare.predicted import (
     NETWORKS,
     TRIVIAL,
     Prediction,
+    abstained,
     against_references,
     baseline,
     baselines,
@@ -43,7 +44,7 @@ Key = tuple[str, str, str]
 LEAST_P = 1e-4
 """Tails of a normal distribution are not believed further out."""
 
-DEALS = 10
+DEALS = 20
 KERNELS = ("bleu.char", "bleu.word", "rouge_l.stem")
 ESTIMATES = (
     *("spearman", "pearson", "mse", "coverage", "pairwise_accuracy", "ratings_saved"),
@@ -88,9 +89,10 @@ class Comparison:
         holds lists of sentences
     predictions : one row a text, split and deal: ``row`` of the input, ``split``, ``deal``,
         ``fold``, ``quality``, and a column for each method, empty where it abstains
-    curve : `curve.COLUMNS`, in the first deal
+    curve : `curve.COLUMNS`, in the first deal; from all ratings, over the deals
     systems : of each split and method, ``system``, ``quality`` and ``estimate`` with ``n``
     draws : key -> the measures with their draws, averaged over the deals
+    first : the same in the first deal alone, the only one that RNN-QE has
     splits, why : those there are, in the first deal, and why there is no other
     deals : split -> how many different deals there are
     curve_split : on which split the learning curve was made
@@ -102,6 +104,7 @@ class Comparison:
     curve: pd.DataFrame
     systems: pd.DataFrame
     draws: dict[Key, Draws]
+    first: dict[Key, Draws]
     splits: list[Split]
     why: dict[str, str]
     deals: dict[str, int]
@@ -160,27 +163,33 @@ def compare(
         done += 1
 
     draws: dict[Key, Draws] = {}
+    first: dict[Key, Draws] = {}
     found: dict[Key, list[Prediction]] = {}
     notes: dict[Key, str] = {}
     truths = [[truth_of(rated, split) for split in own] for own in ways]
     # method by method, so that what its splits share is made once and kept no longer
     for method, kernel in made[0][0]:
-        for split, own_truths, own in zip(splits, truths, made, strict=True):
-            key, measures = (split.name, method, kernel), []
-            for deal, truth in zip(own, own_truths, strict=True):
-                maker = deal.get((method, kernel))
-                if not callable(maker):
-                    notes.setdefault(key, maker or "")
-                    break
-                tell(f"{split.name}: {label(method, kernel)}")
-                prediction = maker()
-                if isinstance(prediction, str):
-                    notes.setdefault(key, prediction)
-                    break
-                found.setdefault(key, []).append(prediction)
-                measures.append(measured(prediction, truth, settings.draws, settings.seed))
-            if measures:
-                draws[key] = averaged(measures)
+        for dealt_ways, own_truths, own in zip(ways, truths, made, strict=True):
+            name = dealt_ways[0].name
+            key = name, method, kernel
+            made_here: list[Prediction | str] = []
+            for maker in (deal[method, kernel] for deal in own if (method, kernel) in deal):
+                if callable(maker):
+                    tell(f"{name}: {label(method, kernel)}")
+                made_here.append(maker() if callable(maker) else maker)
+            if all(isinstance(one, str) for one in made_here):
+                notes[key] = str(made_here[0])
+                continue
+            # in a deal without an estimate, the mean of the training part stands in for all
+            found[key] = [
+                abstained(method, kernel, rated, deal) if isinstance(one, str) else one
+                for one, deal in zip(made_here, dealt_ways, strict=False)
+            ]
+            measures = [
+                measured(prediction, truth, settings.draws, settings.seed)
+                for prediction, truth in zip(found[key], own_truths, strict=False)
+            ]
+            draws[key], first[key] = averaged(measures), measures[0]
     order = [(split.name, *key) for split, own in zip(splits, made, strict=True) for key in own[0]]
     found = {key: found[key] for key in order if key in found}
     draws = {key: draws[key] for key in order if key in draws}
@@ -200,7 +209,7 @@ def compare(
     rows = [
         row
         for split, own in zip(splits, made, strict=True)
-        for row in _rows(split, deals[split.name], rated, list(own[0]), found, draws, notes)
+        for row in _rows(split, rated, list(own[0]), found, (draws, first), notes)
     ]
     return Comparison(
         pd.DataFrame(rows, columns=COLUMNS),
@@ -208,6 +217,7 @@ def compare(
         table,
         _systems(rated, splits, found),
         draws,
+        first,
         splits,
         why,
         deals,
@@ -273,13 +283,13 @@ def _makers(
 
 def _rows(
     split: Split,
-    deals: int,
     rated: Rated,
     methods: Sequence[tuple[str, str]],
     found: Mapping[Key, Sequence[Prediction]],
-    draws: Mapping[Key, Draws],
+    all_draws: tuple[Mapping[Key, Draws], Mapping[Key, Draws]],
     notes: Mapping[Key, str],
 ) -> list[dict[str, Any]]:
+    draws = all_draws[0]
     rival = strongest(split.name, draws)
     systems = 0 if rated.systems is None else len(rated.memberships()[0])
     rows = []
@@ -299,14 +309,14 @@ def _rows(
             saved = ratings_saved(own["pearson_within"])
             row |= estimate(saved).columns("ratings_saved_within")
         if rival is not None and method not in TRIVIAL and not np.isnan(own["pearson"][0]):
-            gap = difference(own, draws[rival])
+            gap = difference(*all_draws, key, rival)
             row |= estimate(gap).columns("difference") | {"p": p_value(gap)}
             row["note"].append(f"the difference is Pearson's r less that of {rival[1]}")
         row["n_covered"] = round(row["coverage"] * row["n"])
         for name, values in prediction.chosen.items():
             row[name] = " ".join(f"{value:g}" for value in values)
         row["note"] += [prediction.note] if prediction.note else []
-        row["deals"] = 1 if method == NETWORKS else deals
+        row["deals"] = len(found[key])
         if np.isnan(own["pearson"][0]):
             row["note"].append("one value for all candidates of a fold ranks nothing")
         rows.append(row)
@@ -330,9 +340,20 @@ def strongest(split: str, draws: Mapping[Key, Draws]) -> Key | None:
     return max(values, key=lambda key: values[key]) if values else None
 
 
-def difference(own: Draws, other: Draws, measure: str = "pearson") -> Array:
-    """Of a correlation, on the candidates and on each draw; a method that ranks nothing has 0."""
-    gap: Array = np.nan_to_num(own[measure]) - np.nan_to_num(other[measure])
+def difference(
+    draws: Mapping[Key, Draws],
+    first: Mapping[Key, Draws],
+    own: Key,
+    other: Key,
+    measure: str = "pearson",
+) -> Array:
+    """Of a correlation, on the candidates and on each draw; a method that ranks nothing has 0.
+
+    ``draws`` and ``first`` are as in `Comparison`: where a side has the first deal alone, so has
+    the other.
+    """
+    of = first if NETWORKS in (own[1], other[1]) else draws
+    gap: Array = np.nan_to_num(of[own][measure]) - np.nan_to_num(of[other][measure])
     return gap
 
 

@@ -21,10 +21,9 @@ import numpy as np
 import pandas as pd
 
 from refless.compare import advice
-from refless.compare.compared import DEALS, ESTIMATES, Comparison, Settings, estimate, label
+from refless.compare.compared import ESTIMATES, Comparison, Settings, estimate, label
 from refless.compare.predicted import MAX_SHARE, MIN_NEIGHBORS, TAUS, TRIVIAL
 from refless.compare.rated import Rated
-from refless.compare.splits import DEALT
 from refless.report import figures_compare as draw
 from refless.report.catalogue import Section, catalogue
 from refless.report.tables import NOTES, markdown_page
@@ -48,9 +47,13 @@ DECISIVE = ("numpy", "scipy", "pandas", "numba", "scikit-learn")
 KEY = (
     "Every estimate is of a text that the method has not seen: it learns from the other folds, and"
     " thresholds and regularisation are chosen inside these.",
-    f"Texts are dealt to folds {DEALS} times, fewer where there are more than"
-    f" {DEALT // DEALS:,} of them. Every number is the mean over the deals, and so is every draw"
-    " of an interval. Thresholds, the learning curve and RNN-QE are of the first deal.",
+    "Texts are dealt to folds several times; the column deals says how often. Where each system is"
+    " a fold of its own, there is one deal. Correlations, errors and coverage are means over the"
+    " deals, and so are the draws of their intervals. Of the first deal are RNN-QE, the thresholds"
+    " that are shown, and the learning curve but for its last point.",
+    "Intervals draw the texts that are predicted, and hold for models trained as they are here."
+    " What other training texts would change is not in them: on a few hundred texts, a 95% interval"
+    " of a difference may cover some 80% only.",
     "All methods are measured on the same candidates. Where a method abstains, the mean of its"
     " training part stands in; coverage says how often it does not, and the columns that end in"
     " _covered are over the covered candidates alone.",

@@ -110,6 +110,12 @@ def filled_in(
     return Prediction(method, kernel, estimate, filled, filled, **facts)
 
 
+def abstained(method: str, kernel: str, rated: Rated, split: Split) -> Prediction:
+    """Of a method that has no estimate at all."""
+    nothing = np.full(len(rated), np.nan)
+    return filled_in(method, kernel, nothing, rated.quality, split.fold)
+
+
 # ---- without the text, and ridge regression ------------------------------------------------------
 
 

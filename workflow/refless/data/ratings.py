@@ -50,8 +50,9 @@ class RatedTexts:
     """What a loader returns: the two tables, the rows that it could not use, the labels' scale.
 
     ``scale`` is (lowest, highest label): rating = (label - lowest) / (highest - lowest). None where
-    there are no labels. Without ``ratings``, each quality is one label. ``ranges``, of a user's own
-    files: the lowest and highest quality of each.
+    there are no labels, that is, no whole numbers or halves. Without ``ratings``, each quality is
+    one label. Of a user's own files, ``ranges`` are the lowest and highest quality of each, and
+    ``ends`` the lowest and the highest that there can be, whatever the ratings are.
     """
 
     texts: pd.DataFrame
@@ -63,6 +64,7 @@ class RatedTexts:
     problems: list[Problem] = field(default_factory=list)
     scale: tuple[float, float] | None = None
     ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
+    ends: tuple[float, float] | None = None
 
     def check(self) -> RatedTexts:
         """Return self if both tables keep their promises.

@@ -59,6 +59,12 @@ class Task:
         return None if scale is None else (scale[0], scale[1])
 
     @property
+    def ends(self) -> tuple[float, float]:
+        """The lowest and the highest rating that there can be; (0, 1) where nobody says."""
+        low, high = self.about["facts"].get("ends") or self.scale or (0.0, 1.0)
+        return low, high
+
+    @property
     def provenance(self) -> str:
         """``computed`` or ``shipped``."""
         return str(self.about["provenance"])
@@ -96,6 +102,7 @@ def write_task(
         "facts": {
             "text_sum": text_sum(data.texts["text"].tolist()),
             "scale": data.scale,
+            "ends": data.ends or data.scale,
             "malformed": len(data.problems),
         },
     }

@@ -17,8 +17,8 @@ class Comparison(Section):
     )
     draws: FewDraws = Field(description="Draws of the bootstrap.")
     deals: Count = Field(
-        description="How often texts are dealt to folds, at most: more than 1,000 texts are dealt"
-        " less often. Numbers are means over the deals."
+        description="How often texts are dealt to folds, at most; never more than 10,000 divided"
+        " by their number. Correlations and errors are means over the deals."
     )
     seed: Seed = Field(description="Seed of the folds and of the draws.")
     networks: Literal["shipped", "run"] = Field(

@@ -27,7 +27,8 @@ class Training(Section):
     """How RNN-QE is trained (`make torch`). Training that was killed goes on where it was."""
 
     schedule: Literal["paper", "fast"] = Field(
-        description="`paper`: 500 passes at most, before them 20 over synthetic rows. `fast`: 12"
+        description="`paper`: 500 passes at most, before them 20 over all"
+        " rows where there are synthetic ones. `fast`: 12"
         " and 2, at ten times the learning rate (minutes to an hour a set-up). Names that begin"
         " with `paper_` or `authors_` are trained by `paper` in any case."
     )

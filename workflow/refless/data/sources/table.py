@@ -30,7 +30,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -198,11 +198,12 @@ def load_all(
         low_high = _found(qualities, named, problems)
     table = _texts(texts, list(columns), task, low_high)
     ranges = _ranges(texts, paths)
-    if rated_by:
-        return RatedTexts(table, _ratings(texts, table, low_high), problems, low_high, ranges)
     given = [*low_high, *(quality for text in texts for _, _, quality in text.given)]
     labels = all((2 * value).is_integer() for value in given)
-    return RatedTexts(table, problems=problems, scale=low_high if labels else None, ranges=ranges)
+    told = RatedTexts(table, problems=problems, ranges=ranges, ends=low_high)
+    if rated_by:
+        told.ratings = _ratings(texts, table, low_high)
+    return replace(told, scale=low_high if labels else None)
 
 
 # ---- the scale -----------------------------------------------------------------------------------

@@ -95,6 +95,7 @@ class TaskInput:
     systems, contexts : who wrote each candidate of the reading ``published``, and the number of
         what it answers
     baselines : estimates of these candidates by (baseline, split)
+    no_baselines : why there are none, where a file of theirs was refused
     """
 
     truths: dict[str, Truth]
@@ -105,6 +106,7 @@ class TaskInput:
     contexts: Array | None = None
     baselines: dict[tuple[str, str], Array] = field(default_factory=dict)
     baselines_provenance: str = ""
+    no_baselines: str = ""
 
     def about(self, kernel: str) -> dict[str, Any]:
         """The columns ``stand_in`` (see `is_stand_in`) and ``provenance``."""
@@ -137,7 +139,7 @@ def read_tasks(
     kernels : whose signatures are noted; None for all
     baselines, baseline_settings : ``<task>.npz`` by `write_baselines`, of those that are there
 
-    Raises as `refless.store.signed.read`, but a stale file of baselines is told in the footer.
+    Raises as `refless.store.signed.read`; rows of a stale file of baselines are empty and say why.
     """
     tasks: dict[str, TaskInput] = {}
     files = {Path(path).name.removesuffix(".npz"): path for path in baselines}
@@ -167,7 +169,7 @@ def read_tasks(
                 found = read_baselines(files[task.name], task, baseline_settings or {})
                 tasks[task.name].baselines, tasks[task.name].baselines_provenance = found
             except StaleError as error:
-                notes.append(f"no baselines on {task.name}: {error.path} {error.message}")
+                tasks[task.name].no_baselines = f"{error.path} {error.message}; {error.remedy}"
         notes += task.notes
         notes += _repeats(task)
         notes += [o["note"] for k, o in known.items() if kernels is None or k in kernels]
@@ -344,6 +346,10 @@ def _model_rows(
 def _baseline_rows(data: TaskInput, settings: Settings) -> list[dict[str, Any]]:
     """The baselines under the same split as the models, and under folds."""
     rows: list[dict[str, Any]] = []
+    if data.no_baselines:
+        empty = {"kernel": "", "reading": "published", "provenance": ""}
+        rows = [empty | {"model": name} for name in LABELS]
+        return [row | {"note": [f"not available: {data.no_baselines}"]} for row in rows]
     quality = data.truths["published"].quality
     for (name, split), estimate in data.baselines.items():
         if split == "systems":

@@ -178,7 +178,11 @@ def read_dialogues(texts: pd.DataFrame, gold: pd.DataFrame | None = None) -> Dia
         .dropna()
     )
     if len(machines) < 2 or not humans or place.empty:
-        raise FormatError("no context is answered by a human and by two systems, all of them rated")
+        raise FormatError(
+            "no context is answered by a human and by two systems, all of them rated",
+            remedy="call people's answers those of the system human, or take delta_bleu out of the"
+            " experiments of this data set",
+        )
     rows = place.to_numpy(np.int64)
     added = np.empty((2, 0), np.int64)
     new: list[str] = []

@@ -22,13 +22,14 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from refless.compare.rated import rated_of
 from refless.data.ratings import separate_items
 from refless.data.task import Task
 from refless.errors import FormatError
@@ -96,6 +97,8 @@ class Candidates:
     quality : (texts,); of the others, what they are taken to be worth
     owner, group : (texts,), int64: who wrote it, and its context or MR, numbered from 0
     rated : how many of them are rated
+    unit : (rated,), int64, the rated texts that are drawn together, and are calibrated by others;
+        by default those of a group
     """
 
     texts: list[str]
@@ -103,6 +106,11 @@ class Candidates:
     owner: Array
     group: Array
     rated: int
+    unit: Array | None = None
+
+    def units(self) -> Array:
+        """What is drawn together, by number."""
+        return self.group[: self.rated] if self.unit is None else self.unit
 
     def centre(self) -> float:
         """Mean quality of the rated texts."""
@@ -304,7 +312,7 @@ def predictor_numbers(
     options : kernel -> its options
     """
     n = candidates.rated
-    quality, group = candidates.quality[:n], candidates.group[:n]
+    quality, group = candidates.quality[:n], candidates.units()
     found = {("context_mean", "", ""): context_means(candidates)}
     for (model, variant), score in sentence_scores(candidates).items():
         found[model, variant, ""] = score
@@ -394,12 +402,14 @@ def write_predictor(
 def _candidates(task: Task, references: Sequence[Task]) -> Candidates:
     wanted = ["dataset", "mr_key"] if references else ["context_id"]
     _require_columns(task, wanted)
+    # a system's outputs are its own, also where another says the same
+    apart = separate_items(task.texts, task.ratings)
+    unit = rated_of(apart).apart
     if not references:
-        # a system's outputs are its own, also where another says the same
-        return same_context(separate_items(task.texts, task.ratings))
+        return replace(same_context(apart), unit=unit)
     for one in references:
         _require_columns(one, ["mr_key", "text_nem"])
-    return same_mr(task.texts, {one.name: one.texts for one in references})
+    return replace(same_mr(apart, {one.name: one.texts for one in references}), unit=unit)
 
 
 def _require_columns(task: Task, wanted: Sequence[str]) -> None:

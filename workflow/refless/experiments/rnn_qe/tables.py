@@ -27,7 +27,7 @@ Source: Dušek, Novikova & Rieser (2017), sections 3.5 and 4.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -85,7 +85,7 @@ from refless.store.signed import Signed
 Array = np.ndarray
 
 VALUES = ["pearson", "spearman", "mae", "rmse"]
-CORRELATIONS = VALUES[:2]
+CORRELATIONS, ERRORS = VALUES[:2], VALUES[2:]
 TOPS = {"bleu": 1.0, "meteor": 1.0, "rouge_l": 1.0, "cider": 10.0}
 WITH_REFERENCES = {*METRICS, "5", "6", *(model for model, human in DELTA_BLEU.items() if human)}
 SEEDS = 5
@@ -319,8 +319,8 @@ class Sample:
 
 @dataclass(frozen=True)
 class Measured:
-    """A predictor with its row of the table, and its correlations in each draw by seed: statistic
-    -> (seeds, draws)."""
+    """A predictor with its row of the table, and its statistics in each draw by seed: statistic ->
+    (seeds, draws)."""
 
     predictor: Predictor
     row: dict[str, Any]
@@ -364,7 +364,7 @@ def measured(predictor: Predictor, sample: Sample) -> Measured:
             if not part:
                 sd = float(points.std(ddof=1)) if len(points) > 1 else float("nan")
                 row[f"{name}_sd"] = sd
-    draws = {name: np.array([drawn[name] for _, drawn in found[""]]) for name in CORRELATIONS}
+    draws = {name: np.array([drawn[name] for _, drawn in found[""]]) for name in VALUES}
     return Measured(predictor, row, draws)
 
 
@@ -403,7 +403,7 @@ def compared(
     """
     one, other = a.predictor, b.predictor
     provenance = "shipped" if "shipped" in (one.provenance, other.provenance) else "computed"
-    of_paper = one.setup in map(str, SETUPS) and not one.reading
+    readings = {"": "set-ups", ENSEMBLE: "ensembles"} if one.setup in map(str, SETUPS) else {}
     of_truth = directions([truth])
     rows = []
     for name in CORRELATIONS:
@@ -425,7 +425,7 @@ def compared(
                 "against": other.setup,
                 "against_reading": other.reading,
                 "question": question,
-                "family": f"{question}, {'set-ups' if of_paper else 'others'}",
+                "family": f"{question}, {readings.get(one.reading, 'others')}",
                 "statistic": name,
                 "value": of_a,
                 "against_value": of_b,
@@ -494,7 +494,8 @@ def table(
             if tries and one.draws and base.draws:
                 against = compared(one, base, sample.truth, "configuration 1")
                 own_tests += [test | {"against_configuration": "1"} for test in against]
-        rows += [one.row | {"configuration": configuration} for one in own]
+        beside = _beside_constant(own)
+        rows += [one.row | beside(one) | {"configuration": configuration} for one in own]
         here = {"configuration": configuration, "against_configuration": configuration}
         tests += [here | test for test in own_tests]
     for test, p in zip(tests, _corrected(tests), strict=True):
@@ -594,6 +595,23 @@ def _section(predictors: Sequence[Predictor], sample: Sample) -> list[Measured]:
     return found
 
 
+def _beside_constant(own: Sequence[Measured]) -> Callable[[Measured], dict[str, float]]:
+    """What makes a row's errors less those of the constant, on the same draws."""
+    constant = next((one for one in own if one.predictor.setup == "constant" and one.draws), None)
+
+    def beside(one: Measured) -> dict[str, float]:
+        if constant is None or not one.draws or one is constant:
+            return {}
+        found: dict[str, float] = {}
+        for name in ERRORS:
+            gap = one.row[name] - constant.row[name]
+            drawn = one.draws[name].mean(axis=0) - constant.draws[name].mean(axis=0)
+            found |= Estimate(gap, *interval(drawn)).columns(f"{name}_less_constant")
+        return found
+
+    return beside
+
+
 QUESTIONS = {
     "metrics": "p_better_than_metrics",
     "set-up 1": "p_setup_1",
@@ -650,7 +668,8 @@ def _finished(rows: list[dict[str, Any]], published: pd.DataFrame, experiment: s
     shown = [*keys, "reading"]
     for name in VALUES:
         shown += [name, f"{name}_low", f"{name}_high", f"{name}_sd", f"paper_{name}"]
-    for name in (f"{name}_{part}" for name in CORRELATIONS for part in ("seen", "unseen")):
+    parts = [f"{name}_{part}" for name in CORRELATIONS for part in ("seen", "unseen")]
+    for name in (*parts, *(f"{name}_less_constant" for name in ERRORS)):
         shown += [name, f"{name}_low", f"{name}_high"]
     columns = [c for c in QUESTIONS.values() if experiment in CROSS or "configuration" not in c]
     shown += ["agreement", *columns, "least_detectable_setup_1"]
