@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from refless.compare.compared import Settings, compare
+from refless.compare.compared import Settings, compare, strongest
 from refless.compare.measures import (
     COVERED,
     Truth,
@@ -316,6 +316,24 @@ def test_a_deal_without_an_estimate_does_not_end_the_others() -> None:
     assert 0 < sum(apart) < 8
     assert row["deals"] == 8
     assert row["coverage"] == pytest.approx(sum(apart) / 8 / 40)
+    assert any(f"in {8 - sum(apart)} of 8 deals" in note for note in row["note"])
+
+
+def test_networks_are_compared_in_the_deal_that_they_have(rated: Rated) -> None:
+    noise = np.random.default_rng(0).normal(0, 0.2, len(rated))
+    told = Settings(
+        *((), {}, 100, 0, 3, False),
+        networks=lambda rated, split: np.clip(rated.quality + noise, 0, 1),
+    )
+    made = compare(rated, told)
+    rows = made.table.set_index(["split", "method"])
+    row = rows.loc["texts", "rnn_qe"]
+    assert (row["deals"], rows.loc["texts", "ridge"]["deals"]) == (1, 3)
+    rival = strongest("texts", made.draws)
+    assert rival is not None
+    own = made.first["texts", "rnn_qe", ""]["pearson"][0]
+    assert row["difference"] == pytest.approx(own - made.first[rival]["pearson"][0])
+    assert row["difference"] != pytest.approx(own - made.draws[rival]["pearson"][0])
 
 
 def test_what_is_drawn_together(rated: Rated) -> None:

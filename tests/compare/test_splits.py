@@ -49,10 +49,18 @@ def test_deals_differ_and_the_first_is_the_one_without_deals(rated: Rated) -> No
     assert [[split.deal for split in own] for own in found] == [[0, 1, 2, 3], [0], [0, 1, 2, 3]]
     for own, first in zip(found, all_splits(rated, 3)[0], strict=True):
         np.testing.assert_array_equal(own[0].fold, first.fold)
-        assert len({split.fold.tobytes() for split in own}) == len(own)
+        # which texts are together differs, and not the numbers of folds alone
+        together = {(split.fold[:, None] == split.fold).tobytes() for split in own}
+        assert len(together) == len(own)
     # another seed deals otherwise, in every deal
     other = {split.fold.tobytes() for split in dealt(rated, 2, 4)[0][0]}
     assert not other & {split.fold.tobytes() for split in found[0]}
+
+
+def test_folds_of_other_numbers_are_no_other_deal() -> None:
+    texts, systems = [f"text {k}" for k in range(40)], None
+    found, _ = dealt(of(texts, systems, [k % 4 for k in range(40)]), 0, 20)
+    assert [(own[0].name, len(own)) for own in found] == [("texts", 20), ("contexts", 1)]
 
 
 def test_many_texts_are_dealt_less_often() -> None:

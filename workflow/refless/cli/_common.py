@@ -152,7 +152,6 @@ def warn_of_scale(rated: Sequence[float] | Array, truth: Sequence[float]) -> Non
     width, narrow = high - low, float(np.ptp(own))
     if outside > 0.5 or (len(own) >= 10 and 0 < narrow < width / 4):
         tell(
-            f"warning: the candidates' quality goes from {own.min():g} to {own.max():g}, that of"
-            f" the training texts from {low:g} to {high:g}: other scales? MSE takes them as they"
-            " are"
+            f"warning: the candidates' quality goes from {own.min():g} to {own.max():g}, that which"
+            f" was learned from {low:g} to {high:g}: other scales? MSE takes them as they are"
         )

@@ -98,7 +98,7 @@ def run(arguments: argparse.Namespace) -> None:
         "prediction": prediction.tolist(),
     }
     write(outputs.with_columns(added), arguments.out)
-    if truth is not None:
+    if truth:
         warn_of_scale([model.scale.low, model.scale.high], truth)
         # as they are: rounding makes ties
         print("\n".join(worth_lines(worth(raw, np.array(truth)))), file=sys.stderr)

@@ -110,7 +110,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise
     texts = loaded.texts[loaded.texts["n_ratings"] > 0]
     assert loaded.ends is not None
-    low, high = arguments.scale or loaded.ends
+    low, high = loaded.ends
 
     from refless.models.rnn_qe.own import How, Rated, fit, worth_lines
     from refless.models.rnn_qe.saved import save_model
@@ -125,7 +125,7 @@ def run(arguments: argparse.Namespace) -> None:
         "" if arguments.mr == "auto" else arguments.mr,
     )
     how = How(arguments.schedule, arguments.width, arguments.errors, arguments.seed)
-    run = Run(together=-(-5 // max(1, arguments.threads)), workers=max(1, arguments.threads))
+    run = Run(together=-(-5 // arguments.threads), workers=arguments.threads)
     try:
         model = fit(rated, how, run)
     except FormatError as error:

@@ -209,7 +209,9 @@ def judged(rated: Rated, found: Comparison) -> list[str]:
             )
         elif trained:
             best = max(trained, key=lambda one: found.curve_draws[one][0])
-            shown = estimate(np.nan_to_num(own["pearson"]) - found.curve_draws[best])
+            # the curve is of the first deal
+            given = found.first[found.main_split(), named(name), ""]["pearson"]
+            shown = estimate(np.nan_to_num(given) - found.curve_draws[best])
             told = shown.low > 0 or shown.high < 0
             word = f"worth {'more' if shown.low > 0 else 'less'} than" if told else "not told from"
             sentences.append(

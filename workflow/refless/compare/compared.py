@@ -300,7 +300,9 @@ def _rows(
         if key not in found:
             rows.append({**row, "note": [f"left out: {notes[key]}"]})
             continue
-        own, prediction = draws[key], found[key][0]
+        own, made = draws[key], found[key]
+        empty = sum(bool(np.isnan(one.estimate).all()) for one in made)
+        prediction = next((one for one in made if not np.isnan(one.estimate).all()), made[0])
         for name in (*ALL, *COVERED, *SYSTEMS):
             if name in own:
                 row |= estimate(own[name]).columns(name)
@@ -316,7 +318,9 @@ def _rows(
         for name, values in prediction.chosen.items():
             row[name] = " ".join(f"{value:g}" for value in values)
         row["note"] += [prediction.note] if prediction.note else []
-        row["deals"] = len(found[key])
+        row["deals"] = len(made)
+        if 0 < empty < len(made):
+            row["note"].append(f"it has no estimate in {empty} of {len(made)} deals")
         if np.isnan(own["pearson"][0]):
             row["note"].append("one value for all candidates of a fold ranks nothing")
         rows.append(row)

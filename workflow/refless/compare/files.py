@@ -50,7 +50,8 @@ KEY = (
     "Texts are dealt to folds several times; the column deals says how often. Where each system is"
     " a fold of its own, there is one deal. Correlations, errors and coverage are means over the"
     " deals, and so are the draws of their intervals. Of the first deal are RNN-QE, the thresholds"
-    " that are shown, and the learning curve but for its last point.",
+    " that are shown, and the learning curve but for its last point. The difference of RNN-QE is"
+    " from the trivial method in that deal.",
     "Intervals draw the texts that are predicted, and hold for models trained as they are here."
     " What other training texts would change is not in them: on a few hundred texts, a 95% interval"
     " of a difference may cover some 80% only.",

@@ -202,7 +202,7 @@ def rated_of(
     if "references" in own:
         listed = [json.loads(text) for text in own["references"]]
         references = listed if any(listed) else None
-    meanings = own["mr" if "mr" in own else "context"].fillna("").astype(str).tolist()
+    meanings = _meanings(own)
     without_names = _delexicalised(own["text"].tolist(), meanings)
     context = _contexts(own)
     return Rated(
@@ -225,6 +225,19 @@ def rated_of(
         lines,
         warnings,
     )
+
+
+def apart_of(rated: pd.DataFrame) -> Array | None:
+    """Numbers of the contexts that are new to each other (`Rated.apart`), of a tidy table of rated
+    texts; None where there are none, or one."""
+    context, meanings = _contexts(rated), _meanings(rated)
+    without_names = _delexicalised(rated["text"].tolist(), meanings)
+    alike = _alike(context, without_names[0] if without_names else meanings)
+    return context if alike is None else alike
+
+
+def _meanings(rated: pd.DataFrame) -> list[str]:
+    return rated["mr" if "mr" in rated else "context"].fillna("").astype(str).tolist()
 
 
 def _delexicalised(texts: list[str], meanings: list[str]) -> tuple[list[str], list[str]] | None:

@@ -72,12 +72,19 @@ def dealt(rated: Rated, seed: int, deals: int) -> tuple[list[list[Split]], dict[
     again = [split for deal in range(1, deals) for split in all_splits(rated, [seed, deal])[0]]
     found = []
     for split in first:
-        own = [split]
+        own, known = [split], {_partition(split.fold)}
         for other in again:
-            if other.name == split.name and not np.array_equal(other.fold, split.fold):
+            if other.name == split.name and _partition(other.fold) not in known:
+                known.add(_partition(other.fold))
                 own.append(replace(other, deal=len(own)))
         found.append(own)
     return found, why
+
+
+def _partition(fold: Array) -> bytes:
+    """The same for folds that differ in their numbers alone."""
+    _, first, number = np.unique(fold, return_index=True, return_inverse=True)
+    return (fold >= 0).tobytes() + np.argsort(np.argsort(first))[number.reshape(-1)].tobytes()
 
 
 def all_splits(rated: Rated, seed: int | Sequence[int] = 0) -> tuple[list[Split], dict[str, str]]:

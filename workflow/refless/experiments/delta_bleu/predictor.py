@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from refless.compare.rated import rated_of
+from refless.compare.rated import apart_of
 from refless.data.ratings import separate_items
 from refless.data.task import Task
 from refless.errors import FormatError
@@ -404,7 +404,8 @@ def _candidates(task: Task, references: Sequence[Task]) -> Candidates:
     _require_columns(task, wanted)
     # a system's outputs are its own, also where another says the same
     apart = separate_items(task.texts, task.ratings)
-    unit = rated_of(apart).apart
+    apart = apart[apart["n_ratings"] > 0]
+    unit = apart_of(apart)
     if not references:
         return replace(same_context(apart), unit=unit)
     for one in references:

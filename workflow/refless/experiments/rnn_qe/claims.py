@@ -130,7 +130,14 @@ def claims_table(
         for statistic in claim.statistics
     ]
     columns = ["claim", "table", "statistic", "test", "value", "comparisons", "significant"]
-    columns += ["difference", "difference_low", "difference_high", "paper_difference", "p_holm"]
+    columns += [
+        "difference",
+        "difference_low",
+        "difference_high",
+        "paper_difference",
+        "p",
+        "p_holm",
+    ]
     columns += ["least_detectable", "n", "n_needed", "holds", "provenance", "note"]
     table = pd.DataFrame(rows).reindex(columns=columns)
     whole = dict.fromkeys(("comparisons", "significant", "n", "n_needed"), "Int64")
@@ -179,6 +186,7 @@ def _decided(
         "significant": int(significant.sum()),
         **{name: least[name] for name in ("difference", "difference_low", "difference_high")},
         "paper_difference": f"{paper.iloc[place]:.3f}",
+        "p": worst,
         "p_holm": float(own["p_holm"].max()),
         "least_detectable": own["least_detectable"].max(),
         "n": own["n"].iloc[0],
@@ -307,7 +315,8 @@ def write_tables(
     FormatError, StaleError : as `refless.report.tables.read_published`.
     """
     folder = Path(folder)
-    columns = ["question", "statistic", "setup", "reading", "p_holm", "difference"]
+    columns = ["question", "statistic", "setup", "reading", "difference", "alternative"]
+    columns += ["p_clusters", "p_holm"]
     made = claims_table(
         {name: read_published(folder / f"{name}_williams.csv", columns) for name in TABLES},
         {name: read_paper(path, ["setup"]) for name, path in zip(TABLES, published, strict=True)},
