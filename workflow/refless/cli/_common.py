@@ -60,10 +60,10 @@ def check_scale(scale: Sequence[float] | None) -> None:
         raise UsageError("--scale takes the lowest, then the highest")
 
 
-def check_seed(seed: int) -> None:
-    """``--seed``."""
-    if seed < 0:
-        raise SettingError(f"--seed is {seed}", remedy="give 0 or more")
+def check_least(name: str, value: int, least: int) -> None:
+    """A whole number of the command line that has a least value."""
+    if value < least:
+        raise SettingError(f"--{name} is {value}", remedy=f"give {least} or more")
 
 
 @contextmanager

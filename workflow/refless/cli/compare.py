@@ -12,8 +12,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from refless.cli._common import Commands, check_scale, check_seed, command, quiet
-from refless.errors import FormatError, OutputError, ReflessError, SettingError
+from refless.cli._common import Commands, check_least, check_scale, command, quiet
+from refless.errors import FormatError, OutputError, ReflessError
 
 
 def add(commands: Commands) -> None:
@@ -81,11 +81,9 @@ def add(commands: Commands) -> None:
 
 
 def _compare(arguments: argparse.Namespace) -> None:
-    if arguments.draws < 100:
-        raise SettingError(f"--draws is {arguments.draws}", remedy="give 100 or more")
-    if arguments.deals < 1:
-        raise SettingError(f"--deals is {arguments.deals}", remedy="give 1 or more")
-    check_seed(arguments.seed)
+    check_least("draws", arguments.draws, 100)
+    check_least("deals", arguments.deals, 1)
+    check_least("seed", arguments.seed, 0)
     check_scale(arguments.scale)
     _require_apart(arguments.out, arguments.ratings)
     from refless.compare.advice import judged, recommendation, warnings

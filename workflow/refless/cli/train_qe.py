@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 
 from refless.cli._common import (
     Commands,
+    check_least,
     check_out,
     check_scale,
-    check_seed,
     command,
     quiet,
     require_torch,
 )
-from refless.errors import FormatError, OutputError, SettingError
+from refless.errors import FormatError, OutputError
 
 if TYPE_CHECKING:
     from numpy import ndarray as Array
@@ -96,10 +96,9 @@ def run(arguments: argparse.Namespace) -> None:
         raise OutputError("a model's file ends in .npz", path=arguments.out, remedy="name it so")
     check_out(arguments.out, [arguments.ratings])
     check_scale(arguments.scale)
-    check_seed(arguments.seed)
-    for name in ("width", "threads"):
-        if getattr(arguments, name) < 1:
-            raise SettingError(f"--{name} is {getattr(arguments, name)}", remedy="give 1 or more")
+    check_least("seed", arguments.seed, 0)
+    check_least("width", arguments.width, 1)
+    check_least("threads", arguments.threads, 1)
     require_torch()
     with quiet("refless.data.sources.table"):  # the scale is said below
         loaded = table.load(arguments.ratings, "own", arguments.scale, arguments.format or "")

@@ -30,7 +30,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -201,9 +201,10 @@ def load_all(
     given = [*low_high, *(quality for text in texts for _, _, quality in text.given)]
     labels = all((2 * value).is_integer() for value in given)
     told = RatedTexts(table, problems=problems, ranges=ranges, ends=low_high)
+    told.scale = low_high if labels else None
     if rated_by:
         told.ratings = _ratings(texts, table, low_high)
-    return replace(told, scale=low_high if labels else None)
+    return told
 
 
 # ---- the scale -----------------------------------------------------------------------------------
