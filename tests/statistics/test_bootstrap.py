@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
-from refless.statistics import annotators, bootstrap, draw_weights, evaluate, human_rows, interval
+from refless.statistics import (
+    ENOUGH_UNITS,
+    annotators,
+    beside_annotators,
+    between_and_within,
+    bootstrap,
+    draw_blocks,
+    draw_weights,
+    drawn_whole,
+    evaluate,
+    human_rows,
+    interval,
+    paired_bootstrap,
+    reliability,
+)
 
 NAN = float("nan")
 
@@ -57,3 +72,52 @@ def test_no_result_hangs_on_the_size_of_a_block(
     whole = everything()
     monkeypatch.setattr(bootstrap, "BLOCK", block)
     assert everything() == whole
+
+
+def test_a_candidate_is_drawn_with_its_unit() -> None:
+    unit = np.array([2, 0, 0, 1, 2, 2])
+    blocks = np.concatenate([*draw_blocks(unit, 30, 4)])
+    np.testing.assert_array_equal(blocks, draw_weights(3, 30, 4)[:, unit])
+
+
+def test_few_units_are_not_drawn_whole() -> None:
+    enough = np.arange(2 * ENOUGH_UNITS) // 2
+    assert drawn_whole(enough) is enough
+    assert drawn_whole(enough[2:]) is None
+    assert drawn_whole(None) is None
+
+
+def test_twins_that_are_drawn_together_tell_nothing_new() -> None:
+    """Of every statistic: each candidate twice, with its ratings, leaves the intervals alone."""
+    generator = np.random.default_rng(1)
+    n = 30
+    truth = generator.random(n)
+    prediction = np.where(generator.random(n) < 0.9, truth + generator.random(n), NAN)
+    other = truth + generator.random(n)
+    system = np.array(["p", "q", "r"])[generator.integers(0, 3, n)]
+    candidate, rater = np.repeat(np.arange(n), 3), np.tile(np.arange(3), n)
+    rating = np.round(truth[candidate] + generator.normal(0, 0.2, 3 * n), 1)
+
+    def measured(times: int) -> list[float]:
+        unit = np.repeat(np.arange(n), times)
+        copies = np.concatenate([candidate * times + i for i in range(times)])
+        of = copies, np.tile(rater, times), np.tile(rating, times)
+        how: dict[str, Any] = {"units": unit, "draws": 60, "seed": 3}
+        mine, its, true = prediction[unit], other[unit], truth[unit]
+        pair = paired_bootstrap([its], mine, true, **how)[0]
+        apart = between_and_within(mine, true, system[unit].tolist(), **how)
+        beside = beside_annotators(*of, mine, **how)
+        people = human_rows(annotators(*of, true, others=True, **how))
+        agree = reliability(of[0], of[2], **how)
+        found = [
+            *(evaluate(mine, true, **how).spearman, pair.change.mse, pair.common_spearman),
+            *(apart.between_share, apart.within_spearman),
+            *(beside.difference, beside.mse, people.average_spearman, people.best_mse),
+            agree.icc1,
+        ]
+        return [end for one in found for end in (one.low, one.high)]
+
+    # ICC's degrees of freedom count candidates, so it alone moves a little
+    once, twice = np.array(measured(1)), np.array(measured(2))
+    np.testing.assert_allclose(once[:-2], twice[:-2], rtol=1e-9)
+    np.testing.assert_allclose(once[-2:], twice[-2:], atol=0.03)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from refless.statistics import (
     human_rows,
     overall_error,
 )
+from refless.statistics.humans import draw_people
 
 Ratings = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
@@ -34,15 +36,18 @@ def made_up(n: int, seed: int, raters: int = 4, chance: float = 0.6) -> Ratings:
     return np.array(candidate), np.array(rater), np.array(rating), truth
 
 
-def mean_mse(ratings: Ratings, chosen: list[int]) -> float:
-    """Annotator by annotator; ``chosen`` may name a candidate several times."""
+def mean_mse(ratings: Ratings, chosen: list[int], people: Sequence[int] = ()) -> float:
+    """Annotator by annotator; ``chosen`` may name a candidate several times, and ``people`` say how
+    often each annotator is there."""
     candidate, rater, rating, truth = ratings
     own = {}
     for i in chosen:
         for c, name, given in zip(candidate, rater, rating, strict=True):
             if c == i:
                 own.setdefault(name, []).append((given - truth[c]) ** 2)
-    return float(np.mean([np.mean(errors) for errors in own.values()])) if own else float("nan")
+    often = dict(zip(sorted(set(rater)), people, strict=True)) if len(people) else {}
+    means = [np.mean(errors) for name, errors in own.items() for _ in range(often.get(name, 1))]
+    return float(np.mean(means)) if means else float("nan")
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -61,17 +66,24 @@ def test_means_are_those_of_each_annotator_alone(seed: int) -> None:
     )
 
 
-def test_bootstrap_draws_candidates_with_all_their_ratings() -> None:
+@pytest.mark.parametrize("units", [None, np.arange(10) // 2])
+def test_bootstrap_draws_annotators_and_candidates_with_all_their_ratings(
+    units: np.ndarray | None,
+) -> None:
     ratings, covered = made_up(10, 3), np.arange(10) < 6
-    found = covered_errors(annotator_errors(*ratings), covered, 40, 7)
-    weights = draw_weights(10, 40, 7)
+    found = covered_errors(annotator_errors(*ratings), covered, 40, 7, units)
+    weights = draw_weights(10, 40, 7) if units is None else draw_weights(5, 40, 7)[:, units]
+    people = draw_people(len(set(ratings[1])), 40, 7).T
     slow = [
-        mean_mse(ratings, [i for i in range(10) if covered[i] for _ in range(row[i])])
-        for row in weights
+        mean_mse(ratings, [i for i in range(10) if covered[i] for _ in range(row[i])], own)
+        for row, own in zip(weights, people, strict=True)
     ]
     np.testing.assert_allclose(found.covered_draws, slow)
     assert found.covered.low == pytest.approx(np.nanquantile(slow, 0.025))
-    everything = [mean_mse(ratings, np.repeat(np.arange(10), row).tolist()) for row in weights]
+    everything = [
+        mean_mse(ratings, np.repeat(np.arange(10), row).tolist(), own)
+        for row, own in zip(weights, people, strict=True)
+    ]
     gaps = np.array(slow) - everything
     assert found.difference.high == pytest.approx(np.nanquantile(gaps, 0.975))
 
@@ -141,9 +153,8 @@ def test_blocks_do_not_show() -> None:
     ratings = made_up(400, 2, raters=3, chance=0.1)
     errors, covered = annotator_errors(*ratings), np.arange(400) < 300
     found = covered_errors(errors, covered, 6000, 5)  # 2.4 million weights, so two blocks
-    np.testing.assert_array_equal(
-        found.covered_draws, errors.mean(draw_weights(400, 6000, 5) * covered)
-    )
+    weights, people = draw_weights(400, 6000, 5) * covered, draw_people(3, 6000, 5)
+    np.testing.assert_array_equal(found.covered_draws, errors.mean(weights, people))
 
 
 def test_errors_against_the_others_are_those_of_the_human_rows() -> None:

@@ -144,7 +144,7 @@ def test_the_bootstrap_can_draw_whole_groups() -> None:
     y = x + generator.random(50)
     alone = evaluate(x, y, draws=400, seed=3)
     twice = np.repeat(np.arange(50), 2)
-    groups = evaluate(x[twice], y[twice], draws=400, seed=3, groups=twice)
+    groups = evaluate(x[twice], y[twice], draws=400, seed=3, units=twice)
     assert groups.spearman.value == pytest.approx(alone.spearman.value)
     assert groups.spearman.low == pytest.approx(alone.spearman.low)
     assert groups.mse.high == pytest.approx(alone.mse.high)

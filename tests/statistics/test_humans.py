@@ -19,6 +19,7 @@ from refless.statistics import (
     interval,
     others_mean,
 )
+from refless.statistics.humans import draw_people
 
 NAN = float("nan")
 
@@ -65,11 +66,12 @@ def slow_humans(
     seed: int,
     instead: float,
 ) -> dict[str, tuple[float, float, float]]:
-    """One annotator and one draw at a time, ratings copied as often as their candidate is drawn."""
+    """One annotator and one draw at a time, ratings copied as often as their candidate is drawn,
+    annotators as often as they are."""
 
-    def of_all(copies: np.ndarray) -> tuple[list[float], list[float]]:
+    def of_all(copies: np.ndarray, people: list[int]) -> tuple[list[float], list[float]]:
         errors, rhos = [], []
-        for name in sorted(set(rater)):
+        for name in [name for i, name in enumerate(sorted(set(rater))) for _ in range(people[i])]:
             given, wanted = [], []
             for i in range(len(rating)):
                 if rater[i] == name:
@@ -83,16 +85,19 @@ def slow_humans(
 
     def row(errors: list[float], rhos: list[float]) -> dict[str, float]:
         return {
-            "average_mse": float(np.mean(errors)),
-            "best_mse": min(errors),
-            "average_spearman": float(np.mean(rhos)),
-            "best_spearman": max(rhos),
+            "average_mse": float(np.mean(errors)) if errors else NAN,
+            "best_mse": min(errors, default=NAN),
+            "average_spearman": float(np.mean(rhos)) if rhos else NAN,
+            "best_spearman": max(rhos, default=NAN),
         }
 
-    once = row(*of_all(np.ones(len(truth))))
-    drawn = [row(*of_all(copies)) for copies in draw_weights(len(truth), draws, seed)]
+    number = len(set(rater))
+    once = row(*of_all(np.ones(len(truth)), [1] * number))
+    people = draw_people(number, draws, seed).T.tolist()
+    both = zip(draw_weights(len(truth), draws, seed), people, strict=True)
+    drawn = [row(*of_all(*one)) for one in both]
     return {
-        name: (value, *np.percentile([d[name] for d in drawn], [2.5, 97.5]))
+        name: (value, *np.nanpercentile([d[name] for d in drawn], [2.5, 97.5]))
         for name, value in once.items()
     }
 
@@ -259,11 +264,15 @@ def test_a_model_beside_the_annotators_is_what_a_slow_loop_says(seed: int) -> No
     assert found.difference.value == pytest.approx(gap.mean())
     assert found.standard_error == pytest.approx(stats.sem(gap))
     drawn = np.array([slow_beside(*of, copies) for copies in draw_weights(20, 30, 4)])
-    for name, column in (("human_spearman", 0), ("spearman", 1)):
+    people = draw_people(5, 30, 4).T
+    means = {
+        "human_spearman": (drawn[:, :, 0] * people).sum(axis=1) / 5,
+        "spearman": (drawn[:, :, 1] * people).sum(axis=1) / 5,
+        "difference": ((drawn[:, :, 0] - drawn[:, :, 1]) * people).sum(axis=1) / 5,
+    }
+    for name, values in means.items():
         ends = getattr(found, name)
-        assert (ends.low, ends.high) == pytest.approx(interval(drawn[:, :, column].mean(axis=1)))
-    # the annotators that are drawn are a matter of chance, not their mean over draws
-    assert found.difference.low < gap.mean() < found.difference.high
+        assert (ends.low, ends.high) == pytest.approx(interval(values)), name
     assert found.annotators == 5
     assert found.undefined[0] == 1  # `flat`
 

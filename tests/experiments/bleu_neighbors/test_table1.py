@@ -284,7 +284,9 @@ def test_a_rho_over_several_systems_is_taken_apart(paper: pd.DataFrame) -> None:
     row = rows(found, model="bleu", reading="published").iloc[0]
     estimate = apply_thresholds(data.predictions["bleu.char", "published"], 3, 0.5)
     quality = data.truths["published"].quality
-    apart = between_and_within(estimate, quality, data.systems, draws=5, seed=1)
+    assert data.units() is not None
+    how: dict[str, Any] = {"units": data.units(), "draws": 5, "seed": 1}
+    apart = between_and_within(estimate, quality, data.systems, **how)
     right, pairs = pairwise_accuracy(estimate, quality, data.contexts, draws=5, seed=1)
     assert row["between_share"] == apart.between_share.value
     assert row["within_spearman_low"] == apart.within_spearman.low
@@ -309,7 +311,7 @@ def test_baselines_stand_below_the_models_under_their_split(paper: pd.DataFrame)
     assert np.isnan(constant["spearman"])  # and a note that says why
     assert "-1" in constant["note"][0]
     quality = data.truths["published"].quality
-    wanted = estimate_cells(data.baselines["length", "texts"], quality, 20, 1)
+    wanted = estimate_cells(data.baselines["length", "texts"], quality, 20, 1, data.units())
     assert length["spearman"] == wanted["spearman"]
     assert length["mse_low"] == wanted["mse_low"]
 

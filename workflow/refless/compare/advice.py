@@ -18,11 +18,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from refless.compare.compared import Comparison, Key, difference, estimate, label, p_value
-from refless.compare.measures import ENOUGH, Draws
+from refless.compare.measures import Draws
 from refless.compare.predicted import TRIVIAL, named
 from refless.compare.rated import Rated, wording
 from refless.compare.splits import Split
-from refless.statistics import Estimate
+from refless.statistics import ENOUGH_UNITS, Estimate
 from refless.statistics.ratings_saved import ratings_saved
 
 NOTHING = np.array([np.nan])
@@ -191,7 +191,7 @@ def _short(found: Comparison, split: str) -> str:
 def _on(found: Comparison, given: Verdict) -> str:
     """What a test that draws texts alone is about, where systems or contexts are left out."""
     split = next(own for own in found.splits if own.name == given.split)
-    few = split.name == "contexts" and len(np.unique(split.group[split.inside])) < ENOUGH
+    few = split.name == "contexts" and len(np.unique(split.group[split.inside])) < ENOUGH_UNITS
     return f" on the {split.name} at hand" if few or split.name == "systems" else ""
 
 
@@ -238,7 +238,7 @@ def warnings(rated: Rated, found: Comparison) -> list[str]:
     systems = len(rated.memberships()[0])
     contexts = 0 if rated.apart is None else int(rated.apart.max()) + 1
     for number, what in ((systems, "system"), (contexts, "context")):
-        if 1 < number < ENOUGH:
+        if 1 < number < ENOUGH_UNITS:
             said.append(
                 f"{number} {what}s are few: intervals are over texts, and a method may do otherwise"
                 f" with the next {what}."

@@ -44,6 +44,7 @@ from refless.compare.rated import Rated
 from refless.compare.splits import Split
 from refless.statistics import (
     draw_blocks,
+    drawn_whole,
     midranks,
     pearson_rows,
     weighted_spearman,
@@ -51,8 +52,6 @@ from refless.statistics import (
 
 Array = np.ndarray
 
-ENOUGH = 20
-"""Contexts from which on contexts are drawn, and below which they, or systems, are few."""
 ALL = ("spearman", "pearson", "mse", "coverage")
 COVERED = ("spearman_covered", "pearson_covered", "mse_covered")
 ORDERS = ("spearman", "pearson", "pearson_within")
@@ -100,9 +99,8 @@ class Truth:
 def truth_of(rated: Rated, split: Split) -> Truth:
     """Of the candidates that take part in a split."""
     rows = np.flatnonzero(split.inside)
-    units, unit = rated.wording, rated.apart
-    if unit is not None and len(np.unique(unit)) >= ENOUGH:
-        units = unit
+    unit = drawn_whole(rated.apart)
+    units = rated.wording if unit is None else unit
     # those of all texts, so that a draw is the same in every deal of every split
     told = (rows, rated.quality[rows], split.fold[rows], units[rows], int(units.max()) + 1)
     if rated.systems is None:

@@ -12,12 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from refless.data.ratings import RATING_COLUMNS, TEXT_COLUMNS, RatedTexts
 from refless.errors import StaleError
 from refless.store import signed
 from refless.store.signatures import text_sum
+
+Array = np.ndarray
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,16 @@ class Task:
     def provenance(self) -> str:
         """``computed`` or ``shipped``."""
         return str(self.about["provenance"])
+
+    @property
+    def contexts(self) -> Array | None:
+        """Number of each rated text's context, int64 (rated,); None where there is one alone.
+
+        By first appearance, which shipped contexts keep: a bootstrap's draws hang on the numbers.
+        """
+        own = self.texts.loc[self.texts["quality"].notna(), "context"]
+        number, names = pd.factorize(own.to_numpy(str))
+        return number.astype(np.int64) if len(names) > 1 else None
 
     @property
     def notes(self) -> list[str]:

@@ -5,7 +5,14 @@ intervals. Arrays are float64; NaN marks a candidate without a prediction. Weigh
 each candidate was drawn by a bootstrap (`bootstrap`).
 """
 
-from refless.statistics.bootstrap import Estimate, draw_blocks, draw_weights, interval
+from refless.statistics.bootstrap import (
+    ENOUGH_UNITS,
+    Estimate,
+    draw_blocks,
+    draw_weights,
+    drawn_whole,
+    interval,
+)
 from refless.statistics.correlation import (
     correlation_p_value,
     fisher_interval,
@@ -50,6 +57,7 @@ from refless.statistics.systems import Systems, between_and_within, members, pai
 from refless.statistics.williams import between_needed, williams
 
 __all__ = [
+    "ENOUGH_UNITS",
     "AnnotatorErrors",
     "Annotators",
     "BesideAnnotators",
@@ -71,6 +79,7 @@ __all__ = [
     "covered_errors",
     "draw_blocks",
     "draw_weights",
+    "drawn_whole",
     "evaluate",
     "fisher_interval",
     "holm",

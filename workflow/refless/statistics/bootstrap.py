@@ -6,6 +6,9 @@ A draw of n candidates with replacement says how often each candidate was drawn,
 statistic of this package takes such weights. They come a block at a time, so that memory does not
 grow with draws times candidates; every number of a draw comes from that draw's row alone, so no
 result depends on the size of a block.
+
+What was sampled together is drawn together: candidates that answer one context are no independent
+evidence, so their *unit*, the context, is drawn with all of them.
 """
 
 from __future__ import annotations
@@ -23,6 +26,10 @@ BLOCK = 1 << 21
 
 KEPT = 1 << 26
 """Weights up to which all draws are kept for the next row: 128 MB."""
+
+
+ENOUGH_UNITS = 20
+"""Fewer of them are too few to be drawn: an interval would then rest on a handful of numbers."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +65,22 @@ def draw_weights(n: int, draws: int, seed: int) -> Array:
     return weights
 
 
-def draw_blocks(n: int, draws: int, seed: int) -> Iterator[Array]:
-    """Yield the rows of `draw_weights` a block at a time: `BLOCK` numbers, or one row."""
+def drawn_whole(unit: Array | None) -> Array | None:
+    """The unit of each candidate, int64 (candidates,), if there are `ENOUGH_UNITS`, else None."""
+    return None if unit is None or len(np.unique(unit)) < ENOUGH_UNITS else unit
+
+
+def draw_blocks(of: int | Array, draws: int, seed: int) -> Iterator[Array]:
+    """Yield the rows of `draw_weights` a block at a time: `BLOCK` numbers, or one row.
+
+    ``of`` is the number of candidates; or the unit of each candidate (0, 1, ...), int64
+    (candidates,): units are then drawn, and a candidate counts as often as its own.
+    """
+    if not isinstance(of, (int, np.integer)):
+        for block in draw_blocks(int(of.max()) + 1, draws, seed):
+            yield np.take(block, of, axis=1)
+        return
+    n = int(of)
     if n * draws > KEPT:
         yield from _draw(n, draws, seed)
         return

@@ -6,14 +6,14 @@ mean errors of annotators, their difference and a permutation test.
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from refless.statistics.bootstrap import Estimate, draw_blocks, interval
-from refless.statistics.humans import others_mean
+from refless.statistics.humans import draw_people, mean_of_drawn, others_mean
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -31,18 +31,25 @@ class AnnotatorErrors:
     total: csr_array
     number: csr_array
 
-    def mean(self, weights: Array) -> Array:
+    def mean(self, weights: Array, people: Array | None = None) -> Array:
         """Mean over the annotators of each one's MSE, under each row of weights, shape (draws,).
 
-        ``weights`` (draws, candidates) say how often a candidate is there, with all its ratings.
-        An annotator of whom nothing is left takes no part; NaN where nobody is left.
+        ``weights`` (draws, candidates) say how often a candidate is there, with all its ratings,
+        and ``people`` (annotators, draws) how often an annotator; without, each is there once. An
+        annotator of whom nothing is left takes no part; NaN where nobody is left.
         """
         weights = np.asarray(weights, np.float64).T
         with np.errstate(divide="ignore", invalid="ignore"):
             mse = (self.total @ weights) / (self.number @ weights)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # mean of an empty slice
-            return np.nanmean(mse, axis=0) if len(mse) else np.full(weights.shape[1], np.nan)
+        return mean_of_drawn(mse, np.ones(mse.shape) if people is None else people)
+
+    def draws(self, units: Array | None, draws: int, seed: int) -> Iterator[tuple[Array, Array]]:
+        """Yield blocks of `draw_blocks` over candidates, and of `draw_people` over annotators."""
+        people = draw_people(self.total.shape[0], draws, seed)
+        done = 0
+        for weights in draw_blocks(self.total.shape[1] if units is None else units, draws, seed):
+            yield weights, people[:, done : done + len(weights)]
+            done += len(weights)
 
     def annotators(self, chosen: Array) -> int:
         """How many annotators rated a candidate of ``chosen``, shape (candidates,), bool."""
@@ -85,22 +92,29 @@ class CoveredErrors:
     covered_draws: Array
 
 
-def overall_error(errors: AnnotatorErrors, draws: int = 2000, seed: int = 0) -> Estimate:
+def overall_error(
+    errors: AnnotatorErrors, draws: int = 2000, seed: int = 0, units: Array | None = None
+) -> Estimate:
     """The first mean of `covered_errors`, which hangs on no model."""
     n = errors.total.shape[1]
-    drawn = [errors.mean(weights) for weights in draw_blocks(n, draws, seed)]
+    drawn = [errors.mean(*both) for both in errors.draws(units, draws, seed)]
     return Estimate(float(errors.mean(np.ones((1, n)))[0]), *interval(np.concatenate(drawn)))
 
 
 def covered_errors(
-    errors: AnnotatorErrors, covered: Array, draws: int = 2000, seed: int = 0
+    errors: AnnotatorErrors,
+    covered: Array,
+    draws: int = 2000,
+    seed: int = 0,
+    units: Array | None = None,
 ) -> CoveredErrors:
     """Are the covered candidates easier for annotators than all candidates are?
 
     The test is a permutation test over candidates, each with all of its ratings: if coverage had
     nothing to do with difficulty, any subset of as many candidates could as well be the covered
     one. p is the share of ``draws`` random subsets (and the given one) whose difference is at
-    least as great in size, two-sided. Intervals are from the bootstrap over candidates.
+    least as great in size, two-sided. Intervals are from the bootstrap over candidates, or their
+    ``units`` as in `evaluate`, and over annotators.
 
     Parameters
     ----------
@@ -117,8 +131,8 @@ def covered_errors(
     generator = np.random.default_rng([seed, 1])
     drawn: list[tuple[Array, Array]] = []
     extreme = 0
-    for weights in draw_blocks(n, draws, seed):
-        drawn.append((errors.mean(weights), errors.mean(weights * covered)))
+    for weights, people in errors.draws(units, draws, seed):
+        drawn.append((errors.mean(weights, people), errors.mean(weights * covered, people)))
         subsets = np.zeros(weights.shape)
         for row in subsets:
             row[generator.choice(n, size, replace=False)] = 1

@@ -39,7 +39,7 @@ def evaluate(
     truth: Array,
     draws: int = 2000,
     seed: int = 0,
-    groups: Array | None = None,
+    units: Array | None = None,
 ) -> Evaluation:
     """MSE, Spearman's rho and coverage with 95% intervals over candidates.
 
@@ -49,8 +49,8 @@ def evaluate(
     truth : shape (candidates,), the human quality
     draws, seed : of the bootstrap; every draw resamples all candidates, covered or not, so that
         coverage varies with the others
-    groups : number of the group of each candidate (0, 1, ...), shape (candidates,): groups are then
-        drawn, whole, since candidates of one context are no independent evidence
+    units : number of the unit of each candidate (0, 1, ...), shape (candidates,), which is then
+        drawn whole; see `refless.statistics.bootstrap`
 
     Source: Ethayarajh & Sadigh (2020), section 4 and definition 3.3; intervals are ours.
     """
@@ -66,9 +66,7 @@ def evaluate(
         return Evaluation(Estimate(mse), Estimate(rho), all_draws, p_value, n, 0)
     drawn: list[tuple[Array, Array, Array]] = []
     inside = np.flatnonzero(covered)
-    drawing = n if groups is None else int(groups.max()) + 1
-    for whole in draw_blocks(drawing, draws, seed):
-        weights = whole if groups is None else np.take(whole, groups, axis=1)
+    for weights in draw_blocks(n if units is None else units, draws, seed):
         rhos = weighted_spearman(p, t, weights, inside) if not np.isnan(rho) else np.array([])
         mses = weighted_mean((p - t) ** 2, weights, inside)
         drawn.append((mses, rhos, weighted_mean(covered, weights)))

@@ -5,6 +5,10 @@ and the best one, with intervals; and a prediction beside the annotators on the 
 
 The mean of all ratings of a candidate contains the annotator's own, which raises every annotator's
 correlation with it. `others_mean` leaves it out.
+
+Other annotators could have been asked, and other texts shown, so every interval draws both. What an
+annotator's own texts do to a rho is then in it twice, and the intervals are wide rather than narrow
+(Owen 2007, "The pigeonhole bootstrap").
 """
 
 from __future__ import annotations
@@ -39,8 +43,7 @@ class BesideAnnotators:
 
     mse, spearman : of the prediction, averaged over the annotators
     human_mse, human_spearman : of the annotators, on the same candidates
-    difference : the annotators' rho minus the prediction's; its interval draws candidates and
-        annotators
+    difference : the annotators' rho minus the prediction's
     standard_error : of the difference over annotators: standard deviation / sqrt(annotators)
     annotators : who rated a candidate that has a prediction and another's rating
     undefined : of these, those without a rho of their own, and those of whose candidates the
@@ -64,17 +67,39 @@ class Annotators:
     """How far each annotator, or a prediction on each annotator's candidates, is from the truth.
 
     mse, rho : shape (annotators,), and under each draw (annotators, draws); NaN where undefined
+    drawn : how often each draw has each annotator, shape (annotators, draws)
     """
 
     mse: Array
     rho: Array
     mse_draws: Array
     rho_draws: Array
+    drawn: Array
 
     def filled(self, undefined: float) -> tuple[Array, Array]:
         """``rho`` and ``rho_draws`` with ``undefined`` where there is none."""
         filled = (np.where(np.isnan(x), undefined, x) for x in (self.rho, self.rho_draws))
         return next(filled), next(filled)
+
+
+def draw_people(number: int, draws: int, seed: int) -> Array:
+    """How often each draw has each annotator, shape (annotators, draws)."""
+    if number == 0:
+        return np.empty((0, draws), np.int64)
+    equal = np.full(number, 1 / number)
+    drawn: Array = np.random.default_rng([seed, 2]).multinomial(number, equal, draws)
+    return drawn.T
+
+
+def mean_of_drawn(values: Array, drawn: Array) -> Array:
+    """Of each draw, the mean over its annotators with a value, shape (draws,); NaN without any.
+
+    ``values`` and ``drawn`` (`draw_people`) have shape (annotators, draws).
+    """
+    total = (np.nan_to_num(values) * drawn).sum(axis=0)
+    with np.errstate(invalid="ignore"):
+        found: Array = total / (~np.isnan(values) * drawn).sum(axis=0)
+    return found
 
 
 def others_mean(candidate: Array, rater: Array, rating: Array) -> Array:
@@ -99,21 +124,21 @@ def _each(
     rater: Array,
     given: Array,
     target: Array,
-    n: int,
+    of: int | Array,
     draws: int,
     seed: int,
     errors: bool = True,
 ) -> Annotators:
     """How far ``given`` is from ``target``, both of shape (ratings,), by annotator.
 
-    Of ``n`` candidates, with or without the errors.
+    ``of`` is what is drawn, see `draw_blocks`; with or without the errors.
     """
     names, number = np.unique(rater, return_inverse=True)
     owns = [np.flatnonzero(number == i) for i in range(len(names))]
     mse = [mean_squared_error(given[own], target[own]) for own in owns]
     rho = np.array([spearman(given[own], target[own])[0] for own in owns])
     mse_blocks, rho_blocks = [], []
-    for weights in draw_blocks(n, draws, seed):
+    for weights in draw_blocks(of, draws, seed):
         mse_block, rho_block = np.full((2, len(owns), len(weights)), np.nan)
         for i, own in enumerate(owns):
             seen = candidate[own]
@@ -124,8 +149,9 @@ def _each(
                 rho_block[i] = weighted_spearman(given[own], target[own], weights, seen)
         mse_blocks.append(mse_block)
         rho_blocks.append(rho_block)
-    drawn = (np.concatenate(blocks, axis=1) for blocks in (mse_blocks, rho_blocks))
-    return Annotators(np.array(mse), rho, next(drawn), next(drawn))
+    found = (np.concatenate(blocks, axis=1) for blocks in (mse_blocks, rho_blocks))
+    people = draw_people(len(names), draws, seed)
+    return Annotators(np.array(mse), rho, next(found), next(found), people)
 
 
 def annotators(
@@ -135,6 +161,7 @@ def annotators(
     truth: Array,
     *,
     others: bool = False,
+    units: Array | None = None,
     draws: int = 2000,
     seed: int = 0,
 ) -> Annotators:
@@ -148,12 +175,13 @@ def annotators(
     truth : quality of each candidate, shape (candidates,)
     others : measure each annotator against `others_mean` and not against ``truth``; candidates
         that nobody else rated drop out
-    draws, seed : of the bootstrap over candidates (the annotators stay)
+    units, draws, seed : of the bootstrap over candidates, as in `evaluate`, and over annotators
     """
     target = others_mean(candidate, rater, rating) if others else truth[candidate]
     kept = ~np.isnan(target)
     return _each(
-        *(candidate[kept], rater[kept], rating[kept], target[kept]), len(truth), draws, seed
+        *(candidate[kept], rater[kept], rating[kept], target[kept]),
+        *(len(truth) if units is None else units, draws, seed),
     )
 
 
@@ -165,8 +193,8 @@ def human_rows(each: Annotators, undefined: float = 0.0) -> Humans:
     undefined : the rho of an annotator for whom there is none (labels all alike, or fewer than 3
         of them); NaN leaves that annotator out
 
-    For the best annotator the interval is the bootstrap of an extreme, which leans to the better
-    side. Everything is NaN where there is no rating. In a draw that misses all candidates of an
+    For the best annotator the interval is the bootstrap of an extreme, which is a rough one.
+    Everything is NaN where there is no rating. In a draw that misses all candidates of an
     annotator, that annotator has no MSE and rho is undefined.
 
     Source: Ethayarajh & Sadigh (2020), section 5.1; ``others`` is ours.
@@ -177,11 +205,14 @@ def human_rows(each: Annotators, undefined: float = 0.0) -> Humans:
 
     def row(values: Array, stacked: Array, best: str) -> tuple[Estimate, Estimate]:
         pick = {"min": np.nanmin, "max": np.nanmax}[best]
+        there = np.where(each.drawn > 0, stacked, np.nan)
         with warnings.catch_warnings():
             # that all annotators are left out is no accident: the estimate is then NaN
             warnings.simplefilter("ignore", RuntimeWarning)
-            average = Estimate(float(np.nanmean(values)), *interval(np.nanmean(stacked, axis=0)))
-            return average, Estimate(float(pick(values)), *interval(pick(stacked, axis=0)))
+            average = Estimate(
+                float(np.nanmean(values)), *interval(mean_of_drawn(stacked, each.drawn))
+            )
+            return average, Estimate(float(pick(values)), *interval(pick(there, axis=0)))
 
     average_mse, best_mse = row(each.mse, each.mse_draws, "min")
     average_rho, best_rho = row(*each.filled(undefined), "max")
@@ -195,6 +226,7 @@ def beside_annotators(
     rating: Array,
     estimate: Array,
     *,
+    units: Array | None = None,
     draws: int = 2000,
     seed: int = 0,
 ) -> BesideAnnotators:
@@ -207,7 +239,7 @@ def beside_annotators(
     ----------
     candidate, rater, rating : as for `annotators`
     estimate : of each candidate, shape (candidates,), NaN where undefined
-    draws, seed : of the bootstrap over candidates; for the difference, annotators are drawn, too
+    units, draws, seed : of the bootstrap over candidates, as in `evaluate`, and over annotators
 
     Everything is NaN where no rating is left.
     """
@@ -225,24 +257,18 @@ def beside_annotators(
             (0, 0),
             float("nan"),
         )
-    people = _each(candidate, rater, rating, target, len(estimate), draws, seed, errors=False)
-    model = _each(candidate, rater, own, target, len(estimate), draws, seed)
+    of = len(estimate) if units is None else units
+    people = _each(candidate, rater, rating, target, of, draws, seed, errors=False)
+    model = _each(candidate, rater, own, target, of, draws, seed)
     (human, human_draws), (rho, rho_draws) = people.filled(0.0), model.filled(0.0)
-    number, gap = len(rho), human - rho
+    number, gap, drawn = len(rho), human - rho, model.drawn
     both = ~np.isnan(people.rho) & ~np.isnan(model.rho)
-    drawn = np.random.default_rng([seed, 2]).multinomial(number, np.full(number, 1 / number), draws)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # a draw without a candidate
-        errors = interval(np.nanmean(model.mse_draws, axis=0))
     return BesideAnnotators(
-        Estimate(float(model.mse.mean()), *errors),
-        Estimate(float(rho.mean()), *interval(rho_draws.mean(axis=0))),
+        Estimate(float(model.mse.mean()), *interval(mean_of_drawn(model.mse_draws, drawn))),
+        Estimate(float(rho.mean()), *interval(mean_of_drawn(rho_draws, drawn))),
         float(people.mse.mean()),
-        Estimate(float(human.mean()), *interval(human_draws.mean(axis=0))),
-        Estimate(
-            float(gap.mean()),
-            *interval(((human_draws - rho_draws) * drawn.T).sum(axis=0) / number),
-        ),
+        Estimate(float(human.mean()), *interval(mean_of_drawn(human_draws, drawn))),
+        Estimate(float(gap.mean()), *interval(mean_of_drawn(human_draws - rho_draws, drawn))),
         float(gap.std(ddof=1) / np.sqrt(number)) if number > 1 else float("nan"),
         number,
         (int(np.isnan(people.rho).sum()), int(np.isnan(model.rho).sum())),

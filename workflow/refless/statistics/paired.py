@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refless.statistics.bootstrap import Estimate, draw_weights, interval
+from refless.statistics.bootstrap import Estimate, draw_blocks, interval
 from refless.statistics.correlation import weighted_mean, weighted_spearman
 
 Array = np.ndarray
@@ -52,6 +52,7 @@ def paired_bootstrap(
     truth: Array,
     *,
     groups: Array | None = None,
+    units: Array | None = None,
     draws: int = 2000,
     seed: int = 0,
 ) -> list[Compared]:
@@ -64,15 +65,16 @@ def paired_bootstrap(
     baseline, truth : shape (candidates,)
     groups : number of each candidate's group, for ``within``; -1 for none. Groups of fewer than 3
         covered candidates have no rho and are left out, as are groups without one.
-    draws, seed : every draw resamples all candidates, and all predictions are measured on the same
-        draw, so that what they share cancels out. The draws are those of `evaluate`.
+    units, draws, seed : every draw resamples all candidates, or their units, and all predictions
+        are measured on the same draw, so that what they share cancels out. The draws are those of
+        `evaluate`.
 
     What has no value (a difference: on either side) is NaN, and intervals leave such draws out.
     """
     n = len(truth)
     covered = ~np.isnan(baseline)
     commons = [covered & ~np.isnan(np.atleast_2d(one)).any(axis=0) for one in predictions]
-    drawn = draw_weights(n, draws, seed)
+    drawn = np.concatenate([*draw_blocks(n if units is None else units, draws, seed)])
     step = max(1, BLOCK // max(n, 1))
     blocks = [np.ones((1, n), np.uint16)]  # the sample itself comes first
     blocks += [drawn[start : start + step] for start in range(0, draws, step)]

@@ -42,6 +42,7 @@ def reliability(
     rating: Array,
     *,
     splits: int = 100,
+    units: Array | None = None,
     draws: int = 2000,
     seed: int = 0,
 ) -> Reliability:
@@ -61,6 +62,7 @@ def reliability(
     candidate : number of the candidate of each rating, shape (ratings,)
     rating : shape (ratings,)
     splits : random splits; their mean is taken, and has no interval
+    units : number of the unit of each candidate, shape (candidates,), drawn whole as in `evaluate`
     draws, seed : of the bootstrap over candidates; the splits have the same seed
 
     Candidates with one rating drop out. Everything is NaN for fewer than two candidates.
@@ -70,7 +72,7 @@ def reliability(
     """
     number = np.bincount(candidate)
     kept = number[candidate] > 1
-    _, place = np.unique(candidate[kept], return_inverse=True)
+    names, place = np.unique(candidate[kept], return_inverse=True)
     value = rating[kept]
     number = np.bincount(place)
     n = len(number)
@@ -82,7 +84,7 @@ def reliability(
     columns = np.column_stack(
         [np.ones(n), number, number**2, number * mean, number * mean**2, inside]
     )
-    blocks = (np.ones((1, n)), *draw_blocks(n, draws, seed))
+    blocks = (np.ones((1, n)), *draw_blocks(n if units is None else units[names], draws, seed))
     values = np.concatenate([_intraclass(block @ columns) for block in blocks], axis=1)
     icc1, icck, ceiling = (Estimate(float(row[0]), *interval(row[1:])) for row in values)
     return Reliability(

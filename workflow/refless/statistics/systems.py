@@ -74,6 +74,7 @@ def between_and_within(
     truth: Array,
     systems: Sequence[str],
     *,
+    units: Array | None = None,
     draws: int = 2000,
     seed: int = 0,
 ) -> Systems:
@@ -87,8 +88,8 @@ def between_and_within(
     prediction : shape (candidates,), NaN where undefined
     truth : shape (candidates,), the human quality
     systems : who wrote each candidate; see `members`
-    draws, seed : of the bootstrap over candidates. For ``within_spearman``, the systems' means are
-        those of all candidates in every draw.
+    units, draws, seed : of the bootstrap, as in `evaluate`. For ``within_spearman``, the systems'
+        means are those of all candidates in every draw.
 
     Everything is NaN where there are fewer than two systems.
     """
@@ -109,7 +110,7 @@ def between_and_within(
     columns = covered.astype(np.int64)
     shares, withins = [], []
     once = np.ones((1, len(truth)), np.uint16)
-    for block in (once, *draw_blocks(len(truth), draws, seed)):
+    for block in (once, *draw_blocks(len(truth) if units is None else units, draws, seed)):
         weights = as_weights(block)
         between, rho = np.empty(len(weights)), np.empty(len(weights))
         between_loop(

@@ -43,7 +43,7 @@ from refless.experiments.bleu_neighbors.baselines import read_baselines
 from refless.experiments.bleu_neighbors.columns import tidy, with_intervals
 from refless.kernels import signature
 from refless.models.neighbors import enough_evidence
-from refless.statistics import between_and_within, paired_bootstrap, spearman
+from refless.statistics import between_and_within, drawn_whole, paired_bootstrap, spearman
 from refless.store import signed
 from refless.store.signatures import sign, signature_note
 
@@ -417,8 +417,8 @@ def _read_task_numbers(
             if "kernel" in signed_one:
                 notes[signed_one["kernel"]] = signature_note(signed_one, file.about)
     absent |= {name: [] for name in kernels if name not in {*predictions, *absent}}
-    system = rated(task.texts).system
-    numbers = TaskNumbers(plain["quality"], plain["group"], predictions, absent, system)
+    authors = rated(task.texts).system, drawn_whole(task.contexts)
+    numbers = TaskNumbers(plain["quality"], plain["group"], predictions, absent, *authors)
     return numbers, list(notes.values())
 
 
@@ -464,6 +464,7 @@ class TaskNumbers:
     predictions : by variant, plain among them
     absent : variant -> notes; they get a row without numbers
     system : who wrote each candidate, as in `Rated`; empty where it is not known
+    units : of each candidate, as in `refless.statistics.evaluate`
     """
 
     quality: Array
@@ -471,6 +472,7 @@ class TaskNumbers:
     predictions: Mapping[str, Prediction]
     absent: Mapping[str, list[str]] = field(default_factory=dict)
     system: Sequence[str] = ()
+    units: Array | None = None
 
 
 def system_groups(data: Rated) -> Array:
@@ -494,8 +496,9 @@ def ablation_rows(task: str, numbers: TaskNumbers, draws: int, seed: int) -> lis
     bootstrap over candidates."""
     truth, plain = numbers.quality, numbers.predictions[PLAIN]
     estimates = [one.estimate for one in numbers.predictions.values()]
+    how: dict[str, Any] = {"units": numbers.units, "seed": seed}
     compared = paired_bootstrap(
-        estimates, plain.estimate, truth, groups=numbers.group, draws=draws, seed=seed
+        estimates, plain.estimate, truth, groups=numbers.group, draws=draws, **how
     )
     rows = []
     for (name, one), result in zip(numbers.predictions.items(), compared, strict=True):
@@ -505,7 +508,7 @@ def ablation_rows(task: str, numbers: TaskNumbers, draws: int, seed: int) -> lis
             row |= getattr(result.own, measure).columns(measure)
         if numbers.system:
             apart = between_and_within(
-                one.estimate, truth, numbers.system, draws=max(1, draws // 4), seed=seed
+                one.estimate, truth, numbers.system, draws=max(1, draws // 4), **how
             )
             row |= apart.between_share.columns("between_share")
             row |= apart.within_spearman.columns("within_spearman")

@@ -159,16 +159,23 @@ def apply_thresholds(predictions: pd.DataFrame, a: int, b: float) -> Array:
 
 
 def model_cells(
-    predictions: pd.DataFrame, a: int, b: float, draws: int, seed: int
+    predictions: pd.DataFrame,
+    a: int,
+    b: float,
+    draws: int,
+    seed: int,
+    units: Array | None = None,
 ) -> dict[str, Any]:
     """The cells of one model on one task: see `estimate_cells`."""
     quality = predictions["quality"].to_numpy(np.float64)
-    return estimate_cells(apply_thresholds(predictions, a, b), quality, draws, seed)
+    return estimate_cells(apply_thresholds(predictions, a, b), quality, draws, seed, units)
 
 
-def estimate_cells(estimate: Array, quality: Array, draws: int, seed: int) -> dict[str, Any]:
+def estimate_cells(
+    estimate: Array, quality: Array, draws: int, seed: int, units: Array | None = None
+) -> dict[str, Any]:
     """Cells of estimates, NaN where undefined: values, intervals, p-value, counts."""
-    cell = evaluate(estimate, quality, draws, seed)
+    cell = evaluate(estimate, quality, draws, seed, units)
     return {
         **cell.mse.columns("mse"),
         **cell.spearman.columns("spearman"),
@@ -181,10 +188,13 @@ def estimate_cells(estimate: Array, quality: Array, draws: int, seed: int) -> di
     }
 
 
-def annotators_of(truth: Truth, draws: int, seed: int, others: bool = False) -> Annotators:
+def annotators_of(
+    truth: Truth, draws: int, seed: int, others: bool = False, units: Array | None = None
+) -> Annotators:
     """Each annotator against the quality, or against the mean of the ``others``' ratings."""
     of_rating = truth.candidate, truth.rater, truth.rating
-    return annotators(*of_rating, truth.quality, others=others, draws=draws, seed=seed)
+    how: dict[str, Any] = {"others": others, "units": units, "draws": draws, "seed": seed}
+    return annotators(*of_rating, truth.quality, **how)
 
 
 def human_cells(each: Annotators, n: int, undefined: float = 0.0) -> dict[str, dict[str, Any]]:

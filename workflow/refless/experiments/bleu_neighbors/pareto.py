@@ -29,7 +29,13 @@ from refless.experiments.bleu_neighbors.columns import tidy, with_intervals
 from refless.kernels import signature
 from refless.models.baselines import deal_folds
 from refless.models.neighbors import enough_evidence, most_neighbors
-from refless.statistics import Compared, paired_bootstrap, spearman, weighted_spearman
+from refless.statistics import (
+    Compared,
+    drawn_whole,
+    paired_bootstrap,
+    spearman,
+    weighted_spearman,
+)
 from refless.store import signed
 from refless.store.files import file_sum
 from refless.store.signatures import sign, signature_note
@@ -271,13 +277,14 @@ class Settings:
 
 
 def pareto_rows(
-    deals: Sequence[Sums], tau: float, settings: Settings
+    deals: Sequence[Sums], tau: float, settings: Settings, units: Array | None = None
 ) -> tuple[list[dict[str, Any]], pd.DataFrame]:
     """The rows of one kernel on one task, and its front.
 
     ``deals`` are the sums of several deals of folds of the same texts, and ``tau`` is the paper's,
-    one of `Sums.taus`. The first row has the paper's thresholds; then comes a row for each floor:
-    means over the deals, and the spread of rho among them.
+    one of `Sums.taus`; ``units`` as in `refless.statistics.evaluate`. The first row has the paper's
+    thresholds; then comes a row for each floor: means over the deals, and the spread of rho among
+    them.
     """
     grid = settings.a_values, settings.b_values
     data = deals[0]
@@ -294,9 +301,8 @@ def pareto_rows(
     ]
     baseline = predict(data, default)
     predictions = [baseline, *(each for each, _ in found)]
-    compared = paired_bootstrap(
-        predictions, baseline, data.quality, draws=settings.draws, seed=settings.seed
-    )
+    how: dict[str, Any] = {"units": units, "draws": settings.draws, "seed": settings.seed}
+    compared = paired_bootstrap(predictions, baseline, data.quality, **how)
     rows = [{"rule": DEFAULT, **_thresholds(data, default), **_measured(compared[0], baseline)}]
     for floor, (each, chosen), result in zip(settings.floors, found, compared[1:], strict=True):
         choices = [choice for of_deal in chosen for choice in of_deal]
@@ -422,7 +428,8 @@ def pareto_table(
                 Sums(content["quality"], taus=taus, **dict(zip(DEALT, one, strict=True)))
                 for one in zip(*(content[name] for name in DEALT), strict=True)
             ]
-            found, front = pareto_rows(deals, of["tau"], settings)
+            units = drawn_whole(tasks[task].contexts)
+            found, front = pareto_rows(deals, of["tau"], settings, units)
             row["provenance"] = file.about["provenance"]
             rows += [{**row, **one} for one in found]
             fronts.append(front.assign(**row))

@@ -94,7 +94,7 @@ def _task_rows(data: TaskInput, settings: Settings, reading: str) -> list[dict[s
     errors = annotator_errors(*ratings, others=reading == OTHERS)
     everyone = np.ones(len(truth.id), bool)
     common = {
-        **overall_error(errors, settings.draws, settings.seed).columns("mse_all"),
+        **overall_error(errors, settings.draws, settings.seed, data.units()).columns("mse_all"),
         "n": len(everyone),
         "annotators": errors.annotators(everyone),
     }
@@ -124,7 +124,7 @@ def _row(
         return {"kernel": kernel}, None
     predictions = data.predictions[kernel, READING]
     covered = ~np.isnan(apply_thresholds(predictions, settings.a, settings.b))
-    found = covered_errors(errors, covered, settings.draws, settings.seed)
+    found = covered_errors(errors, covered, settings.draws, settings.seed, data.units())
     row = {
         "kernel": kernel,
         **found.covered.columns("mse_covered"),

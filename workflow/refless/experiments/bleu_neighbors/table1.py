@@ -38,6 +38,7 @@ from refless.report.published import beside_published
 from refless.statistics import (
     beside_annotators,
     between_and_within,
+    drawn_whole,
     pairwise_accuracy,
     reliability,
 )
@@ -92,8 +93,8 @@ class TaskInput:
 
     kernels : kernel -> what the predictions' record says of it (``provenance``, ``signature``,
         ``tau``)
-    systems, contexts : who wrote each candidate of the reading ``published``, and the number of
-        what it answers
+    systems, contexts : who wrote each candidate of the reading ``published``, and
+        `refless.data.task.Task.contexts`
     baselines : estimates of these candidates by (baseline, split)
     no_baselines : why there are none, where a file of theirs was refused
     """
@@ -107,6 +108,13 @@ class TaskInput:
     baselines: dict[tuple[str, str], Array] = field(default_factory=dict)
     baselines_provenance: str = ""
     no_baselines: str = ""
+
+    def units(self, reading: str = "published") -> Array | None:
+        """What is drawn whole of the candidates of a reading: see `drawn_whole`."""
+        if self.contexts is None:
+            return None
+        rows = self.truths["published"].row  # ascending
+        return drawn_whole(self.contexts[np.searchsorted(rows, self.truths[reading].row)])
 
     def about(self, kernel: str) -> dict[str, Any]:
         """The columns ``stand_in`` (see `is_stand_in`) and ``provenance``."""
@@ -162,7 +170,8 @@ def read_tasks(
             {(str(kernel), str(reading)): rows for (kernel, reading), rows in by_kernel},
             known,
             task.provenance,
-            *_authors(task),
+            task.texts.loc[task.texts["quality"].notna(), "system"].tolist(),
+            task.contexts,
         )
         if task.name in files:
             try:
@@ -187,14 +196,6 @@ def _repeats(task: Task) -> list[str]:
         f"{again} of {len(own)} rated texts of {task.name} repeat an earlier one (case and blanks"
         " aside); they are each other's neighbors"
     ]
-
-
-def _authors(task: Task) -> tuple[list[str], Array | None]:
-    """Systems, and contexts by number (None where there is one alone), of the rated texts."""
-    own = task.texts[task.texts["quality"].notna()]
-    # by first appearance, which shipped contexts keep: draws hang on the order of their numbers
-    context, names = pd.factorize(own["context"].to_numpy(str))
-    return own["system"].tolist(), context if len(names) > 1 else None
 
 
 def table1(
@@ -286,13 +287,14 @@ def _human_rows(data: TaskInput, settings: Settings) -> list[dict[str, Any]]:
         note = ["not available: its ratings do not say who gave them (no column `rater`)"]
         return [{"model": model, "kernel": "", "note": note} for model in HUMANS]
     rows: dict[str, list[dict[str, Any]]] = {model: [] for model in HUMANS}
+    how = settings.draws, settings.seed
     each = {
-        reading: annotators_of(truth, settings.draws, settings.seed)
+        reading: annotators_of(truth, *how, units=data.units(reading))
         for reading, truth in data.truths.items()
     }
     truth = data.truths["published"]
     each["without undefined"] = each["published"]
-    each[OTHERS] = annotators_of(truth, settings.draws, settings.seed, others=True)
+    each[OTHERS] = annotators_of(truth, *how, others=True, units=data.units())
     for reading, of in each.items():
         undefined = float("nan") if reading == "without undefined" else 0.0
         truth = data.truths.get(reading, data.truths["published"])
@@ -325,7 +327,8 @@ def _model_rows(
         if (kernel, reading) not in data.predictions:
             continue
         predictions = data.predictions[kernel, reading]
-        cells = model_cells(predictions, settings.a, settings.b, settings.draws, settings.seed)
+        how = settings.a, settings.b, settings.draws, settings.seed
+        cells = model_cells(predictions, *how, data.units(reading))
         notes = [*filter(None, [READING_NOTES[reading]]), *data.notes(kernel)]
         if cells["n_covered"] == 0:
             notes.append(
@@ -348,13 +351,13 @@ def _baseline_rows(data: TaskInput, settings: Settings) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     if data.no_baselines:
         empty = {"kernel": "", "reading": "published", "provenance": ""}
-        rows = [empty | {"model": name} for name in LABELS]
-        return [row | {"note": [f"not available: {data.no_baselines}"]} for row in rows]
+        note = [f"not available: {data.no_baselines}"]
+        return [empty | {"model": name, "note": note} for name in LABELS]
     quality = data.truths["published"].quality
     for (name, split), estimate in data.baselines.items():
         if split == "systems":
             continue
-        cells = estimate_cells(estimate, quality, settings.draws, settings.seed)
+        cells = estimate_cells(estimate, quality, settings.draws, settings.seed, data.units())
         reading = "published" if split == "texts" else split
         notes = list(filter(None, [READING_NOTES[reading]]))
         if name == CONSTANT:
@@ -384,7 +387,8 @@ def apart_cells(estimate: Array, data: TaskInput, settings: Settings) -> dict[st
     if len(data.systems) != len(estimate):
         return {}
     quality, draws = data.truths["published"].quality, quarter(settings.draws)
-    systems = between_and_within(estimate, quality, data.systems, draws=draws, seed=settings.seed)
+    how: dict[str, Any] = {"units": data.units(), "draws": draws, "seed": settings.seed}
+    systems = between_and_within(estimate, quality, data.systems, **how)
     if systems.systems < 2:
         return {}
     cells = {
@@ -409,9 +413,11 @@ def beside_cells(
     truth = data.truths["published"]
     if not len(truth.rater):
         return []
-    draws = quarter(settings.draws)
     found = beside_annotators(
-        truth.candidate, truth.rater, truth.rating, estimate, draws=draws, seed=settings.seed
+        *(truth.candidate, truth.rater, truth.rating, estimate),
+        units=data.units(),
+        draws=quarter(settings.draws),
+        seed=settings.seed,
     )
     several = np.bincount(truth.candidate, minlength=len(truth.id)) > 1
     covered = int((several & ~np.isnan(estimate)).sum())
@@ -476,7 +482,10 @@ def reliability_table(
                 }
             else:
                 found = reliability(
-                    truth.candidate, truth.rating, draws=settings.draws, seed=settings.seed
+                    *(truth.candidate, truth.rating),
+                    units=data.units(),
+                    draws=settings.draws,
+                    seed=settings.seed,
                 )
                 row |= {
                     **found.icc1.columns("icc1"),

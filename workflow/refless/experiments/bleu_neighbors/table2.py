@@ -28,6 +28,7 @@ from refless.experiments.bleu_neighbors.leave_one_out import estimate_cells, mod
 from refless.experiments.bleu_neighbors.table1 import Settings, beside_paper
 from refless.kernels import signature
 from refless.models.neighbors import neighbor_means
+from refless.statistics import drawn_whole
 from refless.store import signed
 from refless.store.signatures import sign, signature_note, text_sum
 
@@ -142,12 +143,14 @@ class Pair:
     training : number of texts that an estimate is made from
     provenance : ``computed`` or ``shipped``
     twins : whether the two tasks are two, and have the same texts
+    units : of each text of the target, as in `refless.statistics.evaluate`
     """
 
     estimates: pd.DataFrame
     training: int
     provenance: str
     twins: bool = False
+    units: Array | None = None
 
     def of(self, kernel: str) -> pd.DataFrame:
         """The columns of one kernel as `leave_one_out` names them."""
@@ -200,6 +203,7 @@ def read_pairs(
             about["facts"]["training"],
             about["provenance"],
             source != target and len(sums) == 1,
+            drawn_whole(tasks[target].contexts) if target in tasks else None,
         )
         signatures = [one for one in about["signatures"] if one.get("kernel") in kernels]
         notes += [signature_note(one, about) for one in signatures]
@@ -248,7 +252,8 @@ def table2(
 
 def _cells(pair: Pair, kernel: str, settings: Settings) -> dict[str, Any]:
     own = pair.of(kernel)
-    cells = model_cells(own, settings.a, settings.b, settings.draws, settings.seed)
+    how = settings.a, settings.b, settings.draws, settings.seed
+    cells = model_cells(own, *how, pair.units)
     note = []
     if not cells["n_covered"]:
         note = [
@@ -263,7 +268,7 @@ def _cells(pair: Pair, kernel: str, settings: Settings) -> dict[str, Any]:
 def _baseline_cells(pair: Pair, name: str, settings: Settings) -> dict[str, Any]:
     own = pair.estimates
     estimate, quality = (own[c].to_numpy(np.float64) for c in (f"estimate_{name}", "quality"))
-    cells = estimate_cells(estimate, quality, settings.draws, settings.seed)
+    cells = estimate_cells(estimate, quality, settings.draws, settings.seed, pair.units)
     common = {"kernel": "", "n_train": pair.training, "provenance": pair.provenance}
     note = ["no text stands in the training texts word for word"] if not cells["n_covered"] else []
     if name == CONSTANT:
