@@ -79,8 +79,11 @@ def slow_humans(
                     wanted += [truth[candidate[i]]] * int(copies[candidate[i]])
             if given:
                 errors.append(float(np.mean((np.array(given) - np.array(wanted)) ** 2)))
+            own = rater == name
+            never = min(len(set(rating[own])), len(set(truth[candidate[own]]))) < 2
             flat = len(set(given)) < 2 or len(set(wanted)) < 2
-            rhos.append(instead if flat else float(stats.spearmanr(given, wanted).statistic))
+            rho = NAN if flat else float(stats.spearmanr(given, wanted).statistic)
+            rhos.append(instead if never else rho)
         return errors, [rho for rho in rhos if not math.isnan(rho)]
 
     def row(errors: list[float], rhos: list[float]) -> dict[str, float]:
@@ -235,7 +238,8 @@ def slow_beside(
     estimate: np.ndarray,
     copies: np.ndarray,
 ) -> list[tuple[float, float]]:
-    """Rho of each annotator and of the model on the annotator's candidates; 0 where undefined."""
+    """Rho of each annotator and of the model on the annotator's candidates; 0 where there never is
+    one, NaN where the draw has none."""
     target = np.array(slow_others(candidate, rater, rating))
     kept = ~np.isnan(target) & ~np.isnan(estimate[candidate])
     found = []
@@ -244,8 +248,12 @@ def slow_beside(
         drawn = np.repeat(own, copies[candidate[own]])
         pair = []
         for given in (rating, estimate[candidate]):
-            flat = len(set(given[drawn])) < 2 or len(set(target[drawn])) < 2 or len(own) < 3
-            pair.append(0.0 if flat else stats.spearmanr(given[drawn], target[drawn]).statistic)
+            never, flat = (
+                len(set(given[rows])) < 2 or len(set(target[rows])) < 2 or len(own) < 3
+                for rows in (own, drawn)
+            )
+            rho = NAN if flat else stats.spearmanr(given[drawn], target[drawn]).statistic
+            pair.append(0.0 if never else rho)
         found.append((pair[0], pair[1]))
     return found
 
@@ -265,14 +273,21 @@ def test_a_model_beside_the_annotators_is_what_a_slow_loop_says(seed: int) -> No
     assert found.standard_error == pytest.approx(stats.sem(gap))
     drawn = np.array([slow_beside(*of, copies) for copies in draw_weights(20, 30, 4)])
     people = draw_people(5, 30, 4).T
-    means = {
-        "human_spearman": (drawn[:, :, 0] * people).sum(axis=1) / 5,
-        "spearman": (drawn[:, :, 1] * people).sum(axis=1) / 5,
-        "difference": ((drawn[:, :, 0] - drawn[:, :, 1]) * people).sum(axis=1) / 5,
+    values = {
+        "human_spearman": drawn[:, :, 0],
+        "spearman": drawn[:, :, 1],
+        "difference": drawn[:, :, 0] - drawn[:, :, 1],
     }
-    for name, values in means.items():
+    for name, rho in values.items():
+        counted = people * ~np.isnan(rho)
+        means = np.full(30, NAN)
+        np.divide(
+            *((np.nan_to_num(rho) * counted).sum(axis=1), counted.sum(axis=1)),
+            out=means,
+            where=counted.sum(axis=1) > 0,
+        )
         ends = getattr(found, name)
-        assert (ends.low, ends.high) == pytest.approx(interval(values)), name
+        assert (ends.low, ends.high) == pytest.approx(interval(means)), name
     assert found.annotators == 5
     assert found.undefined[0] == 1  # `flat`
 

@@ -63,7 +63,7 @@ class Model(Section):
 
 
 class Bootstrap(Section):
-    """95% intervals of the tables: bootstrap over candidates."""
+    """95% intervals of the tables: bootstrap over contexts, or over texts where there are few."""
 
     draws: Draws = Field(description="Number of draws.")
     seed: Seed = Field(description="Seed of the draws.")

@@ -77,9 +77,16 @@ class Annotators:
     drawn: Array
 
     def filled(self, undefined: float) -> tuple[Array, Array]:
-        """``rho`` and ``rho_draws`` with ``undefined`` where there is none."""
-        filled = (np.where(np.isnan(x), undefined, x) for x in (self.rho, self.rho_draws))
-        return next(filled), next(filled)
+        """``rho`` and ``rho_draws`` with ``undefined`` for an annotator without a rho.
+
+        Another annotator's draw without one stays NaN: it is an accident of the draw, and 0 would
+        pull the interval down.
+        """
+        nobody = np.isnan(self.rho)
+        return (
+            np.where(nobody, undefined, self.rho),
+            np.where(nobody[:, None], undefined, self.rho_draws),
+        )
 
 
 def draw_people(number: int, draws: int, seed: int) -> Array:
@@ -194,8 +201,8 @@ def human_rows(each: Annotators, undefined: float = 0.0) -> Humans:
         of them); NaN leaves that annotator out
 
     For the best annotator the interval is the bootstrap of an extreme, which is a rough one.
-    Everything is NaN where there is no rating. In a draw that misses all candidates of an
-    annotator, that annotator has no MSE and rho is undefined.
+    Everything is NaN where there is no rating. An annotator whose candidates a draw misses takes
+    no part in it.
 
     Source: Ethayarajh & Sadigh (2020), section 5.1; ``others`` is ours.
     """
