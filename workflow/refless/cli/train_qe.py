@@ -102,11 +102,7 @@ def run(arguments: argparse.Namespace) -> None:
     require_torch()
     with quiet("refless.data.sources.table"):  # the scale is said below
         loaded = table.load(arguments.ratings, "own", arguments.scale, arguments.format or "")
-    try:
-        loaded = loaded.require_clean()
-    except FormatError as error:
-        error.remedy = "mend or remove these rows; `refless train-qe --help` names the columns"
-        raise
+    loaded.require_clean("train-qe")
     texts = loaded.texts[loaded.texts["n_ratings"] > 0]
     assert loaded.ends is not None
     low, high = loaded.ends

@@ -54,7 +54,8 @@ ESTIMATES = (
 COLUMNS = [
     *("method", "kernel", "split"),
     *(f"{name}{end}" for name in ESTIMATES for end in ("", "_low", "_high")),
-    *("p", "tau", "min_neighbors", "n", "n_covered", "systems", "deals", "note"),
+    *("p", "tau", "min_neighbors", "n", "n_covered", "systems"),
+    *("deals", "pearson_least", "pearson_most", "note"),
 ]
 
 
@@ -164,6 +165,7 @@ def compare(
 
     draws: dict[Key, Draws] = {}
     first: dict[Key, Draws] = {}
+    spread: dict[Key, tuple[float, float]] = {}
     found: dict[Key, list[Prediction]] = {}
     notes: dict[Key, str] = {}
     truths = [[truth_of(rated, split) for split in own] for own in ways]
@@ -190,6 +192,8 @@ def compare(
                 for prediction, truth in zip(found[key], own_truths, strict=False)
             ]
             draws[key], first[key] = averaged(measures), measures[0]
+            each = [own["pearson"][0] for own in measures]
+            spread[key] = float(np.fmin.reduce(each)), float(np.fmax.reduce(each))
     order = [(split.name, *key) for split, own in zip(splits, made, strict=True) for key in own[0]]
     found = {key: found[key] for key in order if key in found}
     draws = {key: draws[key] for key in order if key in draws}
@@ -209,7 +213,7 @@ def compare(
     rows = [
         row
         for split, own in zip(splits, made, strict=True)
-        for row in _rows(split, rated, list(own[0]), found, (draws, first), notes)
+        for row in _rows(split, rated, list(own[0]), found, notes, draws, first, spread)
     ]
     return Comparison(
         pd.DataFrame(rows, columns=COLUMNS),
@@ -286,10 +290,11 @@ def _rows(
     rated: Rated,
     methods: Sequence[tuple[str, str]],
     found: Mapping[Key, Sequence[Prediction]],
-    all_draws: tuple[Mapping[Key, Draws], Mapping[Key, Draws]],
     notes: Mapping[Key, str],
+    draws: Mapping[Key, Draws],
+    first: Mapping[Key, Draws],
+    spread: Mapping[Key, tuple[float, float]],
 ) -> list[dict[str, Any]]:
-    draws = all_draws[0]
     rival = strongest(split.name, draws)
     systems = 0 if rated.systems is None else len(rated.memberships()[0])
     rows = []
@@ -311,7 +316,7 @@ def _rows(
             saved = ratings_saved(own["pearson_within"])
             row |= estimate(saved).columns("ratings_saved_within")
         if rival is not None and method not in TRIVIAL and not np.isnan(own["pearson"][0]):
-            gap = difference(*all_draws, key, rival)
+            gap = difference(draws, first, key, rival)
             row |= estimate(gap).columns("difference") | {"p": p_value(gap)}
             row["note"].append(f"the difference is Pearson's r less that of {rival[1]}")
         row["n_covered"] = round(row["coverage"] * row["n"])
@@ -319,6 +324,7 @@ def _rows(
             row[name] = " ".join(f"{value:g}" for value in values)
         row["note"] += [prediction.note] if prediction.note else []
         row["deals"] = len(made)
+        row["pearson_least"], row["pearson_most"] = spread[key]
         if 0 < empty < len(made):
             row["note"].append(f"it has no estimate in {empty} of {len(made)} deals")
         if np.isnan(own["pearson"][0]):

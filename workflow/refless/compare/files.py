@@ -47,14 +47,15 @@ DECISIVE = ("numpy", "scipy", "pandas", "numba", "scikit-learn")
 KEY = (
     "Every estimate is of a text that the method has not seen: it learns from the other folds, and"
     " thresholds and regularisation are chosen inside these.",
-    "Texts are dealt to folds several times; the column deals says how often. Where each system is"
+    "Texts are dealt to folds several times; the column deals says how often, and pearson_least and"
+    " pearson_most are r in the worst and the best of the deals. Where each system is"
     " a fold of its own, there is one deal. Correlations, errors and coverage are means over the"
     " deals, and so are the draws of their intervals. Of the first deal are RNN-QE, the thresholds"
     " that are shown, and the learning curve but for its last point. The difference of RNN-QE is"
     " from the trivial method in that deal.",
     "Intervals draw the texts that are predicted, and hold for models trained as they are here."
-    " What other training texts would change is not in them: on a few hundred texts, a 95% interval"
-    " of a difference may cover some 80% only.",
+    " What other training texts would change is not in them: for the next sample of texts, a 95%"
+    " interval is too narrow, the more so, the fewer texts there are.",
     "All methods are measured on the same candidates. Where a method abstains, the mean of its"
     " training part stands in; coverage says how often it does not, and the columns that end in"
     " _covered are over the covered candidates alone.",

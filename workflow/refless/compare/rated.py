@@ -104,7 +104,7 @@ def read_rated(
     """
     files = [file for path in paths for file in files_of(path)]
     found = table.load_all(files, "ratings", scale, format)
-    _require_good_rows(found.problems)
+    found.require_clean("compare")
     low = min(low for low, _ in found.ranges.values()) if found.ranges else 0.0
     high = max(high for _, high in found.ranges.values()) if found.ranges else 1.0
     given = (float(scale[0]), float(scale[1])) if scale else (low, high)
@@ -135,19 +135,6 @@ def files_of(path: str | Path) -> list[Path]:
             remedy="name the files one by one, with --format",
         )
     return found
-
-
-def _require_good_rows(problems: Sequence[object], limit: int = 5) -> None:
-    if not problems:
-        return
-    first = problems[0]
-    more = f" (and {len(problems) - 1} more such rows)" if len(problems) > 1 else ""
-    raise FormatError(
-        f"{first.message}{more}",  # type: ignore[attr-defined]
-        path=first.path,  # type: ignore[attr-defined]
-        line=first.line,  # type: ignore[attr-defined]
-        remedy="mend or remove the row; `refless compare --help` names the columns",
-    )
 
 
 def _about_scales(ranges: dict[str, tuple[float, float]]) -> list[str]:

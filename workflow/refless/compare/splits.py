@@ -72,12 +72,11 @@ def dealt(rated: Rated, seed: int, deals: int) -> tuple[list[list[Split]], dict[
     again = [split for deal in range(1, deals) for split in all_splits(rated, [seed, deal])[0]]
     found = []
     for split in first:
-        own, known = [split], {_partition(split.fold)}
+        own = {_partition(split.fold): split}
         for other in again:
-            if other.name == split.name and _partition(other.fold) not in known:
-                known.add(_partition(other.fold))
-                own.append(replace(other, deal=len(own)))
-        found.append(own)
+            if other.name == split.name:
+                own.setdefault(_partition(other.fold), replace(other, deal=len(own)))
+        found.append(list(own.values()))
     return found, why
 
 

@@ -108,8 +108,10 @@ class RatedTexts:
             raise FormatError(f"{len(lost)} rated ids have no text, e.g. {min(lost)!r}")
         return self
 
-    def require_clean(self, limit: int = 20) -> RatedTexts:
+    def require_clean(self, command: str = "", limit: int = 20) -> RatedTexts:
         """Return self if the loader met no malformed row.
+
+        ``command`` names the one that reads a user's file; without, it is the workflow.
 
         Raises
         ------
@@ -119,12 +121,15 @@ class RatedTexts:
             shown = "\n  ".join(str(p) for p in self.problems[:limit])
             more = len(self.problems) - limit
             first = self.problems[0]
+            help_of = f"mend or remove these rows; `refless {command} --help` names the columns"
             raise FormatError(
                 f"{len(self.problems)} malformed rows:\n  {shown}"
                 + (f"\n  ... and {more} more" if more > 0 else ""),
                 path=first.path,
                 line=first.line,
-                remedy="mend these rows, or set `malformed_rows: skip` in the configuration to"
+                remedy=help_of
+                if command
+                else "mend these rows, or set `malformed_rows: skip` in the configuration to"
                 " go on without them (they are then listed beside the ratings)",
             )
         return self
