@@ -233,6 +233,10 @@ def by_hand() -> Dialogues:
         (Cell("delta_bleu", "w>=0"), (1 + 2 + 2 + 3) / 6, 1 / 6),
         (Cell("bleu", SINGLE), 1, 0),
         (Cell("delta_bleu", SINGLE), 1, 3 / 6),
+        # those that ΔBLEU falls back in have none, for BLEU, too
+        (Cell("bleu", HIGH, lacking="ignored"), 4 / 6, 2 / 6),
+        (Cell("delta_bleu", lacking="ignored"), 2 * 5 / 6, 1 / 6),
+        (Cell("bleu", SINGLE, lacking="ignored"), 3 / 6, 3 / 6),
     ],
 )
 def test_how_many_references_there_are_and_where_the_human_stands_in(
@@ -241,6 +245,33 @@ def test_how_many_references_there_are_and_where_the_human_stands_in(
     counted = Counted(by_hand(), 2)
     assert counted.references(cell, np.array([0, 1])) == pytest.approx((number, fallback))
     assert counted.references(cell, np.array([1]))[1] == 0
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_contexts_without_a_good_reference_can_be_ignored_by_every_metric(metric: str) -> None:
+    counted = Counted(by_hand(), 2)
+    kept = counted.rows(Cell(metric, HIGH))
+    found = counted.rows(Cell(metric, HIGH, lacking="ignored"))
+    # systems are alpha, beta, gamma; alpha, which the pairs of alpha lack, is the good reference
+    for a, b, context in [(a, b, c) for a in range(3) for b in range(3) for c in (0, 1) if a != b]:
+        there = context == 1 or 0 not in (a, b)
+        expected = kept[a, b, context] if there else np.zeros(kept.shape[-1])
+        np.testing.assert_array_equal(found[a, b, context], expected)
+    assert kept[0, 1, 0].any()
+
+
+def test_units_of_equal_ratings_are_ties_whatever_the_last_bits_are() -> None:
+    """0.1 + 0.2 and 0.3 + 0.0 over two contexts: level, and no rounding noise says otherwise."""
+    quality = {"human": [1, 1], "alpha": [0.1, 0.2], "beta": [0.3, 0.0]}
+    rows = [
+        {"text": f"{who} {k}", "quality": given[k], "n_ratings": 3, "system": who}
+        | {"context_id": f"c{k}"}
+        for who, given in quality.items()
+        for k in (0, 1)
+    ]
+    counted = Counted(read_dialogues(pd.DataFrame(rows)), 2)
+    found = observations(counted, [Cell("bleu")], plain_pool(np.arange(2), 3), 2, 1)
+    assert (found.q == 0).all()
 
 
 def test_the_formula_as_written_lets_a_negative_denominator_stand() -> None:

@@ -14,7 +14,8 @@ worth. How often that happens is counted (`Counted.references`).
 ``bleu_context_weighted`` is a control. Its references have no weights: it is BLEU, but the counts
 of each context, matches and n-grams, are multiplied by the weight of the context's best reference,
 as in ΔBLEU's denominator. What it shares with ΔBLEU is which contexts count how much; what ΔBLEU
-has beyond it is the telling apart of references.
+has beyond it is the telling apart of references. With a threshold, most of what it shares is that a
+context without a good reference hardly counts: ``ignored`` below gives that to BLEU, too.
 
 Choices that the paper leaves open, or that its data did not call for, are named (`Cell`):
 
@@ -26,7 +27,8 @@ lacking   what becomes of a context that has no reference of positive weight, wh
           assumes never to happen: ``raised``, the human response gets the weight `LEAST`;
           ``written``, the formula is followed, so that its share of the denominator is negative;
           ``left_out``, contexts where this happens to any pair with *all* references are used
-          for no metric; where fewer references leave none of positive weight, it is raised
+          for no metric; where fewer references leave none of positive weight, it is raised;
+          ``ignored``, for no metric does such a context of a pair count, weighted or not
 tokens    ``words``: lower case, marks apart from words; ``blanks``: what stands between blanks
 first     which system of a pair a difference starts from: ``random``, drawn for each unit, so
           that what sets a pair apart as a whole counts as agreement; ``fixed``, the first by name,
@@ -56,6 +58,7 @@ METRICS = ("bleu", "sbleu", CONTROL, "delta_bleu")
 WEIGHTED = (CONTROL, "delta_bleu")
 """Metrics that need a reference of positive weight in each context."""
 SINGLE, HIGH, ALL = "single", "w>=0.6", "all"
+IGNORED = "ignored"
 LEAST = 0.1
 """Weight of the human response where no reference of a context has a positive one."""
 GOLD = -1
@@ -91,7 +94,7 @@ class Cell:
     first: str = "random"
 
     @property
-    def regime(self) -> tuple[str, str, str, bool, bool, str]:
+    def regime(self) -> tuple[str, str, str, bool, bool, bool, str]:
         """What decides the statistics: cells that agree in it share them."""
         return (
             self.references,
@@ -99,6 +102,7 @@ class Cell:
             self.centre,
             self.gold,
             self.written,
+            self.lacking == IGNORED,
             self.tokens,
         )
 
@@ -272,15 +276,18 @@ class Counted:
         -------
         number : mean number of references of a context
         fallback : share of contexts where the human response stands in, at a weight of `LEAST` or
-            more, because there is no reference or, for `WEIGHTED`, none of positive weight
+            more, because there is no reference or, for `WEIGHTED`, none of positive weight; or
+            that are ignored
         """
+        if cell.lacking == IGNORED:
+            cell = _weighted(cell)
         first, second = (self._references(cell, human_too) for human_too in (False, True))
         there, useful = _left_to_pairs(self.dialogues, first)
         with_human, _ = _left_to_pairs(self.dialogues, second)
         alone = useful == 0
         if cell.written:
             alone = there == 0
-        number = np.where(alone, with_human, there)
+        number = np.where(alone, 0 if cell.lacking == IGNORED else with_human, there)
         return float(number[contexts].mean()), float(alone[contexts].mean())
 
     def _computed(self, cell: Cell) -> Array:
@@ -296,6 +303,9 @@ class Counted:
             parts.append(np.stack([smoothed_scores(found, order) for order in orders], axis=-1))
         n = len(self.dialogues.systems)
         columns = np.concatenate(parts, axis=-1)[:, 1 : 1 + n]
+        if cell.lacking == IGNORED:
+            useful = self._statistics(_weighted(cell), False).totals[..., :1] > 0
+            columns = np.where(useful[:, 1 : 1 + n], columns, 0.0)
         shaped = columns.reshape(-1, n, n, columns.shape[-1])  # contexts, a, b, columns
         return np.ascontiguousarray(shaped.transpose(1, 2, 0, 3))
 
@@ -369,6 +379,11 @@ class Counted:
             owner[order].astype(np.int64),
             value[order],
         )
+
+
+def _weighted(cell: Cell) -> Cell:
+    """ΔBLEU with the same references: whether a context counts hangs on their weights."""
+    return replace(cell, metric="delta_bleu")
 
 
 def _left_to_pairs(dialogues: Dialogues, references: References) -> tuple[Array, Array]:

@@ -49,6 +49,7 @@ from refless.experiments.delta_bleu.dialogues import (
     ALL,
     CONTROL,
     HIGH,
+    IGNORED,
     METRICS,
     SINGLE,
     Cell,
@@ -196,7 +197,8 @@ def observations(
         place = slice(number * n_units, (number + 1) * n_units)
         signs[:, place] = sign
         rated = sum_units(quality[[a, b]], units)
-        q[:, place] = sign * (rated[0] - rated[1]) / unit
+        # equal means stay equal, whatever the last bits of their sums are
+        q[:, place] = np.round(sign * (rated[0] - rated[1]) / unit, DIGITS)
         sides = [_side(counted, cells, pair) for pair in ((a, b), (b, a))]
         found = np.zeros(len(cells), np.int64)
         step = max(1, BLOCK // n_units)
@@ -206,7 +208,7 @@ def observations(
             for k, cell in enumerate(cells):
                 totals = [total[places[k]] for total, places in sums]
                 first, second = (_scored(total, cell) for total in totals)
-                m[k, part, place] = sign[part] * (first - second)
+                m[k, part, place] = np.round(sign[part] * (first - second), DIGITS)
                 found[k] += sum((t[: cell.order] <= 0).any(axis=0).sum() for t in totals)
         negative[:, number] = found / (2 * sign.size)
 
@@ -427,6 +429,7 @@ def variant_cells(gold: bool) -> list[Cell]:
     if gold:
         cells += [Cell(metric, gold=True) for metric in ("bleu", "sbleu")]
     cells += [replace(cell, tokens="blanks") for cell in main_cells()]
+    cells += [cell for pair in without_fallback() for cell in pair]
     return [cell for cell in dict.fromkeys(cells) if cell not in main_cells()]
 
 
@@ -587,6 +590,15 @@ def _seed_means(
     return np.stack(means, axis=1)
 
 
+def without_fallback() -> list[tuple[Cell, Cell]]:
+    """Tests of metrics against each other where contexts without a good reference are ignored."""
+    return [
+        (Cell(a, references, lacking=IGNORED), Cell(b, references, lacking=IGNORED))
+        for references in REFERENCES
+        for a, b in (("delta_bleu", "bleu"), ("delta_bleu", CONTROL), (CONTROL, "bleu"))
+    ]
+
+
 def compared(cells: Sequence[Cell]) -> list[tuple[Cell, Cell]]:
     """Which cells are tested against which.
 
@@ -594,6 +606,7 @@ def compared(cells: Sequence[Cell]) -> list[tuple[Cell, Cell]]:
     against the others with w >= 0.6, where the paper has BLEU best; whatever was chosen for ΔBLEU
     with all references against BLEU with all and with w >= 0.6; and, what worse references do, a
     metric with all of them against itself with w >= 0.6, and ΔBLEU against itself with w >= 0.
+    Last come those `without_fallback`.
     """
     pairs = [
         (Cell(a, references, tokens=tokens), Cell(b, references, tokens=tokens))
@@ -619,10 +632,11 @@ def compared(cells: Sequence[Cell]) -> list[tuple[Cell, Cell]]:
         for references in (ALL, HIGH)
         if (cell.metric, cell.references, cell.tokens) == ("delta_bleu", ALL, "words")
         and cell != Cell("delta_bleu")
+        and cell.lacking != IGNORED
     ]
     pairs += [(Cell(metric), Cell(metric, HIGH)) for metric in METRICS]
     pairs.append((Cell("delta_bleu"), Cell("delta_bleu", "w>=0")))
-    return pairs
+    return pairs + without_fallback()
 
 
 def _tests(
@@ -636,7 +650,8 @@ def _tests(
     main = main_cells()
     rows, family = [], []
     for a, b in compared(cells):
-        family.append(f"{a.metric} {b.metric} {a.tokens} {replace(a, tokens='words') in main}")
+        plainly = replace(a, tokens="words", lacking=Cell.lacking)
+        family.append(f"{a.metric} {b.metric} {a.tokens} {a.lacking} {plainly in main}")
         sides = [ordered(plain.m[place[cell]]) for cell in (a, b)]
         r_a, r_b, r_ab = (
             float(np.nanmean(spearman_rows(x, y)))
