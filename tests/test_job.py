@@ -45,14 +45,17 @@ def test_ratings_that_were_read_otherwise_are_refused(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     data = RatedTexts(pd.DataFrame(columns=[*TEXT_COLUMNS]).assign(quality=0.0))
-    write_task("mine", data, "results/ratings/mine", {}, read_with("table", {"scale": (1, 5)}))
+    entry = {"loader": "table", "options": {"scale": [1, 5]}, "files": {"path": "mine.tsv"}}
+    write_task("mine", data, "results/ratings/mine", {}, read_with(**entry))
     given = told(tmp_path / "log")
     given.input = ["results/ratings/mine/texts.csv", "results/ratings/mine/ratings.csv"]
-    entry = {"loader": "table", "options": {"scale": [1, 5]}}
     given.config = {"data": {"mine": entry}}
     with job(given):
         pass
-    for other in ({"loader": "usr"}, {"options": {"scale": [1, 7]}}, {"options": None}):
+    for other in (
+        *({"loader": "usr"}, {"options": {"scale": [1, 7]}}, {"options": None}),
+        {"files": {"path": "yours.tsv"}},
+    ):
         given.config = {"data": {"mine": {**entry, **other}}}
         with pytest.raises(SystemExit), job(given):
             pass

@@ -83,18 +83,19 @@ def test_flipped_bits_of_every_kind_of_file(small: Project, tmp_path: Path) -> N
     assert unclear == 0
 
 
+QE_TASKS = ("nem", "bagel", "sfrest", "sfhot")
 READERS: dict[str, Callable[[Path, list[Path], dict[str, Any]], object]] = {
     "curves/mine/thresholds.csv": lambda path, folders, _: read_curves(
-        [path], "threshold curves", {}, folders
+        [path], "threshold curves", {"mine": {}}, folders
     ),
     "curves/dstc7/data_size.csv": lambda path, folders, _: read_curves(
-        [path], "data size curve", {}, folders
+        [path], "data size curve", {"dstc7": {}}, folders
     ),
     "neighbors/mine.csv": lambda path, folders, settings: read_tasks(
         [folder for folder in folders if folder.name == "mine"], [path], settings["taus"]
     ),
     "cross_task/mine.dstc7.csv": lambda path, folders, settings: read_pairs(
-        [path], folders, ["bleu.char"], settings["tau"]
+        [path], folders, settings["kernels"]
     ),
     "essays/estimates.csv": lambda path, folders, settings: read_estimates(
         path, settings, text_sums([f for f in folders if f.name == "asap_sas"])
@@ -109,7 +110,7 @@ READERS: dict[str, Callable[[Path, list[Path], dict[str, Any]], object]] = {
         [path], {"nem": settings}, rated_sums(folders)
     ),
     "rnn_qe/outputs.csv": lambda path, folders, _: require_texts(
-        [path], [f for f in folders if f.name in ("nem", "bagel", "sfrest", "sfhot")]
+        [path], [f for f in folders if f.name in QE_TASKS], QE_TASKS
     ),
 }
 

@@ -114,6 +114,24 @@ def test_a_changed_setting_rebuilds_what_hangs_on_it(
     assert {name for name in planned - again if not name.startswith("plot_")} == set()
 
 
+@pytest.mark.drill(
+    "Settings",
+    "The tau of one kernel is changed, or which kernel of a model comes first",
+    "made again",
+    "whatever was made with it: estimates, curves, the ablation, table 2",
+)
+@pytest.mark.parametrize(
+    "kernels", ["[bleu.char], taus: {bleu.char: 0.1}", "[bleu.word, bleu.char]"]
+)
+def test_what_hangs_on_the_published_kernel_is_made_again(changed: Project, kernels: str) -> None:
+    changed.configure("kernels: [bleu.char]}", f"kernels: {kernels}}}")
+    planned = set(changed.planned("bleu_neighbors"))
+    assert {
+        *("predict_neighbors", "compute_threshold_curves", "compute_data_size_curve"),
+        *("compute_ablation", "estimate_cross_task", "plot_bleu_neighbors_figure4"),
+    } <= planned
+
+
 def test_shards_are_the_unsharded_kernel_and_nothing_hangs_on_their_number(
     changed: Project,
 ) -> None:

@@ -75,7 +75,7 @@ def _require_settings(snakemake: Any) -> None:
             from refless.data.task import read_with
             from refless.store import signed
 
-            asked = read_with(entry["loader"], entry.get("options") or {})
+            asked = read_with(entry["loader"], entry.get("options") or {}, entry["files"])
             made = signed.record_of(path)["settings"]
             if made != asked:
                 message = f"was made under other settings: {made}, not {asked}"

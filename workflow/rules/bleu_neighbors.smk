@@ -9,15 +9,17 @@ TABLE_SETTINGS = {
     **BOOTSTRAP,
 }
 BASELINES = NEIGHBORS.baselines.model_dump()
+# Figures 2 to 4 and the ablation are about the published BLEU*.
+PLAIN = {"kernel": BLEU.kernels[0], "tau": SETTINGS.taus()[BLEU.kernels[0]]}
 SWEEP = {
-    "tau": BLEU.tau,
+    **PLAIN,
     "a": NEIGHBORS.min_neighbors,
     "b": NEIGHBORS.max_share,
     "a_range": list(NEIGHBORS.thresholds.a),
     "b_step": NEIGHBORS.thresholds.b_step,
 }
 SIZE_SETTINGS = {
-    "tau": BLEU.tau,
+    **PLAIN,
     "a": NEIGHBORS.min_neighbors,
     "b": NEIGHBORS.max_share,
     "subsets": NEIGHBORS.data_size.subsets,
@@ -93,9 +95,7 @@ rule compute_data_size_curve:
         mem_mb=2000,
         runtime=20,
     params:
-        settings=SIZE_SETTINGS,
-        sizes=NEIGHBORS.data_size.streamed,
-        step=NEIGHBORS.data_size.step,
+        settings=lambda wildcards: size_settings(wildcards.task),
         code=code("compute_data_size_curve.py", module(BLEU.kernels[0])),
     script:
         "../scripts/compute_data_size_curve.py"
@@ -198,9 +198,9 @@ rule plot_bleu_neighbors_figure4:
     conda:
         "../../envs/refless.yaml"
     params:
-        settings=SIZE_SETTINGS,
+        settings={task: size_settings(task) for task in TASKS},
         folders=folders(*TASKS),
-        sweep={name: SWEEP[name] for name in ("tau", "a", "b")},
+        sweep={name: SWEEP[name] for name in ("kernel", "tau", "a", "b")},
         looks=looks(TASKS),
         code=code("plot_bleu_neighbors_figure4.py"),
     script:
@@ -211,8 +211,7 @@ rule plot_bleu_neighbors_figure4:
 
 ABLATION, PARETO = NEIGHBORS.ablation, NEIGHBORS.pareto
 ABLATION_SETTINGS = {
-    "kernel": BLEU.kernels[0],
-    "tau": BLEU.tau,
+    **PLAIN,
     "a": NEIGHBORS.min_neighbors,
     "b": NEIGHBORS.max_share,
     **{name: getattr(ABLATION, name) for name in ("halves", "tau_step", "seed")},
@@ -251,8 +250,7 @@ rule estimate_cross_task:
         mem_mb=2000,
         runtime=20,
     params:
-        kernels=list(BLEU.kernels),
-        tau=BLEU.tau,
+        taus={kernel: SETTINGS.taus()[kernel] for kernel in BLEU.kernels},
         code=code("estimate_cross_task.py", *map(module, BLEU.kernels)),
     script:
         "../scripts/estimate_cross_task.py"
@@ -276,7 +274,7 @@ rule tabulate_bleu_neighbors_table2:
         folders=folders(*TASKS),
         looks=looks(TASKS),
         settings=TABLE_SETTINGS,
-        tau=BLEU.tau,
+        taus={kernel: SETTINGS.taus()[kernel] for kernel in BLEU.kernels},
         missing=missing("results/cross_task/{source}.{target}.csv", source=TASKS, target=TASKS),
         code=code("tabulate_bleu_neighbors_table2.py"),
     script:
@@ -352,6 +350,7 @@ rule compute_ablation:
         runtime=60,
     params:
         kernels=ablation_kernels,
+        own_encoders=lambda wildcards: own_encoders(*ablation_kernels(wildcards)),
         settings=ABLATION_SETTINGS,
         code=lambda wildcards: code(
             "compute_ablation.py",
@@ -436,6 +435,7 @@ rule compute_pareto_sums:
         runtime=60,
     params:
         options=lambda wildcards: kernel_options(wildcards.kernel)[wildcards.kernel],
+        own_encoders=lambda wildcards: own_encoders(wildcards.kernel),
         settings=lambda wildcards: {
             model["kernel"]: model["settings"] | {"deals": pareto_deals()[wildcards.task]}
             for model in pareto_models().values()

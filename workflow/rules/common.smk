@@ -30,6 +30,7 @@ from refless.availability import Facts, Plan, needs
 from refless.data.fetch import answers
 from refless.data.raw_files import read_sources, source_tables
 from refless.data.obtain import (
+    as_it_lies,
     every_kernel,
     fitting,
     gather_facts,
@@ -71,9 +72,15 @@ def beside(path):
 
 if workflow.is_main_process:
     # Unlike Snakemake's own lock, this one goes with the process: see workflow/resume.py.
-    with suppress(OSError):
+    try:
         Path(".snakemake").mkdir(exist_ok=True)
         RUNNING = open(".snakemake/refless.lock", "w")
+    except PermissionError:
+        raise WorkflowError(
+            f"{Path.cwd()}: Snakemake may not write here\n  What to do: run in a folder of your own:"
+            f" snakemake -s {ROOT}/Snakefile --directory FOLDER"
+        ) from None
+    with suppress(OSError):
         fcntl.flock(RUNNING, fcntl.LOCK_SH | fcntl.LOCK_NB)
 
 # The tables of sources too come with the workflow.
@@ -196,6 +203,11 @@ def kernel_options(*kernels):
     }
 
 
+def own_encoders(*kernels):
+    """Size and time of the files of a user's own encoders: others in their place are others."""
+    return {kernel: as_it_lies(SETTINGS.options(kernel)) for kernel in kernels}
+
+
 def module(kernel):
     """The module of a kernel, as `code` wants it."""
     return f"kernels/{kernel.partition('.')[0]}.py"
@@ -243,6 +255,7 @@ def kernel_parameters(wildcards):
     streamed = SETTINGS.data[wildcards.task].streamed
     return {
         "options": kernel_options(kernel)[kernel],
+        "own_encoder": own_encoders(kernel)[kernel],
         "tau": SETTINGS.taus()[kernel] if streamed else None,
         "code": code("compute_kernel.py", module(kernel)),
     }
@@ -417,6 +430,13 @@ def ablation_kernels(wildcards):
     skipped = SETTINGS.data[wildcards.task].skip_kernels
     own = ablation_parts()[wildcards.part]
     return kernel_options(*(kernel for kernel in own if kernel not in skipped))
+
+
+def size_settings(task):
+    """What decides a data set's curve over the data size."""
+    own = NEIGHBORS.data_size
+    streamed = SETTINGS.data[task].streamed
+    return SIZE_SETTINGS | ({"sizes": own.streamed} if streamed else {"step": own.step})
 
 
 def pareto_models():

@@ -51,6 +51,7 @@ rule compare_methods:
     params:
         settings=lambda wildcards: comparison_settings(wildcards.task),
         options=kernel_options(*comparison_kernels()),
+        own_encoders=own_encoders(*comparison_kernels()),
         left_out=lambda wildcards: comparison_left_out(wildcards.task),
         code=code("compare_methods.py", *map(module, comparison_kernels())),
     script:

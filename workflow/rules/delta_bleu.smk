@@ -63,6 +63,7 @@ rule predict_delta_bleu:
     params:
         settings=lambda wildcards: predictor_settings(wildcards.task),
         options=lambda wildcards: kernel_options(*predictor_settings(wildcards.task)["kernels"]),
+        own_encoders=own_encoders(*PREDICTOR_KERNELS),
         references=predictor_references,
         code=code("predict_delta_bleu.py", *map(module, PREDICTOR_KERNELS)),
     script:

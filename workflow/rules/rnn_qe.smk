@@ -59,6 +59,7 @@ rule score_rnn_qe_outputs:
         references=REFERENCES,
         settings=QE_SETTINGS,
         options=kernel_options(*QE_AT_HAND),
+        own_encoders=own_encoders(*QE_AT_HAND),
         code=code("score_rnn_qe_outputs.py", *map(module, QE_AT_HAND)),
     script:
         "../scripts/score_rnn_qe_outputs.py"
@@ -87,6 +88,7 @@ rule tabulate_rnn_qe:
         "../../envs/refless.yaml"
     params:
         folders=folders(*RATED, *REFERENCES),
+        tasks=[*RATED, *REFERENCES],
         datasets=REFERENCES,
         settings=QE_SETTINGS,
         kernels=QE_KERNELS,
@@ -120,6 +122,7 @@ rule plot_rnn_qe_data_size:
         "../../envs/refless.yaml"
     params:
         folders=folders(*RATED, *REFERENCES),
+        tasks=[*RATED, *REFERENCES],
         settings=QE_SETTINGS,
         missing=missing("results/rnn_qe/curve.csv"),
         code=code("plot_rnn_qe_data_size.py"),

@@ -13,7 +13,5 @@ with job(snakemake):
         task,
         snakemake.input.kernel,
         dict(snakemake.params.settings),
-        snakemake.params.sizes,
-        snakemake.params.step,
         snakemake.threads,
     )

@@ -15,7 +15,6 @@ with job(snakemake):
         snakemake.output[0],
         source,
         target,
-        snakemake.params.kernels,
-        snakemake.params.tau,
+        snakemake.params.taus,
         snakemake.threads,
     )

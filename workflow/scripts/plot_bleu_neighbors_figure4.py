@@ -10,7 +10,8 @@ with job(snakemake):
     given, params = snakemake.input, snakemake.params
     sizes, thresholds = given.get("sizes", []), given.get("thresholds", [])
     curves = read_curves(sizes, "data size curve", params.settings, params.folders)
-    thresholds = read_curves(thresholds, "threshold curves", params.sweep, params.folders)
+    sweep = dict.fromkeys(params.looks, params.sweep)
+    thresholds = read_curves(thresholds, "threshold curves", sweep, params.folders)
     human = {k: v for k, v in average_annotators(thresholds).items() if k in curves}
     drawn = figures.data_size_figure(curves, params.looks, human)
     figures.save(drawn, Path(snakemake.output[0]).with_suffix(""))

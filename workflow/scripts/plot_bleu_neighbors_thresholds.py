@@ -8,8 +8,9 @@ from refless.report import figures
 
 with job(snakemake):
     params = snakemake.params
+    settings = dict.fromkeys(params.looks, params.settings)
     curves = read_curves(
-        snakemake.input.get("curves", []), "threshold curves", params.settings, params.folders
+        snakemake.input.get("curves", []), "threshold curves", settings, params.folders
     )
     human = average_annotators(curves)
     for column, label, shaded in (

@@ -9,7 +9,9 @@ from refless.report import figures
 
 with job(snakemake):
     files, params = snakemake.input, snakemake.params
-    require_texts([*files.get("outputs", []), *files.get("curve", [])], params.folders)
+    require_texts(
+        [*files.get("outputs", []), *files.get("curve", [])], params.folders, params.tasks
+    )
     given = gather(
         next(iter(files.get("outputs", [])), None),
         files.get("predictions", []),

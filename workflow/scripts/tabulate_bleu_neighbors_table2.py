@@ -12,7 +12,7 @@ with job(snakemake):
     params = snakemake.params
     settings = Settings(**params.settings)
     estimates = snakemake.input.get("estimates", [])
-    pairs, notes = read_pairs(estimates, params.folders, settings.models["bleu"], params.tau)
+    pairs, notes = read_pairs(estimates, params.folders, params.taus)
     published = read_published(snakemake.input.published, KEYS)
     publish(
         "bleu_neighbors_table2",

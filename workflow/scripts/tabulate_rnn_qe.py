@@ -8,7 +8,7 @@ from refless.job import job
 
 with job(snakemake):
     files, params = snakemake.input, snakemake.params
-    require_texts(files.get("outputs", []), params.folders)
+    require_texts(files.get("outputs", []), params.folders, params.tasks)
     given = gather(
         next(iter(files.get("outputs", [])), None),
         files.get("predictions", []),

@@ -32,8 +32,8 @@ def test_the_average_annotator_of_a_task_comes_with_its_curves(tmp_path: Path) -
     task, kernel = read_task(folder), tmp_path / "bleu.char.npz"
     write_kernel(kernel, task, "bleu.char", {})
     path = tmp_path / "mine" / "thresholds.csv"
-    write_threshold_curves(path, task, kernel, 0.3, 2, 0.5, [1, 3], 0.5)
-    settings = {"tau": 0.3, "a": 2, "b": 0.5}
+    write_threshold_curves(path, task, kernel, "bleu.char", 0.3, 2, 0.5, [1, 3], 0.5)
+    settings = {"mine": {"kernel": "bleu.char", "tau": 0.3, "a": 2, "b": 0.5}}
     found = average_annotators(read_curves([path], "threshold curves", settings, [folder]))
     truth = read_truth(task.texts, task.ratings)
     wanted = [

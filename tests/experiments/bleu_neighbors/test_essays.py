@@ -491,6 +491,16 @@ def test_a_cut_that_no_essay_passes_is_no_error() -> None:
     assert found["spearman"].isna().all()
 
 
+def test_another_test_set_has_no_published_value_beside_it() -> None:
+    own = Selection()
+    table = estimates({"quoted": small_essays()}, [("published", "", Recipe())], own, [[3]])
+    numbers = Numbers(table, Recipe(), "computed", Selection(test_set=5))
+    found = table3(numbers, published(), SETTINGS)
+    assert "published" not in set(found["reading"])
+    assert set(found["paper_spearman"]) | set(found["agreement"]) == {""}
+    assert set(williams_table(numbers, published(), SETTINGS)["against_is"]) == {"training set"}
+
+
 # ---- the shipped numbers, and the real essays ----------------------------------------------------
 
 CELLS = {

@@ -29,6 +29,7 @@ from tests.experiments.bleu_neighbors.written import written_task
 from tests.workflow import small_data
 
 KERNELS = ["bleu.char", "bleu.word"]
+TAUS = dict.fromkeys(KERNELS, 0.3)
 SETTINGS = Settings(2, 0.66, 100, 1, {"bleu": KERNELS})
 PUBLISHED = pd.DataFrame(
     [["here", "here", "0.325"], ["far", "here", "0.032"]], columns=[*KEYS, "spearman"]
@@ -72,7 +73,7 @@ def slow_estimates(
 def test_estimates_are_those_of_each_pair_alone(same: bool, dense_pairs: int) -> None:
     source = texts(18, 1)
     target = source if same else texts(14, 2)
-    found = cross_estimates(KERNELS, source, target, 0.3, same=same, dense_pairs=dense_pairs)
+    found = cross_estimates(TAUS, source, target, same=same, dense_pairs=dense_pairs)
     assert found["id"].tolist() == target["id"].tolist()
     for name in KERNELS:
         slow = slow_estimates(name, source, target, 0.3, same)
@@ -83,8 +84,8 @@ def test_estimates_are_those_of_each_pair_alone(same: bool, dense_pairs: int) ->
 
 def test_unrated_texts_neither_train_nor_are_scored() -> None:
     source, target = texts(18, 1, unrated=4), texts(14, 2, unrated=3)
-    found = cross_estimates(KERNELS, source, target, 0.3, same=False)
-    rated = cross_estimates(KERNELS, source[4:], target[3:], 0.3, same=False)
+    found = cross_estimates(TAUS, source, target, same=False)
+    rated = cross_estimates(TAUS, source[4:], target[3:], same=False)
     pd.testing.assert_frame_equal(found, rated)
     assert len(found) == 11
 
@@ -98,8 +99,8 @@ def there(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], Pai
     for source in tasks:
         for target in tasks:
             paths.append(base / f"{source.name}.{target.name}.csv")
-            write_cross_estimates(paths[-1], source, target, KERNELS, 0.3)
-    return read_pairs(paths, [base / "mine", base / "other"], KERNELS, 0.3)[0]
+            write_cross_estimates(paths[-1], source, target, TAUS)
+    return read_pairs(paths, [base / "mine", base / "other"], TAUS)[0]
 
 
 def test_each_pair_has_its_cells(there: dict[tuple[str, str], Pair]) -> None:
@@ -167,13 +168,13 @@ def test_a_pair_or_a_kernel_that_is_missing_keeps_its_row(
 def test_estimates_from_other_texts_or_ratings_or_tau_are_stale(tmp_path: Path) -> None:
     own = task(tmp_path / "mine", 20, 1)
     path = tmp_path / "mine.mine.csv"
-    write_cross_estimates(path, own, own, KERNELS, 0.3)
-    read_pairs([path], [tmp_path / "mine"], KERNELS, 0.3)
+    write_cross_estimates(path, own, own, TAUS)
+    read_pairs([path], [tmp_path / "mine"], TAUS)
     with pytest.raises(StaleError):
-        read_pairs([path], [tmp_path / "mine"], KERNELS, 0.2)
+        read_pairs([path], [tmp_path / "mine"], dict.fromkeys(KERNELS, 0.2))
     quality = own.texts["quality"].to_numpy()
     for text, value in (("another", quality[0]), (own.texts["text"][0], 1 - quality[0])):
         changed = [text, *own.texts["text"][1:]]
         written_task(tmp_path / "mine", changed, np.r_[value, quality[1:]])
         with pytest.raises(StaleError):
-            read_pairs([path], [tmp_path / "mine"], KERNELS, 0.3)
+            read_pairs([path], [tmp_path / "mine"], TAUS)

@@ -80,7 +80,12 @@ def normalize(
         log.warning("left out: %s", problem)
     with whole_file(out / "malformed.txt") as partial:
         partial.write_text("".join(f"{p}\n" for p in data.problems), encoding="utf-8")
-    write_task(task, data, out, sums, read_with(loader, options))
+    below = Path(resources) / "data"
+    named = {
+        name: Path(path).relative_to(below).as_posix() if Path(path).is_relative_to(below) else path
+        for name, path in files.items()
+    }
+    write_task(task, data, out, sums, read_with(loader, options, named))
     log.info("%s: %d rated texts, %d ratings", task, len(data.texts), len(data.ratings))
 
 

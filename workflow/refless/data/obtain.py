@@ -26,6 +26,7 @@ from refless.models.rnn_qe.names import training_command
 from refless.store import signed
 from refless.store.code import PACKAGE, decisive_sum
 from refless.store.files import file_sum
+from refless.store.shipping import DATA_SETS
 
 WORDNET = "nltk/wordnet.zip"
 
@@ -71,22 +72,47 @@ def shipped_files(*folders: str | Path) -> dict[str, ShippedFile]:
 
 
 def fitting(shipped: Mapping[str, ShippedFile], settings: Any) -> dict[str, ShippedFile]:
-    """Those shipped files that were made under the choices of the configuration: how a data set is
-    read, and what makes a neighbor. Others do not stand in; readers check all other settings.
+    """Those shipped files that were made under the choices of the configuration: from which raw
+    files and how a data set is read, which data sets give references, and what makes a neighbor.
+    Others do not stand in; readers check all other settings.
     """
-    other = set()
+    read: dict[str, Any] = {}
+    outputs: set[str] = set()
     for file in shipped.values():
-        task = file.about["of"].get("task")
-        if file.about["kind"] == "texts" and task in settings.data:
-            entry = settings.data[task]
-            if file.about["settings"] != read_with(entry.loader, entry.options):
-                other.add(task)
-    return {
-        path: file
-        for path, file in shipped.items()
-        if not other & set(map(str, file.about["of"].values()))
-        and _same_neighbors(file.about, settings)
+        if file.about["kind"] == "texts":
+            read[file.about["of"]["task"]] = file.about["settings"]
+        elif file.about["kind"] == DATA_SETS:
+            read |= file.about["facts"]["read"]
+        elif file.result == "results/rnn_qe/outputs.csv":
+            outputs = _named(file.about, "texts")
+    other = {
+        task
+        for task, made in read.items()
+        if (entry := settings.data.get(task)) is not None
+        and made != read_with(entry.loader, entry.options, entry.files)
     }
+    predicted = settings.tasks("delta_bleu_predictor")
+    without_networks = bool(outputs & other) or outputs != set(settings.tasks("rnn_qe"))
+
+    def fits(file: ShippedFile) -> bool:
+        about = file.about
+        if file.group == "rnn_qe" and without_networks and about["provenance"] == "shipped":
+            return False
+        references = _named(about, "references")
+        if about["kind"] == "predictor" and about["of"]["task"] in predicted:
+            own = settings.experiment(about["of"]["task"], "delta_bleu_predictor")
+            if references != set(own.references):
+                return False
+        hangs_on = {*map(str, about["of"].values()), *references}
+        return not other & hangs_on and _same_neighbors(about, settings)
+
+    return {path: file for path, file in shipped.items() if fits(file)}
+
+
+def _named(about: Mapping[str, Any], what: str) -> set[str]:
+    """The data sets that a record's sums name: those of ``texts nem`` or ``references nem``."""
+    keys = (key.partition(" ") for key in about["made_from"])
+    return {name for first, _, name in keys if first == what and name}
 
 
 def _same_neighbors(about: Mapping[str, Any], settings: Any) -> bool:
@@ -97,6 +123,7 @@ def _same_neighbors(about: Mapping[str, Any], settings: Any) -> bool:
     named = about["of"].get("kernel", neighbors.models["bleu"].kernels[0])
     tau = taus.get(named)
     asked = {
+        "kernel": neighbors.models["bleu"].kernels[0],
         "tau": tau,
         "taus": None if tau is None else settings.pareto_taus(tau),
         **dict.fromkeys(("a", "min_neighbors"), neighbors.min_neighbors),
@@ -201,13 +228,28 @@ def resources_of(kernel: str, settings: Any, places: Places) -> tuple[list[str],
     if not encoders.has_encoder(kernel):
         return [], {}
     if "model" in options:
-        files = [f"{options['model']}/config.json"]
-        return files + ([options["baseline"]] if "baseline" in options else []), {}
+        return own_encoder(options), {}
     model = model_name(kernel)
     if in_package(model) is not None:
         return [], {}
     folder = (places.data / "models" / model).as_posix()
     return [f"{folder}/sums.json"], {"model": folder}
+
+
+def own_encoder(options: Mapping[str, Any]) -> list[str]:
+    """The files of an encoder that is not fetched but a user's own."""
+    folder = Path(options["model"])
+    found = sorted(path.as_posix() for path in folder.glob("*") if path.is_file())
+    files = found or [f"{options['model']}/config.json"]
+    return files + ([options["baseline"]] if "baseline" in options else [])
+
+
+def as_it_lies(options: Mapping[str, Any]) -> dict[str, list[int]]:
+    """Size and time of each file of `own_encoder`, none without one: for weights of gigabytes, all
+    that can be asked whenever rules are read."""
+    found = map(Path, own_encoder(options) if "model" in options else [])
+    stats = {path.as_posix(): path.stat() for path in found if path.is_file()}
+    return {path: [stat.st_size, stat.st_mtime_ns] for path, stat in stats.items()}
 
 
 def verify_resources(options: Mapping[str, Mapping[str, Any]]) -> None:

@@ -151,9 +151,14 @@ def _write(
     signed.write(folder / "ratings.csv", ratings, of_ratings)
 
 
-def read_with(loader: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings in the record of texts: how raw files were read."""
-    found: dict[str, Any] = json.loads(json.dumps({"loader": loader, **options}))
+def read_with(loader: str, options: Mapping[str, Any], files: Mapping[str, str]) -> dict[str, Any]:
+    """The settings in the record of texts: which raw files were read, and how.
+
+    ``files`` are those of the configuration: the loader's name for a file -> its path there.
+    """
+    found: dict[str, Any] = json.loads(
+        json.dumps({"loader": loader, "files": dict(files), **options})
+    )
     return found
 
 

@@ -317,11 +317,18 @@ def require_plain(path: str | Path) -> None:
     Raises
     ------
     SettingError : with the line of the first setting that stands twice in its group, where the last
-        would win without a word, or of the first number that is written otherwise than in decimals.
+        would win without a word, or of the first number that is written otherwise than in decimals;
+        it is not UTF-8.
     """
     with open(path, encoding="utf-8") as file:
         try:
             yaml.load(file, _Plain)
+        except UnicodeDecodeError as error:
+            raise SettingError(
+                f"is not UTF-8: {error.reason} at byte {error.start}",
+                path=path,
+                remedy="save it as UTF-8",
+            ) from None
         except _Fault as fault:
             raise SettingError(
                 str(fault), path=path, line=fault.line, remedy=fault.remedy

@@ -29,6 +29,10 @@ def take(sources: Sequence[str | Path], results: Sequence[str | Path]) -> None:
             shutil.copyfile(source, partial)
 
 
+DATA_SETS = "data sets"
+"""Kind of the file that says how the data sets behind all shipped numbers were read."""
+
+
 def ship(patterns: Iterable[str], results: str | Path, out: str | Path) -> list[Path]:
     """Copy computed files to where they are shipped from, marked as shipped.
 
@@ -62,4 +66,23 @@ def ship(patterns: Iterable[str], results: str | Path, out: str | Path) -> list[
             content = signed.read(path, about["kind"]).content
             signed.write(out / below, content, {**about, "provenance": "shipped"})
         done.append(out / below)
+    done.append(_ship_data_sets(results, out))
     return done
+
+
+def _ship_data_sets(results: Path, out: Path) -> Path:
+    """Say how each data set was read: most numbers are shipped without the ratings themselves."""
+    import pandas as pd
+
+    path = out / "data_sets.csv"
+    read = signed.record_of(path)["facts"]["read"] if path.is_file() else {}
+    for texts in sorted(results.glob("ratings/*/texts.csv")):
+        about = signed.record_of(texts)
+        if about["provenance"] == "computed":
+            read[about["of"]["task"]] = about["settings"]
+    signed.write(
+        path,
+        pd.DataFrame({"task": sorted(read)}),
+        {"kind": DATA_SETS, "provenance": "shipped", "facts": {"read": read}},
+    )
+    return path

@@ -39,7 +39,8 @@ CODE = "experiments/bleu_neighbors/leave_one_out.py"
 def write_threshold_curves(
     path: str | Path,
     task: Task,
-    kernel: str | Path,
+    path_of_kernel: str | Path,
+    kernel: str,
     tau: float,
     a: int,
     b: float,
@@ -50,14 +51,14 @@ def write_threshold_curves(
 
     Parameters
     ----------
-    kernel : its file
+    path_of_kernel : the file of ``kernel``
     a, b : one keeps its value while the other moves
     a_range : lowest and highest a
     b_step : between 0 and 1
     """
     truth = read_truth(task.texts, task.ratings)
-    name = Path(kernel).name.removesuffix(".npz")
-    predictions, about = read_predictions(kernel, task, {"published": truth}, {name: tau})
+    truths = {"published": truth}
+    predictions, about = read_predictions(path_of_kernel, task, truths, {kernel: tau})
     b_values = np.round(np.arange(0, 1 + b_step / 2, b_step), 10)
     curves = threshold_curves(predictions, range(a_range[0], a_range[1] + 1), b_values, a, b)
     # the average annotator, with and without the own label; no interval is needed here
@@ -74,7 +75,14 @@ def write_threshold_curves(
             "of": {"task": task.name},
             "provenance": signed.provenance([about, task.about]),
             "signatures": [*about["signatures"], sign([CODE], task.text_sum)],
-            "settings": {"tau": tau, "a": a, "b": b, "a_range": a_range, "b_step": b_step},
+            "settings": {
+                "kernel": kernel,
+                "tau": tau,
+                "a": a,
+                "b": b,
+                "a_range": a_range,
+                "b_step": b_step,
+            },
             "made_from": task.rated_sums | {"kernel": signed.identity(about)},
         },
     )
@@ -85,8 +93,6 @@ def write_data_size_curve(
     task: Task,
     kernel: str | Path,
     settings: dict[str, Any],
-    sizes: Sequence[int],
-    step: int,
     threads: int | None = None,
 ) -> None:
     """Spearman and coverage on random subsets of the texts, leave-one-out within each.
@@ -95,22 +101,22 @@ def write_data_size_curve(
     ----------
     kernel : its file; where it holds sums of neighbors and no matrix, the kernel is computed anew
         for each subset
-    settings : ``tau``, ``a``, ``b``, ``subsets``, ``seed``
-    sizes, step : sizes of the subsets in the second case, the step between two in the first;
-        everything there is is the last one
+    settings : ``kernel``, ``tau``, ``a``, ``b``, ``subsets``, ``seed``; ``sizes`` of the subsets in
+        the second case, the ``step`` between two in the first; everything there is is the last one
     """
     truth = read_truth(task.texts, task.ratings)
     n, tau = len(truth.id), settings["tau"]
-    name = Path(kernel).name.removesuffix(".npz")
+    name = settings["kernel"]
     about = require_options(kernel, name)
     if about["kind"] == "kernel":
         of = {"task": task.name, "kernel": name}
         file = signed.read(kernel, "kernel", of=of, made_from={"texts": task.text_sum})
         neighbors = matrix_neighbors(file.content["kernel"].astype(np.float64), truth, tau)
-        sizes = range(step, n, step)
+        sizes: Sequence[int] = range(settings["step"], n, settings["step"])
     else:
         texts = task.texts["text"].tolist()
         neighbors = streamed_neighbors(name, texts, truth, tau, threads=threads)
+        sizes = settings["sizes"]
     begin = time.perf_counter()
     curve = data_size_curve(
         neighbors,
@@ -142,14 +148,14 @@ def write_data_size_curve(
 def read_curves(
     paths: Sequence[str | Path],
     kind: str,
-    settings: Mapping[str, Any],
+    settings: Mapping[str, Mapping[str, Any]],
     folders: Sequence[str | Path],
 ) -> dict[str, pd.DataFrame]:
     """Curves by task.
 
     Parameters
     ----------
-    settings : under which they must have been made
+    settings : task -> those under which its curve must have been made
     folders : of the ratings that are there; curves must be made from these
 
     Raises as `refless.store.signed.read`.
@@ -159,7 +165,7 @@ def read_curves(
     for path in paths:
         task = Path(path).parent.name
         file = signed.read(
-            path, kind, of={"task": task}, settings=settings, made_from=made_from.get(task)
+            path, kind, of={"task": task}, settings=settings[task], made_from=made_from.get(task)
         )
         curves[task] = file.content
     return curves

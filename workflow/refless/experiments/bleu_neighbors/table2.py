@@ -45,10 +45,9 @@ DIGITS = 9
 
 
 def cross_estimates(
-    kernels: Sequence[str],
+    taus: Mapping[str, float],
     source: pd.DataFrame,
     target: pd.DataFrame,
-    tau: float,
     *,
     same: bool,
     threads: int | None = None,
@@ -59,7 +58,7 @@ def cross_estimates(
     Parameters
     ----------
     source, target : tables of rated texts (`refless.data.ratings`); unrated texts take no part
-    tau : from which similarity on a text is a neighbor
+    taus : kernel -> from which similarity on a text is a neighbor
     same : they are one task, so each text is left out of its own training set
     dense_pairs : up to how many pairs the matrix is held
 
@@ -77,7 +76,7 @@ def cross_estimates(
     quality = source["quality"].to_numpy(np.float64)
     candidates, training = target["text"].tolist(), source["text"].tolist()
     table = target[["id", "quality"]].reset_index(drop=True)
-    for name in kernels:
+    for name, tau in taus.items():
         if len(candidates) * len(training) <= dense_pairs:
             matrix = kernel(name, candidates, training, threads=threads)
             estimate, neighbors = neighbor_means(matrix, quality, tau, leave_one_out=same)
@@ -103,8 +102,7 @@ def write_cross_estimates(
     path: str | Path,
     source: Task,
     target: Task,
-    kernels: Sequence[str],
-    tau: float,
+    taus: Mapping[str, float],
     threads: int | None = None,
 ) -> None:
     """Write the estimates of `cross_estimates`: numbers without text."""
@@ -112,14 +110,14 @@ def write_cross_estimates(
     both = text_sum([source.text_sum, target.text_sum])
     signed.write(
         path,
-        cross_estimates(kernels, source.texts, target.texts, tau, same=same, threads=threads),
+        cross_estimates(taus, source.texts, target.texts, same=same, threads=threads),
         {
             "kind": "cross estimates",
             "of": {"source": source.name, "target": target.name},
-            "settings": {"tau": tau},
+            "settings": {"kernels": dict(taus)},
             "made_from": _by_role("source ", source) | _by_role("target ", target),
             "signatures": [
-                *(signature(kernel, both) for kernel in kernels),
+                *(signature(kernel, both) for kernel in taus),
                 sign(
                     ["experiments/bleu_neighbors/table2.py", "models/baselines.py"],
                     both,
@@ -167,8 +165,7 @@ class Pair:
 def read_pairs(
     paths: Sequence[str | Path],
     folders: Sequence[str | Path],
-    kernels: Sequence[str],
-    tau: float,
+    taus: Mapping[str, float],
 ) -> tuple[dict[tuple[str, str], Pair], list[str]]:
     """The pairs (source, target) that are there, and the notes for the table's footer.
 
@@ -176,7 +173,8 @@ def read_pairs(
     ----------
     paths : ``<source>.<target>.csv``, by `write_cross_estimates`
     folders : ratings of the tasks that are there; estimates must be made from these
-    kernels : whose signatures are noted
+    taus : kernel -> the tau that its estimates must have been made with; the signatures of these
+        are noted
 
     Raises as `refless.store.signed.read`.
     """
@@ -188,11 +186,14 @@ def read_pairs(
         for role, name in (("source ", source), ("target ", target)):
             if name in tasks:
                 made_from |= _by_role(role, tasks[name])
+        made_with = signed.record_of(path)["settings"].get("kernels", {})
         file = signed.read(
             path,
             "cross estimates",
             of={"source": source, "target": target},
-            settings={"tau": tau},
+            settings={
+                "kernels": {kernel: taus.get(kernel, tau) for kernel, tau in made_with.items()}
+            },
             made_from=made_from,
             columns=["id", "quality"],
         )
@@ -205,7 +206,7 @@ def read_pairs(
             source != target and len(sums) == 1,
             drawn_whole(tasks[target].contexts) if target in tasks else None,
         )
-        signatures = [one for one in about["signatures"] if one.get("kernel") in kernels]
+        signatures = [one for one in about["signatures"] if one.get("kernel") in taus]
         notes += [signature_note(one, about) for one in signatures]
     return pairs, notes
 

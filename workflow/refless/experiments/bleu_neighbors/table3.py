@@ -8,7 +8,7 @@ a time; every set of essays as the test set.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import combinations, product
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from refless.experiments.bleu_neighbors.essays import (
     ESTIMATE_COLUMNS,
     PUBLISHED,
     Recipe,
+    Selection,
 )
 from refless.experiments.bleu_neighbors.leave_one_out import (
     apply_thresholds,
@@ -54,12 +55,14 @@ class Numbers:
 
     estimates : `ESTIMATE_COLUMNS`, without rows if there are none
     recipe : the one that the rows ``published`` of ``estimates`` were made by
+    selection : which essays they are about
     provenance : ``computed`` or ``shipped``, empty if there are none
     """
 
     estimates: pd.DataFrame
     recipe: Recipe
     provenance: str
+    selection: Selection = field(default_factory=Selection)
 
     def of(self, choice: str, variant: str, topic: str) -> pd.DataFrame:
         """The rows of one training set under one recipe."""
@@ -75,7 +78,15 @@ class Numbers:
     @property
     def reading(self) -> str:
         """``published``, unless the configuration asks for another recipe."""
-        return PUBLISHED if self.recipe == Recipe() else "as configured"
+        paper = self.recipe == Recipe() and self.selection == Selection()
+        return PUBLISHED if paper else "as configured"
+
+    def comparable(self, published: pd.DataFrame) -> pd.DataFrame:
+        """The published table; of another test set than the paper's, its training sets alone."""
+        if self.selection.test_set == Selection().test_set:
+            return published
+        ours = published[~published["model"].isin(QUOTED)]
+        return ours.assign(**dict.fromkeys(VALUES, ""))
 
     def topics(self, published: pd.DataFrame) -> list[str]:
         """The training sets, in their order; without numbers, those of the paper."""
@@ -93,11 +104,12 @@ def read_estimates(
 
     Raises as `refless.store.signed.read`, e.g. for numbers of another recipe.
     """
-    recipe = Recipe(**settings["recipe"])
+    recipe, selection = Recipe(**settings["recipe"]), Selection(**settings["selection"])
     if path is None:
-        return Numbers(pd.DataFrame(columns=ESTIMATE_COLUMNS), recipe, ""), []
+        return Numbers(pd.DataFrame(columns=ESTIMATE_COLUMNS), recipe, "", selection), []
     file = _read(path, "essay estimates", settings, texts, ESTIMATE_COLUMNS)
-    return Numbers(file.content, recipe, file.about["provenance"]), _footer(file.about)
+    found = Numbers(file.content, recipe, file.about["provenance"], selection)
+    return found, _footer(file.about)
 
 
 def _read(
@@ -125,6 +137,7 @@ def _footer(about: Mapping[str, Any]) -> list[str]:
 def table3(numbers: Numbers, published: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     """The quoted rows, then each training set: the published recipe, other units, exact means, and
     the baselines."""
+    published = numbers.comparable(published)
     rows: list[dict[str, Any]] = [
         {
             "model": row["model"],
@@ -224,6 +237,7 @@ def williams_table(numbers: Numbers, published: pd.DataFrame, settings: Settings
     there are no estimates: ``between_for_p_0.01`` is the correlation that theirs would need with
     ours for the difference to be significant.
     """
+    published = numbers.comparable(published)
     paper = published[published["model"] == MODEL]["train_topic"].tolist()
     quoted = published[published["model"].isin(QUOTED)]
     rows: list[dict[str, Any]] = []
@@ -293,6 +307,7 @@ def sensitivity_table(
     ``difference`` is to the value of ``default`` 1 (the recipe itself), ``difference_to_paper`` to
     the paper's value. Rows of the recipe itself stand under each choice.
     """
+    published = numbers.comparable(published)
     ours = published[published["model"] == MODEL]
     paper = dict(zip(ours["train_topic"], ours["spearman"], strict=True))
     singles = [topic for topic in numbers.topics(published) if topic.isdigit()]

@@ -149,7 +149,11 @@ def same_mr(texts: pd.DataFrame, humans: Mapping[str, pd.DataFrame]) -> Candidat
     """
     lost = sorted(set(texts["dataset"]) - set(humans))
     if lost:
-        raise FormatError(f"there are no human references for {', '.join(lost)}")
+        raise FormatError(
+            f"there are no human references for {', '.join(lost)}",
+            remedy="name their data sets under delta_bleu_predictor.references,"
+            " or leave it empty if texts of one context are each other's references",
+        )
     keys = (texts["dataset"] + " " + texts["mr_key"]).tolist()
     owners = texts["system"].tolist()
     words, quality = texts["text"].tolist(), texts["quality"].tolist()

@@ -10,7 +10,7 @@ change of a line. What they were trained on and how is in their records, and is 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -207,8 +207,11 @@ def _each(texts: Mapping[str, str]) -> dict[str, str]:
     return {f"texts {name}": value for name, value in texts.items()}
 
 
-def require_texts(paths: Iterable[str | Path], folders: Iterable[str | Path]) -> None:
-    """Make sure that outputs or a curve are of the texts in these folders of ratings.
+def require_texts(
+    paths: Iterable[str | Path], folders: Iterable[str | Path], tasks: Collection[str]
+) -> None:
+    """Make sure that outputs or a curve are of the texts in these folders of ratings, and of those
+    of the data sets ``tasks``, whose folders need not be there.
 
     Raises
     ------
@@ -217,7 +220,12 @@ def require_texts(paths: Iterable[str | Path], folders: Iterable[str | Path]) ->
     """
     asked = _each(text_sums(folders))
     for path in paths:
-        signed.require_made_from(signed.record_of(path), asked, path)
+        about = signed.record_of(path)
+        signed.require_made_from(about, asked, path)
+        made = {key.partition(" ")[2] for key in about["made_from"]} - {""}
+        if made != set(tasks):
+            message = f"was made from {', '.join(sorted(made))}, not {', '.join(sorted(tasks))}"
+            raise StaleError(message, path=path, remedy=signed.AGAIN)
 
 
 def read_outputs(path: str | Path, settings: Mapping[str, Any]) -> signed.Signed:
