@@ -17,6 +17,8 @@ from refless.experiments.rnn_qe.claims import (
     TABLES,
     UNDECIDED,
     YES,
+    Claim,
+    _decided,
     claims_table,
     differences_table,
     explains,
@@ -70,11 +72,14 @@ def all_tests(p: float, difference: float, high: float) -> dict[str, pd.DataFram
     return found
 
 
-def decided(tests: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    published = {
+def published() -> dict[str, pd.DataFrame]:
+    return {
         name: read_published(PUBLISHED / f"{name}.csv", ["setup", "pearson"]) for name in TABLES
     }
-    return claims_table(tests, published).set_index(["claim", "table", "statistic"])
+
+
+def decided(tests: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    return claims_table(tests, published()).set_index(["claim", "table", "statistic"])
 
 
 SIX = ("set-up 6 is better than set-up 4", TABLES[0], "pearson")
@@ -113,15 +118,32 @@ def test_all_comparisons_must_be_significant() -> None:
     tests[TABLES[1]].loc[0, ["p_clusters", "difference"]] = [0.3, 0.02]
     row = decided(tests).xs(TABLES[1], level="table").filter(like="metrics", axis=0).iloc[0]
     assert (row["holds"], row["significant"], row["difference"]) == (UNDECIDED, 71, 0.02)
+    assert row["p"] == 0.6
+
+
+def over_metrics(p: float, difference: float) -> pd.Series:
+    """The claim of 72 one-sided tests, all below 0.01 but one."""
+    tests = all_tests(0.01, 0.1, 0.5)
+    tests[TABLES[1]].loc[0, ["p_clusters", "difference"]] = [p, difference]
+    return decided(tests).xs(TABLES[1], level="table").filter(like="metrics", axis=0).iloc[0]
+
+
+def test_a_one_sided_p_decides_as_a_two_sided_one() -> None:
+    for p, holds in ((0.024, YES), (0.026, UNDECIDED)):
+        row = over_metrics(p, 0.02)
+        assert (row["holds"], row["p"]) == (holds, pytest.approx(2 * p))
+    counted = Claim("counted", TABLES[0], "metrics", setups=("1",), mostly_not=True)
+    for p, significant in ((0.024, 4), (0.026, 0), (0.9, 0)):
+        tests = all_tests(p, 0.1, 0.5)[TABLES[0]]
+        row = _decided(counted, "pearson", tests, published()[TABLES[0]])
+        assert (row["significant"], row["p_holm"]) == (significant, pytest.approx(min(1, 2 * p)))
 
 
 def test_a_metric_that_is_significantly_better_decides() -> None:
     """The tests against metrics are one-sided: above one half, the metric is ahead."""
-    for p, holds in ((1 - 1e-5, NO), (1 - 0.02, UNDECIDED)):  # of 72 comparisons
-        tests = all_tests(0.01, 0.1, 0.5)
-        tests[TABLES[1]].loc[0, ["p_clusters", "difference"]] = [p, -0.2]
-        row = decided(tests).xs(TABLES[1], level="table").filter(like="metrics", axis=0).iloc[0]
-        assert row["holds"] == holds
+    for p, holds in ((1e-5, NO), (0.02, UNDECIDED)):  # of 72 comparisons
+        row = over_metrics(1 - p, -0.2)
+        assert (row["holds"], row["p"]) == (holds, pytest.approx(2 * p))
 
 
 def test_a_claim_of_no_difference_counts_significant_ones() -> None:
