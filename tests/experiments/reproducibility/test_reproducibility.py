@@ -156,11 +156,15 @@ def test_two_are_level_only_if_a_difference_that_matters_is_excluded(
     assert within({"x": 0.02, "x_low": low, "x_high": high}, "x", 0.1).holds == holds
 
 
-def verdict(claim: str, **tables: list[dict[str, Any]]) -> str:
+def verdict_of(claim: str, **tables: list[dict[str, Any]]) -> Verdict:
     """What the claim that begins so comes to on these tables."""
     (found,) = [one for one in CLAIMS if one.claim.startswith(claim)]
     rows = {name: pd.DataFrame(rows) for name, rows in tables.items()}
-    return found.decide(Tables(rows)).holds
+    return found.decide(Tables(rows))
+
+
+def verdict(claim: str, **tables: list[dict[str, Any]]) -> str:
+    return verdict_of(claim, **tables).holds
 
 
 ESSAYS = {
@@ -176,7 +180,9 @@ ESSAYS = {
     [
         (-0.4, 0.2, "undecided", "no"),
         (-0.4, -0.1, "yes", "no"),
-        (0.1, 0.7, "no", "undecided"),
+        (-0.2, 0.09, "yes", "no"),  # not below 0, but too small to be of use
+        (0.05, 0.7, "undecided", "undecided"),
+        (0.11, 0.7, "no", "undecided"),
         (0.5, 0.7, "no", "yes"),
     ],
 )
@@ -192,10 +198,23 @@ def test_few_essays_leave_claims_undecided(
 
 def test_that_training_sets_differ_is_corrected_for_all_pairs() -> None:
     pair = {"against_is": "training set", "provenance": "computed"}
+    pair |= {"train_topic": "1", "against": "2"}
     for others, holds in ((3, "yes"), (44, "undecided")):
         rows = [pair | {"p_value": p} for p in (0.002, *[0.5] * others)]
         found = verdict("What a grade is worth", bleu_neighbors_table3_williams=rows)
         assert found == holds
+
+
+def test_training_sets_that_overlap_are_no_pair() -> None:
+    pair = {"against_is": "training set", "provenance": "computed", "train_topic": "1"}
+    apart = pair | {"against": "2", "p_value": 0.04}
+    union = pair | {"against": "all_but_3", "p_value": 0.001}
+    rest = pair | {"train_topic": "all_but_3_and_1", "against": "all_but_3", "p_value": 0.001}
+    claim = "What a grade is worth"
+    # the one that is left needs no correction for those that are not
+    assert verdict(claim, bleu_neighbors_table3_williams=[apart, union, rest]) == "yes"
+    with pytest.raises(Unknown, match="share no essay"):
+        verdict(claim, bleu_neighbors_table3_williams=[union, rest])
 
 
 def test_covered_summaries_are_no_easier_only_if_the_interval_says_so() -> None:
@@ -275,20 +294,36 @@ def test_errors_are_compared_on_the_same_draws() -> None:
         assert verdict("Set-up 1 has a greater", rnn_qe_table3=[row | ends]) == greater
 
 
-def test_set_ups_count_that_are_better_in_both_errors() -> None:
-    for better, holds in ((2, "yes"), (4, "no")):
-        rows = []
-        for setup in range(1, 7):
-            row = {
-                "provenance": "shipped",
-                "setup": str(setup),
-                "reading": "",
-                "configuration": "1",
+BETTER, WORSE, OPEN = (-0.3, -0.1), (0.1, 0.3), (-0.1, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("mae", "rmse", "number", "holds", "value"),
+    [
+        (BETTER, BETTER, 4, "no", 0),
+        (BETTER, BETTER, 3, "undecided", 0),  # of six: not more than half
+        (BETTER, OPEN, 6, "undecided", 0),
+        (OPEN, OPEN, 6, "undecided", 0),  # what is not shown is not shown to be absent
+        (OPEN, WORSE, 4, "yes", 4 / 6),
+        (WORSE, BETTER, 4, "yes", 4 / 6),
+        (WORSE, WORSE, 3, "undecided", 0.5),
+    ],
+)
+def test_most_set_ups_must_be_shown_to_be_no_better(
+    mae: tuple, rmse: tuple, number: int, holds: str, value: float
+) -> None:
+    rows = []
+    for setup in range(1, 7):
+        row: dict[str, Any] = {"provenance": "shipped", "setup": str(setup), "reading": ""}
+        for name, ends in zip(("mae", "rmse"), (mae, rmse), strict=True):
+            ends = ends if setup <= number else OPEN
+            row |= {
+                f"{name}_less_constant_{e}": end
+                for e, end in zip(("low", "high"), ends, strict=True)
             }
-            ends = {"mae_less_constant_high": -0.1}
-            ends["rmse_less_constant_high"] = -0.1 if setup <= better else 0.1
-            rows.append(row | ends)
-        assert verdict("On another domain, most", rnn_qe_table4=rows) == holds
+        rows.append(row)
+    found = verdict_of("On another domain, most", rnn_qe_table4=rows)
+    assert (found.holds, found.value) == (holds, pytest.approx(value))
 
 
 def test_a_claim_without_its_number_is_undecided_and_says_so() -> None:
