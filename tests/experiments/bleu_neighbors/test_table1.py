@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from refless.experiments.bleu_neighbors.baselines import LABELS
 from refless.experiments.bleu_neighbors.leave_one_out import (
@@ -33,8 +34,10 @@ from refless.experiments.bleu_neighbors.table1 import (
 )
 from refless.report.published import read_published
 from refless.statistics import (
+    annotators_less,
     beside_annotators,
     between_and_within,
+    paired_bootstrap,
     pairwise_accuracy,
     reliability,
 )
@@ -246,6 +249,56 @@ def test_annotators_and_models_are_measured_against_the_same_others(table: pd.Da
     # the paper's value is against all labels
     assert people["paper_spearman"] == published["paper_spearman"]
     assert {row["agreement"], people["agreement"]} == {""}
+
+
+def test_rows_stand_beside_the_first_kernel_and_the_annotators_on_the_same_draws(
+    paper: pd.DataFrame,
+) -> None:
+    found, data = with_more(paper)
+    truth, units = data.truths["published"], data.units()
+    assert units is not None
+    bleu, rouge = (
+        apply_thresholds(data.predictions[kernel, "published"], 3, 0.5)
+        for kernel in ("bleu.char", "rouge_l.stem")
+    )
+    assert np.isnan(bleu).tolist() != np.isnan(rouge).tolist()
+    published = rows(found, reading="published")
+    first, second = (rows(published, model=model).iloc[0] for model in ("bleu", "rouge"))
+    both = ~np.isnan(bleu) & ~np.isnan(rouge)
+    rhos = [stats.spearmanr(one[both], truth.quality[both]).statistic for one in (bleu, rouge)]
+    assert second["bleu_difference"] == pytest.approx(rhos[0] - rhos[1])
+    # the other way round, the ends change places
+    how: dict[str, Any] = {"units": units, "draws": 5, "seed": 1}
+    (turned,) = paired_bootstrap([rouge], bleu, truth.quality, **how)
+    assert second["bleu_difference_low"] == pytest.approx(-turned.common_spearman.high)
+    assert second["bleu_difference_high"] == pytest.approx(-turned.common_spearman.low)
+    assert np.isnan(first["bleu_difference"])
+    people = rows(published, model="human_average").iloc[0]
+    each = annotators_of(truth, 20, 1, units=units)
+    for row, estimate in ((first, bleu), (second, rouge)):
+        mse, rho = annotators_less(each, estimate, truth.quality, units=units, seed=1)
+        assert row["human_difference"] == pytest.approx(people["spearman"] - row["spearman"])
+        assert row["human_mse_difference"] == pytest.approx(people["mse"] - row["mse"])
+        assert row["human_difference_low"] == rho.low
+        assert row["human_mse_difference_high"] == mse.high
+    # where nobody is covered, there is nothing to compare
+    word = rows(published, kernel="bleu.word").iloc[0]
+    assert word[["bleu_difference", "human_difference", "human_mse_difference"]].isna().all()
+
+
+def test_without_annotators_or_the_first_kernel_no_row_stands_beside_them(
+    paper: pd.DataFrame,
+) -> None:
+    data = inputs("bleu.char")
+    empty = data.truths["published"].rater[:0]
+    data.truths = {
+        reading: replace(truth, candidate=truth.candidate[:0], rater=empty, rating=truth.rating[:0])
+        for reading, truth in data.truths.items()
+    }
+    found = rows(table1({"mine": LOOKS["mine"]}, {"mine": data}, paper, SETTINGS), model="rouge")
+    assert found["spearman"].notna().all()
+    columns = ["bleu_difference", "human_difference", "human_mse_difference"]
+    assert found[columns].isna().all(axis=None)
 
 
 def test_what_cannot_be_told_apart_says_what_it_would_take() -> None:

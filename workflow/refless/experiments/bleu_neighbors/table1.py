@@ -36,9 +36,12 @@ from refless.experiments.bleu_neighbors.leave_one_out import (
 )
 from refless.report.published import beside_published
 from refless.statistics import (
+    Annotators,
+    annotators_less,
     beside_annotators,
     between_and_within,
     drawn_whole,
+    paired_bootstrap,
     pairwise_accuracy,
     reliability,
 )
@@ -57,10 +60,13 @@ APART = [
 ]
 """A correlation over texts of several systems, taken apart: `between_and_within`."""
 BESIDE = [
-    *with_intervals("human_spearman", "human_difference"),
+    *with_intervals("human_spearman", "human_difference", "human_mse_difference"),
     *("difference_se", "least_detectable", "texts_needed"),
 ]
-"""A model beside the annotators: `beside_annotators`."""
+"""A model beside the annotators: `beside_annotators`; under the reading ``published``, the
+annotators' rho and MSE less the model's: `annotators_less`."""
+FIRST = with_intervals("bleu_difference")
+"""The rho of the first model's first kernel less that of this row, on the texts that both cover."""
 READING_NOTES = {
     "published": "",
     "exact": "means of the ratings rounded once",
@@ -217,10 +223,12 @@ def table1(
     for task, look in looks.items():
         own: list[dict[str, Any]] = []
         if task in tasks:
-            own += _human_rows(tasks[task], settings)
+            people = _annotators(tasks[task], settings)
+            own += _human_rows(tasks[task], people)
             for model, kernels in settings.models.items():
                 for kernel in kernels:
-                    found = _model_rows(kernel, tasks[task], settings, kernel == kernels[0])
+                    others = kernel == kernels[0]
+                    found = _model_rows(kernel, tasks[task], settings, others, people)
                     own += [{"model": model, "kernel": kernel, **row} for row in found]
             own += _baseline_rows(tasks[task], settings)
         else:
@@ -237,7 +245,7 @@ def table1(
     for column in VALUES[:3]:
         shown += [*with_intervals(column), f"paper_{column}"]
     shown += ["p_value", "p_below_0.01", "paper_p_below_0.01", "agreement", "stand_in"]
-    shown += [*APART, *BESIDE]
+    shown += [*APART, *BESIDE, *FIRST]
     return tidy(table, [*shown, "n", "n_covered", "annotators", "provenance", "note"])
 
 
@@ -281,12 +289,10 @@ def beside_paper(
     return table
 
 
-def _human_rows(data: TaskInput, settings: Settings) -> list[dict[str, Any]]:
-    """The rows of `HUMANS`; one bootstrap serves the two."""
+def _annotators(data: TaskInput, settings: Settings) -> dict[str, Annotators]:
+    """The annotators of each reading; none where ratings do not say who gave them."""
     if not len(data.truths["published"].rater):
-        note = ["not available: its ratings do not say who gave them (no column `rater`)"]
-        return [{"model": model, "kernel": "", "note": note} for model in HUMANS]
-    rows: dict[str, list[dict[str, Any]]] = {model: [] for model in HUMANS}
+        return {}
     how = settings.draws, settings.seed
     each = {
         reading: annotators_of(truth, *how, units=data.units(reading))
@@ -295,6 +301,15 @@ def _human_rows(data: TaskInput, settings: Settings) -> list[dict[str, Any]]:
     truth = data.truths["published"]
     each["without undefined"] = each["published"]
     each[OTHERS] = annotators_of(truth, *how, others=True, units=data.units())
+    return each
+
+
+def _human_rows(data: TaskInput, each: Mapping[str, Annotators]) -> list[dict[str, Any]]:
+    """The rows of `HUMANS` by `_annotators`; one bootstrap serves the two."""
+    if not each:
+        note = ["not available: its ratings do not say who gave them (no column `rater`)"]
+        return [{"model": model, "kernel": "", "note": note} for model in HUMANS]
+    rows: dict[str, list[dict[str, Any]]] = {model: [] for model in HUMANS}
     for reading, of in each.items():
         undefined = float("nan") if reading == "without undefined" else 0.0
         truth = data.truths.get(reading, data.truths["published"])
@@ -320,7 +335,11 @@ def _human_rows(data: TaskInput, settings: Settings) -> list[dict[str, Any]]:
 
 
 def _model_rows(
-    kernel: str, data: TaskInput, settings: Settings, others: bool
+    kernel: str,
+    data: TaskInput,
+    settings: Settings,
+    others: bool,
+    people: Mapping[str, Annotators],
 ) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for reading in data.truths:
@@ -339,11 +358,37 @@ def _model_rows(
         if reading == "published":
             estimate = apply_thresholds(predictions, settings.a, settings.b)
             row |= apart_cells(estimate, data, settings)
+            row |= _paired_cells(kernel, estimate, data, settings, people)
         rows.append(row)
     if rows and others:
         beside = beside_cells(estimate, data, settings, data.notes(kernel))
         rows += [{**data.about(kernel), **row} for row in beside]
     return rows or [{}]  # a published cell must not vanish without a word
+
+
+def _paired_cells(
+    kernel: str,
+    estimate: Array,
+    data: TaskInput,
+    settings: Settings,
+    people: Mapping[str, Annotators],
+) -> dict[str, Any]:
+    """Estimates of the reading ``published`` beside the first kernel's and the annotators, on the
+    same draws: the columns `FIRST`, and the differences of `BESIDE`."""
+    quality, units = data.truths["published"].quality, data.units()
+    cells: dict[str, Any] = {}
+    first = next(iter(settings.models.values()))[0]
+    if kernel != first and (first, "published") in data.predictions:
+        ahead = apply_thresholds(data.predictions[first, "published"], settings.a, settings.b)
+        how: dict[str, Any] = {"units": units, "draws": quarter(settings.draws)}
+        (found,) = paired_bootstrap([ahead], estimate, quality, **how, seed=settings.seed)
+        cells |= found.common_spearman.columns("bleu_difference")
+    if people:
+        mse, rho = annotators_less(
+            people["published"], estimate, quality, units=units, seed=settings.seed
+        )
+        cells |= {**rho.columns("human_difference"), **mse.columns("human_mse_difference")}
+    return cells
 
 
 def _baseline_rows(data: TaskInput, settings: Settings) -> list[dict[str, Any]]:
