@@ -26,7 +26,6 @@ from refless.experiments.reproducibility.claims import (
     Unknown,
     Verdict,
     above,
-    apart,
     findings,
     opposite,
     shares,
@@ -122,17 +121,6 @@ def test_the_conditions_can_be_read() -> None:
     assert not (table[["published", "here"]] == "").any(axis=None)
 
 
-@pytest.mark.parametrize(
-    ("a", "b", "holds"),
-    [((0.5, 0.4, 0.6), (0.2, 0.1, 0.3), "yes"), ((0.5, 0.4, 0.6), (0.4, 0.3, 0.5), "undecided")],
-)
-def test_intervals_decide(a: tuple, b: tuple, holds: str) -> None:
-    first, second = (dict(zip(("x", "x_low", "x_high"), one, strict=True)) for one in (a, b))
-    assert apart(first, second, "x").holds == holds
-    assert apart(second, first, "x").holds == {"yes": "no"}.get(holds, holds)
-    assert apart(first, second, "x").value == pytest.approx(a[0] - b[0])
-
-
 def test_differences_decide() -> None:
     row = {"x": 0.1, "x_low": 0.01, "x_high": 0.2, "y_low": -0.1, "y_high": 0.3}
     assert above(row, "x").holds == "yes"
@@ -165,6 +153,57 @@ def verdict_of(claim: str, **tables: list[dict[str, Any]]) -> Verdict:
 
 def verdict(claim: str, **tables: list[dict[str, Any]]) -> str:
     return verdict_of(claim, **tables).holds
+
+
+def summaries(model: str, **ends: tuple[float, float]) -> dict[str, Any]:
+    """A row of table 1 with these intervals, each value in the middle of its own."""
+    row: dict[str, Any] = {"model": model, "task": "huse_summarization", "reading": "published"}
+    row |= {"provenance": "shipped", "mse": {"bleu": 0.021, "constant": 0.0238}.get(model, 0.08)}
+    for name, (low, high) in ends.items():
+        row |= {name: (low + high) / 2, f"{name}_low": low, f"{name}_high": high}
+    return row
+
+
+@pytest.mark.parametrize(
+    ("rouge", "meteor", "holds"),
+    [
+        ((0.01, 0.2), (0.02, 0.3), "yes"),
+        ((0.01, 0.2), (-0.1, 0.3), "undecided"),
+        ((-0.2, -0.01), (0.02, 0.3), "no"),
+    ],
+)
+def test_one_kernel_is_ahead_of_two_if_it_is_of_both(
+    rouge: tuple, meteor: tuple, holds: str
+) -> None:
+    rows = [summaries("rouge", bleu_difference=rouge), summaries("meteor", bleu_difference=meteor)]
+    found = verdict_of("On summaries, BLEU* as the kernel", bleu_neighbors_table1=rows)
+    least = min(sum(rouge) / 2, sum(meteor) / 2)
+    assert (found.holds, found.value) == (holds, pytest.approx(least))
+
+
+@pytest.mark.parametrize(
+    ("ends", "holds"), [((0.01, 0.2), "yes"), ((-0.1, 0.2), "undecided"), ((-0.2, -0.1), "no")]
+)
+def test_annotators_and_model_are_compared_on_the_same_draws(ends: tuple, holds: str) -> None:
+    own = summaries("bleu", human_difference=ends, human_mse_difference=ends)
+    rows = [summaries("human_average"), own, summaries("constant")]
+    people = "On summaries, the average annotator has a higher"
+    assert verdict(people, bleu_neighbors_table1=rows) == holds
+    smaller = verdict_of("On summaries, BLEU Neighbors has a smaller", bleu_neighbors_table1=rows)
+    assert (smaller.holds, smaller.value) == (holds, pytest.approx(sum(ends) / 2))
+
+
+def test_the_control_of_a_smaller_error_stands_beside_it() -> None:
+    claim = next(one for one in CLAIMS if "smaller squared error" in one.claim)
+    own = summaries("bleu", human_mse_difference=(0.05, 0.07))
+    rows = pd.DataFrame([own, summaries("human_average"), summaries("constant")])
+    (note,) = findings({"bleu_neighbors_table1": rows}, [claim]).loc[0, "note"]
+    assert all(figure in note for figure in ("0.0238", "0.0210", "0.0800"))
+    # without it the verdict stays
+    found = findings({"bleu_neighbors_table1": rows[:1]}, [claim]).loc[0]
+    assert found["holds"] == "yes"
+    assert "missing" in found["note"][0]
+    assert len(findings({}, [claim]).loc[0, "note"]) == 1
 
 
 ESSAYS = {
@@ -250,6 +289,33 @@ def test_what_more_references_do_is_tested_over_systems(
     assert verdict("BLEU gets worse", delta_bleu_table2_tests=rows) == worse
     for claim in ("ΔBLEU gets better", "ΔBLEU gains from references with negative"):
         assert verdict(claim, delta_bleu_table2_tests=rows) == better
+
+
+def with_all_references() -> list[dict[str, Any]]:
+    """Rows of ΔBLEU in table 2 by the choices they differ in."""
+    row = {"task": "dstc7", "metric": "delta_bleu", "references": "all", "provenance": "computed"}
+    row |= {"rule": "smooth", "negative": 0.841}
+    found = [("", -0.06), ("rule zero", -0.09), ("rule zero, centre mean", 0.24)]
+    found += [("gold added", 0.9), ("rule zero, lacking written", -0.9), ("tokens blanks", 0.8)]
+    return [row | {"choices": choices, "spearman": rho} for choices, rho in found]
+
+
+def test_what_the_row_with_all_references_hangs_on_stands_beside_it() -> None:
+    test = {"task": "dstc7", "references_a": "all", "provenance": "computed", "difference": 0.2}
+    test |= dict.fromkeys(("metric_a", "metric_b"), "delta_bleu")
+    test |= {"difference_systems_low": 0.1, "difference_systems_high": 0.3}
+    tables = {
+        "delta_bleu_table2_tests": pd.DataFrame(
+            [test | {"references_b": fewer} for fewer in ("w>=0.6", "w>=0")]
+        ),
+        "delta_bleu_table2": pd.DataFrame(with_all_references()),
+    }
+    asked = [one for one in CLAIMS if one.claim.startswith(("ΔBLEU gets", "ΔBLEU gains"))]
+    notes = findings(tables, asked)["note"]
+    assert len(notes) == 2
+    for (note,) in notes:
+        assert "84% of the scores" in note
+        assert "from -0.09 to 0.24" in note
 
 
 def test_what_is_undecided_says_how_many_would_decide_it() -> None:
