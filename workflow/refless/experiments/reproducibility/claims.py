@@ -3,11 +3,12 @@
 Stage: table. In: the finished tables. Out: a row a claim: it holds (``yes``), it does not (``no``),
 or these data cannot decide (``undecided``), with the number that decides and where it stands.
 
-A claimed difference holds if its 95% interval lies on the claimed side of 0, or its corrected
-p-value is below the level; ``no`` is the other side. What is not shown is not shown to be absent:
-that two things are level, or that nothing is lost, holds only if the interval excludes a difference
-that would matter, which the test names. Else the claim is undecided, and so is one that needs data
-that are not public. What is only counted says so in its test.
+A claimed difference holds if its 95% interval lies on the claimed side of 0, or its two-sided
+p-value, corrected where one of several would do, is below 0.05; ``no`` is the other side. What
+shares its data is compared on the same draws, never by two intervals of its own. What is not shown
+is not shown to be absent: that two things are level, or that nothing is lost, holds only if the
+interval excludes a difference that would matter, which the test names. Else the claim is undecided,
+and so is one that needs data that are not public. What is only counted says so in its test.
 """
 
 from __future__ import annotations
