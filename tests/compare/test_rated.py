@@ -159,3 +159,81 @@ def test_a_name_may_have_marks_of_any_script(tmp_path: Path) -> None:
     given[0]["system"] = "=1+1"
     with pytest.raises(FormatError, match="begins with a letter or a digit"):
         read_rated([write(tmp_path / "b.jsonl", given)])
+
+
+def with_mrs(count: int = 40) -> list[dict[str, object]]:
+    """Texts with MRs of two types, each with four names."""
+    return [
+        {
+            "text": f"text {k}",
+            "quality": k % 5,
+            "mr": f"name[The {k % 4}], pets[{['yes', 'no'][k % 2]}]",
+        }
+        for k in range(count)
+    ]
+
+
+@pytest.mark.parametrize("column", ["mr", "context"])
+def test_a_damaged_mr_is_named_with_its_row(tmp_path: Path, column: str) -> None:
+    given = with_mrs()
+    given[6]["mr"] = "name[The 2], pets[yes"
+    given = [{**row, column: row.pop("mr")} for row in given]
+    with pytest.raises(FormatError, match="no meaning representation") as caught:
+        read_rated([write(tmp_path / "a.jsonl", given)], [0, 4])
+    assert caught.value.line == 7
+    assert "mend" in caught.value.remedy
+
+
+def test_a_blank_mr_leaves_the_others_as_they_are(tmp_path: Path) -> None:
+    given = with_mrs()
+    given[6]["mr"] = ""
+    found = read_rated([write(tmp_path / "a.jsonl", given)], [0, 4])
+    assert found.apart is not None
+    rest = np.arange(40) != 6
+    np.testing.assert_array_equal(found.apart[rest], (np.arange(40) % 2)[rest])
+    assert found.apart[6] == 2
+    assert found.slots is not None
+    assert any("No MR" in sentence and "1 of 40" in sentence for sentence in found.warnings)
+
+
+def test_a_row_without_mr_belongs_to_its_context(tmp_path: Path) -> None:
+    given = with_mrs()
+    for k, row in enumerate(given):
+        row["context"] = f"dialogue {k % 4}"
+    given[6]["mr"] = given[7]["mr"] = ""
+    given[7]["context"] = "another"
+    found = read_rated([write(tmp_path / "a.jsonl", given)], [0, 4])
+    assert found.apart is not None
+    assert found.apart[6] == found.apart[2] == found.apart[0]
+    assert found.apart.tolist().count(found.apart[7]) == 1
+
+
+def test_a_damaged_mr_of_a_data_set_takes_nothing_from_the_others() -> None:
+    meanings = [str(row["mr"]) for row in with_mrs()]
+    meanings[6] = "name[The 2], pets[yes"
+    found = rated_of(tidy(context=meanings, mr=meanings))
+    assert found.apart is not None
+    assert found.apart.tolist().count(0) == 19
+    assert found.slots is not None
+
+
+def test_an_mr_that_is_blank_everywhere_leaves_the_contexts(tmp_path: Path) -> None:
+    given = [{**row, "mr": "", "context": f"dialogue {k % 4}"} for k, row in enumerate(with_mrs())]
+    found = read_rated([write(tmp_path / "a.jsonl", given)], [0, 4])
+    assert found.meanings == [row["context"] for row in given]
+
+
+def test_a_system_in_two_spellings_is_one(tmp_path: Path) -> None:
+    names = ["Mu\u0308ller  A", "M\u00fcller A", "b"]
+    given = [{"text": f"t {k}", "quality": k % 5, "system": names[k % 3]} for k in range(40)]
+    found = read_rated([write(tmp_path / "a.jsonl", given)], [0, 4])
+    assert found.memberships()[0] == ["Mu\u0308ller  A", "b"]
+    assert any("spelt in several ways" in sentence for sentence in found.warnings)
+
+
+def test_two_different_texts_are_too_few(tmp_path: Path) -> None:
+    given = [{"text": ["one", "two"][k % 2], "quality": k % 5} for k in range(40)]
+    with pytest.raises(FormatError, match="2 different texts") as caught:
+        read_rated([write(tmp_path / "a.jsonl", given)], [0, 4])
+    assert caught.value.remedy
+    assert caught.value.path

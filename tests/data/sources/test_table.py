@@ -373,3 +373,35 @@ def test_a_rating_that_cannot_be_reckoned_with_is_a_problem(write):
     (problem,) = table.load(path, "mine").problems
     assert problem.line == 2
     assert "too large" in problem.message
+
+
+@pytest.mark.parametrize("again", ["Müller  A", "Mu\u0308ller A"])
+def test_a_rater_in_two_spellings_is_one(write, again):
+    rows = [("a", 1, "Müller A"), ("a", 2, again), ("b", 3, "Müller A"), ("c", 3, again)]
+    names = ("text", "quality", "rater")
+    path = write(json_lines([dict(zip(names, row, strict=True)) for row in rows]), "x.jsonl")
+    told = []
+    loaded = table.load(path, "mine", [1, 5], tell=told.append)
+    assert [problem.line for problem in loaded.problems] == [2]
+    assert set(loaded.ratings["rater"]) == {"r001"}
+    assert len(told) == 1
+
+
+def test_a_system_may_be_called_unknown(write):
+    path = write("text,quality,system\na,1,unknown\nb,2,s\n", "x.csv")
+    loaded = table.load(path, "mine")
+    assert loaded.texts["system"].tolist() == ["unknown", "s"]
+    assert not loaded.problems
+
+
+def test_a_score_with_half_a_character_in_its_name_is_refused(write):
+    path = write('{"text": "a", "quality": 1, "score_\\ud83d": 1}\n', "x.jsonl")
+    with pytest.raises(FormatError, match="half a character") as caught:
+        table.load(path, "mine")
+    assert "another name" in caught.value.remedy
+
+
+def test_a_file_that_is_not_there_has_no_format(tmp_path):
+    with pytest.raises(FormatError, match="no such file") as caught:
+        table.load(tmp_path / "nosuch", "mine")
+    assert "folder" in caught.value.remedy

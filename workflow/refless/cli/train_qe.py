@@ -9,6 +9,7 @@ import argparse
 import math
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ from refless.cli._common import (
     command,
     quiet,
     require_torch,
+    tell,
 )
 from refless.errors import FormatError, OutputError
 
@@ -90,6 +92,7 @@ def on_scale(quality: Array, low: float, high: float) -> Array:
 
 
 def run(arguments: argparse.Namespace) -> None:
+    from refless.compare.rated import meanings_of, mr_faults
     from refless.data.sources import table
 
     if Path(arguments.out).suffix != ".npz":
@@ -100,8 +103,16 @@ def run(arguments: argparse.Namespace) -> None:
     check_least("width", arguments.width, 1)
     check_least("threads", arguments.threads, 1)
     require_torch()
+    kind = "" if arguments.mr == "auto" else arguments.mr
     with quiet("refless.data.sources.table"):  # the scale is said below
-        loaded = table.load(arguments.ratings, "own", arguments.scale, arguments.format or "")
+        loaded = table.load(
+            arguments.ratings,
+            "own",
+            arguments.scale,
+            arguments.format or "",
+            tell=lambda sentence: tell(f"note: {sentence}"),
+            mr_faults=partial(mr_faults, kind=kind),
+        )
     loaded.require_clean("train-qe")
     texts = loaded.texts[loaded.texts["n_ratings"] > 0]
     assert loaded.ends is not None
@@ -111,13 +122,13 @@ def run(arguments: argparse.Namespace) -> None:
     from refless.models.rnn_qe.saved import save_model
     from refless.models.rnn_qe.training import Run
 
-    column = "mr" if "mr" in texts else "context"
+    column, meanings = meanings_of(texts)
     rated = Rated.of(
         texts["text"].tolist(),
-        texts[column].fillna("").tolist(),
+        meanings,
         on_scale(texts["quality"].to_numpy(float), low, high),
         (low, high),
-        "" if arguments.mr == "auto" else arguments.mr,
+        kind,
     )
     how = How(arguments.schedule, arguments.width, arguments.errors, arguments.seed)
     run = Run(together=-(-5 // arguments.threads), workers=arguments.threads)
@@ -142,7 +153,8 @@ def run(arguments: argparse.Namespace) -> None:
     new = model.about["worth_new"]
     if 1 < new["n"] < len(rated.texts):
         said += [
-            f"{new['n']} of them stand nowhere in what their network learned from, word for word:",
+            f"{int(new['n'])} of them stand nowhere in what their network learned from,"
+            " word for word:",
             *worth_lines(new),
         ]
     print("\n".join(said), file=sys.stderr)

@@ -6,7 +6,7 @@ Stage: ratings. In: a user's files, or a data set's tidy table. Out: `Rated`.
 from __future__ import annotations
 
 import json
-import logging
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,12 +18,12 @@ from refless.data.sources import table
 from refless.errors import FormatError
 from refless.models.rnn_qe.meaning import TEXT, kind_of, tokens_of
 
-log = logging.getLogger(__name__)
-
 Array = np.ndarray
 
 FEWEST = 20
 """Rated texts without which nothing can be said."""
+FEWEST_DIFFERENT = 3
+"""Different ones: one is left out, one sets thresholds, one trains."""
 
 
 @dataclass(frozen=True)
@@ -99,16 +99,19 @@ def read_rated(
 
     Raises
     ------
-    FormatError : a file cannot be read or has a bad row (it is named); there are no files; fewer
-        than `FEWEST` rated texts; all are rated alike.
+    FormatError : a file cannot be read or has a bad row (it is named), such as one with an MR that
+        cannot be read where most can; there are no files; as `rated_of`.
     """
     files = [file for path in paths for file in files_of(path)]
-    found = table.load_all(files, "ratings", scale, format)
+    warnings: list[str] = []
+    found = table.load_all(
+        files, "ratings", scale, format, tell=warnings.append, mr_faults=mr_faults
+    )
     found.require_clean("compare")
     low = min(low for low, _ in found.ranges.values()) if found.ranges else 0.0
     high = max(high for _, high in found.ranges.values()) if found.ranges else 1.0
     given = (float(scale[0]), float(scale[1])) if scale else (low, high)
-    warnings = _about_scales(found.ranges)
+    warnings += _about_scales(found.ranges)
     if not scale:
         warnings.append(
             f"The scale of the ratings is not given; it is taken from the lowest, {low:g}, to the"
@@ -137,6 +140,11 @@ def files_of(path: str | Path) -> list[Path]:
     return found
 
 
+def shown_name(path: Path) -> str:
+    """A file's name as text; a byte of it that is not UTF-8 is written ``\\xff``."""
+    return os.fsencode(path.name).decode("utf-8", "backslashreplace")
+
+
 def _about_scales(ranges: dict[str, tuple[float, float]]) -> list[str]:
     """A file whose ratings have another width, or lie elsewhere, was hardly rated on one scale."""
     if len(ranges) < 2:
@@ -145,7 +153,9 @@ def _about_scales(ranges: dict[str, tuple[float, float]]) -> list[str]:
     apart = max(low for low, _ in ranges.values()) > min(high for _, high in ranges.values())
     if not apart and max(widths) < 2 * max(min(widths), 1e-12):
         return []
-    listed = ", ".join(f"{Path(p).name} {low:g} to {high:g}" for p, (low, high) in ranges.items())
+    listed = ", ".join(
+        f"{shown_name(Path(p))} {low:g} to {high:g}" for p, (low, high) in ranges.items()
+    )
     return [
         f"The files' ratings differ in range: {listed}. If the scales differ, bring them to one"
         " before you trust any number here."
@@ -162,7 +172,8 @@ def rated_of(
 
     Raises
     ------
-    FormatError : fewer than `FEWEST` rated texts, or all are rated alike.
+    FormatError : fewer than `FEWEST` rated texts, or than `FEWEST_DIFFERENT` different ones, or all
+        are rated alike.
     """
     there = texts["n_ratings"].to_numpy(int) > 0
     lines = np.flatnonzero(there) + 1
@@ -184,14 +195,28 @@ def rated_of(
     if lost:
         warnings = (*warnings, f"Left out, since nobody rated them: {lost} of {len(texts)} texts.")
     words = [wording(text) for text in own["text"]]
+    if (different := len(set(words))) < FEWEST_DIFFERENT:
+        raise FormatError(
+            f"{different} different texts are too few (case and blanks aside)",
+            path=path,
+            remedy="rate texts that differ; some hundreds tell most methods apart",
+        )
     systems = own["system"].astype(str).tolist()
     references = None
     if "references" in own:
         listed = [json.loads(text) for text in own["references"]]
         references = listed if any(listed) else None
-    meanings = _meanings(own)
+    meanings = meanings_of(own)[1]
     without_names = _delexicalised(own["text"].tolist(), meanings)
     context = _contexts(own)
+    blank = sum(not meaning.strip() for meaning in meanings)
+    if without_names and blank:
+        warnings = (
+            *warnings,
+            f"No MR stands beside {blank} of {len(own)} texts. Each of them is taken for a context"
+            " of its own, unless its context is that of another row. Give them their MRs if they"
+            " have any.",
+        )
     return Rated(
         own["text"].tolist(),
         quality,
@@ -201,7 +226,7 @@ def rated_of(
         context,
         meanings if any(map(str.strip, meanings)) else None,
         without_names and without_names[1],
-        _alike(context, without_names[0] if without_names else meanings),
+        _alike(context, meanings, without_names),
         references,
         {
             str(name).removeprefix("score_"): own[name].to_numpy(np.float64)
@@ -217,45 +242,77 @@ def rated_of(
 def apart_of(rated: pd.DataFrame) -> Array | None:
     """Numbers of the contexts that are new to each other (`Rated.apart`), of a tidy table of rated
     texts; None where there are none, or one."""
-    context, meanings = _contexts(rated), _meanings(rated)
-    without_names = _delexicalised(rated["text"].tolist(), meanings)
-    alike = _alike(context, without_names[0] if without_names else meanings)
+    context, meanings = _contexts(rated), meanings_of(rated)[1]
+    alike = _alike(context, meanings, _delexicalised(rated["text"].tolist(), meanings))
     return context if alike is None else alike
 
 
-def _meanings(rated: pd.DataFrame) -> list[str]:
-    return rated["mr" if "mr" in rated else "context"].fillna("").astype(str).tolist()
+def meanings_of(rated: pd.DataFrame) -> tuple[str, list[str]]:
+    """What stands beside the texts of a tidy table: the column, ``mr`` where it says anything, else
+    ``context``, and its values."""
+    there = "mr" in rated and rated["mr"].fillna("").astype(str).str.strip().any()
+    column = "mr" if there else "context"
+    return column, rated[column].fillna("").astype(str).tolist()
+
+
+def mr_faults(meanings: Sequence[str], kind: str = "") -> dict[int, str]:
+    """Position, from 0, and fault of each MR that cannot be read, where most can (``kind_of``)."""
+    kind = kind or kind_of(meanings)
+    if kind == TEXT:
+        return {}
+    found = {}
+    for k, meaning in enumerate(meanings):
+        try:
+            tokens_of([meaning], [""], kind)
+        except FormatError as error:
+            found[k] = f"{error.message}; all are read as {kind}, so mend it"
+    return found
 
 
 def _delexicalised(texts: list[str], meanings: list[str]) -> tuple[list[str], list[str]] | None:
-    """MRs and texts with slots in the place of names; None where there are no MRs to read."""
+    """MRs and texts with slots in the place of names; None where there are no MRs to read.
+
+    An MR that cannot be read is as it is written, and so is its text: one damaged row takes nothing
+    from the others.
+    """
     kind = kind_of(meanings)
     if kind == TEXT:
         return None
-    try:
-        found = tokens_of(meanings, texts, kind)
-    except FormatError:
-        return None
-    return [" ".join(mr) for mr, _ in found], [" ".join(words) for _, words in found]
+    broken = mr_faults(meanings, kind)
+    read = ["" if k in broken else meaning for k, meaning in enumerate(meanings)]
+    found = tokens_of(read, texts, kind)
+    mrs = [meanings[k] if k in broken else " ".join(mr) for k, (mr, _) in enumerate(found)]
+    return mrs, [" ".join(words) for _, words in found]
 
 
-def _alike(context: Array | None, meanings: list[str]) -> Array | None:
-    if context is None or not all(map(str.strip, meanings)):
+def _alike(
+    context: Array | None, meanings: list[str], without_names: tuple[list[str], list[str]] | None
+) -> Array | None:
+    """`Rated.alike`; ``without_names`` as from `_delexicalised`."""
+    if context is None or (without_names is None and not all(map(str.strip, meanings))):
         return None
-    plain = pd.Series([table.plain(meaning) for meaning in meanings], dtype=object)
-    numbers = pd.factorize(plain)[0].astype(np.int64)
+    own = without_names[0] if without_names else meanings
+    said = {c: table.plain(m) for c, m in zip(context, own, strict=True) if m.strip()}
+    named = [
+        table.plain(m) if m.strip() else said.get(c, f" {c}")
+        for c, m in zip(context, own, strict=True)
+    ]
+    numbers = pd.factorize(pd.Series(named, dtype=object))[0].astype(np.int64)
     return numbers if numbers.max() < context.max() else None
 
 
 def _contexts(texts: pd.DataFrame) -> Array | None:
-    """Numbers of the contexts; None where there are none, or one."""
-    if "mr_key" in texts and (texts["mr_key"].astype(str) != "").all():
-        named = texts["mr_key"]
-    elif "context_id" in texts:
-        named = texts["context_id"]
-    else:
-        named = texts["context"]
-    numbers = pd.factorize(named.astype(str).map(table.plain).astype(object))[0].astype(np.int64)
+    """Numbers of the contexts; None where there are none, or one.
+
+    They are told apart by the MR, where there is one. A row without one among others has the MR of
+    its context, and else its context tells.
+    """
+    named = texts["context_id" if "context_id" in texts else "context"].astype(str).map(table.plain)
+    if "mr_key" in texts and (own := (key := texts["mr_key"].astype(str)) != "").any():
+        # a blank in front, which no key has, keeps contexts and MRs of one wording apart
+        rest = named.map(dict(zip(named[own], key[own], strict=True))).fillna(" " + named)
+        named = key.map(table.plain).where(own, rest)
+    numbers = pd.factorize(named.astype(object))[0].astype(np.int64)
     return numbers if numbers.max() > 0 else None
 
 

@@ -29,7 +29,7 @@ import logging
 import math
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,7 @@ from refless.data.given import ENDINGS, REMEDIES
 from refless.data.ratings import RatedTexts, anonymise, rating_table, text_table
 from refless.data.sources import mr
 from refless.data.sources._reading import (
+    half_character,
     json_value,
     lines,
     name_fault,
@@ -74,7 +75,10 @@ Where = tuple[int, int]
 
 @dataclass
 class _Text:
-    """A rated text, with the qualities that were given to it, on the file's own scale."""
+    """A rated text, with the qualities that were given to it, on the file's own scale.
+
+    ``system`` is empty where the row has none.
+    """
 
     where: Where
     context: str
@@ -95,9 +99,10 @@ def load(
     task: str,
     scale: Sequence[float] | None = None,
     format: str = "",
+    **told: Any,
 ) -> RatedTexts:
     """Read one file; see `load_all`."""
-    return load_all([path], task, scale, format)
+    return load_all([path], task, scale, format, **told)
 
 
 def load_all(
@@ -105,6 +110,9 @@ def load_all(
     task: str,
     scale: Sequence[float] | None = None,
     format: str = "",
+    *,
+    tell: Callable[[str], None] | None = None,
+    mr_faults: Callable[[Sequence[str]], Mapping[int, str]] = lambda meanings: {},
 ) -> RatedTexts:
     """Read files as one table.
 
@@ -115,6 +123,10 @@ def load_all(
     scale : lowest and highest quality that can be given. Default: the lowest and the highest in
         the files, which the log says.
     format : tsv, csv or jsonl. Default: by a file's ending (.tsv, .csv, .jsonl, .ndjson).
+    tell : takes a sentence about names that are spelt in several ways. Default: the log.
+    mr_faults : what stands beside the texts (MRs; where there are none, contexts) -> position, from
+        0, and fault of each that makes its row one that is not used. Default: anything may stand
+        there.
 
     Returns
     -------
@@ -122,8 +134,9 @@ def load_all(
         ``quality`` is brought from the scale to [0, 1], NaN where it is empty. Without a column
         ``rater`` each row is a text with one rating (n_ratings 1), and ``ratings`` has no rows.
         With it, rows that agree in context, mr, system and text are ratings of one text, whose
-        quality is their mean. ``system`` is ``unknown`` if the file does not say. ``context`` is
-        the MR where there is no context.
+        quality is their mean. ``system`` is ``unknown`` if the file does not say. Systems and
+        raters are told apart by `plain`, and have the name that stands first. ``context`` is the
+        MR where there is no context.
 
         Extra columns, where the file has what they need: ``context_id`` (``c0001``, ... for each
         context, or MR, in order of first appearance); ``mr``, ``mr_key`` and ``mr_set``
@@ -184,13 +197,16 @@ def load_all(
     named = ", ".join(map(str, paths))
     if not texts and not problems:
         raise FormatError("the file has no rows", path=named, remedy=REMEDY)
-    if {UNKNOWN} < {text.system for text in texts}:
+    there = any(text.mr.strip() for text in texts)
+    faults = dict(mr_faults([text.mr if there else text.context for text in texts]))
+    if any(text.system for text in texts):
         # nobody is no system: its texts would be left out together, and ranked as one
-        for text in texts:
-            if text.system == UNKNOWN:
-                message = "the text has no system, and others have one"
-                problems.append(Problem(str(paths[text.where[0]]), text.where[1], message))
-        texts = [text for text in texts if text.system != UNKNOWN]
+        lacking = "the text has no system, and others have one"
+        faults |= {k: lacking for k, text in enumerate(texts) if not text.system}
+    for k, fault in faults.items():
+        problems.append(Problem(str(paths[texts[k].where[0]]), texts[k].where[1], fault))
+    texts = [text for k, text in enumerate(texts) if k not in faults]
+    _spell_alike(texts, tell or (lambda sentence: log.warning("%s: %s", named, sentence)))
     order = {str(path): number for number, path in enumerate(paths)}
     problems.sort(key=lambda problem: (order[problem.path], problem.line))
     if low_high is None:
@@ -205,6 +221,31 @@ def load_all(
     if rated_by:
         told.ratings = _ratings(texts, table, low_high)
     return told
+
+
+def _spell_alike(texts: list[_Text], tell: Callable[[str], None]) -> None:
+    """Give each system and each rater one name, the first; where nobody says, it is `UNKNOWN`."""
+    systems = _first("system", [text.system or UNKNOWN for text in texts], tell)
+    raters = _first("rater", [rater for text in texts for _, rater, _ in text.given], tell)
+    for text in texts:
+        text.system = systems[plain(text.system or UNKNOWN)]
+        text.given = [(where, raters[plain(name)], value) for where, name, value in text.given]
+
+
+def _first(what: str, names: Iterable[str], tell: Callable[[str], None]) -> dict[str, str]:
+    """Name as it is compared -> as it stands first."""
+    first: dict[str, str] = {}
+    joined: dict[str, None] = {}
+    for name in names:
+        if name != (before := first.setdefault(plain(name), name)):
+            joined[before] = None
+    if joined:
+        listed = ", ".join(map(shorten, list(joined)[:5])) + (", ..." if len(joined) > 5 else "")
+        tell(
+            f"The name of a {what} is spelt in several ways, which differ in blanks or in how"
+            f" letters are composed, and is taken for one name: {listed}."
+        )
+    return first
 
 
 # ---- the scale -----------------------------------------------------------------------------------
@@ -262,6 +303,10 @@ def _ranges(texts: list[_Text], paths: Sequence[str | Path]) -> dict[str, tuple[
 
 def _format(path: str | Path, asked: str) -> str:
     found = asked or FORMATS.get(Path(path).suffix.lower(), "")
+    if not found and not Path(path).exists():
+        raise FormatError(
+            "there is no such file", path=path, remedy="look at its name and its folder"
+        )
     if found not in FORMATS.values():
         what = f"unknown format {found!r}" if found else "the ending does not tell the format"
         raise FormatError(
@@ -288,6 +333,10 @@ def _read(path: str | Path, format: str) -> tuple[list[str], list[Row], list[Pro
         names, rows, problems = named_records(read_text(path), path, REQUIRED, what)
     require_spelling(names, [*REQUIRED, *OPTIONAL], path, ["reference", "score_"])
     used = [name for name in names if name in {*REQUIRED, *OPTIONAL} or _many(name)]
+    for name in used:
+        if half_character(name):  # it would stand in the outputs
+            message = f"the name of the column {shorten(name)} contains half a character"
+            raise FormatError(message, path=path, remedy="write another name")
     tell_unread([name for name in names if name not in used], path)
     return used, [(line, {k: row.get(k) for k in used}) for line, row in rows], problems
 
@@ -336,8 +385,8 @@ def _text(where: Where, row: dict[str, Any], rated_by: bool) -> _Text:
     context, meaning = (_string(row, name) for name in ("context", "mr"))
     fault = text_fault(text) or (text_fault(context) if context else "")
     fault = fault or (text_fault(meaning) if meaning else "")
-    system = name_of(row.get("system")) or UNKNOWN
-    fault = fault or name_fault(system)
+    system = name_of(row.get("system"))
+    fault = fault or (name_fault(system) if system else "")
     if "+" in system:
         fault = fault or f"the system {shorten(system)} has a + in its name; write another sign"
     if fault:
@@ -418,11 +467,11 @@ def _join(before: _Text, again: _Text) -> None:
         raise FormatError(
             f"references or scores differ from those of the text on line {before.where[1]}"
         )
-    known = {rater: where for where, rater, _ in before.given}
+    known = {plain(rater): where for where, rater, _ in before.given}
     for _, rater, _ in again.given:
-        if rater in known:
+        if (where := known.get(plain(rater))) is not None:
             raise FormatError(
-                f"{shorten(rater)} rated this text already, on line {known[rater][1]}: leave one of"
+                f"{shorten(rater)} rated this text already, on line {where[1]}: leave one of"
                 " the two, or give their mean in one row"
             )
     before.given += again.given
