@@ -213,3 +213,8 @@ def test_each_warning_has_its_cause(rated: Rated) -> None:
     assert "only tell systems apart" not in said(rated)
     found.splits = [replace(splits[0], repeated=4)]
     assert "4 of 120 texts stand word for word" in said(rated)
+    found.curve_split = found.splits[0].name
+    assert "differ in size" not in said(rated)
+    fold = np.repeat(np.arange(3), [100, 10, 10])
+    found.splits = [replace(splits[0], fold=fold)]
+    assert "differ in size" in said(rated)

@@ -7,12 +7,16 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from refless.compare.compared import Settings, _makers, _shared_sums
+from refless.compare import curve
+from refless.compare.compared import Settings, _makers, _shared_sums, compare
+from refless.compare.files import rounded
 from refless.compare.predicted import (
     MAX_SHARE,
     MIN_NEIGHBORS,
+    PLACES,
     TAUS,
     calibrated_score,
     fold_sums,
@@ -22,6 +26,7 @@ from refless.compare.predicted import (
 )
 from refless.compare.rated import Rated
 from refless.compare.splits import Split, all_splits
+from refless.errors import FormatError
 from refless.kernels import kernel
 
 NAMES = ("texts", "systems", "contexts")
@@ -170,3 +175,55 @@ def test_a_score_with_the_name_of_a_method_keeps_its_column_name(rated: Rated) -
     split = all_splits(rated)[0][0]
     named = replace(rated, scores={"length": rated.scores["judge"]})
     assert raw_score("length", named, split).method == "score_length"
+
+
+def test_a_score_that_no_training_text_has_is_replaced_by_its_mean(rated: Rated) -> None:
+    split = {own.name: own for own in all_splits(rated)[0]}["systems"]
+    score = np.where(split.fold == 0, 100 + rated.scores["judge"], np.nan)
+    score[np.flatnonzero(split.fold == 0)[:3]] = np.nan
+    found = raw_score("judge", replace(rated, scores={"judge": score}), split)
+    np.testing.assert_allclose(found.ranked[np.isnan(score)], np.nanmean(score))
+
+
+def test_a_score_with_the_name_of_a_column_of_the_predictions_takes_none(rated: Rated) -> None:
+    scores = dict.fromkeys(PLACES, rated.scores["judge"])
+    few = Settings(("bleu.word",), draws=100, deals=1, curve=False)
+    found = compare(replace(rated, scores=scores), few).predictions
+    assert set(found["quality"]) == set(rated.quality)
+    assert {f"score_{name}" for name in PLACES} <= set(found)
+
+
+def test_a_score_with_the_name_of_neighbors_and_their_kernel_is_refused(rated: Rated) -> None:
+    scores = {"neighbors (bleu.word)": rated.scores["judge"]}
+    few = Settings(("bleu.word",), draws=100, deals=1, curve=False)
+    with pytest.raises(FormatError, match="another method") as caught:
+        compare(replace(rated, scores=scores), few)
+    assert "another name" in caught.value.remedy
+
+
+@pytest.mark.parametrize("sizes", [[30, 30, 30, 30], [60, 40, 20], [60, 30, 29, 1]])
+def test_a_point_of_the_curve_has_its_number_of_ratings_in_each_fold(sizes: list[int]) -> None:
+    fold = np.repeat(np.arange(len(sizes)), sizes)
+    split = Split("systems", fold, fold, 0)
+    for size in curve.sizes(split):
+        used = curve.subset(split, size, np.random.default_rng(0))
+        parts = [int((used & (fold != k)).sum()) for k in range(split.folds)]
+        assert max(abs(part - size) for part in parts) <= 1
+    assert curve.sizes(split) == ([] if 1 in sizes else [25] if 20 in sizes else [25, 50])
+
+
+def test_systems_that_differ_much_in_size_have_no_mean_training_part() -> None:
+    fold = np.repeat(np.arange(3), [170, 10, 10])
+    assert not curve.even(Split("systems", fold, fold, 0))
+    fold = np.repeat(np.arange(3), [35, 30, 25])
+    assert curve.even(Split("systems", fold, fold, 0))
+
+
+def test_digits_of_tiny_numbers_are_not_lost() -> None:
+    table = pd.DataFrame({"method": ["a", "b"], "mse": [2.345678e-12, 0.25], "pearson": 1e-17})
+    found = rounded(table)
+    assert found["mse"].tolist() == [2.34568e-12, 0.25]
+    assert found["pearson"].tolist() == [0, 0]
+    scores = rounded(pd.DataFrame({"one": [1.5e-9, 2.5e-9], "two": [0.3, 1e-17]}), scores=True)
+    assert scores["one"].tolist() == [1.5e-9, 2.5e-9]
+    assert scores["two"].tolist() == [0.3, 0]

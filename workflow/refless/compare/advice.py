@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from refless.compare import curve
 from refless.compare.compared import Comparison, Key, difference, estimate, label, p_value
 from refless.compare.measures import Draws
 from refless.compare.predicted import TRIVIAL, named
@@ -260,6 +261,13 @@ def warnings(rated: Rated, found: Comparison) -> list[str]:
             " away."
         )
     said += _only_systems(found)
+    if found.curve_split and not curve.even(
+        next(split for split in found.splits if split.name == found.curve_split)
+    ):
+        said.append(
+            f"The {found.curve_split} differ in size, so the learning curve ends where a fold has"
+            " too few texts to give as many as the others, or is not there at all."
+        )
     for name in rated.scores:
         missing = int(np.isnan(rated.scores[name]).sum())
         if missing:

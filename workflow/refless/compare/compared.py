@@ -18,6 +18,7 @@ from refless.compare import curve
 from refless.compare.measures import ALL, COVERED, SYSTEMS, Draws, averaged, measured, truth_of
 from refless.compare.predicted import (
     NETWORKS,
+    PLACES,
     TRIVIAL,
     Prediction,
     abstained,
@@ -151,8 +152,7 @@ def compare(
     made = [[_makers(rated, split, settings, near) for split in own] for own in ways]
     main = main_split(splits)
     at = [split.name for split in splits].index(main)
-    training = splits[at].inside.sum() * (splits[at].folds - 1) / splits[at].folds
-    parts = 2 * len(curve.sizes(float(training))) if settings.curve else 0
+    parts = 2 * len(curve.sizes(splits[at])) if settings.curve else 0
     makers = [maker for own in made for deal in own for maker in deal.values()]
     count = sum(map(callable, makers)) + parts
     done = 0
@@ -271,7 +271,7 @@ def _makers(
     if settings.networks is not None and split.deal == 0:
         found[NETWORKS, ""] = lambda make=settings.networks: by_networks(rated, split, make)  # type: ignore[misc]
     for name in rated.scores:
-        if {(named(name), ""), (f"{named(name)}.calibrated", "")} & set(found):
+        if {named(name), f"{named(name)}.calibrated"} & {label(*key) for key in found}:
             raise FormatError(
                 f"the column score_{name} would be called as another method is",
                 remedy="give it another name; score_<name> makes <name> and <name>.calibrated",
@@ -388,15 +388,9 @@ def _predictions(
     names = list(dict.fromkeys(label(*key[1:]) for key in found))
     parts = []
     for split in (split for own in ways for split in own):
-        part = pd.DataFrame(
-            {
-                "row": rated.lines if len(rated.lines) else np.arange(1, len(rated) + 1),
-                "split": split.name,
-                "deal": split.deal,
-                "fold": split.fold,
-                "quality": rated.quality,
-            }
-        )
+        row = rated.lines if len(rated.lines) else np.arange(1, len(rated) + 1)
+        where = row, split.name, split.deal, split.fold, rated.quality
+        part = pd.DataFrame(dict(zip(PLACES, where, strict=True)))
         own = {
             label(*key[1:]): made[split.deal].estimate
             for key, made in found.items()

@@ -23,26 +23,50 @@ Array = np.ndarray
 
 FIRST = 25
 REPEATS = 3
+NEAR = 0.95
+"""A number of ratings that is this share of all is no point of its own."""
+EVEN = 0.8
+"""The share of the mean training part that the least one must have, to be told by that mean."""
 COLUMNS = ["method", "kernel", "ratings", "pearson", "pearson_low", "pearson_high"]
 
 
-def sizes(training: float) -> list[int]:
-    """25, 50, 100, ... below the whole training part."""
+def training_parts(split: Split) -> Array:
+    """How many ratings the training part of each fold has, int64 (folds,)."""
+    own = np.bincount(split.fold[split.inside], minlength=split.folds)
+    parts: Array = own.sum() - own
+    return parts
+
+
+def even(split: Split) -> bool:
+    """Whether the training parts are about equally large, so that their mean tells of each."""
+    parts = training_parts(split)
+    return bool(parts.min() >= EVEN * parts.mean())
+
+
+def sizes(split: Split) -> list[int]:
+    """25, 50, 100, ... below the least training part, as far as all folds can give alike."""
+    parts = training_parts(split)
+    smallest = parts.sum() // (split.folds - 1) - parts.max()
     found, size = [], FIRST
-    while size < 0.95 * training:
+    while size < NEAR * parts.min() and max(_shares(size, split.folds)) <= smallest:
         found.append(size)
         size *= 2
     return found
 
 
+def _shares(ratings: int, folds: int) -> list[int]:
+    """How many texts of each fold may be trained on: alike, so that each training part has that
+    many ratings (one more or less, where they cannot be divided)."""
+    each, more = divmod(round(ratings * folds / (folds - 1)), folds)
+    return [each + (k < more) for k in range(folds)]
+
+
 def subset(split: Split, ratings: int, generator: np.random.Generator) -> Array:
-    """Texts that may be trained on, bool (n,): of each fold the same share, so that the training
-    parts have that many ratings on average."""
-    share = ratings * split.folds / (split.folds - 1) / split.inside.sum()
+    """Texts that may be trained on, bool (n,), so that each training part has that many ratings;
+    see `sizes` and `_shares`."""
     used = np.zeros(len(split.fold), bool)
-    for k in range(split.folds):
-        own = generator.permutation(np.flatnonzero(split.fold == k))
-        used[own[: max(1, round(share * len(own)))]] = True
+    for k, share in enumerate(_shares(ratings, split.folds)):
+        used[generator.permutation(np.flatnonzero(split.fold == k))[:share]] = True
     return used
 
 
@@ -68,11 +92,13 @@ def learning_curve(
 
     Returns
     -------
-    table : `COLUMNS`; the mean over `REPEATS` parts, with the interval over candidates
+    table : `COLUMNS`; the mean over `REPEATS` parts, with the interval over candidates. All ratings
+        are its last point, at the mean training part, where these are `even`; what ranks nothing
+        has r = 0
     draws : (method, ratings) -> r on the candidates and on each draw, shape (1 + draws,)
     """
     generator = np.random.default_rng(seed + 1)
-    training = split.inside.sum() * (split.folds - 1) / split.folds
+    training = round(float(training_parts(split).mean()))
     truth = truth_of(rated, split)
 
     def near(used: Array) -> Prediction:
@@ -87,7 +113,7 @@ def learning_curve(
         ),
     }
     rows, kept = [], {}
-    for size in sizes(float(training)):
+    for size in sizes(split):
         parts = [subset(split, size, generator) for _ in range(REPEATS)]
         for (method, name), make in makers.items():
             step(f"{method} with {size} ratings")
@@ -95,9 +121,9 @@ def learning_curve(
             kept[method, size] = _mean(drawn)
             rows.append(_row(method, name, size, kept[method, size]))
     for method, name in makers:
-        if (method, name) in whole:
-            kept[method, round(float(training))] = np.nan_to_num(whole[method, name])
-            rows.append(_row(method, name, round(float(training)), whole[method, name]))
+        if (method, name) in whole and even(split):
+            kept[method, training] = np.nan_to_num(whole[method, name])
+            rows.append(_row(method, name, training, kept[method, training]))
     order = list(dict.fromkeys(key[0] for key in makers))
     table = pd.DataFrame(rows, columns=COLUMNS)
     return table.sort_values(

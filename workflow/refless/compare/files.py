@@ -26,6 +26,7 @@ from refless.compare.predicted import MAX_SHARE, MIN_NEIGHBORS, TAUS, TRIVIAL
 from refless.compare.rated import Rated
 from refless.report import figures_compare as draw
 from refless.report.catalogue import Section, catalogue
+from refless.report.figures import empty_figure
 from refless.report.tables import NOTES, markdown_page
 from refless.report.webpage import View, render, view_of
 from refless.store.files import whole_file, write_json
@@ -42,7 +43,10 @@ SHOWN = (
 SHOWN_DIGITS = {"mse": 4, "mse_low": 4, "mse_high": 4, "p": 4}
 """Of the page, where they are not 3."""
 DIGITS = 6
-"""Digits after the point in the files: the last bits of a sum hang on the machine."""
+"""Digits after the point in the files, and as many that tell of a number below 0.1, where it may
+lie on any scale: the last bits of a sum hang on the machine."""
+NOISE = 1e-15
+"""A value that is this share of the largest of its column is what rounding left."""
 DECISIVE = ("numpy", "scipy", "pandas", "numba", "scikit-learn")
 KEY = (
     "Every estimate is of a text that the method has not seen: it learns from the other folds, and"
@@ -134,14 +138,32 @@ def record_of(
     }
 
 
-def rounded(table: pd.DataFrame) -> pd.DataFrame:
-    """Numbers to `DIGITS` after the point; notes in one cell."""
+def rounded(table: pd.DataFrame, scores: bool = False) -> pd.DataFrame:
+    """Numbers to `DIGITS` after the point; notes in one cell.
+
+    Squared errors have at least `DIGITS` digits that tell, and so has each number where the table
+    holds ``scores``: on a wide scale all of them are tiny.
+    """
     table = table.copy()
     for name in table.select_dtypes("number"):
-        table[name] = table[name].round(DIGITS)
+        squared = str(name).startswith("mse")
+        if scores or squared:
+            table[name] = significant(table[name], DIGITS, NOISE**2 if squared else NOISE)
+        else:
+            table[name] = table[name].round(DIGITS)
     if "note" in table:
         table["note"] = [NOTES.join(note) for note in table["note"]]
     return table
+
+
+def significant(values: pd.Series, digits: int, noise: float = 0.0) -> pd.Series:
+    """To ``digits`` after the point; numbers below 0.1 to that many digits from their first.
+
+    noise : the share of the largest up to which a number is left as 0
+    """
+    size = values.abs()
+    tiny = (size < 0.1) & (size > noise * size.max())
+    return values.round(digits).where(~tiny, [float(f"{value:.{digits}g}") for value in values])
 
 
 def write_comparison(
@@ -157,7 +179,7 @@ def write_comparison(
     record = record_of(rated, found, settings, sums)
     table = rounded(found.table)
     write_table(table, folder / "comparison.csv")
-    write_table(rounded(found.predictions), folder / "predictions.csv")
+    write_table(rounded(found.predictions, scores=True), folder / "predictions.csv")
     if len(found.curve):
         write_table(rounded(found.curve), folder / "learning_curve.csv")
     else:  # that of a comparison before
@@ -217,7 +239,11 @@ def _view(table: pd.DataFrame, split: str) -> View:
     shown = [n for n in shown if not n.startswith("coverage_")]
     numbers = own[shown].select_dtypes("number")
     digits = {name: SHOWN_DIGITS.get(name, 3) for name in map(str, numbers)}
-    rows = list(csv.reader(io.StringIO(table_text(own[shown].round(digits)))))
+    told = own[shown].round(digits)
+    for name in filter(lambda name: name.startswith("mse"), shown):
+        # on a wide scale all would be 0
+        told[name] = told[name].where(own[name] >= 0.001, significant(own[name], 2))
+    rows = list(csv.reader(io.StringIO(table_text(told))))
     return view_of(rows[0], [dict(zip(rows[0], row, strict=True)) for row in rows[1:]])
 
 
@@ -258,8 +284,10 @@ def _pictures(rated: Rated, found: Comparison, main: str) -> dict[str, str]:
         "Scores: Pearson's r of estimates and ratings, 95% intervals; grey: trivial methods.": (
             draw.scores_figure(found.table, label, TRIVIAL)
         ),
-        "Learning curve: the same by the number of ratings to learn from.": draw.curve_figure(
-            found.curve, lines, main
+        "Learning curve: the same by the number of ratings to learn from.": (
+            draw.curve_figure(found.curve, lines, main)
+            if len(found.curve) or not found.curve_split
+            else empty_figure(f"{main} differ too much in size for a learning curve")
         ),
         f"Systems: mean estimate of {name} beside people's mean rating.{told}": draw.systems_figure(
             systems, name, "texts"

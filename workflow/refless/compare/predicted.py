@@ -61,6 +61,8 @@ TRIVIAL = ("constant", "middle", "length", "lookup", "system_mean", "context_mea
 """What a method has to beat: they do not look at what a text says."""
 NETWORKS = "rnn_qe"
 OWN = (*TRIVIAL, "ridge", "ridge_system", "neighbors", "bleu", "delta_bleu", NETWORKS)
+PLACES = ("row", "split", "deal", "fold", "quality")
+"""Columns of ``predictions.csv`` that are of no method."""
 
 
 @dataclass(frozen=True)
@@ -338,11 +340,16 @@ def by_networks(
 
 
 def raw_score(name: str, rated: Rated, split: Split) -> Prediction:
-    """A score as it is; where there is none, its mean over the training part."""
+    """A score as it is; where there is none, its mean over the training part.
+
+    Where the training part has none either, it is the mean of all that are given: no score holds a
+    rating, and 0 would stand far from the others.
+    """
     score, fold = np.where(split.inside, rated.scores[name], np.nan), split.fold
     known = ~np.isnan(score)
+    every = score[known].mean() if known.any() else 0.0
     means = [
-        score[known & (fold != k)].mean() if (known & (fold != k)).any() else 0.0
+        score[known & (fold != k)].mean() if (known & (fold != k)).any() else every
         for k in range(split.folds)
     ]
     ranked = np.where(known | ~split.inside, score, np.array(means)[fold])
@@ -374,5 +381,6 @@ def calibrated_score(name: str, rated: Rated, split: Split) -> Prediction:
 
 
 def named(name: str) -> str:
-    """The method's name; a score that is called like one of ours keeps its column's name."""
-    return f"score_{name}" if name in OWN else name
+    """The method's name; a score that is called like one of ours, or like a column of
+    ``predictions.csv``, keeps its column's name."""
+    return f"score_{name}" if name in (*OWN, *PLACES) else name
