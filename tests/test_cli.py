@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -212,6 +213,14 @@ def test_what_is_wrong_with_a_training_is_known_before_it(
     told = ["train-qe", "--ratings", str(ratings), "--out", str(tmp_path / "m.npz")]
     assert main([*told, "--seed", "-1"]) == 1
     assert "--seed is -1" in capsys.readouterr().err
+    for out in ("-", str(tmp_path / "pipe.npz")):
+        if out != "-":
+            os.mkfifo(out)
+        assert main([*told[:-1], out]) == 1
+        assert "name a file" in capsys.readouterr().err
+    assert main(["train-qe", "--ratings", "-", *told[3:]]) == 2
+    assert main([*told, "--scale", "1", "1e200"]) == 2
+    assert "too large" in capsys.readouterr().err
     nowhere = tmp_path / "no" / "m.npz"
     assert main([*told[:-1], str(nowhere)]) == 1
     assert "mkdir -p" in capsys.readouterr().err

@@ -674,3 +674,65 @@ def test_settings_of_neighbors_do_not_go_with_ridge(files: Files, more: list[str
     assert main([*map(str, told), "--method", "ridge", *more]) == 2
     alone = ["score", "--train", str(files["tsv"]), "--leave-one-out", "--method", "ridge"]
     assert main(alone) == 2
+
+
+def test_a_model_is_a_file(
+    files: Files,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for out in (pipe, "-"):
+        assert refless("fit", "--train", files["tsv"], "--out", out) == 1
+        assert "What to do: name a file" in capsys.readouterr().err
+    assert pipe.is_fifo()
+    assert not Path("-").exists()
+
+
+def test_a_link_to_a_model_stays_a_link(files: Files, tmp_path: Path) -> None:
+    model, link = tmp_path / "a.model", tmp_path / "link.model"
+    model.write_text("old")
+    link.symlink_to(model)
+    assert refless("fit", "--train", files["tsv"], "--out", link) == 0
+    assert link.is_symlink()
+    assert model.read_bytes() != b"old"
+
+
+def test_half_a_character_that_would_be_written_is_named(
+    files: Files, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files["mine.jsonl"].write_text('{"text": "a"}\n{"text": "b", "note": ["\\ud83d"]}\n')
+    told = ["score", "--train", files["tsv"], "--candidates", files["mine.jsonl"]]
+    assert refless(*told, "--out", files["out"]) == 1
+    said = capsys.readouterr().err
+    assert "mine.jsonl:2" in said
+    assert "'note'" in said
+    assert not files["out"].exists()
+    assert refless(*told, "--json", "--out", files["out"]) == 0  # where it is not written
+
+
+def test_a_column_that_is_there_is_known_before_the_work(
+    files: Files, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tsv(files["tsv"], ["text", "quality", "neighbors"], [("a", 1, 2), ("b", 2, 3)])
+    monkeypatch.setattr("refless.cli.score.fitted", lambda *_: 1 / 0)
+    assert refless("score", "--train", files["tsv"], "--leave-one-out") == 1
+    assert "already has a column 'neighbors'" in capsys.readouterr().err
+
+
+def test_as_many_nearest_texts_as_there_are(files: Files) -> None:
+    told = ["score", "--train", files["tsv"], "--candidates", files["mine.jsonl"]]
+    assert refless(*told, "--explain", 100_000_000_000, "--out", files["out"]) == 0
+    rows = [json.loads(line) for line in files["out"].read_text().splitlines()]
+    assert 0 < max(len(row["nearest"]) for row in rows) <= len(TRAIN)
+
+
+def test_standard_output_that_is_closed_is_told(
+    files: Files, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    assert refless("score", "--train", files["tsv"], "--candidates", files["mine.tsv"]) == 1
+    assert "--out" in capsys.readouterr().err

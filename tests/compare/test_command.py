@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -300,3 +303,54 @@ def test_columns_that_are_not_read_are_told(
     with pytest.raises(ZeroDivisionError):
         main(["compare", "--ratings", str(path), "--out", str(tmp_path / "out")])
     assert "columns that are not read: 'mood'" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("more", "code", "word"),
+    [
+        (["--out", ""], 2, "folder"),
+        (["--ratings", "-"], 2, "standard input"),
+        (["--ratings", "nowhere"], 1, "no such file"),
+        (["--scale", 1, 1e200], 2, "too large"),
+    ],
+)
+def test_what_is_wrong_is_known_before_anything_is_written(
+    made: tuple[Path, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    more: list[object],
+    code: int,
+    word: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert compare(made[0], Path("out"), *more) == code
+    assert word in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_in_the_place_of_an_output_is_known_before_the_work(
+    made: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "learning_curve.csv").mkdir()
+    assert compare(made[0], tmp_path, "--no-curve") == 1
+    assert "What to do" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["learning_curve.csv"]
+
+
+def test_names_of_any_bytes_and_letters_are_written(tmp_path: Path) -> None:
+    given = [
+        {"text": row["text"], "quality": row["quality"], "score_\u00e9": row["quality"]}
+        for row in rows(40)
+    ]
+    path = tmp_path / os.fsdecode(b"r\xff.jsonl")
+    write(path, given)
+    told = [sys.executable, "-m", "refless.cli", "compare", "--ratings", path]
+    told += ["--out", tmp_path / "out", "--scale", "1", "5", "--kernel", "bleu.word", "--no-curve"]
+    told += ["--draws", "100", "--deals", "1", "--no-networks"]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(told, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "\\xe9" in done.stdout
+    record = json.loads((tmp_path / "out" / "comparison.json").read_text(encoding="utf-8"))
+    assert set(record["input"]) == {"r\\xff.jsonl"}

@@ -6,6 +6,7 @@ Stage: outside the workflow (helper of ``refless.cli``).
 from __future__ import annotations
 
 import argparse
+import json
 import logging
 import os
 import sys
@@ -15,10 +16,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from refless.errors import OutputError, SettingError
+from refless.errors import FormatError, OutputError, SettingError
 
 if TYPE_CHECKING:
     from numpy import ndarray as Array
+
+    from refless.data.given import Given
 
 Commands = Any  # what ``add_subparsers`` returns has no public name
 
@@ -56,8 +59,12 @@ def tell(line: str) -> None:
 
 def check_scale(scale: Sequence[float] | None) -> None:
     """``--scale LOW HIGH``, where it is given."""
+    from refless.data.sources._reading import size_fault
+
     if scale and not float("-inf") < scale[0] < scale[1] < float("inf"):
         raise UsageError("--scale takes the lowest, then the highest")
+    if fault := "".join(map(size_fault, scale or [])):
+        raise UsageError(f"--scale: {fault}")
 
 
 def check_least(name: str, value: int, least: int) -> None:
@@ -102,6 +109,8 @@ def check_out(out: str, inputs: Iterable[str | None]) -> None:
     OutputError : with what to do.
     """
     if out == "-":
+        if sys.stdout is None:
+            raise OutputError("standard output is closed", remedy="name a file with --out")
         return
     path = Path(os.path.realpath(out))
     if not path.parent.is_dir():
@@ -115,6 +124,49 @@ def check_out(out: str, inputs: Iterable[str | None]) -> None:
             raise OutputError(
                 "is an input, which would be overwritten", path=out, remedy="name another file"
             )
+
+
+def check_model(out: str, inputs: Iterable[str | None]) -> Path:
+    """As `check_out`, of a model, which is a file and nothing else; where it is written: a link
+    stays a link.
+
+    Raises
+    ------
+    OutputError : also for standard output, a pipe or a device.
+    """
+    path = Path(os.path.realpath(out))
+    if out == "-" or (path.exists() and not path.is_file() and not path.is_dir()):
+        raise OutputError("a model is written to a file", path=out, remedy="name a file with --out")
+    check_out(out, inputs)
+    return path
+
+
+def require_files(ratings: Iterable[str]) -> None:
+    """``-`` is no standard input where files are read twice."""
+    if "-" in ratings:
+        raise UsageError("--ratings names files; write standard input into one")
+
+
+def require_whole(given: Given) -> None:
+    """Known before the work: what is written again has no half of a character.
+
+    Raises
+    ------
+    FormatError : with the row.
+    """
+    from refless.data.sources._reading import half_character
+
+    # text from bytes has none; JSON can write one
+    columns = given.columns if given.format == "jsonl" else {}
+    for name, values in columns.items():
+        for line, value in zip(given.line_of, values, strict=True):
+            if half_character(json.dumps({name: value}, ensure_ascii=False)):
+                raise FormatError(
+                    f"{name!r} contains half a character, which cannot be written",
+                    path=given.path,
+                    line=line,
+                    remedy="mend or remove it",
+                )
 
 
 def write(content: str, out: str) -> None:

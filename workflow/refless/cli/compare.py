@@ -12,7 +12,15 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from refless.cli._common import Commands, check_least, check_scale, command, quiet
+from refless.cli._common import (
+    Commands,
+    UsageError,
+    check_least,
+    check_scale,
+    command,
+    quiet,
+    require_files,
+)
 from refless.errors import FormatError, OutputError, ReflessError
 
 
@@ -85,6 +93,9 @@ def _compare(arguments: argparse.Namespace) -> None:
     check_least("deals", arguments.deals, 1)
     check_least("seed", arguments.seed, 0)
     check_scale(arguments.scale)
+    require_files(arguments.ratings)
+    if not arguments.out:
+        raise UsageError("--out names a folder")
     _require_apart(arguments.out, arguments.ratings)
     from refless.compare.advice import judged, recommendation, warnings
     from refless.compare.compared import compare
@@ -102,6 +113,8 @@ def _compare(arguments: argparse.Namespace) -> None:
     _make_folder(arguments.out)
     found = _with_progress(compare, rated, settings)
     write_comparison(rated, found, settings, arguments.out, sums)
+    if sys.stdout is not None:  # the files have each letter, whatever a terminal can show
+        sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     for sentence in [*recommendation(found), *judged(rated, found)]:
         print(sentence)
     for sentence in warnings(rated, found):
@@ -112,13 +125,13 @@ def _compare(arguments: argparse.Namespace) -> None:
 
 def _sums(ratings: list[str]) -> dict[str, str]:
     """The sums of the files by name; of several of one name by their paths."""
-    from refless.compare.rated import files_of
+    from refless.compare.rated import files_of, shown_name
     from refless.store.files import file_sum
 
     files = [path for given in ratings for path in files_of(given) if path.is_file()]
     names = [path.name for path in files]
     return {
-        path.name if names.count(path.name) == 1 else path.as_posix(): file_sum(path)
+        shown_name(path.name if names.count(path.name) == 1 else path.as_posix()): file_sum(path)
         for path in files
     }
 
@@ -140,6 +153,12 @@ def _require_apart(out: str, ratings: list[str]) -> None:
 
 def _make_folder(out: str) -> None:
     """Once the input is read, and before minutes of work."""
+    from refless.compare.files import BESIDE, FILES
+
+    for path in (Path(out) / name for name in (*FILES, *BESIDE)):
+        if path.is_dir():
+            remedy = "take it away, or name another folder with --out"
+            raise OutputError("is a folder where a file is written", path=path, remedy=remedy)
     try:
         Path(out).mkdir(parents=True, exist_ok=True)
     except OSError as error:

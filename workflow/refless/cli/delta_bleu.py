@@ -9,7 +9,16 @@ import argparse
 import json
 from statistics import fmean
 
-from refless.cli._common import Commands, UsageError, check_out, check_scale, command, tell, write
+from refless.cli._common import (
+    Commands,
+    UsageError,
+    check_out,
+    check_scale,
+    command,
+    require_whole,
+    tell,
+    write,
+)
 from refless.cli._neighbors import require_raters_once
 from refless.data.given import Given, read_given
 from refless.errors import FormatError
@@ -90,6 +99,7 @@ def run(arguments: argparse.Namespace) -> None:
     references, weights = _by_output(outputs, side, _weights(side, arguments.scale))
     if arguments.sentences and not arguments.json:
         outputs.free("delta_bleu")
+        require_whole(outputs)
 
     from refless.models.delta_bleu_metric import DeltaBLEU
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 
-from refless.cli._common import Commands, check_out, command, tell
+from refless.cli._common import Commands, check_model, command, tell
 from refless.cli._neighbors import FILES, add_model, fitted, read_training
 
 EXAMPLE = """
@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Fit and write."""
     from refless.models.neighbors_file import save, signature_line
 
-    check_out(arguments.out, [arguments.train])
+    path = check_model(arguments.out, [arguments.train])
     model = fitted(arguments, read_training(arguments))
-    save(model, arguments.out)
+    save(model, path)
     tell(f"signature {signature_line(model)}")

@@ -14,6 +14,7 @@ from refless.cli._common import (
     check_out,
     command,
     require_torch,
+    require_whole,
     tell,
     warn_of_scale,
     write,
@@ -73,6 +74,7 @@ def run(arguments: argparse.Namespace) -> None:
         arguments.outputs, ["text"], optional=["mr", "context", "quality", "rater"]
     )
     outputs.free("raw", "prediction")
+    require_whole(outputs)
     truth = outputs.numbers("quality") if "quality" in outputs.columns else None
     refuse_raters(outputs)
     texts = outputs.texts("text")

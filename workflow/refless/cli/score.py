@@ -17,6 +17,7 @@ from refless.cli._common import (
     UsageError,
     check_out,
     command,
+    require_whole,
     tell,
     warn_of_scale,
     write,
@@ -136,7 +137,7 @@ def run(arguments: argparse.Namespace) -> None:
     check_out(arguments.out, [arguments.train, arguments.candidates, arguments.model])
     alone, by_system = arguments.leave_one_out, arguments.method == SYSTEM_RIDGE
     train = read_training(arguments, by_system) if arguments.train else None
-    model = _neighbors(arguments, train) if arguments.method in (None, NEIGHBORS) else None
+    by_neighbors = arguments.method in (None, NEIGHBORS)
     if alone:
         assert train is not None  # --leave-one-out has --train
         given, texts, row_of = train.given, train.texts, train.row_of
@@ -149,10 +150,14 @@ def run(arguments: argparse.Namespace) -> None:
             ["quality", "rater"],
         )
         texts = given.texts("text")
-        given.free("prediction")
         row_of = list(range(len(texts)))
         truth = given.numbers("quality") if "quality" in given.columns else None
         refuse_raters(given)
+    if not arguments.json:
+        more = ["neighbors"] if by_neighbors else []
+        given.free("prediction", *more, *(["nearest"] if arguments.explain else []))
+        require_whole(given)
+    model = _neighbors(arguments, train) if by_neighbors else None
     if model is not None:
         scored = _by_neighbors(model, None if alone else texts, arguments)
         rated: Sequence[float] | Array = model.quality_
@@ -311,7 +316,7 @@ def _nearest(
 ) -> list[list[dict[str, Any]]]:
     """The nearest rated texts of each candidate, most similar first; none of no similarity."""
     with progress(None, "explaining") as step:
-        rows, similarity = model.nearest(texts, number, step)
+        rows, similarity = model.nearest(texts, min(number, len(model.texts_)), step)
     return [
         [
             {

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING
 from refless.cli._common import (
     Commands,
     check_least,
-    check_out,
+    check_model,
     check_scale,
     command,
     quiet,
+    require_files,
     require_torch,
     tell,
 )
@@ -95,9 +96,10 @@ def run(arguments: argparse.Namespace) -> None:
     from refless.compare.rated import meanings_of, mr_faults
     from refless.data.sources import table
 
-    if Path(arguments.out).suffix != ".npz":
+    require_files([arguments.ratings])
+    path = check_model(arguments.out, [arguments.ratings])
+    if {Path(arguments.out).suffix, path.suffix} != {".npz"}:
         raise OutputError("a model's file ends in .npz", path=arguments.out, remedy="name it so")
-    check_out(arguments.out, [arguments.ratings])
     check_scale(arguments.scale)
     check_least("seed", arguments.seed, 0)
     check_least("width", arguments.width, 1)
@@ -142,7 +144,7 @@ def run(arguments: argparse.Namespace) -> None:
             f"{error.message}{where}", path=arguments.ratings, remedy=error.remedy or "mend it"
         ) from error
     model = replace(model, about={**model.about, "column": column})
-    save_model(model, arguments.out, half=True)
+    save_model(model, path, half=True)
     scale = f"{rated.scale.low:g} to {rated.scale.high:g}"
     scale += "" if arguments.scale else " (the lowest and the highest rating; --scale says another)"
     said = [

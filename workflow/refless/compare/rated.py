@@ -140,9 +140,9 @@ def files_of(path: str | Path) -> list[Path]:
     return found
 
 
-def shown_name(path: Path) -> str:
+def shown_name(name: str) -> str:
     """A file's name as text; a byte of it that is not UTF-8 is written ``\\xff``."""
-    return os.fsencode(path.name).decode("utf-8", "backslashreplace")
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 def _about_scales(ranges: dict[str, tuple[float, float]]) -> list[str]:
@@ -154,7 +154,7 @@ def _about_scales(ranges: dict[str, tuple[float, float]]) -> list[str]:
     if not apart and max(widths) < 2 * max(min(widths), 1e-12):
         return []
     listed = ", ".join(
-        f"{shown_name(Path(p))} {low:g} to {high:g}" for p, (low, high) in ranges.items()
+        f"{shown_name(Path(p).name)} {low:g} to {high:g}" for p, (low, high) in ranges.items()
     )
     return [
         f"The files' ratings differ in range: {listed}. If the scales differ, bring them to one"
