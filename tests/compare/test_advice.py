@@ -204,6 +204,8 @@ def test_each_warning_has_its_cause(rated: Rated) -> None:
     quality = rated.quality / 20
     quality[0] = 1
     assert "far from all others" in said(replace(rated, quality=quality))
+    assert "of the scale's width" not in said(rated)
+    assert "of the scale's width" in said(replace(rated, quality=rated.quality / 1000))
     missing = rated.scores["judge"].copy()
     missing[:7] = np.nan
     assert "missing for 7 texts" in said(replace(rated, scores={"judge": missing}))

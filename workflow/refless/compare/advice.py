@@ -30,6 +30,8 @@ NOTHING = np.array([np.nan])
 LEVEL = 0.05
 JUDGED_WITH = 50
 """Ratings beside which somebody else's scores are put."""
+LEAST_WIDTH = 0.02
+"""The share of the scale's width that ratings use, below which squared errors round to 0."""
 FEW = 200
 """Ratings below which intervals are mostly too wide to tell methods apart."""
 
@@ -259,6 +261,11 @@ def warnings(rated: Rated, found: Comparison) -> list[str]:
             f" one, and {twice} of them the same quality too. If several people rated these texts,"
             " add a column rater: then each text is one row. If a file is there twice, take one"
             " away."
+        )
+    if (width := float(np.ptp(rated.quality))) < LEAST_WIDTH:
+        said.append(
+            f"The ratings use {width:.2g} of the scale's width, so squared errors are tiny, and 0"
+            " to the digits of a page; comparison.csv has them. Give the scale as it is: --scale."
         )
     said += _only_systems(found)
     if found.curve_split and not curve.even(
