@@ -196,6 +196,18 @@ def test_a_blank_mr_leaves_the_others_as_they_are(tmp_path: Path) -> None:
     assert any("No MR" in sentence and "1 of 40" in sentence for sentence in found.warnings)
 
 
+def test_many_damaged_mrs_are_told(tmp_path: Path) -> None:
+    given = with_mrs()
+    for row in given[:8]:
+        row["mr"] = str(row["mr"])[:-1]
+    found = read_rated([write(tmp_path / "a.jsonl", given)], [0, 4])
+    assert any("8 of 40 MRs cannot be read" in sentence for sentence in found.warnings)
+    for row in given:
+        row["mr"] = f"plain words {row['mr']}"[:16]
+    found = read_rated([write(tmp_path / "b.jsonl", given)], [0, 4])
+    assert not any("cannot be read" in sentence for sentence in found.warnings)
+
+
 def test_a_row_without_mr_belongs_to_its_context(tmp_path: Path) -> None:
     given = with_mrs()
     for k, row in enumerate(given):

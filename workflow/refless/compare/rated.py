@@ -16,7 +16,7 @@ import pandas as pd
 
 from refless.data.sources import table
 from refless.errors import FormatError
-from refless.models.rnn_qe.meaning import TEXT, kind_of, tokens_of
+from refless.models.rnn_qe.meaning import ACTS, SLOTS, TEXT, kind_of, tokens_of
 
 Array = np.ndarray
 
@@ -206,9 +206,11 @@ def rated_of(
     if "references" in own:
         listed = [json.loads(text) for text in own["references"]]
         references = listed if any(listed) else None
-    meanings = meanings_of(own)[1]
+    column, meanings = meanings_of(own)
     without_names = _delexicalised(own["text"].tolist(), meanings)
     context = _contexts(own)
+    if column == "mr" and without_names is None:
+        warnings = (*warnings, *_mostly_read(meanings))
     blank = sum(not meaning.strip() for meaning in meanings)
     if without_names and blank:
         warnings = (
@@ -267,6 +269,19 @@ def mr_faults(meanings: Sequence[str], kind: str = "") -> dict[int, str]:
         except FormatError as error:
             found[k] = f"{error.message}; all are read as {kind}, so mend it"
     return found
+
+
+def _mostly_read(meanings: list[str]) -> list[str]:
+    """What to say of MRs of which most, but fewer than `kind_of` asks for, can be read."""
+    written = [meaning for meaning in meanings if meaning.strip()]
+    for kind in (ACTS, SLOTS):
+        if 2 * (lost := len(mr_faults(written, kind))) < len(written):
+            return [
+                f"{lost} of {len(written)} MRs cannot be read as {kind}, as the others can. So all"
+                " are taken as plain words, and those that differ in names alone count as"
+                " different. Mend them."
+            ]
+    return []
 
 
 def _delexicalised(texts: list[str], meanings: list[str]) -> tuple[list[str], list[str]] | None:
