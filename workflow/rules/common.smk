@@ -75,9 +75,9 @@ if workflow.is_main_process:
     try:
         Path(".snakemake").mkdir(exist_ok=True)
         RUNNING = open(".snakemake/refless.lock", "w")
-    except PermissionError:
+    except OSError as error:
         raise WorkflowError(
-            f"{Path.cwd()}: Snakemake may not write here\n  What to do: run in a folder of your own:"
+            f"{Path.cwd()}: Snakemake cannot write here ({error.strerror})\n  What to do: run in a folder of your own:"
             f" snakemake -s {ROOT}/Snakefile --directory FOLDER"
         ) from None
     with suppress(OSError):

@@ -99,7 +99,7 @@ def run(arguments: argparse.Namespace) -> None:
     require_files([arguments.ratings])
     path = check_model(arguments.out, [arguments.ratings])
     if {Path(arguments.out).suffix, path.suffix} != {".npz"}:
-        raise OutputError("a model's file ends in .npz", path=arguments.out, remedy="name it so")
+        raise OutputError("a model's file ends in .npz", path=path, remedy="name it so")
     check_scale(arguments.scale)
     check_least("seed", arguments.seed, 0)
     check_least("width", arguments.width, 1)

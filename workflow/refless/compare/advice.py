@@ -268,12 +268,12 @@ def warnings(rated: Rated, found: Comparison) -> list[str]:
             " to the digits of a page; comparison.csv has them. Give the scale as it is: --scale."
         )
     said += _only_systems(found)
-    if found.curve_split and not curve.even(
-        next(split for split in found.splits if split.name == found.curve_split)
-    ):
+    split = next((one for one in found.splits if one.name == found.curve_split), None)
+    if split is not None and (curve.cut_short(split) or not curve.even(split)):
         said.append(
             f"The {found.curve_split} differ in size, so the learning curve ends where a fold has"
-            " too few texts to give as many as the others, or is not there at all."
+            " too few texts to give as many as the others, or is not there at all. Scores are set"
+            " beside what is on it."
         )
     for name in rated.scores:
         missing = int(np.isnan(rated.scores[name]).sum())

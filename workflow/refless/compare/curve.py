@@ -54,6 +54,12 @@ def sizes(split: Split) -> list[int]:
     return found
 
 
+def cut_short(split: Split) -> bool:
+    """Whether `sizes` ends early, since a fold has too few texts to give as many as the others."""
+    following = FIRST * 2 ** len(sizes(split))
+    return bool(following < NEAR * training_parts(split).min())
+
+
 def _shares(ratings: int, folds: int) -> list[int]:
     """How many texts of each fold may be trained on: alike, so that each training part has that
     many ratings (one more or less, where they cannot be divided)."""

@@ -267,7 +267,10 @@ def mr_faults(meanings: Sequence[str], kind: str = "") -> dict[int, str]:
         try:
             tokens_of([meaning], [""], kind)
         except FormatError as error:
-            found[k] = f"{error.message}; all are read as {kind}, so mend it"
+            found[k] = (
+                f"{error.message}; nine in ten are {kind}, so it must be, too: mend it, or put"
+                " MRs into a column mr, and what else texts answer into a column context"
+            )
     return found
 
 
@@ -325,8 +328,9 @@ def _contexts(texts: pd.DataFrame) -> Array | None:
     named = texts["context_id" if "context_id" in texts else "context"].astype(str).map(table.plain)
     if "mr_key" in texts and (own := (key := texts["mr_key"].astype(str)) != "").any():
         # a blank in front, which no key has, keeps contexts and MRs of one wording apart
+        key = key.map(table.plain)
         rest = named.map(dict(zip(named[own], key[own], strict=True))).fillna(" " + named)
-        named = key.map(table.plain).where(own, rest)
+        named = key.where(own, rest)
     numbers = pd.factorize(named.astype(object))[0].astype(np.int64)
     return numbers if numbers.max() > 0 else None
 

@@ -29,6 +29,8 @@ from refless.store.files import file_sum
 from refless.store.shipping import DATA_SETS
 
 WORDNET = "nltk/wordnet.zip"
+ENCODER_FILES = (".json", ".safetensors", ".bin", ".txt", ".model")
+"""Endings of what an encoder is loaded from."""
 
 
 @dataclass(frozen=True)
@@ -239,7 +241,11 @@ def resources_of(kernel: str, settings: Any, places: Places) -> tuple[list[str],
 def own_encoder(options: Mapping[str, Any]) -> list[str]:
     """The files of an encoder that is not fetched but a user's own."""
     folder = Path(options["model"])
-    found = sorted(path.as_posix() for path in folder.glob("*") if path.is_file())
+    found = sorted(
+        path.as_posix()
+        for path in folder.rglob("*")
+        if path.is_file() and path.suffix in ENCODER_FILES
+    )
     files = found or [f"{options['model']}/config.json"]
     return files + ([options["baseline"]] if "baseline" in options else [])
 

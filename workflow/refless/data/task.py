@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from refless.data.ratings import RATING_COLUMNS, TEXT_COLUMNS, RatedTexts
+from refless.data.sources import table
 from refless.errors import StaleError
 from refless.store import signed
 from refless.store.signatures import text_sum
@@ -76,10 +77,11 @@ class Task:
     def contexts(self) -> Array | None:
         """Number of each rated text's context, int64 (rated,); None where there is one alone.
 
-        By first appearance, which shipped contexts keep: a bootstrap's draws hang on the numbers.
+        Texts that answer nothing that is known answer nothing in common. By first appearance, which
+        shipped contexts keep: a bootstrap's draws hang on the numbers.
         """
-        own = self.texts.loc[self.texts["quality"].notna(), "context"]
-        number, names = pd.factorize(own.to_numpy(str))
+        named = _told_apart(self.texts["context"])[self.texts["quality"].notna()]
+        number, names = pd.factorize(named)
         return number.astype(np.int64) if len(names) > 1 else None
 
     @property
@@ -127,7 +129,7 @@ def blank_task(folder: str | Path, out: str | Path) -> None:
     task = read_task(folder)
     numeric = [c for c in task.texts.select_dtypes("number").columns if c not in TEXT_COLUMNS]
     # of what a text answers, only that others answer the same
-    number = pd.factorize(task.texts["context"])[0]
+    number = pd.factorize(_told_apart(task.texts["context"]))[0]
     context = [
         f"c{i}" if context else "" for i, context in zip(number, task.texts["context"], strict=True)
     ]
@@ -136,6 +138,12 @@ def blank_task(folder: str | Path, out: str | Path) -> None:
     kept = [column for column in (*RATING_COLUMNS, "item") if column in task.ratings]
     ratings = task.ratings[kept]
     _write(Path(out), texts, ratings, {**task.about, "provenance": "shipped"})
+
+
+def _told_apart(contexts: pd.Series) -> Array:
+    """A name for each context; for each blank one its own."""
+    plain = [table.plain(str(context)) for context in contexts]
+    return np.array([name or f" {k}" for k, name in enumerate(plain)], dtype=object)
 
 
 def _write(

@@ -320,21 +320,18 @@ def require_plain(path: str | Path) -> None:
         would win without a word, or of the first number that is written otherwise than in decimals;
         it is not UTF-8.
     """
-    with open(path, encoding="utf-8") as file:
-        try:
-            yaml.load(file, _Plain)
-        except UnicodeDecodeError as error:
-            raise SettingError(
-                f"is not UTF-8: {error.reason} at byte {error.start}",
-                path=path,
-                remedy="save it as UTF-8",
-            ) from None
-        except _Fault as fault:
-            raise SettingError(
-                str(fault), path=path, line=fault.line, remedy=fault.remedy
-            ) from None
-        except yaml.YAMLError:
-            pass  # Snakemake says it
+    content = Path(path).read_bytes()
+    try:
+        yaml.load(content.decode("utf-8"), _Plain)
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise SettingError(
+            f"is not UTF-8: {error.reason}", path=path, line=line, remedy="save it as UTF-8"
+        ) from None
+    except _Fault as fault:
+        raise SettingError(str(fault), path=path, line=fault.line, remedy=fault.remedy) from None
+    except yaml.YAMLError:
+        pass  # Snakemake says it
 
 
 def read_settings(raw: Mapping[str, Any]) -> Settings:

@@ -77,8 +77,10 @@ def draw_blocks(of: int | Array, draws: int, seed: int) -> Iterator[Array]:
     (candidates,): units are then drawn, and a candidate counts as often as its own.
     """
     if not isinstance(of, (int, np.integer)):
+        step = max(1, BLOCK // len(of))
         for block in draw_blocks(int(of.max()) + 1, draws, seed):
-            yield np.take(block, of, axis=1)
+            for start in range(0, len(block), step):
+                yield np.take(block[start : start + step], of, axis=1)
         return
     n = int(of)
     if n * draws > KEPT:

@@ -41,7 +41,7 @@ def evaluate(
     seed: int = 0,
     units: Array | None = None,
 ) -> Evaluation:
-    """MSE, Spearman's rho and coverage with 95% intervals over candidates.
+    """MSE, Spearman's rho and coverage with 95% intervals over candidates or their units.
 
     Parameters
     ----------

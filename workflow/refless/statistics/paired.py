@@ -56,7 +56,7 @@ def paired_bootstrap(
     draws: int = 2000,
     seed: int = 0,
 ) -> list[Compared]:
-    """Compare predictions with a baseline by a paired bootstrap over candidates.
+    """Compare predictions with a baseline by a paired bootstrap over candidates or their units.
 
     Parameters
     ----------

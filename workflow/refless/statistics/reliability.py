@@ -1,7 +1,7 @@
 """How far annotators agree, and what that allows anything to reach.
 
 Stage: cell. In: individual ratings. Out: intraclass correlations, the split-half reliability, and
-their square roots, with intervals over candidates.
+their square roots, with intervals over candidates or their units.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refless.statistics.bootstrap import Estimate, draw_blocks, interval
+from refless.statistics.bootstrap import Estimate, draw_blocks, drawn_whole, interval
 from refless.statistics.correlation import pearson_rows
 
 Array = np.ndarray
@@ -63,6 +63,7 @@ def reliability(
     rating : shape (ratings,)
     splits : random splits; their mean is taken, and has no interval
     units : number of the unit of each candidate, shape (candidates,), drawn whole as in `evaluate`
+        if enough are left
     draws, seed : of the bootstrap over candidates; the splits have the same seed
 
     Candidates with one rating drop out. Everything is NaN for fewer than two candidates.
@@ -84,7 +85,10 @@ def reliability(
     columns = np.column_stack(
         [np.ones(n), number, number**2, number * mean, number * mean**2, inside]
     )
-    blocks = (np.ones((1, n)), *draw_blocks(n if units is None else units[names], draws, seed))
+    drawn = None
+    if units is not None:  # of the candidates that are left
+        drawn = drawn_whole(np.unique(units[names], return_inverse=True)[1])
+    blocks = (np.ones((1, n)), *draw_blocks(n if drawn is None else drawn, draws, seed))
     values = np.concatenate([_intraclass(block @ columns) for block in blocks], axis=1)
     icc1, icck, ceiling = (Estimate(float(row[0]), *interval(row[1:])) for row in values)
     return Reliability(

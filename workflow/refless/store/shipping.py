@@ -52,6 +52,7 @@ def ship(patterns: Iterable[str], results: str | Path, out: str | Path) -> list[
     from refless.data.task import blank_task
 
     results, out, done = Path(results), Path(out), []
+    tasks: set[str] = set()
     wanted = [path_pattern(pattern) for pattern in patterns]
     for path in sorted(results.rglob("*.*")):
         below = path.relative_to(results)
@@ -66,20 +67,22 @@ def ship(patterns: Iterable[str], results: str | Path, out: str | Path) -> list[
             content = signed.read(path, about["kind"]).content
             signed.write(out / below, content, {**about, "provenance": "shipped"})
         done.append(out / below)
-    done.append(_ship_data_sets(results, out))
+        tasks |= {*map(str, about["of"].values()), *(key.split()[-1] for key in about["made_from"])}
+    done.append(_ship_data_sets(results, out, tasks))
     return done
 
 
-def _ship_data_sets(results: Path, out: Path) -> Path:
-    """Say how each data set was read: most numbers are shipped without the ratings themselves."""
+def _ship_data_sets(results: Path, out: Path, tasks: set[str]) -> Path:
+    """Say how each data set was read that something shipped was made from: most numbers are shipped
+    without the ratings themselves."""
     import pandas as pd
 
     path = out / "data_sets.csv"
     read = signed.record_of(path)["facts"]["read"] if path.is_file() else {}
     for texts in sorted(results.glob("ratings/*/texts.csv")):
         about = signed.record_of(texts)
-        if about["provenance"] == "computed":
-            read[about["of"]["task"]] = about["settings"]
+        if about["provenance"] == "computed" and texts.parent.name in tasks:
+            read[texts.parent.name] = about["settings"]
     signed.write(
         path,
         pd.DataFrame({"task": sorted(read)}),

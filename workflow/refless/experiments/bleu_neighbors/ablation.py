@@ -493,7 +493,7 @@ def system_groups(data: Rated) -> Array:
 
 def ablation_rows(task: str, numbers: TaskNumbers, draws: int, seed: int) -> list[dict[str, Any]]:
     """One row a variant: measures with 95% intervals, and their change from plain by a paired
-    bootstrap over candidates."""
+    bootstrap."""
     truth, plain = numbers.quality, numbers.predictions[PLAIN]
     estimates = [one.estimate for one in numbers.predictions.values()]
     how: dict[str, Any] = {"units": numbers.units, "seed": seed}

@@ -66,7 +66,7 @@ BESIDE = [
 """A model beside the annotators: `beside_annotators`; under the reading ``published``, the
 annotators' rho and MSE less the model's: `annotators_less`."""
 FIRST = with_intervals("bleu_difference")
-"""The rho of the first model's first kernel less that of this row, on the texts that both cover."""
+"""The rho of the first kernel of `bleu` less that of this row, on the texts that both cover."""
 READING_NOTES = {
     "published": "",
     "exact": "means of the ratings rounded once",
@@ -377,7 +377,7 @@ def _paired_cells(
     same draws: the columns `FIRST`, and the differences of `BESIDE`."""
     quality, units = data.truths["published"].quality, data.units()
     cells: dict[str, Any] = {}
-    first = next(iter(settings.models.values()))[0]
+    first = next(iter(settings.models.get("bleu", [])), kernel)
     if kernel != first and (first, "published") in data.predictions:
         ahead = apply_thresholds(data.predictions[first, "published"], settings.a, settings.b)
         how: dict[str, Any] = {"units": units, "draws": quarter(settings.draws)}

@@ -643,15 +643,17 @@ def _tests(
     cells: Sequence[Cell], plain: Observations, again: Again, systems: int
 ) -> list[dict[str, Any]]:
     """Differences of mean rho on the same units. A family are the tests of two metrics, with each
-    set of references, by themselves or under other choices."""
+    set of references, by themselves, without fallback, or under other choices."""
     place = {cell: k for k, cell in enumerate(cells)}
     n = plain.q.shape[1]
     truth = ordered(plain.q)
     main = main_cells()
     rows, family = [], []
     for a, b in compared(cells):
-        plainly = replace(a, tokens="words", lacking=Cell.lacking)
-        family.append(f"{a.metric} {b.metric} {a.tokens} {a.lacking} {plainly in main}")
+        plainly = replace(a, tokens="words")
+        if ignored := a.lacking == IGNORED:
+            plainly = replace(plainly, lacking=Cell.lacking)
+        family.append(f"{a.metric} {b.metric} {a.tokens} {ignored} {plainly in main}")
         sides = [ordered(plain.m[place[cell]]) for cell in (a, b)]
         r_a, r_b, r_ab = (
             float(np.nanmean(spearman_rows(x, y)))
