@@ -220,3 +220,7 @@ def test_each_warning_has_its_cause(rated: Rated) -> None:
     fold = np.repeat(np.arange(3), [100, 10, 10])
     found.splits = [replace(splits[0], fold=fold)]
     assert "differ in size" in said(rated)
+    # one small system ends the curve early, though training parts are about equally large
+    fold = np.repeat(np.arange(4), [50, 50, 16, 4])
+    found.splits = [replace(splits[0], fold=fold)]
+    assert "differ in size" in said(rated)

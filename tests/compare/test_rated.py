@@ -220,6 +220,19 @@ def test_a_row_without_mr_belongs_to_its_context(tmp_path: Path) -> None:
     assert found.apart.tolist().count(found.apart[7]) == 1
 
 
+def test_a_row_without_mr_belongs_to_its_context_however_its_letters_are_composed(
+    tmp_path: Path,
+) -> None:
+    given = with_mrs()
+    for k, row in enumerate(given):
+        row["context"] = f"dialogue {k % 4}"
+        row["mr"] = str(row["mr"]).replace("The", "The\u0301")
+    given[6]["mr"] = ""
+    found = read_rated([write(tmp_path / "a.jsonl", given)], [0, 4])
+    assert found.apart is not None
+    assert found.apart[6] == found.apart[2]
+
+
 def test_a_damaged_mr_of_a_data_set_takes_nothing_from_the_others() -> None:
     meanings = [str(row["mr"]) for row in with_mrs()]
     meanings[6] = "name[The 2], pets[yes"

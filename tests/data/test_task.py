@@ -98,3 +98,14 @@ def test_ratings_do_not_adopt_the_texts_of_another_run(
     write_task("mine", data, tmp_path / "mine", {}, {})
     with pytest.raises(StaleError):
         read_task(tmp_path / "mine")
+
+
+def test_texts_that_answer_nothing_have_no_context_in_common(tmp_path: Path) -> None:
+    context = ["how  are you", "", "how are you", "", "why"]
+    texts = [f"text {k}" for k in range(5)]
+    written_task(tmp_path / "t", texts, np.linspace(0.1, 0.9, 5), None, context)
+    blank_task(tmp_path / "t", tmp_path / "out" / "t")
+    for folder in (tmp_path / "t", tmp_path / "out" / "t"):
+        found = read_task(folder).contexts
+        assert found is not None
+        assert found.tolist() == [0, 1, 0, 2, 3], folder

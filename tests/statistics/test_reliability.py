@@ -89,3 +89,12 @@ def test_too_few_ratings_have_no_reliability(candidate: list[int]) -> None:
     found = reliability(np.array(candidate, int), np.zeros(len(candidate)), draws=5)
     assert math.isnan(found.icck.value)
     assert math.isnan(found.split_half)
+
+
+def test_few_contexts_that_are_left_are_not_drawn() -> None:
+    """Of 25 contexts one has texts with two ratings: drawn whole, its interval would be a point."""
+    groups = [[0.1, 0.5], [0.9, 0.4], [0.2, 0.3], *([[0.5]] * 48)]
+    units = np.array([0, 0, 0, *(np.arange(48) // 2 + 1)])
+    found = reliability(*ratings_of(groups), units=units, draws=50)
+    assert found.icc1 == reliability(*ratings_of(groups), draws=50).icc1
+    assert found.icc1.low < found.icc1.high

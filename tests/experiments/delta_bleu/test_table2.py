@@ -24,6 +24,7 @@ from refless.experiments.delta_bleu.table2 import (
 from refless.experiments.delta_bleu.units import main_cells, write_units
 from refless.report.published import read_published
 from refless.report.tables import publish
+from refless.statistics import holm
 from refless.store import signed
 from tests.experiments.delta_bleu.small import SETTINGS, as_task, small_gold, small_texts
 
@@ -108,6 +109,20 @@ def test_the_tests_compare_the_same_units(units: dict[str, Units], table: pd.Dat
     assert row["spearman_b"] == own.loc[own["metric"] == "bleu", "spearman"].iloc[0]
     assert row["difference"] == pytest.approx(row["spearman_a"] - row["spearman_b"])
     assert tests.loc[tests["task"] == "other", "provenance"].tolist() == [""]
+
+
+def test_tests_of_two_metrics_are_corrected_together(units: dict[str, Units]) -> None:
+    """By themselves, without fallback, and all other choices as one family."""
+    tests = comparison_table(LOOKS, units)
+    rows = tests[(tests["task"] == "small") & (tests["metric_a"] == "delta_bleu")]
+    rows = rows[(rows["metric_b"] == "bleu") & (rows["tokens"] == "words")]
+    plain = (rows["rule_a"] == "smooth") & (rows["centre_a"] == "scale") & (rows["gold_a"] == 0)
+    ignored = rows["lacking_a"] == "ignored"
+    main = plain & (rows["lacking_a"] == "raised") & (rows["references_a"] != "w>=0")
+    families = [rows[main], rows[ignored], rows[~main & ~ignored]]
+    assert {"raised", "written"} == set(families[2]["lacking_a"])
+    for own in families:
+        np.testing.assert_allclose(own["p_holm"], holm(own["p_systems"].to_numpy(float)))
 
 
 def test_both_tables_are_published_with_reasons(

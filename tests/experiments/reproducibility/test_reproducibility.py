@@ -408,3 +408,16 @@ def test_there_are_claims_of_every_paper() -> None:
     assert len(CLAIMS) >= 20
     assert {claim.paper for claim in CLAIMS} == {"BLEU Neighbors", "ΔBLEU", "RNN-QE"}
     assert len({(claim.paper, claim.claim) for claim in CLAIMS}) == len(CLAIMS)
+
+
+@pytest.mark.parametrize("numbers", ["computed", ""])
+def test_essays_of_another_test_set_decide_nothing(numbers: str) -> None:
+    """Table 3 has then no published value beside it; or no numbers at all."""
+    row = {**ESSAYS, "train_topic": "4", "spearman": 0.4, "provenance": numbers}
+    row |= {"spearman_low": 0.3, "spearman_high": 0.5, "coverage": 1.0, "p_below_0.01": 1}
+    row |= {"paper_spearman": "" if numbers else "0.5", "paper_p_below_0.01": ""}
+    for claim in ("Essays of set 4", "Every test essay", "Which training sets of essays"):
+        own = next(one for one in CLAIMS if one.claim.startswith(claim))
+        found = findings({"bleu_neighbors_table3": pd.DataFrame([row])}, [own]).loc[0]
+        assert found["holds"] == "undecided", claim
+        assert found["note"], claim
