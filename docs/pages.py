@@ -91,6 +91,17 @@ def number(value: Any, digits: int = 2) -> str:
     return f"{float(value):,.{digits}f}"
 
 
+def rough(value: Any) -> str:
+    """A large number in two digits, as it stands in a sentence that is about its size alone.
+
+    Raises
+    ------
+    FormatError : there is none.
+    """
+    number(value)
+    return f"{float(f'{float(value):.1e}'):,.0f}"
+
+
 def interval(row: dict[str, Any], column: str, digits: int = 2, ends_of: str = "") -> str:
     """``0.32 (0.19 to 0.44)``; ``ends_of`` names the interval, if it has another name."""
     ends = (number(row[f"{ends_of or column}_{end}"], digits) for end in ("low", "high"))
@@ -143,7 +154,7 @@ def render(folder: Path, benchmarks: Path) -> dict[str, str]:
     )
     tables = Tables(folder)
     environment.globals.update(row=tables.row, rows=tables.rows, grid=grid)
-    environment.filters.update(n=number, share=share)
+    environment.filters.update(n=number, share=share, rough=rough)
     environment.globals.update(interval=interval, cell=cell, require=require, level=level)
     environment.globals["holm"] = lambda p_values: holm(np.array(p_values)).tolist()
     environment.globals["benchmark"] = lambda: benchmark_tables(read_json(benchmarks))

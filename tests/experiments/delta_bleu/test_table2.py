@@ -181,28 +181,36 @@ def test_the_panels_of_figure_2(units: dict[str, Units]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("p_bleu", "p_control", "difference", "said"),
+    ("p_bleu", "p_control", "low", "difference", "said"),
     [
-        (
-            0.01,
-            0.2,
-            0.1,
-            ["is ahead of BLEU (", "is not shown to differ from BLEU whose", "no gain"],
-        ),
-        (0.2, 0.2, 0.1, ["is not shown to differ from BLEU (", "no gain"]),
-        (0.01, 0.01, 0.1, ["is ahead of BLEU (", "is ahead of BLEU whose", "helps"]),
-        (0.01, 0.01, -0.1, ["is behind BLEU (", "is behind BLEU whose", "no gain"]),
+        (0.01, 0.2, 0.01, 0.1, ["is ahead of BLEU (", "is not shown to differ from BLEU whose"]),
+        (0.2, 0.2, 0.01, 0.1, ["is not shown to differ from BLEU (", "On these systems alone"]),
+        (0.2, 0.2, -0.01, 0.1, ["is not shown to differ from BLEU ("]),
+        (0.01, 0.01, 0.01, 0.1, ["is ahead of BLEU (", "is ahead of BLEU whose"]),
+        (0.01, 0.01, -0.3, -0.1, ["is behind BLEU (", "is behind BLEU whose"]),
     ],
 )
 def test_the_sentence_about_the_claim_follows_from_the_tests(
-    units: dict[str, Units], p_bleu: float, p_control: float, difference: float, said: list[str]
+    units: dict[str, Units],
+    p_bleu: float,
+    p_control: float,
+    low: float,
+    difference: float,
+    said: list[str],
 ) -> None:
     table = comparison_table(LOOKS, units)
+    given = ["p_systems", "difference", "difference_low"]
     for against, p in (("bleu", p_bleu), (CONTROL, p_control)):
         own = (table["metric_a"] == "delta_bleu") & (table["metric_b"] == against)
-        table.loc[own, ["p_systems", "difference"]] = [p, difference]
+        table.loc[own, given] = [p, difference, low]
     sentence = finding(LOOKS, table)
     assert all(words in sentence for words in said)
+    assert ("On these systems alone" in sentence) == ("On these systems alone" in said)
+    assert "the human response stands in" not in sentence  # without them nothing is otherwise
+    own = (table["lacking_a"] == "ignored") & (table["metric_b"] == "bleu")
+    table.loc[own, given] = [0.2, difference / 2, -0.2]
+    without = finding(LOOKS, table).split("Without the contexts")[1]
+    assert "is not shown to differ from BLEU (" in without
     main = table[(table["metric_a"] == "delta_bleu") & (table["tokens"] == "words")]
     main = main[(main["metric_b"] == CONTROL) & (main["task"] == "small")]
     best = main.loc[main["spearman_a"].idxmax()]

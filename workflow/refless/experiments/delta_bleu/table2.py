@@ -214,8 +214,9 @@ def comparison_table(
 def finding(looks: Mapping[str, Mapping[str, Any]], table: pd.DataFrame) -> str:
     """What remains of the paper's claim: a sentence for each data set that has numbers.
 
-    It is about the references with which ΔBLEU does best there, and follows from two tests with
-    systems and contexts drawn anew: ΔBLEU against BLEU, and against BLEU with weighted contexts.
+    It is about the references with which ΔBLEU does best there, and follows from tests of ΔBLEU
+    against BLEU: with systems and contexts drawn anew, with contexts alone (so on these systems),
+    without contexts where the human response stands in, and with weighted contexts in BLEU.
 
     Parameters
     ----------
@@ -228,23 +229,33 @@ def finding(looks: Mapping[str, Mapping[str, Any]], table: pd.DataFrame) -> str:
         plain = plain[
             (plain["references_a"] == plain["references_b"]) & (plain["rule_a"] == "smooth")
         ]
-        plain = plain[(plain["centre_a"] == "scale") & (plain["lacking_a"] == "raised")]
-        plain = plain[plain["gold_a"] == 0]
+        plain = plain[(plain["centre_a"] == "scale") & (plain["gold_a"] == 0)]
+        ignored = plain[(plain["lacking_a"] == "ignored") & (plain["metric_b"] == "bleu")]
+        plain = plain[plain["lacking_a"] == "raised"]
         row = plain.sort_values("spearman_a", ascending=False, kind="stable").iloc[0]
         best = str(row["references_a"])
         tests = plain[plain["references_a"] == best]
         bleu, control = (
             tests[tests["metric_b"] == name].iloc[0].to_dict() for name in ("bleu", CONTROL)
         )
-        reason = "and so telling references apart helps beyond that"
-        if verdict(control) != AHEAD:
-            reason = "so that no gain is shown from telling references apart"
-        sentences.append(
+        sentence = (
             f"{looks[str(task)]['name']}, references {best}, where ΔBLEU does best: ΔBLEU"
             f" ({bleu['spearman_a']:.2f}) {verdict(bleu)} BLEU ({bleu['spearman_b']:.2f};"
-            f" {_with_intervals(bleu)}), and it {verdict(control)} BLEU whose contexts count by the"
-            f" weight of their best reference ({control['spearman_b']:.2f};"
-            f" {_with_intervals(control)}), {reason}."
+            f" {_with_intervals(bleu)})."
+        )
+        if verdict(bleu) == LEVEL_WITH and bleu["difference_low"] > 0:
+            sentence += " On these systems alone it is ahead."
+        for alone in ignored[ignored["references_a"] == best].to_dict("records"):
+            if alone["difference"] == bleu["difference"]:
+                continue  # it stands in nowhere
+            sentence += (
+                " Without the contexts where the human response stands in, it"
+                f" ({alone['spearman_a']:.2f}) {verdict(alone)} BLEU ({alone['spearman_b']:.2f};"
+                f" {_with_intervals(alone)})."
+            )
+        sentences.append(
+            f"{sentence} It {verdict(control)} BLEU whose contexts count by the weight of their"
+            f" best reference ({control['spearman_b']:.2f}; {_with_intervals(control)})."
         )
     return " ".join(sentences) or "There are no numbers."
 
