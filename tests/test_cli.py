@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from refless.cli import main
-from refless.cli.train_qe import on_scale
 from refless.data.given import read_given
 from refless.errors import FormatError
 from refless.experiments.bleu_neighbors.leave_one_out import neighbor_means
 from refless.kernels import kernel
 from refless.models.neighbors import enough_evidence
+from refless.models.rnn_qe.scale import Scale
 from tests.kernels.test_bertscore import bert_folder, needs_torch
 from tests.workflow.small_data import sentences
 
@@ -97,6 +97,7 @@ def test_a_quoted_file_is_unquoted(tmp_path: Path) -> None:
     ("content", "line", "message"),
     [
         (b"text\tquality\na\t0.5\nb\n", 3, "1 fields where the header has 2"),
+        (b"text\tquality\na\t0.5\n\n", 3, "is an empty line"),
         (b"text\tquality\na\thigh\n", 2, "'high', which is not a finite number"),
         (b"text\tquality\na\tnan\n", 2, "not a finite number"),
         (b"text\tquality\na\t0.5\n\xff\t0.5\n", 3, "is not UTF-8"),
@@ -112,6 +113,32 @@ def test_bad_input_is_named(tmp_path: Path, content: bytes, line: int | None, me
         read_given(str(path), ["text"]).numbers("quality")
     assert message in str(caught.value)
     assert caught.value.line == line
+
+
+@pytest.mark.parametrize(
+    ("content", "ending", "line"),
+    [
+        (b'quality, text\n5,"good"\n1, "bad"\n', "csv", 3),
+        (b'quality, text\n5, "good food, and slow"\n', "csv", 2),
+        (b'{"text": "a", "quality": 1' + b"0" * 5000 + b"}\n", "jsonl", 1),
+    ],
+)
+def test_what_would_be_read_otherwise_than_it_is_meant(
+    tmp_path: Path, content: bytes, ending: str, line: int
+) -> None:
+    path = tmp_path / f"bad.{ending}"
+    path.write_bytes(content)
+    with pytest.raises(FormatError) as caught:
+        read_given(str(path), ["text"]).numbers("quality")
+    assert caught.value.line == line
+    assert caught.value.remedy
+
+
+def test_a_text_may_begin_with_a_blank_and_a_quote(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text('quality,text\n5," ""so"" it is ""so"""\n1, say "no"\n')
+    texts = read_given(str(path), ["text"]).columns["text"]
+    assert texts == [' "so" it is "so"', ' say "no"']
 
 
 @pytest.mark.parametrize(
@@ -230,7 +257,7 @@ def test_what_is_wrong_with_a_training_is_known_before_it(
 @pytest.mark.parametrize(("low", "high"), [(1, 6), (0.001, 0.004), (1e-11, 4e-11), (-300, 5000)])
 def test_ratings_of_any_scale_come_back(low: float, high: float) -> None:
     given = low + np.arange(6) / 5 * (high - low)
-    found = on_scale((given - low) / (high - low), low, high)
+    found = Scale(low, high, None).of_shares((given - low) / (high - low))
     np.testing.assert_allclose(found, given, rtol=1e-9, atol=0)
     assert low <= found.min() < found.max() <= high
-    assert on_scale(np.array([0.4]), 1, 6)[0] == 3
+    assert Scale(1, 6, None).of_shares(np.array([0.4]))[0] == 3

@@ -736,3 +736,22 @@ def test_standard_output_that_is_closed_is_told(
     monkeypatch.setattr(sys, "stdout", None)
     assert refless("score", "--train", files["tsv"], "--candidates", files["mine.tsv"]) == 1
     assert "--out" in capsys.readouterr().err
+
+
+def test_what_is_open_is_written_to_as_it_is(tmp_path: Path) -> None:
+    """Opened anew by its name, a file would lose what it has, and a pipe has no name."""
+    tsv(tmp_path / "r.tsv", ["text", "quality"], [("good food", 5), ("bad food", 1)])
+    tsv(tmp_path / "c.tsv", ["text"], [("good food",)])
+    command = f"{sys.executable} -m refless.cli score --train r.tsv --candidates c.tsv --tau 0.3"
+    command += " --min-neighbors 1 --out"
+    script = f"echo before; {command} /dev/stdout 2>&-; echo after"
+    for given in (f"({script}) > log.txt", f"({script}) | cat > log.txt"):
+        subprocess.run(["bash", "-ec", given], cwd=tmp_path, check=True)
+        before, header, row, after = (tmp_path / "log.txt").read_text().splitlines()
+        assert (before, header, after) == ("before", "text\tprediction\tneighbors", "after")
+        assert row.startswith("good food\t")
+    subprocess.run(["bash", "-ec", f"{command} >(cat > p.tsv)"], cwd=tmp_path, check=True)
+    for model, status in (("/dev/stdout", 1), ("/dev/fd/99", 1)):
+        fit = [*command.replace("score", "fit").split()[:6], "--out", model]
+        done = subprocess.run(fit, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert (done.returncode, "name a file" in done.stderr) == (status, True), done.stderr

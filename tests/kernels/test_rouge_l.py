@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -29,6 +30,18 @@ def test_by_hand() -> None:
     # P = 3/4, R = 3/6: 2 * 0.375 / 1.25 = 0.6.
     value = kernel("rouge_l.plain", ["The cat ran -- off!"], ["the dogs, and the cat ran"])[0, 0]
     assert value == pytest.approx(0.6)
+
+
+def test_what_is_equal_to_a_decimal_tau_is_no_less() -> None:
+    s = [" ".join(["a"] * k + ["b"] * (n - k)) for n in range(1, 31) for k in range(n + 1)]
+    x = [" ".join(["a"] * n) for n in (1, 3, 7, 12, 20)]
+    found = kernel("rouge_l.plain", x, s)
+    for row, text in zip(found, x, strict=True):
+        for value, other in zip(row, s, strict=True):
+            common = min(other.count("a"), text.count("a"))
+            exact = Fraction(2 * common, other.count(" ") + text.count(" ") + 2)
+            for percent in (10, 20, 25, 40, 60, 75, 80):
+                assert (value >= percent / 100) == (exact >= Fraction(percent, 100))
 
 
 def test_stems_by_hand() -> None:

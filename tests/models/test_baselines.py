@@ -215,9 +215,9 @@ def test_out_of_fold_fits_on_the_other_folds(name: str) -> None:
 @pytest.mark.parametrize(
     ("fault", "message"),
     [
-        (lambda: Constant().fit([], []), "no training example"),
+        (lambda: Constant().fit([], []), "no text with a quality"),
         (lambda: Constant().fit("abc", [1, 2, 3]), "one string"),
-        (lambda: Constant().fit(["a"], [NAN]), "training example 0 is nan"),
+        (lambda: Constant().fit(["a"], [NAN]), "text 0 .from 0. is nan"),
         (lambda: Constant().fit(["a", "b"], [1]), "2 texts but 1"),
         (lambda: Constant().fit(["a"], [1]).predict("abc"), "one string"),
         (lambda: Constant().predict(["a"]), "no training examples yet"),

@@ -309,9 +309,9 @@ def test_fit_keeps_its_own_copy_of_the_texts() -> None:
     ("texts", "quality", "message"),
     [
         (["a", "b"], [0.5], "2 texts but 1 qualities"),
-        ([], [], "no training example"),
-        (["a", "b", "c"], [0.5, 1.0, NAN], "training example 2 is nan"),
-        (["a", "b"], [math.inf, 1.0], "training example 0 is inf"),
+        ([], [], "no text with a quality"),
+        (["a", "b", "c"], [0.5, 1.0, NAN], "text 2 .from 0. is nan"),
+        (["a", "b"], [math.inf, 1.0], "text 0 .from 0. is inf"),
         (["a"], 0.5, "one number a text"),
         (["a", "b"], [[0.5, 0.5], [1.0, 1.0]], "one number a text"),
     ],
@@ -321,6 +321,18 @@ def test_training_examples_that_make_no_sense_are_named(
 ) -> None:
     with pytest.raises(SettingError, match=message):
         NeighborsRegressor().fit(texts, quality)
+
+
+def test_score_takes_one_number_a_text() -> None:
+    texts = ["a b c", "a b d", "x y z"]
+    model = NeighborsRegressor(min_neighbors=1, max_share=1.0).fit(texts, [1.0, 2.0, 3.0])
+    assert model.score(texts, np.array([1.0, 2.0, 3.0])) <= 1
+    for quality in ([[1.0], [2.0], [3.0]], [3.0], [1.0, NAN, 3.0]):
+        with pytest.raises(SettingError):
+            model.score(texts, quality)
+    assert math.isnan(model.score(texts, [2.0, 2.0, 2.0]))
+    with pytest.raises(SettingError, match="min_neighbors is '5'"):
+        NeighborsRegressor(min_neighbors="5").fit(texts, [1.0, 2.0, 3.0])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("call", ["predict", "leave_one_out"])

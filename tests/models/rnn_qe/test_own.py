@@ -19,7 +19,8 @@ from refless.experiments.rnn_qe.trainer import card_page
 from refless.models.rnn_qe.data import Split
 from refless.models.rnn_qe.model_file import shipped_model
 from refless.models.rnn_qe.own import How, Rated, cross_validated, fit, worth
-from refless.models.rnn_qe.saved import Scale, load_model
+from refless.models.rnn_qe.saved import load_model
+from refless.models.rnn_qe.scale import Scale
 
 
 def rated_rows(count: int, seed: int = 0) -> list[tuple[str, str, int]]:
@@ -38,9 +39,10 @@ def rated_rows(count: int, seed: int = 0) -> list[tuple[str, str, int]]:
     [
         ([1, 6, 2.5], Scale(1, 6, None)),
         ([1, 2, 3, 5], Scale(1, 5, 1)),
-        ([0, 50, 70, 100], Scale(0, 100, 20)),
+        ([0, 50, 70, 100], Scale(0, 100, None)),
         ([0, 0.13, 1], Scale(0, 1, None)),
         ([-2, 0, 2], Scale(-2, 2, 2)),
+        ([0, 0.3, 0.4, 1], Scale(0, 1, 0.1)),
     ],
 )
 def test_scales_are_kept(ratings: list[float], scale: Scale) -> None:
@@ -48,8 +50,11 @@ def test_scales_are_kept(ratings: list[float], scale: Scale) -> None:
     found = Scale.of(given)
     assert (found.low, found.high) == (scale.low, scale.high)
     np.testing.assert_allclose(found.given_back(found.stretched(given)), given, atol=1e-12)
-    # ratings themselves are levels
-    np.testing.assert_allclose(found.rounded(given), given, atol=1e-12)
+    assert found.step == scale.step
+    # ratings themselves are levels, and may be looked up
+    assert found.rounded(given + 1e-13).tolist() == given.tolist()
+    third = np.array([found.low + (found.high - found.low) / 3])
+    np.testing.assert_allclose(found.to_digits(third), third, atol=1e-6 * (found.high - found.low))
     assert found.stretched(np.array([found.low, found.high])).tolist() == [1, 6]
     assert found.rounded(np.array([found.low - 9, found.high + 9])).tolist() == [
         found.low,
@@ -60,6 +65,8 @@ def test_scales_are_kept(ratings: list[float], scale: Scale) -> None:
 def test_scales_that_are_none() -> None:
     with pytest.raises(FormatError, match="tells nothing apart"):
         Scale.of(np.array([3.0, 3.0]))
+    with pytest.raises(FormatError, match="too narrow"):
+        Scale.of(np.array([0.0, 3e-310]))
     with pytest.raises(FormatError, match="outside") as caught:
         Scale.of(np.array([0.0, 3.0]), 1, 5)
     assert "--scale" in caught.value.remedy

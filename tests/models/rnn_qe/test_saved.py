@@ -24,7 +24,8 @@ torch = pytest.importorskip("torch", reason="torch is not installed: make torch"
 
 from refless.models.rnn_qe.network import Architecture  # noqa: E402
 from refless.models.rnn_qe.reading import Reading  # noqa: E402
-from refless.models.rnn_qe.saved import Model, Scale, load_model, save_model  # noqa: E402
+from refless.models.rnn_qe.saved import Model, load_model, save_model  # noqa: E402
+from refless.models.rnn_qe.scale import Scale  # noqa: E402
 from refless.models.rnn_qe.training import Schedule, train  # noqa: E402
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import os
 import sys
 
 from refless import __version__
@@ -35,6 +36,8 @@ def build_parser() -> argparse.ArgumentParser:
 def main(argv: list[str] | None = None) -> int:
     """Entry point: 0; 1 with a message for a fault of the input; 2 for wrong usage (from argparse
     as well); 130 after Ctrl-C."""
+    if sys.stderr is None:  # closed; `print` would put messages among the results
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     logging.basicConfig(format="refless: %(message)s", level=logging.WARNING)
     arguments = build_parser().parse_args(argv)
     try:

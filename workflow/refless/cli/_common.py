@@ -9,6 +9,7 @@ import argparse
 import json
 import logging
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -99,6 +100,30 @@ def require_torch() -> None:
         )
 
 
+_OPEN = re.compile(r"/dev/(?:(std)(?:out|(err))|fd/(\d+))|/proc/self/fd/(\d+)")
+
+
+def open_number(out: str) -> int | None:
+    """The number of what ``/dev/stdout`` and the like name, which is open already; else None.
+
+    It is written to as it is open: opened anew by its name, a file would lose what it has.
+    """
+    found = _OPEN.fullmatch(out)
+    if not found:
+        return None
+    if found[1]:
+        return 2 if found[2] else 1
+    return int(found[3] or found[4])
+
+
+def _is_open(descriptor: int) -> bool:
+    try:
+        os.fstat(descriptor)
+    except OSError:
+        return False
+    return True
+
+
 def check_out(out: str, inputs: Iterable[str | None]) -> None:
     """Refuse a place for the output that is an input, or in a folder that is not there.
 
@@ -111,6 +136,11 @@ def check_out(out: str, inputs: Iterable[str | None]) -> None:
     if out == "-":
         if sys.stdout is None:
             raise OutputError("standard output is closed", remedy="name a file with --out")
+        return
+    descriptor = open_number(out)
+    if descriptor is not None:
+        if not _is_open(descriptor):
+            raise OutputError("is not open", path=out, remedy="name a file with --out")
         return
     path = Path(os.path.realpath(out))
     if not path.parent.is_dir():
@@ -135,7 +165,8 @@ def check_model(out: str, inputs: Iterable[str | None]) -> Path:
     OutputError : also for standard output, a pipe or a device.
     """
     path = Path(os.path.realpath(out))
-    if out == "-" or (path.exists() and not path.is_file() and not path.is_dir()):
+    other = path.exists() and not path.is_file() and not path.is_dir()
+    if out == "-" or other or open_number(out) is not None:
         raise OutputError("a model is written to a file", path=out, remedy="name a file with --out")
     check_out(out, inputs)
     return path
@@ -174,11 +205,15 @@ def write(content: str, out: str) -> None:
 
     # A link stays a link, and a pipe or a device gets the lines: only a file is replaced.
     path = Path(os.path.realpath(out))
+    descriptor = open_number(out)
     try:
         if out == "-":
             sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
             sys.stdout.write(content)
             sys.stdout.flush()
+        elif descriptor is not None:
+            with open(descriptor, "w", encoding="utf-8", closefd=False) as opened:
+                opened.write(content)
         elif path.exists() and not path.is_file():
             path.write_text(content, encoding="utf-8")
         else:

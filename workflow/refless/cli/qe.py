@@ -96,7 +96,7 @@ def run(arguments: argparse.Namespace) -> None:
         remedy = error.remedy or f"mend it; the model reads {model.meanings}, as it was trained"
         raise FormatError(error.message, path=outputs.path, line=line, remedy=remedy) from error
     added = {
-        "raw": [float(f"{value:.6g}") for value in raw.tolist()],
+        "raw": model.scale.to_digits(raw).tolist(),
         "prediction": prediction.tolist(),
     }
     write(outputs.with_columns(added), arguments.out)

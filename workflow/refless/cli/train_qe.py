@@ -6,7 +6,6 @@ Stage: outside the workflow.
 from __future__ import annotations
 
 import argparse
-import math
 import sys
 from dataclasses import replace
 from functools import partial
@@ -27,7 +26,7 @@ from refless.cli._common import (
 from refless.errors import FormatError, OutputError
 
 if TYPE_CHECKING:
-    from numpy import ndarray as Array
+    pass
 
 
 def add(commands: Commands) -> None:
@@ -84,17 +83,10 @@ def add(commands: Commands) -> None:
     train.set_defaults(run=run)
 
 
-def on_scale(quality: Array, low: float, high: float) -> Array:
-    """Qualities from 0 to 1 as ratings, to ten digits of the scale's width: 3 is 3 again."""
-    import numpy as np
-
-    digits = 10 - math.floor(math.log10(high - low))
-    return np.clip(np.round(low + quality * (high - low), digits), low, high)
-
-
 def run(arguments: argparse.Namespace) -> None:
     from refless.compare.rated import meanings_of, mr_faults
     from refless.data.sources import table
+    from refless.models.rnn_qe.scale import Scale
 
     require_files([arguments.ratings])
     path = check_model(arguments.out, [arguments.ratings])
@@ -119,6 +111,7 @@ def run(arguments: argparse.Namespace) -> None:
     texts = loaded.texts[loaded.texts["n_ratings"] > 0]
     assert loaded.ends is not None
     low, high = loaded.ends
+    scale = Scale(low, high, None)
 
     from refless.models.rnn_qe.own import How, Rated, fit, worth_lines
     from refless.models.rnn_qe.saved import save_model
@@ -128,7 +121,7 @@ def run(arguments: argparse.Namespace) -> None:
     rated = Rated.of(
         texts["text"].tolist(),
         meanings,
-        on_scale(texts["quality"].to_numpy(float), low, high),
+        scale.of_shares(texts["quality"].to_numpy(float)),
         (low, high),
         kind,
     )
@@ -145,10 +138,10 @@ def run(arguments: argparse.Namespace) -> None:
         ) from error
     model = replace(model, about={**model.about, "column": column})
     save_model(model, path, half=True)
-    scale = f"{rated.scale.low:g} to {rated.scale.high:g}"
-    scale += "" if arguments.scale else " (the lowest and the highest rating; --scale says another)"
+    ends = f"{rated.scale.low:g} to {rated.scale.high:g}"
+    ends += "" if arguments.scale else " (the lowest and the highest rating; --scale says another)"
     said = [
-        f"{len(rated.texts)} rated texts, scale {scale}, {column} read as {rated.kind}",
+        f"{len(rated.texts)} rated texts, scale {ends}, {column} read as {rated.kind}",
         "each text predicted by a network that did not see it:",
         *worth_lines(model.about["worth"]),
     ]

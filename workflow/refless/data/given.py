@@ -19,9 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from refless.data.sources._reading import (
+    STANDARD_INPUT,
     decode,
     half_character,
     header,
+    json_fault,
     json_value,
     lines,
     name_of,
@@ -187,7 +189,7 @@ def read_given(
 
 def _read(path: str, required: Sequence[str], format: str) -> Given:
     format = format or ENDINGS.get(Path(path).suffix.lower(), "tsv")
-    name = "standard input" if path == "-" else path
+    name = STANDARD_INPUT if path == "-" else path
     with remedied(REMEDIES[format]):
         raw = sys.stdin.buffer.read() if path == "-" else read_bytes(path)
         text = decode(raw, name).replace("\r\n", "\n")
@@ -230,7 +232,7 @@ def _json_lines(text: str, name: str, required: Sequence[str]) -> Given:
         try:
             row = json_value(line)
         except (ValueError, RecursionError) as error:
-            what = getattr(error, "msg", "too deep")
+            what = json_fault(error)
             raise FormatError(f"cannot be read as JSON: {what}", path=name, line=number) from error
         if not isinstance(row, dict):
             raise FormatError("is no JSON object", path=name, line=number)

@@ -59,6 +59,8 @@ def table_of(text: str, name: str, required: Sequence[str]) -> Table:
     place = header(rows, required, name, "a table of texts")
     width = len(rows[0][1])
     for number, row in rows:
+        if row == [""] and width > 1:
+            raise FormatError("is an empty line", path=name, line=number, remedy="take it out")
         if len(row) != width:
             message = f"{len(row)} fields where the header has {width}"
             raise FormatError(message, path=name, line=number)

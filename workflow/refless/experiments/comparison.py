@@ -194,6 +194,6 @@ def comparison_table(tasks: Sequence[str], found: Mapping[str, pd.DataFrame]) ->
     parts = [found[t] if t in found else pd.DataFrame(absent) for t in tasks]
     named = [part.assign(task=task) for task, part in zip(tasks, parts, strict=True)]
     order = ["task", *COLUMNS[:-1], "provenance", "note"]
-    table = pd.concat(named, ignore_index=True).reindex(columns=order)
+    table = pd.concat(named or [pd.DataFrame()], ignore_index=True).reindex(columns=order)
     whole = ["n", "n_covered", "systems", "deals"]
     return table.astype(dict.fromkeys(whole, "Int64"))

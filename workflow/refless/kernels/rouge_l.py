@@ -2,7 +2,7 @@
 
 Stage: kernels. In: candidates x and training texts s. Out: k(x, s) in [0, 1].
 
-    P = lcs(x, s) / |x|,  R = lcs(x, s) / |s|,  k = 2 P R / (P + R)
+    P = lcs(x, s) / |x|,  R = lcs(x, s) / |s|,  k = 2 P R / (P + R) = 2 lcs(x, s) / (|x| + |s|)
 
 (Lin 2004.) Words as in the package ``rouge-score``: runs of a-z and 0-9 in the lower-cased text.
 
@@ -251,8 +251,8 @@ def fill_lcs(
                             common += 1
                 value = 0.0
                 if common > 0:
-                    precision, recall = common / n, common / lengths[text]
-                    value = 2 * precision * recall / (precision + recall)
+                    # P and R cancel; one rounding, so that what is equal to tau is no less
+                    value = 2 * common / (n + lengths[text])
                 out[candidate - first, column + text] = value
         for i in range(begin, end):
             for w in range(n_bits):

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import numbers
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -92,6 +93,10 @@ def enough_evidence(
 
 def check_settings(*, tau: float = 1.0, min_neighbors: int = 1, max_share: float = 1.0) -> None:
     """Raise SettingError for a threshold that makes no sense."""
+    given = {"tau": tau, "min_neighbors": min_neighbors, "max_share": max_share}
+    for name, value in given.items():
+        if not isinstance(value, numbers.Real):
+            raise SettingError(f"{name} is {value!r}; it must be a number")
     if not (math.isfinite(tau) and tau > 0):
         raise SettingError(f"tau is {tau}; it must be a positive number")
     if not (float(min_neighbors).is_integer() and min_neighbors >= 1):
@@ -199,10 +204,10 @@ def training_examples(
     if len(listed) != len(values):
         raise SettingError(f"{len(listed)} texts but {len(values)} qualities")
     if len(listed) == 0:
-        raise SettingError("there is no training example")
+        raise SettingError("there is no text with a quality")
     if not np.isfinite(values).all():
         row = int(np.flatnonzero(~np.isfinite(values))[0])
-        raise SettingError(f"the quality of training example {row} is {values[row]}")
+        raise SettingError(f"the quality of text {row} (from 0) is {values[row]}")
     return listed, values
 
 
@@ -334,10 +339,16 @@ class NeighborsRegressor:
         """R squared (1 minus squared error over variance) over all candidates.
 
         Where the evidence does not suffice the mean quality of the training examples counts as
-        the prediction, so that predicting little gains nothing.
+        the prediction, so that predicting little gains nothing. NaN where qualities are all alike.
+
+        Raises
+        ------
+        SettingError : lengths differ, there is no candidate, or a quality is not a finite number.
         """
-        truth = np.asarray(quality, np.float64)
-        predicted = self._instead(self.predict(texts), self.quality_.mean())
+        listed, truth = training_examples(texts, quality)
+        predicted = self._instead(self.predict(listed), self.quality_.mean())
+        if np.ptp(truth) == 0:
+            return math.nan
         return float(1 - np.sum((predicted - truth) ** 2) / np.sum((truth - truth.mean()) ** 2))
 
     def nearest(

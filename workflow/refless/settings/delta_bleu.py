@@ -20,7 +20,7 @@ LeastWeight = Annotated[float, Field(ge=-1, le=1), NO_BOOLEAN]
 
 
 class Intervals(Section):
-    """95% intervals: draws of contexts."""
+    """95% intervals: draws of contexts, and of systems and contexts."""
 
     draws: FewDraws = Field(description="Draws for the table.")
     figure_draws: FewDraws = Field(description="Draws for the figure.")

@@ -32,8 +32,11 @@ Record = tuple[int, list[str]]  # the line on which it starts, its fields
 
 REFETCH = "delete it and run again, which fetches it; or put the right one there"
 UTF_16 = "is UTF-16, not UTF-8"
+STANDARD_INPUT = "standard input"
+"""The path in errors, where there is none."""
 _NOT_BLANK = re.compile(r"[^ \t\r\n]")
 _HALF = re.compile("[\ud800-\udfff]")
+_BLANK_BEFORE_QUOTE = re.compile(r"\s+\"")
 _NAME = re.compile(r"[^\W_][\w .,:;()=+/-]*")
 
 
@@ -53,10 +56,13 @@ def remedied(remedy: str) -> Iterator[None]:
     except FormatError as error:
         if error.remedy not in ("", REFETCH):
             raise
-        if error.path is not None and not Path(error.path).is_file():
+        read = error.path == STANDARD_INPUT
+        there = Path(error.path or ".")
+        if error.path and not read and (there.is_dir() or not there.exists()):
             remedy = "look at its name and its folder"
         elif error.message == UTF_16:
-            remedy = f"convert it: iconv -f UTF-16 -t UTF-8 {shlex.quote(str(error.path))} > NEW"
+            of = "" if read else f" {shlex.quote(str(error.path))} > NEW"
+            remedy = f"convert it: iconv -f UTF-16 -t UTF-8{of}"
         raise FormatError(error.message, path=error.path, line=error.line, remedy=remedy) from error
 
 
@@ -148,6 +154,13 @@ def json_value(line: str) -> Any:
     return json.loads(line, object_pairs_hook=once, parse_float=finite)
 
 
+def json_fault(error: ValueError | RecursionError) -> str:
+    """What `json_value` could not read; a plain ValueError is of a number with too many digits."""
+    if isinstance(error, json.JSONDecodeError):
+        return error.msg
+    return "too deep" if isinstance(error, RecursionError) else "a number has too many digits"
+
+
 def require_spelling(
     names: Iterable[str], known: Iterable[str], path: str | Path, ending: Iterable[str] = ()
 ) -> None:
@@ -218,8 +231,8 @@ def records(
 
     Raises
     ------
-    FormatError : a quoted field is never closed (the file was cut short); or a bare carriage
-        return ends a line where no line may end.
+    FormatError : a quoted field is never closed (the file was cut short); a blank stands before
+        the quote of a field; or a bare carriage return ends a line where no line may end.
     """
 
     def reader(source: list[str]) -> Any:
@@ -234,6 +247,9 @@ def records(
         try:
             for fields in parsed:
                 if fields:
+                    if quoting and any(map(_BLANK_BEFORE_QUOTE.match, fields)):
+                        own = source[start - 1 : parsed.line_num]
+                        _refuse_blank_before_quote(fields, own, delimiter, path, start)
                     rows.append((start, fields))
                 start = parsed.line_num + 1
         except csv.Error as error:
@@ -246,6 +262,22 @@ def records(
             )
             raise broken(message, path, rows[-1][0])
     return rows
+
+
+def _refuse_blank_before_quote(
+    fields: list[str], source: list[str], delimiter: str, path: str | Path, line: int
+) -> None:
+    """``5, "so"``: with the blank, the quotes are part of the text. A text may begin so, though."""
+    meant = next(csv.reader(source, delimiter=delimiter, skipinitialspace=True))
+    for field, other in zip(fields, meant, strict=False):
+        quoted = _BLANK_BEFORE_QUOTE.match(field) and field.rstrip().endswith('"')
+        if len(meant) != len(fields) or (quoted and other != field):
+            raise FormatError(
+                "a blank stands before a quote, which makes the quote part of the text",
+                path=path,
+                line=line,
+                remedy=f'take it out: {delimiter}"..." and not {delimiter} "..."',
+            )
 
 
 def header(

@@ -42,6 +42,7 @@ from refless.data.ratings import RatedTexts, anonymise, rating_table, text_table
 from refless.data.sources import mr
 from refless.data.sources._reading import (
     half_character,
+    json_fault,
     json_value,
     lines,
     name_fault,
@@ -363,7 +364,8 @@ def _json_lines(path: str | Path) -> tuple[list[str], list[Row], list[Problem]]:
         try:
             value = json_value(line)
         except (ValueError, RecursionError) as error:
-            problems.append(Problem(str(path), number, f"cannot be read as JSON: {error}"))
+            fault = f"cannot be read as JSON: {json_fault(error)}"
+            problems.append(Problem(str(path), number, fault))
             continue
         if not isinstance(value, dict):
             problems.append(Problem(str(path), number, "is no JSON object"))

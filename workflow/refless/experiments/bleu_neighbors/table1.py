@@ -276,7 +276,7 @@ def beside_paper(
     They are not the paper's kernel; and where tau is set by the paper's coverage, as the
     configuration has it, coverage agrees by construction.
     """
-    table = pd.DataFrame(rows)
+    table = pd.DataFrame(rows) if rows else pd.DataFrame(columns=list(keys))
     roles = [key for key in keys if key.endswith("task")]
     names = {task: look["published"] or task for task, look in looks.items()}
     ours = table[roles]

@@ -403,7 +403,10 @@ def compared(
     """
     one, other = a.predictor, b.predictor
     provenance = "shipped" if "shipped" in (one.provenance, other.provenance) else "computed"
-    readings = {"": "set-ups", ENSEMBLE: "ensembles"} if one.setup in map(str, SETUPS) else {}
+    readings = {"": "set-ups", ENSEMBLE: "ensembles"}
+    readings |= {way: f"set-ups, {way}" for way in SHOWN_WAYS}
+    if one.setup not in map(str, SETUPS):
+        readings = {}
     of_truth = directions([truth])
     rows = []
     for name in CORRELATIONS:
@@ -723,7 +726,9 @@ def write_tables(
     keys = ["setup", "configuration"] if experiment in CROSS else ["setup"]
     paper = read_published(published, keys)
     unknown = dict.fromkeys(("seen", "seen_text", "mrs", "outputs"), "an unknown number")
-    facts: dict[str, Any] = {**given.settings["data"], **bootstrap, **unknown}
+    # without a rated data set, the settings do not name these
+    unknown |= {"domain": "one domain", "system": "one system"}
+    facts: dict[str, Any] = {**unknown, **given.settings["data"], **bootstrap}
     shares: dict[str, float] = {}
     notes: list[str] = []
     if given.outputs is not None:

@@ -29,7 +29,8 @@ from refless.models.rnn_qe.data import (
 from refless.models.rnn_qe.meaning import KINDS, TEXT, kind_of, tokens_of
 from refless.models.rnn_qe.network import Architecture
 from refless.models.rnn_qe.reading import Reading
-from refless.models.rnn_qe.saved import Model, Scale
+from refless.models.rnn_qe.saved import Model
+from refless.models.rnn_qe.scale import Scale
 from refless.models.rnn_qe.training import SCHEDULES, UNROUNDED, Run, Trained, train
 from refless.statistics import evaluate
 from refless.store.machine import versions

@@ -19,76 +19,15 @@ from typing import Any
 import numpy as np
 
 from refless.errors import FormatError
-from refless.models.rnn_qe.batches import HIGHEST, LOWEST, STEP, Encoded, numbered
+from refless.models.rnn_qe.batches import Encoded, numbered
 from refless.models.rnn_qe.meaning import ACTS, tokens_of
 from refless.models.rnn_qe.model_file import KIND, REMEDY, read_model
 
 # torch by way of network, which says what to do where it is missing
 from refless.models.rnn_qe.network import ENCODERS, Architecture, Parameters, predict, torch
 from refless.models.rnn_qe.reading import Reading
+from refless.models.rnn_qe.scale import Scale
 from refless.store import signed
-
-MOST_LEVELS = 21
-"""A scale with more has no levels to round to."""
-
-
-@dataclass(frozen=True)
-class Scale:
-    """The scale of the ratings; networks learn on 1..6, to which it is stretched.
-
-    step : distance of its levels from `low` on; None where there are too many to round to
-    """
-
-    low: float = LOWEST
-    high: float = HIGHEST
-    step: float | None = STEP
-
-    def __post_init__(self) -> None:
-        if not self.low < self.high:
-            raise FormatError(
-                f"a scale from {self.low:g} to {self.high:g} tells nothing apart",
-                remedy="hand in ratings that differ, or say --scale LOW HIGH",
-            )
-
-    @classmethod
-    def of(cls, ratings: np.ndarray, low: float | None = None, high: float | None = None) -> Scale:
-        """From the ratings: their ends, unless given, and the levels that they stand on, if any.
-
-        Raises
-        ------
-        FormatError : a rating outside the ends; all ratings are alike.
-        """
-        low = float(ratings.min()) if low is None else low
-        high = float(ratings.max()) if high is None else high
-        outside = ratings[(ratings < low) | (ratings > high)]
-        if len(outside):
-            raise FormatError(
-                f"a rating of {outside[0]:g} is outside {low:g} to {high:g}",
-                remedy="mend it, or say another --scale",
-            )
-        scale = cls(low, high, None)
-        gaps = np.diff(np.unique(np.append(ratings, [low, high])))
-        step = float(gaps.min())
-        levels = np.append(ratings - low, high - low) / step
-        on_levels = bool(np.allclose(levels, np.round(levels), atol=1e-6))
-        if on_levels and (high - low) / step < MOST_LEVELS - 0.5:
-            return cls(low, high, step)
-        return scale
-
-    def stretched(self, ratings: np.ndarray) -> np.ndarray:
-        """Ratings on 1..6."""
-        shares = (np.asarray(ratings) - self.low) / (self.high - self.low)
-        return np.clip(LOWEST + shares * (HIGHEST - LOWEST), LOWEST, HIGHEST)
-
-    def given_back(self, stretched: np.ndarray) -> np.ndarray:
-        """What is on 1..6, on this scale; not cut to its ends."""
-        return self.low + (stretched - LOWEST) / (HIGHEST - LOWEST) * (self.high - self.low)
-
-    def rounded(self, ratings: np.ndarray) -> np.ndarray:
-        """Ratings within the scale, on its levels if it has any."""
-        if self.step is not None:
-            ratings = self.low + np.round((ratings - self.low) / self.step) * self.step
-        return np.clip(ratings, self.low, self.high)
 
 
 def word_sum(word: str) -> int:
