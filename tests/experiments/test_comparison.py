@@ -124,3 +124,5 @@ def test_the_table_has_a_row_for_what_is_not_there(made: Path) -> None:
     assert np.isnan(whole["pearson"][0])
     assert whole["n"][0] is pd.NA
     assert comparison_table(["lost"], {})["task"].tolist() == ["lost"]
+    nothing = comparison_table([], {})  # no data set takes part
+    assert (len(nothing), list(nothing)) == (0, list(whole))

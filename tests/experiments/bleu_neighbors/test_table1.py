@@ -190,6 +190,12 @@ def test_what_is_missing_keeps_its_row_and_the_papers_cells(table: pd.DataFrame)
     assert bertscore["paper_spearman"].tolist() == ["0.225"]
 
 
+def test_without_a_data_set_there_is_no_row(table: pd.DataFrame, paper: pd.DataFrame) -> None:
+    nothing = table1({}, {}, paper, SETTINGS)
+    assert len(nothing) == 0
+    assert {"task", "model", "mse", "paper_mse", "agreement"} <= set(nothing)
+
+
 def test_without_a_covered_candidate_the_note_says_why(table: pd.DataFrame) -> None:
     word = rows(table, task="mine", kernel="bleu.word")
     assert word[["coverage", "n_covered"]].to_numpy().tolist() == [[0.0, 0], [0.0, 0]]

@@ -12,6 +12,7 @@ from scipy.stats import t as student
 from refless.experiments.rnn_qe.claims import (
     CLAIMS,
     DIFFERENCES,
+    MOSTLY_NOT,
     NO,
     PARTLY,
     TABLES,
@@ -132,7 +133,7 @@ def test_a_one_sided_p_decides_as_a_two_sided_one() -> None:
     for p, holds in ((0.024, YES), (0.026, UNDECIDED)):
         row = over_metrics(p, 0.02)
         assert (row["holds"], row["p"]) == (holds, pytest.approx(2 * p))
-    counted = Claim("counted", TABLES[0], "metrics", setups=("1",), mostly_not=True)
+    counted = Claim("counted", TABLES[0], "metrics", setups=("1",), counted=MOSTLY_NOT)
     for p, significant in ((0.024, 4), (0.026, 0), (0.9, 0)):
         tests = all_tests(p, 0.1, 0.5)[TABLES[0]]
         row = _decided(counted, "pearson", tests, published()[TABLES[0]])
@@ -149,14 +150,37 @@ def test_a_metric_that_is_significantly_better_decides() -> None:
 def test_a_claim_of_no_difference_counts_significant_ones() -> None:
     for p, holds in ((0.5, YES), (0.01, NO)):
         found = decided(all_tests(p, 0.1, 0.2)).reset_index()
-        counted = found[found["claim"].str.contains("mostly")]
+        counted = found[found["claim"].str.contains("mostly not")]
         assert set(counted["holds"]) == {holds}
         # what decides them is the share, and no p-value
         assert set(counted["value"]) == {float(p < 0.05)}
         assert counted["test"].str.contains("counted").all()
     # that configuration 2 is behind is a claim about the other direction
     behind = decided(all_tests(0.01, -0.3, 0.2)).reset_index()
-    assert set(behind.loc[behind["claim"].str.contains("is behind"), "holds"]) == {YES}
+    behind = behind[behind["claim"].str.contains("is behind")]
+    assert set(behind["holds"]) == {YES}
+    assert set(behind["value"]) == {1.0}
+
+
+@pytest.mark.parametrize(
+    ("others", "p", "difference", "holds"),
+    [
+        (2, 0.3, -0.1, YES),
+        (3, 0.3, -0.1, UNDECIDED),
+        (3, 0.01, 0.1, UNDECIDED),
+        (4, 0.01, 0.1, NO),
+        (6, 0.3, 0.1, UNDECIDED),
+    ],
+)
+def test_a_claim_of_most_counts_either_way(
+    others: int, p: float, difference: float, holds: str
+) -> None:
+    tests = all_tests(0.01, -0.3, 0.2)
+    own = tests[TABLES[1]]["setup"].astype(int) <= others
+    tests[TABLES[1]].loc[own, ["p_holm", "p_clusters", "difference"]] = [p, p, difference]
+    found = decided(tests).reset_index()
+    found = found[found["claim"].str.contains("is behind") & (found["table"] == TABLES[1])]
+    assert found["holds"].tolist() == [holds]
 
 
 def test_without_a_test_nothing_is_decided() -> None:

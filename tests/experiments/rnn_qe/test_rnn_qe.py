@@ -159,6 +159,27 @@ def sample(truth: np.ndarray, seen: np.ndarray | None = None, cluster: int = 1) 
     return Sample.of(tested, np.zeros(n) if seen is None else seen, {"draws": 500, "seed": 0})
 
 
+def test_a_correlation_that_hangs_on_a_handful_of_mrs_has_no_interval() -> None:
+    """Draws that miss them have no correlation, and those that do not would exclude 0."""
+    truth = np.random.default_rng(0).choice(SCALE, 300)
+    others = np.ones(300)
+    for number, few in ((1, True), (19, True), (20, False)):
+        values = others.copy()
+        values[np.arange(number) * 3] = 6  # an MR has three outputs
+        own = measured(Predictor("1", "", [values]), sample(truth, cluster=3))
+        assert own.too_few == few
+        assert np.isnan(own.row["pearson_low"]) == few
+        assert not np.isnan([own.row["pearson"], own.row["mae_low"]]).any()
+        rival = measured(Predictor("2", "", [truth]), sample(truth, cluster=3))
+        (test, _) = compared(own, rival, truth)
+        assert np.isnan([test["p_clusters"], test["difference_low"]]).all() == few
+        assert not np.isnan(test["difference"])
+    seen = np.arange(300) < 30  # of 10 MRs
+    row = measured(Predictor("1", "", [truth]), sample(truth, seen, cluster=3)).row
+    assert np.isnan(row["pearson_seen_low"])
+    assert not np.isnan(row["pearson_unseen_low"])
+
+
 def test_a_row_is_the_mean_of_its_seeds() -> None:
     generator = np.random.default_rng(0)
     truth = generator.choice(SCALE, 300)
@@ -281,7 +302,9 @@ def made_table(
     experiment: str, outputs: pd.DataFrame | None, made: dict[str, Signed], paper: pd.DataFrame
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     file = None if outputs is None else Signed(outputs, {"provenance": "computed"})
-    return table(experiment, file, made, {}, paper, KERNELS, BOOTSTRAP)
+    with pytest.MonkeyPatch.context() as patch:  # the small data have few MRs
+        patch.setattr("refless.experiments.rnn_qe.tables.ENOUGH_UNITS", 2)
+        return table(experiment, file, made, {}, paper, KERNELS, BOOTSTRAP)
 
 
 def test_table_3_has_every_row_and_says_what_is_missing(numbers: pd.DataFrame) -> None:
@@ -403,7 +426,7 @@ def test_tables_4_and_5_compare_with_configuration_1(
     made[f"paper_{experiment}_3_setup1"] = predictions(ids, seeds=1)
     found, tests = made_table(experiment, numbers, made, paper)
     rows = found.set_index(["setup", "reading", "configuration"])
-    assert rows.loc[("1", "", "3"), "p_configuration_1"] == 1  # the same numbers
+    assert np.isnan(rows.loc[("1", "", "3"), "p_configuration_1"])  # the same predictions: no test
     assert np.isnan(rows.loc[("1", "", "1"), "p_configuration_1"])
     assert (rows.loc[("1", "", "3"), "n"]) == len(ids)
     assert "random rest" in rows.loc[("1", "", "3"), "note"][0]

@@ -28,6 +28,7 @@ FINDINGS = ["paper", "claim", "holds", "test", "value", "table", "provenance", "
 YES, NO, UNDECIDED = "yes", "no", "undecided"
 FEW = 20
 """Texts without which a mean hardly moves."""
+_LEVEL = 0.05
 MANY = 1e6
 """More than any study has."""
 _NEIGHBORS, _DELTA, _QE = "BLEU Neighbors", "ΔBLEU", "RNN-QE"
@@ -243,7 +244,7 @@ def _people_ahead(tables: Tables) -> Verdict:
 
 def _people_ahead_without_their_own(tables: Tables) -> Verdict:
     row = tables.row(_TABLE1, model="bleu", task="huse_summarization", reading="others")
-    needed = _needed(row, "texts_needed", "texts")
+    needed = _needed(row, "texts_needed", "texts, and annotators in proportion,")
     return replace(above(row, "human_difference"), needed=needed)
 
 
@@ -329,7 +330,7 @@ def _sets_differ(tables: Tables) -> Verdict:
     if not pairs:
         raise Unknown("no two training sets are compared that share no essay")
     least = float(np.nanmin(holm(np.array([number(row, "p_value") for row in pairs]))))
-    return Verdict(YES if least < 0.05 else UNDECIDED, least)
+    return Verdict(YES if least < _LEVEL else UNDECIDED, least)
 
 
 # ---- ΔBLEU ---------------------------------------------------------------------------------------
@@ -414,13 +415,13 @@ def _mostly_no_better_than_constant(table: str) -> Callable[[Tables], Verdict]:
         rows = tables.rows(table, setup=list("123456"), reading="")
         if not rows:
             raise Unknown(f"{table} has no set-up with numbers")
-        low, high = (
-            np.array(
-                [[number(row, f"{name}_less_constant_{end}") for name in _ERRORS] for row in rows]
-            )
-            for end in ("low", "high")
+        gap, p = (
+            np.array([[number(row, f"{e}_less_constant{end}") for e in _ERRORS] for row in rows])
+            for end in ("", "_p")
         )
-        better, no_better = (high < 0).all(axis=1).mean(), (low > 0).any(axis=1).mean()
+        # one of the two errors would do to be no better, so each has half of the level
+        better = ((gap < 0) & (p < _LEVEL)).all(axis=1).mean()
+        no_better = ((gap > 0) & (len(_ERRORS) * p < _LEVEL)).any(axis=1).mean()
         holds = NO if better > 0.5 else YES if no_better > 0.5 else UNDECIDED
         return Verdict(holds, float(no_better))
 
@@ -431,9 +432,8 @@ _QE3, _QE4, _QE5 = (f"rnn_qe_table{number}" for number in (3, 4, 5))
 _PAIRED = "95% interval of the difference, on the same draws of contexts"
 _WITH_PEOPLE = f"{_PAIRED} and annotators"
 _MOSTLY = (
-    "share of set-ups shown to be no better (the 95% interval of the difference of MAE or of RMSE,"
-    " on the same draws, lies above 0) more than a half; no if more than a half are shown to be"
-    " better (both lie below 0)"
+    "share of set-ups shown to be no better (MAE or RMSE is greater on the same draws, p corrected"
+    " for the two errors) more than a half; no if more than a half are shown to be better (in both)"
 )
 _SYSTEMS = "95% interval of the difference, systems and contexts drawn anew"
 

@@ -27,6 +27,7 @@ Source: Dušek, Novikova & Rieser (2017), sections 3.5 and 4.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -68,6 +69,7 @@ from refless.report.published import beside_published, read_published
 from refless.report.tables import publish
 from refless.report.tables import read_published as read_made
 from refless.statistics import (
+    ENOUGH_UNITS,
     Estimate,
     holm_by,
     interval,
@@ -303,33 +305,48 @@ class Sample:
 
     truth : their ratings, shape (n,)
     weights : how often each is drawn, shape (draws, n), uint16
+    mr : number of the MR of each, shape (n,), which is drawn
     seen : whether it stands in the training part, bool (n,); False throughout where none does
     """
 
     truth: Array
     weights: Array
+    mr: Array
     seen: Array
 
     @classmethod
     def of(cls, tested: pd.DataFrame, seen: Array, bootstrap: Mapping[str, int]) -> Sample:
         """MRs are drawn anew, each with all of its outputs."""
         truth = tested["rating"].to_numpy(np.float64)
-        return cls(truth, drawn_mrs(tested["mr_number"], **bootstrap), seen.astype(bool))
+        drawn = drawn_mrs(tested["mr_number"], **bootstrap)
+        return cls(truth, drawn, tested["mr_number"].to_numpy(), seen.astype(bool))
+
+    def too_few(self, values: Array, own: Array | slice = slice(None)) -> bool:
+        """Whether fewer than `ENOUGH_UNITS` MRs have another prediction than the most frequent one.
+
+        A correlation hangs on these alone, and draws that miss them have none.
+        """
+        kinds, kind = np.unique(values[own], return_inverse=True)
+        if len(kinds) < 2:
+            return False  # there is no correlation at all
+        return len(np.unique(self.mr[own][kind != np.bincount(kind).argmax()])) < ENOUGH_UNITS
 
 
 @dataclass(frozen=True)
 class Measured:
     """A predictor with its row of the table, and its statistics in each draw by seed: statistic ->
-    (seeds, draws)."""
+    (seeds, draws); ``too_few`` as of `Sample`."""
 
     predictor: Predictor
     row: dict[str, Any]
     draws: dict[str, Array]
+    too_few: bool = False
 
     def seeds(self, number: int) -> Measured:
         """The same of the first so many seeds, without a row."""
         first = replace(self.predictor, by_seed=self.predictor.by_seed[:number])
-        return Measured(first, {}, {name: own[:number] for name, own in self.draws.items()})
+        draws = {name: own[:number] for name, own in self.draws.items()}
+        return replace(self, predictor=first, row={}, draws=draws)
 
 
 def measured(predictor: Predictor, sample: Sample) -> Measured:
@@ -353,19 +370,25 @@ def measured(predictor: Predictor, sample: Sample) -> Measured:
             found[name].append((scale_statistics(point, SCALE), scale_statistics(drawn, SCALE)))
     row: dict[str, Any] = {"n": len(sample.truth), "n_seen": int(sample.seen.sum())}
     row |= {"seeds": len(predictor.by_seed), "coverage": predictor.coverage}
+    few = {
+        part: any(sample.too_few(each, parts.get(part, slice(None))) for each in predictor.by_seed)
+        for part in found
+    }
     for part, own in found.items():
         if part and not sample.seen.any():
             continue  # that none is seen is no part of its own
         for name in CORRELATIONS if part else VALUES:
             points = np.array([point[name][0] for point, _ in own])
             ends = interval(np.mean([drawn[name] for _, drawn in own], axis=0))
+            if few[part] and name in CORRELATIONS:
+                ends = (math.nan, math.nan)
             column = f"{name}_{part}" if part else name
             row |= Estimate(float(points.mean()), *ends).columns(column)
             if not part:
                 sd = float(points.std(ddof=1)) if len(points) > 1 else float("nan")
                 row[f"{name}_sd"] = sd
     draws = {name: np.array([drawn[name] for _, drawn in found[""]]) for name in VALUES}
-    return Measured(predictor, row, draws)
+    return Measured(predictor, row, draws, few[""])
 
 
 def directions(rows: Sequence[Array]) -> dict[str, Array]:
@@ -421,6 +444,8 @@ def compared(
             )
         low, high = interval(draws)
         least = least_detectable(draws)
+        if a.too_few or b.too_few:
+            low = high = least = of_draws = math.nan
         rows.append(
             {
                 "setup": one.setup,
@@ -493,7 +518,8 @@ def table(
             # in configuration 1, and in table 3, this is the row itself
             key = (one.predictor.setup, one.predictor.reading)
             base = first.setdefault(key, one)
-            tries = base is not one and one.predictor.setup not in _FIXED
+            # what needs no training predicts the same everywhere
+            tries = base is not one and not _same_predictions(base, one)
             if tries and one.draws and base.draws:
                 against = compared(one, base, sample.truth, "configuration 1")
                 own_tests += [test | {"against_configuration": "1"} for test in against]
@@ -504,6 +530,10 @@ def table(
     for test, p in zip(tests, _corrected(tests), strict=True):
         test["p_holm"] = p
     return _finished(_with_p_values(rows, tests), published, experiment), _tests(tests, experiment)
+
+
+def _same_predictions(a: Measured, b: Measured) -> bool:
+    return np.array_equal(np.array(a.predictor.by_seed), np.array(b.predictor.by_seed))
 
 
 def _corrected(tests: Sequence[Mapping[str, Any]]) -> Array:
@@ -594,6 +624,11 @@ def _section(predictors: Sequence[Predictor], sample: Sample) -> list[Measured]:
             continue
         own = measured(predictor, nowhere if APART in predictor.reading else sample)
         row |= own.row | {"differs": list(predictor.differs)}
+        if own.too_few:
+            row["note"].append(
+                f"no interval and no test of correlations: fewer than {ENOUGH_UNITS} MRs have"
+                " another estimate than the most frequent one"
+            )
         found.append(replace(own, row=row))
     return found
 
@@ -610,6 +645,7 @@ def _beside_constant(own: Sequence[Measured]) -> Callable[[Measured], dict[str, 
             gap = one.row[name] - constant.row[name]
             drawn = one.draws[name].mean(axis=0) - constant.draws[name].mean(axis=0)
             found |= Estimate(gap, *interval(drawn)).columns(f"{name}_less_constant")
+            found[f"{name}_less_constant_p"] = normal_p_value(gap, drawn)
         return found
 
     return beside
@@ -674,6 +710,7 @@ def _finished(rows: list[dict[str, Any]], published: pd.DataFrame, experiment: s
     parts = [f"{name}_{part}" for name in CORRELATIONS for part in ("seen", "unseen")]
     for name in (*parts, *(f"{name}_less_constant" for name in ERRORS)):
         shown += [name, f"{name}_low", f"{name}_high"]
+    shown += [f"{name}_less_constant_p" for name in ERRORS]
     columns = [c for c in QUESTIONS.values() if experiment in CROSS or "configuration" not in c]
     shown += ["agreement", *columns, "least_detectable_setup_1"]
     shown += ["uses_references_of_test_instances", OWN_REFERENCES, "coverage", "seeds", "n"]
@@ -725,7 +762,8 @@ def write_tables(
     """
     keys = ["setup", "configuration"] if experiment in CROSS else ["setup"]
     paper = read_published(published, keys)
-    unknown = dict.fromkeys(("seen", "seen_text", "mrs", "outputs"), "an unknown number")
+    names = ("seen", "seen_text", "mrs", "outputs", "equal_mrs")
+    unknown = dict.fromkeys(names, "an unknown number")
     # without a rated data set, the settings do not name these
     unknown |= {"domain": "one domain", "system": "one system"}
     facts: dict[str, Any] = {**unknown, **given.settings["data"], **bootstrap}
@@ -754,13 +792,15 @@ def _facts(
     experiment: str, counts: Mapping[str, Any], outputs: pd.DataFrame
 ) -> dict[str, int | str]:
     """For captions: ``seen``, the share of the test outputs that stand in the training part,
-    delexicalised (of tables 4 and 5, in each configuration); ``seen_text``; MRs and outputs."""
+    delexicalised (of tables 4 and 5, in each configuration); ``seen_text``; MRs and outputs; of how
+    many MRs of equal size a mean over these outputs would be as certain."""
     tested = outputs[outputs[experiment] == "test"] if experiment in CROSS else outputs
     shares = [found["seen"] for name, found in counts["cross"].items() if experiment in name]
     return {
         "seen": ", ".join(f"{share:.0%}" for share in shares or [counts["seen"]]),
         "seen_text": f"{counts['seen_text']:.1%}",
         "mrs": tested["mr_number"].nunique(),
+        "equal_mrs": round(len(tested) ** 2 / (tested["mr_number"].value_counts() ** 2).sum()),
         "outputs": len(tested),
     }
 
