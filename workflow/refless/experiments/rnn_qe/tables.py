@@ -371,7 +371,7 @@ def measured(predictor: Predictor, sample: Sample) -> Measured:
     row: dict[str, Any] = {"n": len(sample.truth), "n_seen": int(sample.seen.sum())}
     row |= {"seeds": len(predictor.by_seed), "coverage": predictor.coverage}
     few = {
-        part: any(sample.too_few(each, parts.get(part, slice(None))) for each in predictor.by_seed)
+        part: all(sample.too_few(each, parts.get(part, slice(None))) for each in predictor.by_seed)
         for part in found
     }
     for part, own in found.items():
