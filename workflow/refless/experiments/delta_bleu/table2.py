@@ -216,7 +216,8 @@ def finding(looks: Mapping[str, Mapping[str, Any]], table: pd.DataFrame) -> str:
 
     It is about the references with which ΔBLEU does best there, and follows from tests of ΔBLEU
     against BLEU: with systems and contexts drawn anew, with contexts alone (so on these systems),
-    without contexts where the human response stands in, and with weighted contexts in BLEU.
+    with other tokens, without contexts where the human response stands in, and with weighted
+    contexts in BLEU.
 
     Parameters
     ----------
@@ -225,11 +226,11 @@ def finding(looks: Mapping[str, Mapping[str, Any]], table: pd.DataFrame) -> str:
     """
     sentences = []
     for task, own in table[table["provenance"] != ""].groupby("task", sort=False):
-        plain = own[(own["metric_a"] == "delta_bleu") & (own["tokens"] == "words")]
-        plain = plain[
-            (plain["references_a"] == plain["references_b"]) & (plain["rule_a"] == "smooth")
-        ]
+        plain = own[(own["metric_a"] == "delta_bleu") & (own["rule_a"] == "smooth")]
+        plain = plain[plain["references_a"] == plain["references_b"]]
         plain = plain[(plain["centre_a"] == "scale") & (plain["gold_a"] == 0)]
+        blanks = plain[(plain["tokens"] == "blanks") & (plain["metric_b"] == "bleu")]
+        plain = plain[plain["tokens"] == "words"]
         ignored = plain[(plain["lacking_a"] == "ignored") & (plain["metric_b"] == "bleu")]
         plain = plain[plain["lacking_a"] == "raised"]
         row = plain.sort_values("spearman_a", ascending=False, kind="stable").iloc[0]
@@ -245,14 +246,17 @@ def finding(looks: Mapping[str, Mapping[str, Any]], table: pd.DataFrame) -> str:
         )
         if verdict(bleu) == LEVEL_WITH and bleu["difference_low"] > 0:
             sentence += " On these systems alone it is ahead."
-        for alone in ignored[ignored["references_a"] == best].to_dict("records"):
-            if alone["difference"] == bleu["difference"]:
-                continue  # it stands in nowhere
-            sentence += (
-                " Without the contexts where the human response stands in, it"
-                f" ({alone['spearman_a']:.2f}) {verdict(alone)} BLEU ({alone['spearman_b']:.2f};"
-                f" {_with_intervals(alone)})."
-            )
+        for others, what in (
+            (blanks, "Where punctuation stays at its word"),
+            (ignored, "Without the contexts where the human response stands in"),
+        ):
+            for test in others[others["references_a"] == best].to_dict("records"):
+                if test["difference"] == bleu["difference"]:
+                    continue  # it stands in nowhere
+                sentence += (
+                    f" {what}, it ({test['spearman_a']:.2f}) {verdict(test)} BLEU"
+                    f" ({test['spearman_b']:.2f}; {_with_intervals(test)})."
+                )
         sentences.append(
             f"{sentence} It {verdict(control)} BLEU whose contexts count by the weight of their"
             f" best reference ({control['spearman_b']:.2f}; {_with_intervals(control)})."
