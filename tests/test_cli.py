@@ -116,15 +116,15 @@ def test_bad_input_is_named(tmp_path: Path, content: bytes, line: int | None, me
 
 
 @pytest.mark.parametrize(
-    ("content", "ending", "line"),
+    ("content", "ending", "line", "message"),
     [
-        (b'quality, text\n5,"good"\n1, "bad"\n', "csv", 3),
-        (b'quality, text\n5, "good food, and slow"\n', "csv", 2),
-        (b'{"text": "a", "quality": 1' + b"0" * 5000 + b"}\n", "jsonl", 1),
+        (b'quality, text\n5,"good"\n1, "bad"\n', "csv", 3, "before a quote"),
+        (b'quality, text\n5, "good food, and slow"\n', "csv", 2, "3 fields"),
+        (b'{"text": "a", "quality": 1' + b"0" * 5000 + b"}\n", "jsonl", 1, "too many digits"),
     ],
 )
 def test_what_would_be_read_otherwise_than_it_is_meant(
-    tmp_path: Path, content: bytes, ending: str, line: int
+    tmp_path: Path, content: bytes, ending: str, line: int, message: str
 ) -> None:
     path = tmp_path / f"bad.{ending}"
     path.write_bytes(content)
@@ -132,13 +132,15 @@ def test_what_would_be_read_otherwise_than_it_is_meant(
         read_given(str(path), ["text"]).numbers("quality")
     assert caught.value.line == line
     assert caught.value.remedy
+    assert message in caught.value.message
 
 
 def test_a_text_may_begin_with_a_blank_and_a_quote(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
-    path.write_text('quality,text\n5," ""so"" it is ""so"""\n1, say "no"\n')
+    written = ['5," ""so"" it is ""so"""', '1, say "no"', '1, "yes" and "no"', '1," ""so"" "']
+    path.write_text("\n".join(["quality,text", *written, ""]))
     texts = read_given(str(path), ["text"]).columns["text"]
-    assert texts == [' "so" it is "so"', ' say "no"']
+    assert texts == [' "so" it is "so"', ' say "no"', ' "yes" and "no"', ' "so" ']
 
 
 @pytest.mark.parametrize(

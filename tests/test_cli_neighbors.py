@@ -750,7 +750,11 @@ def test_what_is_open_is_written_to_as_it_is(tmp_path: Path) -> None:
         before, header, row, after = (tmp_path / "log.txt").read_text().splitlines()
         assert (before, header, after) == ("before", "text\tprediction\tneighbors", "after")
         assert row.startswith("good food\t")
-    subprocess.run(["bash", "-ec", f"{command} >(cat > p.tsv)"], cwd=tmp_path, check=True)
+    subprocess.run(["bash", "-ec", f"{command} >(cat > p.tsv); wait"], cwd=tmp_path, check=True)
+    assert (tmp_path / "p.tsv").read_text().startswith("text\tprediction")
+    for closed in ("/dev/stdout 1>&-", "/dev/stderr 2>&-", "/dev/fd/99999999999999999999"):
+        done = subprocess.run(["bash", "-c", f"{command} {closed}"], cwd=tmp_path, check=False)
+        assert done.returncode == 1
     for model, status in (("/dev/stdout", 1), ("/dev/fd/99", 1)):
         fit = [*command.replace("score", "fit").split()[:6], "--out", model]
         done = subprocess.run(fit, cwd=tmp_path, capture_output=True, text=True, check=False)

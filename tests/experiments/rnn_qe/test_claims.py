@@ -122,6 +122,23 @@ def test_all_comparisons_must_be_significant() -> None:
     assert row["p"] == 0.6
 
 
+def test_what_would_decide_is_the_need_of_the_hardest() -> None:
+    tests = all_tests(0.01, 0.1, 0.5)
+    first = tests[TABLES[1]]
+    first.loc[0, ["p_clusters", "difference", "n_needed", "least_detectable"]] = [0.3, 0.03, 900, 7]
+    first.loc[2, ["p_clusters", "difference", "n_needed"]] = [0.2, 0.04, 5000]
+    row = decided(tests).xs(TABLES[1], level="table").filter(like="metrics", axis=0).iloc[0]
+    assert (row["n_needed"], row["difference"], row["least_detectable"]) == (5000, 0.03, 7)
+
+
+def test_a_claim_with_a_comparison_that_has_no_test_has_no_numbers() -> None:
+    tests = all_tests(0.5, 0.1, 0.5)
+    tests[TABLES[1]]["p_clusters"] = NAN
+    found = decided(tests).xs(TABLES[1], level="table")
+    assert set(found["holds"]) == {""}
+    assert all("no test" in note for (note,) in found["note"])
+
+
 def over_metrics(p: float, difference: float) -> pd.Series:
     """The claim of 72 one-sided tests, all below 0.01 but one."""
     tests = all_tests(0.01, 0.1, 0.5)

@@ -172,8 +172,11 @@ def test_a_correlation_that_hangs_on_a_handful_of_mrs_has_no_interval() -> None:
         assert not np.isnan([own.row["pearson"], own.row["mae_low"]]).any()
         rival = measured(Predictor("2", "", [truth]), sample(truth, cluster=3))
         (test, _) = compared(own, rival, truth)
-        assert np.isnan([test["p_clusters"], test["difference_low"]]).all() == few
+        assert np.isnan([test[k] for k in ("p_clusters", "difference_low", "p_value")]).all() == few
         assert not np.isnan(test["difference"])
+    # of one seed, many draws have none
+    some = [np.where(np.arange(300) < 9, 6.0, 1.0), truth]
+    assert measured(Predictor("1", "", some), sample(truth, cluster=3)).too_few
     seen = np.arange(300) < 30  # of 10 MRs
     row = measured(Predictor("1", "", [truth]), sample(truth, seen, cluster=3)).row
     assert np.isnan(row["pearson_seen_low"])
@@ -375,11 +378,18 @@ def test_table_3_has_every_row_and_says_what_is_missing(numbers: pd.DataFrame) -
 
 def test_a_family_is_corrected_as_a_whole(numbers: pd.DataFrame) -> None:
     made = {f"setup{k}": predictions(numbers["id"].tolist()) for k in (1, 4, 6)}
+    made |= {f"paper_setup{k}": predictions(numbers["id"].tolist(), seeds=1) for k in (1, 4)}
     _, tests = made_table("cross_validation", numbers, made, published(3))
     family = tests[(tests["family"] == "metrics, set-ups") & (tests["statistic"] == "pearson")]
     assert len(family) == 3 * 4
     least = family.loc[family["p_clusters"].idxmin()]
     assert least["p_holm"] == pytest.approx(min(1.0, 12 * least["p_clusters"]))
+    own = {"": "set-ups", "ensemble": "ensembles", "paper": "set-ups, paper"}
+    asked = tests[tests["question"] == "set-up 1"]
+    assert set(asked.loc[asked["setup"] == "4", "reading"]) == {"", "ensemble", "paper"}
+    for reading, family in own.items():
+        found = asked[(asked["setup"] == "4") & (asked["reading"] == reading)]
+        assert set(found["family"]) == {f"set-up 1, {family}"}
     six = tests[tests["question"] == "set-up 4"]
     assert set(zip(six["setup"], six["against"], six["reading"], strict=True)) == {
         ("6", "4", ""),
@@ -395,10 +405,12 @@ def test_the_sentence_about_the_look_up_follows_from_its_test(numbers: pd.DataFr
         (0.2, 0.1, "not shown"),
         (0.01, 0.1, "ahead"),
         (0.01, -1, "behind"),
+        (np.nan, -1, "not tested"),
     ):
         tests.loc[row, ["p_holm", "difference"]] = [p, difference]
         sentence = finding(found, tests)
         assert said in sentence
+        assert "nan" not in sentence
         rows = found.set_index(["setup", "reading"])
         for value in (rows.loc[("lookup", ""), "pearson"], rows.loc[("1", ""), "pearson_seen"]):
             assert f"{value:.3f}" in sentence

@@ -43,6 +43,7 @@ def rated_rows(count: int, seed: int = 0) -> list[tuple[str, str, int]]:
         ([0, 0.13, 1], Scale(0, 1, None)),
         ([-2, 0, 2], Scale(-2, 2, 2)),
         ([0, 0.3, 0.4, 1], Scale(0, 1, 0.1)),
+        ([1e9, 1e9 + 1, 1e9 + 2], Scale(1e9, 1e9 + 2, 1)),
     ],
 )
 def test_scales_are_kept(ratings: list[float], scale: Scale) -> None:

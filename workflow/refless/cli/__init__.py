@@ -10,8 +10,8 @@ arguments and sets ``run``, a function of the arguments that were read. Heavy im
 from __future__ import annotations
 
 import argparse
+import io
 import logging
-import os
 import sys
 
 from refless import __version__
@@ -37,7 +37,7 @@ def main(argv: list[str] | None = None) -> int:
     """Entry point: 0; 1 with a message for a fault of the input; 2 for wrong usage (from argparse
     as well); 130 after Ctrl-C."""
     if sys.stderr is None:  # closed; `print` would put messages among the results
-        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+        sys.stderr = io.StringIO()
     logging.basicConfig(format="refless: %(message)s", level=logging.WARNING)
     arguments = build_parser().parse_args(argv)
     try:

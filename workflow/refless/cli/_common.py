@@ -119,7 +119,7 @@ def open_number(out: str) -> int | None:
 def _is_open(descriptor: int) -> bool:
     try:
         os.fstat(descriptor)
-    except OSError:
+    except (OSError, OverflowError):
         return False
     return True
 

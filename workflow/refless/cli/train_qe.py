@@ -10,7 +10,6 @@ import sys
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from refless.cli._common import (
     Commands,
@@ -24,9 +23,6 @@ from refless.cli._common import (
     tell,
 )
 from refless.errors import FormatError, OutputError
-
-if TYPE_CHECKING:
-    pass
 
 
 def add(commands: Commands) -> None:

@@ -36,7 +36,7 @@ STANDARD_INPUT = "standard input"
 """The path in errors, where there is none."""
 _NOT_BLANK = re.compile(r"[^ \t\r\n]")
 _HALF = re.compile("[\ud800-\udfff]")
-_BLANK_BEFORE_QUOTE = re.compile(r"\s+\"")
+_BLANK_BEFORE_QUOTE = re.compile(r'\s+"([^"]|"")*"\s*')
 _NAME = re.compile(r"[^\W_][\w .,:;()=+/-]*")
 
 
@@ -56,9 +56,10 @@ def remedied(remedy: str) -> Iterator[None]:
     except FormatError as error:
         if error.remedy not in ("", REFETCH):
             raise
-        read = error.path == STANDARD_INPUT
         there = Path(error.path or ".")
-        if error.path and not read and (there.is_dir() or not there.exists()):
+        # or a pipe, which cannot be read again
+        read = error.path == STANDARD_INPUT or not (there.is_file() or there.is_dir())
+        if error.path and error.path != STANDARD_INPUT and (there.is_dir() or not there.exists()):
             remedy = "look at its name and its folder"
         elif error.message == UTF_16:
             of = "" if read else f" {shlex.quote(str(error.path))} > NEW"
@@ -247,7 +248,7 @@ def records(
         try:
             for fields in parsed:
                 if fields:
-                    if quoting and any(map(_BLANK_BEFORE_QUOTE.match, fields)):
+                    if quoting and any(map(_BLANK_BEFORE_QUOTE.fullmatch, fields)):
                         own = source[start - 1 : parsed.line_num]
                         _refuse_blank_before_quote(fields, own, delimiter, path, start)
                     rows.append((start, fields))
@@ -270,13 +271,13 @@ def _refuse_blank_before_quote(
     """``5, "so"``: with the blank, the quotes are part of the text. A text may begin so, though."""
     meant = next(csv.reader(source, delimiter=delimiter, skipinitialspace=True))
     for field, other in zip(fields, meant, strict=False):
-        quoted = _BLANK_BEFORE_QUOTE.match(field) and field.rstrip().endswith('"')
-        if len(meant) != len(fields) or (quoted and other != field):
+        if _BLANK_BEFORE_QUOTE.fullmatch(field) and other != field:
             raise FormatError(
-                "a blank stands before a quote, which makes the quote part of the text",
+                "a blank stands before a quote, which makes the quotes part of the text",
                 path=path,
                 line=line,
-                remedy=f'take it out: {delimiter}"..." and not {delimiter} "..."',
+                remedy=f'take it out: {delimiter}"..." and not {delimiter} "..."; quotes of the'
+                f' text itself are written so: {delimiter}"""..."""',
             )
 
 

@@ -240,9 +240,9 @@ def finding(looks: Mapping[str, Mapping[str, Any]], table: pd.DataFrame) -> str:
             tests[tests["metric_b"] == name].iloc[0].to_dict() for name in ("bleu", CONTROL)
         )
         sentence = (
-            f"{looks[str(task)]['name']}, references {best}, where ΔBLEU does best: ΔBLEU"
-            f" ({bleu['spearman_a']:.2f}) {verdict(bleu)} BLEU ({bleu['spearman_b']:.2f};"
-            f" {_with_intervals(bleu)})."
+            f"{looks[str(task)]['name']}, references {best}, where ΔBLEU does best by the main"
+            f" choices: ΔBLEU ({bleu['spearman_a']:.2f}) {verdict(bleu)} BLEU"
+            f" ({bleu['spearman_b']:.2f}; {_with_intervals(bleu)})."
         )
         if verdict(bleu) == LEVEL_WITH and bleu["difference_low"] > 0:
             sentence += " On these systems alone it is ahead."

@@ -178,6 +178,9 @@ def _decided(
         claim.configurations
     ):
         return {"provenance": "", "note": []}
+    if own["p_clusters"].isna().any():
+        said = "not available: too few MRs decide one of its comparisons, which has no test"
+        return {"provenance": "", "note": [said]}
     sign = 1 if claim.better else -1
     single, corrected = _two_sided(own)
     # that all hold at once needs no correction; a count of single ones does

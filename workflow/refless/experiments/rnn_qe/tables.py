@@ -299,6 +299,10 @@ def ensemble(one: Predictor) -> list[Predictor]:
 # ---- cells ---------------------------------------------------------------------------------------
 
 
+LOST = 0.01
+"""Share of the draws that may be without a correlation."""
+
+
 @dataclass(frozen=True)
 class Sample:
     """The outputs that are tested.
@@ -335,7 +339,11 @@ class Sample:
 @dataclass(frozen=True)
 class Measured:
     """A predictor with its row of the table, and its statistics in each draw by seed: statistic ->
-    (seeds, draws); ``too_few`` as of `Sample`."""
+    (seeds, draws).
+
+    too_few : whether there is no interval of a correlation: of every seed, too few MRs decide (see
+        `Sample.too_few`), or more than `LOST` of the draws miss those that do
+    """
 
     predictor: Predictor
     row: dict[str, Any]
@@ -370,10 +378,14 @@ def measured(predictor: Predictor, sample: Sample) -> Measured:
             found[name].append((scale_statistics(point, SCALE), scale_statistics(drawn, SCALE)))
     row: dict[str, Any] = {"n": len(sample.truth), "n_seen": int(sample.seen.sum())}
     row |= {"seeds": len(predictor.by_seed), "coverage": predictor.coverage}
-    few = {
-        part: all(sample.too_few(each, parts.get(part, slice(None))) for each in predictor.by_seed)
-        for part in found
-    }
+    few = {}
+    for part, own in found.items():
+        of = parts.get(part, slice(None))
+        lost = np.isnan(np.mean([drawn["pearson"] for _, drawn in own], axis=0)).mean()
+        # a constant has no correlation at all
+        has = any(not np.isnan(point["pearson"][0]) for point, _ in own)
+        few[part] = has and lost > LOST
+        few[part] |= all(sample.too_few(each, of) for each in predictor.by_seed)
     for part, own in found.items():
         if part and not sample.seen.any():
             continue  # that none is seen is no part of its own
@@ -445,7 +457,7 @@ def compared(
         low, high = interval(draws)
         least = least_detectable(draws)
         if a.too_few or b.too_few:
-            low = high = least = of_draws = math.nan
+            low = high = least = of_draws = t = p = math.nan
         rows.append(
             {
                 "setup": one.setup,
@@ -839,11 +851,16 @@ def finding(table: pd.DataFrame, tests: pd.DataFrame) -> str:
                 f" Set-up 1 has r {network['pearson_seen']:.3f} on outputs that stand in training"
                 f" and {network['pearson_unseen']:.3f} on the others."
             )
+        stands = (
+            f" {verdict(test)} it: difference {test['difference']:.3f}"
+            f" ({test['difference_low']:.3f} to {test['difference_high']:.3f}), p"
+            f" {test['p_holm']:.2f}; {test['least_detectable']:.3f} could be found."
+        )
+        if np.isnan(test["p_holm"]):
+            stands = " is not tested against it: too few MRs have another estimate than most."
         sentences.append(
             f"{place}Looking the delexicalised output up has r {lookup['pearson']:.3f} and rho"
             f" {lookup['spearman']:.3f}. The network of set-up 1 (r {network['pearson']:.3f})"
-            f" {verdict(test)} it: difference {test['difference']:.3f}"
-            f" ({test['difference_low']:.3f} to {test['difference_high']:.3f}), p"
-            f" {test['p_holm']:.2f}; {test['least_detectable']:.3f} could be found.{parts}"
+            f"{stands}{parts}"
         )
     return " ".join(sentences)

@@ -27,6 +27,8 @@ def read_model(path: str | Path) -> signed.Signed:
     ------
     FormatError : no such file, or not a model of RNN-QE.
     """
+    if Path(path).exists() and not Path(path).is_file():
+        raise FormatError("is no file", path=path, remedy="name the file of a model")
     if Path(path).exists() and Path(path).suffix != ".npz":
         raise FormatError("a model's file ends in .npz", path=path, remedy="name it so")
     try:

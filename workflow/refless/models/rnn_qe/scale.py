@@ -90,4 +90,7 @@ class Scale:
 
     def to_digits(self, ratings: np.ndarray, digits: int = 6) -> np.ndarray:
         """Ratings to so many digits of the scale's width, wherever the scale lies."""
-        return np.round(ratings, digits - math.floor(math.log10(self.high - self.low)))
+        digits -= math.floor(math.log10(self.high - self.low))
+        # exact, as numpy's is not far from 0; and no -0
+        found = [round(value, digits) + 0.0 for value in ratings.ravel().tolist()]
+        return np.reshape(found, ratings.shape)
