@@ -322,19 +322,29 @@ def require_todays_settings():
     """Make sure that what this run builds on is what its jobs would make now.
 
     Snakemake makes a job again if its parameters or its code have changed, unless it was told not to
-    (--touch, --rerun-triggers), its memory (.snakemake) was left behind, or a file was put back.
+    (--touch, --rerun-triggers), its memory (.snakemake) was left behind, or a file was put back. It
+    does not miss a file whose followers are there, though only that file may tell of other data.
     """
     for job in workflow.dag.jobs:
         if workflow.dag.needrun(job) or job.rule.name.startswith("take_"):
             continue
         asked = parameter_sum(job.params.items())
         for path in map(str, job.output):
-            if os.path.isfile(path) and told_of(path) not in ("", asked):
-                raise WorkflowError(
-                    f"{path}: was made under other settings, from other data or by other code, and"
-                    " Snakemake does not know it.\n"
-                    f"  What to do: delete it (rm {path}) and run again"
+            if not os.path.exists(path):
+                fault = "is not there, so nobody can tell whether what was made from it is of today"
+            elif os.path.isfile(path) and told_of(path) not in ("", asked):
+                fault = (
+                    "was made under other settings, from other data or by other code, and Snakemake"
+                    " does not know it"
                 )
+            else:
+                continue
+            # deleted, Snakemake would not miss it where what was made from it is there
+            raise WorkflowError(
+                f"{path}: {fault}.\n"
+                f"  What to do: run again with --forcerun {job.rule.name} before the target, as in:"
+                f" snakemake --cores 2 --forcerun {job.rule.name} -- TARGET"
+            )
 
 
 def check_where_nothing_ran():

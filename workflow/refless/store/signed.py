@@ -44,7 +44,7 @@ from refless.store.files import whole_file
 MARK = "# refless "
 AGAIN = "delete it and run again"
 RENEW = (
-    f"if it was computed here, {AGAIN}; what comes with refless holds for its own code and"
+    f"{AGAIN}, if it was computed here; what comes with refless holds for its own code and"
     " settings: set them back, or compute it from the raw data (docs/reproduce.md), and `make"
     " ship` renews it"
 )
