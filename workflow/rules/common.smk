@@ -331,6 +331,8 @@ def require_todays_settings():
         asked = parameter_sum(job.params.items())
         for path in map(str, job.output):
             if not os.path.exists(path):
+                if path in job.temp_output:
+                    continue
                 fault = "is not there, so nobody can tell whether what was made from it is of today"
             elif os.path.isfile(path) and told_of(path) not in ("", asked):
                 fault = (
