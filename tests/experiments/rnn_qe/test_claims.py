@@ -135,8 +135,14 @@ def test_a_claim_with_a_comparison_that_has_no_test_has_no_numbers() -> None:
     tests = all_tests(0.5, 0.1, 0.5)
     tests[TABLES[1]]["p_clusters"] = NAN
     found = decided(tests).xs(TABLES[1], level="table")
-    assert set(found["holds"]) == {""}
-    assert all("no test" in note for (note,) in found["note"])
+    most = found.index.get_level_values("claim").str.contains("is behind")
+    assert set(found.loc[~most, "holds"]) == {""}
+    assert all("no test" in note for (note,) in found.loc[~most, "note"])
+    assert found.loc[most, "holds"].tolist() == [UNDECIDED]
+    tests = all_tests(0.01, -0.3, 0.2)
+    tests[TABLES[1]].loc[tests[TABLES[1]]["setup"] == "1", ["p_clusters", "p_holm"]] = NAN
+    found = decided(tests).xs(TABLES[1], level="table").filter(like="is behind", axis=0)
+    assert (found["holds"].tolist(), found["significant"].tolist()) == ([YES], [5])
 
 
 def over_metrics(p: float, difference: float) -> pd.Series:

@@ -178,7 +178,8 @@ def _decided(
         claim.configurations
     ):
         return {"provenance": "", "note": []}
-    if own["p_clusters"].isna().any():
+    # one that has no test cannot speak for most; for all, or for an absence, it would have to
+    if own["p_clusters"].isna().any() and claim.counted != MOSTLY:
         said = "not available: too few MRs decide one of its comparisons, which has no test"
         return {"provenance": "", "note": [said]}
     sign = 1 if claim.better else -1

@@ -639,7 +639,7 @@ def _section(predictors: Sequence[Predictor], sample: Sample) -> list[Measured]:
         if own.too_few:
             row["note"].append(
                 f"no interval and no test of correlations: fewer than {ENOUGH_UNITS} MRs have"
-                " another estimate than the most frequent one"
+                " another estimate than the most frequent one, or draws have no correlation"
             )
         found.append(replace(own, row=row))
     return found
