@@ -110,6 +110,13 @@ def test_a_known_error_is_a_message_and_exit_code_1(
     assert capsys.readouterr().err == f"error: {expected}\n"
     assert expected in log.read_text()
     assert "Traceback" not in log.read_text()
+    given = told(log)
+    given.wildcards = {"task": "mine", "kernel": "meteor"}
+    with pytest.raises(SystemExit), job(given):
+        raise FormatError("no context has two texts", remedy="add some")
+    expected = "task mine, kernel meteor: no context has two texts"
+    assert capsys.readouterr().err.startswith(f"error: {expected}\n")
+    assert expected in log.read_text()
 
 
 def test_an_unknown_error_keeps_its_traceback(tmp_path: Path) -> None:

@@ -154,6 +154,8 @@ def test_settings_of_the_command_line_are_read_as_in_a_file() -> None:
         (f"{DSTC7}.files", {}, "data.dstc7.files is {}; it must be at least 1 long"),
         (f"{DSTC7}.files.path", ".", "data.dstc7.files.path is '.', which is no file"),
         (f"{DSTC7}.files.path", "", "data.dstc7.files.path is '', which is no file"),
+        (f"{DSTC7}.files.path", "my {own}.tsv", "braces as wildcards"),
+        (f"{DSTC7}.files.path", "resources/data/own.tsv", "put yours elsewhere"),
         (f"{DSTC7}.loader", "house", "data.dstc7.loader is 'house', but there is no workflow/"),
         (f"{DSTC7}.options", {"a": [{"b": math.nan}]}, "data.dstc7.options has the value nan"),
         (f"{DSTC7}.skip_kernels", ["bleu.chr"], "data.dstc7.skip_kernels names 'bleu.chr', which"),

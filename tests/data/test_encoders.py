@@ -6,6 +6,8 @@ Nothing here loads a model: folders with a few bytes in the right format will do
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +15,14 @@ import pytest
 
 from refless.availability import Reason
 from refless.data import encoders
-from refless.data.encoders import SUMS, fetch_encoder, verify_encoder, why_not
+from refless.data.encoders import (
+    SUMS,
+    fetch_encoder,
+    require_same,
+    sampled_sum,
+    verify_encoder,
+    why_not,
+)
 from refless.data.fetch import answers
 from refless.data.places import Places
 from refless.errors import KernelError, OutputError, SourceError
@@ -66,6 +75,61 @@ def test_a_folder_at_hand_is_copied_with_its_sums(
     verify_encoder(here(places))
     assert names(places.data / "models") == {"mine"}
     fetch_encoder("mine", places)  # a second time, nothing is to be done
+
+
+@pytest.mark.drill(
+    "Raw files and downloads",
+    "An encoder that lies where a user placed it, in the mirror or in `REFLESS_MODELS` is exchanged"
+    " after it was taken",
+    "refused",
+    "when the rules are read, whatever the times of its files say; deleted, it is taken anew",
+)
+@pytest.mark.parametrize("place", ["manual", "mirror", "REFLESS_MODELS"])
+def test_another_encoder_than_was_taken_is_refused(
+    places: Places, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    roots = {"manual": "manual/models", "mirror": "mirror/models", "REFLESS_MODELS": "own"}
+    monkeypatch.setenv("REFLESS_MODELS", str(tmp_path / "own"))
+    require_same("mine", places)
+    source = fake_model(tmp_path / roots[place] / "mine")
+    require_same("mine", places)  # nothing was taken yet
+    fetch_encoder("mine", places)
+    (source / "README.md").write_text("not read by anybody")
+    require_same("mine", places)
+    weights = source / "model.safetensors"
+    times = weights.stat()
+    changed = bytearray(weights.read_bytes())
+    changed[-1] ^= 1
+    weights.write_bytes(changed)
+    os.utime(weights, ns=(times.st_atime_ns, times.st_mtime_ns))
+    with pytest.raises(SourceError, match="another model") as caught:
+        require_same("mine", places)
+    assert f"delete {here(places)}" in caught.value.remedy
+    shutil.rmtree(here(places))
+    require_same("mine", places)
+    fetch_encoder("mine", places)
+    require_same("mine", places)
+    weights.unlink()  # which is no model
+    require_same("mine", places)
+
+
+def test_a_sum_of_blocks_sees_a_layer_of_a_large_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(encoders, "BLOCK", 10)
+    path = tmp_path / "weights"
+    whole = bytearray(range(256)) * 16
+    path.write_bytes(whole)
+    before = sampled_sum(path)
+    for start in range(0, len(whole), 37):
+        layer = whole.copy()
+        layer[start : start + 70] = bytes(len(layer[start : start + 70]))
+        path.write_bytes(layer)
+        assert sampled_sum(path) != before
+    path.write_bytes(whole + b"1")
+    assert sampled_sum(path) != before
+    path.write_bytes(whole)
+    assert sampled_sum(path) == before
 
 
 @pytest.mark.drill(

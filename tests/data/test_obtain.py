@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,12 @@ import pandas as pd
 import pytest
 import yaml
 
-from refless.data.obtain import as_it_lies, fitting, own_encoder, shipped_files
+from refless.data import obtain
+from refless.data.obtain import as_it_lies, fitting, shipped_files
+from refless.data.places import Places
+from refless.data.raw_files import Source
 from refless.data.task import read_with
+from refless.errors import SourceError
 from refless.settings import read_settings
 from refless.store import signed
 from tests.conftest import ROOT
@@ -162,18 +167,61 @@ def test_shipped_numbers_of_other_neighbors_do_not_stand_in() -> None:
 
 @pytest.mark.drill(
     "Settings",
-    "Other weights are put into the folder of a user's own encoder, with an older time",
+    "Other weights are put into the folder of a user's own encoder, or another baseline, of the"
+    " same size and time; or a package that carries an encoder is another version",
     "made again",
-    "what was computed with them: size and time of each file are among a job's parameters",
+    "what was computed with them: sums over blocks of each file are among a job's parameters",
 )
-def test_other_weights_of_an_own_encoder_are_noticed(tmp_path: Path) -> None:
-    weights = tmp_path / "model.safetensors"
-    weights.write_bytes(b"one")
-    options = {"model": str(tmp_path)}
-    assert own_encoder(options) == [weights.as_posix()]
-    before = as_it_lies(options)
-    weights.write_bytes(b"two")
-    os.utime(weights, (1, 1))
-    assert as_it_lies(options) != before
-    assert as_it_lies({}) == {}
-    assert as_it_lies({"model": str(tmp_path / "none")}) == {}
+def test_another_encoder_that_nothing_fetches_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    weights, baseline = tmp_path / "model/model.safetensors", tmp_path / "base.csv"
+    weights.parent.mkdir()
+    mine = {"model": str(weights.parent), "baseline": str(baseline)}
+    assert as_it_lies("bertscore.mine", mine) == {}
+    for path in (weights, baseline):
+        path.write_bytes(b"one")
+    kernels = [("bertscore.mine", mine), ("embedding.mine", {"model": str(weights.parent)})]
+    kernels.append(("bertscore.fetched", {"baseline": str(baseline)}))
+    before = [as_it_lies(*one) for one in kernels]
+    for path in (weights, baseline):
+        times = path.stat()
+        path.write_bytes(b"two")
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    for one, known in zip(kernels, before, strict=True):
+        again = as_it_lies(*one)
+        assert known.keys() == again.keys() != set()
+        assert all(again[name] != known[name] for name in again)
+    monkeypatch.setattr(obtain, "in_package", lambda model: weights.parent)
+    packed = as_it_lies("embedding.packed", {})
+    assert packed == {"model.safetensors": before[1][weights.as_posix()]} | packed
+    weights.write_bytes(b"six")
+    assert as_it_lies("embedding.packed", {}) != packed
+    assert as_it_lies("bleu.char", {}) == {}
+
+
+@pytest.mark.drill(
+    "Raw files and downloads",
+    "A mirror's file that has no published sum is exchanged after it was taken",
+    "refused",
+    "when the rules are read; deleted, the file is taken anew",
+)
+def test_another_file_in_the_mirror_than_was_taken_is_refused(tmp_path: Path) -> None:
+    places = Places(tmp_path / "data", tmp_path / "manual", str(tmp_path / "mirror"))
+    source = Source("huse", "huse/lm_results.csv")
+    obtain.require_same(source, places)
+    for folder in ("data", "mirror"):
+        path = tmp_path / folder / source.path
+        path.parent.mkdir(parents=True)
+        path.write_text("one")
+    obtain.require_same(source, places)
+    path.write_text("two")
+    with pytest.raises(SourceError, match="another file") as caught:
+        obtain.require_same(source, places)
+    assert f"delete {tmp_path / 'data' / source.path}" in caught.value.remedy
+    # one with a sum is checked by it, and what is placed by hand comes first
+    obtain.require_same(replace(source, sha256="0" * 64), places)
+    by_hand = places.by_hand(source)[0]
+    by_hand.parent.mkdir(parents=True)
+    by_hand.write_text("three")
+    obtain.require_same(source, places)

@@ -12,9 +12,16 @@ import pytest
 from refless.data.ratings import RatedTexts
 from refless.data.sources import table
 from refless.data.task import blank_task, read_task, read_whole_task, write_task
-from refless.errors import StaleError
+from refless.errors import FormatError, StaleError
 from refless.store import signed
 from tests.experiments.bleu_neighbors.written import written_task
+
+
+def test_what_an_experiment_lacks_is_no_reason_to_read_the_data_again(tmp_path: Path) -> None:
+    written_task(tmp_path / "mine", ["fine", "bad"], np.array([0.1, 0.2]))
+    with pytest.raises(FormatError, match="no set and no part") as caught:
+        read_whole_task(tmp_path / "mine", ["id", "set", "part"])
+    assert "take the experiment out of those of mine" in caught.value.remedy
 
 
 def test_a_blanked_task_says_which_texts_answer_the_same_and_nothing_more(tmp_path: Path) -> None:

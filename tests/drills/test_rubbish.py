@@ -18,7 +18,9 @@ import pandas as pd
 import pytest
 import yaml
 
-from refless.data.normalize import normalize
+from refless.data.normalize import normalize, read_raw
+from refless.data.ratings import RatedTexts
+from refless.data.sources import table
 from refless.data.task import read_task
 from refless.errors import FormatError
 from refless.kernels import kernel
@@ -485,3 +487,28 @@ def test_odd_texts_change_no_other_texts_numbers(name: str) -> None:
     twice = [n for n, text in enumerate(mixed) if text == ordinary[0]]
     np.testing.assert_array_equal(among[twice[0]], among[twice[1]])
     np.testing.assert_array_equal(kernel(name, mixed, mixed, threads=1), among)
+
+
+@pytest.mark.drill(
+    "Raw files and downloads",
+    "A user's own files of one data set have the same name in two folders",
+    "no effect",
+    "each has a sum of its own",
+)
+def test_own_files_of_one_name_have_sums_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {}
+    for part, text in (("one", "a"), ("two", "b")):
+        path = tmp_path / part / "rated.tsv"
+        path.parent.mkdir()
+        path.write_text(f"text\tquality\n{text}\t1\nc{text}\t2\n")
+        files[part] = str(path)
+
+    def load(loader: str, task: str, files: dict[str, str], options: object) -> RatedTexts:
+        return table.load_all(list(files.values()), task)
+
+    monkeypatch.setattr("refless.data.sources.load", load)
+    data, sums = read_raw("mine", "table", files, {}, "error")
+    assert (len(data.texts), sorted(sums)) == (4, sorted(files.values()))
+    read_raw("mine", "table", files, {}, "error", made_from=sums)

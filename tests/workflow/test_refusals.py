@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import os
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,23 @@ def test_a_raw_file_exchanged_for_another_is_refused_where_it_is_read(changed: P
     output = refused(changed, RATINGS)
     assert f"resources/data/{SUMMARIES}: is not {SUMMARIES}: sha256" in output
     assert not (changed.path / RATINGS).exists()
+
+
+@pytest.mark.drill(
+    "Raw files and downloads",
+    "A user's own file is dated in the future",
+    "refused",
+    "before anything is read; the remedy is to `touch` it",
+)
+def test_a_file_of_the_future_is_refused(fresh: Project) -> None:
+    """What is made from it would count as older than it, at once and in each run."""
+    path = fresh.path / "mine.tsv"
+    os.utime(path, (time.time() + 9999,) * 2)
+    output = refused(fresh, "results/ratings/mine/texts.csv")
+    assert "mine.tsv: is dated in the future" in output
+    assert "touch mine.tsv" in output
+    os.utime(path)
+    assert fresh.planned("results/ratings/mine/texts.csv") == {"normalize_ratings": 1}
 
 
 def test_what_a_user_placed_is_taken_whatever_its_time(fresh: Project) -> None:

@@ -52,8 +52,9 @@ def job(snakemake: Any) -> Iterator[None]:
         with inputs.given(_lasting(snakemake), _parameters(snakemake)):
             yield
     except ReflessError as error:
-        file.emit(logging.LogRecord("refless", logging.ERROR, "", 0, "%s", (error,), None))
-        _end(error)
+        said = f"{_subject(snakemake)}{error}" if error.path is None else str(error)
+        file.emit(logging.LogRecord("refless", logging.ERROR, "", 0, "%s", (said,), None))
+        _end(said)
     except Exception:
         with open(path, "a", encoding="utf-8") as log:
             traceback.print_exc(file=log)
@@ -95,6 +96,13 @@ def _parameters(snakemake: Any) -> list[tuple[str, Any]]:
     return list(params.items()) if params is not None and hasattr(params, "items") else []
 
 
-def _end(error: ReflessError) -> None:
+def _subject(snakemake: Any) -> str:
+    """What the job is about, for an error that names no file: ``task huse, kernel meteor: ``."""
+    wildcards = getattr(snakemake, "wildcards", {})
+    said = ", ".join(f"{name} {value}" for name, value in wildcards.items())
+    return f"{said}: " if said else ""
+
+
+def _end(error: ReflessError | str) -> None:
     print(f"error: {error}", file=sys.stderr)
     sys.exit(1)

@@ -204,8 +204,8 @@ def kernel_options(*kernels):
 
 
 def own_encoders(*kernels):
-    """Size and time of the files of a user's own encoders: others in their place are others."""
-    return {kernel: as_it_lies(SETTINGS.options(kernel)) for kernel in kernels}
+    """Sums of the files of encoders that nothing fetches: others in their place are others."""
+    return {kernel: as_it_lies(kernel, SETTINGS.options(kernel)) for kernel in kernels}
 
 
 def module(kernel):
@@ -355,10 +355,10 @@ def check_where_nothing_ran():
     dag = workflow.dag
     if dag is None:
         return
-    if dag.omitrules or dag.omitfiles:
+    if dag.omitrules or dag.omitfiles or dag.rules_allowed_for_needrun:
         print(
-            "Note: what --omit-from leaves out was not looked at, nor what hangs on it: it may be from"
-            " other settings.",
+            "Note: what --omit-from or --allowed-rules leave out was not looked at, nor what hangs on"
+            " it: it may be from other settings or other data.",
             file=sys.stderr,
             flush=True,
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 import subprocess
 import sys
 
@@ -29,6 +31,16 @@ def test_loaders_are_all_there_and_helpers_are_none():
     with pytest.raises(FormatError, match="no loader named 'mr'") as caught:
         sources.load("mr", "nem", {"path": "x"})
     assert "rnnlg, table, usr" in caught.value.remedy
+
+
+@pytest.mark.parametrize("name", sources.loaders())
+def test_an_option_that_a_loader_does_not_take_is_named(name):
+    parameters = inspect.signature(sources.module(name).load).parameters
+    told = {key: "x" for key, own in parameters.items() if own.default is inspect.Parameter.empty}
+    told.pop("task", None)
+    with pytest.raises(FormatError, match="'made_up_option'") as caught:
+        sources.load(name, "mine", told, {"made_up_option": 1})
+    assert set(parameters) - {"task"} <= set(re.findall(r"\w+", caught.value.remedy))
 
 
 def test_nothing_is_imported_before_it_is_asked_for():

@@ -381,7 +381,7 @@ def test_a_rater_in_two_spellings_is_one(write, again):
     names = ("text", "quality", "rater")
     path = write(json_lines([dict(zip(names, row, strict=True)) for row in rows]), "x.jsonl")
     told = []
-    loaded = table.load(path, "mine", [1, 5], tell=told.append)
+    loaded = table.load_all([path], "mine", [1, 5], tell=told.append)
     assert [problem.line for problem in loaded.problems] == [2]
     assert set(loaded.ratings["rater"]) == {"r001"}
     assert len(told) == 1

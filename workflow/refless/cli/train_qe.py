@@ -95,8 +95,8 @@ def run(arguments: argparse.Namespace) -> None:
     require_torch()
     kind = "" if arguments.mr == "auto" else arguments.mr
     with quiet("refless.data.sources.table"):  # the scale is said below
-        loaded = table.load(
-            arguments.ratings,
+        loaded = table.load_all(
+            [arguments.ratings],
             "own",
             arguments.scale,
             arguments.format or "",

@@ -11,6 +11,7 @@ so the sums of the first fetch are kept and decide from then on.
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import json
 import os
@@ -148,6 +149,56 @@ def fetch_encoder(model: str, places: Places) -> Path:
         finally:
             shutil.rmtree(partial, ignore_errors=True)
     return target
+
+
+BLOCK, BLOCKS = 1 << 16, 64
+"""Bytes that are read at so many places of a large file: weights have gigabytes."""
+
+
+def sampled_sum(path: Path) -> str:
+    """A sum over a file's size and some of its blocks, or over all of a small one.
+
+    A training moves all of a layer's weights, and no layer of a model lies between two blocks.
+    """
+    size = path.stat().st_size
+    found = hashlib.sha256(str(size).encode())
+    with path.open("rb") as file:
+        if size <= BLOCK * BLOCKS:
+            found.update(file.read())
+        else:
+            for number in range(BLOCKS):
+                file.seek(number * (size - BLOCK) // (BLOCKS - 1))
+                found.update(file.read(BLOCK))
+    return found.hexdigest()
+
+
+def require_same(model: str, places: Places) -> None:
+    """Make sure that a fetched model is still what lies where it may have come from.
+
+    Raises
+    ------
+    SourceError : the first folder that has the model (placed by hand, in the mirror, in
+        REFLESS_MODELS) holds another one than was taken.
+    """
+    target = folder_of(model, places)
+    if not (target / SUMS).is_file():
+        return
+    for folder in _elsewhere(model, places):
+        try:
+            there, taken = (
+                {path.name: sampled_sum(path) for path in _files(own)} for own in (folder, target)
+            )
+        except KernelError:  # no weights: it is no place that has the model
+            continue
+        except OSError as error:
+            raise SourceError(f"cannot be read: {error.strerror}", path=folder) from error
+        if there != taken:
+            raise SourceError(
+                f"is another model than {target}, which was taken from there or elsewhere",
+                path=folder,
+                remedy=f"delete {target}, and it is taken anew; or move the other one away",
+            )
+        return
 
 
 def _bring(model: str, places: Places, folder: Path) -> None:

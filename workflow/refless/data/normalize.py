@@ -126,16 +126,17 @@ def read_gold(
 def _verified(
     files: Mapping[str, str], resources: Path, made_from: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """Sums of raw files by their names, after a check of those that the table of sources has."""
+    """Sums of raw files by their names (of equal names, by their paths), after a check of those
+    that the table of sources has."""
     known = read_sources(*source_tables())
     below = resources / "data"
     sums = {}
+    names = [Path(path).name for path in files.values()]
     for path in map(Path, files.values()):
-        own = not path.is_relative_to(below)
-        sums[path.name] = (
-            file_sum(path) if own else verify(path, known[path.relative_to(below).as_posix()])
-        )
-        if made_from is not None and made_from.get(path.name) != sums[path.name]:
+        listed = path.relative_to(below).as_posix() if path.is_relative_to(below) else ""
+        name = path.name if names.count(path.name) == 1 else path.as_posix()
+        sums[name] = verify(path, known[listed]) if listed in known else file_sum(path)
+        if made_from is not None and made_from.get(name) != sums[name]:
             raise StaleError(
                 "is not the file that the ratings were made from",
                 path=path,

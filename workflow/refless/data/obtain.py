@@ -7,6 +7,7 @@ look. Out: `refless.availability.Facts`, and the files that come with refless.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -14,12 +15,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from refless.availability import COMPARED, COMPUTED, TRAINED, Facts, Reason
+from refless.availability import COMPARED, COMPUTED, SHIPPED, TRAINED, Facts, Reason
 from refless.data import encoders
 from refless.data.fetch import answers as asked
 from refless.data.places import Places, why_no_wordnet, why_not
 from refless.data.raw_files import Source, read_source, source_tables, verify
 from refless.data.task import read_with
+from refless.errors import SourceError
 from refless.kernels._registry import constants, module_path
 from refless.kernels.bertscore import in_package, model_name
 from refless.models.rnn_qe.names import training_command
@@ -161,13 +163,26 @@ def places_of(settings: Any, resources: Path) -> Places:
 
 
 def gather_facts(settings: Any, numbers: str, sources: dict[str, Source], places: Places) -> Facts:
-    """What can be had; addresses are asked where only an answer tells, each once."""
+    """What can be had; addresses are asked where only an answer tells, each once.
+
+    Raises
+    ------
+    SourceError : a user's own file is dated in the future; what was taken from somewhere is no more
+        what lies there.
+    """
     answers = cache(asked)
 
     def raw_file(path: str) -> Reason | None:
         if path in sources:
+            if numbers != SHIPPED:
+                require_same(sources[path], places)
             return why_not(sources[path], places, numbers, answers)
         if Path(path).is_file():
+            if os.path.getmtime(path) > time.time() + 1:  # results would count as older than it
+                message = "is dated in the future, so that no result of it would be up to date"
+                raise SourceError(
+                    message, path=path, remedy=f"touch {path}, or set this machine's clock"
+                )
             return None
         remedy = "put it there, or mend its path under `data` in the configuration"
         return Reason("raw_file_missing", f"the file {path} is missing", remedy)
@@ -178,6 +193,8 @@ def gather_facts(settings: Any, numbers: str, sources: dict[str, Source], places
         if not encoders.has_encoder(name):
             return _lacking(name)
         folder = settings.options(name).get("model")
+        if folder is None and numbers != SHIPPED and in_package(model_name(name)) is None:
+            encoders.require_same(model_name(name), places)
         if folder is not None:
             return encoders.lacking(name) or encoders.fault(name, Path(folder))
         return encoders.why_not(name, places, answers if numbers == COMPUTED else None)
@@ -205,6 +222,28 @@ def gather_facts(settings: Any, numbers: str, sources: dict[str, Source], places
     return Facts(numbers, tasks, kernels, left_out)
 
 
+def require_same(source: Source, places: Places) -> None:
+    """Make sure that a raw file without a published sum is still what the mirror has.
+
+    What is placed by hand instead is taken by its time: see the rules.
+
+    Raises
+    ------
+    SourceError : the mirror's file is another one than was taken.
+    """
+    taken = places.data / source.path
+    told = source.sha256 or source.members or any(p.is_file() for p in places.by_hand(source))
+    if told or not taken.is_file():
+        return
+    for path in places.local(source):
+        if path.is_file() and file_sum(path) != file_sum(taken):
+            raise SourceError(
+                f"is another file than {taken}, which was taken from there or elsewhere",
+                path=path,
+                remedy=f"delete {taken}, and it is taken anew",
+            )
+
+
 def every_kernel(settings: Any) -> list[str]:
     """The kernels of all models, and those that the ablation and the comparison try."""
     tried = [*settings.bleu_neighbors.ablation.kernels, *settings.comparison.kernels]
@@ -229,33 +268,38 @@ def resources_of(kernel: str, settings: Any, places: Places) -> tuple[list[str],
     options = settings.options(kernel)
     if not encoders.has_encoder(kernel):
         return [], {}
+    beside = [options["baseline"]] if "baseline" in options else []
     if "model" in options:
-        return own_encoder(options), {}
+        return _encoder_files(Path(options["model"])) + beside, {}
     model = model_name(kernel)
     if in_package(model) is not None:
-        return [], {}
+        return beside, {}
     folder = (places.data / "models" / model).as_posix()
-    return [f"{folder}/sums.json"], {"model": folder}
+    return [f"{folder}/sums.json", *beside], {"model": folder}
 
 
-def own_encoder(options: Mapping[str, Any]) -> list[str]:
-    """The files of an encoder that is not fetched but a user's own."""
-    folder = Path(options["model"])
+def _encoder_files(folder: Path) -> list[str]:
     found = sorted(
         path.as_posix()
         for path in folder.rglob("*")
         if path.is_file() and path.suffix in ENCODER_FILES
     )
-    files = found or [f"{options['model']}/config.json"]
-    return files + ([options["baseline"]] if "baseline" in options else [])
+    return found or [f"{folder.as_posix()}/config.json"]
 
 
-def as_it_lies(options: Mapping[str, Any]) -> dict[str, list[int]]:
-    """Size and time of each file of `own_encoder`, none without one: for weights of gigabytes, all
-    that can be asked whenever rules are read."""
-    found = map(Path, own_encoder(options) if "model" in options else [])
-    stats = {path.as_posix(): path.stat() for path in found if path.is_file()}
-    return {path: [stat.st_size, stat.st_mtime_ns] for path, stat in stats.items()}
+def as_it_lies(kernel: str, options: Mapping[str, Any]) -> dict[str, str]:
+    """Sums (`encoders.sampled_sum`) of what a kernel is computed with and nothing fetches: a user's
+    own encoder, one that is part of a package, a baseline. Others in their place are others,
+    whatever their times say.
+    """
+    if not encoders.has_encoder(kernel):
+        return {}
+    own = options.get("model") or in_package(model_name(kernel))
+    files = _encoder_files(Path(own)) if own else []
+    files += [options["baseline"]] if "baseline" in options else []
+    # a package may lie anywhere
+    named = {path if "model" in options else Path(path).name: Path(path) for path in files}
+    return {name: encoders.sampled_sum(path) for name, path in named.items() if path.is_file()}
 
 
 def verify_resources(options: Mapping[str, Mapping[str, Any]]) -> None:

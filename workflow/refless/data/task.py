@@ -17,7 +17,7 @@ import pandas as pd
 
 from refless.data.ratings import RATING_COLUMNS, TEXT_COLUMNS, RatedTexts
 from refless.data.sources import table
-from refless.errors import StaleError
+from refless.errors import FormatError, StaleError
 from refless.store import signed
 from refless.store.signatures import text_sum
 
@@ -202,7 +202,8 @@ def read_task(folder: str | Path, columns: Sequence[str] = ()) -> Task:
     """
     folder = Path(folder)
     of = {"task": folder.name}
-    texts = signed.read(folder / "texts.csv", "texts", of=of, columns=[*TEXT_COLUMNS, *columns])
+    texts = signed.read(folder / "texts.csv", "texts", of=of, columns=TEXT_COLUMNS)
+    require_columns(texts.content, folder, columns)
     ratings = signed.read(
         folder / "ratings.csv",
         "ratings",
@@ -211,6 +212,23 @@ def read_task(folder: str | Path, columns: Sequence[str] = ()) -> Task:
         columns=RATING_COLUMNS,
     )
     return Task(texts.content, ratings.content, texts.about)
+
+
+def require_columns(texts: pd.DataFrame, folder: str | Path, columns: Iterable[str]) -> None:
+    """Make sure that a data set has what an experiment needs.
+
+    Raises
+    ------
+    FormatError : its texts lack a column.
+    """
+    if lacking := [name for name in columns if name not in texts]:
+        name = Path(folder).name
+        raise FormatError(
+            f"the texts of {name} have no {' and no '.join(lacking)}, which this experiment needs",
+            path=folder,
+            remedy=f"take the experiment out of those of {name} in the configuration; or its loader"
+            " must give what is lacking",
+        )
 
 
 def read_whole_task(folder: str | Path, columns: Sequence[str] = ()) -> Task:

@@ -138,6 +138,10 @@ def _loader(name: str) -> str:
 def _file(path: str) -> str:
     if not path.strip() or Path(path).is_dir():
         raise ValueError(f"is {path!r}, which is no file; name one")
+    if Path(path).is_relative_to("resources/data"):
+        raise ValueError(f"is {path!r}; only fetched files lie there, so put yours elsewhere")
+    if "{" in path or "}" in path:
+        raise ValueError(f"is {path!r}; Snakemake reads braces as wildcards, so rename the file")
     return path
 
 

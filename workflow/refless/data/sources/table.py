@@ -100,10 +100,9 @@ def load(
     task: str,
     scale: Sequence[float] | None = None,
     format: str = "",
-    **told: Any,
 ) -> RatedTexts:
     """Read one file; see `load_all`."""
-    return load_all([path], task, scale, format, **told)
+    return load_all([path], task, scale, format)
 
 
 def load_all(
