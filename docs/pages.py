@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-import numpy as np
 import pandas as pd
 
 from refless.errors import FormatError, ReflessError
@@ -21,7 +20,6 @@ from refless.report.benchmarks import peer_table
 from refless.report.benchmarks import readme as benchmark_tables
 from refless.report.published import with_interval
 from refless.report.tables import grid, read_published
-from refless.statistics import holm
 from refless.store.files import read_json, whole_file
 
 ROOT = Path(__file__).parents[1]
@@ -156,7 +154,6 @@ def render(folder: Path, benchmarks: Path) -> dict[str, str]:
     environment.globals.update(row=tables.row, rows=tables.rows, grid=grid)
     environment.filters.update(n=number, share=share, rough=rough)
     environment.globals.update(interval=interval, cell=cell, require=require, level=level)
-    environment.globals["holm"] = lambda p_values: holm(np.array(p_values)).tolist()
     environment.globals["benchmark"] = lambda: benchmark_tables(read_json(benchmarks))
     environment.globals["peers"] = lambda name: peer_table(
         {name: read_json(benchmarks.with_name(f"{name}.json"))}

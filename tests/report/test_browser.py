@@ -140,7 +140,8 @@ def test_one_click_shows_what_a_link_names(screen: Screen, name: str) -> None:
     content = item.locator("table, img, .record").first
     content.wait_for(state="visible")
     assert content.bounding_box()["height"] > 20
-    assert 0 <= item.bounding_box()["y"] < screen.height
+    # a browser scrolls to whole pixels, and an item may begin between two
+    assert -1 < item.bounding_box()["y"] < screen.height
 
 
 def test_every_published_value_stands_in_its_row_after_one_click(screen: Screen) -> None:

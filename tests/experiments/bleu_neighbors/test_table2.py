@@ -50,7 +50,8 @@ def texts(n: int, seed: int, unrated: int = 0) -> pd.DataFrame:
 
 def task(folder: Path, n: int, seed: int) -> Task:
     own = texts(n, seed)
-    return written_task(folder, own["text"].tolist(), own["quality"].to_numpy())
+    systems = ["human", "one", "other"] * n
+    return written_task(folder, own["text"].tolist(), own["quality"].to_numpy(), systems[:n])
 
 
 def slow_estimates(
@@ -116,6 +117,23 @@ def test_each_pair_has_its_cells(there: dict[tuple[str, str], Pair]) -> None:
         assert row["n_train"] == own.training
     assert first.loc[("mine", "mine"), "paper_spearman"] == "0.325"
     assert first.loc[("mine", "other"), "paper_spearman"] == ""
+
+
+def test_each_pair_is_taken_apart_by_the_systems_of_its_target(
+    there: dict[tuple[str, str], Pair],
+) -> None:
+    table = table2(LOOKS, there, PUBLISHED, SETTINGS).set_index([*KEYS, "model"])
+    row = table.loc[("mine", "other", "length")]
+    own = there["mine", "other"].estimates
+    systems = np.arange(len(own)) % 3
+    estimate, quality = (own[name] for name in ("estimate_length", "quality"))
+    within = estimate - estimate.groupby(systems).transform("mean")
+    assert row["within_spearman"] == pytest.approx(stats.spearmanr(within, quality).statistic)
+    ranks = [stats.rankdata(values) for values in (estimate, quality)]
+    means = [np.array([v[systems == k].mean() for k in systems]) for v in ranks]
+    share = np.cov(*means)[0, 1] / np.cov(*ranks)[0, 1]
+    assert row["between_share"] == pytest.approx(share)
+    assert row["systems"] == 3
 
 
 def test_baselines_stand_beside_each_pair(

@@ -16,6 +16,7 @@ from refless.experiments.delta_bleu.dialogues import tokenize
 from refless.experiments.delta_bleu.predictor import (
     COLUMNS,
     Candidates,
+    baselines,
     calibrated,
     context_means,
     kernel_means,
@@ -97,6 +98,21 @@ def test_groups_are_walked_whole_and_equal_means_tie(
     np.testing.assert_array_equal(context_means(candidates), expected[1])
 
 
+def test_baselines_learn_from_other_contexts_alone(candidates: Candidates) -> None:
+    found = baselines(candidates, 1)
+    group, quality = candidates.group, candidates.quality
+    worse = replace(candidates, quality=np.where(group == 2, 1 - quality, quality))
+    again = baselines(worse, 1)
+    for name, estimate in found.items():
+        np.testing.assert_array_equal(estimate[group == 2], again[name][group == 2])
+    fold = np.random.default_rng(1).permutation(15)[group] % 10
+    for row in range(candidates.rated):
+        rest = fold != fold[row]
+        assert found["constant"][row] == pytest.approx(quality[rest].mean())
+        same = rest & (candidates.owner == candidates.owner[row])
+        assert found["system_mean"][row] == pytest.approx(quality[same].mean())
+
+
 def test_calibration_is_a_line_of_other_groups() -> None:
     generator = np.random.default_rng(0)
     group = np.repeat(np.arange(40), 3)
@@ -144,6 +160,7 @@ def test_the_table_of_predictors(tmp_path: Path) -> None:
     assert set(COLUMNS) <= set(rows.columns)
     assert rows["model"].tolist() == [
         *("context_mean", "sbleu", *["delta_bleu"] * 4, "kernel_mean", "neighbors"),
+        *("constant", "length", "lookup", "system_mean", "ridge_tfidf"),
         *["delta_bleu"] * 4,
     ]
     against = rows[rows["against"] == "bleu.char"]
@@ -166,8 +183,8 @@ def test_the_table_of_predictors(tmp_path: Path) -> None:
     lost = own[own["provenance"].isna()]
     assert lost["kernel"].tolist() == ["meteor.nltk35"] * 2
     assert set(lost["reason"]) == {"no_wordnet"}
-    assert len(own) == 14
-    assert len(other) == 10
+    assert len(own) == 19
+    assert len(other) == 15
     assert other["reason"].str.contains("no_file").all()
     assert other["spearman"].isna().all()
     assert all(note in (tmp_path / "delta_bleu_predictor.md").read_text() for note in notes)

@@ -93,9 +93,27 @@ def test_contexts_that_somebody_did_not_answer_are_left_out() -> None:
     texts = small_texts()
     texts.loc[texts["id"] == "t:2:3", ["n_ratings", "quality"]] = [0, np.nan]
     texts = texts[texts["id"] != "t:5:0"]
-    assert len(read_dialogues(texts).output) == 10
-    with pytest.raises(FormatError, match="no context"):
+    found = read_dialogues(texts)
+    assert len(found.output) == 10
+    owners = {texts["model"][k] for k in (texts.index[texts["id"] == "t:2:3"])}
+    assert [found.without[name] for name in owners] == [11]
+    with pytest.raises(SettingError, match="larger than all 10") as caught:
+        observations(Counted(found, 2), CELLS, np.zeros((1, 10), np.int32), 11, 1)
+    assert "there would be 11" in str(caught.value)
+    with pytest.raises(FormatError, match="human") as caught:
         read_dialogues(texts[texts["system"] != "human"])
+    assert caught.value.remedy
+
+
+def test_what_cannot_be_paired_is_named() -> None:
+    texts = small_texts()
+    beta = texts["model"] == "beta"
+    with pytest.raises(FormatError, match="without beta there would be 12"):
+        read_dialogues(texts.assign(context_id=texts["context_id"].where(~beta, texts["id"])))
+    twice = pd.concat([texts, texts[beta].iloc[[4]].assign(id="t:again")])
+    with pytest.raises(FormatError, match="beta answers one context twice") as caught:
+        read_dialogues(twice)
+    assert f"{texts[beta]['id'].iloc[4]} and t:again" in caught.value.message
 
 
 def direct_references(texts: pd.DataFrame, cell: Cell, context: str, pair: set[str]) -> list:

@@ -45,7 +45,7 @@ from refless.models.rnn_qe.names import CROSS
 from refless.report.catalogue import catalogue
 from refless.report.published import read_published
 from refless.report.tables import join_reasons
-from refless.statistics import draw_weights, williams
+from refless.statistics import draw_weights, pearson_between_and_within, williams
 from refless.store.signed import Signed
 from tests.models.rnn_qe.test_data import SETTINGS, small_texts
 
@@ -155,7 +155,8 @@ def test_what_stands_in_training_is_counted_anew(numbers: pd.DataFrame) -> None:
 def sample(truth: np.ndarray, seen: np.ndarray | None = None, cluster: int = 1) -> Sample:
     """Each ``cluster`` outputs in succession are of one MR."""
     n = len(truth)
-    tested = pd.DataFrame({"mr_number": np.arange(n) // cluster, "rating": truth})
+    mr = np.arange(n) // cluster
+    tested = pd.DataFrame({"mr_number": mr, "system": mr % 3, "rating": truth})
     return Sample.of(tested, np.zeros(n) if seen is None else seen, {"draws": 500, "seed": 0})
 
 
@@ -200,7 +201,17 @@ def test_a_row_is_the_mean_of_its_seeds() -> None:
         assert row[f"pearson_{part}"] == pytest.approx(np.mean(each))
         each = [stats.spearmanr(seed[own], truth[own])[0] for seed in seeds]
         assert row[f"spearman_{part}"] == pytest.approx(np.mean(each))
+    apart = [
+        pearson_between_and_within(seed, truth, np.arange(300) % 3, np.ones((1, 300)))
+        for seed in seeds
+    ]
+    assert [row["between_share"], row["pearson_within"]] == pytest.approx(
+        np.mean(apart, axis=0)[:, 0]
+    )
+    assert row["between_share_low"] < row["between_share"] < row["between_share_high"]
     assert "pearson_unseen" not in measured(Predictor("1", "", seeds), sample(truth)).row
+    alone = replace(sample(truth), system=np.zeros(300, np.int64))
+    assert "between_share" not in measured(Predictor("1", "", seeds), alone).row
 
 
 def test_outputs_of_one_mr_are_drawn_together() -> None:

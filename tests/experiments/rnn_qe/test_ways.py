@@ -127,6 +127,9 @@ def test_seeds_of_one_fold_are_not_counted_as_so_many_models() -> None:
     row = table.set_index("name").loc["paper_setup1"]
     half = scipy.stats.t.ppf(0.975, 1) * np.std([0.06, 0.01], ddof=1) / np.sqrt(2)
     assert row["dev_difference_low"] == pytest.approx(0.035 - half)
+    # 1.96 and 0.84 standard errors
+    error = half / scipy.stats.t.ppf(0.975, 1)
+    assert row["dev_least_detectable"] == pytest.approx(2.8016 * error, rel=1e-4)
     assert (row["models"], row["chosen"]) == (6, "against")
 
 

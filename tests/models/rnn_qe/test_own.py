@@ -18,7 +18,7 @@ pytest.importorskip("torch", reason="torch is not installed: make torch")
 from refless.experiments.rnn_qe.trainer import card_page
 from refless.models.rnn_qe.data import Split
 from refless.models.rnn_qe.model_file import shipped_model
-from refless.models.rnn_qe.own import How, Rated, cross_validated, fit, worth
+from refless.models.rnn_qe.own import How, Rated, cross_validated, fit, groups, worth
 from refless.models.rnn_qe.saved import load_model
 from refless.models.rnn_qe.scale import Scale
 
@@ -107,7 +107,8 @@ def test_worth_is_that_of_scipy() -> None:
     generator = np.random.default_rng(0)
     truth = generator.normal(size=50)
     prediction = truth + generator.normal(size=50)
-    found = worth(prediction, truth)
+    each = np.arange(50)
+    found = worth(prediction, truth, each)
     expected = {
         "spearman": scipy.stats.spearmanr(prediction, truth).statistic,
         "pearson": scipy.stats.pearsonr(prediction, truth).statistic,
@@ -116,9 +117,19 @@ def test_worth_is_that_of_scipy() -> None:
     }
     for name, value in expected.items():
         assert found[name] == pytest.approx(value, rel=1e-4)
-    tiny = worth(1e-3 * prediction, 1e-3 * truth)
+    tiny = worth(1e-3 * prediction, 1e-3 * truth, each)
     assert tiny["mse"] == pytest.approx(1e-6 * expected["mse"], rel=1e-4)
-    assert worth(np.ones(50), truth)["pearson"] is None
+    assert worth(np.ones(50), truth, each)["pearson"] is None
+    # outputs of one MR are drawn together
+    twice = worth(np.repeat(prediction, 2), np.repeat(truth, 2), np.repeat(each, 2))
+    assert twice["spearman_high"] == pytest.approx(found["spearman_high"], abs=0.03)
+    alone = worth(np.repeat(prediction, 2), np.repeat(truth, 2), np.arange(100))
+    assert alone["spearman_high"] < twice["spearman_high"] - 0.03
+
+
+def test_outputs_whose_mrs_differ_in_names_are_of_one_group() -> None:
+    mrs = ["inform(name='a inn')", "inform(name='b')", "inform(food='x')", "", ""]
+    assert groups(mrs, ["text"] * 5, "acts").tolist() == [0, 0, 1, 2, 3]
 
 
 def test_too_few_texts() -> None:

@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     import numpy as np
 
-    from refless.models.rnn_qe.own import worth, worth_lines
+    from refless.models.rnn_qe.own import groups, worth, worth_lines
     from refless.models.rnn_qe.saved import load_model
 
     model = load_model(path)
@@ -103,4 +103,5 @@ def run(arguments: argparse.Namespace) -> None:
     if truth:
         warn_of_scale([model.scale.low, model.scale.high], truth)
         # as they are: rounding makes ties
-        print("\n".join(worth_lines(worth(raw, np.array(truth)))), file=sys.stderr)
+        unit = groups(meanings, texts, model.meanings)
+        print("\n".join(worth_lines(worth(raw, np.array(truth), unit))), file=sys.stderr)

@@ -34,6 +34,7 @@ from refless.statistics.covered import (
 )
 from refless.statistics.evaluation import Evaluation, evaluate, mean_squared_error
 from refless.statistics.families import (
+    POWER,
     bootstrap_p_value,
     holm,
     holm_by,
@@ -54,11 +55,18 @@ from refless.statistics.humans import (
 from refless.statistics.paired import Compared, Measures, paired_bootstrap
 from refless.statistics.reliability import Reliability, reliability
 from refless.statistics.scale import scale_counts, scale_statistics
-from refless.statistics.systems import Systems, between_and_within, members, pairwise_accuracy
+from refless.statistics.systems import (
+    Systems,
+    between_and_within,
+    members,
+    pairwise_accuracy,
+    pearson_between_and_within,
+)
 from refless.statistics.williams import between_needed, williams
 
 __all__ = [
     "ENOUGH_UNITS",
+    "POWER",
     "AnnotatorErrors",
     "Annotators",
     "BesideAnnotators",
@@ -100,6 +108,7 @@ __all__ = [
     "overall_error",
     "paired_bootstrap",
     "pairwise_accuracy",
+    "pearson_between_and_within",
     "pearson_rows",
     "reliability",
     "scale_counts",

@@ -70,7 +70,7 @@ def normal_p_value(difference: float, draws: Array) -> float:
     return float(2 * ndtr(-abs(difference) / known.std(ddof=1)))
 
 
-def needed(difference: float, least: float, now: int) -> float:
+def needed(difference: float, least: float, now: float) -> float:
     """How many would have to be drawn to find a difference as it is with 80% power: its standard
     error falls with the square root of their number. NaN where there is none.
 

@@ -19,7 +19,7 @@ item       the rated items as they were sent out, one by one: a pair that was se
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,11 +28,13 @@ import pandas as pd
 
 from refless.data.ratings import exact_points
 from refless.errors import FormatError, SettingError
+from refless.experiments.bleu_neighbors.columns import with_intervals
 from refless.models.neighbors import enough_evidence, neighbor_means
 from refless.statistics import (
     Annotators,
     Estimate,
     annotators,
+    between_and_within,
     evaluate,
     human_rows,
     spearman,
@@ -185,6 +187,35 @@ def estimate_cells(
         "p_below_0.01": int(cell.p_value < 0.01),
         "n": cell.n,
         "n_covered": cell.n_covered,
+    }
+
+
+BY_SYSTEM = [
+    *with_intervals("between_share", "within_spearman"),
+    *("system_spearman", "system_accuracy", "systems"),
+]
+"""A correlation over texts of several systems, taken apart: `between_and_within`."""
+
+
+def system_cells(
+    estimate: Array, quality: Array, systems: Sequence[str], **how: Any
+) -> dict[str, Any]:
+    """The columns `BY_SYSTEM` of estimates; none where there are no two systems.
+
+    Parameters
+    ----------
+    systems : who wrote each text
+    how : ``units``, ``draws`` and ``seed`` of the bootstrap
+    """
+    found = between_and_within(estimate, quality, systems, **how)
+    if found.systems < 2:
+        return {}
+    return {
+        **found.between_share.columns("between_share"),
+        **found.within_spearman.columns("within_spearman"),
+        "system_spearman": found.system_spearman,
+        "system_accuracy": found.system_accuracy,
+        "systems": found.systems,
     }
 
 

@@ -25,6 +25,7 @@ from refless.experiments.bleu_neighbors.baselines import (
 )
 from refless.experiments.bleu_neighbors.columns import tidy, with_intervals
 from refless.experiments.bleu_neighbors.leave_one_out import (
+    BY_SYSTEM,
     PREDICTION_COLUMNS,
     Truth,
     annotators_of,
@@ -33,13 +34,13 @@ from refless.experiments.bleu_neighbors.leave_one_out import (
     human_cells,
     model_cells,
     read_truths,
+    system_cells,
 )
 from refless.report.published import beside_published
 from refless.statistics import (
     Annotators,
     annotators_less,
     beside_annotators,
-    between_and_within,
     drawn_whole,
     paired_bootstrap,
     pairwise_accuracy,
@@ -54,11 +55,10 @@ KEYS = ["model", "task"]
 VALUES = ["mse", "spearman", "coverage", "p_below_0.01"]
 OTHERS = "others"
 APART = [
-    *with_intervals("between_share", "within_spearman"),
-    *("system_spearman", "system_accuracy", "systems"),
+    *BY_SYSTEM,
     *(*with_intervals("pairwise_accuracy"), "pairs"),
 ]
-"""A correlation over texts of several systems, taken apart: `between_and_within`."""
+"""A correlation over texts of several systems, taken apart; and over pairs of texts."""
 BESIDE = [
     *with_intervals("human_spearman", "human_difference", "human_mse_difference"),
     *("difference_se", "least_detectable", "texts_needed"),
@@ -227,8 +227,7 @@ def table1(
             own += _human_rows(tasks[task], people)
             for model, kernels in settings.models.items():
                 for kernel in kernels:
-                    others = kernel == kernels[0]
-                    found = _model_rows(kernel, tasks[task], settings, others, people)
+                    found = _model_rows(kernel, tasks[task], settings, people)
                     own += [{"model": model, "kernel": kernel, **row} for row in found]
             own += _baseline_rows(tasks[task], settings)
         else:
@@ -338,7 +337,6 @@ def _model_rows(
     kernel: str,
     data: TaskInput,
     settings: Settings,
-    others: bool,
     people: Mapping[str, Annotators],
 ) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
@@ -360,7 +358,7 @@ def _model_rows(
             row |= apart_cells(estimate, data, settings)
             row |= _paired_cells(kernel, estimate, data, settings, people)
         rows.append(row)
-    if rows and others:
+    if rows and not np.isnan(estimate).all():
         beside = beside_cells(estimate, data, settings, data.notes(kernel))
         rows += [{**data.about(kernel), **row} for row in beside]
     return rows or [{}]  # a published cell must not vanish without a word
@@ -421,7 +419,8 @@ def _baseline_rows(data: TaskInput, settings: Settings) -> list[dict[str, Any]]:
             )
         common = {"model": name, "kernel": "", "provenance": data.baselines_provenance}
         rows.append({**common, "reading": reading, **cells, "note": notes})
-        if name == "ridge_tfidf":
+        # one split of each; a constant ranks nothing
+        if split == ("texts" if name == "lookup" else "folds"):
             rows += [{**common, **row} for row in beside_cells(estimate, data, settings, [])]
     order = list(LABELS)
     return sorted(rows, key=lambda row: order.index(row["model"]))
@@ -433,17 +432,8 @@ def apart_cells(estimate: Array, data: TaskInput, settings: Settings) -> dict[st
         return {}
     quality, draws = data.truths["published"].quality, quarter(settings.draws)
     how: dict[str, Any] = {"units": data.units(), "draws": draws, "seed": settings.seed}
-    systems = between_and_within(estimate, quality, data.systems, **how)
-    if systems.systems < 2:
-        return {}
-    cells = {
-        **systems.between_share.columns("between_share"),
-        **systems.within_spearman.columns("within_spearman"),
-        "system_spearman": systems.system_spearman,
-        "system_accuracy": systems.system_accuracy,
-        "systems": systems.systems,
-    }
-    if data.contexts is not None:
+    cells = system_cells(estimate, quality, data.systems, **how)
+    if cells and data.contexts is not None:
         right, pairs = pairwise_accuracy(
             estimate, quality, data.contexts, draws=draws, seed=settings.seed
         )

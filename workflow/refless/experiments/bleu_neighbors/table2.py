@@ -24,8 +24,14 @@ import pandas as pd
 from refless.data.task import Task, read_task
 from refless.experiments.bleu_neighbors.baselines import CONSTANT, MAKE, ranks_nothing
 from refless.experiments.bleu_neighbors.columns import tidy, with_intervals
-from refless.experiments.bleu_neighbors.leave_one_out import estimate_cells, model_cells
-from refless.experiments.bleu_neighbors.table1 import Settings, beside_paper
+from refless.experiments.bleu_neighbors.leave_one_out import (
+    BY_SYSTEM,
+    apply_thresholds,
+    estimate_cells,
+    model_cells,
+    system_cells,
+)
+from refless.experiments.bleu_neighbors.table1 import Settings, beside_paper, quarter
 from refless.kernels import signature
 from refless.models.neighbors import neighbor_means
 from refless.statistics import drawn_whole
@@ -142,6 +148,7 @@ class Pair:
     provenance : ``computed`` or ``shipped``
     twins : whether the two tasks are two, and have the same texts
     units : of each text of the target, as in `refless.statistics.evaluate`
+    systems : who wrote each text of the target; none where that is not at hand
     """
 
     estimates: pd.DataFrame
@@ -149,6 +156,7 @@ class Pair:
     provenance: str
     twins: bool = False
     units: Array | None = None
+    systems: Sequence[str] = ()
 
     def of(self, kernel: str) -> pd.DataFrame:
         """The columns of one kernel as `leave_one_out` names them."""
@@ -205,10 +213,15 @@ def read_pairs(
             about["provenance"],
             source != target and len(sums) == 1,
             drawn_whole(tasks[target].contexts) if target in tasks else None,
+            _systems(tasks[target], file.content["id"]) if target in tasks else (),
         )
         signatures = [one for one in about["signatures"] if one.get("kernel") in taus]
         notes += [signature_note(one, about) for one in signatures]
     return pairs, notes
+
+
+def _systems(task: Task, ids: pd.Series) -> list[str]:
+    return list(task.texts.set_index("id")["system"].reindex(ids))
 
 
 def table2(
@@ -248,13 +261,14 @@ def table2(
     table = beside_paper(rows, looks, published.assign(model=MODEL), keys, VALUES)
     shown = [*KEYS, "model", "kernel", *with_intervals("spearman"), "paper_spearman"]
     shown += [*with_intervals("coverage", "mse"), "p_value", "p_below_0.01", "agreement"]
-    return tidy(table, [*shown, "n", "n_covered", "n_train", "provenance", "note"])
+    return tidy(table, [*shown, *BY_SYSTEM, "n", "n_covered", "n_train", "provenance", "note"])
 
 
 def _cells(pair: Pair, kernel: str, settings: Settings) -> dict[str, Any]:
     own = pair.of(kernel)
     how = settings.a, settings.b, settings.draws, settings.seed
     cells = model_cells(own, *how, pair.units)
+    cells |= _by_system(apply_thresholds(own, settings.a, settings.b), pair, settings)
     note = []
     if not cells["n_covered"]:
         note = [
@@ -266,12 +280,19 @@ def _cells(pair: Pair, kernel: str, settings: Settings) -> dict[str, Any]:
     return {**cells, "n_train": pair.training, "provenance": pair.provenance, "note": note}
 
 
+def _by_system(estimate: Array, pair: Pair, settings: Settings) -> dict[str, Any]:
+    if not len(pair.systems):
+        return {}
+    quality = pair.estimates["quality"].to_numpy(np.float64)
+    how = {"draws": quarter(settings.draws), "seed": settings.seed}
+    return system_cells(estimate, quality, pair.systems, units=pair.units, **how)
+
+
 def _baseline_cells(pair: Pair, name: str, settings: Settings) -> dict[str, Any]:
     own = pair.estimates
     estimate, quality = (own[c].to_numpy(np.float64) for c in (f"estimate_{name}", "quality"))
     cells = estimate_cells(estimate, quality, settings.draws, settings.seed, pair.units)
     common = {"kernel": "", "n_train": pair.training, "provenance": pair.provenance}
     note = ["no text stands in the training texts word for word"] if not cells["n_covered"] else []
-    if name == CONSTANT:
-        cells |= ranks_nothing()
+    cells |= ranks_nothing() if name == CONSTANT else _by_system(estimate, pair, settings)
     return {**common, **cells, "note": note}

@@ -32,7 +32,7 @@ from refless.experiments.bleu_neighbors.leave_one_out import (
 )
 from refless.experiments.bleu_neighbors.table1 import Settings
 from refless.report.published import EQUAL, MISSING, beside_published, compare, number
-from refless.statistics import between_needed, spearman, williams
+from refless.statistics import between_needed, holm, spearman, williams
 from refless.store import signed
 from refless.store.signatures import signature_note
 
@@ -187,6 +187,11 @@ def _cells(own: pd.DataFrame, settings: Settings) -> dict[str, Any]:
         )
     elif np.isnan(cells["spearman"]):
         note.append("too few essays, or all estimates or all scores are alike")
+    else:
+        kinds = apply_thresholds(own, settings.a, settings.b)
+        most = int(np.unique(kinds[~np.isnan(kinds)], return_counts=True)[1].max())
+        if 2 * most > cells["n_covered"]:
+            note.append(f"{most} of {cells['n_covered']} essays have one and the same estimate")
     return {**cells, "n_train": training, "note": note}
 
 
@@ -224,7 +229,7 @@ def _explained(table: pd.DataFrame) -> pd.DataFrame:
 
 WILLIAMS_COLUMNS = [
     *("train_topic", "against", "against_is", "spearman", "against_spearman", "between"),
-    *("t", "p_value", "p_below_0.01", "between_for_p_0.01", "n", "provenance", "note"),
+    *("t", "p_value", "p_holm", "p_below_0.01", "between_for_p_0.01", "n", "provenance", "note"),
 ]
 
 
@@ -233,7 +238,8 @@ def williams_table(numbers: Numbers, published: pd.DataFrame, settings: Settings
 
     Columns: ``train_topic`` against ``against`` (``against_is``: ``training set``, or ``model`` of
     the paper), their rho with the gold scores over the essays that both cover, the correlation
-    ``between`` their estimates, Williams' ``t`` and two-sided ``p_value``. Of the quoted models
+    ``between`` their estimates, Williams' ``t`` and two-sided ``p_value``; ``p_holm`` is corrected
+    for all pairs of sets that share no essay, and of these alone. Of the quoted models
     there are no estimates: ``between_for_p_0.01`` is the correlation that theirs would need with
     ours for the difference to be significant.
     """
@@ -256,6 +262,10 @@ def williams_table(numbers: Numbers, published: pd.DataFrame, settings: Settings
         if a in predicted and b in predicted:
             row |= _compared(predicted[a], predicted[b], truth)
         rows.append(row)
+    # a union shares essays with its parts: that is no further test
+    apart = [r for r in rows if "p_value" in r and (r["train_topic"] + r["against"]).isdigit()]
+    for row, p in zip(apart, holm(np.array([r["p_value"] for r in apart])), strict=True):
+        row["p_holm"] = float(p)
     for topic in paper:
         for model, printed in zip(quoted["model"], quoted["spearman"], strict=True):
             row = {"train_topic": topic, "against": model, "against_is": "model"}

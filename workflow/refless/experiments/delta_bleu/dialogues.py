@@ -40,6 +40,7 @@ first     which system of a pair a difference starts from: ``random``, drawn for
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -121,6 +122,7 @@ class Dialogues:
     output : int64 (contexts, systems), numbers of the texts
     human : int64 (contexts, humans); the first is the single reference
     gold : int64 (2, references): context and text of each gold reference
+    without : of each system and human, in how many contexts all others have a rated answer
     """
 
     texts: list[str]
@@ -129,6 +131,7 @@ class Dialogues:
     output: Array
     human: Array
     gold: Array
+    without: dict[str, int]
 
     @cached_property
     def pairs(self) -> list[tuple[int, int]]:
@@ -136,19 +139,28 @@ class Dialogues:
         return list(combinations(range(len(self.systems)), 2))
 
 
-def require_systems_apart(context: pd.Series, system: pd.Series) -> None:
+def require_systems_apart(rated: pd.DataFrame, system: pd.Series) -> None:
     """Make sure that no system answers a context twice.
+
+    Parameters
+    ----------
+    rated : columns ``id`` and ``context_id``
+    system : who wrote each
 
     Raises
     ------
     FormatError : one does, as where contexts of one wording were taken for one.
     """
-    twice = pd.MultiIndex.from_arrays([context, system]).duplicated()
-    if twice.any():
-        k = int(np.argmax(twice))
+    pairs = pd.MultiIndex.from_arrays([rated["context_id"], system])
+    if (twice := pairs.duplicated()).any():
+        again = int(np.argmax(twice))
+        first = int(np.argmax(pairs == pairs[again]))
+        texts = " and ".join(rated["id"].iloc[[first, again]])
         raise FormatError(
-            f"{system.iloc[k]} answers context {context.iloc[k]} twice",
-            remedy="load the data with unit: pair or unit: output",
+            f"{system.iloc[again]} answers one context twice: {texts}",
+            remedy="keep one of the two texts (named by data set and row, from 1), give each a"
+            " context of its own (where the loader has an option unit, that decides it), or take"
+            " the experiment out of this data set",
         )
 
 
@@ -165,7 +177,8 @@ def read_dialogues(texts: pd.DataFrame, gold: pd.DataFrame | None = None) -> Dia
 
     Raises
     ------
-    FormatError : no context is answered by two systems and a human at least.
+    FormatError : fewer than two systems or no human have rated answers, or no context is answered
+        by all of them; a system answers a context twice.
     """
     texts = texts.reset_index(drop=True)
     rated = texts[texts["n_ratings"] > 0]
@@ -174,17 +187,24 @@ def read_dialogues(texts: pd.DataFrame, gold: pd.DataFrame | None = None) -> Dia
     human = rated["system"] == "human"
     machines = sorted(set(who[~human]))
     humans = sorted(set(who[human]), key=lambda name: (not name.startswith("Original"), name))
-    require_systems_apart(rated["context_id"], who)
+    require_systems_apart(rated, who)
     place = (
         rated.assign(who=who, row=rated.index)
         .pivot_table(index="context_id", columns="who", values="row", aggfunc="first", sort=False)
         .reindex(columns=[*humans, *machines])
-        .dropna()
     )
-    if len(machines) < 2 or not humans or place.empty:
+    without = {str(name): len(place.drop(columns=name).dropna()) for name in place.columns}
+    place = place.dropna()
+    if len(machines) < 2 or not humans:
         raise FormatError(
-            "no context is answered by a human and by two systems, all of them rated",
+            "ΔBLEU's experiment needs rated answers of two systems and of a human",
             remedy="call people's answers those of the system human, or take delta_bleu out of the"
+            " experiments of this data set",
+        )
+    if place.empty:
+        raise FormatError(
+            f"no context has rated answers of every system and every human; {narrowest(without)}",
+            remedy="leave out who answered other contexts, or take delta_bleu out of the"
             " experiments of this data set",
         )
     rows = place.to_numpy(np.int64)
@@ -203,7 +223,14 @@ def read_dialogues(texts: pd.DataFrame, gold: pd.DataFrame | None = None) -> Dia
         np.ascontiguousarray(rows[:, len(humans) :]),
         np.ascontiguousarray(rows[:, : len(humans)]),
         added,
+        without,
     )
+
+
+def narrowest(without: Mapping[str, int]) -> str:
+    """Whose answers leave the fewest contexts, in words."""
+    name = max(without, key=lambda name: without[name])
+    return f"without {name} there would be {without[name]}"
 
 
 def weights(dialogues: Dialogues, centre: str) -> Array:

@@ -33,8 +33,10 @@ from refless.compare.rated import apart_of
 from refless.data.ratings import separate_items
 from refless.data.task import Task
 from refless.errors import FormatError
+from refless.experiments.bleu_neighbors.baselines import CONSTANT, MAKE
 from refless.experiments.delta_bleu.dialogues import require_systems_apart, tokenize
 from refless.kernels import kernel, signature
+from refless.models.baselines import out_of_fold
 from refless.models.delta_bleu import Statistics, Texts, smoothed_scores
 from refless.models.neighbors import NeighborsRegressor
 from refless.models.same_group import (
@@ -48,6 +50,7 @@ from refless.models.same_group import (
 )
 from refless.statistics import (
     Estimate,
+    between_and_within,
     draw_blocks,
     evaluate,
     interval,
@@ -63,16 +66,16 @@ Array = np.ndarray
 
 FOLDS = 10
 BATCH = 500
+DIGITS = 9
+"""Of the baselines' estimates: ridge regression is solved step by step, with rounding."""
 CENTRES = ("scale", "mean")
-COLUMNS = [
-    *("model", "variant", "kernel", "against", "spearman", "mse", "coverage"),
-    *("spearman_against", "difference", "n", "n_covered"),
-]
-_INTERVALS = [
-    f"{name}_{end}"
-    for name in ("spearman", "mse", "coverage", "spearman_against", "difference")
-    for end in ("low", "high")
-]
+VALUES = (
+    *("spearman", "mse", "coverage", "between_share", "within_spearman"),
+    *("spearman_against", "difference"),
+)
+"""Columns that have an interval."""
+COLUMNS = ["model", "variant", "kernel", "against", *VALUES, "n", "n_covered"]
+_INTERVALS = [f"{name}_{end}" for name in VALUES for end in ("low", "high")]
 
 
 def models(kernels: Iterable[str]) -> list[tuple[str, str, str]]:
@@ -82,6 +85,7 @@ def models(kernels: Iterable[str]) -> list[tuple[str, str, str]]:
         ("sbleu", "", ""),
         *(("delta_bleu", _variant(rule, centre), "") for centre in CENTRES for rule in RULES),
         *((model, "", name) for name in kernels for model in ("kernel_mean", "neighbors")),
+        *((name, "", "") for name in MAKE),
     ]
 
 
@@ -125,7 +129,7 @@ def same_context(texts: pd.DataFrame) -> Candidates:
     """Rated texts with the column ``context_id``; two humans (``model``) are two owners."""
     rated = texts[texts["n_ratings"] > 0]
     owner = rated["model"] if "model" in rated else rated["system"]
-    require_systems_apart(rated["context_id"], owner)
+    require_systems_apart(rated, owner)
     return Candidates(
         rated["text"].tolist(),
         rated["quality"].to_numpy(np.float64),
@@ -250,8 +254,7 @@ def calibrated(score: Array, quality: Array, group: Array, seed: int = 0) -> Arr
     Groups are dealt at random to `FOLDS` folds; a score is calibrated by the line of all other
     folds, so no text and no context calibrates itself. NaN where the score is.
     """
-    generator = np.random.default_rng(seed)
-    fold = (generator.permutation(int(group.max()) + 1) % FOLDS)[group]
+    fold = _dealt(group, seed)
     there = ~np.isnan(score)
     found = np.full(len(score), np.nan)
     for k in range(FOLDS):
@@ -261,6 +264,28 @@ def calibrated(score: Array, quality: Array, group: Array, seed: int = 0) -> Arr
         slope, intercept = line(score[fit], quality[fit])
         found[asked] = intercept + slope * score[asked]
     return found
+
+
+def _dealt(group: Array, seed: int) -> Array:
+    """The fold of each text, those of a group together."""
+    generator = np.random.default_rng(seed)
+    dealt: Array = (generator.permutation(int(group.max()) + 1) % FOLDS)[group]
+    return dealt
+
+
+def baselines(candidates: Candidates, seed: int) -> dict[str, Array]:
+    """Estimates that know nothing of a text's own context or MR, by the name in `MAKE`: they learn
+    from the rated texts of other folds, which `calibrated` deals."""
+    n, group = candidates.rated, candidates.units()
+    fold = _dealt(group, seed)
+    if len(np.unique(fold)) < 2:
+        return {name: np.full(n, np.nan) for name in MAKE}
+    known = candidates.texts[:n], candidates.quality[:n], fold
+    systems = [str(owner) for owner in candidates.owner[:n]]
+    return {
+        name: out_of_fold(make, *known, systems=systems, groups=group.tolist()).round(DIGITS)
+        for name, make in MAKE.items()
+    }
 
 
 def paired(
@@ -310,6 +335,8 @@ def predictor_numbers(
     mean number of references of a text; then a row for each ΔBLEU and each BLEU Neighbors
     (``against``, its kernel) with `paired`.
 
+    MSE is that of `calibrated` scores; `baselines` are estimates already.
+
     Parameters
     ----------
     kernels : name -> tau of BLEU Neighbors
@@ -327,14 +354,23 @@ def predictor_numbers(
         regressor.fit(candidates.texts[:n], quality)
         found["neighbors", "", name] = regressor.leave_one_out()
     number = _numbers_of_references(candidates)
+    ready = baselines(candidates, seed)
+    found |= {(name, "", ""): estimate for name, estimate in ready.items()}
+    owners = [str(owner) for owner in candidates.owner[:n]]
     rows = []
     for model, variant, name in models(kernels):
         score = found[model, variant, name]
         raw = evaluate(score, quality, draws, seed, group)
-        fitted = evaluate(calibrated(score, quality, group, seed), quality, draws, seed, group)
+        estimate = score if model in ready else calibrated(score, quality, group, seed)
+        fitted = evaluate(estimate, quality, draws, seed, group)
         row: dict[str, Any] = {"model": model, "variant": variant, "kernel": name}
-        row |= raw.spearman.columns("spearman") | fitted.mse.columns("mse")
-        row |= raw.coverage.columns("coverage")
+        row |= fitted.mse.columns("mse") | raw.coverage.columns("coverage")
+        if model != CONSTANT:  # which ranks nothing
+            fewer = max(1, draws // 4)
+            apart = between_and_within(score, quality, owners, units=group, draws=fewer, seed=seed)
+            row |= raw.spearman.columns("spearman")
+            row |= apart.between_share.columns("between_share")
+            row |= apart.within_spearman.columns("within_spearman")
         rows.append(row | {"n": raw.n, "n_covered": raw.n_covered, "references": number})
     for (model, variant, _), score in found.items():
         if model != "delta_bleu":
@@ -396,7 +432,7 @@ def write_predictor(
             "settings": dict(settings),
             "made_from": task.rated_sums | made_from,
             "signatures": [
-                sign(["experiments/delta_bleu/predictor.py"], data),
+                sign(["experiments/delta_bleu/predictor.py"], data, packages=["scikit-learn"]),
                 *(signature(name, data, **options[name]) for name in settings["kernels"]),
             ],
         },

@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from refless.experiments.delta_bleu.predictor import COLUMNS, models
+from refless.experiments.delta_bleu.predictor import COLUMNS, VALUES, models
 from refless.store import signed
 from refless.store.signatures import signature_note
 
@@ -77,7 +77,7 @@ def predictor_table(
         notes: list[list[str]] = [[] for _ in range(len(part))]
         parts.append(part.assign(task=task, note=pd.Series(notes, dtype=object)))
     shown = ["task", *_NAMES]
-    for column in ("spearman", "mse", "coverage", "spearman_against", "difference"):
+    for column in VALUES:
         shown += [column, f"{column}_low", f"{column}_high"]
     shown += ["n", "n_covered", "references", "provenance", "note"]
     table = pd.concat(parts or [pd.DataFrame(columns=shown)], ignore_index=True)

@@ -54,6 +54,7 @@ from refless.experiments.delta_bleu.dialogues import (
     SINGLE,
     Cell,
     Counted,
+    narrowest,
     read_dialogues,
 )
 from refless.models.delta_bleu import scores_by_order
@@ -173,7 +174,10 @@ def observations(
     n_units = pool.shape[1] // unit
     if n_units == 0:
         raise SettingError(
-            f"a unit of {unit} contexts is larger than all {pool.shape[1]} that there are"
+            f"a unit of {unit} contexts is larger than all {pool.shape[1]} that every system and"
+            f" every human answered, all of them rated; {narrowest(own.without)}",
+            remedy="give unit and units of delta_bleu, in the experiments of this data set, no"
+            f" number above {pool.shape[1]}, or leave out who answered others",
         )
     quality = own.quality[own.output].T  # systems, contexts
     m = np.empty((len(cells), len(pool), len(own.pairs) * n_units))
@@ -377,7 +381,7 @@ def write_units(
 
     Raises
     ------
-    FormatError : no context is answered by two systems and a human at least.
+    FormatError : see `read_dialogues`.
     SettingError : fewer contexts than a unit has.
     """
     # a system's outputs are its own, also where another says the same

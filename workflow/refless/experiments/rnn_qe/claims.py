@@ -219,7 +219,9 @@ def _decided(
         else own.loc[~significant, "n_needed"].max(),
         "holds": holds,
         "provenance": provenance({"provenance": origin} for origin in own["provenance"]),
-        "note": [],
+        "note": [f"{against.sum()} of {len(own)} are significant the other way"]
+        if claim.counted and against.any()
+        else [],
     }
 
 

@@ -16,7 +16,8 @@ part, by the criterion that picks RNN-QE's pass. ``dev_apart`` is ``dev`` on fol
 delexicalised MR and output stand on both sides, which the paper's folds allow.
 
 The baselines (`BASELINES`) see the delexicalised output alone: its length, the mean training rating
-of the same output (``lookup``), ridge regression on its character n-grams (``ridge``). Whether an
+of the same output (``lookup``), ridge regression on its character n-grams (``ridge``); or who wrote
+it (``system_mean``). Whether an
 output's MR and text, delexicalised, stand in the training part is in ``<experiment>:seen``.
 """
 
@@ -32,7 +33,7 @@ import pandas as pd
 
 from refless.experiments.rnn_qe import delta_bleu
 from refless.kernels import kernel
-from refless.models.baselines import Baseline, Length, Lookup, RidgeTfidf
+from refless.models.baselines import Baseline, Length, Lookup, RidgeTfidf, SystemMean
 from refless.models.neighbors import enough_evidence, neighbor_means
 from refless.models.rnn_qe.data import (
     SYNTHESISE,
@@ -81,6 +82,7 @@ OWN = (*VIEWS, *DELTA_BLEU)
 BASELINES: dict[str, Callable[[], Baseline]] = {
     "lookup": partial(Lookup, unseen="nan"),
     "length": Length,
+    "system_mean": partial(SystemMean, unseen="nan"),
     "ridge": partial(RidgeTfidf, alphas=(0.3, 1.0, 3.0, 10.0), folds=3),
 }
 APART_OF = {
@@ -111,11 +113,13 @@ class Neighbors:
 @dataclass(frozen=True)
 class Context:
     """What own models see: kernels of all outputs with all outputs by model, delexicalised texts,
-    the numbers of their MRs, ratings, settings, and what may be a reference of ΔBLEU."""
+    the numbers of their MRs, their systems, ratings, settings, and what may be a reference of
+    ΔBLEU."""
 
     matrices: Mapping[str, Array]
     words: Array
     mr: Array
+    system: list[str]
     rating: Array
     pool: delta_bleu.Pool
     neighbors: Neighbors
@@ -142,7 +146,8 @@ class Context:
                 matrices[model] = kernel(chosen, views[view], views[view], threads=threads, **given)
         rating = rated["median_quality"].to_numpy(np.float64)
         words, mr = rated["words"].to_numpy(object), named_mrs(texts)
-        return cls(matrices, words, mr, rating, delta_bleu.Pool.of(texts), neighbors)
+        system = rated["system"].tolist()
+        return cls(matrices, words, mr, system, rating, delta_bleu.Pool.of(texts), neighbors)
 
 
 def named_mrs(texts: Texts) -> Array:
@@ -221,10 +226,16 @@ def _delta_bleu(context: Context, split: Split, human: bool) -> Array:
 
 def _baseline(context: Context, split: Split, model: str) -> Array:
     train, words = split.train, context.words
+    systems = {
+        part: [context.system[k] for k in getattr(split, part)] for part in ("train", "test")
+    }
     fitted = BASELINES[model]().fit(
-        words[train].tolist(), context.rating[train], groups=context.mr[train].tolist()
+        words[train].tolist(),
+        context.rating[train],
+        systems=systems["train"],
+        groups=context.mr[train].tolist(),
     )
-    return fitted.predict(words[split.test].tolist())
+    return fitted.predict(words[split.test].tolist(), systems=systems["test"])
 
 
 PREDICTORS: dict[tuple[str, str], Callable[[Context, Split], Array]] = {

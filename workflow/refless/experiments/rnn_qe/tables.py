@@ -77,6 +77,7 @@ from refless.statistics import (
     midranks,
     needed,
     normal_p_value,
+    pearson_between_and_within,
     scale_counts,
     scale_statistics,
     williams,
@@ -88,6 +89,8 @@ Array = np.ndarray
 
 VALUES = ["pearson", "spearman", "mae", "rmse"]
 CORRELATIONS, ERRORS = VALUES[:2], VALUES[2:]
+BY_SYSTEM = ("between_share", "pearson_within")
+"""Of the covariance, the share that lies between systems; r among the outputs of one system."""
 TOPS = {"bleu": 1.0, "meteor": 1.0, "rouge_l": 1.0, "cider": 10.0}
 WITH_REFERENCES = {*METRICS, "5", "6", *(model for model, human in DELTA_BLEU.items() if human)}
 SEEDS = 5
@@ -118,6 +121,7 @@ ENSEMBLE = "ensemble"
 _BASELINES = {
     "lookup": "mean training rating of the same delexicalised output, 4.5 where there is none",
     "length": "least squares line on the length of the delexicalised output",
+    "system_mean": "mean training rating of the same system's outputs, 4.5 where there are none",
     "ridge": "ridge regression on character n-grams (TF-IDF) of the delexicalised output, its"
     " penalty chosen within the training part",
 }
@@ -310,12 +314,14 @@ class Sample:
     truth : their ratings, shape (n,)
     weights : how often each is drawn, shape (draws, n), uint16
     mr : number of the MR of each, shape (n,), which is drawn
+    system : number of the system that wrote each, shape (n,)
     seen : whether it stands in the training part, bool (n,); False throughout where none does
     """
 
     truth: Array
     weights: Array
     mr: Array
+    system: Array
     seen: Array
 
     @classmethod
@@ -323,7 +329,8 @@ class Sample:
         """MRs are drawn anew, each with all of its outputs."""
         truth = tested["rating"].to_numpy(np.float64)
         drawn = drawn_mrs(tested["mr_number"], **bootstrap)
-        return cls(truth, drawn, tested["mr_number"].to_numpy(), seen.astype(bool))
+        system = pd.factorize(tested["system"])[0]
+        return cls(truth, drawn, tested["mr_number"].to_numpy(), system, seen.astype(bool))
 
     def too_few(self, values: Array, own: Array | slice = slice(None)) -> bool:
         """Whether fewer than `ENOUGH_UNITS` MRs have another prediction than the most frequent one.
@@ -399,8 +406,29 @@ def measured(predictor: Predictor, sample: Sample) -> Measured:
             if not part:
                 sd = float(points.std(ddof=1)) if len(points) > 1 else float("nan")
                 row[f"{name}_sd"] = sd
+    if len(np.unique(sample.system)) > 1:
+        row |= _by_system(predictor, sample, few[""])
     draws = {name: np.array([drawn[name] for _, drawn in found[""]]) for name in VALUES}
     return Measured(predictor, row, draws, few[""])
+
+
+def _by_system(predictor: Predictor, sample: Sample, too_few: bool) -> dict[str, float]:
+    """How much of Pearson's r is who wrote the outputs: see `BY_SYSTEM`."""
+    points, drawn = (
+        np.mean(
+            [
+                pearson_between_and_within(values, sample.truth, sample.system, weights)
+                for values in predictor.by_seed
+            ],
+            axis=0,
+        )
+        for weights in (np.ones((1, len(sample.truth))), sample.weights)
+    )
+    found: dict[str, float] = {}
+    for name, point, again in zip(BY_SYSTEM, points[:, 0], drawn, strict=True):
+        ends = (math.nan, math.nan) if too_few else interval(again)
+        found |= Estimate(float(point), *ends).columns(name)
+    return found
 
 
 def directions(rows: Sequence[Array]) -> dict[str, Array]:
@@ -720,7 +748,7 @@ def _finished(rows: list[dict[str, Any]], published: pd.DataFrame, experiment: s
     for name in VALUES:
         shown += [name, f"{name}_low", f"{name}_high", f"{name}_sd", f"paper_{name}"]
     parts = [f"{name}_{part}" for name in CORRELATIONS for part in ("seen", "unseen")]
-    for name in (*parts, *(f"{name}_less_constant" for name in ERRORS)):
+    for name in (*BY_SYSTEM, *parts, *(f"{name}_less_constant" for name in ERRORS)):
         shown += [name, f"{name}_low", f"{name}_high"]
     shown += [f"{name}_less_constant_p" for name in ERRORS]
     columns = [c for c in QUESTIONS.values() if experiment in CROSS or "configuration" not in c]

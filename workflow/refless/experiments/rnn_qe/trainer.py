@@ -164,12 +164,13 @@ def card_page(model: Model) -> str:
         "## What it is worth",
         "",
         "Each output was predicted by the one network that did not see it. What outputs of other",
-        "systems in other domains get was not measured.",
+        "systems in other domains get was not measured. In brackets: 95% intervals, which draw",
+        "MRs, names as slots, with all of their outputs.",
         "",
         "| outputs | n | Spearman | Pearson | MSE | MSE of the mean rating |",
         "| --- | --- | --- | --- | --- | --- |",
         *(
-            f"| {name} | {found['n']:,} | {_cell(found, 'spearman')} | {found['pearson']:.3f}"
+            f"| {name} | {found['n']:,.0f} | {_cell(found, 'spearman')} | {found['pearson']:.3f}"
             f" | {_cell(found, 'mse')} | {found['mse_of_the_mean']:.3f} |"
             for name, found in (
                 ("all", about["worth"]),
@@ -178,6 +179,9 @@ def card_page(model: Model) -> str:
         ),
         "",
     ]
+    new = about["worth_new"]
+    if new["mse"] > new["mse_of_the_mean"]:
+        lines += ["On outputs that are new, its error is above that of the mean rating.", ""]
     return "\n".join(lines)
 
 

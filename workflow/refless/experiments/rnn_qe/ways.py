@@ -30,7 +30,7 @@ from refless.models.rnn_qe.names import AUTHORS, CROSS, EXPERIMENTS, LONGER, PAP
 from refless.models.rnn_qe.variants import notes as what_differs
 from refless.report.published import read_published
 from refless.report.tables import publish
-from refless.statistics import interval, scale_counts, scale_statistics
+from refless.statistics import interval, least_detectable, scale_counts, scale_statistics
 from refless.store.signed import Signed
 
 Array = np.ndarray
@@ -42,9 +42,10 @@ FORMS = (
 )
 COLUMNS = [
     *("name", "against", "setup", "what", "models", "dev", "against_dev"),
-    *("dev_difference", "dev_difference_low", "dev_difference_high", "cost", "chosen"),
-    *("seeds", "n"),
+    *("dev_difference", "dev_difference_low", "dev_difference_high"),
+    *("dev_least_detectable", "cost", "chosen", "seeds", "n"),
     *(f"{form}{name}{end}" for name in STATISTICS for form, end in FORMS),
+    *(f"{name}_least_detectable" for name in STATISTICS),
     *("training", "provenance", "note"),
 ]
 
@@ -93,7 +94,8 @@ def _validation(one: Signed, other: Signed) -> dict[str, Any]:
     a, b = (np.array([found[key] for key in both]) for found in (ours, theirs))
     fold = np.array([one for _, one in both])
     by_fold = np.array([(a - b)[fold == one].mean() for one in np.unique(fold)])
-    low, high = _t_interval(by_fold if len(by_fold) > 1 else a - b)
+    each = by_fold if len(by_fold) > 1 else a - b
+    low, high = _t_interval(each)
     # both are trained on as many rows; older records do not say how many
     facts = [file.about["facts"] for file in (one, other)]
     rows: Mapping[str, Any] = next((found["rows"] for found in facts if "rows" in found), {})
@@ -105,6 +107,7 @@ def _validation(one: Signed, other: Signed) -> dict[str, Any]:
         "dev_difference": (a - b).mean(),
         "dev_difference_low": low,
         "dev_difference_high": high,
+        "dev_least_detectable": least_detectable(each) / math.sqrt(len(each)),
         "cost": ratio,
     }
     if not math.isnan(low) and not math.isnan(ratio):
@@ -151,9 +154,11 @@ def _tested(
     ours, our_draws, theirs, their_draws = found
     for k in STATISTICS:
         own, against = float(ours[k][0]), float(theirs[k][0])
-        low, high = interval(our_draws[k] - their_draws[k])
+        draws = our_draws[k] - their_draws[k]
+        low, high = interval(draws)
         row |= {k: own, f"against_{k}": against, f"{k}_difference": own - against}
         row |= {f"{k}_difference_low": low, f"{k}_difference_high": high}
+        row[f"{k}_least_detectable"] = least_detectable(draws)
         if k in published:
             row |= {f"published_{k}": published[k], f"{k}_gap": own - published[k]}
             row[f"against_{k}_gap"] = against - published[k]

@@ -32,7 +32,7 @@ from refless.models.rnn_qe.reading import Reading
 from refless.models.rnn_qe.saved import Model
 from refless.models.rnn_qe.scale import Scale
 from refless.models.rnn_qe.training import SCHEDULES, UNROUNDED, Run, Trained, train
-from refless.statistics import evaluate
+from refless.statistics import drawn_whole, evaluate
 from refless.store.machine import versions
 
 Array = np.ndarray
@@ -180,10 +180,11 @@ def fit(
     splits = cross_validation(table, how.seed, "all_parts")
     prediction, done, folds = cross_validated(rated, splits, how, run, tick)
     new = ~seen(table, splits)
+    unit = groups(rated.meanings, rated.texts, rated.kind)
     about = {
         "trained": {**asdict(how), "texts": len(rated.texts), "different": different},
-        "worth": worth(prediction, rated.ratings),
-        "worth_new": worth(prediction[new], rated.ratings[new]),
+        "worth": worth(prediction, rated.ratings, unit),
+        "worth_new": worth(prediction[new], rated.ratings[new], unit[new]),
         "validation": [model["best"] for model in done.models],
         "versions": versions(["refless", "torch", "numpy"]),
     }
@@ -202,10 +203,31 @@ def seen(table: pd.DataFrame, splits: Sequence[Split]) -> Array:
     return found
 
 
-def worth(prediction: Array, ratings: Array) -> dict[str, Any]:
-    """Spearman's rho and MSE with 95% intervals over texts, Pearson's r, and the MSE of a constant,
-    the mean rating; None where undefined."""
-    cell = evaluate(prediction, ratings)
+def groups(meanings: Sequence[str], texts: Sequence[str], kind: str) -> Array:
+    """Number of each text's MR, names as slots, or context; one that has none is alone.
+
+    Parameters
+    ----------
+    kind : of the meanings, of `refless.models.rnn_qe.meaning.KINDS`
+
+    Raises
+    ------
+    FormatError : a meaning that cannot be read; ``line`` is its number, from 1.
+    """
+    read = (tuple(mr) for mr, _ in tokens_of(meanings, texts, kind))
+    own = [mr or number for number, mr in enumerate(read)]
+    return pd.factorize(np.array([*own, None], object)[:-1])[0].astype(np.int64)
+
+
+def worth(prediction: Array, ratings: Array, unit: Array) -> dict[str, Any]:
+    """Spearman's rho and MSE with 95% intervals, Pearson's r, and the MSE of a constant, the mean
+    rating; None where undefined.
+
+    ``unit`` : by `groups`; they are drawn, each with all of its texts, or the texts where there are
+        fewer than 20
+    """
+    whole = drawn_whole(pd.factorize(unit)[0].astype(np.int64))
+    cell = evaluate(prediction, ratings, units=whole)
     varies = not np.isnan(cell.spearman.value)
     known = ~np.isnan(prediction)
     found = {
