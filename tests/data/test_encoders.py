@@ -79,8 +79,8 @@ def test_a_folder_at_hand_is_copied_with_its_sums(
 
 @pytest.mark.drill(
     "Raw files and downloads",
-    "An encoder that lies where a user placed it, in the mirror or in `REFLESS_MODELS` is exchanged"
-    " after it was taken",
+    "An encoder is exchanged after it was taken: where a user placed it, in a mirror that is a"
+    " directory, or in `REFLESS_MODELS`",
     "refused",
     "when the rules are read, whatever the times of its files say; deleted, it is taken anew",
 )
@@ -109,7 +109,10 @@ def test_another_encoder_than_was_taken_is_refused(
     require_same("mine", places)
     fetch_encoder("mine", places)
     require_same("mine", places)
-    weights.unlink()  # which is no model
+    # weights that were not taken, an index that is none, and a folder that is no model
+    (source / "model.safetensors.index.json").write_text("{")
+    require_same("mine", places)
+    weights.unlink()
     require_same("mine", places)
 
 

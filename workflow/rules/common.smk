@@ -355,7 +355,7 @@ def check_where_nothing_ran():
     dag = workflow.dag
     if dag is None:
         return
-    if dag.omitrules or dag.omitfiles or dag.rules_allowed_for_needrun:
+    if dag.omitrules or dag.omitfiles or workflow.dag_settings.allowed_rules:
         print(
             "Note: what --omit-from or --allowed-rules leave out was not looked at, nor what hangs on"
             " it: it may be from other settings or other data.",

@@ -110,6 +110,12 @@ def test_what_cannot_be_paired_is_named() -> None:
     beta = texts["model"] == "beta"
     with pytest.raises(FormatError, match="without beta there would be 12"):
         read_dialogues(texts.assign(context_id=texts["context_id"].where(~beta, texts["id"])))
+    # the one human cannot be left out, nor one of two systems
+    human = texts["system"] == "human"
+    alone = texts.assign(context_id=texts["context_id"].where(~human, texts["id"]))
+    with pytest.raises(FormatError) as caught:
+        read_dialogues(alone[human | texts["model"].isin(["alpha", "beta"])])
+    assert "without" not in caught.value.message
     twice = pd.concat([texts, texts[beta].iloc[[4]].assign(id="t:again")])
     with pytest.raises(FormatError, match="beta answers one context twice") as caught:
         read_dialogues(twice)

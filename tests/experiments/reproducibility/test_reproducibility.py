@@ -343,7 +343,7 @@ def test_an_interval_says_how_many_texts_would_do() -> None:
     found = verdict_of(
         "On summaries, the average annotator has a higher", bleu_neighbors_table1=rows
     )
-    expected = 150 * ((1.96 + 0.84) * (0.4 / 3.92) / 0.1) ** 2
+    expected = 200 * ((1.96 + 0.84) * (0.4 / 3.92) / 0.1) ** 2
     assert found.needed.startswith(f"about {round(expected, -2):,.0f} texts")
     rows = [ESSAYS | {"train_topic": "4", "spearman": 0.1, "n": 39}]
     rows[0] |= {"spearman_low": -0.2, "spearman_high": 0.4}

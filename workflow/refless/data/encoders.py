@@ -158,7 +158,7 @@ BLOCK, BLOCKS = 1 << 16, 64
 def sampled_sum(path: Path) -> str:
     """A sum over a file's size and some of its blocks, or over all of a small one.
 
-    A training moves all of a layer's weights, and no layer of a model lies between two blocks.
+    A training moves the weights of all layers, or of many.
     """
     size = path.stat().st_size
     found = hashlib.sha256(str(size).encode())
@@ -185,16 +185,21 @@ def require_same(model: str, places: Places) -> None:
         return
     for folder in _elsewhere(model, places):
         try:
+            if fault(f"bertscore.{model}", folder):  # it is no place that has the model
+                continue
             there, taken = (
                 {path.name: sampled_sum(path) for path in _files(own)} for own in (folder, target)
             )
-        except KernelError:  # no weights: it is no place that has the model
-            continue
         except OSError as error:
             raise SourceError(f"cannot be read: {error.strerror}", path=folder) from error
+        except (KernelError, ValueError, KeyError, TypeError, AttributeError):
+            continue  # an index of weights that is none
         if there != taken:
+            names = sorted({*there, *taken})
+            other = [name for name in names if there.get(name) != taken.get(name)]
             raise SourceError(
-                f"is another model than {target}, which was taken from there or elsewhere",
+                f"is another model than {target}, which was taken from there or elsewhere:"
+                f" {', '.join(other)} differ",
                 path=folder,
                 remedy=f"delete {target}, and it is taken anew; or move the other one away",
             )
@@ -281,7 +286,9 @@ def _record(folder: Path) -> None:
 
 def _files(folder: Path) -> list[Path]:
     """The files of a model that are read: configuration, tokenizer, weights."""
-    names = ("config.json", *bertscore.TOKENIZER_FILES, f"{_WEIGHTS}.index.json")
+    names = ["config.json", *bertscore.TOKENIZER_FILES]
+    if not (folder / _WEIGHTS).is_file():
+        names.append(f"{_WEIGHTS}.index.json")
     found = [path for name in names if (path := folder / name).is_file()]
     return found + bertscore.weight_files(folder)
 

@@ -7,6 +7,7 @@ look. Out: `refless.availability.Facts`, and the files that come with refless.
 from __future__ import annotations
 
 import os
+import shlex
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -181,7 +182,9 @@ def gather_facts(settings: Any, numbers: str, sources: dict[str, Source], places
             if os.path.getmtime(path) > time.time() + 1:  # results would count as older than it
                 message = "is dated in the future, so that no result of it would be up to date"
                 raise SourceError(
-                    message, path=path, remedy=f"touch {path}, or set this machine's clock"
+                    message,
+                    path=path,
+                    remedy=f"touch {shlex.quote(path)}, or set this machine's clock",
                 )
             return None
         remedy = "put it there, or mend its path under `data` in the configuration"
@@ -193,11 +196,12 @@ def gather_facts(settings: Any, numbers: str, sources: dict[str, Source], places
         if not encoders.has_encoder(name):
             return _lacking(name)
         folder = settings.options(name).get("model")
-        if folder is None and numbers != SHIPPED and in_package(model_name(name)) is None:
-            encoders.require_same(model_name(name), places)
         if folder is not None:
             return encoders.lacking(name) or encoders.fault(name, Path(folder))
-        return encoders.why_not(name, places, answers if numbers == COMPUTED else None)
+        reason = encoders.why_not(name, places, answers if numbers == COMPUTED else None)
+        if reason is None and numbers != SHIPPED and in_package(model_name(name)) is None:
+            encoders.require_same(model_name(name), places)
+        return reason
 
     tasks = {
         task: [reason for path in entry.files.values() if (reason := raw_file(path))]
@@ -295,11 +299,15 @@ def as_it_lies(kernel: str, options: Mapping[str, Any]) -> dict[str, str]:
     if not encoders.has_encoder(kernel):
         return {}
     own = options.get("model") or in_package(model_name(kernel))
-    files = _encoder_files(Path(own)) if own else []
-    files += [options["baseline"]] if "baseline" in options else []
-    # a package may lie anywhere
-    named = {path if "model" in options else Path(path).name: Path(path) for path in files}
-    return {name: encoders.sampled_sum(path) for name, path in named.items() if path.is_file()}
+    # by their names in the folder: a package may lie anywhere
+    named = (
+        {Path(path).relative_to(own).as_posix(): path for path in _encoder_files(Path(own))}
+        if own
+        else {}
+    )
+    if "baseline" in options:
+        named["baseline"] = options["baseline"]
+    return {n: encoders.sampled_sum(Path(p)) for n, p in named.items() if Path(p).is_file()}
 
 
 def verify_resources(options: Mapping[str, Mapping[str, Any]]) -> None:

@@ -55,7 +55,8 @@ class Systems:
     """Over the covered texts.
 
     between_share : share of the rank covariance that lies between systems: above 1 or below 0 where
-        between and within systems go opposite ways; large in size where rho is about 0
+        between and within systems go opposite ways; NaN where the interval of rho contains 0, since
+        it is a part of nothing then
     within_spearman : rho with quality once each system's mean prediction is subtracted
     system_spearman : rho of the systems' mean prediction and mean quality; NaN for fewer than 3
     system_accuracy : share of the pairs of systems in their right order
@@ -108,7 +109,7 @@ def between_and_within(
     away = np.round(p - np.bincount(own.text, own.part * means[0][own.system]), 12)
     groups = [np.unique(v, return_inverse=True)[1].astype(np.int64) for v in (p, t)]
     columns = covered.astype(np.int64)
-    shares, withins = [], []
+    shares, withins, whole = [], [], []
     once = np.ones((1, len(truth)), np.uint16)
     for block in (once, *draw_blocks(len(truth) if units is None else units, draws, seed)):
         weights = as_weights(block)
@@ -119,8 +120,12 @@ def between_and_within(
         )
         with np.errstate(divide="ignore", invalid="ignore"):
             shares.append(between / rho)
+        whole.append(rho)
         withins.append(weighted_spearman(away, t, weights, covered))
     share, within = np.concatenate(shares), np.concatenate(withins)
+    low, high = interval(np.concatenate(whole)[1:])
+    if not (low > 0 or high < 0):
+        share[:] = nan
     return Systems(
         Estimate(float(share[0]), *interval(share[1:])),
         Estimate(float(within[0]), *interval(within[1:])),

@@ -38,10 +38,12 @@ from refless.experiments.bleu_neighbors.leave_one_out import (
 )
 from refless.report.published import beside_published
 from refless.statistics import (
+    POWER,
     Annotators,
     annotators_less,
     beside_annotators,
     drawn_whole,
+    needed,
     paired_bootstrap,
     pairwise_accuracy,
     reliability,
@@ -454,11 +456,13 @@ def beside_cells(
         draws=quarter(settings.draws),
         seed=settings.seed,
     )
+    if found.annotators in found.undefined:  # there is nothing to be compared
+        return []
     several = np.bincount(truth.candidate, minlength=len(truth.id)) > 1
     covered = int((several & ~np.isnan(estimate)).sum())
     gap = found.difference
     # what a two-sided test at 5% sees in four of five such samples
-    least = (1.96 + 0.84) * (gap.high - gap.low) / (2 * 1.96)
+    least = POWER * (gap.high - gap.low) / (2 * 1.96)
     said = [READING_NOTES[OTHERS], *notes]
     if found.undefined != (0, 0):
         human, model = found.undefined
@@ -467,13 +471,12 @@ def beside_cells(
             f" {found.annotators} annotators, the model's on the texts of {model}; over those with"
             f" both, the annotators' lead is {found.defined_difference:.3f}"
         )
-    needed = float("nan")
-    if gap.low <= 0 <= gap.high:
-        needed = covered * (least / gap.value) ** 2 if gap.value else float("nan")
+    enough = needed(gap.value, least, covered) if gap.low <= 0 <= gap.high else float("nan")
+    if not np.isnan(enough):
         said.append(
             "annotators and model cannot be told apart here: a difference below"
             f" {least:.2f} would mostly go unseen, and one of {abs(gap.value):.3f} takes about"
-            f" {needed:,.0f} texts"
+            f" {enough:,.0f} texts"
         )
     return [
         {
@@ -485,7 +488,7 @@ def beside_cells(
             **gap.columns("human_difference"),
             "difference_se": found.standard_error,
             "least_detectable": least,
-            "texts_needed": needed,
+            "texts_needed": enough,
             "n": int(several.sum()),
             "n_covered": covered,
             "annotators": found.annotators,

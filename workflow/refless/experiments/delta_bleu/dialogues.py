@@ -122,7 +122,8 @@ class Dialogues:
     output : int64 (contexts, systems), numbers of the texts
     human : int64 (contexts, humans); the first is the single reference
     gold : int64 (2, references): context and text of each gold reference
-    without : of each system and human, in how many contexts all others have a rated answer
+    without : of each system and human that could be left out, in how many contexts all others have
+        a rated answer
     """
 
     texts: list[str]
@@ -193,7 +194,8 @@ def read_dialogues(texts: pd.DataFrame, gold: pd.DataFrame | None = None) -> Dia
         .pivot_table(index="context_id", columns="who", values="row", aggfunc="first", sort=False)
         .reindex(columns=[*humans, *machines])
     )
-    without = {str(name): len(place.drop(columns=name).dropna()) for name in place.columns}
+    spare = [*(humans if len(humans) > 1 else []), *(machines if len(machines) > 2 else [])]
+    without = {str(name): len(place.drop(columns=name).dropna()) for name in spare}
     place = place.dropna()
     if len(machines) < 2 or not humans:
         raise FormatError(
@@ -203,7 +205,7 @@ def read_dialogues(texts: pd.DataFrame, gold: pd.DataFrame | None = None) -> Dia
         )
     if place.empty:
         raise FormatError(
-            f"no context has rated answers of every system and every human; {narrowest(without)}",
+            f"no context has rated answers of every system and every human{narrowest(without)}",
             remedy="leave out who answered other contexts, or take delta_bleu out of the"
             " experiments of this data set",
         )
@@ -228,9 +230,9 @@ def read_dialogues(texts: pd.DataFrame, gold: pd.DataFrame | None = None) -> Dia
 
 
 def narrowest(without: Mapping[str, int]) -> str:
-    """Whose answers leave the fewest contexts, in words."""
-    name = max(without, key=lambda name: without[name])
-    return f"without {name} there would be {without[name]}"
+    """Whose answers leave the fewest contexts, in words; nothing where nobody can be left out."""
+    name = max(without, key=lambda name: without[name], default="")
+    return f"; without {name} there would be {without[name]}" if name else ""
 
 
 def weights(dialogues: Dialogues, centre: str) -> Array:

@@ -366,9 +366,10 @@ def predictor_numbers(
         row: dict[str, Any] = {"model": model, "variant": variant, "kernel": name}
         row |= fitted.mse.columns("mse") | raw.coverage.columns("coverage")
         if model != CONSTANT:  # which ranks nothing
+            row |= raw.spearman.columns("spearman")
+        if model not in (CONSTANT, "system_mean"):  # which knows nothing else
             fewer = max(1, draws // 4)
             apart = between_and_within(score, quality, owners, units=group, draws=fewer, seed=seed)
-            row |= raw.spearman.columns("spearman")
             row |= apart.between_share.columns("between_share")
             row |= apart.within_spearman.columns("within_spearman")
         rows.append(row | {"n": raw.n, "n_covered": raw.n_covered, "references": number})

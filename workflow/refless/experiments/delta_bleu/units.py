@@ -175,7 +175,7 @@ def observations(
     if n_units == 0:
         raise SettingError(
             f"a unit of {unit} contexts is larger than all {pool.shape[1]} that every system and"
-            f" every human answered, all of them rated; {narrowest(own.without)}",
+            f" every human answered, all of them rated{narrowest(own.without)}",
             remedy="give unit and units of delta_bleu, in the experiments of this data set, no"
             f" number above {pool.shape[1]}, or leave out who answered others",
         )

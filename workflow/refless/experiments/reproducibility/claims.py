@@ -77,11 +77,14 @@ def number(row: Row, column: str) -> float:
 
 @dataclass(frozen=True)
 class Verdict:
-    """``holds``, the number that decides, and how much data would decide it."""
+    """``holds``, the number that decides, how much data would decide it, as a number and in words,
+    and whether the number is on the side of the claim."""
 
     holds: str
     value: float
     needed: str = ""
+    many: float = math.nan
+    toward: bool = True
 
 
 @dataclass(frozen=True)
@@ -113,7 +116,8 @@ def findings(tables: Mapping[str, pd.DataFrame], claims: list[Claim] | None = No
         except Unknown as error:
             verdict, note = Verdict(UNDECIDED, float("nan")), [f"undecided: {error}"]
         if verdict.holds == UNDECIDED and verdict.needed:
-            note.append(f"undecided: {verdict.needed}")
+            against = "" if verdict.toward else ", which goes against the claim"
+            note.append(f"undecided: {verdict.needed}{against}")
         for beside in () if math.isnan(verdict.value) else claim.beside:
             try:
                 note.append(beside(asked))
@@ -145,7 +149,7 @@ def _of_rnn_qe(tables: Tables) -> Iterator[Row]:
         note = [] if known else [f"undecided: {row['note']}"]
         if known and row["holds"] == UNDECIDED:
             share = f"{row['significant']:.0f} of {row['comparisons']:.0f} are significant"
-            note.append(f"undecided: {_needed(row['n_needed'], 'outputs') or share}")
+            note.append(f"undecided: {_needed(row['n_needed'], _OUTPUTS) or share}")
         yield {
             "paper": _QE,
             "claim": f"{row['claim']} ({row['table']}, {row['statistic']})",
@@ -188,22 +192,21 @@ def above(row: Row, column: str, ends: str = "", least: float = 0.0, of: str = "
     value = number(row, column)
     if low > least or high < least:
         return Verdict(YES if low > least else NO, value)
-    seen, now = POWER * (high - low) / (2 * 1.96), _counted(row) if of else math.nan
-    return Verdict(UNDECIDED, value, _needed(needed(value - least, seen, now), of))
+    seen = POWER * (high - low) / (2 * 1.96)
+    many = needed(value - least, seen, _counted(row)) if of else math.nan
+    return Verdict(UNDECIDED, value, _needed(many, of), many, value > least)
 
 
 def _counted(row: Row) -> float:
-    """How many texts a row is about; NaN where it does not say."""
-    for column in ("n_covered", "n"):
-        value = row.get(column, "")
-        if value != "" and not pd.isna(value):
-            return float(value)
-    return math.nan
+    """How many texts a row is about, covered or not; NaN where it does not say."""
+    value = row.get("n", "")
+    return math.nan if value == "" or pd.isna(value) else float(value)
 
 
 def opposite(verdict: Verdict) -> Verdict:
     """Of a claim that something is below, by whether it is above."""
-    return replace(verdict, holds={YES: NO, NO: YES}.get(verdict.holds, verdict.holds))
+    holds = {YES: NO, NO: YES}.get(verdict.holds, verdict.holds)
+    return replace(verdict, holds=holds, toward=not verdict.toward)
 
 
 def within(row: Row, column: str, margin: float, ends: str = "") -> Verdict:
@@ -215,15 +218,18 @@ def within(row: Row, column: str, margin: float, ends: str = "") -> Verdict:
     return Verdict(UNDECIDED if different.holds == UNDECIDED else NO, different.value)
 
 
-def _needed(value: Any, of: str) -> str:
-    """How many would show a difference as large as the one seen; nothing where no table says so."""
+_SEEN = "would show a difference as large as the one seen"
+
+
+def _needed(value: Any, of: str, shown: str = _SEEN) -> str:
+    """How many it would take; nothing where no table says so."""
     if value == "" or pd.isna(value) or float(value) <= 0:
         return ""
     if (many := float(value)) > MANY:
-        return f"no study could have the {of} that would show a difference as small as the one seen"
+        return f"no study could have the {of} that {shown}"
     # two digits: the difference seen has an error of its own
     rounded = round(many, 1 - math.floor(math.log10(many)))
-    return f"about {rounded:,.0f} {of} would show a difference as large as the one seen"
+    return f"about {rounded:,.0f} {of} {shown}"
 
 
 def counted(condition: bool, value: float) -> Verdict:
@@ -251,9 +257,12 @@ def _highest_kernel(tables: Tables) -> Verdict:
         above(tables.row(_TABLE1, model=model, **_SUMMARIES), "bleu_difference", of="texts")
         for model in ("rouge", "meteor")
     ]
-    least = min(verdicts, key=lambda one: one.value)
+    least = min(one.value for one in verdicts)
     found = {one.holds for one in verdicts}
-    return replace(least, holds=NO if NO in found else YES if found == {YES} else UNDECIDED)
+    holds = NO if NO in found else YES if found == {YES} else UNDECIDED
+    # all must be shown, so the one that asks for most
+    hardest = max(verdicts, key=lambda one: 0 if math.isnan(one.many) else one.many)
+    return replace(hardest, holds=holds, value=least)
 
 
 _PEOPLE = "texts, and annotators in proportion,"
@@ -412,7 +421,11 @@ def _delta(
     def decide(tables: Tables) -> Verdict:
         own = row(tables)
         found = turned(above(own, "difference", "difference_systems"))
-        return replace(found, needed=_needed(own.get("systems_needed", ""), _ANEW))
+        return replace(
+            found,
+            needed=_needed(own.get("systems_needed", ""), _ANEW),
+            toward=(found.value > 0) == gain,
+        )
 
     def these(tables: Tables) -> str:
         own = row(tables)
@@ -427,6 +440,22 @@ def _of_these(row: Row, verdict: Verdict) -> str:
         f"for these {number(row, 'systems'):.0f} systems, with contexts alone drawn anew:"
         f" {verdict.holds} ({low:.3f} to {high:.3f})"
     )
+
+
+def _without_fallback(references: str) -> Callable[[Tables], str]:
+    """The same test where no context takes part in which the human response stands in."""
+
+    def said(tables: Tables) -> str:
+        named = {"metric_a": "delta_bleu", "metric_b": "bleu", "lacking_a": "ignored", **_OURS}
+        named |= dict.fromkeys(("references_a", "references_b"), references)
+        row = tables.row(f"{_TABLE2}_tests", **named)
+        low, high = (number(row, f"difference_{end}") for end in ("low", "high"))
+        return (
+            "where contexts without such a reference count for neither, the difference is"
+            f" {number(row, 'difference'):.3f} ({low:.3f} to {high:.3f}, contexts alone drawn anew)"
+        )
+
+    return said
 
 
 def _papers_best(tables: Tables) -> str:
@@ -462,10 +491,13 @@ def _level(tables: Tables) -> Verdict:
     found = within(row, "difference", _MARGIN, "difference_systems")
     low, high = (number(row, f"difference_systems_{end}") for end in ("low", "high"))
     room = _MARGIN - abs(found.value)
-    if found.holds != UNDECIDED or room <= 0:
+    if found.holds != UNDECIDED:
         return found
-    n = number(row, "systems") * ((high - low) / 2 / room) ** 2
-    return replace(found, needed=_needed(n, _ANEW))
+    if room <= 0:
+        said = _needed(row.get("systems_needed", ""), _ANEW)
+        return replace(found, needed=said, toward=False)
+    n = number(row, "systems") * (POWER / 1.96 * (high - low) / 2 / room) ** 2
+    return replace(found, needed=_needed(n, _ANEW, f"would show that it lies within {_MARGIN:g}"))
 
 
 def _level_of_these(tables: Tables) -> str:
@@ -476,10 +508,13 @@ def _level_of_these(tables: Tables) -> str:
 # ---- RNN-QE --------------------------------------------------------------------------------------
 
 
+_OUTPUTS = "outputs, and MRs in proportion,"
+
+
 def _above_constant(column: str) -> Callable[[Tables], Verdict]:
     def decide(tables: Tables) -> Verdict:
         row = tables.row("rnn_qe_table3", setup="1")
-        return above(row, f"{column}_less_constant", of="outputs, and MRs in proportion,")
+        return above(row, f"{column}_less_constant", of=_OUTPUTS)
 
     return decide
 
@@ -621,6 +656,7 @@ CLAIMS = [
     _delta(
         "ΔBLEU follows ratings more closely than BLEU, each with its best references",
         _tested("delta_bleu", "w>=0.4", "bleu", "w>=0.4"),
+        _without_fallback("w>=0.4"),
         _papers_best,
     ),
     _delta(
@@ -630,6 +666,7 @@ CLAIMS = [
     _delta(
         "ΔBLEU follows ratings more closely than BLEU, both with good references alone",
         _tested("delta_bleu", "w>=0.6", "bleu", "w>=0.6"),
+        _without_fallback("w>=0.6"),
     ),
     _delta(
         "BLEU gets worse from good references to all",

@@ -406,8 +406,13 @@ def measured(predictor: Predictor, sample: Sample) -> Measured:
             if not part:
                 sd = float(points.std(ddof=1)) if len(points) > 1 else float("nan")
                 row[f"{name}_sd"] = sd
-    if len(np.unique(sample.system)) > 1:
+    # the mean of the system knows nothing else
+    if len(np.unique(sample.system)) > 1 and predictor.setup != "system_mean":
         row |= _by_system(predictor, sample, few[""])
+        if not (row["pearson_low"] > 0 or row["pearson_high"] < 0):  # a part of nothing
+            row |= dict.fromkeys(
+                [f"{BY_SYSTEM[0]}{end}" for end in ("", "_low", "_high")], math.nan
+            )
     draws = {name: np.array([drawn[name] for _, drawn in found[""]]) for name in VALUES}
     return Measured(predictor, row, draws, few[""])
 

@@ -180,8 +180,11 @@ def card_page(model: Model) -> str:
         "",
     ]
     new = about["worth_new"]
-    if new["mse"] > new["mse_of_the_mean"]:
-        lines += ["On outputs that are new, its error is above that of the mean rating.", ""]
+    if new["mse_high"] > new["mse_of_the_mean"]:
+        said = (
+            "On outputs that are new, its error is not shown to be below that of the mean rating."
+        )
+        lines += [said, ""]
     return "\n".join(lines)
 
 
