@@ -183,12 +183,23 @@ def shares(found: pd.DataFrame) -> Iterator[Row]:
 # ---- ways to decide ------------------------------------------------------------------------------
 
 
+def _ends(row: Row, column: str) -> tuple[float, float]:
+    """The interval of a number."""
+    return number(row, f"{column}_low"), number(row, f"{column}_high")
+
+
+def _span(row: Row, column: str) -> str:
+    """The same in words."""
+    low, high = _ends(row, column)
+    return f"{low:.3f} to {high:.3f}"
+
+
 def above(row: Row, column: str, ends: str = "", least: float = 0.0, of: str = "") -> Verdict:
     """Whether a number with an interval is above ``least``: 0 for a difference.
 
     ``of`` : what the row has n of; then an open question says how many would decide it
     """
-    low, high = (number(row, f"{ends or column}_{end}") for end in ("low", "high"))
+    low, high = _ends(row, ends or column)
     value = number(row, column)
     if low > least or high < least:
         return Verdict(YES if low > least else NO, value)
@@ -212,7 +223,7 @@ def opposite(verdict: Verdict) -> Verdict:
 def within(row: Row, column: str, margin: float, ends: str = "") -> Verdict:
     """Whether a difference is shown to be smaller than the margin, on either side of 0."""
     different = above(row, column, ends)
-    low, high = (number(row, f"{ends or column}_{end}") for end in ("low", "high"))
+    low, high = _ends(row, ends or column)
     if -margin < low and high < margin:
         return Verdict(YES, different.value)
     return Verdict(UNDECIDED if different.holds == UNDECIDED else NO, different.value)
@@ -278,10 +289,9 @@ def _people_ahead_without_their_own(tables: Tables) -> str:
     found = replace(
         above(row, "human_difference"), needed=_needed(row.get("texts_needed", ""), _PEOPLE)
     )
-    low, high = (number(row, f"human_difference_{end}") for end in ("low", "high"))
     return (
         f"both measured against the labels of the others: {found.holds}, {found.value:.3f}"
-        f" ({low:.3f} to {high:.3f})" + (f"; {found.needed}" if found.needed else "")
+        f" ({_span(row, 'human_difference')})" + (f"; {found.needed}" if found.needed else "")
     )
 
 
@@ -400,9 +410,11 @@ _MARGIN = 0.1
 _ANEW = "systems like these, and contexts in proportion,"
 
 
-def _tested(a: str, references_a: str, b: str, references_b: str) -> Callable[[Tables], Row]:
-    """The test of one metric against another."""
-    named = {"metric_a": a, "references_a": references_a, "references_b": references_b}
+def _tested(
+    a: str, references_a: str, b: str, references_b: str, **more: str
+) -> Callable[[Tables], Row]:
+    """The test of one metric against another; ``more`` are values of further columns."""
+    named = {"metric_a": a, "references_a": references_a, "references_b": references_b, **more}
     return lambda tables: tables.row(f"{_TABLE2}_tests", metric_b=b, **named, **_OURS)
 
 
@@ -421,11 +433,7 @@ def _delta(
     def decide(tables: Tables) -> Verdict:
         own = row(tables)
         found = turned(above(own, "difference", "difference_systems"))
-        return replace(
-            found,
-            needed=_needed(own.get("systems_needed", ""), _ANEW),
-            toward=(found.value > 0) == gain,
-        )
+        return replace(found, needed=_needed(own.get("systems_needed", ""), _ANEW))
 
     def these(tables: Tables) -> str:
         own = row(tables)
@@ -435,10 +443,9 @@ def _delta(
 
 
 def _of_these(row: Row, verdict: Verdict) -> str:
-    low, high = (number(row, f"difference_{end}") for end in ("low", "high"))
     return (
         f"for these {number(row, 'systems'):.0f} systems, with contexts alone drawn anew:"
-        f" {verdict.holds} ({low:.3f} to {high:.3f})"
+        f" {verdict.holds} ({_span(row, 'difference')})"
     )
 
 
@@ -446,13 +453,12 @@ def _without_fallback(references: str) -> Callable[[Tables], str]:
     """The same test where no context takes part in which the human response stands in."""
 
     def said(tables: Tables) -> str:
-        named = {"metric_a": "delta_bleu", "metric_b": "bleu", "lacking_a": "ignored", **_OURS}
-        named |= dict.fromkeys(("references_a", "references_b"), references)
-        row = tables.row(f"{_TABLE2}_tests", **named)
-        low, high = (number(row, f"difference_{end}") for end in ("low", "high"))
+        both = "delta_bleu", references, "bleu", references
+        row = _tested(*both, lacking_a="ignored")(tables)
         return (
             "where contexts without such a reference count for neither, the difference is"
-            f" {number(row, 'difference'):.3f} ({low:.3f} to {high:.3f}, contexts alone drawn anew)"
+            f" {number(row, 'difference'):.3f} ({_span(row, 'difference')}, contexts alone drawn"
+            " anew)"
         )
 
     return said
@@ -460,10 +466,9 @@ def _without_fallback(references: str) -> Callable[[Tables], str]:
 
 def _papers_best(tables: Tables) -> str:
     row = _tested("delta_bleu", "all", "bleu", "w>=0.6")(tables)
-    low, high = (number(row, f"difference_systems_{end}") for end in ("low", "high"))
     return (
         "with the references that are best in the paper, all for ΔBLEU and w >= 0.6 for BLEU, the"
-        f" difference is {number(row, 'difference'):.3f} ({low:.3f} to {high:.3f})"
+        f" difference is {number(row, 'difference'):.3f} ({_span(row, 'difference_systems')})"
     )
 
 
@@ -489,13 +494,13 @@ _SENTENCES = _tested("sbleu", "w>=0.6", "bleu", "w>=0.6")
 def _level(tables: Tables) -> Verdict:
     row = _SENTENCES(tables)
     found = within(row, "difference", _MARGIN, "difference_systems")
-    low, high = (number(row, f"difference_systems_{end}") for end in ("low", "high"))
-    room = _MARGIN - abs(found.value)
     if found.holds != UNDECIDED:
         return found
+    room = _MARGIN - abs(found.value)
     if room <= 0:
         said = _needed(row.get("systems_needed", ""), _ANEW)
         return replace(found, needed=said, toward=False)
+    low, high = _ends(row, "difference_systems")
     n = number(row, "systems") * (POWER / 1.96 * (high - low) / 2 / room) ** 2
     return replace(found, needed=_needed(n, _ANEW, f"would show that it lies within {_MARGIN:g}"))
 
