@@ -59,10 +59,11 @@ docs: $(VENV)/docs.done ## README, settings and the handbook (site/), figures in
 	$(BIN)/python docs/failures.py
 	$(BIN)/mkdocs build --quiet
 
-benchmark: $(VENV)/dev.done ## how fast kernels and ΔBLEU are here (BENCHMARK=--record: for docs/speed.md)
+benchmark: $(VENV)/dev.done ## how fast kernels, ΔBLEU and, after `make torch`, training are here (BENCHMARK=--record: for docs/speed.md)
 	$(BIN)/python -m benchmarks.kernels $(BENCHMARK)
 	$(BIN)/python -m benchmarks.delta_bleu $(BENCHMARK)
 	$(BIN)/python -m benchmarks.neighbors $(BENCHMARK)
+	@! $(BIN)/python -c "import torch" 2>/dev/null || $(BIN)/python -m benchmarks.rnn_qe $(BENCHMARK)
 
 lock: ## renew the locks (needs uv)
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header \

@@ -20,6 +20,8 @@ SUBJECTS = (
     "Raw files and downloads",
     "Settings",
     "What data hold",
+    "Anywhere",
+    "Clusters",
     "Same inputs, same bytes",
 )
 OUTCOMES = ("refused", "made again", "same bytes", "told", "no effect", "given up")
@@ -66,7 +68,7 @@ def page() -> str:
             for of, happens, outcome, comes in found
             if of == subject
         ]
-        parts.append(f"# {subject}\n\n| What happens | In a word | What comes of it |\n")
+        parts.append(f"## {subject}\n\n| What happens | In a word | What comes of it |\n")
         parts[-1] += "| --- | --- | --- |\n" + "\n".join(rows) + "\n"
     return "\n".join(parts)
 

@@ -158,6 +158,9 @@ def render(folder: Path, benchmarks: Path) -> dict[str, str]:
     environment.globals["peers"] = lambda name: peer_table(
         {name: read_json(benchmarks.with_name(f"{name}.json"))}
     )
+    environment.globals["stacked"] = lambda: read_json(benchmarks.with_name("rnn_qe.json"))[
+        "stacked"
+    ]["core"]
     pages = {}
     for page, template in PAGES.items():
         inside = page.startswith("docs/")

@@ -248,7 +248,7 @@ def test_what_is_wrong_with_a_training_is_known_before_it(
         assert main([*told[:-1], out]) == 1
         assert "name a file" in capsys.readouterr().err
     assert main(["train-qe", "--ratings", "-", *told[3:]]) == 2
-    assert main([*told, "--scale", "1", "1e200"]) == 2
+    assert main([*told, "--scale", "1", "1e200"]) == 1
     assert "too large" in capsys.readouterr().err
     nowhere = tmp_path / "no" / "m.npz"
     assert main([*told[:-1], str(nowhere)]) == 1

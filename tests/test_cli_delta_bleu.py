@@ -163,10 +163,10 @@ def test_ratings_that_are_not_read_are_named(
     assert "weight" in capsys.readouterr().err
 
 
-def test_wrong_usage_exits_with_2(files: tuple[Path, Path]) -> None:
+def test_options_out_of_range_exit_with_1_and_wrong_usage_with_2(files: tuple[Path, Path]) -> None:
     for order in ("0", "5000000000"):  # which would never end
-        assert delta_bleu(files, "--max-order", order) == 2
-    assert delta_bleu(files, "--scale", "5", "1") == 2
+        assert delta_bleu(files, "--max-order", order) == 1
+    assert delta_bleu(files, "--scale", "5", "1") == 1
     assert main(["delta-bleu", "--outputs", "-", "--references", "-"]) == 2
 
 

@@ -355,7 +355,6 @@ def test_inputs_are_not_overwritten_and_folders_not_made(
         ["score", "--model", "m", "--candidates", "c.tsv", "--tau", "0.1"],
         ["score", "--model", "m", "--leave-one-out"],
         ["score", "--train", "{tsv}", "--candidates", "{mine.tsv}", "--tau", "high"],
-        ["score", "--train", "{tsv}", "--candidates", "{mine.tsv}", "--explain", "0"],
         ["fit", "--train", "t.tsv"],
         ["nothing"],
         [],
@@ -602,6 +601,15 @@ def test_a_rater_may_rate_one_text_for_two_contexts(tmp_path: Path, column: str)
     assert main([*map(str, told)]) == 0
     tsv(rated, ["text", "quality", column, "rater"], [*rows, (*rows[0][:1], 1, *rows[0][2:])])
     assert main([*map(str, told)]) == 1
+
+
+def test_no_neighbors_at_all_may_not_be_asked_for(
+    files: Files, capsys: pytest.CaptureFixture[str]
+) -> None:
+    common = ["--train", files["tsv"], "--candidates", files["mine.tsv"]]
+    for tau in ("auto", "0.1"):
+        assert refless("score", *common, "--tau", tau, "--max-share", "0") == 1
+        assert "--max-share is 0" in capsys.readouterr().err
 
 
 def test_two_raters_of_a_text_that_differs_in_blanks_rate_one(

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import runpy
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -117,6 +120,55 @@ def test_every_rule_that_runs_something_has_a_log_and_an_environment() -> None:
                     assert re.search(rf"(?m)^ +{part}:", rule), f"{path.name}: rule{rule[:200]}"
                 checked += 1
     assert checked > 30
+
+
+def make(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Our Makefile in another folder."""
+    folder.mkdir(exist_ok=True)
+    shutil.copy(ROOT / "Makefile", folder)
+    return subprocess.run(
+        ["make", *arguments],
+        cwd=folder,
+        env=os.environ | {"PWD": str(folder)} | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.drill(
+    "A run is killed, starved or crowded",
+    "`make clean` is asked for",
+    "made again",
+    "results and compiled loops are taken away; raw data and the environment stay",
+)
+def test_clean_takes_results_and_compiled_loops_away(tmp_path: Path) -> None:
+    loops = tmp_path / "cache/refless/loops/one"
+    kept = tmp_path / "here/resources/data"
+    for folder in (loops, kept, tmp_path / "here/results/tables", tmp_path / "here/.snakemake"):
+        folder.mkdir(parents=True)
+    told = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    done = make(tmp_path / "here", "clean", f"VENV={Path(sys.executable).parents[1]}", **told)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert not loops.exists()
+    assert {path.name for path in (tmp_path / "here").iterdir()} == {"Makefile", "resources"}
+    assert kept.is_dir()
+
+
+@pytest.mark.drill(
+    "Anywhere",
+    "`make` is typed in a path with `$`",
+    "refused",
+    "before anything is installed; docs/anywhere.md has the commands without make",
+)
+def test_make_installs_nothing_in_a_path_with_a_dollar_sign(tmp_path: Path) -> None:
+    (tmp_path / "for $5").mkdir()
+    for name in ("envs", "pyproject.toml"):
+        (tmp_path / "for $5" / name).symlink_to(ROOT / name)
+    done = make(tmp_path / "for $5")
+    assert done.returncode != 0
+    assert "docs/anywhere.md" in done.stdout
+    assert not (tmp_path / "for $5/.venv").exists()
 
 
 def test_the_container_does_what_the_makefile_has() -> None:

@@ -20,6 +20,7 @@ def test_peers_score_the_same_units(monkeypatch: pytest.MonkeyPatch) -> None:
         "n_ratings": 3,
         "system": systems * contexts,
         "context_id": np.repeat(np.arange(contexts).astype(str), 4),
+        "context": "",
     }
     dialogues = read_dialogues(pd.DataFrame(table))
     record = benchmark.measure(dialogues, assignments=2, sample=2, runs=1)

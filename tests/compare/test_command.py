@@ -290,7 +290,7 @@ def test_wrong_usage_leaves_with_2(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_scale_upside_down_is_wrong_usage(
     made: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert compare(made[0], tmp_path / "out", "--scale", 5, 1) == 2
+    assert compare(made[0], tmp_path / "out", "--scale", 5, 1) == 1
     assert "--scale" in capsys.readouterr().err
 
 
@@ -311,7 +311,7 @@ def test_columns_that_are_not_read_are_told(
         (["--out", ""], 2, "folder"),
         (["--ratings", "-"], 2, "standard input"),
         (["--ratings", "nowhere"], 1, "no such file"),
-        (["--scale", 1, 1e200], 2, "too large"),
+        (["--scale", 1, 1e200], 1, "too large"),
     ],
 )
 def test_what_is_wrong_is_known_before_anything_is_written(

@@ -65,9 +65,20 @@ def test_files_with_other_ranges_are_noticed(tmp_path: Path) -> None:
     second = [{"text": f"u {k}", "quality": 20 * (k % 5)} for k in range(20)]
     found = read_rated([first, write(tmp_path / "b.jsonl", second)])
     assert any("a.jsonl 0 to 4" in s and "b.jsonl 0 to 80" in s for s in found.warnings)
-    found = read_rated([first, write(tmp_path / "b.jsonl", second[:1] + [
-        {"text": f"u {k}", "quality": k % 4} for k in range(20)])])  # fmt: skip
-    assert not any("a.jsonl" in s for s in found.warnings)
+    for lowest, highest, noticed in ((0, 4, False), (1, 5, True), (0, 5, True), (0, 3, True)):
+        rows = [
+            {"text": f"u {k}", "quality": lowest + k % (highest - lowest + 1)} for k in range(20)
+        ]
+        found = read_rated([first, write(tmp_path / "b.jsonl", rows)])
+        assert any("a.jsonl" in s for s in found.warnings) == noticed
+
+
+def test_a_scale_that_the_ratings_hardly_use_is_noticed(tmp_path: Path) -> None:
+    rows = [{"text": f"t {k}", "quality": 1 + k % 5} for k in range(20)]
+    path = write(tmp_path / "a.jsonl", rows)
+    for scale, noticed in (((1, 5), False), ((0, 10), False), ((0, 100), True)):
+        found = read_rated([path], scale)
+        assert any("small part of the scale" in s for s in found.warnings) == noticed
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,6 @@ from refless.data.encoders import (
     SUMS,
     fetch_encoder,
     require_same,
-    sampled_sum,
     verify_encoder,
     why_not,
 )
@@ -114,25 +113,6 @@ def test_another_encoder_than_was_taken_is_refused(
     require_same("mine", places)
     weights.unlink()
     require_same("mine", places)
-
-
-def test_a_sum_of_blocks_sees_a_layer_of_a_large_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(encoders, "BLOCK", 10)
-    path = tmp_path / "weights"
-    whole = bytearray(range(256)) * 16
-    path.write_bytes(whole)
-    before = sampled_sum(path)
-    for start in range(0, len(whole), 37):
-        layer = whole.copy()
-        layer[start : start + 70] = bytes(len(layer[start : start + 70]))
-        path.write_bytes(layer)
-        assert sampled_sum(path) != before
-    path.write_bytes(whole + b"1")
-    assert sampled_sum(path) != before
-    path.write_bytes(whole)
-    assert sampled_sum(path) == before
 
 
 @pytest.mark.drill(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
@@ -17,9 +18,10 @@ from refless.data.obtain import as_it_lies, fitting, shipped_files
 from refless.data.places import Places
 from refless.data.raw_files import Source
 from refless.data.task import read_with
-from refless.errors import SourceError
+from refless.errors import FormatError, SourceError
 from refless.settings import read_settings
 from refless.store import signed
+from refless.store.files import list_sums
 from tests.conftest import ROOT
 
 DEFAULTS = yaml.safe_load((ROOT / "config/config.yaml").read_text(encoding="utf-8"))
@@ -46,6 +48,7 @@ def test_shipped_numbers_of_other_loader_options_do_not_stand_in(tmp_path: Path)
     ):
         settings = read_with(**CHAT) if kind == "texts" else {}
         signed.write(tmp_path / path, TABLE, {"kind": kind, "of": of, "settings": settings})
+    list_sums(tmp_path, "")
     shipped = shipped_files(tmp_path)
     assert len(shipped) == 4
 
@@ -56,6 +59,40 @@ def test_shipped_numbers_of_other_loader_options_do_not_stand_in(tmp_path: Path)
     assert of_entry() == list(shipped)
     for other in ({"options": {"unit": "item"}}, {"loader": "usr"}, {"files": {"path": "b.tsv"}}):
         assert of_entry(**other) == ["results/curves/news/data_size.csv"]
+
+
+@pytest.mark.drill(
+    "A file between two stages is not what was written",
+    "A file that comes with refless (`resources/shipped`) is damaged, deleted, or not of it",
+    "refused",
+    "`SHA256SUMS` says which; `git checkout` brings back what came with refless",
+)
+@pytest.mark.parametrize("harm", ["damaged", "deleted", "more", "no list"])
+def test_shipped_files_are_those_of_the_list(tmp_path: Path, harm: str) -> None:
+    paths = [tmp_path / name for name in ("data_sets.csv", "curves/chat/data_size.csv")]
+    for path in paths:
+        signed.write(path, TABLE, {"kind": path.stem, "of": {}, "settings": {}})
+    list_sums(tmp_path, "")
+    assert len(shipped_files(tmp_path)) == 2
+    wrong = paths[0]
+    if harm == "damaged":
+        content = bytearray(wrong.read_bytes())
+        content[-2] ^= 1
+        wrong.write_bytes(content)
+    elif harm == "deleted":
+        wrong.unlink()
+    elif harm == "more":
+        wrong = tmp_path / "curves/news.csv"
+        shutil.copy(paths[1], wrong)
+    else:
+        wrong = tmp_path / "SHA256SUMS"
+        wrong.unlink()
+    with pytest.raises(FormatError) as caught:
+        shipped_files(tmp_path)
+    assert str(wrong) in str(caught.value)
+    assert "git checkout" in caught.value.remedy
+    # what was made here has no list
+    assert len(shipped_files(tmp_path / "nothing", tmp_path / "curves")) == 1 + (harm == "more")
 
 
 def without(changed: dict[str, Any]) -> set[str]:

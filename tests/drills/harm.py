@@ -46,9 +46,9 @@ def assert_nothing_half_written(project: Project, before: dict[str, bytes]) -> N
 
 
 def run_again(project: Project, *targets: str) -> None:
-    """What a user types after a crash: the same command, and --unlock if told to."""
+    """What a user types after a crash: the same command, and `make resume`'s if it is locked."""
     first = project.start(*targets)
     if first.returncode:
         assert "--unlock" in first.stdout, first.stdout
-        project.snakemake("--unlock")
-        project.snakemake(*targets)
+        resumed = project.resume(*targets)
+        assert resumed.returncode == 0, resumed.stdout

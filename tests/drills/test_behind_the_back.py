@@ -27,6 +27,7 @@ from refless.experiments.delta_bleu.predictor_table import read_predictors
 from refless.experiments.delta_bleu.table2 import read_rows
 from refless.experiments.rnn_qe.stored import require_texts
 from refless.store import signed
+from refless.store.files import file_sum, list_sums
 from tests.conftest import Project
 
 FLIPS = 24  # bits of each file of a run; every bit of small ones is tried in tests/store
@@ -209,11 +210,80 @@ def test_a_run_builds_on_no_result_of_other_settings(changed: Project) -> None:
     for name in ("texts", "ratings"):
         (changed.path / f"results/ratings/mine/{name}.csv").unlink()
     said = changed.snakemake("bleu_neighbors_table1", ok=False)
-    (rule,) = set(re.findall(r"--forcerun (\S+) --", said))
+    rules = forced(said)
     table = changed.path / "results/tables/bleu_neighbors_table1.csv"
     before = table.read_bytes()
-    changed.snakemake("--forcerun", rule, "--", "bleu_neighbors_table1")
+    changed.snakemake("--forcerun", *rules, "--", "bleu_neighbors_table1")
     assert table.read_bytes() != before
+
+
+def forced(said: str) -> list[str]:
+    """The rules that a remedy names."""
+    found = re.search(r"--forcerun ((?:\w+ )+)-- TARGET", said)
+    assert found, said
+    return found[1].split()
+
+
+@pytest.mark.drill(
+    "Settings",
+    "A setting of several tables is changed and passed over (`--touch`)",
+    "refused",
+    "one command makes all of them",
+)
+def test_one_command_makes_all_that_is_of_other_settings(changed: Project) -> None:
+    changed.configure("bootstrap: {draws: 1000, seed", "bootstrap: {draws: 1001, seed")
+    targets = ("--", "bleu_neighbors_table1", "bleu_neighbors_table3")
+    changed.snakemake("--touch", *targets[1:])
+    rules = forced(changed.snakemake(*targets, ok=False))
+    assert {"tabulate_bleu_neighbors_table1", "tabulate_bleu_neighbors_table3"} <= {*rules}
+    changed.snakemake("--forcerun", *rules, *targets)
+    assert changed.planned(*targets) == {}
+
+
+@pytest.mark.drill(
+    "Raw files and downloads",
+    "A published number that comes with refless is exchanged and listed, with an older time",
+    "made again",
+    "every table that shows published numbers is",
+)
+def test_published_numbers_with_an_older_time_are_read_again(changed: Project) -> None:
+    published = changed.path / "resources/published"
+    kept = published.resolve()
+    published.unlink()
+    shutil.copytree(kept, published)
+    assert changed.planned("bleu_neighbors_table1") == {}
+    path = published / "bleu_neighbors_table1.csv"
+    path.write_text(path.read_text(encoding="utf-8").replace("0.325", "0.777"), encoding="utf-8")
+    list_sums(published, ".csv")
+    for each in (path, published / "SHA256SUMS"):
+        os.utime(each, (10**9, 10**9))
+    assert changed.planned("bleu_neighbors_table1")["tabulate_bleu_neighbors_table1"] == 1
+
+
+@pytest.mark.drill(
+    "Raw files and downloads",
+    "A raw file is exchanged for one of a new release, whose sum is recorded, with an older time",
+    "made again",
+    "everything that hangs on it is; so is what hangs on a file of which no sum is known",
+)
+@pytest.mark.parametrize("known", [True, False])
+def test_a_raw_file_of_a_new_release_is_read_again(changed: Project, known: bool) -> None:
+    sources = changed.path / "resources/sources.csv"
+    path = changed.path / "resources/data/usr/tc_usr_data.json"
+    target = "results/ratings/usr_topicalchat/texts.csv"
+    if not known:  # as of a batch that has no address
+        listed = sources.read_text(encoding="utf-8")
+        sources.write_text(listed.replace(file_sum(path), ""), encoding="utf-8")
+        changed.mirror = ""  # which would have another one than lies here
+        changed.snakemake(target)
+    assert changed.planned(target) == {}
+    before = file_sum(path)
+    path.write_text(path.read_text(encoding="utf-8") + "\n", encoding="utf-8")
+    listed = sources.read_text(encoding="utf-8").replace(before, file_sum(path))
+    sources.write_text(listed, encoding="utf-8")
+    for each in (path, sources):
+        os.utime(each, (10**9, 10**9))
+    assert changed.planned(target)["normalize_ratings"] == 1
 
 
 @pytest.mark.drill(

@@ -49,7 +49,7 @@ STAGES = {
 # Without power every stage is tried, with a job killed by itself those that write several files.
 DEEDS = [("power", stage) for stage in STAGES]
 DEEDS += [("kill", stage) for stage in ("download", "kernel", "figure")]
-DEEDS += [("interrupt", "kernel"), ("terminate", "kernel")]
+DEEDS += [("interrupt", "kernel"), ("terminate", "kernel"), ("hangup", "kernel")]
 SHARDED = ["--set-scatter", "kernel=2", "--"]
 
 
@@ -62,10 +62,11 @@ def take_stage_away(project: Project, stage: str) -> tuple[str, str]:
 
 @pytest.mark.drill(
     "A run is killed, starved or crowded",
-    "A job is killed (`kill -9`) at any stage; or the whole run is: Ctrl-C, SIGTERM, no power",
+    "A job is killed (`kill -9`) at any stage; or the whole run is: Ctrl-C, SIGTERM, a closed"
+    " terminal, no power",
     "same bytes",
     "its result is absent, not half there. The same command makes it; where Snakemake says that the"
-    " directory is locked, `snakemake --unlock` goes first",
+    " directory is locked, `make resume` goes first",
 )
 @pytest.mark.parametrize(("deed", "stage"), DEEDS)
 def test_a_killed_run_goes_on_to_the_same_bytes(changed: Project, deed: str, stage: str) -> None:
@@ -81,7 +82,7 @@ def test_a_killed_run_goes_on_to_the_same_bytes(changed: Project, deed: str, sta
     "A run is killed, starved or crowded",
     "Snakemake is killed and a job goes on",
     "same bytes",
-    "the job's result is whole; the same command, after `snakemake --unlock`, makes the rest",
+    "the job's result is whole; `make resume` with the same command makes the rest",
 )
 def test_a_job_that_outlives_snakemake_does_no_harm(changed: Project) -> None:
     before = changed.contents()

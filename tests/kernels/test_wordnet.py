@@ -6,10 +6,13 @@ import random
 import zipfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from refless.errors import KernelError
 from refless.kernels.wordnet import WordNet, content_sum, find
+from refless.models.neighbors import NeighborsRegressor
+from refless.models.neighbors_file import signature_line
 from tests.kernels.texts import mirror, nltk_wordnet
 
 # part: sets of synonyms
@@ -49,6 +52,23 @@ def pack(folder: Path, path: Path) -> Path:
         for file in sorted(folder.iterdir(), reverse=True):
             archive.write(file, f"wordnet/{file.name}")
     return path
+
+
+@pytest.mark.drill(
+    "What data hold",
+    "Another WordNet than 3.0, or a damaged one, is given to a command",
+    "told",
+    "METEOR's values are others, so it is warned of; the signature has the sum of what was read",
+)
+def test_another_wordnet_is_warned_of(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    place = write(tmp_path / "wordnet")
+    WordNet(place)
+    assert str(place) in caplog.text
+    assert "not WordNet 3.0" in caplog.text
+    assert "REFLESS_WORDNET" in caplog.text
+    model = NeighborsRegressor("meteor.nltk39", 0.1, 1, 1.0, options={"wordnet": place})
+    line = signature_line(model.fit(["a cat", "a dog"], np.array([1.0, 2.0])))
+    assert f"|wordnet:{content_sum(place)[:12]}" in line
 
 
 def test_synonyms_by_hand(tmp_path: Path) -> None:
@@ -126,9 +146,12 @@ def test_broken_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.slow
-def test_the_real_wordnet_against_nltk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_real_wordnet_against_nltk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     reader = nltk_wordnet(tmp_path, monkeypatch)
     ours = WordNet(mirror("nltk/wordnet.zip"))
+    assert not caplog.text
     lemmas = random.Random(1).sample(sorted(reader.all_lemma_names()), 1_000)
     endings = ["", "s", "es", "ses", "men", "ies", "ed", "ing", "er", "est"]
     for word in (lemma + end for lemma in lemmas for end in endings):

@@ -160,7 +160,7 @@ def test_evidence_leaves_means_as_they_are() -> None:
     means = np.array([0.1 + 0.2, NAN, 0.7])
     found = enough_evidence(means, np.array([1, 0, 3]), 3, 1, 1.0)
     np.testing.assert_array_equal(found, means)
-    assert np.isnan(enough_evidence(means, np.array([1, 0, 3]), 3, 1, 0.0)).all()
+    assert np.isnan(enough_evidence(means, np.array([1, 0, 3]), 3, 1, 0.1)).all()
 
 
 @pytest.mark.parametrize(

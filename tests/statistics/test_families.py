@@ -10,6 +10,7 @@ from refless.statistics import (
     bootstrap_p_value,
     holm,
     holm_by,
+    least_between,
     least_detectable,
     needed,
     normal_p_value,
@@ -45,6 +46,9 @@ def test_the_least_detectable_difference_is_found_in_four_of_five_trials() -> No
     found = stats.norm.sf(1.959963984540054 - least) + stats.norm.cdf(-1.959963984540054 - least)
     assert found == pytest.approx(0.8, abs=0.02)
     assert np.isnan(least_detectable(np.array([0.1, np.nan])))
+    # of normal draws, the ends of their interval say the same
+    ends = np.quantile(draws, [0.025, 0.975])
+    assert least_between(*ends) / 0.1 == pytest.approx(least, rel=0.05)
 
 
 def test_the_p_value_of_a_bootstrap_is_two_sided() -> None:

@@ -9,6 +9,7 @@ from contextlib import suppress
 from os import environ
 from pathlib import Path
 
+from snakemake.cli import get_argument_parser
 from snakemake.common.configfile import load_configfile
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import update_config
@@ -65,6 +66,14 @@ def whole_config():
     return found
 
 
+def typed_targets():
+    """The targets of the command line, by Snakemake's own parser: a folder or a profile may have a
+    target's name."""
+    if "quickstart" in sys.argv:  # the parser takes its time
+        return get_argument_parser().parse_known_args(sys.argv[1:])[0].targets
+    return []
+
+
 def beside(path):
     """A file that comes with the workflow; the rest is where Snakemake runs."""
     return path if ROOT == Path.cwd() else str(ROOT / path)
@@ -93,7 +102,7 @@ try:
     SOURCES = read_sources(*source_tables())
     PLACES = places_of(SETTINGS, Path("resources"))
     # The numbers asked for: `snakemake quickstart` typed by hand means what `make` does.
-    NUMBERS = SETTINGS.numbers or ("auto" if "quickstart" in sys.argv else "computed")
+    NUMBERS = SETTINGS.numbers or ("auto" if "quickstart" in typed_targets() else "computed")
     # A cluster's jobs read the rules again, elsewhere: they get the facts of the run that started
     # them. A run within a job of another one makes its own plan.
     if "REFLESS_PLAN" in environ and not workflow.is_main_process:
@@ -115,6 +124,7 @@ LOOKS = SETTINGS.looks()
 BOOTSTRAP = NEIGHBORS.bootstrap.model_dump()
 
 
+LISTED = ["resources/published/SHA256SUMS", "resources/benchmarks/SHA256SUMS"]
 # By the library's own path: sums go over files in the order of their paths.
 SCRIPTS, REPORT = Path(LIBRARY) / "scripts", Path(LIBRARY) / "refless/report"
 
@@ -124,6 +134,8 @@ def code(script, *modules, shows=None):
     of the catalogue that it shows (by default, those that the script is named after)."""
     name = shows or Path(script).stem.partition("_")[2]
     entries = [str(catalogue()[item]) for item in related(name)]
+    if entries:  # what they show beside ours, of which each reader checks the sum
+        entries += [Path(beside(path)).read_text(encoding="utf-8") for path in LISTED]
     pages = [p for p in sorted(REPORT.glob("*.*")) if p.suffix != ".py"] if entries else []
     return code_sum(SCRIPTS / script, *modules, *pages, text="".join(entries))
 
@@ -221,10 +233,19 @@ def raw_files(task):
     }
 
 
-def own_sums(task):
-    """Sums of a user's own files: one that is exchanged, also for an older one, is another."""
-    own = [path for path in SETTINGS.data[task].files.values() if path not in SOURCES]
-    return {path: file_sum(path) for path in own if Path(path).is_file()}
+def raw_sums(task):
+    """Sums of a data set's raw files: the published ones, else of what lies there or would be taken.
+    A file that is exchanged, also for an older one, is another."""
+    found = {}
+    for path in SETTINGS.data[task].files.values():
+        source = SOURCES.get(path)
+        places = [path] if source is None else [PLACES.data / path, *PLACES.local(source)]
+        there = [place for place in map(Path, places) if place.is_file()]
+        if source and (source.sha256 or source.members):
+            found[path] = source.sha256 or source.members
+        elif there:
+            found[path] = file_sum(there[0])
+    return found
 
 
 def placed_by_hand(wildcards):
@@ -301,6 +322,11 @@ def data_size_curves():
     ]
 
 
+def without_effect():
+    """Settings that decide nothing in this run: how networks are trained, where none is."""
+    return {} if RNN_QE.train == "run" else {"rnn_qe": {"training"}}
+
+
 def item_files(name):
     """The files of a table or figure, and of the tables that belong to it."""
     found = related(name)
@@ -325,6 +351,7 @@ def require_todays_settings():
     (--touch, --rerun-triggers), its memory (.snakemake) was left behind, or a file was put back. It
     does not miss a file whose followers are there, though only that file may tell of other data.
     """
+    faults, rules = [], set()
     for job in workflow.dag.jobs:
         if workflow.dag.needrun(job) or job.rule.name.startswith("take_"):
             continue
@@ -341,12 +368,17 @@ def require_todays_settings():
                 )
             else:
                 continue
-            # deleted, Snakemake would not miss it where what was made from it is there
-            raise WorkflowError(
-                f"{path}: {fault}.\n"
-                f"  What to do: run again with --forcerun {job.rule.name} before the target, as in:"
-                f" snakemake --cores 2 --forcerun {job.rule.name} -- TARGET"
-            )
+            faults.append(f"{path}: {fault}.")
+            rules.add(job.rule.name)
+    if faults:
+        more = f"\n(and {len(faults) - 5} more files)" if len(faults) > 5 else ""
+        named = " ".join(sorted(rules))
+        # deleted, Snakemake would not miss it where what was made from it is there
+        raise WorkflowError(
+            "\n".join(sorted(faults)[:5]) + f"{more}\n"
+            "  What to do: run again with --forcerun before the target, as in:"
+            f" snakemake --cores 2 --forcerun {named} -- TARGET"
+        )
 
 
 def check_where_nothing_ran():
@@ -401,7 +433,13 @@ def what_was_built():
     shipped = [name for name in every if f"take_{name}" in rules]
     if read:
         lines.append(f"  From the raw data: {', '.join(t for t in SETTINGS.data if t in read)}.")
-    if shipped:
+    if shipped and FACTS.numbers == "computed":
+        lines.append(
+            "  Networks were not trained: what they predict is shipped, whatever rnn_qe.training says."
+            " To train them: train: run below rnn_qe, and networks: run below comparison, in"
+            " config/config.yaml."
+        )
+    elif shipped:
         how = "" if PLACES.mirror else " (with network), or set REFLESS_MIRROR"
         lines.append(
             f"  From shipped numbers: {', '.join(shipped)}. To compute them from the raw data:"

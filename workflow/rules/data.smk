@@ -59,7 +59,7 @@ rule normalize_ratings:
         options=lambda wildcards: SETTINGS.data[wildcards.task].options,
         malformed=SETTINGS.malformed_rows,
         files=lambda wildcards: raw_files(wildcards.task),
-        own=lambda wildcards: own_sums(wildcards.task),
+        raw=lambda wildcards: raw_sums(wildcards.task),
         rated_for=lambda wildcards: SETTINGS.needs_ratings(wildcards.task),
         code=lambda wildcards: code(
             "normalize_ratings.py",

@@ -40,8 +40,8 @@ def _deed():
         os.kill(_snakemake(), signal.SIGKILL)
     if deed in ("power", "kill"):
         os.kill(os.getpid(), signal.SIGKILL)
-    if deed in ("interrupt", "terminate"):  # Ctrl-C, scancel: of the whole group
-        number = signal.SIGINT if deed == "interrupt" else signal.SIGTERM
+    of_all = {"interrupt": signal.SIGINT, "terminate": signal.SIGTERM, "hangup": signal.SIGHUP}
+    if (number := of_all.get(deed)) is not None:  # Ctrl-C, scancel, a closed terminal
         os.kill(_snakemake(), number)
         os.kill(os.getpid(), number)
         time.sleep(60)

@@ -34,6 +34,7 @@ def small_texts(contexts: int = 12, seed: int = 0, humans: int = 1) -> pd.DataFr
                     "system": "human" if k < humans else model,
                     "model": model,
                     "context_id": f"c{c}",
+                    "context": "",
                 }
             )
     return pd.DataFrame(rows)

@@ -234,6 +234,7 @@ def by_hand() -> Dialogues:
                     "n_ratings": 3,
                     "system": name,
                     "context_id": f"c{context}",
+                    "context": "",
                 }
                 for context in (0, 1)
                 for k, name in enumerate(["human", "alpha", "beta", "gamma"])
@@ -289,7 +290,7 @@ def test_units_of_equal_ratings_are_ties_whatever_the_last_bits_are() -> None:
     quality = {"human": [1, 1], "alpha": [0.1, 0.2], "beta": [0.3, 0.0]}
     rows = [
         {"text": f"{who} {k}", "quality": given[k], "n_ratings": 3, "system": who}
-        | {"context_id": f"c{k}"}
+        | {"context_id": f"c{k}", "context": ""}
         for who, given in quality.items()
         for k in (0, 1)
     ]
@@ -314,7 +315,7 @@ def test_the_formula_as_written_lets_a_negative_denominator_stand() -> None:
 
 
 def test_threads_and_order_of_cells_change_nothing(dialogues: Dialogues) -> None:
-    pool = bootstrap_pool(np.arange(12), 4, 2, seed=1)
+    pool = bootstrap_pool(np.arange(12), np.arange(12), 4, 2, seed=1)
     one = observations(Counted(dialogues, 2), CELLS, pool, 4, 3)
     two = observations(Counted(dialogues, 2), CELLS[::-1], pool, 4, 3, threads=2)
     np.testing.assert_array_equal(one.m, two.m[::-1])
@@ -330,11 +331,29 @@ def test_threads_and_order_of_cells_change_nothing(dialogues: Dialogues) -> None
 
 
 def test_a_draw_of_contexts_is_dealt_out_as_often_as_asked() -> None:
-    pool = bootstrap_pool(np.arange(3, 9), 5, 2, seed=1)
+    pool = bootstrap_pool(np.arange(3, 9), np.arange(6), 5, 2, seed=1)
     assert pool.shape == (10, 6)
     np.testing.assert_array_equal(pool[::2], pool[1::2])
     assert set(pool.ravel()) <= set(range(3, 9))
     assert any(len(set(row)) < 6 for row in pool)
+
+
+def test_contexts_of_one_wording_are_drawn_together() -> None:
+    wording = np.array([0, 1, 0, 2, 1, 0])
+    for row in bootstrap_pool(np.arange(6), wording, 50, 1, seed=1):
+        drawn, left = list(row), [{0, 2, 5}, {1, 4}, {3}]
+        while drawn:
+            whole = left[wording[drawn[0]]]
+            of_one, drawn = drawn[: len(whole)], drawn[len(whole) :]
+            assert set(of_one) == whole or (not drawn and set(of_one) < whole)
+
+
+def test_dialogues_know_which_contexts_have_one_wording() -> None:
+    texts = small_texts(5)
+    texts["context"] = texts["context_id"].map(
+        {"c0": "a  passage", "c1": "", "c2": "a passage", "c3": "", "c4": "another"}
+    )
+    assert read_dialogues(texts).wording.tolist() == [0, 1, 0, 2, 3]
 
 
 def test_correlations_are_those_of_scipy() -> None:

@@ -241,7 +241,7 @@ def test_that_training_sets_differ_is_corrected_for_all_pairs() -> None:
         rows = [
             pair | {"p_value": p, "p_holm": holm} for p, holm in ((0.002, corrected), (0.5, 1.0))
         ]
-        found = verdict_of("What a grade is worth", bleu_neighbors_table3_williams=rows)
+        found = verdict_of("How good grades are", bleu_neighbors_table3_williams=rows)
         assert (found.holds, found.value) == (holds, corrected)
 
 
@@ -249,7 +249,7 @@ def test_training_sets_that_overlap_are_no_pair() -> None:
     pair = {"against_is": "training set", "provenance": "computed", "n": 39}
     apart = pair | {"p_value": 0.04, "p_holm": 0.04}
     union = pair | {"p_value": 0.001, "p_holm": float("nan")}
-    claim = "What a grade is worth"
+    claim = "How good grades are"
     assert verdict(claim, bleu_neighbors_table3_williams=[apart, union]) == "yes"
     with pytest.raises(Unknown, match="share no essay"):
         verdict(claim, bleu_neighbors_table3_williams=[union])
@@ -379,8 +379,8 @@ def test_errors_are_compared_on_the_same_draws() -> None:
         assert verdict("Set-up 1 has a greater", rnn_qe_table3=[row | ends]) == greater
 
 
-BETTER, WORSE, OPEN = (-0.2, 0.04), (0.2, 0.02), (0.2, 0.03)
-"""Difference and its p; either of two errors would do to be no better."""
+BETTER, WORSE, OPEN = (-0.2, 0.008), (0.2, 0.004), (0.2, 0.03)
+"""Difference and its p; either of two errors would do to be no better, and six are counted."""
 
 
 @pytest.mark.parametrize(
@@ -435,7 +435,7 @@ def test_essays_of_another_test_set_decide_nothing(numbers: str) -> None:
     row = {**ESSAYS, "train_topic": "4", "spearman": 0.4, "provenance": numbers}
     row |= {"spearman_low": 0.3, "spearman_high": 0.5, "coverage": 1.0, "p_below_0.01": 1}
     row |= {"paper_spearman": "" if numbers else "0.5", "paper_p_below_0.01": ""}
-    for claim in ("Essays of set 4", "Every test essay", "Which training sets of essays"):
+    for claim in ("Essays of set 4", "Every test essay", "The training sets of essays"):
         own = next(one for one in CLAIMS if one.claim.startswith(claim))
         found = findings({"bleu_neighbors_table3": pd.DataFrame([row])}, [own]).loc[0]
         assert found["holds"] == "undecided", claim

@@ -138,6 +138,19 @@ def test_too_few_texts() -> None:
         fit(Rated.of(texts, mrs, np.array(quality)), How(width=4))
 
 
+def test_a_text_under_another_meaning_is_not_new() -> None:
+    """Chance ratings of texts that stand there four times: nobody can predict them."""
+    generator = np.random.default_rng(1)
+    words = ["red", "mill", "serves", "food", "near", "river", "cheap", "good", "it", "is", "not"]
+    texts = [" ".join(generator.choice(words, 6)) for _ in range(60)]
+    rating = generator.integers(1, 6, 60).astype(float)
+    contexts = [f"what of {words[k]} ?" for k in range(4) for _ in texts]
+    rated = Rated.of(texts * 4, contexts, np.tile(rating, 4), (1, 5), "text")
+    found = fit(rated, How(width=32)).about["worth"]
+    assert found["n"] == 240
+    assert found["spearman"] < 0.4
+
+
 def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = rated_rows(300)
     lines = ["text,mr,quality", *(f'{text},"{mr}",{quality}' for text, mr, quality in rows[:200])]

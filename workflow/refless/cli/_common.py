@@ -63,9 +63,10 @@ def check_scale(scale: Sequence[float] | None) -> None:
     from refless.data.sources._reading import size_fault
 
     if scale and not float("-inf") < scale[0] < scale[1] < float("inf"):
-        raise UsageError("--scale takes the lowest, then the highest")
+        given = " ".join(f"{end:g}" for end in scale)
+        raise SettingError(f"--scale is {given}", remedy="give the lowest, then the highest")
     if fault := "".join(map(size_fault, scale or [])):
-        raise UsageError(f"--scale: {fault}")
+        raise SettingError(f"--scale: {fault}")
 
 
 def check_least(name: str, value: int, least: int) -> None:

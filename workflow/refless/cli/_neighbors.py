@@ -168,6 +168,8 @@ def fitted(arguments: argparse.Namespace, train: Training) -> NeighborsRegressor
     if kernel.split(".")[0] == "embedding" and (reason := lacking(kernel)):
         raise KernelError(reason.sentence, remedy=reason.remedy)
     given = {name: getattr(arguments, name) for name in ("min_neighbors", "max_share")}
+    if given["max_share"] == 0:  # a curve may begin there, and no prediction is made
+        raise SettingError("--max-share is 0, so no text may have a neighbor", remedy="give more")
     model = NeighborsRegressor(
         kernel,
         _tau(arguments.tau, kernel, options),

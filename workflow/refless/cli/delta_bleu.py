@@ -21,7 +21,7 @@ from refless.cli._common import (
 )
 from refless.cli._neighbors import require_raters_once
 from refless.data.given import Given, read_given
-from refless.errors import FormatError
+from refless.errors import FormatError, SettingError
 
 MOST = 100
 """The longest n-gram that may be asked for; from 5 on hardly a sentence has any in common."""
@@ -89,7 +89,9 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.outputs == "-" and arguments.references == "-":
         raise UsageError("only one of --outputs and --references can be standard input")
     if not 1 <= arguments.max_order <= MOST:
-        raise UsageError(f"--max-order is {arguments.max_order}; give a number from 1 to {MOST}")
+        raise SettingError(
+            f"--max-order is {arguments.max_order}", remedy=f"give a number from 1 to {MOST}"
+        )
     check_scale(arguments.scale)
     check_out(arguments.out, [arguments.outputs, arguments.references])
     outputs = read_given(arguments.outputs, ["text"], optional=["id"])

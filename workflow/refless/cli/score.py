@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from refless.cli._common import (
     Commands,
     UsageError,
+    check_least,
     check_out,
     command,
     require_whole,
@@ -197,8 +198,8 @@ def run(arguments: argparse.Namespace) -> None:
 def _check(arguments: argparse.Namespace) -> None:
     if arguments.train == "-" and arguments.candidates == "-":
         raise UsageError("only one of --train and --candidates can be standard input")
-    if arguments.explain is not None and arguments.explain < 1:
-        raise UsageError(f"--explain is {arguments.explain}; give a number from 1")
+    if arguments.explain is not None:
+        check_least("explain", arguments.explain, 1)
     of_neighbors = ("kernel", "tau", "min_neighbors", "max_share")
     if arguments.model:
         if arguments.leave_one_out:

@@ -138,14 +138,7 @@ def run(arguments: argparse.Namespace) -> None:
     ends += "" if arguments.scale else " (the lowest and the highest rating; --scale says another)"
     said = [
         f"{len(rated.texts)} rated texts, scale {ends}, {column} read as {rated.kind}",
-        "each text predicted by a network that did not see it:",
+        "each text predicted by a network that saw it under no meaning or context:",
         *worth_lines(model.about["worth"]),
     ]
-    new = model.about["worth_new"]
-    if 1 < new["n"] < len(rated.texts):
-        said += [
-            f"{int(new['n'])} of them stand nowhere in what their network learned from,"
-            " word for word:",
-            *worth_lines(new),
-        ]
     print("\n".join(said), file=sys.stderr)

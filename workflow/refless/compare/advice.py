@@ -62,7 +62,7 @@ def place(found: Comparison, split: str) -> str:
     if split == "systems":
         return "texts of a new system"
     if split == "contexts":
-        return "texts for a new context"
+        return "texts in a new context"
     known = [own.name for own in found.splits if own.name != "texts"]
     return f"new texts of {' and '.join(known) or 'the same kind'}" + (
         " that have ratings" if known else ""

@@ -112,6 +112,11 @@ def read_rated(
     high = max(high for _, high in found.ranges.values()) if found.ranges else 1.0
     given = (float(scale[0]), float(scale[1])) if scale else (low, high)
     warnings += _about_scales(found.ranges)
+    if scale and high - low < 0.25 * (given[1] - given[0]):
+        warnings.append(
+            f"The ratings are from {low:g} to {high:g}, a small part of the scale, {given[0]:g} to"
+            f" {given[1]:g}. Say the scale that people rated on: squared errors are on it."
+        )
     if not scale:
         warnings.append(
             f"The scale of the ratings is not given; it is taken from the lowest, {low:g}, to the"
@@ -146,12 +151,12 @@ def shown_name(name: str) -> str:
 
 
 def _about_scales(ranges: dict[str, tuple[float, float]]) -> list[str]:
-    """A file whose ratings have another width, or lie elsewhere, was hardly rated on one scale."""
+    """Files whose lowest or highest ratings lie apart were hardly rated on one scale."""
     if len(ranges) < 2:
         return []
-    widths = [high - low for low, high in ranges.values()]
-    apart = max(low for low, _ in ranges.values()) > min(high for _, high in ranges.values())
-    if not apart and max(widths) < 2 * max(min(widths), 1e-12):
+    lows, highs = zip(*ranges.values(), strict=True)
+    apart = max(max(lows) - min(lows), max(highs) - min(highs))
+    if apart <= 0.1 * (max(highs) - min(lows)):
         return []
     listed = ", ".join(
         f"{shown_name(Path(p).name)} {low:g} to {high:g}" for p, (low, high) in ranges.items()

@@ -11,9 +11,7 @@ so the sums of the first fetch are kept and decide from then on.
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
-import json
 import os
 import shutil
 from collections.abc import Callable
@@ -26,7 +24,7 @@ from refless.data.places import Places
 from refless.data.raw_files import Source, verify
 from refless.errors import FormatError, KernelError, SourceError
 from refless.kernels import bertscore
-from refless.store.files import file_sum, partial_path, read_json, write_json, writing
+from refless.store.files import file_sum, partial_path, read_json, sum_now, write_json, writing
 
 SUMS = "sums.json"
 HUB = "model hub"
@@ -151,27 +149,6 @@ def fetch_encoder(model: str, places: Places) -> Path:
     return target
 
 
-BLOCK, BLOCKS = 1 << 16, 64
-"""Bytes that are read at so many places of a large file: weights have gigabytes."""
-
-
-def sampled_sum(path: Path) -> str:
-    """A sum over a file's size and some of its blocks, or over all of a small one.
-
-    A training moves the weights of all layers, or of many.
-    """
-    size = path.stat().st_size
-    found = hashlib.sha256(str(size).encode())
-    with path.open("rb") as file:
-        if size <= BLOCK * BLOCKS:
-            found.update(file.read())
-        else:
-            for number in range(BLOCKS):
-                file.seek(number * (size - BLOCK) // (BLOCKS - 1))
-                found.update(file.read(BLOCK))
-    return found.hexdigest()
-
-
 def require_same(model: str, places: Places) -> None:
     """Make sure that a fetched model is still what lies where it may have come from.
 
@@ -188,12 +165,12 @@ def require_same(model: str, places: Places) -> None:
             if fault(f"bertscore.{model}", folder):  # it is no place that has the model
                 continue
             there, taken = (
-                {path.name: sampled_sum(path) for path in _files(own)} for own in (folder, target)
+                {path.name: sum_now(path) for path in _files(own)} for own in (folder, target)
             )
         except OSError as error:
             raise SourceError(f"cannot be read: {error.strerror}", path=folder) from error
-        except (KernelError, ValueError, KeyError, TypeError, AttributeError):
-            continue  # an index of weights that is none
+        except KernelError:  # an index of weights that is none
+            continue
         if there != taken:
             names = sorted({*there, *taken})
             other = [name for name in names if there.get(name) != taken.get(name)]
@@ -245,6 +222,7 @@ def _take(place: Path | str, folder: Path) -> None:
     Raises
     ------
     SourceError : it is not whole there.
+    KernelError : its index of weights is none.
     """
 
     def get(name: str) -> None:
@@ -263,21 +241,10 @@ def _take(place: Path | str, folder: Path) -> None:
         return
     with suppress(AbsentError):
         get(f"{_WEIGHTS}.index.json")
-        for part in _parts(folder / f"{_WEIGHTS}.index.json"):
+        for part in bertscore.weight_parts(folder / f"{_WEIGHTS}.index.json"):
             get(part)
         return
     raise SourceError("it has no weights, or not all")
-
-
-def _parts(index: Path) -> list[str]:
-    """The files over which weights are spread, by their index."""
-    try:
-        parts = sorted(set(json.loads(index.read_bytes())["weight_map"].values()))
-        if all(part == Path(part).name for part in parts):
-            return parts
-    except (ValueError, KeyError, TypeError, AttributeError):
-        pass
-    raise SourceError(f"{index.name} is no index of weights")
 
 
 def _record(folder: Path) -> None:

@@ -28,7 +28,7 @@ from refless.kernels.bertscore import in_package, model_name
 from refless.models.rnn_qe.names import training_command
 from refless.store import signed
 from refless.store.code import PACKAGE, decisive_sum
-from refless.store.files import file_sum
+from refless.store.files import LIST, file_sum, require_as_listed, sum_now
 from refless.store.shipping import DATA_SETS
 
 WORDNET = "nltk/wordnet.zip"
@@ -56,19 +56,34 @@ class ShippedFile:
     about: dict[str, Any]
 
 
-def shipped_files(*folders: str | Path) -> dict[str, ShippedFile]:
-    """The files of folders that mirror ``results``, by their place there; later folders win."""
+def shipped_files(shipped: str | Path, *own: str | Path) -> dict[str, ShippedFile]:
+    """The files of folders that mirror ``results``, by their place there; later folders win.
+
+    Parameters
+    ----------
+    shipped : what comes with refless, with a list of sums
+    own : what was made here, without one
+
+    Raises
+    ------
+    FormatError : a shipped file is missing, damaged or not listed: nothing would be missed where
+        it is not there, and what it says of others would not be asked.
+    """
     found = {}
-    for folder in map(Path, folders):
-        for path in sorted(p for p in folder.rglob("*") if p.is_file() and p.name[0] != "."):
-            below = path.relative_to(folder)
+    for folder in map(Path, (shipped, *own)):
+        paths = sorted(p for p in folder.rglob("*") if p.is_file() and p.name[0] != ".")
+        sums = {p.relative_to(folder): file_sum(p) for p in paths if p.name != LIST}
+        if folder == Path(shipped) and paths:
+            listed = {below.as_posix(): value for below, value in sums.items()}
+            require_as_listed(folder, listed, "make ship")
+        for below, content in sums.items():
             result = Path("results", below).as_posix()
-            about = signed.record_of(path)
+            about = signed.record_of(folder / below)
             code = sorted({name for one in about["signatures"] for name in one["code"]})
             found[result] = ShippedFile(
                 result,
-                path.as_posix(),
-                file_sum(path),
+                (folder / below).as_posix(),
+                content,
                 decisive_sum(*(name for name in code if (PACKAGE / name).is_file())),
                 about["of"].get("task", below.parts[0]),
                 about,
@@ -292,9 +307,8 @@ def _encoder_files(folder: Path) -> list[str]:
 
 
 def as_it_lies(kernel: str, options: Mapping[str, Any]) -> dict[str, str]:
-    """Sums (`encoders.sampled_sum`) of what a kernel is computed with and nothing fetches: a user's
-    own encoder, one that is part of a package, a baseline. Others in their place are others,
-    whatever their times say.
+    """Sums of what a kernel is computed with and nothing fetches: a user's own encoder, one that is
+    part of a package, a baseline. Others in their place are others, whatever their times say.
     """
     if not encoders.has_encoder(kernel):
         return {}
@@ -307,7 +321,7 @@ def as_it_lies(kernel: str, options: Mapping[str, Any]) -> dict[str, str]:
     )
     if "baseline" in options:
         named["baseline"] = options["baseline"]
-    return {n: encoders.sampled_sum(Path(p)) for n, p in named.items() if Path(p).is_file()}
+    return {n: sum_now(p) for n, p in named.items() if Path(p).is_file()}
 
 
 def verify_resources(options: Mapping[str, Mapping[str, Any]]) -> None:

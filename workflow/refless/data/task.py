@@ -80,9 +80,8 @@ class Task:
         Texts that answer nothing that is known answer nothing in common. By first appearance, which
         shipped contexts keep: a bootstrap's draws hang on the numbers.
         """
-        named = _told_apart(self.texts["context"])[self.texts["quality"].notna()]
-        number, names = pd.factorize(named)
-        return number.astype(np.int64) if len(names) > 1 else None
+        number = numbered(self.texts["context"][self.texts["quality"].notna()])
+        return number if len(set(number)) > 1 else None
 
     @property
     def notes(self) -> list[str]:
@@ -129,7 +128,7 @@ def blank_task(folder: str | Path, out: str | Path) -> None:
     task = read_task(folder)
     numeric = [c for c in task.texts.select_dtypes("number").columns if c not in TEXT_COLUMNS]
     # of what a text answers, only that others answer the same
-    number = pd.factorize(_told_apart(task.texts["context"]))[0]
+    number = numbered(task.texts["context"])
     context = [
         f"c{i}" if context else "" for i, context in zip(number, task.texts["context"], strict=True)
     ]
@@ -140,10 +139,12 @@ def blank_task(folder: str | Path, out: str | Path) -> None:
     _write(Path(out), texts, ratings, {**task.about, "provenance": "shipped"})
 
 
-def _told_apart(contexts: pd.Series) -> Array:
-    """A name for each context; for each blank one its own."""
+def numbered(contexts: pd.Series) -> Array:
+    """Number of each context by first appearance, int64 (n,): one for all of one wording, and for
+    each blank one its own."""
     plain = [table.plain(str(context)) for context in contexts]
-    return np.array([name or f" {k}" for k, name in enumerate(plain)], dtype=object)
+    named = np.array([name or f" {k}" for k, name in enumerate(plain)], dtype=object)
+    return np.asarray(pd.factorize(named)[0], np.int64)
 
 
 def _write(

@@ -397,9 +397,24 @@ def _weights_or_none(folder: Path) -> list[Path] | None:
     files = [folder / "model.safetensors"]
     index = folder / "model.safetensors.index.json"
     if not files[0].is_file() and index.is_file():
-        parts = set(json.loads(index.read_bytes())["weight_map"].values())
-        files = [folder / part for part in sorted(parts)]
+        files = [folder / part for part in weight_parts(index)]
     return files if all(file.is_file() for file in files) else None
+
+
+def weight_parts(index: Path) -> list[str]:
+    """The names of the files over which weights are spread, by their index.
+
+    Raises
+    ------
+    KernelError : it is no index, or names a file outside its folder.
+    """
+    try:
+        parts = sorted(set(json.loads(index.read_bytes())["weight_map"].values()))
+        if all(part == Path(part).name for part in parts):
+            return parts
+    except (ValueError, KeyError, TypeError, AttributeError):
+        pass
+    raise KernelError(f"{index.name} is no index of weights", path=index, remedy="fetch it again")
 
 
 def _kind(folder: Path) -> tuple[Any, Any, Any, Any]:

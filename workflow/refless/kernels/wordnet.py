@@ -10,14 +10,19 @@ data directories, and because the two METEOR variants reduce inflected words dif
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from refless.errors import KernelError
 
+log = logging.getLogger(__name__)
+
+KNOWN = "942880c35718556034f2b540eb53da2cbe147828f9abebf557b2fe215c3b9a11"
+"""`content_sum` of WordNet 3.0, as nltk packs it."""
 _PARTS = ("noun", "verb", "adj", "adv")
 _FILES = tuple(
     f"{kind}{part}{end}"
@@ -90,15 +95,19 @@ def find(path: str | Path | None = None) -> Path:
 
 def content_sum(path: str | Path | None = None) -> str:
     """SHA-256 over the contents of the files that decide synonyms, however they are packed."""
+    return _sum(_contents(find(path)))
+
+
+def _sum(contents: Iterable[tuple[str, bytes]]) -> str:
     digest = hashlib.sha256()
-    for name, content in _contents(find(path)):
+    for name, content in contents:
         digest.update(f"{name} {len(content)}\n".encode())
         digest.update(content)
     return digest.hexdigest()
 
 
 class WordNet:
-    """Synonyms of words.
+    """Synonyms of words. Another WordNet than 3.0, or a damaged one, is warned of.
 
     Parameters
     ----------
@@ -116,6 +125,13 @@ class WordNet:
         place = find(path)
         self._insist = insist
         contents = dict(_contents(place))
+        if _sum(contents.items()) != KNOWN:
+            log.warning(
+                "%s is not WordNet 3.0 as nltk packs it, so values of METEOR are others. What to"
+                " do: %s",
+                place,
+                _REMEDY,
+            )
         self._index: dict[str, dict[str, str]] = {}
         self._exceptions: dict[str, dict[str, list[str]]] = {}
         self._data: dict[str, bytes] = {}

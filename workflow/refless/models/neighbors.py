@@ -165,7 +165,8 @@ def choose_tau(
         raise SettingError(
             f"no tau gives any of the {n} training texts {min_neighbors} neighbors, and no more"
             f" than {max_share:g} of them",
-            remedy="rate more texts, or ask for fewer neighbors (--min-neighbors)",
+            remedy="rate more texts, ask for fewer neighbors (--min-neighbors), or let more of the"
+            " texts be neighbors (--max-share)",
         )
     return float(taus[np.argmin(errors)])
 

@@ -173,20 +173,27 @@ def data_sum(model: NeighborsRegressor) -> str:
 
 
 def signature_line(model: NeighborsRegressor, **more: Any) -> str:
-    """All that decides the predictions of a fitted model, in one line: ``kernel:...|tau:...``."""
+    """All that decides the predictions of a fitted model, in one line: ``kernel:...|tau:...``.
+
+    Of files of the kernel (WordNet, an encoder), it has the beginning of their sums.
+    """
+    options = dict(model.options or {})
+    files = signature(model.kernel, "", **options).get("resources", {})
     facts = {
         "kernel": model.kernel,
         "tau": repr(model.tau_) + ("(auto)" if model.tau == "auto" else ""),
         "a": model.min_neighbors,
         "b": model.max_share,
-        **{name: _plain(value) for name, value in sorted((model.options or {}).items())},
+        **{name: _plain(value) for name, value in sorted(options.items())},
         **more,
         "n": len(model.texts_),
         "data": data_sum(model)[:12],
         "version": f"refless.{__version__}",
     }
     places = constants(module_path(model.kernel)).get("LOCATIONS", ())
-    return "|".join(f"{name}:{value}" for name, value in facts.items() if name not in places)
+    stated = {name: value for name, value in facts.items() if name not in places}
+    stated |= {name: value[:12] for name, value in files.items()}
+    return "|".join(f"{name}:{value}" for name, value in stated.items())
 
 
 def standing_in(model: NeighborsRegressor, texts: Sequence[str]) -> Array:

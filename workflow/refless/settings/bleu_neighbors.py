@@ -22,7 +22,6 @@ from refless.settings._base import (
     Section,
     Seed,
     Several,
-    Share,
     Tau,
     require_known,
 )
@@ -153,7 +152,9 @@ class Essays(Section):
     kernel: EssayKernel = Field(description="The kernel.")
     tau: Tau = Field(description="Similarity from which on an essay is a neighbor.")
     min_neighbors: Count = Field(description="a: fewest neighbors that carry an estimate.")
-    max_share: Share = Field(description="b: most neighbors, as a share of the training essays.")
+    max_share: PositiveShare = Field(
+        description="b: most neighbors, as a share of the training essays."
+    )
     left_out: list[list[EssaySet]] = Field(
         description="Sets that are left out of the training essays together, besides each single"
         ' set: the paper\'s "all but 3" and what rounds to its value.'
@@ -237,7 +238,9 @@ class BleuNeighbors(Section):
         description="The models, in the order of the rows; `bleu` is one and draws the figures."
     )
     min_neighbors: Count = Field(description="a: fewest neighbors that carry an estimate.")
-    max_share: Share = Field(description="b: most neighbors, as a share of the training set.")
+    max_share: PositiveShare = Field(
+        description="b: most neighbors, as a share of the training set."
+    )
     bootstrap: Bootstrap = Field(description="Intervals of the tables.")
     thresholds: Thresholds = Field(description="Figures 2 and 3.")
     data_size: DataSize = Field(description="Figure 4.")

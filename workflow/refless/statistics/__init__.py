@@ -8,6 +8,7 @@ each candidate was drawn by a bootstrap (`bootstrap`).
 from refless.statistics.bootstrap import (
     ENOUGH_UNITS,
     Estimate,
+    defined,
     draw_blocks,
     draw_weights,
     drawn_whole,
@@ -34,10 +35,10 @@ from refless.statistics.covered import (
 )
 from refless.statistics.evaluation import Evaluation, evaluate, mean_squared_error
 from refless.statistics.families import (
-    POWER,
     bootstrap_p_value,
     holm,
     holm_by,
+    least_between,
     least_detectable,
     needed,
     normal_p_value,
@@ -60,13 +61,13 @@ from refless.statistics.systems import (
     between_and_within,
     members,
     pairwise_accuracy,
+    part_of,
     pearson_between_and_within,
 )
 from refless.statistics.williams import between_needed, williams
 
 __all__ = [
     "ENOUGH_UNITS",
-    "POWER",
     "AnnotatorErrors",
     "Annotators",
     "BesideAnnotators",
@@ -87,6 +88,7 @@ __all__ = [
     "bootstrap_p_value",
     "correlation_p_value",
     "covered_errors",
+    "defined",
     "draw_blocks",
     "draw_weights",
     "drawn_whole",
@@ -97,6 +99,7 @@ __all__ = [
     "human_rows",
     "interval",
     "kendall_rows",
+    "least_between",
     "least_detectable",
     "mean_squared_error",
     "members",
@@ -108,6 +111,7 @@ __all__ = [
     "overall_error",
     "paired_bootstrap",
     "pairwise_accuracy",
+    "part_of",
     "pearson_between_and_within",
     "pearson_rows",
     "reliability",

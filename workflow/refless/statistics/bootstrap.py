@@ -32,6 +32,10 @@ ENOUGH_UNITS = 20
 """Fewer of them are too few to be drawn: an interval would then rest on a handful of numbers."""
 
 
+TAIL = 0.025
+"""Share of the draws beyond either end of an interval."""
+
+
 @dataclass(frozen=True)
 class Estimate:
     """A number with its 95% bootstrap interval; NaN where it is undefined."""
@@ -45,13 +49,23 @@ class Estimate:
         return {name: self.value, f"{name}_low": self.low, f"{name}_high": self.high}
 
 
-def interval(draws: Array, level: float = 0.95) -> tuple[float, float]:
-    """Percentile interval of the bootstrap draws, undefined draws left out; NaN without any."""
-    draws = draws[~np.isnan(draws)]
+def interval(draws: Array) -> tuple[float, float]:
+    """95% percentile interval of bootstrap draws; NaN without enough of them (see `defined`)."""
+    draws = defined(draws)
     if len(draws) == 0:
         return float("nan"), float("nan")
-    low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
+    low, high = np.quantile(draws, [TAIL, 1 - TAIL])
     return float(low), float(high)
+
+
+def defined(draws: Array) -> Array:
+    """The draws that have a value; none of them where more than `TAIL` of all have none.
+
+    The others would then say what few candidates make of it: a rho that one candidate decides is
+    undefined in each draw that misses this one.
+    """
+    there = draws[~np.isnan(draws)]
+    return there if len(draws) - len(there) <= TAIL * len(draws) else there[:0]
 
 
 @lru_cache(maxsize=4)

@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from refless.statistics.bootstrap import defined
+
 Array = np.ndarray
 
-POWER = 1.959963984540054 + 0.8416212335729143
+NORMAL = 1.959963984540054
+"""How many standard errors a 95% interval reaches on either side."""
+POWER = NORMAL + 0.8416212335729143
 """How many standard errors a difference must be to be found, two-sided at 5%, in 80% of trials."""
 
 
@@ -42,8 +46,13 @@ def least_detectable(draws: Array) -> float:
 
     `POWER` times their standard deviation; NaN with fewer than two draws that have a value.
     """
-    known = draws[~np.isnan(draws)]
+    known = defined(draws)
     return float(POWER * known.std(ddof=1)) if len(known) > 1 else float("nan")
+
+
+def least_between(low: float, high: float) -> float:
+    """The same from the ends of a 95% interval, as wide as that of a normal distribution."""
+    return POWER * (high - low) / (2 * NORMAL)
 
 
 def bootstrap_p_value(draws: Array) -> float:
@@ -51,7 +60,7 @@ def bootstrap_p_value(draws: Array) -> float:
 
     Twice the share of draws on the rarer side of 0, one draw added to it and to all.
     """
-    known = draws[~np.isnan(draws)]
+    known = defined(draws)
     if len(known) == 0:
         return float("nan")
     rarer = min((known <= 0).sum(), (known >= 0).sum())
@@ -62,7 +71,7 @@ def normal_p_value(difference: float, draws: Array) -> float:
     """Two-sided p-value of a difference whose standard error is that of its bootstrap draws."""
     from scipy.special import ndtr
 
-    known = draws[~np.isnan(draws)]
+    known = defined(draws)
     if np.isnan(difference) or len(known) < 2:
         return float("nan")
     if np.ptp(known) == 0:

@@ -122,18 +122,30 @@ def between_and_within(
             shares.append(between / rho)
         whole.append(rho)
         withins.append(weighted_spearman(away, t, weights, covered))
-    share, within = np.concatenate(shares), np.concatenate(withins)
-    low, high = interval(np.concatenate(whole)[1:])
-    if not (low > 0 or high < 0):
-        share[:] = nan
+    within = np.concatenate(withins)
     return Systems(
-        Estimate(float(share[0]), *interval(share[1:])),
+        part_of(np.concatenate(shares), interval(np.concatenate(whole)[1:])),
         Estimate(float(within[0]), *interval(within[1:])),
         spearman(*means)[0],
         float(pairwise_counts(means[0], means[1], np.zeros(number, np.int64))[0][0])
         / (number * (number - 1) / 2),
         number,
     )
+
+
+def part_of(share: Array, whole: tuple[float, float]) -> Estimate:
+    """A share of a correlation with its interval.
+
+    Parameters
+    ----------
+    share : in the sample, and after it in each draw, shape (1 + draws,)
+    whole : the interval of the correlation; where it contains 0, the share is NaN, for it is a
+        part of nothing
+    """
+    low, high = whole
+    if not (low > 0 or high < 0):
+        return Estimate(float("nan"))
+    return Estimate(float(share[0]), *interval(share[1:]))
 
 
 def pearson_between_and_within(

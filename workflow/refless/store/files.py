@@ -9,8 +9,9 @@ import os
 import platform
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +117,17 @@ def file_sum(path: str | Path) -> str:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
+def sum_now(path: str | Path) -> str:
+    """`file_sum`, taken once in a process while the file stays as it is: a model has gigabytes."""
+    about = Path(path).stat()
+    return _sum_once(str(path), about.st_size, about.st_mtime_ns, about.st_ctime_ns)
+
+
+@cache
+def _sum_once(path: str, *state: int) -> str:
+    return file_sum(path)
+
+
 LIST = "SHA256SUMS"
 
 
@@ -141,12 +153,40 @@ def require_listed(path: str | Path) -> None:
         raise FormatError(f"is not the file listed in {listed}", path=path, remedy=remedy)
 
 
+def require_as_listed(folder: str | Path, sums: Mapping[str, str], renew: str) -> None:
+    """Make sure that the files below a folder that comes with refless are those in its list.
+
+    Parameters
+    ----------
+    sums : path below the folder -> `file_sum`, of all files that are there but the list
+    renew : the command that makes a new list
+
+    Raises
+    ------
+    FormatError : one is missing, another one, or not listed; or the list is missing.
+    """
+    folder = Path(folder)
+    remedy = f"`git checkout -- {folder}` brings back what came with refless; if the change is"
+    remedy += f" meant, `{renew}` renews the list"
+    try:
+        lines = (folder / LIST).read_text(encoding="utf-8").splitlines()
+        listed = {name: found for found, name in (line.split("  ", 1) for line in lines)}
+    except (OSError, ValueError) as error:
+        raise FormatError(f"cannot be read: {error}", path=folder / LIST, remedy=remedy) from error
+    for name in sorted({*listed, *sums}):
+        if listed.get(name) != sums.get(name):
+            said = "is missing" if name not in sums else f"is not the file that {LIST} lists"
+            raise FormatError(said, path=folder / name, remedy=remedy)
+
+
 def list_sums(folder: str | Path, suffix: str) -> None:
-    """Write the list of sums of the files of a folder that end in ``suffix``."""
-    paths = sorted(path for path in Path(folder).glob(f"*{suffix}") if path.name[0] != ".")
-    with whole_file(Path(folder) / LIST) as partial:
+    """Write the list of sums of the files below a folder that end in ``suffix``."""
+    folder = Path(folder)
+    paths = sorted(p for p in folder.rglob(f"*{suffix}") if p.is_file() and p.name[0] != ".")
+    names = [path.relative_to(folder).as_posix() for path in paths if path.name != LIST]
+    with whole_file(folder / LIST) as partial:
         partial.write_text(
-            "".join(f"{file_sum(path)}  {path.name}\n" for path in paths), encoding="utf-8"
+            "".join(f"{file_sum(folder / name)}  {name}\n" for name in names), encoding="utf-8"
         )
 
 

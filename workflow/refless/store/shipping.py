@@ -12,7 +12,7 @@ from pathlib import Path
 
 from refless.availability import path_pattern
 from refless.store import signed
-from refless.store.files import whole_file
+from refless.store.files import list_sums, whole_file
 
 
 def take(sources: Sequence[str | Path], results: Sequence[str | Path]) -> None:
@@ -69,6 +69,7 @@ def ship(patterns: Iterable[str], results: str | Path, out: str | Path) -> list[
         done.append(out / below)
         tasks |= {*map(str, about["of"].values()), *(key.split()[-1] for key in about["made_from"])}
     done.append(_ship_data_sets(results, out, tasks))
+    list_sums(out, "")
     return done
 
 

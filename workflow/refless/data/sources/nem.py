@@ -1,4 +1,4 @@
-"""NEM: outputs of three generators for MRs of three domains, rated by crowd workers.
+"""NEM: outputs of three generators for MRs of three data sets, rated by crowd workers.
 
 Stage: ratings. In: ``emnlp_data_medians.csv`` (Novikova et al. 2017), one row an output with the
 medians of three ratings on 1..6. Out: a `RatedTexts` without individual ratings, because the

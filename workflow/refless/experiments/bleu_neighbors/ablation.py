@@ -71,6 +71,9 @@ BASELINES = {
     ),
 }
 """Variant -> its (baseline, split), and its label."""
+SYSTEM_ALONE = ("mean_other_systems", "mean_own_system")
+"""What knows nothing but who wrote a text. Within a system it only falls as the text's own quality
+rises, which it leaves out: no share of its rho lies there."""
 LABELS = TRAINING_VARIANTS | {name: label for name, (_, label) in BASELINES.items()}
 ROWS = 256
 """Candidates whose similarities are held at a time."""
@@ -506,7 +509,7 @@ def ablation_rows(task: str, numbers: TaskNumbers, draws: int, seed: int) -> lis
         row: dict[str, Any] = {"task": task, "variant": name, **one.facts()}
         for measure in MEASURES:
             row |= getattr(result.own, measure).columns(measure)
-        if numbers.system:
+        if numbers.system and name not in SYSTEM_ALONE:
             apart = between_and_within(
                 one.estimate, truth, numbers.system, draws=max(1, draws // 4), **how
             )

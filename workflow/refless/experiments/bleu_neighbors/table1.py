@@ -38,11 +38,11 @@ from refless.experiments.bleu_neighbors.leave_one_out import (
 )
 from refless.report.published import beside_published
 from refless.statistics import (
-    POWER,
     Annotators,
     annotators_less,
     beside_annotators,
     drawn_whole,
+    least_between,
     needed,
     paired_bootstrap,
     pairwise_accuracy,
@@ -461,8 +461,7 @@ def beside_cells(
     several = np.bincount(truth.candidate, minlength=len(truth.id)) > 1
     covered = int((several & ~np.isnan(estimate)).sum())
     gap = found.difference
-    # what a two-sided test at 5% sees in four of five such samples
-    least = POWER * (gap.high - gap.low) / (2 * 1.96)
+    least = least_between(gap.low, gap.high)
     said = [READING_NOTES[OTHERS], *notes]
     if found.undefined != (0, 0):
         human, model = found.undefined

@@ -49,6 +49,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from refless.data.task import numbered
 from refless.errors import FormatError, SettingError
 from refless.models.delta_bleu import References, Statistics, Texts, smoothed_scores
 
@@ -120,6 +121,8 @@ class Dialogues:
     texts, quality : of every response, and after them the gold references (quality NaN)
     systems : their names
     output : int64 (contexts, systems), numbers of the texts
+    wording : int64 (contexts,), one number for contexts of one wording, as of several dialogues
+        about one passage: they are drawn together
     human : int64 (contexts, humans); the first is the single reference
     gold : int64 (2, references): context and text of each gold reference
     without : of each system and human that could be left out, in how many contexts all others have
@@ -130,6 +133,7 @@ class Dialogues:
     quality: Array
     systems: list[str]
     output: Array
+    wording: Array
     human: Array
     gold: Array
     without: dict[str, int]
@@ -223,6 +227,7 @@ def read_dialogues(texts: pd.DataFrame, gold: pd.DataFrame | None = None) -> Dia
         np.r_[texts["quality"].to_numpy(np.float64), np.full(len(new), np.nan)],
         machines,
         np.ascontiguousarray(rows[:, len(humans) :]),
+        numbered(texts["context"].iloc[rows[:, 0]]),
         np.ascontiguousarray(rows[:, : len(humans)]),
         added,
         without,

@@ -17,7 +17,8 @@ over all of them,
   asked is whether the metric would do as well on other systems. Each draw has as many systems, with
   replacement; a pair of two different ones counts as often as its two were drawn together, and a
   system drawn twice makes no pair with itself. References stay those of all systems;
-- ``_low`` and ``_high`` are one over contexts, the systems staying;
+- ``_low`` and ``_high`` are one over contexts, the systems staying. In both, contexts of one
+  wording are drawn together;
 - ``_ci95_low`` and ``_high``, the paper's form, take observations for independent;
 - ``_within_pairs`` is without the mean of each pair, on both sides: whether the metric tells on
   which contexts a system is ahead by more;
@@ -108,10 +109,22 @@ def plain_pool(contexts: Array, assignments: int) -> Array:
     return np.broadcast_to(contexts.astype(np.int32), (assignments, len(contexts)))
 
 
-def bootstrap_pool(contexts: Array, draws: int, times: int, seed: int) -> Array:
-    """Contexts drawn with replacement, each draw ``times`` in succession."""
-    drawn = np.random.default_rng(seed).choice(contexts, (draws, len(contexts)))
-    return np.repeat(drawn, times, axis=0).astype(np.int32)
+def bootstrap_pool(contexts: Array, wording: Array, draws: int, times: int, seed: int) -> Array:
+    """Contexts drawn with replacement, each draw ``times`` in succession.
+
+    Those of one ``wording``, shape (contexts,), are drawn together, until there are as many as
+    before: an assignment deals out that many. Of the last wording, some may be left over.
+    """
+    n = len(contexts)
+    _, own, sizes = np.unique(wording, return_inverse=True, return_counts=True)
+    order, start = np.argsort(own, kind="stable"), np.cumsum(sizes) - sizes
+    again = []
+    # as many as there are contexts are always enough
+    for drawn in np.random.default_rng(seed).choice(len(sizes), (draws, n)):
+        size = sizes[drawn]
+        first = np.repeat(start[drawn] - (np.cumsum(size) - size), size)[:n]
+        again.append(contexts[order[first + np.arange(n)]].astype(np.int32))
+    return np.repeat(again, times, axis=0)
 
 
 class Deal(NamedTuple):
@@ -480,7 +493,11 @@ def _drawn(
 ) -> Drawn:
     seed = settings.seeds[0]
     plain = (plain_pool(contexts, settings.assignments), plain_pool(contexts, 1))
-    again = (bootstrap_pool(contexts, settings.draws, times, seed) for times in (settings.times, 1))
+    wording = counted.dialogues.wording[contexts]
+    again = (
+        bootstrap_pool(contexts, wording, settings.draws, times, seed)
+        for times in (settings.times, 1)
+    )
     units = (settings.unit, len(contexts))
     return Drawn(
         *(
@@ -751,7 +768,8 @@ def _points(
     known = deals.setdefault(("plain", len(pool)), {})
     plain = observations(counted, cells, pool, unit, seed, threads, known)
     rho = spearman_all(plain.m, plain.q, threads)
-    again = bootstrap_pool(every, settings.figure_draws, times, seed)
+    wording = counted.dialogues.wording
+    again = bootstrap_pool(every, wording, settings.figure_draws, times, seed)
     known = deals.setdefault(("again", len(again)), {})
     drawn = observations(counted, cells, again, unit, seed, threads, known)
     rho_boot = _means(spearman_all(drawn.m, drawn.q, threads), times)

@@ -83,6 +83,7 @@ TESTED = (
     " is below 0.05; no if one is significant the other way, corrected for their number"
 )
 MOSTLY, MOSTLY_NOT = "mostly", "mostly not"
+SAME_PREDICTIONS = "it chose the same passes, so its predictions are the same"
 _COUNTED = "MRs drawn anew, two-sided and corrected by Holm"
 COUNTED = {
     MOSTLY: f"counted: share of comparisons with a significant gain, {_COUNTED}, above a half; no"
@@ -219,10 +220,34 @@ def _decided(
         else own.loc[~significant, "n_needed"].max(),
         "holds": holds,
         "provenance": provenance({"provenance": origin} for origin in own["provenance"]),
-        "note": [f"{against.sum()} of {len(own)} are significant the other way"]
-        if claim.counted and against.any()
-        else [],
+        "note": _beside(claim, tests, statistic, int(against.sum()), len(own)),
     }
+
+
+def _beside(
+    claim: Claim, tests: pd.DataFrame, statistic: str, against: int, comparisons: int
+) -> list[str]:
+    """What must be read beside a verdict."""
+    if claim.counted:
+        shown = f"{against} of {comparisons} are significant the other way"
+        if claim.counted == MOSTLY_NOT:
+            return [f"what is not significant is not shown to be absent; {shown}"]
+        return [shown] if against else []
+    by_schedule = tests[
+        (tests["question"] == claim.question)
+        & (tests["statistic"] == statistic)
+        & (tests["reading"] == PAPER)
+        & tests["setup"].astype(str).isin(claim.setups)
+        & tests["p_clusters"].notna()
+    ]
+    if len(claim.setups) > 1 or len(by_schedule) != 1:
+        return []
+    own = by_schedule.iloc[0]
+    return [
+        "by the paper's schedule, the difference of the networks trained is"
+        f" {own['difference']:.3f} ({own['difference_low']:.3f} to {own['difference_high']:.3f},"
+        " MRs drawn); what another seed would change is not in this"
+    ]
 
 
 def _two_sided(tests: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
@@ -269,25 +294,30 @@ def differences_table(
     rows = []
     for given in differences.to_dict("records"):
         reading, name = given["reading"], names.get(given["difference"], "")
-        # what the two sources say is not computed
-        row: dict[Any, Any] = given | {"alone": name, "note": [], "provenance": "quoted"}
+        row: dict[Any, Any] = given | {"alone": name, "note": [], "provenance": "", "reason": ""}
         there = reading and reading in shown
         row["other_variant"] = f"table 3, reading {reading}" if there else "no row"
         if name in made:
             found = made[name]
             row |= {"against": found["against"], "setup": found["setup"], "seeds": found["seeds"]}
             row["provenance"] = str(found["provenance"])
-            if all(found[f"pearson_difference{end}"] == 0 for end in ("", "_low", "_high")):
-                row["note"] = ["it chose the same passes, so its predictions are the same"]
             for statistic in CORRELATIONS:
                 row |= _moved(found, statistic, _over_seeds(table, statistic))
+            if all(found[f"pearson_difference{end}"] == 0 for end in ("", "_low", "_high")):
+                row["note"] = [SAME_PREDICTIONS]
+                row |= {f"{statistic}_explains": NO for statistic in CORRELATIONS}
         elif name:
             row["note"] = [f"not available: not run; {training_command(name)} trains it"]
+            row["reason"] = "not_trained"
+        else:
+            row |= {"note": ["quoted from text and code, not computed here"], "reason": "quoted"}
         rows.append(row)
     columns = ["item", "text", "code", "here", "other_variant", "alone", "against", "setup"]
     for statistic in CORRELATIONS:
         columns += [*(f"{statistic}{end}" for end in MOVES), f"{statistic}_explains"]
-    made_table = pd.DataFrame(rows).reindex(columns=[*columns, "seeds", "provenance", "note"])
+    made_table = pd.DataFrame(rows).reindex(
+        columns=[*columns, "seeds", "provenance", "reason", "note"]
+    )
     texts = ["alone", "against", *(f"{statistic}_explains" for statistic in CORRELATIONS)]
     made_table[texts] = made_table[texts].astype(object).fillna("")
     return made_table.astype({"setup": "Int64", "seeds": "Int64"})

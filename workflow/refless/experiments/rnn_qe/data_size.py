@@ -29,7 +29,7 @@ LABELS = {
     "rnn_qe": "RNN-QE, set-up 1",
 }
 ROWS = {
-    "dev": "The paper's folds",
+    "dev": "Folds as in the paper, drawn anew",
     "dev_apart": "Folds where no delexicalised MR and output stand on both sides",
 }
 PUBLISHED = "RNN-QE, set-up 1, published"

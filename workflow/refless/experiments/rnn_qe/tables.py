@@ -71,12 +71,14 @@ from refless.report.tables import read_published as read_made
 from refless.statistics import (
     ENOUGH_UNITS,
     Estimate,
+    defined,
     holm_by,
     interval,
     least_detectable,
     midranks,
     needed,
     normal_p_value,
+    part_of,
     pearson_between_and_within,
     scale_counts,
     scale_statistics,
@@ -303,10 +305,6 @@ def ensemble(one: Predictor) -> list[Predictor]:
 # ---- cells ---------------------------------------------------------------------------------------
 
 
-LOST = 0.01
-"""Share of the draws that may be without a correlation."""
-
-
 @dataclass(frozen=True)
 class Sample:
     """The outputs that are tested.
@@ -349,7 +347,7 @@ class Measured:
     (seeds, draws).
 
     too_few : whether there is no interval of a correlation: of every seed, too few MRs decide (see
-        `Sample.too_few`), or more than `LOST` of the draws miss those that do
+        `Sample.too_few`), or too many draws miss those that do
     """
 
     predictor: Predictor
@@ -388,10 +386,10 @@ def measured(predictor: Predictor, sample: Sample) -> Measured:
     few = {}
     for part, own in found.items():
         of = parts.get(part, slice(None))
-        lost = np.isnan(np.mean([drawn["pearson"] for _, drawn in own], axis=0)).mean()
+        lost = len(defined(np.mean([drawn["pearson"] for _, drawn in own], axis=0))) == 0
         # a constant has no correlation at all
         has = any(not np.isnan(point["pearson"][0]) for point, _ in own)
-        few[part] = has and lost > LOST
+        few[part] = has and lost
         few[part] |= all(sample.too_few(each, of) for each in predictor.by_seed)
     for part, own in found.items():
         if part and not sample.seen.any():
@@ -408,32 +406,27 @@ def measured(predictor: Predictor, sample: Sample) -> Measured:
                 row[f"{name}_sd"] = sd
     # the mean of the system knows nothing else
     if len(np.unique(sample.system)) > 1 and predictor.setup != "system_mean":
-        row |= _by_system(predictor, sample, few[""])
-        if not (row["pearson_low"] > 0 or row["pearson_high"] < 0):  # a part of nothing
-            row |= dict.fromkeys(
-                [f"{BY_SYSTEM[0]}{end}" for end in ("", "_low", "_high")], math.nan
-            )
+        row |= _by_system(predictor, sample, (row["pearson_low"], row["pearson_high"]))
     draws = {name: np.array([drawn[name] for _, drawn in found[""]]) for name in VALUES}
     return Measured(predictor, row, draws, few[""])
 
 
-def _by_system(predictor: Predictor, sample: Sample, too_few: bool) -> dict[str, float]:
-    """How much of Pearson's r is who wrote the outputs: see `BY_SYSTEM`."""
-    points, drawn = (
-        np.mean(
-            [
-                pearson_between_and_within(values, sample.truth, sample.system, weights)
-                for values in predictor.by_seed
-            ],
-            axis=0,
-        )
-        for weights in (np.ones((1, len(sample.truth))), sample.weights)
-    )
-    found: dict[str, float] = {}
-    for name, point, again in zip(BY_SYSTEM, points[:, 0], drawn, strict=True):
-        ends = (math.nan, math.nan) if too_few else interval(again)
-        found |= Estimate(float(point), *ends).columns(name)
-    return found
+def _by_system(
+    predictor: Predictor, sample: Sample, whole: tuple[float, float]
+) -> dict[str, float]:
+    """How much of Pearson's r, with the interval ``whole``, is who wrote the outputs: see
+    `BY_SYSTEM`."""
+    weights = np.concatenate([np.ones((1, len(sample.truth))), sample.weights])
+    apart = [
+        pearson_between_and_within(values, sample.truth, sample.system, weights)
+        for values in predictor.by_seed
+    ]
+    share, within = np.mean(apart, axis=0)
+    ends = (math.nan, math.nan) if np.isnan(whole).all() else interval(within[1:])
+    return {
+        **part_of(share, whole).columns(BY_SYSTEM[0]),
+        **Estimate(float(within[0]), *ends).columns(BY_SYSTEM[1]),
+    }
 
 
 def directions(rows: Sequence[Array]) -> dict[str, Array]:
@@ -738,10 +731,23 @@ def _questions(found: Sequence[Measured], truth: Array) -> list[dict[str, Any]]:
     return tests
 
 
+def _about(row: Mapping[str, Any], keys: Sequence[str]) -> tuple[Any, ...]:
+    return tuple(row[key] for key in keys)
+
+
 def _finished(rows: list[dict[str, Any]], published: pd.DataFrame, experiment: str) -> pd.DataFrame:
     keys = ["setup", "configuration"] if experiment in CROSS else ["setup"]
-    # the paper's values stand beside what is like the paper
-    rows = sorted(rows, key=lambda row: APART in row["reading"])
+    # the paper's values stand beside what is like the paper; what is most like it comes first,
+    # since the first row of each set-up is the one that is counted
+    place = {name: k for k, name in reversed(list(enumerate(_about(row, keys) for row in rows)))}
+    rows = sorted(
+        rows,
+        key=lambda row: (
+            place[_about(row, keys)],
+            not (row["reading"] == PAPER and row["provenance"]),
+            APART in row["reading"],
+        ),
+    )
     table = beside_published(pd.DataFrame(rows), published, keys, VALUES)
     apart = table["reading"].str.contains(f"{APART}|{ENSEMBLE}")
     table.loc[apart, ["agreement", *(f"paper_{name}" for name in VALUES)]] = ""

@@ -134,7 +134,7 @@ def write_shipped_model(path: str | Path, card: str | Path, rated: str | Path, r
 def card_page(model: Model) -> str:
     """The card of a model as Markdown."""
     about, scale = model.about, model.scale
-    data, trained = about["data"], about["trained"]
+    data, trained, worth = about["data"], about["trained"], about["worth"]
     systems, sets = (
         ", ".join(
             f"{name} ({count:,})"
@@ -163,28 +163,20 @@ def card_page(model: Model) -> str:
         "",
         "## What it is worth",
         "",
-        "Each output was predicted by the one network that did not see it. What outputs of other",
-        "systems in other domains get was not measured. In brackets: 95% intervals, which draw",
-        "MRs, names as slots, with all of their outputs.",
+        "Each output was predicted by the one network that did not see its words, names as slots,",
+        "under any MR. What outputs of other systems in other domains get was not measured. In",
+        "brackets: 95% intervals, which draw MRs, names as slots, with all of their outputs.",
         "",
-        "| outputs | n | Spearman | Pearson | MSE | MSE of the mean rating |",
-        "| --- | --- | --- | --- | --- | --- |",
-        *(
-            f"| {name} | {found['n']:,.0f} | {_cell(found, 'spearman')} | {found['pearson']:.3f}"
-            f" | {_cell(found, 'mse')} | {found['mse_of_the_mean']:.3f} |"
-            for name, found in (
-                ("all", about["worth"]),
-                ("that stand nowhere in training, delexicalised", about["worth_new"]),
-            )
-        ),
+        "| outputs | Spearman | Pearson | MSE | MSE of the mean rating |",
+        "| --- | --- | --- | --- | --- |",
+        f"| {worth['n']:,.0f} | {_cell(worth, 'spearman')} | {worth['pearson']:.3f}"
+        f" | {_cell(worth, 'mse')} | {worth['mse_of_the_mean']:.3f} |",
         "",
     ]
-    new = about["worth_new"]
-    if new["mse_high"] > new["mse_of_the_mean"]:
-        said = (
-            "On outputs that are new, its error is not shown to be below that of the mean rating."
-        )
-        lines += [said, ""]
+    if worth["mse_low"] > worth["mse_of_the_mean"]:
+        lines += ["Its error is above that of the mean rating.", ""]
+    elif worth["mse_high"] > worth["mse_of_the_mean"]:
+        lines += ["Its error is not shown to be below that of the mean rating.", ""]
     return "\n".join(lines)
 
 

@@ -164,27 +164,28 @@ def fit(
     run: Run | None = None,
     tick: Callable[[int], None] = lambda instances: None,
 ) -> Model:
-    """Five networks on rated texts; the model's ``about`` says what they are worth.
+    """Five networks on rated texts; the model's ``about`` says what they are worth, on texts whose
+    words, names as slots, stand nowhere in their own network's training part.
 
     Raises
     ------
     FormatError : fewer than `FEWEST` different texts; as `cross_validated`.
     """
     table = rated.table()
-    different = len(table[["mr_key", "text"]].drop_duplicates())
+    # a text may stand there under several meanings, and its words are what a network remembers
+    alone = table.assign(mr_key="", text=table["words"])
+    different = alone["text"].nunique()
     if different < FEWEST:
         raise FormatError(
             f"{different} different rated texts are too few to train on and to test with",
             remedy=f"hand in {FEWEST} or more; hundreds are needed to learn something",
         )
-    splits = cross_validation(table, how.seed, "all_parts")
+    splits = cross_validation(alone, how.seed, "all_parts")
     prediction, done, folds = cross_validated(rated, splits, how, run, tick)
-    new = ~seen(table, splits)
     unit = groups(rated.meanings, rated.texts, rated.kind)
     about = {
         "trained": {**asdict(how), "texts": len(rated.texts), "different": different},
         "worth": worth(prediction, rated.ratings, unit),
-        "worth_new": worth(prediction[new], rated.ratings[new], unit[new]),
         "validation": [model["best"] for model in done.models],
         "versions": versions(["refless", "torch", "numpy"]),
     }
@@ -192,15 +193,6 @@ def fit(
     others = {"scale": rated.scale, "meanings": rated.kind}
     data = list(folds.values())
     return Model.of(architecture, done.parameters, data, about, Reading(), **others)
-
-
-def seen(table: pd.DataFrame, splits: Sequence[Split]) -> Array:
-    """Whether each test text stands, delexicalised and under the same MR, in its training part."""
-    key = (table["mr"] + "\n" + table["words"]).to_numpy()
-    found = np.zeros(len(table), bool)
-    for split in splits:
-        found[split.test] = np.isin(key[split.test], key[split.train])
-    return found
 
 
 def groups(meanings: Sequence[str], texts: Sequence[str], kind: str) -> Array:
