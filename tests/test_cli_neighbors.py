@@ -676,12 +676,24 @@ def test_rounding_is_no_order_and_tiny_ratings_are_numbers(
             assert found["pearson"] == pytest.approx(np.corrcoef(np.array(pairs).T)[0, 1])
 
 
-@pytest.mark.parametrize("more", [["--tau", "0.1"], ["--explain"], ["--kernel", "bleu.word"]])
+@pytest.mark.parametrize(
+    "more",
+    [
+        ["--tau", "0.1"],
+        ["--explain"],
+        ["--kernel", "bleu.word"],
+        ["--min-neighbors", "0"],
+        ["--option", "x=1"],
+        ["--wordnet", "nowhere"],
+        ["--threads", "0"],
+    ],
+)
 def test_settings_of_neighbors_do_not_go_with_ridge(files: Files, more: list[str]) -> None:
     told = ["score", "--train", files["tsv"], "--candidates", files["mine.tsv"]]
     assert main([*map(str, told), "--method", "ridge", *more]) == 2
-    alone = ["score", "--train", str(files["tsv"]), "--leave-one-out", "--method", "ridge"]
-    assert main(alone) == 2
+    alone = ["score", "--train", str(files["tsv"]), "--leave-one-out"]
+    assert main([*alone, "--method", "ridge"]) == 2
+    assert main([*alone, "--format", "jsonl"]) == 2
 
 
 def test_a_model_is_a_file(

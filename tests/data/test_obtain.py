@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import shutil
+import subprocess
+import sys
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
@@ -65,7 +69,7 @@ def test_shipped_numbers_of_other_loader_options_do_not_stand_in(tmp_path: Path)
     "A file between two stages is not what was written",
     "A file that comes with refless (`resources/shipped`) is damaged, deleted, or not of it",
     "refused",
-    "`SHA256SUMS` says which; `git checkout` brings back what came with refless",
+    "`SHA256SUMS` says which; the remedy brings it back, or says to move it away",
 )
 @pytest.mark.parametrize("harm", ["damaged", "deleted", "more", "no list"])
 def test_shipped_files_are_those_of_the_list(tmp_path: Path, harm: str) -> None:
@@ -76,9 +80,7 @@ def test_shipped_files_are_those_of_the_list(tmp_path: Path, harm: str) -> None:
     assert len(shipped_files(tmp_path)) == 2
     wrong = paths[0]
     if harm == "damaged":
-        content = bytearray(wrong.read_bytes())
-        content[-2] ^= 1
-        wrong.write_bytes(content)
+        signed.write(wrong, TABLE, {"kind": "another", "of": {}, "settings": {}})
     elif harm == "deleted":
         wrong.unlink()
     elif harm == "more":
@@ -90,9 +92,20 @@ def test_shipped_files_are_those_of_the_list(tmp_path: Path, harm: str) -> None:
     with pytest.raises(FormatError) as caught:
         shipped_files(tmp_path)
     assert str(wrong) in str(caught.value)
-    assert "git checkout" in caught.value.remedy
+    if harm == "more":
+        assert "delete it, or move it" in caught.value.remedy
+        wrong.unlink()
+        assert len(shipped_files(tmp_path)) == 2
+        return
+    assert f"git -C {tmp_path} checkout -- ." in caught.value.remedy
+    if harm == "no list":
+        return
+    # that the change is meant
+    (renew,) = re.findall(r"`python -c (.+)` renews", caught.value.remedy)
+    subprocess.run([sys.executable, "-c", *shlex.split(renew)], check=True)
+    assert len(shipped_files(tmp_path)) == 2 - (harm == "deleted")
     # what was made here has no list
-    assert len(shipped_files(tmp_path / "nothing", tmp_path / "curves")) == 1 + (harm == "more")
+    assert len(shipped_files(tmp_path / "nothing", tmp_path / "curves")) == 1
 
 
 def without(changed: dict[str, Any]) -> set[str]:

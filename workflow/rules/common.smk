@@ -45,7 +45,7 @@ from refless.models.rnn_qe import names as qe
 from refless.report.catalogue import catalogue, figures, tables
 from refless.settings import read_settings, require_plain, typed
 from refless.store.code import code_sum
-from refless.store.files import file_sum
+from refless.store.files import file_sum, files_below, read_list
 from refless.store.inputs import parameter_sum, told_of
 
 if not Path(refless.__file__).resolve().is_relative_to(LIBRARY):
@@ -109,6 +109,7 @@ try:
         FACTS = Facts.from_json(environ["REFLESS_PLAN"])
     else:
         FACTS = gather_facts(SETTINGS, NUMBERS, SOURCES, PLACES)
+    LISTED = {name: read_list(beside(f"resources/{name}")) for name in ("published", "benchmarks")}
     SHIPPED = fitting(shipped_files(beside("resources/shipped"), "resources/trained"), SETTINGS)
     PLAN = Plan(FACTS, needs(SETTINGS), SHIPPED)
 except ReflessError as error:
@@ -124,7 +125,6 @@ LOOKS = SETTINGS.looks()
 BOOTSTRAP = NEIGHBORS.bootstrap.model_dump()
 
 
-LISTED = ["resources/published/SHA256SUMS", "resources/benchmarks/SHA256SUMS"]
 # By the library's own path: sums go over files in the order of their paths.
 SCRIPTS, REPORT = Path(LIBRARY) / "scripts", Path(LIBRARY) / "refless/report"
 
@@ -135,7 +135,7 @@ def code(script, *modules, shows=None):
     name = shows or Path(script).stem.partition("_")[2]
     entries = [str(catalogue()[item]) for item in related(name)]
     if entries:  # what they show beside ours, of which each reader checks the sum
-        entries += [Path(beside(path)).read_text(encoding="utf-8") for path in LISTED]
+        entries.append(LISTED["benchmarks" if name == "benchmarks" else "published"])
     pages = [p for p in sorted(REPORT.glob("*.*")) if p.suffix != ".py"] if entries else []
     return code_sum(SCRIPTS / script, *modules, *pages, text="".join(entries))
 
@@ -323,8 +323,9 @@ def data_size_curves():
 
 
 def without_effect():
-    """Settings that decide nothing in this run: how networks are trained, where none is."""
-    return {} if RNN_QE.train == "run" else {"rnn_qe": {"training"}}
+    """Settings that decide nothing here: how networks are trained, where none ever was."""
+    trained = RNN_QE.train == "run" or files_below("resources/trained")
+    return {} if trained else {"rnn_qe": {"training"}}
 
 
 def item_files(name):
@@ -435,9 +436,9 @@ def what_was_built():
         lines.append(f"  From the raw data: {', '.join(t for t in SETTINGS.data if t in read)}.")
     if shipped and FACTS.numbers == "computed":
         lines.append(
-            "  Networks were not trained: what they predict is shipped, whatever rnn_qe.training says."
-            " To train them: train: run below rnn_qe, and networks: run below comparison, in"
-            " config/config.yaml."
+            f"  From shipped numbers: {', '.join(shipped)}. What networks predict is computed with"
+            " train: run below rnn_qe, and networks: run below comparison, in config/config.yaml;"
+            " what BERTScore and embeddings say, after make torch."
         )
     elif shipped:
         how = "" if PLACES.mirror else " (with network), or set REFLESS_MIRROR"

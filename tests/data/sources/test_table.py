@@ -204,6 +204,7 @@ def test_files_of_another_kind(write, tmp_path):
     for name, content, message in (
         ("x.tsv", "text,quality\na,1\n", "no column 'text'"),
         ("x.tsv", "text\tquality\na\n", "1 fields where the header has 2"),
+        ("x.csv", "text;quality\na;1\n", "semicolons separate no fields"),
         ("x.csv", "text,qualty\na,1\n", "no column 'quality' among 'text', 'qualty'"),
         ("x.csv", 'text,quality\n"a,1\n', "never closed"),
         ("x.csv", "text,quality\n", "the file has no rows"),

@@ -339,13 +339,17 @@ def test_a_draw_of_contexts_is_dealt_out_as_often_as_asked() -> None:
 
 
 def test_contexts_of_one_wording_are_drawn_together() -> None:
-    wording = np.array([0, 1, 0, 2, 1, 0])
-    for row in bootstrap_pool(np.arange(6), wording, 50, 1, seed=1):
-        drawn, left = list(row), [{0, 2, 5}, {1, 4}, {3}]
+    wording = np.array([*range(20), 3, 7, 3])
+    left = [set(np.flatnonzero(wording == number).tolist()) for number in range(20)]
+    for row in bootstrap_pool(np.arange(23), wording, 50, 1, seed=1):
+        drawn = row.tolist()
         while drawn:
             whole = left[wording[drawn[0]]]
             of_one, drawn = drawn[: len(whole)], drawn[len(whole) :]
             assert set(of_one) == whole or (not drawn and set(of_one) < whole)
+    # of so few wordings, draws would hardly differ
+    few = bootstrap_pool(np.arange(23), wording % 19, 50, 1, seed=1)
+    np.testing.assert_array_equal(few, bootstrap_pool(np.arange(23), np.arange(23), 50, 1, seed=1))
 
 
 def test_dialogues_know_which_contexts_have_one_wording() -> None:

@@ -134,7 +134,7 @@ def test_outputs_whose_mrs_differ_in_names_are_of_one_group() -> None:
 
 def test_too_few_texts() -> None:
     texts, mrs, quality = (list(column) for column in zip(*(rated_rows(12) * 3), strict=True))
-    with pytest.raises(FormatError, match="12 different"):
+    with pytest.raises(FormatError, match="12 rated texts that differ"):
         fit(Rated.of(texts, mrs, np.array(quality)), How(width=4))
 
 
@@ -149,6 +149,15 @@ def test_a_text_under_another_meaning_is_not_new() -> None:
     found = fit(rated, How(width=32)).about["worth"]
     assert found["n"] == 240
     assert found["spearman"] < 0.4
+
+
+def test_a_stock_answer_may_be_half_of_the_texts() -> None:
+    rows = rated_rows(60)
+    texts = [text for text, _, _ in rows] + ["i do not know"] * 60
+    rating = np.array([quality for _, _, quality in rows] + list(range(1, 6)) * 12, float)
+    rated = Rated.of(texts, [f"what of {k} ?" for k in range(120)], rating, None, "text")
+    found = fit(rated, How(width=8)).about["worth"]
+    assert found["n"] == 120
 
 
 def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -200,6 +200,8 @@ def _check(arguments: argparse.Namespace) -> None:
         raise UsageError("only one of --train and --candidates can be standard input")
     if arguments.explain is not None:
         check_least("explain", arguments.explain, 1)
+    if arguments.leave_one_out and arguments.format:
+        raise UsageError("--format goes with --candidates; --train-format says that of --train")
     of_neighbors = ("kernel", "tau", "min_neighbors", "max_share")
     if arguments.model:
         if arguments.leave_one_out:
@@ -208,8 +210,10 @@ def _check(arguments: argparse.Namespace) -> None:
             if getattr(arguments, name) is not None:
                 raise UsageError(f"--{name.replace('_', '-')} was settled by refless fit")
     if arguments.method in (RIDGE, SYSTEM_RIDGE):
-        for name in (*of_neighbors, "explain", "leave_one_out"):
-            if getattr(arguments, name):
+        of_kernels = ("option", "wordnet", "threads")
+        for name in (*of_neighbors, *of_kernels, "explain", "leave_one_out"):
+            given = getattr(arguments, name)
+            if given is not None and given is not False and given != []:
                 raise UsageError(f"--{name.replace('_', '-')} goes with --method {NEIGHBORS}")
 
 
@@ -395,6 +399,8 @@ def _report(
     for name, estimate in (("Spearman", cell.spearman), ("MSE", cell.mse)):
         if math.isnan(estimate.value):
             tell(f"{name} undefined: too few predictions, or all alike")
+        elif math.isnan(estimate.low):
+            tell(f"{name} {estimate.value:.4f} (no interval: few texts decide it)")
         else:
             tell(f"{name} {estimate.value:.4f} (95% {estimate.low:.4f} to {estimate.high:.4f})")
     if not math.isnan(pearson := _pearson(cell, prediction, truth)):

@@ -367,10 +367,14 @@ def _r(found: Comparison, key: Key) -> str:
 
 
 def _number(shown: Estimate) -> str:
+    if np.isnan(shown.low):
+        return f"{shown.value:.2f}, no interval"
     return f"{shown.value:.2f}, 95% {shown.low:.2f} to {shown.high:.2f}"
 
 
 def _percent(shown: Estimate) -> str:
+    if np.isnan(shown.low):
+        return f"{shown.value:.0%} (no interval)"
     return f"{shown.value:.0%} (95% {shown.low:.0%} to {shown.high:.0%})"
 
 

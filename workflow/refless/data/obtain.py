@@ -28,7 +28,7 @@ from refless.kernels.bertscore import in_package, model_name
 from refless.models.rnn_qe.names import training_command
 from refless.store import signed
 from refless.store.code import PACKAGE, decisive_sum
-from refless.store.files import LIST, file_sum, require_as_listed, sum_now
+from refless.store.files import file_sum, files_below, require_as_listed, sum_now
 from refless.store.shipping import DATA_SETS
 
 WORDNET = "nltk/wordnet.zip"
@@ -71,11 +71,9 @@ def shipped_files(shipped: str | Path, *own: str | Path) -> dict[str, ShippedFil
     """
     found = {}
     for folder in map(Path, (shipped, *own)):
-        paths = sorted(p for p in folder.rglob("*") if p.is_file() and p.name[0] != ".")
-        sums = {p.relative_to(folder): file_sum(p) for p in paths if p.name != LIST}
-        if folder == Path(shipped) and paths:
-            listed = {below.as_posix(): value for below, value in sums.items()}
-            require_as_listed(folder, listed, "make ship")
+        sums = {below: file_sum(folder / below) for below in files_below(folder)}
+        if folder == Path(shipped) and folder.is_dir():
+            require_as_listed(folder, {p.as_posix(): value for p, value in sums.items()})
         for below, content in sums.items():
             result = Path("results", below).as_posix()
             about = signed.record_of(folder / below)

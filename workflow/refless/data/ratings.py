@@ -121,7 +121,8 @@ class RatedTexts:
             shown = "\n  ".join(str(p) for p in self.problems[:limit])
             more = len(self.problems) - limit
             first = self.problems[0]
-            help_of = f"mend or remove these rows; `refless {command} --help` names the columns"
+            help_of = "mend or remove these rows (leave the quality of an unrated text empty);"
+            help_of += f" `refless {command} --help` names the columns"
             raise FormatError(
                 f"{len(self.problems)} malformed rows:\n  {shown}"
                 + (f"\n  ... and {more} more" if more > 0 else ""),

@@ -24,8 +24,8 @@ class TrainingData(Section):
 
 
 class Training(Section):
-    """How RNN-QE is trained (`make torch`); of no effect with `train: shipped`. Training that was
-    killed goes on where it was."""
+    """How RNN-QE is trained (`make torch`): all networks with `train: run`, else those asked for by
+    name. Training that was killed goes on where it was."""
 
     schedule: Literal["paper", "fast"] = Field(
         description="`paper`: 500 passes at most, before them 20 over all"

@@ -9,6 +9,7 @@ import os
 import platform
 import re
 import secrets
+import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -153,28 +154,56 @@ def require_listed(path: str | Path) -> None:
         raise FormatError(f"is not the file listed in {listed}", path=path, remedy=remedy)
 
 
-def require_as_listed(folder: str | Path, sums: Mapping[str, str], renew: str) -> None:
+def read_list(folder: str | Path) -> str:
+    """The list of sums of a folder that comes with refless.
+
+    Raises
+    ------
+    FormatError : it cannot be read.
+    """
+    try:
+        return (Path(folder) / LIST).read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        remedy = f"`git -C {shlex.quote(str(folder))} checkout -- .` brings it back, and so does a"
+        remedy += " fresh copy of that folder"
+        raise FormatError(
+            f"cannot be read: {error}", path=Path(folder) / LIST, remedy=remedy
+        ) from error
+
+
+def files_below(folder: str | Path, suffix: str = "") -> list[Path]:
+    """The files below a folder, but the list of sums, as paths below it; hidden ones left out."""
+    folder = Path(folder)
+    below = (path.relative_to(folder) for path in folder.rglob(f"*{suffix}") if path.is_file())
+    return sorted(p for p in below if p.name != LIST and all(part[0] != "." for part in p.parts))
+
+
+def require_as_listed(folder: str | Path, sums: Mapping[str, str]) -> None:
     """Make sure that the files below a folder that comes with refless are those in its list.
 
     Parameters
     ----------
-    sums : path below the folder -> `file_sum`, of all files that are there but the list
-    renew : the command that makes a new list
+    sums : path below the folder -> `file_sum`, of `files_below`
 
     Raises
     ------
     FormatError : one is missing, another one, or not listed; or the list is missing.
     """
     folder = Path(folder)
-    remedy = f"`git checkout -- {folder}` brings back what came with refless; if the change is"
-    remedy += f" meant, `{renew}` renews the list"
-    try:
-        lines = (folder / LIST).read_text(encoding="utf-8").splitlines()
-        listed = {name: found for found, name in (line.split("  ", 1) for line in lines)}
-    except (OSError, ValueError) as error:
-        raise FormatError(f"cannot be read: {error}", path=folder / LIST, remedy=remedy) from error
+    told = shlex.quote(str(folder))
+    renew = f"from refless.store.files import list_sums; list_sums({str(folder)!r}, '')"
+    meant = f"if the change is meant, `python -c {shlex.quote(renew)}` renews the list"
+    remedy = (
+        f"`git -C {told} checkout -- .` brings back what came with refless, and so does a fresh"
+    )
+    remedy += f" copy of that folder; {meant}"
+    lines = read_list(folder).splitlines()
+    listed = {name: found for found, _, name in (line.partition("  ") for line in lines)}
     for name in sorted({*listed, *sums}):
-        if listed.get(name) != sums.get(name):
+        if name not in listed:
+            more = f"delete it, or move it to another place; {meant}"
+            raise FormatError(f"stands not in {LIST}", path=folder / name, remedy=more)
+        if listed[name] != sums.get(name):
             said = "is missing" if name not in sums else f"is not the file that {LIST} lists"
             raise FormatError(said, path=folder / name, remedy=remedy)
 
@@ -182,12 +211,9 @@ def require_as_listed(folder: str | Path, sums: Mapping[str, str], renew: str) -
 def list_sums(folder: str | Path, suffix: str) -> None:
     """Write the list of sums of the files below a folder that end in ``suffix``."""
     folder = Path(folder)
-    paths = sorted(p for p in folder.rglob(f"*{suffix}") if p.is_file() and p.name[0] != ".")
-    names = [path.relative_to(folder).as_posix() for path in paths if path.name != LIST]
+    listed = (f"{file_sum(folder / p)}  {p.as_posix()}\n" for p in files_below(folder, suffix))
     with whole_file(folder / LIST) as partial:
-        partial.write_text(
-            "".join(f"{file_sum(folder / name)}  {name}\n" for name in names), encoding="utf-8"
-        )
+        partial.write_text("".join(listed), encoding="utf-8")
 
 
 # A text may be longer than the csv module's timid default of 128 KiB.

@@ -298,7 +298,9 @@ def header(
     if missing:
         lost = ", ".join(map(shorten, missing[:5]))
         there = ", ".join(map(shorten, names[:8])) + (", ..." if names[8:] else "")
-        raise broken(f"this is not {what}: no column {lost} among {there}", path, rows[0][0])
+        semicolons = "; semicolons separate no fields here" if ";" in "".join(names) else ""
+        message = f"this is not {what}: no column {lost} among {there}{semicolons}"
+        raise broken(message, path, rows[0][0])
     twice = sorted({name for name in names if name and names.count(name) > 1})
     if twice:
         message = f"column {shorten(twice[0])} stands twice in the header"

@@ -60,6 +60,7 @@ from refless.experiments.delta_bleu.dialogues import (
 )
 from refless.models.delta_bleu import scores_by_order
 from refless.statistics import (
+    ENOUGH_UNITS,
     bootstrap_p_value,
     fisher_interval,
     holm_by,
@@ -112,10 +113,13 @@ def plain_pool(contexts: Array, assignments: int) -> Array:
 def bootstrap_pool(contexts: Array, wording: Array, draws: int, times: int, seed: int) -> Array:
     """Contexts drawn with replacement, each draw ``times`` in succession.
 
-    Those of one ``wording``, shape (contexts,), are drawn together, until there are as many as
-    before: an assignment deals out that many. Of the last wording, some may be left over.
+    Those of one ``wording``, shape (contexts,), are drawn together where there are `ENOUGH_UNITS`
+    wordings, until there are as many contexts as before: an assignment deals out that many. Of the
+    last wording, some may be left over.
     """
     n = len(contexts)
+    if len(np.unique(wording)) < ENOUGH_UNITS:
+        wording = np.arange(n)
     _, own, sizes = np.unique(wording, return_inverse=True, return_counts=True)
     order, start = np.argsort(own, kind="stable"), np.cumsum(sizes) - sizes
     again = []

@@ -271,11 +271,11 @@ def _highest_kernel(tables: Tables) -> Verdict:
 
 
 def _all_of(verdicts: Sequence[Verdict]) -> Verdict:
-    """All must be shown, so the one that asks for most."""
-    found = {one.holds for one in verdicts}
-    holds = NO if NO in found else YES if found == {YES} else UNDECIDED
-    hardest = max(verdicts, key=lambda one: 0 if math.isnan(one.many) else one.many)
-    return replace(hardest, holds=holds)
+    """All must be shown: the one that is not, and asks for most; else the one nearest to 0."""
+    for holds in (NO, UNDECIDED):
+        if own := [one for one in verdicts if one.holds == holds]:
+            return max(own, key=lambda one: 0 if math.isnan(one.many) else one.many)
+    return min(verdicts, key=lambda one: abs(one.value))
 
 
 _PEOPLE = "texts, and annotators in proportion,"

@@ -20,11 +20,12 @@ import pandas as pd
 from refless.errors import FormatError, SettingError
 from refless.models.rnn_qe.batches import Encoded, Instances
 from refless.models.rnn_qe.data import (
+    FOLDS,
     REFERENCE_COLUMNS,
     Split,
     Texts,
-    cross_validation,
     instances,
+    shuffled_groups,
 )
 from refless.models.rnn_qe.meaning import KINDS, TEXT, kind_of, tokens_of
 from refless.models.rnn_qe.network import Architecture
@@ -177,10 +178,11 @@ def fit(
     different = alone["text"].nunique()
     if different < FEWEST:
         raise FormatError(
-            f"{different} different rated texts are too few to train on and to test with",
+            f"{different} rated texts that differ in words, names as slots, are too few to train on"
+            " and to test with",
             remedy=f"hand in {FEWEST} or more; hundreds are needed to learn something",
         )
-    splits = cross_validation(alone, how.seed, "all_parts")
+    splits = _folds(shuffled_groups(alone, how.seed))
     prediction, done, folds = cross_validated(rated, splits, how, run, tick)
     unit = groups(rated.meanings, rated.texts, rated.kind)
     about = {
@@ -193,6 +195,17 @@ def fit(
     others = {"scale": rated.scale, "meanings": rated.kind}
     data = list(folds.values())
     return Model.of(architecture, done.parameters, data, about, Reading(), **others)
+
+
+def _folds(groups: Sequence[Array]) -> list[Split]:
+    """As `cross_validation`, with parts as equal as groups allow: the largest group comes first,
+    each to the smallest part. One wording may be a large share of the texts."""
+    parts: list[list[Array]] = [[] for _ in range(FOLDS)]
+    for rows in sorted(groups, key=len, reverse=True):
+        min(parts, key=lambda part: sum(map(len, part))).append(rows)
+    whole = [np.concatenate(part) for part in parts]
+    turned = (whole[fold:] + whole[:fold] for fold in range(FOLDS))
+    return [Split(train := np.concatenate(three), dev, test, train) for *three, dev, test in turned]
 
 
 def groups(meanings: Sequence[str], texts: Sequence[str], kind: str) -> Array:
@@ -243,9 +256,17 @@ def worth_lines(found: Mapping[str, Any]) -> list[str]:
     shown = {
         name: "undefined" if value is None else f"{value:.4g}" for name, value in found.items()
     }
+    spearman, mse = (
+        shown[name]
+        + (
+            " (no interval: few texts decide it)"
+            if found[f"{name}_low"] is None
+            else f" (95% {shown[f'{name}_low']} to {shown[f'{name}_high']})"
+        )
+        for name in ("spearman", "mse")
+    )
     return [
-        f"Spearman {shown['spearman']} (95% {shown['spearman_low']} to {shown['spearman_high']})",
+        f"Spearman {spearman}",
         f"Pearson {shown['pearson']}",
-        f"MSE {shown['mse']} (95% {shown['mse_low']} to {shown['mse_high']}); of the mean rating"
-        f" {shown['mse_of_the_mean']}",
+        f"MSE {mse}; of the mean rating {shown['mse_of_the_mean']}",
     ]
