@@ -220,7 +220,7 @@ def test_shipped_numbers_of_other_neighbors_do_not_stand_in() -> None:
     "Other weights are put into the folder of a user's own encoder, or another baseline, of the"
     " same size and time; or a package that carries an encoder is another version",
     "made again",
-    "what was computed with them: sums over blocks of each file are among a job's parameters",
+    "what was computed with them: the sum of each file is among a job's parameters",
 )
 def test_another_encoder_that_nothing_fetches_is_noticed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -117,7 +117,7 @@ def test_a_run_within_a_job_of_another_makes_its_own_plan(fresh: Project) -> Non
 
 @pytest.mark.drill(
     "Anywhere",
-    "The path has blanks, umlauts, quotes and `$`; `--config` has nested numbers",
+    "Snakemake runs in a path with blanks, umlauts, quotes and `$`; `--config` has nested numbers",
     "no effect",
     "numbers stay numbers",
 )

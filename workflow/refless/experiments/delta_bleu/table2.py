@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from refless.experiments.delta_bleu.dialogues import ALL, CONTROL, Cell
@@ -240,8 +241,8 @@ def finding(looks: Mapping[str, Mapping[str, Any]], table: pd.DataFrame) -> str:
             tests[tests["metric_b"] == name].iloc[0].to_dict() for name in ("bleu", CONTROL)
         )
         sentence = (
-            f"{looks[str(task)]['name']}, references {best}, where ΔBLEU does best by the main"
-            f" choices: ΔBLEU ({bleu['spearman_a']:.2f}) {verdict(bleu)} BLEU"
+            f"{looks[str(task)]['name']}, references {best}, with which ΔBLEU does best in the"
+            f" first table: ΔBLEU ({bleu['spearman_a']:.2f}) {verdict(bleu)} BLEU"
             f" ({bleu['spearman_b']:.2f}; {_with_intervals(bleu)})."
         )
         if verdict(bleu) == LEVEL_WITH and bleu["difference_low"] > 0:
@@ -277,6 +278,11 @@ def verdict(test: Mapping[Any, Any]) -> str:
 def _with_intervals(test: Mapping[Any, Any]) -> str:
     ends = ("difference_systems", "difference")
     anew, contexts = (f"{test[f'{name}_low']:.3f} to {test[f'{name}_high']:.3f}" for name in ends)
+    if np.isnan(test["difference_systems_low"]):
+        return (
+            f"difference {test['difference']:.3f}, {contexts} with contexts alone drawn anew; there"
+            " are too few systems for an interval over them"
+        )
     return (
         f"difference {test['difference']:.3f}, {anew} with systems and contexts drawn anew,"
         f" {contexts} with contexts alone; {test['least_detectable']:.2f} could be found"
