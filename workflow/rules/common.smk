@@ -239,11 +239,11 @@ def raw_sums(task):
     found = {}
     for path in SETTINGS.data[task].files.values():
         source = SOURCES.get(path)
-        places = [path] if source is None else [PLACES.data / path, *PLACES.local(source)]
-        there = [place for place in map(Path, places) if place.is_file()]
-        if source and (source.sha256 or source.members):
-            found[path] = source.sha256 or source.members
-        elif there:
+        if source and (known := source.sha256 or source.members):
+            found[path] = known
+            continue
+        places = [PLACES.data / path, *PLACES.local(source)] if source else [Path(path)]
+        if there := [place for place in places if place.is_file()]:
             found[path] = file_sum(there[0])
     return found
 

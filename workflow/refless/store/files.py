@@ -164,11 +164,17 @@ def read_list(folder: str | Path) -> str:
     try:
         return (Path(folder) / LIST).read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
-        remedy = f"`git -C {shlex.quote(str(folder))} checkout -- .` brings it back, and so does a"
-        remedy += " fresh copy of that folder"
-        raise FormatError(
-            f"cannot be read: {error}", path=Path(folder) / LIST, remedy=remedy
-        ) from error
+        message = f"cannot be read: {error}"
+        raise FormatError(message, path=Path(folder) / LIST, remedy=_back(folder)) from error
+
+
+def _back(folder: str | Path) -> str:
+    """How to get back a folder that comes with refless."""
+    told = shlex.quote(str(folder))
+    return (
+        f"`git -C {told} checkout -- .` brings back what came with refless, and so does a fresh"
+        " copy of that folder"
+    )
 
 
 def files_below(folder: str | Path, suffix: str = "") -> list[Path]:
@@ -190,13 +196,8 @@ def require_as_listed(folder: str | Path, sums: Mapping[str, str]) -> None:
     FormatError : one is missing, another one, or not listed; or the list is missing.
     """
     folder = Path(folder)
-    told = shlex.quote(str(folder))
     renew = f"from refless.store.files import list_sums; list_sums({str(folder)!r}, '')"
     meant = f"if the change is meant, `python -c {shlex.quote(renew)}` renews the list"
-    remedy = (
-        f"`git -C {told} checkout -- .` brings back what came with refless, and so does a fresh"
-    )
-    remedy += f" copy of that folder; {meant}"
     lines = read_list(folder).splitlines()
     listed = {name: found for found, _, name in (line.partition("  ") for line in lines)}
     for name in sorted({*listed, *sums}):
@@ -205,7 +206,7 @@ def require_as_listed(folder: str | Path, sums: Mapping[str, str]) -> None:
             raise FormatError(f"stands not in {LIST}", path=folder / name, remedy=more)
         if listed[name] != sums.get(name):
             said = "is missing" if name not in sums else f"is not the file that {LIST} lists"
-            raise FormatError(said, path=folder / name, remedy=remedy)
+            raise FormatError(said, path=folder / name, remedy=f"{_back(folder)}; {meant}")
 
 
 def list_sums(folder: str | Path, suffix: str) -> None:

@@ -83,7 +83,6 @@ TESTED = (
     " is below 0.05; no if one is significant the other way, corrected for their number"
 )
 MOSTLY, MOSTLY_NOT = "mostly", "mostly not"
-SAME_PREDICTIONS = "it chose the same passes, so its predictions are the same"
 _COUNTED = "MRs drawn anew, two-sided and corrected by Holm"
 COUNTED = {
     MOSTLY: f"counted: share of comparisons with a significant gain, {_COUNTED}, above a half; no"
@@ -168,13 +167,7 @@ def _decided(
     tests = tests.fillna({"reading": "", "configuration": ""} if len(tests) else {})
     if "configuration" not in tests:
         tests = tests.assign(configuration="")
-    own = tests[
-        (tests["question"] == claim.question)
-        & (tests["statistic"] == statistic)
-        & (tests["reading"] == "")
-        & tests["setup"].astype(str).isin(claim.setups)
-        & tests["configuration"].astype(str).isin(claim.configurations)
-    ]
+    own = _asked(claim, statistic, tests)
     if own.groupby(["setup", "configuration"]).ngroups < len(claim.setups) * len(
         claim.configurations
     ):
@@ -224,6 +217,17 @@ def _decided(
     }
 
 
+def _asked(claim: Claim, statistic: str, tests: pd.DataFrame, reading: str = "") -> pd.DataFrame:
+    """The tests that a claim is about, of one reading."""
+    return tests[
+        (tests["question"] == claim.question)
+        & (tests["statistic"] == statistic)
+        & (tests["reading"] == reading)
+        & tests["setup"].astype(str).isin(claim.setups)
+        & tests["configuration"].astype(str).isin(claim.configurations)
+    ]
+
+
 def _beside(
     claim: Claim, tests: pd.DataFrame, statistic: str, against: int, comparisons: int
 ) -> list[str]:
@@ -233,13 +237,7 @@ def _beside(
         if claim.counted == MOSTLY_NOT:
             return [f"what is not significant is not shown to be absent; {shown}"]
         return [shown] if against else []
-    by_schedule = tests[
-        (tests["question"] == claim.question)
-        & (tests["statistic"] == statistic)
-        & (tests["reading"] == PAPER)
-        & tests["setup"].astype(str).isin(claim.setups)
-        & tests["p_clusters"].notna()
-    ]
+    by_schedule = _asked(claim, statistic, tests, PAPER).dropna(subset="p_clusters")
     if len(claim.setups) > 1 or len(by_schedule) != 1:
         return []
     own = by_schedule.iloc[0]
@@ -304,7 +302,7 @@ def differences_table(
             for statistic in CORRELATIONS:
                 row |= _moved(found, statistic, _over_seeds(table, statistic))
             if all(found[f"pearson_difference{end}"] == 0 for end in ("", "_low", "_high")):
-                row["note"] = [SAME_PREDICTIONS]
+                row["note"] = ["it chose the same passes, so its predictions are the same"]
                 row |= {f"{statistic}_explains": NO for statistic in CORRELATIONS}
         elif name:
             row["note"] = [f"not available: not run; {training_command(name)} trains it"]

@@ -739,11 +739,11 @@ def _finished(rows: list[dict[str, Any]], published: pd.DataFrame, experiment: s
     keys = ["setup", "configuration"] if experiment in CROSS else ["setup"]
     # the paper's values stand beside what is like the paper; what is most like it comes first,
     # since the first row of each set-up is the one that is counted
-    place = {name: k for k, name in reversed(list(enumerate(_about(row, keys) for row in rows)))}
+    named = list(dict.fromkeys(_about(row, keys) for row in rows))
     rows = sorted(
         rows,
         key=lambda row: (
-            place[_about(row, keys)],
+            named.index(_about(row, keys)),
             not (row["reading"] == PAPER and row["provenance"]),
             APART in row["reading"],
         ),
