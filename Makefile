@@ -12,7 +12,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 quickstart: $(VENV)/core.done ## tables, figures and report from what is at hand, without network
 	$(BIN)/python -m snakemake --cores $(CORES) --config numbers=auto -- quickstart
 
-all: $(VENV)/core.done ## the full reproduction: fetches the raw data and computes all but trained networks
+all: $(VENV)/core.done ## the full reproduction: fetches the raw data and computes all but what needs torch
 	$(BIN)/python -m snakemake --cores $(CORES)
 
 resume: $(VENV)/core.done ## go on after a killed run (TARGET=all after `make all`; default: after `make`)

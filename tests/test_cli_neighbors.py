@@ -334,7 +334,7 @@ def test_inputs_are_not_overwritten_and_folders_not_made(
     for out, message in (
         (files["tsv"], "is an input"),
         (link, "is an input"),
-        (tmp_path / "new" / "out.tsv", "its folder is not there"),
+        (tmp_path / "ne w" / "out.tsv", f"mkdir -p '{tmp_path}/ne w'"),
         (tmp_path, "is a folder"),
     ):
         assert refless(command, "--train", files["tsv"], *more, "--out", out) == 1
@@ -342,7 +342,7 @@ def test_inputs_are_not_overwritten_and_folders_not_made(
         assert message in said
         assert "What to do" in said
     assert files["tsv"].read_bytes() == before
-    assert not (tmp_path / "new").exists()
+    assert not (tmp_path / "ne w").exists()
 
 
 @pytest.mark.parametrize(

@@ -140,7 +140,7 @@ def test_what_was_made_from_other_ratings_is_refused(
     "A file between two stages is not what was written",
     "A file of a run is deleted: estimates, a table, the record beside a table",
     "same bytes",
-    "the next run of what needs it makes it again",
+    "the next run of what needs it makes it again, or names the command that does",
 )
 def test_what_is_deleted_is_made_again(changed: Project) -> None:
     before = changed.contents()
@@ -156,7 +156,7 @@ def test_what_is_deleted_is_made_again(changed: Project) -> None:
     "A file between two stages is not what was written",
     "In a run: a kernel is cut short, a table and a figure are edited, then deleted as told",
     "same bytes",
-    "each is refused by name; once deleted, the same command makes all of it",
+    "each is refused by name; once deleted, the same command makes it, or names what does",
 )
 def test_what_is_refused_is_mended_by_what_the_error_says(changed: Project) -> None:
     before = changed.contents()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from refless.models.baselines import (
     Constant,
     Length,
     Lookup,
+    Ngrams,
     RidgeTfidf,
     SystemMean,
     SystemRidge,
@@ -124,7 +126,7 @@ def test_ridge_is_the_closed_form_of_its_alpha() -> None:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     texts, quality = made_up()
-    model = RidgeTfidf(ngrams=(1, 3), alphas=[0.7]).fit(texts[:50], quality[:50])
+    model = RidgeTfidf(alphas=[0.7]).fit(texts[:50], quality[:50])
     weigh = TfidfVectorizer(analyzer="char_wb", ngram_range=(1, 3))
     own, new = weigh.fit_transform(texts[:50]).toarray(), weigh.transform(texts[50:]).toarray()
     away = own - own.mean(axis=0)
@@ -132,6 +134,24 @@ def test_ridge_is_the_closed_form_of_its_alpha() -> None:
     wanted = quality[:50].mean() + (new - own.mean(axis=0)) @ (away.T @ dual)
     np.testing.assert_allclose(model.predict(texts[50:]), wanted, atol=1e-10)
     assert np.corrcoef(wanted, quality[50:])[0, 1] > 0.8
+
+
+@pytest.mark.parametrize("make", [RidgeTfidf, SystemRidge])
+def test_ngrams_that_are_counted_once_change_nothing(make: Any) -> None:
+    texts, quality = made_up()
+    systems = ["a" if k % 3 else "b" for k in range(len(texts))]
+    shared = Ngrams([*texts, "\u00e9 of no training text", "  "])
+    for rows in (slice(0, 40), slice(20, 60)):
+        told = {"systems": systems[rows]}
+        alone, fast = make(), make(shared)
+        for model in (alone, fast):
+            model.fit(texts[rows], quality[rows], **told)
+        asked = [*texts, "\u00e9 of no training text", "that nobody counted"]
+        of = {"systems": [*systems, "a", "b"]}
+        found, wanted = fast.predict(asked, **of), alone.predict(asked, **of)
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12)
+    blank = make(shared).fit(["  ", "  "], [0.0, 1.0], systems=["a", "a"])
+    assert blank.predict(["x"], systems=["a"]).tolist() == [0.5]
 
 
 def test_ridge_beside_the_system_is_its_mean_and_ridge_on_the_rest() -> None:

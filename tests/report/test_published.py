@@ -166,7 +166,7 @@ def test_every_published_table_can_be_compared_with(path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (None, "cannot be checked"),
+        (None, "is missing"),
         (b"", "cannot be read"),
         (b"model,mse\nbleu,1\n", "task.*missing"),
     ],
@@ -199,10 +199,10 @@ def test_a_published_value_that_was_edited_is_refused(tmp_path: Path) -> None:
         path.write_bytes(raw[:place] + bytes([raw[place] ^ 1]) + raw[place + 1 :])
         with pytest.raises(FormatError) as caught:
             read_published(path, [])
-    assert "git checkout" in caught.value.remedy
+    assert f"git -C {tmp_path} checkout" in caught.value.remedy
     path.write_bytes(raw)
     (tmp_path / "SHA256SUMS").unlink()
-    with pytest.raises(FormatError, match="cannot be checked"):
+    with pytest.raises(FormatError, match="cannot be read"):
         read_published(path, [])
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from refless.errors import FormatError
+from refless.report.catalogue import Entry
 from refless.report.webpage import read_view, table_page
 
 TABLE = """\
@@ -123,6 +124,7 @@ def test_each_published_cell_is_counted_once(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     counts = {"equal": 1, "inside": 0, "outside": 1, "not available": 1}
-    assert read_view(path, ["model"]).counts == counts
+    entry = Entry("t", "p", "i", "c", paper_row=("model",))
+    assert read_view(path, entry).counts == counts
     # without the columns that name a row of the paper, each row is one
     assert read_view(path).counts == counts | {"outside": 3}

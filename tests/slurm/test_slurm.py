@@ -105,7 +105,7 @@ RUNS = [
 
 @pytest.mark.drill(
     "Clusters",
-    "Jobs are spread over the nodes of a Slurm cluster, one by one, in groups, or as arrays",
+    "Jobs are spread over the nodes of a Slurm cluster, one by one or as arrays",
     "same bytes",
     "results are those of a local run",
 )
@@ -312,7 +312,7 @@ def test_a_node_that_is_lost_with_its_job_is_done_without(
     "Clusters",
     "Snakemake is killed while a job runs on a node",
     "same bytes",
-    "the job goes on; `make resume` makes the rest",
+    "the job goes on; `python workflow/resume.py` with the same options makes the rest",
 )
 def test_after_a_killed_snakemake_one_command_suffices(drill: Drill, local: Project) -> None:
     drill.run.kill()
@@ -335,7 +335,7 @@ def test_more_threads_than_a_node_has_are_refused_at_once(local: Project, tmp_pa
     changed = local.copy(tmp_path / "project")
     take_away(changed, [KERNEL])
     wide = [word for word in ON_SLURM if word not in ("--max-threads", "2")]
-    output = changed.snakemake(*wide, "--", KERNEL, ok=False)
+    output = changed.snakemake(*wide, "--set-threads", "compute_kernel=8", "--", KERNEL, ok=False)
     refusal = "Requested node configuration is not available"
     assert refusal in output
     handbook = (ROOT / "docs/cluster.md").read_text(encoding="utf-8")

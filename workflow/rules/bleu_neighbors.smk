@@ -90,7 +90,7 @@ rule compute_data_size_curve:
         "results/benchmarks/compute_data_size_curve/{task}.tsv"
     conda:
         "../../envs/refless.yaml"
-    threads: 2
+    threads: 1
     resources:
         mem_mb=2000,
         runtime=20,
@@ -245,7 +245,7 @@ rule estimate_cross_task:
         target="[^/.]+",
     conda:
         "../../envs/refless.yaml"
-    threads: 4
+    threads: 1
     resources:
         mem_mb=2000,
         runtime=20,
@@ -550,7 +550,7 @@ if ESSAY_TASKS:
             name="estimates",
         conda:
             "../../envs/refless.yaml"
-        threads: 4
+        threads: 1
         resources:
             mem_mb=2000,
             runtime=20,

@@ -3,6 +3,7 @@ import atexit
 import fcntl
 import os
 import re
+import shlex
 import sys
 import time
 from contextlib import suppress
@@ -45,7 +46,7 @@ from refless.models.rnn_qe import names as qe
 from refless.report.catalogue import catalogue, figures, tables
 from refless.settings import read_settings, require_plain, typed
 from refless.store.code import code_sum
-from refless.store.files import file_sum, files_below, read_list
+from refless.store.files import file_sum, files_below, whole_list
 from refless.store.inputs import parameter_sum, told_of
 
 if not Path(refless.__file__).resolve().is_relative_to(LIBRARY):
@@ -87,7 +88,7 @@ if workflow.is_main_process:
     except OSError as error:
         raise WorkflowError(
             f"{Path.cwd()}: Snakemake cannot write here ({error.strerror})\n  What to do: run in a folder of your own:"
-            f" snakemake -s {ROOT}/Snakefile --directory FOLDER"
+            f" snakemake -s {shlex.quote(str(ROOT / 'Snakefile'))} --directory FOLDER"
         ) from None
     with suppress(OSError):
         fcntl.flock(RUNNING, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -109,7 +110,10 @@ try:
         FACTS = Facts.from_json(environ["REFLESS_PLAN"])
     else:
         FACTS = gather_facts(SETTINGS, NUMBERS, SOURCES, PLACES)
-    LISTED = {name: read_list(beside(f"resources/{name}")) for name in ("published", "benchmarks")}
+    LISTED = {
+        name: whole_list(beside(f"resources/{name}"), suffix)
+        for name, suffix in (("published", ".csv"), ("benchmarks", ".json"))
+    }
     SHIPPED = fitting(shipped_files(beside("resources/shipped"), "resources/trained"), SETTINGS)
     PLAN = Plan(FACTS, needs(SETTINGS), SHIPPED)
 except ReflessError as error:

@@ -26,7 +26,9 @@ rule compute_kernel:
         "results/benchmarks/compute_kernel/{task}/{kernel}.tsv"
     conda:
         lambda wildcards: environment(wildcards.kernel)
-    threads: 8 if len(SHARDS) == 1 else 1
+    # a job of several threads would wait until as many cores are free at once, and a whole run has
+    # more kernels than cores; for one of a large data set: --set-threads compute_kernel=8
+    threads: 1
     resources:
         mem_mb=4000,
         runtime=60,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ pytest.importorskip("torch", reason="torch is not installed: make torch")
 from refless.experiments.rnn_qe.trainer import card_page
 from refless.models.rnn_qe.data import Split
 from refless.models.rnn_qe.model_file import shipped_model
-from refless.models.rnn_qe.own import How, Rated, cross_validated, fit, groups, worth
+from refless.models.rnn_qe.own import How, Rated, cross_validated, fit, groups, together, worth
 from refless.models.rnn_qe.saved import load_model
 from refless.models.rnn_qe.scale import Scale
 
@@ -149,6 +150,33 @@ def test_a_text_under_another_meaning_is_not_new() -> None:
     found = fit(rated, How(width=32)).about["worth"]
     assert found["n"] == 240
     assert found["spearman"] < 0.4
+
+
+@pytest.mark.parametrize("kind", ["composed", "names"])
+def test_one_text_is_in_one_part(kind: str) -> None:
+    """Ratings are chance: what is in training in another form, or under an MR that names another
+    word of it, would be known."""
+    generator = np.random.default_rng(1)
+    texts, meanings, ratings = [], [], []
+    for number in range(60):
+        words = " ".join(generator.choice(list("abcdefgh"), 5))
+        rating = float(generator.choice([1, 5]))
+        text = f"zizzi caf\u00e9 {words} {number}"
+        for form, name in (("NFC", "zizzi"), ("NFD", "strada")):
+            texts.append(unicodedata.normalize(form, text) if kind == "composed" else text)
+            meanings.append("" if kind == "composed" else f"inform(name='{name}')")
+            ratings.append(rating)
+    rated = Rated.of(texts, meanings, np.array(ratings), (1, 5))
+    model = fit(rated, How(width=4, schedule="fast"))
+    assert model.about["trained"]["different"] == 60
+    assert all(model.has_seen(meanings, texts))
+    assert not any(model.has_seen([""], ["zizzi never"]))
+
+
+def test_what_shares_a_label_is_together() -> None:
+    found = together(["a", "a", "b", "c", "d"], ["x", "y", "y", "a", "z"])
+    assert found.tolist() == [0, 0, 0, 1, 2]
+    assert together([], []).tolist() == []
 
 
 def test_a_stock_answer_may_be_half_of_the_texts() -> None:

@@ -63,10 +63,11 @@ def test_several_models_predict_their_mean_on_their_scale_as_they_read(
     both = [data, Encoded(small(200, 1))]
     architecture = Architecture(embedding=6, hidden=5)
     reading, scale = Reading(reversed=True, acts=True), Scale(0, 100, 10)
-    model = Model.of(architecture, done.parameters, both, {}, reading, scale=scale)
+    others = {"scale": scale, "seen": frozenset({3, 2**64 - 1})}
+    model = Model.of(architecture, done.parameters, both, {}, reading, **others)
     save_model(model, tmp_path / "m.npz")
     loaded = load_model(tmp_path / "m.npz")
-    assert (loaded.reading, loaded.scale) == (reading, scale)
+    assert (loaded.reading, loaded.scale, loaded.seen) == (reading, scale, model.seen)
     mrs, texts = data.instances.mr[:5], data.instances.text[:5]
     raw, rounded = loaded.predict(mrs, texts)
     alone = [

@@ -10,6 +10,7 @@ import json
 import logging
 import os
 import re
+import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -145,9 +146,8 @@ def check_out(out: str, inputs: Iterable[str | None]) -> None:
         return
     path = Path(os.path.realpath(out))
     if not path.parent.is_dir():
-        raise OutputError(
-            "its folder is not there", path=out, remedy=f"make it: mkdir -p {path.parent}"
-        )
+        made = f"mkdir -p {shlex.quote(str(path.parent))}"
+        raise OutputError("its folder is not there", path=out, remedy=f"make it: {made}")
     if path.is_dir():
         raise OutputError("is a folder", path=out, remedy="name a file in it")
     for given in inputs:

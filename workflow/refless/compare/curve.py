@@ -115,7 +115,11 @@ def learning_curve(
     makers: dict[tuple[str, str], Callable[[Array], Prediction]] = {
         ("neighbors", kernel): near,
         ("ridge", ""): lambda used: baseline(
-            "ridge", lambda: RidgeTfidf(folds=3, alphas=(0.3, 1.0, 3.0, 10.0)), rated, split, used
+            "ridge",
+            lambda: RidgeTfidf(rated.ngrams, folds=3, alphas=(0.3, 1.0, 3.0, 10.0)),
+            rated,
+            split,
+            used,
         ),
     }
     rows, kept = [], {}

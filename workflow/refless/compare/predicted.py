@@ -166,8 +166,8 @@ def baselines(rated: Rated, split: Split) -> dict[str, Callable[[], Baseline] | 
         "lookup": lambda: Lookup(wording, "nan"),
         "system_mean": lambda: SystemMean("nan"),
         "context_mean": lambda: SystemMean("nan"),
-        "ridge": RidgeTfidf,
-        "ridge_system": SystemRidge,
+        "ridge": lambda: RidgeTfidf(rated.ngrams),
+        "ridge_system": lambda: SystemRidge(rated.ngrams),
     }
     if split.name == "texts" and rated.slots is None:
         found["lookup"] = same

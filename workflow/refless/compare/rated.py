@@ -9,6 +9,7 @@ import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ import pandas as pd
 
 from refless.data.sources import table
 from refless.errors import FormatError
+from refless.models.baselines import Ngrams
 from refless.models.rnn_qe.meaning import ACTS, SLOTS, TEXT, kind_of, tokens_of
 
 Array = np.ndarray
@@ -62,6 +64,11 @@ class Rated:
 
     def __len__(self) -> int:
         return len(self.texts)
+
+    @cached_property
+    def ngrams(self) -> Ngrams:
+        """The n-grams of all texts, counted once for every fold."""
+        return Ngrams(self.texts)
 
     @property
     def apart(self) -> Array | None:

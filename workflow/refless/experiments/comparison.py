@@ -16,6 +16,7 @@ import pandas as pd
 
 from refless.compare.advice import recommendation, warnings
 from refless.compare.compared import COLUMNS, Settings, compare
+from refless.compare.predicted import NETWORKS
 from refless.compare.rated import Rated, rated_of
 from refless.compare.splits import Split, all_splits
 from refless.data.ratings import separate_items
@@ -155,7 +156,11 @@ def compare_task(
                     for name in settings["kernels"]
                 ),
             ],
-            "facts": {"recommendation": recommendation(found), "warnings": warnings(rated, found)},
+            "facts": {
+                "recommendation": recommendation(found),
+                "warnings": warnings(rated, found),
+                "networks": "" if networks is None else signed.record_of(networks)["provenance"],
+            },
         },
     )
 
@@ -182,7 +187,11 @@ def read_comparisons(
         rows["note"] = pd.Series(
             [note.split(NOTES) if note else [] for note in rows["note"]], dtype=object
         )
-        found[task] = rows.assign(provenance=file.about["provenance"])
+        by_networks = file.about["facts"]["networks"]
+        rows["provenance"] = file.about["provenance"]
+        if by_networks:  # trained elsewhere, where the rest is computed here
+            rows.loc[rows["method"] == NETWORKS, "provenance"] = by_networks
+        found[task] = rows
         notes += [f"{task}: {sentence}" for sentence in file.about["facts"]["recommendation"]]
         notes += [signature_note(one, file.about) for one in file.about["signatures"]]
     return found, notes

@@ -238,12 +238,43 @@ class SystemMean(_MeansByName):
         return [list(name.split("+")) for name in systems]
 
 
+class Ngrams:
+    """Character n-grams within words, counted once for all texts that will be asked for.
+
+    Parameters
+    ----------
+    texts : those that are counted now; another text is counted when it is asked for, by the
+        n-grams of these alone
+    lengths : shortest and longest n-gram
+    """
+
+    def __init__(self, texts: Sequence[str], lengths: tuple[int, int] = (1, 3)) -> None:
+        # imported only here: it takes longer than most jobs
+        from sklearn.feature_extraction.text import CountVectorizer
+
+        self.lengths = lengths
+        self._row = {text: row for row, text in enumerate(dict.fromkeys(texts))}
+        self._count = CountVectorizer(analyzer="char_wb", ngram_range=lengths, dtype=np.float64)
+        blank = not any(text.strip() for text in self._row)
+        self._counts = None if blank else self._count.fit_transform(self._row)
+
+    def of(self, texts: Sequence[str]) -> Any:
+        """Counts of each text, sparse float64 of shape (len(texts), n-grams), in alphabetical
+        order; None where no text has had any n-gram."""
+        if self._counts is None:
+            return None
+        if all(text in self._row for text in texts):
+            return self._counts[[self._row[text] for text in texts]]
+        return self._count.transform(texts)
+
+
 class RidgeTfidf(Baseline):
     """Ridge regression on TF-IDF weights of character n-grams within words, by scikit-learn.
 
     Parameters
     ----------
-    ngrams : shortest and longest n-gram
+    ngrams : of all texts that will be asked for, so that several fits count them once; without it,
+        those of 1 to 3 characters of the training examples
     alphas : strengths of the penalty to choose from
     folds : into which the training examples are dealt to choose one: the one of the least squared
         error. With ``groups`` at `fit`, whole groups are dealt. Fewer than two examples (groups)
@@ -256,7 +287,7 @@ class RidgeTfidf(Baseline):
 
     def __init__(
         self,
-        ngrams: tuple[int, int] = (1, 3),
+        ngrams: Ngrams | None = None,
         alphas: Sequence[float] = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0),
         folds: int = 3,
         seed: int = 0,
@@ -269,15 +300,18 @@ class RidgeTfidf(Baseline):
         self.folds, self.seed = folds, seed
 
     def _fit(self) -> None:
-        # imported only here: it takes longer than most jobs
-        from sklearn.feature_extraction.text import TfidfVectorizer
+        from sklearn.feature_extraction.text import TfidfTransformer
         from threadpoolctl import threadpool_limits
 
-        self._weigh = TfidfVectorizer(analyzer="char_wb", ngram_range=self.ngrams)
+        self._counts = self.ngrams or Ngrams(self.texts_)
         self._ridge = None
-        if not any(text.strip() for text in self.texts_):
+        counts = self._counts.of(self.texts_)
+        if counts is None or not counts.nnz:
             return  # no n-gram at all: the mean is all there is
-        own = self._weigh.fit_transform(self.texts_)
+        # n-grams that no training example has are not known
+        self._known = np.unique(counts.indices)
+        self._weigh = TfidfTransformer()
+        own = self._weigh.fit_transform(counts[:, self._known])
         # rows are short: several threads would only wait for each other
         with threadpool_limits(1):
             self.alpha_ = self._choose(own)
@@ -311,7 +345,8 @@ class RidgeTfidf(Baseline):
     def _predict(self, texts: list[str], systems: list[str] | None) -> Array:
         if self._ridge is None or not texts:
             return np.full(len(texts), self.mean_)
-        return np.asarray(self._ridge.predict(self._weigh.transform(texts)), np.float64)
+        own = self._weigh.transform(self._counts.of(texts)[:, self._known])
+        return np.asarray(self._ridge.predict(own), np.float64)
 
     def _leave_one_out(self) -> Array:
         raise SettingError(

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from refless.errors import FormatError, StaleError
 from refless.report.catalogue import Entry
 from refless.report.tables import read_published, read_record
@@ -142,15 +144,18 @@ def _counts(results: Path, entries: Iterable[Entry]) -> dict[str, int]:
 
 
 def _claims(results: Path, entries: Iterable[Entry]) -> dict[str, Any]:
-    """The tables of claims on the first screen: name -> how many hold, and which do not."""
+    """The tables of claims on the first screen: name -> how many hold, how many of the
+    undecided could not be tested, and which do not hold."""
     found = {}
     for entry in entries:
         if entry.front and entry.table and not entry.figure:
             table = read_published(results / f"tables/{entry.name}.csv", CLAIM)
             holds = table["holds"].value_counts(sort=False)
+            empty = table["value"].isna() if "value" in table else pd.Series(False, table.index)
             by_paper = table[table["holds"] == "no"].groupby("paper", sort=False)["claim"]
             found[entry.name] = {
                 "number": {answer: int(holds.get(answer, 0)) for answer in ANSWERS},
+                "untested": int(empty[table["holds"] == "undecided"].sum()),
                 "refuted": {paper: list(claims) for paper, claims in by_paper},
             }
     return found
@@ -176,7 +181,7 @@ def _items(entry: Entry, results: Path, caption: str) -> Iterator[Item]:
     """The table and the figure of an entry, or the one that it is."""
     label = f"{entry.item}: {entry.content}"
     if entry.table:
-        view = read_view(results / f"tables/{entry.name}.csv", entry.paper_row)
+        view = read_view(results / f"tables/{entry.name}.csv", entry)
         yield Item(entry, entry.name, label, caption, view)
     if entry.figure:
         drawn = ("-drawn", ", drawn") if entry.table else ("", "")

@@ -69,7 +69,7 @@ def publish(
     with whole_file(stem.with_suffix(".md")) as partial:
         partial.write_text(markdown_page(entry, table, caption, notes), encoding="utf-8")
     with whole_file(stem.with_suffix(".html")) as partial:
-        page = table_page(stem.with_suffix(".csv"), entry.title, caption)
+        page = table_page(stem.with_suffix(".csv"), entry.title, caption, entry)
         partial.write_text(page, encoding="utf-8")
     counts = table["provenance"].replace("", "not available").value_counts().sort_index()
     record = {
@@ -125,16 +125,15 @@ def read_record(path: str | Path) -> dict[str, Any]:
     FormatError, StaleError : as `read_published`.
     """
     path = Path(path)
-    again = f"delete {path} and run again"
     if not path.is_file():
-        raise FormatError("is missing", path=path, remedy=again)
+        raise FormatError("is missing", path=path, remedy=signed.AGAIN)
     record = read_json(path.with_suffix(".json"))
     if (
         not isinstance(record, dict)
         or record.get("record") != signed.record_sum(record)
         or (record["name"], record["sha256"]) != (path.stem, file_sum(path))
     ):
-        raise StaleError("is not the table that was written", path=path, remedy=again)
+        raise StaleError("is not the table that was written", path=path, remedy=signed.AGAIN)
     inputs.require(record.get("inputs", {}), path)
     return record
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -21,6 +21,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from refless.errors import FormatError
+from refless.report import catalogue
+from refless.report.catalogue import Entry
 from refless.report.published import EQUAL, INSIDE, MISSING, OUTSIDE, compare
 
 FOLDER = Path(__file__).parent
@@ -38,11 +40,13 @@ _PROSE = "note"
 class Column:
     """One column of a page: a column of the table with its interval and the published value.
 
+    label : its heading
     low, high, paper : the columns that stand in its cells, if there are any
     number : whether all its values are numbers
     """
 
     name: str
+    label: str
     low: str | None
     high: str | None
     paper: str | None
@@ -105,27 +109,29 @@ class View:
         return set(sorted(range(len(self.rows)), key=rank)[:most])
 
 
-def read_view(path: str | Path, paper_row: Sequence[str] = ()) -> View:
+def read_view(path: str | Path, entry: Entry | None = None) -> View:
     """Read a table for HTML.
 
     Parameters
     ----------
     path : the CSV file
-    paper_row : columns that name a row of the paper: of the rows that are about the same one, the
-        first is counted; without them, every row is. Rows without ``agreement`` never are.
+    entry : its entry in the catalogue: headings, whose interval stands in a cell, and which columns
+        name a row of the paper: of the rows that are about the same one, the first is counted;
+        without them, every row is. Rows without ``agreement`` never are.
 
     Raises
     ------
     FormatError : the file cannot be read, is empty, or a row is not as wide as the header.
     """
-    return view_of(*_read(path), paper_row)
+    return view_of(*_read(path), entry)
 
 
 def view_of(
-    header: Sequence[str], records: Sequence[dict[str, str]], paper_row: Sequence[str] = ()
+    header: Sequence[str], records: Sequence[dict[str, str]], entry: Entry | None = None
 ) -> View:
     """The same of a header and rows as they stand in a CSV file."""
-    columns = _columns(header, records)
+    paper_row = entry.paper_row if entry else ()
+    columns = _columns(header, records, entry.every_column() if entry else {})
     rows = [[_cell(column, record) for column in columns] for record in records]
     counts: Counter[str] = Counter()
     seen = set()
@@ -142,19 +148,20 @@ def view_of(
     )
 
 
-def table_page(path: str | Path, title: str, caption: str = "") -> str:
+def table_page(path: str | Path, title: str, caption: str = "", entry: Entry | None = None) -> str:
     """The page of a table.
 
     Parameters
     ----------
     path : the CSV file
     title, caption : plain text
+    entry : as `read_view`
 
     Raises
     ------
     FormatError : as `read_view`.
     """
-    return render("table.html", title=title, caption=caption, view=read_view(path))
+    return render("table.html", title=title, caption=caption, view=read_view(path, entry))
 
 
 def render(template: str, **values: Any) -> str:
@@ -207,26 +214,23 @@ def _read(path: str | Path) -> tuple[list[str], list[dict[str, str]]]:
     return header, [dict(zip(header, fields, strict=True)) for fields in body]
 
 
-def _columns(header: Sequence[str], rows: Sequence[dict[str, str]]) -> list[Column]:
+def _columns(
+    header: Sequence[str], rows: Sequence[dict[str, str]], shown: Mapping[str, catalogue.Column]
+) -> list[Column]:
     """The columns of the page: intervals and published values go into their column's cell."""
     there = set(header)
-    taken = {
-        name
-        for base in header
-        for name in (f"{base}_low", f"{base}_high", f"paper_{base}")
-        if name in there
-    }
-    columns = [
-        Column(
-            name,
-            f"{name}_low" if f"{name}_low" in there else None,
-            f"{name}_high" if f"{name}_high" in there else None,
-            f"paper_{name}" if f"paper_{name}" in there else None,
-            all(_number(row[name]) is not None for row in rows if row[name] != ""),
+    columns = []
+    for name in header:
+        whose = (shown[name].interval if name in shown else "") or name
+        low, high, paper = (
+            own if own in there else None
+            for own in (f"{whose}_low", f"{whose}_high", f"paper_{name}")
         )
-        for name in header
-        if name not in taken
-    ]
+        label = (shown[name].label if name in shown else "") or name.replace("_", " ")
+        number = all(_number(row[name]) is not None for row in rows if row[name] != "")
+        columns.append(Column(name, label, low, high, paper, number))
+    taken = {own for column in columns for own in (column.low, column.high, column.paper)}
+    columns = [column for column in columns if column.name not in taken]
     # a column in which no row says anything would only be in the way
     said = [c for c in columns if any(row[n] for row in rows for n in (c.name, c.paper) if n)]
     return sorted(said, key=lambda column: column.name == _PROSE)
@@ -246,13 +250,15 @@ def _cell(column: Column, row: dict[str, str]) -> Cell:
     shown = raw if column.name.startswith("paper") or not raw else _short(raw)
     between = bool(raw and low and high and low != high)
     compared = paper and column.compared
+    # agreement goes by the column's own interval, whichever is shown
+    own = (_float(row.get(f"{column.name}{end}", "")) for end in ("_low", "_high"))
     return Cell(
         "number",
         raw,
         shown or ("–" if paper else ""),
         f"({_short(low)}, {_short(high)})" if between else "",
         paper,
-        compare(_float(raw), paper, _float(low), _float(high)) if compared else "",
+        compare(_float(raw), paper, *own) if compared else "",
     )
 
 

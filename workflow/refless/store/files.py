@@ -10,7 +10,7 @@ import platform
 import re
 import secrets
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -140,32 +140,29 @@ def require_listed(path: str | Path) -> None:
     FormatError : it is missing, or another one; or the list is.
     """
     path = Path(path)
-    listed = path.with_name(LIST)
-    remedy = (
-        f"take it back (`git checkout -- {path.parent}`); if the change is meant, renew the list:"
-        f" `cd {path.parent} && sha256sum *.{path.suffix[1:]} > {LIST}`"
-    )
-    try:
-        lines = listed.read_text(encoding="utf-8").splitlines()
-        found = file_sum(path)
-    except (OSError, ValueError) as error:
-        raise FormatError(f"cannot be checked: {error}", path=path, remedy=remedy) from error
-    if f"{found}  {path.name}" not in lines:
-        raise FormatError(f"is not the file listed in {listed}", path=path, remedy=remedy)
+    sums = {path.name: file_sum(path)} if path.is_file() else {}
+    _require(path.parent, [path.name], sums, path.suffix)
 
 
-def read_list(folder: str | Path) -> str:
-    """The list of sums of a folder that comes with refless.
+def whole_list(folder: str | Path, suffix: str) -> str:
+    """The list of sums of a folder that comes with refless, whose files are all as it says.
 
     Raises
     ------
-    FormatError : it cannot be read.
+    FormatError : as `require_as_listed`.
     """
+    folder = Path(folder)
+    sums = {p.as_posix(): file_sum(folder / p) for p in files_below(folder, suffix)}
+    require_as_listed(folder, sums, suffix)
+    return _read_list(folder)
+
+
+def _read_list(folder: Path) -> str:
     try:
-        return (Path(folder) / LIST).read_text(encoding="utf-8")
+        return (folder / LIST).read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
         message = f"cannot be read: {error}"
-        raise FormatError(message, path=Path(folder) / LIST, remedy=_back(folder)) from error
+        raise FormatError(message, path=folder / LIST, remedy=_back(folder)) from error
 
 
 def _back(folder: str | Path) -> str:
@@ -184,27 +181,34 @@ def files_below(folder: str | Path, suffix: str = "") -> list[Path]:
     return sorted(p for p in below if p.name != LIST and all(part[0] != "." for part in p.parts))
 
 
-def require_as_listed(folder: str | Path, sums: Mapping[str, str]) -> None:
+def require_as_listed(folder: str | Path, sums: Mapping[str, str], suffix: str = "") -> None:
     """Make sure that the files below a folder that comes with refless are those in its list.
 
     Parameters
     ----------
     sums : path below the folder -> `file_sum`, of `files_below`
+    suffix : of the files that the list has
 
     Raises
     ------
     FormatError : one is missing, another one, or not listed; or the list is missing.
     """
-    folder = Path(folder)
-    renew = f"from refless.store.files import list_sums; list_sums({str(folder)!r}, '')"
+    _require(Path(folder), None, sums, suffix)
+
+
+def _require(
+    folder: Path, names: Sequence[str] | None, sums: Mapping[str, str], suffix: str
+) -> None:
+    """`require_as_listed`, of these names alone; ``suffix`` is that of all files in the list."""
+    renew = f"from refless.store.files import list_sums; list_sums({str(folder)!r}, {suffix!r})"
     meant = f"if the change is meant, `python -c {shlex.quote(renew)}` renews the list"
-    lines = read_list(folder).splitlines()
+    lines = _read_list(folder).splitlines()
     listed = {name: found for found, _, name in (line.partition("  ") for line in lines)}
-    for name in sorted({*listed, *sums}):
-        if name not in listed:
+    for name in sorted({*listed, *sums}) if names is None else names:
+        if name in sums and name not in listed:
             more = f"delete it, or move it to another place; {meant}"
             raise FormatError(f"stands not in {LIST}", path=folder / name, remedy=more)
-        if listed[name] != sums.get(name):
+        if name not in sums or listed[name] != sums[name]:
             said = "is missing" if name not in sums else f"is not the file that {LIST} lists"
             raise FormatError(said, path=folder / name, remedy=f"{_back(folder)}; {meant}")
 

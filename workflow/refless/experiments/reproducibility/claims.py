@@ -146,7 +146,7 @@ def _of_rnn_qe(tables: Tables) -> Iterator[Row]:
     """The claims that RNN-QE's own table of tests decides."""
     for row in tables.rows(_QE_CLAIMS, numbers=False):
         known = row["provenance"] != ""
-        note = [] if known else [f"undecided: {row['note']}"]
+        note = list(filter(None, [row["note"]])) if known else [f"undecided: {row['note']}"]
         if known and row["holds"] == UNDECIDED:
             share = f"{row['significant']:.0f} of {row['comparisons']:.0f} are significant"
             note.append(f"undecided: {_needed(row['n_needed'], _OUTPUTS) or share}")
@@ -516,8 +516,12 @@ def _level(tables: Tables) -> Verdict:
 
 
 def _level_of_these(tables: Tables) -> str:
-    row = _SENTENCES(tables)
-    return _of_these(row, within(row, "difference", _MARGIN))
+    """At the paper's threshold, which decides, and at the one where rho is highest here."""
+    said = []
+    for references in ("w>=0.6", "w>=0.4"):
+        row = _tested("sbleu", references, "bleu", references)(tables)
+        said.append(f"{references}: {_of_these(row, within(row, 'difference', _MARGIN))}")
+    return "; ".join(said)
 
 
 # ---- RNN-QE --------------------------------------------------------------------------------------

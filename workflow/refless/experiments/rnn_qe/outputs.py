@@ -203,18 +203,17 @@ def _published_tau(context: Context, split: Split, model: str) -> Array:
 
 
 def _dev_tau(context: Context, split: Split, model: str) -> Array:
-    own, train = context.neighbors, split.train
-    rating = context.rating
+    own, train, rating = context.neighbors, split.train, context.rating
+    dev, test = (context.matrices[model][np.ix_(rows, train)] for rows in (split.dev, split.test))
 
-    def predict(rows: Array, tau: float) -> Array:
-        matrix = context.matrices[model][np.ix_(rows, train)]
+    def predict(matrix: Array, tau: float) -> Array:
         means, counts = neighbor_means(matrix, rating[train], tau)
         return enough_evidence(means, counts, len(train), own.dev_min_neighbors, 1.0)
 
     def worth(tau: float) -> float:
-        return _worth(predict(split.dev, tau), rating[split.dev])
+        return _worth(predict(dev, tau), rating[split.dev])
 
-    return predict(split.test, max(own.taus, key=worth))
+    return predict(test, max(own.taus, key=worth))
 
 
 def _delta_bleu(context: Context, split: Split, human: bool) -> Array:

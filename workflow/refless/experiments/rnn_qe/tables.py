@@ -464,10 +464,8 @@ def compared(
     """
     one, other = a.predictor, b.predictor
     provenance = "shipped" if "shipped" in (one.provenance, other.provenance) else "computed"
-    readings = {"": "set-ups", ENSEMBLE: "ensembles"}
-    readings |= {way: f"set-ups, {way}" for way in SHOWN_WAYS}
-    if one.setup not in map(str, SETUPS):
-        readings = {}
+    # one question is one family, however the networks that it is asked of were trained
+    asked = one.setup in map(str, SETUPS) and one.reading in ("", ENSEMBLE, *SHOWN_WAYS)
     of_truth = directions([truth])
     rows = []
     for name in CORRELATIONS:
@@ -491,7 +489,7 @@ def compared(
                 "against": other.setup,
                 "against_reading": other.reading,
                 "question": question,
-                "family": f"{question}, {readings.get(one.reading, 'others')}",
+                "family": f"{question}, {'set-ups' if asked else 'others'}",
                 "statistic": name,
                 "value": of_a,
                 "against_value": of_b,

@@ -14,6 +14,7 @@ Source: Dušek, Novikova & Rieser (2017), section 3.2.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 
 from refless.data.sources import mr
@@ -29,8 +30,8 @@ _STREETS = {"st": "street", "ave": "avenue"}
 
 
 def tokens(text: str) -> list[str]:
-    """Words, numbers and single marks of a text, lower case."""
-    return _TOKEN.findall(text.lower())
+    """Words, numbers and single marks of a text, lower case, letters composed (NFC)."""
+    return _TOKEN.findall(unicodedata.normalize("NFC", text).lower())
 
 
 def delexicalise(meaning: str, text: str) -> tuple[str, str]:

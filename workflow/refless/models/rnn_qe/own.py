@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from refless.errors import FormatError, SettingError
 from refless.models.rnn_qe.batches import Encoded, Instances
@@ -27,10 +29,11 @@ from refless.models.rnn_qe.data import (
     instances,
     shuffled_groups,
 )
+from refless.models.rnn_qe.delex import tokens
 from refless.models.rnn_qe.meaning import KINDS, TEXT, kind_of, tokens_of
 from refless.models.rnn_qe.network import Architecture
 from refless.models.rnn_qe.reading import Reading
-from refless.models.rnn_qe.saved import Model
+from refless.models.rnn_qe.saved import Model, word_sum
 from refless.models.rnn_qe.scale import Scale
 from refless.models.rnn_qe.training import SCHEDULES, UNROUNDED, Run, Trained, train
 from refless.statistics import drawn_whole, evaluate
@@ -173,8 +176,10 @@ def fit(
     FormatError : fewer than `FEWEST` different texts; as `cross_validated`.
     """
     table = rated.table()
-    # a text may stand there under several meanings, and its words are what a network remembers
-    alone = table.assign(mr_key="", text=table["words"])
+    # a text may stand there under several meanings, which name different slots in it; its words
+    # are what a network remembers
+    written = [" ".join(tokens(text)) for text in rated.texts]
+    alone = table.assign(mr_key="", text=together(written, table["words"].tolist()))
     different = alone["text"].nunique()
     if different < FEWEST:
         raise FormatError(
@@ -192,9 +197,22 @@ def fit(
         "versions": versions(["refless", "torch", "numpy"]),
     }
     architecture = Architecture(embedding=how.width, hidden=how.width, precision=how.precision)
-    others = {"scale": rated.scale, "meanings": rated.kind}
+    seen = frozenset(map(word_sum, [*written, *table["words"]]))
+    others = {"scale": rated.scale, "meanings": rated.kind, "seen": seen}
     data = list(folds.values())
     return Model.of(architecture, done.parameters, data, about, Reading(), **others)
+
+
+def together(*labels: Sequence[str]) -> Array:
+    """Number of each row's group, int64 (rows,): rows that share a label are in one, of labels of
+    the same place; and so are rows that share none, but each one with a third row."""
+    rows = np.arange(len(labels[0]))
+    numbered = [pd.factorize(np.array([*own, None], object)[:-1])[0] for own in labels]
+    wide = max(len(rows), 1)
+    ends = np.concatenate([wide * (place + 1) + own for place, own in enumerate(numbered)])
+    pairs = (np.ones(len(ends)), (np.tile(rows, len(labels)), ends))
+    graph = coo_array(pairs, shape=(wide * (len(labels) + 1),) * 2)
+    return connected_components(graph, directed=False)[1][: len(rows)].astype(np.int64)
 
 
 def _folds(groups: Sequence[Array]) -> list[Split]:

@@ -20,6 +20,7 @@ import numpy as np
 
 from refless.errors import FormatError
 from refless.models.rnn_qe.batches import Encoded, numbered
+from refless.models.rnn_qe.delex import tokens
 from refless.models.rnn_qe.meaning import ACTS, tokens_of
 from refless.models.rnn_qe.model_file import KIND, REMEDY, read_model
 
@@ -43,6 +44,8 @@ class Model:
     words : by encoder, the vocabulary of each model: `word_sum` -> number
     about : whence it comes and what it is worth; of numbers, strings, lists and dictionaries
     meanings : what it reads beside a text, of `refless.models.rnn_qe.meaning.KINDS`
+    seen : `word_sum` of its training texts, as they are written and with names as slots; empty
+        where nobody says
     """
 
     architecture: Architecture
@@ -52,6 +55,7 @@ class Model:
     reading: Reading = field(default_factory=Reading)
     scale: Scale = field(default_factory=Scale)
     meanings: str = ACTS
+    seen: frozenset[int] = frozenset()
 
     @classmethod
     def of(
@@ -65,7 +69,7 @@ class Model:
     ) -> Model:
         """From what `refless.models.rnn_qe.training.train` gives, and the data of each model.
 
-        ``others`` are ``scale`` and ``meanings``.
+        ``others`` are ``scale``, ``meanings`` and ``seen``.
         """
         words = {
             side: [
@@ -80,6 +84,17 @@ class Model:
     def reads_meanings(self) -> bool:
         """Whether it was trained with MRs or contexts."""
         return any(map(len, self.words["mr"]))
+
+    def has_seen(self, meanings: Sequence[str], texts: Sequence[str]) -> list[bool]:
+        """Whether each text, under any MR, is one of those that it was trained on.
+
+        Raises
+        ------
+        FormatError : as `rate`.
+        """
+        read = tokens_of(meanings, texts, self.meanings)
+        ways = zip((tokens(text) for text in texts), (words for _, words in read), strict=True)
+        return [any(word_sum(" ".join(way)) in self.seen for way in both) for both in ways]
 
     def rate(self, meanings: Sequence[str], texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """Ratings of texts as they are written: see `predict`.
@@ -142,6 +157,8 @@ def save_model(model: Model, path: str | Path, half: bool = False) -> None:
         for number, words in enumerate(vocabularies):
             # in the order of their numbers, from 1
             arrays[f"{side}.words{number}"] = np.array(list(words), np.uint64)
+    if model.seen:
+        arrays["seen"] = np.array(sorted(model.seen), np.uint64)
     settings = {
         "architecture": asdict(model.architecture),
         "reading": asdict(model.reading),
@@ -176,6 +193,10 @@ def load_model(path: str | Path, device: str = "cpu") -> Model:
         parameters[name] = torch.from_numpy(arrays[name].astype(np.float32)).to(
             device, architecture.dtype
         )
-    others = {"scale": Scale(**settings["scale"]), "meanings": settings["meanings"]}
+    others = {
+        "scale": Scale(**settings["scale"]),
+        "meanings": settings["meanings"],
+        "seen": frozenset(arrays["seen"].tolist() if "seen" in arrays else []),
+    }
     reading = Reading(**settings["reading"])
     return Model(architecture, parameters, words, file.about["facts"], reading, **others)

@@ -113,6 +113,11 @@ class Entry:
         """The heading, e.g. ``BLEU Neighbors, table 1: models and annotators``."""
         return f"{self.paper}, {self.item}: {self.content}"
 
+    def every_column(self) -> dict[str, Column]:
+        """The columns of the entry and of its sections; the first to name a column decides."""
+        parts = (self.columns, *(section.columns for section in self.sections))
+        return {name: column for part in reversed(parts) for name, column in part.items()}
+
 
 @cache
 def catalogue() -> dict[str, Entry]:
