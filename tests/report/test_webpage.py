@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from refless.errors import FormatError
-from refless.report.catalogue import Entry
+from refless.report.catalogue import Column, Entry, Section
 from refless.report.webpage import read_view, table_page
 
 TABLE = """\
@@ -111,6 +111,25 @@ def test_a_broken_table_is_named(tmp_path: Path, content: str, what: str) -> Non
     with pytest.raises(FormatError, match=what) as error:
         table_page(path, "t")
     assert "table.csv" in str(error.value)
+
+
+def test_heading_interval_and_star_are_those_of_the_entry(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text(
+        "x,x_low,x_high,x_wide_low,x_wide_high,paper_x,sure\n"
+        "0.3,0.25,0.35,0.1,0.5,0.45,1\n"
+        "0.2,0.15,0.25,0.0,0.4,0.2,0\n",
+        encoding="utf-8",
+    )
+    column = Column("rho", 3, star="sure", interval="x_wide")
+    entry = Entry("t", "p", "i", "c", sections=(Section(columns={"x": column}),))
+    page = table_page(path, "t", entry=entry)
+    first, second = ([content for _, content in row] for row in cells(page))
+    assert "0.3* (0.1, 0.5) [0.45]" in " ".join(re.sub("<[^>]*>", "", first[0]).split())
+    assert "*" not in second[0]
+    assert 'title="x"><button>rho</button>' in page
+    # the published value lies in the wide interval, which is about something else
+    assert read_view(path, entry).rows[0][0].verdict == "outside"
 
 
 def test_each_published_cell_is_counted_once(tmp_path: Path) -> None:

@@ -12,7 +12,14 @@ from pathlib import Path
 import pytest
 
 from refless.errors import FormatError, OutputError
-from refless.store.files import partial_path, read_json, whole_file, write_json
+from refless.store.files import (
+    list_sums,
+    partial_path,
+    read_json,
+    whole_file,
+    whole_list,
+    write_json,
+)
 
 
 def names(directory: Path) -> list[str]:
@@ -191,3 +198,32 @@ def test_broken_json_is_named(tmp_path: Path, content: bytes | None) -> None:
         read_json(path)
     assert caught.value.path == str(path)
     assert caught.value.remedy
+
+
+@pytest.mark.drill(
+    "A file between two stages is not what was written",
+    "A published or benchmark file that comes with refless is edited, missing or added",
+    "refused",
+    "when rules are read, with what brings it back, and what renews the list",
+)
+@pytest.mark.parametrize("change", ["edited", "missing", "added"])
+def test_a_folder_that_comes_along_is_as_its_list_says(tmp_path: Path, change: str) -> None:
+    folder = tmp_path / "a folder"
+    folder.mkdir()
+    (folder / "one.csv").write_text("1\n", encoding="utf-8")
+    (folder / "two.csv").write_text("2\n", encoding="utf-8")
+    list_sums(folder, ".csv")
+    assert whole_list(folder, ".csv") == (folder / "SHA256SUMS").read_text(encoding="utf-8")
+    if change == "missing":
+        (folder / "two.csv").unlink()
+    else:
+        name = "two.csv" if change == "edited" else "three.csv"
+        (folder / name).write_text("3\n", encoding="utf-8")
+    with pytest.raises(FormatError) as caught:
+        whole_list(folder, ".csv")
+    assert caught.value.path is not None
+    assert Path(caught.value.path).name == {"added": "three.csv"}.get(change, "two.csv")
+    remedy = str(caught.value.remedy)
+    told = remedy.partition("if the change is meant, `")[2].partition("`")[0]
+    subprocess.run(told, shell=True, check=True, cwd="/")
+    whole_list(folder, ".csv")

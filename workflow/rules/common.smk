@@ -111,7 +111,7 @@ try:
     else:
         FACTS = gather_facts(SETTINGS, NUMBERS, SOURCES, PLACES)
     LISTED = {
-        name: whole_list(beside(f"resources/{name}"), suffix)
+        name: whole_list(ROOT / "resources" / name, suffix)
         for name, suffix in (("published", ".csv"), ("benchmarks", ".json"))
     }
     SHIPPED = fitting(shipped_files(beside("resources/shipped"), "resources/trained"), SETTINGS)

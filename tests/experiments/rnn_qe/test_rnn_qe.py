@@ -455,10 +455,17 @@ def test_tables_4_and_5_compare_with_configuration_1(
     cells = found[found["paper_mae"] != ""].drop_duplicates(["setup", "configuration"])
     assert len(paper) == len(cells)
     assert set(tests["configuration"]) == {"1", "2", "3"}
-    other = found[found["reading"] == "paper"]
-    assert other[["configuration", "setup", "paper_mae"]].to_numpy().tolist() == [
-        ["3", "1", rows.loc[("1", "", "3"), "paper_mae"]]
-    ]
+    # each way of training has a row; what was not trained has no numbers, and is not counted
+    for way in ("paper", "authors"):
+        other = found[found["reading"] == way]
+        assert len(other) == 3 * 6
+        there = other[other["mae"].notna()]
+        wanted = [["3", "1"]] if way == "paper" else []
+        assert there[["configuration", "setup"]].to_numpy().tolist() == wanted
+        assert set(other["training"]) >= {f"{way}_{experiment}_1_setup6"}
+    first = found[found["agreement"] != ""].drop_duplicates(["setup", "configuration"])
+    counted = first.set_index(["setup", "configuration"])["reading"]
+    assert (counted["1", "3"], counted["2", "3"]) == ("paper", "")
 
 
 @pytest.mark.parametrize("experiment", NUMBERS)

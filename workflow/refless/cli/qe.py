@@ -102,9 +102,9 @@ def run(arguments: argparse.Namespace) -> None:
     write(outputs.with_columns(added), arguments.out)
     if seen := sum(model.has_seen(meanings, texts)):
         tell(
-            f"warning: {seen} of {len(texts)} texts are among those that the model was trained on:"
-            " it knows their ratings, so correlations are too high. What it is worth on others"
-            " stands in its card (--card)"
+            f"warning: {seen} of {len(texts)} texts (names as slots) are among those that the model"
+            " was trained on: it knows their ratings, so correlations are too high. What it is"
+            " worth on others stands in its card (--card)"
         )
     if truth:
         warn_of_scale([model.scale.low, model.scale.high], truth)

@@ -126,7 +126,7 @@ def read_record(path: str | Path) -> dict[str, Any]:
     """
     path = Path(path)
     if not path.is_file():
-        raise FormatError("is missing", path=path, remedy=signed.AGAIN)
+        raise FormatError("is missing", path=path, remedy=signed.AGAIN.partition(" and ")[2])
     record = read_json(path.with_suffix(".json"))
     if (
         not isinstance(record, dict)

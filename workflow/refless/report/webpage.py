@@ -12,7 +12,7 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,7 @@ class Column:
     label : its heading
     low, high, paper : the columns that stand in its cells, if there are any
     number : whether all its values are numbers
+    star : the column that is 1 where a star is put
     """
 
     name: str
@@ -51,6 +52,7 @@ class Column:
     high: str | None
     paper: str | None
     number: bool
+    star: str = ""
 
     @property
     def compared(self) -> bool:
@@ -226,14 +228,22 @@ def _columns(
             own if own in there else None
             for own in (f"{whose}_low", f"{whose}_high", f"paper_{name}")
         )
-        label = (shown[name].label if name in shown else "") or name.replace("_", " ")
+        label = shown[name].label if name in shown and not shown[name].of else ""
+        label = label or name.replace("_", " ")
+        star = shown[name].star if name in shown else ""
         number = all(_number(row[name]) is not None for row in rows if row[name] != "")
-        columns.append(Column(name, label, low, high, paper, number))
+        columns.append(Column(name, label, low, high, paper, number, star))
     taken = {own for column in columns for own in (column.low, column.high, column.paper)}
     columns = [column for column in columns if column.name not in taken]
     # a column in which no row says anything would only be in the way
     said = [c for c in columns if any(row[n] for row in rows for n in (c.name, c.paper) if n)]
-    return sorted(said, key=lambda column: column.name == _PROSE)
+    # Markdown tells columns of one heading apart by sections
+    twice = Counter(column.label for column in said)
+    told = [
+        replace(column, label=column.name.replace("_", " ")) if twice[column.label] > 1 else column
+        for column in said
+    ]
+    return sorted(told, key=lambda column: column.name == _PROSE)
 
 
 def _cell(column: Column, row: dict[str, str]) -> Cell:
@@ -248,6 +258,7 @@ def _cell(column: Column, row: dict[str, str]) -> Cell:
     high = row[column.high] if column.high else ""
     # what a paper printed keeps its digits
     shown = raw if column.name.startswith("paper") or not raw else _short(raw)
+    starred = bool(shown) and _float(row.get(column.star, "")) == 1
     between = bool(raw and low and high and low != high)
     compared = paper and column.compared
     # agreement goes by the column's own interval, whichever is shown
@@ -255,7 +266,7 @@ def _cell(column: Column, row: dict[str, str]) -> Cell:
     return Cell(
         "number",
         raw,
-        shown or ("–" if paper else ""),
+        f"{shown}*" if starred else shown or ("–" if paper else ""),
         f"({_short(low)}, {_short(high)})" if between else "",
         paper,
         compare(_float(raw), paper, *own) if compared else "",

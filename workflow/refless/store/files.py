@@ -10,6 +10,7 @@ import platform
 import re
 import secrets
 import shlex
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -201,7 +202,8 @@ def _require(
 ) -> None:
     """`require_as_listed`, of these names alone; ``suffix`` is that of all files in the list."""
     renew = f"from refless.store.files import list_sums; list_sums({str(folder)!r}, {suffix!r})"
-    meant = f"if the change is meant, `python -c {shlex.quote(renew)}` renews the list"
+    python = shlex.quote(sys.executable)
+    meant = f"if the change is meant, `{python} -c {shlex.quote(renew)}` renews the list"
     lines = _read_list(folder).splitlines()
     listed = {name: found for found, _, name in (line.partition("  ") for line in lines)}
     for name in sorted({*listed, *sums}) if names is None else names:

@@ -44,8 +44,8 @@ from refless.store.files import whole_file
 MARK = "# refless "
 AGAIN = "delete it and run again; if that run names a command with --forcerun, type it"
 RENEW = (
-    f"if it was computed here, {AGAIN}. What comes with refless holds for its own code and"
-    " settings: set them back, or compute it from the raw data (docs/reproduce.md), and `make"
+    f"{AGAIN}. That is for what was computed here; what comes with refless holds for its own code"
+    " and settings: set them back, or compute it from the raw data (docs/reproduce.md), and `make"
     " ship` renews it"
 )
 _ROLES = ("of", "settings", "made_from")

@@ -241,8 +241,8 @@ def finding(looks: Mapping[str, Mapping[str, Any]], table: pd.DataFrame) -> str:
             tests[tests["metric_b"] == name].iloc[0].to_dict() for name in ("bleu", CONTROL)
         )
         sentence = (
-            f"{looks[str(task)]['name']}, references {best}, with which ΔBLEU does best in the"
-            f" first table: ΔBLEU ({bleu['spearman_a']:.2f}) {verdict(bleu)} BLEU"
+            f"{looks[str(task)]['name']}, references {best}, with which ΔBLEU's rho is highest,"
+            f" other choices aside: ΔBLEU ({bleu['spearman_a']:.2f}) {verdict(bleu)} BLEU"
             f" ({bleu['spearman_b']:.2f}; {_with_intervals(bleu)})."
         )
         if verdict(bleu) == LEVEL_WITH and bleu["difference_low"] > 0:

@@ -465,7 +465,9 @@ def compared(
     one, other = a.predictor, b.predictor
     provenance = "shipped" if "shipped" in (one.provenance, other.provenance) else "computed"
     # one question is one family, however the networks that it is asked of were trained
-    asked = one.setup in map(str, SETUPS) and one.reading in ("", ENSEMBLE, *SHOWN_WAYS)
+    ways = ("", *SHOWN_WAYS)
+    together = {f"{way}_{ENSEMBLE}".lstrip("_") for way in ways}
+    asked = one.setup in map(str, SETUPS) and one.reading in {*ways, *together}
     of_truth = directions([truth])
     rows = []
     for name in CORRELATIONS:
@@ -632,8 +634,7 @@ def _predictors(
         others = [*(name for name in names(APART) if name in predictions), *ways]
         more = [one for name in others for one in _with_ensemble(rnn_qe(name))]
         return [*without_training(outputs, provenance), *ours, *setups, *rest, *more]
-    there = [name for name in ways if name in predictions]
-    setups += [one for name in there for one in _with_ensemble(rnn_qe(name))]
+    setups += [one for name in ways for one in _with_ensemble(rnn_qe(name))]
     like_the_paper = [*without_training(outputs, provenance), *setups]
     apart = [replace(p, differs=[_OTHER_TEST, *p.differs]) for p in like_the_paper]
     return [*apart, *ours, *rest]
