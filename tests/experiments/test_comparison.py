@@ -22,6 +22,7 @@ from refless.experiments.comparison import (
     read_networks,
     write_networks,
 )
+from refless.store import signed
 from tests.compare.made_up import rows, write
 from tests.kernels.test_bertscore import needs_torch
 
@@ -62,6 +63,19 @@ def test_what_is_written_is_read_back(made: Path) -> None:
     assert ridge["ratings_saved"] == pytest.approx(max(ridge["pearson"], 0) ** 2, abs=2e-6)
     assert any(note.startswith("mine: For texts of a new system") for note in notes)
     assert "lovely" not in made.read_text(encoding="utf-8")
+
+
+def test_rows_of_networks_say_where_those_were_trained(made: Path, tmp_path: Path) -> None:
+    """They may be shipped where everything else is computed."""
+    file = signed.read(made, "comparison")
+    by_network = file.content.iloc[[0]].assign(method="rnn_qe", kernel="")
+    content = pd.concat([file.content, by_network], ignore_index=True)
+    facts = {**file.about["facts"], "networks": "shipped"}
+    signed.write(tmp_path / "mine.csv", content, {**file.about, "facts": facts})
+    found, _ = read_comparisons([tmp_path / "mine.csv"], {"mine": SETTINGS})
+    by_method = found["mine"].groupby("method")["provenance"].unique()
+    assert by_method.pop("rnn_qe").tolist() == ["shipped"]
+    assert all(own.tolist() == ["computed"] for own in by_method)
 
 
 @needs_torch

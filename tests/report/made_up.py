@@ -71,16 +71,17 @@ def cells() -> pd.DataFrame:
 
 
 def claims() -> pd.DataFrame:
-    """Claims of two papers; one does not hold, and one cannot be decided."""
+    """Claims of two papers; one does not hold, two are undecided, one of them without a number."""
     table = pd.DataFrame(
         [
-            ("First Paper", "what is <said> holds", "yes"),
-            ("First Paper", "what is <said> does not hold", "no"),
-            ("Second, Paper", "who knows", "undecided"),
+            ("First Paper", "what is <said> holds", "yes", 0.5),
+            ("First Paper", "what is <said> does not hold", "no", -0.5),
+            ("Second, Paper", "who knows", "undecided", 0.1),
+            ("Second, Paper", "who could know", "undecided", None),
         ],
-        columns=["paper", "claim", "holds"],
+        columns=["paper", "claim", "holds", "value"],
     )
-    return table.assign(provenance="computed", note=[[]] * 3)
+    return table.assign(provenance="computed", note=[[]] * 4)
 
 
 def wide() -> pd.DataFrame:

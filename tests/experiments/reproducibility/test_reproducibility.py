@@ -320,6 +320,26 @@ def test_what_the_row_with_all_references_hangs_on_stands_beside_it() -> None:
         assert "from -0.09 to 0.24" in note
 
 
+def test_a_level_is_looked_at_where_rho_is_highest_too() -> None:
+    """The paper's threshold decides, and over these systems both stand beside it."""
+    named = {"task": "dstc7", "metric_a": "sbleu", "metric_b": "bleu", "provenance": "computed"}
+    rows = []
+    for references, half in (("w>=0.6", 0.02), ("w>=0.4", 0.2)):
+        row = {**named, **dict.fromkeys(("references_a", "references_b"), references)}
+        row |= {"systems": 9, "systems_needed": "", "difference": 0.01}
+        for column, wide in (("difference", half), ("difference_systems", 0.3)):
+            row |= {f"{column}_low": 0.01 - wide, f"{column}_high": 0.01 + wide}
+        rows.append(row)
+    asked = [one for one in CLAIMS if one.claim.startswith("Sentence BLEU and BLEU are about")]
+    found = findings({"delta_bleu_table2_tests": pd.DataFrame(rows)}, asked).loc[0]
+    assert found["holds"] == "undecided"
+    (beside,) = [note for note in found["note"] if "w>=0.4" in note]
+    first, second = beside.split("; ")
+    assert "w>=0.6" in first
+    assert "yes" in first
+    assert "undecided" in second
+
+
 def test_what_is_undecided_says_how_many_would_decide_it() -> None:
     row = {"task": "dstc7", "provenance": "computed", "systems_needed": 64.0, "difference": 0.1}
     row |= dict.fromkeys(("references_a", "references_b"), "w>=0.4")

@@ -206,11 +206,16 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     rate = ["qe", "--model", str(out), "--outputs", str(tmp_path / "new.tsv")]
     capsys.readouterr()
     assert main([*rate, "--out", str(tmp_path / "pred.tsv")]) == 0
-    assert "Spearman" in capsys.readouterr().err
+    of_others = capsys.readouterr().err
+    assert "Spearman" in of_others
+    assert "too high" not in of_others
     table = read_given(str(tmp_path / "pred.tsv"), ["raw", "prediction", "quality"])
     raw, truth = table.numbers("raw"), table.numbers("quality")
     assert scipy.stats.spearmanr(raw, truth).statistic > 0.3
     assert min(truth) - 60 < np.mean(raw) < max(truth) + 60
+    own = ["--outputs", str(tmp_path / "rated.csv"), "--out", str(tmp_path / "own.tsv")]
+    assert main(["qe", "--model", str(out), *own]) == 0
+    assert "200 of 200 texts" in capsys.readouterr().err  # it knows their ratings
     assert main(["qe", "--model", str(out), "--card"]) == 0
     card = json.loads(capsys.readouterr().out)
     assert card["meanings"] == "slots"
