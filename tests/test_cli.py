@@ -104,6 +104,7 @@ def test_a_quoted_file_is_unquoted(tmp_path: Path) -> None:
         (b"txt\tquality\na\t0.5\n", 1, "no column 'text'"),
         (b"text\ttext\na\t0.5\n", 1, "twice"),
         (b"", None, "is empty"),
+        (b"text\tquality\ra\t0.5\r", 1, "carriage return"),
     ],
 )
 def test_bad_input_is_named(tmp_path: Path, content: bytes, line: int | None, message: str) -> None:

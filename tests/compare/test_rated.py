@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from refless.compare.rated import rated_of, read_rated
+from refless.compare.rated import rated_of, read_rated, wording
 from refless.compare.splits import all_splits
 from refless.errors import FormatError
 from tests.compare.made_up import rows, write
@@ -123,6 +123,21 @@ def test_blanks_and_composed_letters_make_no_other_context(tmp_path: Path) -> No
     assert found.context is not None
     np.testing.assert_array_equal(found.context, np.arange(40) // 3)
     assert found.wording[0] == found.wording[1]
+
+
+def test_one_text_is_one_however_it_is_set() -> None:
+    """Tokens or as written, wide letters, letters that change with case."""
+    for one, other in (
+        ("So ok.", "so ok ."),
+        ("don't", "don ' t"),
+        ("\uff21b", "ab"),
+        ("ﬁt", "fit"),
+    ):
+        assert wording(one) == wording(other)
+    greek = "α\u1fe6λος ᾲ \u0390"
+    assert wording(greek.upper()) == wording(greek) == wording(greek.upper().lower())
+    assert wording("a b") != wording("ab")
+    assert wording("1 12") != wording("11 2")
 
 
 def tidy(**more: list[str]) -> pd.DataFrame:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -172,22 +173,47 @@ def test_what_is_refused_is_mended_by_what_the_error_says(changed: Project) -> N
     for path in ("neighbors/mine.csv", "tables/bleu_neighbors_table1.csv"):
         (results / path).unlink()
     refused: set[str] = set()
-    more: list[str] = []
+    named_first: set[tuple[str, str]] = set()
+    more = ["--keep-going", "--", "all"]
     for _ in range(8):
-        run = changed.start("--keep-going", *more, "--", "all")
+        run = changed.start(*more)
         if run.returncode == 0:
             break
         assert "Traceback" not in run.stdout
-        named = re.search(
-            r"What to do: run again .*snakemake --cores 2 (--forcerun .*) -- TARGET", run.stdout
-        )
-        more = named[1].split() if named else []
+        more = again(run.stdout) or ["--keep-going", "--", "all"]
+        named_first |= set(re.findall(r"^(results/\S+): (\S+) is not the file", run.stdout, re.M))
         what = r"error: (results/\S+): .*\n  What to do: delete (\S+)"
         for path, told in re.findall(what, run.stdout):
             (changed.path / (path if told == "it" else told)).unlink()
             refused.add(path)
     assert run.returncode == 0, run.stdout
-    assert refused == {str(p.relative_to(changed.path)) for p in (kernel, table, figure)}
+    assert refused == {str(kernel.relative_to(changed.path))}
+    assert {name for _, name in named_first} == {table.name, figure.name}
+    assert changed.contents() == before
+
+
+@pytest.mark.drill(
+    "A file between two stages is not what was written",
+    "In a run: a table, its page, a figure or the report is edited, or an older one is put back,"
+    " with the time of the right one, and nothing is to be done",
+    "refused",
+    "with the file and the command, which makes it again",
+)
+def test_what_people_read_is_looked_at_though_nothing_reads_it(changed: Project) -> None:
+    before = changed.contents()
+    results = changed.path / "results"
+    for path in (
+        "tables/bleu_neighbors_table3.csv",
+        "tables/bleu_neighbors_table3.html",
+        "figures/bleu_neighbors_essays.pdf",
+        "report.html",
+    ):
+        raw = (results / path).read_bytes()
+        keep_time(results / path, raw.replace(b"0", b"1", 1))
+        said = changed.snakemake("all", ok=False)
+        assert Path(path).name in said
+        changed.snakemake(*again(said))
+        assert (results / path).read_bytes() == raw
     assert changed.contents() == before
 
 
@@ -217,18 +243,37 @@ def test_a_run_builds_on_no_result_of_other_settings(changed: Project) -> None:
     for name in ("texts", "ratings"):
         (changed.path / f"results/ratings/mine/{name}.csv").unlink()
     said = changed.snakemake("bleu_neighbors_table1", ok=False)
-    rules = forced(said)
     table = changed.path / "results/tables/bleu_neighbors_table1.csv"
     before = table.read_bytes()
-    changed.snakemake("--forcerun", *rules, "--", "bleu_neighbors_table1")
+    changed.snakemake(*again(said))
     assert table.read_bytes() != before
 
 
-def forced(said: str) -> list[str]:
-    """The rules that a remedy names."""
-    found = re.search(r"--forcerun ((?:\w+ )+)-- TARGET", said)
-    assert found, said
-    return found[1].split()
+def again(said: str) -> list[str]:
+    """What a remedy says to type behind `snakemake --cores 2`, if there is one."""
+    found = re.search(r"What to do: run again with --forcerun: (.*)", said)
+    typed = shlex.split(found[1]) if found else []
+    return typed[typed.index("--cores") + 2 :] if typed else []
+
+
+@pytest.mark.drill(
+    "Settings",
+    "A run with a file of settings is refused, and the command that the error names is typed",
+    "same bytes",
+    "it is the command that was typed, with its settings and target, and `--forcerun`",
+)
+def test_a_remedy_keeps_the_settings_of_the_run(changed: Project) -> None:
+    (changed.path / "own file.yaml").write_text(
+        "bleu_neighbors: {bootstrap: {draws: 1002}}\n", encoding="utf-8"
+    )
+    own = ("--configfile", "own file.yaml", "--", "bleu_neighbors_table1")
+    changed.snakemake(*own)
+    table = changed.path / "results/tables/bleu_neighbors_table1.csv"
+    before = table.read_bytes()
+    (changed.path / "results/neighbors/mine.csv").unlink()
+    changed.snakemake(*again(changed.snakemake(*own, ok=False)))
+    assert table.read_bytes() == before
+    assert changed.planned(*own) == {}
 
 
 @pytest.mark.drill(
@@ -241,9 +286,9 @@ def test_one_command_makes_all_that_is_of_other_settings(changed: Project) -> No
     changed.configure("bootstrap: {draws: 1000, seed", "bootstrap: {draws: 1001, seed")
     targets = ("--", "bleu_neighbors_table1", "bleu_neighbors_table3")
     changed.snakemake("--touch", *targets[1:])
-    rules = forced(changed.snakemake(*targets, ok=False))
-    assert {"tabulate_bleu_neighbors_table1", "tabulate_bleu_neighbors_table3"} <= {*rules}
-    changed.snakemake("--forcerun", *rules, *targets)
+    typed = again(changed.snakemake(*targets, ok=False))
+    assert {"tabulate_bleu_neighbors_table1", "tabulate_bleu_neighbors_table3"} <= {*typed}
+    changed.snakemake(*typed)
     assert changed.planned(*targets) == {}
 
 

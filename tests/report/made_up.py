@@ -12,7 +12,8 @@ from refless.report import page, tables
 from refless.report.catalogue import Column, Entry
 from refless.report.published import beside_published
 from refless.store import signed
-from refless.store.files import file_sum, write_json
+from refless.store.beside import write_beside
+from refless.store.files import file_sum
 
 MODELS = ("bleu", "rouge", "<meteor>", "bertscore")
 ENTRIES = (
@@ -109,8 +110,9 @@ def make_results(folder: Path) -> Path:
     for name in DRAWN:
         (folder / f"figures/{name}.svg").write_text(SVG, encoding="utf-8")
         (folder / f"figures/{name}.png").write_bytes(b"a picture")
-        sums = {kind: file_sum(folder / f"figures/{name}.{kind}") for kind in ("svg", "png")}
-        write_json({**sums, "name": name, "inputs": {}}, folder / f"figures/{name}.json")
+        files = [folder / f"figures/{name}.{kind}" for kind in ("svg", "png")]
+        sums = {file.name: file_sum(file) for file in files}
+        write_beside(folder / f"figures/{name}.json", {}, sums)
     for rule, seconds in (("fast", 1.0), ("slow", 20.0)):
         path = folder / f"benchmarks/{rule}/one.tsv"
         path.parent.mkdir(parents=True)

@@ -22,7 +22,7 @@ def write_benchmark(path: Path, seconds: float, memory: str, cpu: str) -> None:
 
 
 def test_record_has_what_a_rerun_needs() -> None:
-    about = {"sha256": "5", "rows": 4, "provenance": {"computed": 3, "shipped": 1}}
+    about = {"files": {"one.csv": "5"}, "rows": 4, "provenance": {"computed": 3, "shipped": 1}}
     table = {**about, "caption": "not for programs"}
     found = provenance.record({"a": 1}, "auto", {"t": {"z.csv": "1"}}, {"one": table})
     assert found["tables"] == {"one": about}

@@ -316,5 +316,5 @@ def test_a_table_of_another_run_is_not_sealed(
         return found
 
     monkeypatch.setattr(tables, "write_table", overtaken)
-    with pytest.raises(StaleError, match="not the table that was written"):
+    with pytest.raises(StaleError, match="not the file that was written"):
         tables.publish("one", table(), tmp_path, missing=MISSING, facts={"draws": 7})

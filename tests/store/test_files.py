@@ -19,6 +19,7 @@ from refless.store.files import (
     whole_file,
     whole_list,
     write_json,
+    write_together,
 )
 
 
@@ -178,6 +179,20 @@ def test_json_round_trip_does_not_hang_on_the_order_of_keys(tmp_path: Path) -> N
     assert read_json(path) == {"task": "Dušek", "n": [1, 2.5, None]}
     assert path.read_bytes() == again.read_bytes()
     assert "Dušek" in path.read_text(encoding="utf-8")
+
+
+def test_files_that_belong_together_are_all_written_or_none(tmp_path: Path) -> None:
+    first, second = tmp_path / "a.csv", tmp_path / "b.csv"
+    write_together({first: "old", second: "old"})
+    second.unlink()
+    second.mkdir()  # in the way
+    with pytest.raises(OutputError, match=r"b\.csv"):
+        write_together({first: "new", second: "new"})
+    assert first.read_text() == "old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "b.csv"]
+    second.rmdir()
+    write_together({first: "new", second: "new"})
+    assert [first.read_text(), second.read_text()] == ["new", "new"]
 
 
 def test_what_json_cannot_hold_leaves_the_old_file(tmp_path: Path) -> None:

@@ -45,9 +45,12 @@ from refless.errors import ReflessError
 from refless.models.rnn_qe import names as qe
 from refless.report.catalogue import catalogue, figures, tables
 from refless.settings import read_settings, require_plain, typed
+from refless.store.beside import read_beside
 from refless.store.code import code_sum
 from refless.store.files import file_sum, files_below, whole_list
 from refless.store.inputs import parameter_sum, told_of
+
+READ_BY_PEOPLE = "tables", "figures", "run"  # each file there is named in a record
 
 if not Path(refless.__file__).resolve().is_relative_to(LIBRARY):
     raise WorkflowError(
@@ -88,7 +91,7 @@ if workflow.is_main_process:
     except OSError as error:
         raise WorkflowError(
             f"{Path.cwd()}: Snakemake cannot write here ({error.strerror})\n  What to do: run in a folder of your own:"
-            f" snakemake -s {shlex.quote(str(ROOT / 'Snakefile'))} --directory FOLDER"
+            f" snakemake --cores 1 -s {shlex.quote(str(ROOT / 'Snakefile'))} --directory FOLDER"
         ) from None
     with suppress(OSError):
         fcntl.flock(RUNNING, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -345,8 +348,37 @@ def told_now():
         str(path): parameter_sum(rule.params.items())
         for rule in workflow.rules
         for path in rule.output
-        if Path(path).suffix == ".json" and Path(path).parent.name in ("tables", "figures")
+        if Path(path).suffix == ".json" and Path(path).parent.name in READ_BY_PEOPLE[:2]
     }
+
+
+def typed_with_forcerun(rules):
+    """The command of this run, with its own settings and target, that makes these rules' files
+    anew."""
+    program, *typed = sys.argv
+    by_name = Path(program).name == "snakemake"
+    command = [program] if by_name else [sys.executable, "-m", "snakemake"]
+    where = typed.index("--") if "--" in typed else len(typed)
+    # of several --forcerun, Snakemake takes the last
+    forced = ["--forcerun", *sorted({*rules, *map(str, workflow.dag_settings.forcerun)})]
+    return shlex.join([*command, *typed[:where], *forced, *typed[where:]])
+
+
+def fault_of(path, asked):
+    """Why a result cannot stay as it is, if its job is told what is ``asked``; "" if it can."""
+    if not os.path.exists(path):
+        return "is not there, so nobody can tell whether what was made from it is of today"
+    if os.path.isfile(path) and told_of(path) not in ("", asked):
+        return (
+            "was made under other settings, from other data or by other code, and Snakemake does not"
+            " know it"
+        )
+    if Path(path).suffix == ".json" and Path(path).parent.name in READ_BY_PEOPLE:
+        try:
+            read_beside(path)
+        except ReflessError as error:
+            return f"{Path(error.path).name} {error.message}"
+    return ""
 
 
 def require_todays_settings():
@@ -362,27 +394,17 @@ def require_todays_settings():
             continue
         asked = parameter_sum(job.params.items())
         for path in map(str, job.output):
-            if not os.path.exists(path):
-                if path in job.temp_output:
-                    continue
-                fault = "is not there, so nobody can tell whether what was made from it is of today"
-            elif os.path.isfile(path) and told_of(path) not in ("", asked):
-                fault = (
-                    "was made under other settings, from other data or by other code, and Snakemake"
-                    " does not know it"
-                )
-            else:
+            if path in job.temp_output and not os.path.exists(path):
                 continue
-            faults.append(f"{path}: {fault}.")
-            rules.add(job.rule.name)
+            if fault := fault_of(path, asked):
+                faults.append(f"{path}: {fault}.")
+                rules.add(job.rule.name)
     if faults:
         more = f"\n(and {len(faults) - 5} more files)" if len(faults) > 5 else ""
-        named = " ".join(sorted(rules))
         # deleted, Snakemake would not miss it where what was made from it is there
         raise WorkflowError(
             "\n".join(sorted(faults)[:5]) + f"{more}\n"
-            "  What to do: run again with --forcerun before the target, as in:"
-            f" snakemake --cores 2 --forcerun {named} -- TARGET"
+            f"  What to do: run again with --forcerun: {typed_with_forcerun(rules)}"
         )
 
 

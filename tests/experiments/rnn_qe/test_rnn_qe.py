@@ -264,9 +264,29 @@ def test_williams_is_two_sided_unless_the_claim_is_that_one_is_better() -> None:
     assert compared(poor, good, truth, greater=True)[0]["p_value"] == pytest.approx(1 - p / 2)
     gap = good.draws["pearson"][0] - poor.draws["pearson"][0]
     assert tests[0]["difference_low"] == pytest.approx(np.quantile(gap, 0.025))
-    z = tests[0]["difference"] / gap.std(ddof=1)
-    assert tests[0]["p_clusters"] == pytest.approx(2 * stats.norm.sf(abs(z)))
     assert isinstance(good, Measured)
+
+
+def test_p_is_from_leaving_out_one_mr_at_a_time() -> None:
+    """The jackknife's standard error, written out: it hangs on no draws."""
+    generator = np.random.default_rng(3)
+    truth = generator.choice(SCALE, 120)
+    both = [np.clip(truth + generator.choice([-3, -2, 2, 3], 120), 1, 6) for _ in range(2)]
+    drawn = sample(truth, cluster=3)
+    test = compared(*(measured(Predictor("1", "", [own]), drawn) for own in both), truth)[0]
+
+    def gap(rows: np.ndarray) -> float:
+        one, other = (stats.pearsonr(own[rows], truth[rows])[0] for own in both)
+        return float(one - other)
+
+    mrs = len(np.unique(drawn.mr))
+    left = np.array([gap(np.flatnonzero(drawn.mr != mr)) for mr in range(mrs)])
+    error = np.sqrt((mrs - 1) / mrs * ((left - left.mean()) ** 2).sum())
+    z = test["difference"] / error
+    assert mrs == 40
+    assert 0.001 < test["p_clusters"] < 0.999
+    assert test["p_clusters"] == pytest.approx(2 * stats.norm.sf(abs(z)))
+    assert test["least_detectable"] == pytest.approx((1.96 + 0.8416) * error, rel=1e-3)
 
 
 def predictions(
@@ -353,12 +373,13 @@ def test_table_3_has_every_row_and_says_what_is_missing(numbers: pd.DataFrame) -
     assert rows.loc[("rouge_neighbors", "dev"), "pearson"] > -1
     assert rows.loc[("1", "paper"), "paper_pearson"] == "0.273"
     assert "the paper's schedule" in rows.loc[("1", "paper"), "note"][0]
-    # against the same seed of set-up 1, not against the mean of all five
+    # against the mean of all seeds of set-up 1, which its row has
     one = (tests["reading"] == "paper") & (tests["question"] == "set-up 1")
     own = tests[one].iloc[0]
-    seed = made["setup1"].content.query("seed == 0")["prediction"].to_numpy()
-    expected = stats.pearsonr(seed, numbers["rating"])[0]
-    assert own["against_value"] == pytest.approx(expected)
+    by_seed = made["setup1"].content.groupby("seed")["prediction"]
+    expected = [stats.pearsonr(seed, numbers["rating"])[0] for _, seed in by_seed]
+    assert own["against_value"] == pytest.approx(np.mean(expected))
+    assert own["against_value"] == pytest.approx(rows.loc[("1", ""), "pearson"])
     assert own["provenance"] == "shipped"
     assert rows.loc[("1", "paper"), "p_setup_1"] == pytest.approx(own["p_holm"])
     # further set-ups: against set-up 1 trained in the same way

@@ -80,7 +80,7 @@ def add(commands: Commands) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    from refless.compare.rated import meanings_of, mr_faults
+    from refless.compare.rated import files_of, meanings_of, mr_faults
     from refless.data.sources import table
     from refless.models.rnn_qe.scale import Scale
 
@@ -96,7 +96,7 @@ def run(arguments: argparse.Namespace) -> None:
     kind = "" if arguments.mr == "auto" else arguments.mr
     with quiet("refless.data.sources.table"):  # the scale is said below
         loaded = table.load_all(
-            [arguments.ratings],
+            files_of(arguments.ratings),
             "own",
             arguments.scale,
             arguments.format or "",

@@ -29,9 +29,9 @@ from refless.report.catalogue import Section, catalogue
 from refless.report.figures import empty_figure
 from refless.report.tables import NOTES, markdown_page
 from refless.report.webpage import View, render, view_of
-from refless.store.files import whole_file, write_json
+from refless.store.files import json_text, write_together
 from refless.store.signatures import sign, text_sum
-from refless.store.tables import table_text, write_table
+from refless.store.tables import table_text
 
 FILES = ("comparison.csv", "comparison.md", "report.html", "comparison.json")
 BESIDE = ("predictions.csv", "learning_curve.csv")
@@ -169,7 +169,7 @@ def significant(values: pd.Series, digits: int, noise: float = 0.0) -> pd.Series
 def write_comparison(
     rated: Rated, found: Comparison, settings: Settings, folder: str | Path, sums: Mapping[str, str]
 ) -> None:
-    """Write all files of a comparison; each is whole or not there.
+    """Write all files of a comparison, or none of them.
 
     Raises
     ------
@@ -178,20 +178,18 @@ def write_comparison(
     folder = Path(folder)
     record = record_of(rated, found, settings, sums)
     table = rounded(found.table)
-    write_table(table, folder / "comparison.csv")
-    write_table(rounded(found.predictions, scores=True), folder / "predictions.csv")
+    texts = {
+        "comparison.csv": table_text(table),
+        "predictions.csv": table_text(rounded(found.predictions, scores=True)),
+        "comparison.md": _markdown(found, record),
+        "report.html": _page(rated, found, record, table),
+        "comparison.json": json_text(record),
+    }
     if len(found.curve):
-        write_table(rounded(found.curve), folder / "learning_curve.csv")
-    else:  # that of a comparison before
+        texts["learning_curve.csv"] = table_text(rounded(found.curve))
+    write_together({folder / name: text for name, text in texts.items()})
+    if not len(found.curve):  # that of a comparison before
         (folder / "learning_curve.csv").unlink(missing_ok=True)
-    _write(_markdown(found, record), folder / "comparison.md")
-    _write(_page(rated, found, record, table), folder / "report.html")
-    write_json(record, folder / "comparison.json")
-
-
-def _write(text: str, path: Path) -> None:
-    with whole_file(path) as partial:
-        partial.write_text(text, encoding="utf-8")
 
 
 def _markdown(found: Comparison, record: Mapping[str, Any]) -> str:

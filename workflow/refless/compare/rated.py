@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -26,6 +28,7 @@ FEWEST = 20
 """Rated texts without which nothing can be said."""
 FEWEST_DIFFERENT = 3
 """Different ones: one is left out, one sets thresholds, one trains."""
+_BESIDE_MARKS = re.compile(r"\s*([^\w\s])\s*")
 
 
 @dataclass(frozen=True)
@@ -33,8 +36,7 @@ class Rated:
     """Rated texts; everything has one entry a text.
 
     quality : float64 (n,), in [0, 1]
-    wording : int64 (n,), number of the text among the different ones, in which case and blanks do
-        not count
+    wording : int64 (n,), number of the text among the different ones, by `wording`
     systems : who wrote it, or None where nobody says or one wrote all; ``a+b`` wrote it both
     context : int64 (n,), number of its context or MR, or None
     alike : int64 (n,), the same, where contexts of one wording (several dialogues about one
@@ -322,10 +324,9 @@ def _alike(
     if context is None or (without_names is None and not all(map(str.strip, meanings))):
         return None
     own = without_names[0] if without_names else meanings
-    said = {c: table.plain(m) for c, m in zip(context, own, strict=True) if m.strip()}
+    said = {c: wording(m) for c, m in zip(context, own, strict=True) if m.strip()}
     named = [
-        table.plain(m) if m.strip() else said.get(c, f" {c}")
-        for c, m in zip(context, own, strict=True)
+        wording(m) if m.strip() else said.get(c, f" {c}") for c, m in zip(context, own, strict=True)
     ]
     numbers = pd.factorize(pd.Series(named, dtype=object))[0].astype(np.int64)
     return numbers if numbers.max() < context.max() else None
@@ -348,5 +349,7 @@ def _contexts(texts: pd.DataFrame) -> Array | None:
 
 
 def wording(text: str) -> str:
-    """A text as it is compared with others, the case of its letters aside."""
-    return table.plain(text).casefold()
+    """A text as it is compared with others: case, wide or joined letters, and blanks beside marks
+    do not count. Some files have texts as written, others as tokens."""
+    folded = unicodedata.normalize("NFKC", table.plain(text).casefold())
+    return _BESIDE_MARKS.sub(r"\1", folded)

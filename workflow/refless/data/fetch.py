@@ -79,7 +79,7 @@ def fetch(source: Source, places: Places, **patience: Any) -> Path:
         path=source.path,
         remedy=f"get it by hand ({source.origin}) and put it at {places.manual / source.path},"
         " or point REFLESS_MIRROR at a directory that has it, and run the fetch again;"
-        " `snakemake --config numbers=auto -- TARGET` takes shipped numbers instead",
+        " `snakemake --cores 1 --config numbers=auto -- TARGET` takes shipped numbers instead",
     )
 
 

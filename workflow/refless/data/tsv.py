@@ -56,6 +56,13 @@ def table_of(text: str, name: str, required: Sequence[str]) -> Table:
                         remedy='close it; a quote of the text itself is written twice: """so"" it"',
                     )
         rows = [(number, [_unquote(field) for field in row]) for number, row in rows]
+    if plain and "\r" in plain[0]:
+        raise FormatError(
+            "has lines that end in a carriage return alone",
+            path=name,
+            line=1,
+            remedy=f"write it with other line ends: tr '\\r' '\\n' < FILE > FILE.tsv; {REMEDY}",
+        )
     place = header(rows, required, name, "a table of texts")
     width = len(rows[0][1])
     for number, row in rows:

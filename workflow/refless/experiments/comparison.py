@@ -159,6 +159,7 @@ def compare_task(
             "facts": {
                 "recommendation": recommendation(found),
                 "warnings": warnings(rated, found),
+                "notes": task.notes,
                 "networks": "" if networks is None else signed.record_of(networks)["provenance"],
             },
         },
@@ -192,6 +193,7 @@ def read_comparisons(
         if by_networks:  # trained elsewhere, where the rest is computed here
             rows.loc[rows["method"] == NETWORKS, "provenance"] = by_networks
         found[task] = rows
+        notes += file.about["facts"]["notes"]
         notes += [f"{task}: {sentence}" for sentence in file.about["facts"]["recommendation"]]
         notes += [signature_note(one, file.about) for one in file.about["signatures"]]
     return found, notes

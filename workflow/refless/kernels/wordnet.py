@@ -56,7 +56,7 @@ _ENDINGS = {
     "adv": (),
 }
 _REMEDY = (
-    "fetch WordNet 3.0 (`snakemake fetch`, or https://raw.githubusercontent.com/nltk/nltk_data/"
+    "fetch WordNet 3.0 (`snakemake --cores 1 fetch`, or https://raw.githubusercontent.com/nltk/nltk_data/"
     "gh-pages/packages/corpora/wordnet.zip) and name the zip or directory in REFLESS_WORDNET"
 )
 

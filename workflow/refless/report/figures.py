@@ -21,8 +21,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from refless.store import inputs
-from refless.store.files import file_sum, whole_file, write_json
+from refless.store.beside import write_beside
+from refless.store.files import file_sum, whole_file
 
 # the log of a figure is not for every glyph of its fonts
 logging.getLogger("fontTools").setLevel(logging.WARNING)
@@ -74,10 +74,9 @@ def save(figure: Figure, stem: str | Path) -> list[Path]:
             metadata = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(ending, {})
             with whole_file(path) as partial, plt.rc_context({"svg.hashsalt": "refless"}):
                 figure.savefig(partial, bbox_inches=box, metadata=metadata)
-                sums[ending] = file_sum(partial)  # before another run can write over it
+                sums[path.name] = file_sum(partial)  # before another run can write over it
             paths.append(path)
-        about = {"name": Path(stem).name, "inputs": inputs.sums_for(f"{stem}.json")}
-        write_json({**sums, **about, "told": inputs.told()}, f"{stem}.json")
+        write_beside(f"{stem}.json", {}, sums)
     finally:
         plt.close(figure)
     return paths

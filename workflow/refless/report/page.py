@@ -8,7 +8,6 @@ texts, Snakemake's benchmark files. Out: ``report.html``, which opens offline an
 from __future__ import annotations
 
 import base64
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -17,12 +16,13 @@ from typing import Any
 
 import pandas as pd
 
-from refless.errors import FormatError, StaleError
+from refless.errors import StaleError
 from refless.report.catalogue import Entry
 from refless.report.tables import read_published, read_record
 from refless.report.webpage import VERDICTS, View, read_view, render
 from refless.store import inputs, provenance
-from refless.store.files import read_json, whole_file, write_json
+from refless.store.beside import read_beside, write_beside
+from refless.store.files import read_json, write_text
 from refless.store.tables import write_table
 
 TITLE = "refless: published numbers beside ours"
@@ -108,9 +108,8 @@ def make_report(
         if entry.table
     }
     record = provenance.record(settings, numbers, provenance.raw_sums(texts), abouts)
-    write_json(record, results / "run/provenance.json")
     cost = results / "run/resources.csv"
-    write_table(provenance.resources(results / "benchmarks"), cost)
+    of_cost = write_table(provenance.resources(results / "benchmarks"), cost)
     papers: dict[str, list[Item]] = {}
     for entry in entries:
         items = papers.setdefault(entry.paper, [])
@@ -129,8 +128,11 @@ def make_report(
         resources=read_view(cost),
         record=record,
     )
-    with whole_file(results / "report.html") as partial:
-        partial.write_text(page, encoding="utf-8")
+    sums = {
+        "../report.html": write_text(page, results / "report.html"),
+        cost.name: of_cost,
+    }
+    write_beside(results / "run/provenance.json", record, sums)
 
 
 def _counts(results: Path, entries: Iterable[Entry]) -> dict[str, int]:
@@ -200,16 +202,9 @@ def _picture(stem: Path) -> str:
 def _drawn(stem: Path, ending: str) -> bytes:
     """One file of a figure, if it is the one that was drawn."""
     path = Path(f"{stem}.{ending}")
-    again = f"delete {path} and run again"
-    sums = read_json(f"{stem}.json")
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise FormatError(f"cannot be read: {error}", path=path, remedy=again) from error
-    if (sums.get("name"), sums.get(ending)) != (stem.name, hashlib.sha256(content).hexdigest()):
-        raise StaleError("is not the figure that was drawn", path=path, remedy=again)
-    inputs.require(sums["inputs"], path)
-    return content
+    record = read_beside(f"{stem}.json", path.name)
+    inputs.require(record["inputs"], path)
+    return path.read_bytes()
 
 
 def _sum(counts: Iterable[Mapping[str, int]], names: Iterable[str] = VERDICTS) -> dict[str, int]:

@@ -16,13 +16,14 @@ from typing import Any
 import pandas as pd
 
 from refless.availability import said
-from refless.errors import FormatError, StaleError
+from refless.errors import FormatError
 from refless.report.catalogue import Column, Entry, Section, catalogue
 from refless.report.published import number, with_interval
 from refless.report.webpage import table_page
-from refless.store import inputs, signed
+from refless.store import inputs
+from refless.store.beside import read_beside, write_beside
 from refless.store.code import package_sum
-from refless.store.files import file_sum, read_json, whole_file, write_json
+from refless.store.files import write_text
 from refless.store.tables import read_table, write_table
 
 NOTES = " | "
@@ -65,25 +66,22 @@ def publish(
     caption = entry.caption.format(**(facts or {}))
     notes = list(dict.fromkeys(notes))
     written = table.assign(note=[NOTES.join(note) for note in table["note"]])
-    written_sum = write_table(written, stem.with_suffix(".csv"))
-    with whole_file(stem.with_suffix(".md")) as partial:
-        partial.write_text(markdown_page(entry, table, caption, notes), encoding="utf-8")
-    with whole_file(stem.with_suffix(".html")) as partial:
-        page = table_page(stem.with_suffix(".csv"), entry.title, caption, entry)
-        partial.write_text(page, encoding="utf-8")
+    sums = {f"{name}.csv": write_table(written, stem.with_suffix(".csv"))}
+    pages = {
+        "md": markdown_page(entry, table, caption, notes),
+        "html": table_page(stem.with_suffix(".csv"), entry.title, caption, entry),
+    }
+    for ending, page in pages.items():
+        sums[f"{name}.{ending}"] = write_text(page, stem.with_suffix(f".{ending}"))
     counts = table["provenance"].replace("", "not available").value_counts().sort_index()
-    record = {
-        "name": name,
+    about = {
         "title": entry.title,
         "caption": caption,
         "rows": len(table),
         "provenance": {str(origin): int(n) for origin, n in counts.items()},
         "made_from": notes,
-        "sha256": written_sum,
-        "inputs": inputs.sums_for(stem.with_suffix(".csv")),
-        "told": inputs.told(),
     }
-    write_json({**record, "record": signed.record_sum(record)}, stem.with_suffix(".json"))
+    write_beside(stem.with_suffix(".json"), about, sums)
     read_record(stem.with_suffix(".csv"))  # another run may have written here meanwhile
 
 
@@ -125,16 +123,8 @@ def read_record(path: str | Path) -> dict[str, Any]:
     FormatError, StaleError : as `read_published`.
     """
     path = Path(path)
-    if not path.is_file():
-        raise FormatError("is missing", path=path, remedy=signed.AGAIN.partition(" and ")[2])
-    record = read_json(path.with_suffix(".json"))
-    if (
-        not isinstance(record, dict)
-        or record.get("record") != signed.record_sum(record)
-        or (record["name"], record["sha256"]) != (path.stem, file_sum(path))
-    ):
-        raise StaleError("is not the table that was written", path=path, remedy=signed.AGAIN)
-    inputs.require(record.get("inputs", {}), path)
+    record = read_beside(path.with_suffix(".json"), path.name)
+    inputs.require(record["inputs"], path)
     return record
 
 

@@ -173,7 +173,7 @@ class Essays(Section):
 
 
 class Ablation(Section):
-    """What the paper names as future work, one change at a time (`bleu_neighbors_ablation`).
+    """What the paper names as future work and more, one change each (`bleu_neighbors_ablation`).
 
     Every row is compared with plain BLEU Neighbors: the first kernel of `bleu`, its tau, a and b.
     """

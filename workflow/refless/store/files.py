@@ -12,7 +12,7 @@ import secrets
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -94,13 +94,36 @@ def whole_file(path: str | Path) -> Iterator[Path]:
         remove_partial(partial)
 
 
+def write_text(text: str, path: str | Path) -> str:
+    """Write a text as UTF-8, whole or not at all; the SHA-256 of its bytes."""
+    content = text.encode()
+    with whole_file(path) as partial:
+        partial.write_bytes(content)
+    return hashlib.sha256(content).hexdigest()
+
+
+def write_together(texts: Mapping[Path, str]) -> None:
+    """Write texts as UTF-8, all of them or, where one cannot be written, none.
+
+    Raises
+    ------
+    OutputError : as `whole_file`.
+    """
+    with ExitStack() as stack:
+        for path, text in texts.items():
+            partial = stack.enter_context(whole_file(path))
+            with writing(path):
+                partial.write_bytes(text.encode())
+
+
+def json_text(value: Any) -> str:
+    """JSON with sorted keys, as it stands in a file."""
+    return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+
 def write_json(value: Any, path: str | Path) -> None:
     """Write JSON with sorted keys, whole or not at all."""
-    with whole_file(path) as partial:
-        partial.write_text(
-            json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n",
-            encoding="utf-8",
-        )
+    write_text(json_text(value), path)
 
 
 def read_json(path: str | Path) -> Any:

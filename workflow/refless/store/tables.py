@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Literal
 import pandas as pd
 
 from refless.errors import FormatError
-from refless.store.files import whole_file
+from refless.store.files import write_text
 
 STRINGS = {
     *("id", "task", "context", "text", "system", "rater", "item", "type", "kernel", "reading"),
@@ -54,10 +53,7 @@ def parse_table(text: str, path: str | Path) -> pd.DataFrame:
 
 def write_table(table: pd.DataFrame, path: str | Path) -> str:
     """Write a table as CSV without a record, whole or not at all; the SHA-256 of its bytes."""
-    content = table_text(table).encode()
-    with whole_file(path) as partial:
-        partial.write_bytes(content)
-    return hashlib.sha256(content).hexdigest()
+    return write_text(table_text(table), path)
 
 
 def read_table(path: str | Path, columns: Sequence[str] = ()) -> pd.DataFrame:

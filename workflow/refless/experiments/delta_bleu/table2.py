@@ -35,7 +35,6 @@ NOT_PUBLIC = {
 }
 """Why there are no numbers of it, as `refless.report.tables.publish` wants to be told."""
 INTERVALS = ("spearman_ci95_low", "spearman_ci95_high")
-LEVEL = 0.05
 _WHOLE = ("order", "gold", "seeds", "n", "unit", "systems", "pairs", "contexts", "assignments")
 
 
@@ -241,9 +240,9 @@ def finding(looks: Mapping[str, Mapping[str, Any]], table: pd.DataFrame) -> str:
             tests[tests["metric_b"] == name].iloc[0].to_dict() for name in ("bleu", CONTROL)
         )
         sentence = (
-            f"{looks[str(task)]['name']}, references {best}, with which ΔBLEU's rho is highest,"
-            f" other choices aside: ΔBLEU ({bleu['spearman_a']:.2f}) {verdict(bleu)} BLEU"
-            f" ({bleu['spearman_b']:.2f}; {_with_intervals(bleu)})."
+            f"{looks[str(task)]['name']}, references {best}, where of the sets tested ΔBLEU's rho"
+            f" is highest, other choices aside: ΔBLEU ({bleu['spearman_a']:.2f}) {verdict(bleu)}"
+            f" BLEU ({bleu['spearman_b']:.2f}; {_with_intervals(bleu)})."
         )
         if verdict(bleu) == LEVEL_WITH and bleu["difference_low"] > 0:
             sentence += " On these systems alone it is ahead."
@@ -270,9 +269,9 @@ AHEAD, BEHIND, LEVEL_WITH = "is ahead of", "is behind", "is not shown to differ 
 
 def verdict(test: Mapping[Any, Any]) -> str:
     """How the first metric of a test stands to the second, with systems and contexts drawn anew."""
-    if not test["p_systems"] < LEVEL:
-        return LEVEL_WITH
-    return AHEAD if test["difference"] > 0 else BEHIND
+    if test["difference_systems_low"] > 0:
+        return AHEAD
+    return BEHIND if test["difference_systems_high"] < 0 else LEVEL_WITH
 
 
 def _with_intervals(test: Mapping[Any, Any]) -> str:

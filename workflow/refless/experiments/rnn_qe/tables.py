@@ -14,13 +14,13 @@ so 95% intervals are a bootstrap over delexicalised MRs, each with all of its ou
 in the training part word for word (MR and text, delexicalised) and what does not are also measured
 apart (``_seen``, ``_unseen``).
 
-Tests (`compared`) are of differences between means over the seeds, by the same draws
-(``p_clusters``). They are two-sided, but for the paper's claim that its set-ups are better than
-metrics, which is one-sided (``alternative``). Holm's correction (``p_holm``) is within families:
-one question, one configuration, one statistic, the paper's set-ups or all else. Beside them are
-the difference's interval, the least difference that could be shown, and the paper's test,
-Williams' (``t``, ``p_value``), which takes the n outputs for independent; the authors' code seems
-to count each of them once a seed.
+Tests (`compared`) are of differences between means over all seeds of both, by the standard error
+over MRs (``p_clusters``). They are two-sided, but for the paper's claim that its set-ups are better
+than metrics, which is one-sided (``alternative``). Holm's correction (``p_holm``) is within
+families: one question, one configuration, one statistic, the paper's set-ups or all else. Beside
+them are the difference's interval, the least difference that one test could show, and the paper's
+test, Williams' (``t``, ``p_value``), which takes the n outputs for independent; the authors' code
+seems to count each of them once a seed.
 
 Source: Dušek, Novikova & Rieser (2017), sections 3.5 and 4.
 """
@@ -311,6 +311,7 @@ class Sample:
 
     truth : their ratings, shape (n,)
     weights : how often each is drawn, shape (draws, n), uint16
+    without : whether each is there when one MR is left out, shape (MRs, n), uint16
     mr : number of the MR of each, shape (n,), which is drawn
     system : number of the system that wrote each, shape (n,)
     seen : whether it stands in the training part, bool (n,); False throughout where none does
@@ -318,6 +319,7 @@ class Sample:
 
     truth: Array
     weights: Array
+    without: Array
     mr: Array
     system: Array
     seen: Array
@@ -327,8 +329,9 @@ class Sample:
         """MRs are drawn anew, each with all of its outputs."""
         truth = tested["rating"].to_numpy(np.float64)
         drawn = drawn_mrs(tested["mr_number"], **bootstrap)
-        system = pd.factorize(tested["system"])[0]
-        return cls(truth, drawn, tested["mr_number"].to_numpy(), system, seen.astype(bool))
+        mr, system = tested["mr_number"].to_numpy(), pd.factorize(tested["system"])[0]
+        without = (np.unique(mr)[:, None] != mr).astype(drawn.dtype)
+        return cls(truth, drawn, without, mr, system, seen.astype(bool))
 
     def too_few(self, values: Array, own: Array | slice = slice(None)) -> bool:
         """Whether fewer than `ENOUGH_UNITS` MRs have another prediction than the most frequent one.
@@ -343,9 +346,10 @@ class Sample:
 
 @dataclass(frozen=True)
 class Measured:
-    """A predictor with its row of the table, and its statistics in each draw by seed: statistic ->
-    (seeds, draws).
+    """A predictor with its row of the table, and its statistics by seed.
 
+    draws : in each draw: statistic -> (seeds, draws)
+    without : with each MR left out: statistic -> (seeds, MRs)
     too_few : whether there is no interval of a correlation: of every seed, too few MRs decide (see
         `Sample.too_few`), or too many draws miss those that do
     """
@@ -353,13 +357,8 @@ class Measured:
     predictor: Predictor
     row: dict[str, Any]
     draws: dict[str, Array]
+    without: dict[str, Array]
     too_few: bool = False
-
-    def seeds(self, number: int) -> Measured:
-        """The same of the first so many seeds, without a row."""
-        first = replace(self.predictor, by_seed=self.predictor.by_seed[:number])
-        draws = {name: own[:number] for name, own in self.draws.items()}
-        return replace(self, predictor=first, row={}, draws=draws)
 
 
 def measured(predictor: Predictor, sample: Sample) -> Measured:
@@ -367,36 +366,34 @@ def measured(predictor: Predictor, sample: Sample) -> Measured:
     that stand in training and of the others, correlations alone."""
     parts = {"seen": sample.seen, "unseen": ~sample.seen}
     once = np.ones((1, len(sample.truth)))
-    found: dict[str, list[tuple[dict[str, Array], dict[str, Array]]]] = {
-        name: [] for name in ("", *parts)
-    }
+    found: dict[str, list[tuple[dict[str, Array], ...]]] = {name: [] for name in ("", *parts)}
     for values in predictor.by_seed:
         counts = {
             name: [
                 scale_counts(values[own], sample.truth[own], SCALE, by[:, own])
-                for by in (once, sample.weights)
+                for by in (once, sample.weights, sample.without)
             ]
             for name, own in parts.items()
         }
         counts[""] = [one + other for one, other in zip(*counts.values(), strict=True)]
-        for name, (point, drawn) in counts.items():
-            found[name].append((scale_statistics(point, SCALE), scale_statistics(drawn, SCALE)))
+        for name, by_weights in counts.items():
+            found[name].append(tuple(scale_statistics(one, SCALE) for one in by_weights))
     row: dict[str, Any] = {"n": len(sample.truth), "n_seen": int(sample.seen.sum())}
     row |= {"seeds": len(predictor.by_seed), "coverage": predictor.coverage}
     few = {}
     for part, own in found.items():
         of = parts.get(part, slice(None))
-        lost = len(defined(np.mean([drawn["pearson"] for _, drawn in own], axis=0))) == 0
+        lost = len(defined(np.mean([drawn["pearson"] for _, drawn, _ in own], axis=0))) == 0
         # a constant has no correlation at all
-        has = any(not np.isnan(point["pearson"][0]) for point, _ in own)
+        has = any(not np.isnan(point["pearson"][0]) for point, *_ in own)
         few[part] = has and lost
         few[part] |= all(sample.too_few(each, of) for each in predictor.by_seed)
     for part, own in found.items():
         if part and not sample.seen.any():
             continue  # that none is seen is no part of its own
         for name in CORRELATIONS if part else VALUES:
-            points = np.array([point[name][0] for point, _ in own])
-            ends = interval(np.mean([drawn[name] for _, drawn in own], axis=0))
+            points = np.array([point[name][0] for point, *_ in own])
+            ends = interval(np.mean([drawn[name] for _, drawn, _ in own], axis=0))
             if few[part] and name in CORRELATIONS:
                 ends = (math.nan, math.nan)
             column = f"{name}_{part}" if part else name
@@ -407,8 +404,11 @@ def measured(predictor: Predictor, sample: Sample) -> Measured:
     # the mean of the system knows nothing else
     if len(np.unique(sample.system)) > 1 and predictor.setup != "system_mean":
         row |= _by_system(predictor, sample, (row["pearson_low"], row["pearson_high"]))
-    draws = {name: np.array([drawn[name] for _, drawn in found[""]]) for name in VALUES}
-    return Measured(predictor, row, draws, few[""])
+    _, draws, without = (
+        {name: np.array([by_seed[name] for by_seed in kind]) for name in VALUES}
+        for kind in zip(*found[""], strict=True)
+    )
+    return Measured(predictor, row, draws, without, few[""])
 
 
 def _by_system(
@@ -451,6 +451,14 @@ def correlations(
     return tuple(float((x @ y.T).mean()) for x, y in ((one, truth), (other, truth), (one, other)))
 
 
+def jackknifed(without: Array) -> Array:
+    """Values with one MR left out, shape (MRs,), spread so that their standard deviation is the
+    jackknife's standard error (Efron and Tibshirani 1993, equation 11.5). It hangs on no draws,
+    which decide p-values near 0.05 by chance."""
+    m = len(without)
+    return (m - 1) / np.sqrt(m) * without
+
+
 def compared(
     a: Measured, b: Measured, truth: Array, question: str = "", greater: bool = False
 ) -> list[dict[str, Any]]:
@@ -473,17 +481,17 @@ def compared(
     for name in CORRELATIONS:
         of_a, of_b, between = correlations(one, other, of_truth, name)
         t, p = williams(of_a, of_b, between, len(truth))
-        draws = a.draws[name].mean(axis=0) - b.draws[name].mean(axis=0)
-        of_draws = normal_p_value(of_a - of_b, draws)
+        low, high = interval(a.draws[name].mean(axis=0) - b.draws[name].mean(axis=0))
+        spread = jackknifed(a.without[name].mean(axis=0) - b.without[name].mean(axis=0))
+        of_mrs = normal_p_value(of_a - of_b, spread)
         if greater:
-            p, of_draws = (
+            p, of_mrs = (
                 one / 2 if ahead > 0 else 1 - one / 2
-                for one, ahead in ((p, t), (of_draws, of_a - of_b))
+                for one, ahead in ((p, t), (of_mrs, of_a - of_b))
             )
-        low, high = interval(draws)
-        least = least_detectable(draws)
+        least = least_detectable(spread)
         if a.too_few or b.too_few:
-            low = high = least = of_draws = t = p = math.nan
+            low = high = least = of_mrs = t = p = math.nan
         rows.append(
             {
                 "setup": one.setup,
@@ -502,7 +510,7 @@ def compared(
                 "alternative": "greater" if greater else "two-sided",
                 "t": t,
                 "p_value": p,
-                "p_clusters": of_draws,
+                "p_clusters": of_mrs,
                 "least_detectable": least,
                 "n_needed": needed(of_a - of_b, least, len(truth)),
                 "n": len(truth),
@@ -657,7 +665,7 @@ def _section(predictors: Sequence[Predictor], sample: Sample) -> list[Measured]:
         row["uses_references_of_test_instances"] = int(predictor.setup in WITH_REFERENCES)
         row[OWN_REFERENCES] = predictor.own_references
         if not predictor.by_seed:
-            found.append(Measured(predictor, row, {}))
+            found.append(Measured(predictor, row, {}, {}))
             continue
         own = measured(predictor, nowhere if APART in predictor.reading else sample)
         row |= own.row | {"differs": list(predictor.differs)}
@@ -682,7 +690,8 @@ def _beside_constant(own: Sequence[Measured]) -> Callable[[Measured], dict[str, 
             gap = one.row[name] - constant.row[name]
             drawn = one.draws[name].mean(axis=0) - constant.draws[name].mean(axis=0)
             found |= Estimate(gap, *interval(drawn)).columns(f"{name}_less_constant")
-            found[f"{name}_less_constant_p"] = normal_p_value(gap, drawn)
+            left = one.without[name].mean(axis=0) - constant.without[name].mean(axis=0)
+            found[f"{name}_less_constant_p"] = normal_p_value(gap, jackknifed(left))
         return found
 
     return beside
@@ -714,8 +723,6 @@ def _questions(found: Sequence[Measured], truth: Array) -> list[dict[str, Any]]:
         # trained in the same way, but set-up 1 itself is beside the configuration's schedule
         alike = together or (reading in SHOWN_WAYS and setup != "1")
         base = by_key.get(("1", reading if alike else folds))
-        if base is not None and reading in SHOWN_WAYS:
-            base = base.seeds(len(one.predictor.by_seed))
         asked: list[tuple[str, Measured | None]] = [("metrics", other) for other in metrics]
         asked += [("set-up 1", base), ("look-up", by_key.get(("lookup", folds)))]
         if setup == "6":

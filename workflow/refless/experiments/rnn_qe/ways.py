@@ -246,7 +246,10 @@ def choice_of_schedule(ways: pd.DataFrame, experiment: str) -> str:
         return "No set-up was trained by two schedules, so validation parts choose none."
     said = [
         f"{what} for {', '.join(f'`{name}`' for name in own[one])}"
-        for one, what in (("name", "the paper's schedule"), ("against", "the configuration's one"))
+        for one, what in (
+            ("name", "the paper's schedule"),
+            ("against", "the configuration's schedule"),
+        )
         if one in own
     ]
     where = "" if experiment in chosen else "Here no row was trained by two schedules. In table 3, "
