@@ -32,7 +32,7 @@ rule all:
 
 
 if workflow.is_main_process:
-    atexit.register(check_where_nothing_ran)
+    atexit.register(check_at_the_end)
 
 
 onstart:

@@ -86,6 +86,19 @@ def test_a_reference_that_several_people_rated_counts_once(
         assert told in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("ratings", [(2, 5), (1, 6), (3, 4)])
+def test_ratings_whose_mean_is_the_middle_have_no_weight(
+    files: tuple[Path, Path], capsys: pytest.CaptureFixture[str], ratings: tuple[int, int]
+) -> None:
+    """Of -0.6 and 0.6 no rounding is left over that would count as a good reference."""
+    _, references = files
+    rows = [f"x0\t{REFERENCES[0][0]}\t{value}\tr{k}" for k, value in enumerate(ratings)]
+    rows.append(f"x1\t{REFERENCES[1][0]}\t6\tr0")
+    references.write_text("id\ttext\tquality\trater\n" + "\n".join(rows) + "\n")
+    assert delta_bleu(files, "--scale", "1", "6") == 1
+    assert "'x0' has no reference of positive weight" in capsys.readouterr().err
+
+
 def test_without_weights_and_ids_it_is_bleu_by_row(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

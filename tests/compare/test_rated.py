@@ -108,10 +108,11 @@ def test_a_folder_without_ratings(tmp_path: Path) -> None:
 
 @pytest.mark.drill(
     "What data hold",
-    "Contexts or texts differ only in blanks or in how their letters are composed",
+    "Texts differ only in case, forms of letters or blanks beside marks; contexts only in blanks or"
+    " in how their letters are composed",
     "no effect",
-    "`refless compare` takes them for one: new texts have no such text on both sides, new contexts"
-    " no such context",
+    "`refless compare` takes them for one (`10²` and `102`, too): new texts have no such"
+    " text on both sides, new contexts no such context",
 )
 def test_blanks_and_composed_letters_make_no_other_context(tmp_path: Path) -> None:
     given = rows(40)
@@ -132,11 +133,15 @@ def test_one_text_is_one_however_it_is_set() -> None:
         ("don't", "don ' t"),
         ("\uff21b", "ab"),
         ("ﬁt", "fit"),
+        ("№ 5", "no 5"),
+        ("नाक ।", "नाक।"),
+        ("wait . . .", "wait..."),
     ):
         assert wording(one) == wording(other)
     greek = "α\u1fe6λος ᾲ \u0390"
     assert wording(greek.upper()) == wording(greek) == wording(greek.upper().lower())
     assert wording("a b") != wording("ab")
+    assert wording("राम की नाक") != wording("राम कीनाक")
     assert wording("1 12") != wording("11 2")
 
 

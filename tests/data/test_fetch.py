@@ -485,7 +485,10 @@ def test_a_file_by_hand_that_breaks_while_it_is_read(
             return super().read(size)
 
     by_hand = put(places.manual)
-    monkeypatch.setattr(Path, "open", lambda *_: Broken(CONTENT))
+    whole = Path.open
+    monkeypatch.setattr(
+        Path, "open", lambda path, *how: Broken(CONTENT) if path == by_hand else whole(path, *how)
+    )
     with pytest.raises(SourceError, match="Input/output error") as caught:
         get(source(), places)
     assert str(by_hand) in caught.value.message

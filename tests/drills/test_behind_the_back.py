@@ -180,7 +180,8 @@ def test_what_is_refused_is_mended_by_what_the_error_says(changed: Project) -> N
         if run.returncode == 0:
             break
         assert "Traceback" not in run.stdout
-        more = again(run.stdout) or ["--keep-going", "--", "all"]
+        told = "run again with --forcerun" in run.stdout
+        more = again(run.stdout) if told else ["--keep-going", "--", "all"]
         named_first |= set(re.findall(r"^(results/\S+): (\S+) is not the file", run.stdout, re.M))
         what = r"error: (results/\S+): .*\n  What to do: delete (\S+)"
         for path, told in re.findall(what, run.stdout):
@@ -250,10 +251,11 @@ def test_a_run_builds_on_no_result_of_other_settings(changed: Project) -> None:
 
 
 def again(said: str) -> list[str]:
-    """What a remedy says to type behind `snakemake --cores 2`, if there is one."""
+    """What a remedy says to type behind `snakemake --cores 2`."""
     found = re.search(r"What to do: run again with --forcerun: (.*)", said)
-    typed = shlex.split(found[1]) if found else []
-    return typed[typed.index("--cores") + 2 :] if typed else []
+    assert found, said
+    typed = shlex.split(found[1])
+    return typed[typed.index("--cores") + 2 :]
 
 
 @pytest.mark.drill(
@@ -286,7 +288,7 @@ def test_one_command_makes_all_that_is_of_other_settings(changed: Project) -> No
     changed.configure("bootstrap: {draws: 1000, seed", "bootstrap: {draws: 1001, seed")
     targets = ("--", "bleu_neighbors_table1", "bleu_neighbors_table3")
     changed.snakemake("--touch", *targets[1:])
-    typed = again(changed.snakemake(*targets, ok=False))
+    typed = again(changed.snakemake("--touch", *targets, ok=False))  # of no use in the remedy
     assert {"tabulate_bleu_neighbors_table1", "tabulate_bleu_neighbors_table3"} <= {*typed}
     changed.snakemake(*typed)
     assert changed.planned(*targets) == {}

@@ -78,6 +78,14 @@ def test_rows_of_networks_say_where_those_were_trained(made: Path, tmp_path: Pat
     assert all(own.tolist() == ["computed"] for own in by_method)
 
 
+def test_what_was_skipped_in_the_ratings_is_said(made: Path, tmp_path: Path) -> None:
+    file = signed.read(made, "comparison")
+    facts = {**file.about["facts"], "notes": ["mine: 2 rows are left out"]}
+    signed.write(tmp_path / "mine.csv", file.content, {**file.about, "facts": facts})
+    _, notes = read_comparisons([tmp_path / "mine.csv"], {"mine": SETTINGS})
+    assert "mine: 2 rows are left out" in notes
+
+
 @needs_torch
 def test_networks_are_one_of_the_methods(tmp_path: Path) -> None:
     source = write(tmp_path / "mine.jsonl", rows(60))

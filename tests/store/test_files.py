@@ -181,18 +181,27 @@ def test_json_round_trip_does_not_hang_on_the_order_of_keys(tmp_path: Path) -> N
     assert "Dušek" in path.read_text(encoding="utf-8")
 
 
-def test_files_that_belong_together_are_all_written_or_none(tmp_path: Path) -> None:
-    first, second = tmp_path / "a.csv", tmp_path / "b.csv"
-    write_together({first: "old", second: "old"})
-    second.unlink()
-    second.mkdir()  # in the way
-    with pytest.raises(OutputError, match=r"b\.csv"):
-        write_together({first: "new", second: "new"})
-    assert first.read_text() == "old"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "b.csv"]
-    second.rmdir()
-    write_together({first: "new", second: "new"})
-    assert [first.read_text(), second.read_text()] == ["new", "new"]
+@pytest.mark.parametrize("obstacle", [0, 1])
+def test_of_files_that_belong_together_none_is_put_in_place_before_all_are_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, obstacle: int
+) -> None:
+    paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    write_together(dict.fromkeys(paths, "old"))
+    write = Path.write_bytes
+
+    def full(path: Path, content: bytes) -> int:
+        if path.name.startswith(f".{paths[obstacle].stem}."):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return write(path, content)
+
+    with monkeypatch.context() as crowded:
+        crowded.setattr(Path, "write_bytes", full)
+        with pytest.raises(OutputError, match=paths[obstacle].name):
+            write_together(dict.fromkeys(paths, "new"))
+    assert [path.read_text() for path in paths] == ["old", "old"]
+    assert names(tmp_path) == ["a.csv", "b.csv"]
+    write_together(dict.fromkeys(paths, "new"))
+    assert [path.read_text() for path in paths] == ["new", "new"]
 
 
 def test_what_json_cannot_hold_leaves_the_old_file(tmp_path: Path) -> None:

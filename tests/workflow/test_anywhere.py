@@ -46,7 +46,12 @@ def test_a_run_in_another_directory(fresh: Project, tmp_path: Path, way: str) ->
         project, options = fresh, ["--directory", str(place)]
     before = names(fresh.path), names(fresh.path / "resources")
     assert project.planned(*options, "all")["make_report"] == 1
-    project.snakemake(*options, "results/ratings/huse_summarization/texts.csv", RATINGS)
+    targets = "results/ratings/huse_summarization/texts.csv", RATINGS
+    for _ in range(2):  # the second has nothing to do
+        project.snakemake(*options, *targets)
+    other = ["--rerun-triggers", "mtime", "--config", "data={mine: {options: {scale: [0, 8]}}}"]
+    said = project.snakemake(*options, *other, "--", *targets, ok=False)
+    assert f"{RATINGS}: was made under other settings" in said
     assert (place / RATINGS).is_file()
     # downloads belong to the run
     assert names(place / "resources") == {"data"}
@@ -80,7 +85,15 @@ def test_a_module_of_another_workflow(fresh: Project, tmp_path: Path) -> None:
         "rule theirs:\n"
         "    input: 'results/ratings/mine/texts.csv'\n"
         "    output: 'lines.txt'\n"
-        "    shell: 'wc -l < {input} > {output}'\n",
+        "    shell: 'wc -l < {input} > {output}'\n"
+        "rule told:\n"
+        "    input: 'lines.txt'\n"
+        "    output: 'results/tables/theirs.json', pipe('stream')\n"
+        "    shell: 'echo 1 > {output[0]}; cat {input} > {output[1]}'\n"
+        "rule last:\n"
+        "    input: 'stream'\n"
+        "    output: 'last.txt'\n"
+        "    shell: 'cat {input} > {output}'\n",
         encoding="utf-8",
     )
     (project.path / "theirs.yaml").write_text(
@@ -92,6 +105,13 @@ def test_a_module_of_another_workflow(fresh: Project, tmp_path: Path) -> None:
     assert int((project.path / "lines.txt").read_text()) > 10
     about = (project.path / RATINGS).with_name("texts.csv").read_text(encoding="utf-8")
     assert '"scale": [0, 9]' in about
+    # what is theirs is not looked at, and what is ours is, whatever ran
+    for _ in range(2):
+        project.snakemake(*told, "last.txt")
+    project.change("theirs.yaml", "[0, 9]", "[0, 8]")
+    (project.path / "lines.txt").unlink()
+    said = project.snakemake("--rerun-triggers", "mtime", *told, "lines.txt", ok=False)
+    assert "texts.csv: was made under other settings" in said
 
 
 @pytest.mark.drill(

@@ -50,7 +50,9 @@ from refless.store.code import code_sum
 from refless.store.files import file_sum, files_below, whole_list
 from refless.store.inputs import parameter_sum, told_of
 
-READ_BY_PEOPLE = "tables", "figures", "run"  # each file there is named in a record
+# folders of files for people; of each, a record has the sum
+OF_THE_CATALOGUE = "tables", "figures"
+READ_BY_PEOPLE = *OF_THE_CATALOGUE, "run"
 
 if not Path(refless.__file__).resolve().is_relative_to(LIBRARY):
     raise WorkflowError(
@@ -98,7 +100,7 @@ if workflow.is_main_process:
 
 # The tables of sources too come with the workflow.
 environ["REFLESS_RESOURCES"] = str(ROOT / "resources")
-BEGIN = time.time()
+BEGIN, PLACE = time.time(), Path.cwd()
 try:
     for CONFIG in workflow.configfiles:
         require_plain(CONFIG)
@@ -347,15 +349,39 @@ def told_now():
     return {
         str(path): parameter_sum(rule.params.items())
         for rule in workflow.rules
+        if ours(rule.snakefile)
         for path in rule.output
-        if Path(path).suffix == ".json" and Path(path).parent.name in READ_BY_PEOPLE[:2]
+        if Path(path).suffix == ".json" and Path(path).parent.name in OF_THE_CATALOGUE
     }
+
+
+def ours(snakefile):
+    """Whether a file with rules is of this workflow, and not of one that has it as a module."""
+    path = Path(os.path.normpath(str(snakefile)))
+    return path == ROOT / "Snakefile" or path.parent == ROOT / "workflow/rules"
+
+
+# options with which Snakemake makes nothing, or not all of what is asked for
+MAKE_NOTHING = set(
+    "--touch -t --dry-run --dryrun -n --summary -S --detailed-summary -D --d3dag"
+    " --list-input-changes --li --list-params-changes --lp --delete-all-output".split()
+)
+MAKE_NOTHING_WITH_VALUES = set(
+    "--allowed-rules --omit-from -O --dag --rulegraph --filegraph --list-changes --lc".split()
+)
 
 
 def typed_with_forcerun(rules):
     """The command of this run, with its own settings and target, that makes these rules' files
-    anew."""
-    program, *typed = sys.argv
+    anew; without what would keep it from that."""
+    program, *given = sys.argv
+    typed, left_out = [], False
+    for one in given:
+        name = one.partition("=")[0]
+        if one.startswith("-"):
+            left_out = name in MAKE_NOTHING_WITH_VALUES
+        if not left_out and name not in MAKE_NOTHING:
+            typed.append(one)
     by_name = Path(program).name == "snakemake"
     command = [program] if by_name else [sys.executable, "-m", "snakemake"]
     where = typed.index("--") if "--" in typed else len(typed)
@@ -392,6 +418,8 @@ def require_todays_settings():
     for job in workflow.dag.jobs:
         if workflow.dag.needrun(job) or job.rule.name.startswith("take_"):
             continue
+        if not ours(job.rule.snakefile):
+            continue
         asked = parameter_sum(job.params.items())
         for path in map(str, job.output):
             if path in job.temp_output and not os.path.exists(path):
@@ -408,8 +436,9 @@ def require_todays_settings():
         )
 
 
-def check_where_nothing_ran():
-    """The same as Snakemake ends, where it found nothing to do and so did not start: it knows no
+def check_at_the_end():
+    """The same as Snakemake ends, where it was not done at the start: if there is nothing to do, and
+    if another workflow has this one as a module, Snakemake does not call `onstart`. It knows no
     upstream change of what it has no memory of, was told to pass over, or got from elsewhere."""
     dag = workflow.dag
     if dag is None:
@@ -421,8 +450,9 @@ def check_where_nothing_ran():
             file=sys.stderr,
             flush=True,
         )
-    if any(map(dag.needrun, dag.jobs)):
+    if any(map(dag.needrun, dag.jobs)) and (ours(workflow.main_snakefile) or workflow.dryrun):
         return
+    os.chdir(PLACE)  # with --directory, Snakemake has gone back by now
     try:
         require_todays_settings()
     except WorkflowError as error:

@@ -180,35 +180,41 @@ def test_the_panels_of_figure_2(units: dict[str, Units]) -> None:
         assert everything[metric] == pytest.approx(table[metric], abs=0.2)
 
 
+Interval = tuple[float, float]
+AHEAD, BEHIND, OPEN, NONE = (0.01, 0.2), (-0.2, -0.01), (-0.1, 0.2), (np.nan, np.nan)
+
+
 @pytest.mark.parametrize(
-    ("p_bleu", "p_control", "low", "difference", "said"),
+    ("bleu", "control", "contexts", "said"),
     [
-        (0.01, 0.2, 0.01, 0.1, ["is ahead of BLEU (", "is not shown to differ from BLEU whose"]),
-        (0.2, 0.2, 0.01, 0.1, ["is not shown to differ from BLEU (", "On these systems alone"]),
-        (0.2, 0.2, -0.01, 0.1, ["is not shown to differ from BLEU ("]),
-        (0.01, 0.01, 0.01, 0.1, ["is ahead of BLEU (", "is ahead of BLEU whose"]),
-        (0.01, 0.01, -0.3, -0.1, ["is behind BLEU (", "is behind BLEU whose"]),
+        (AHEAD, OPEN, AHEAD, ["is ahead of BLEU (", "is not shown to differ from BLEU whose"]),
+        (OPEN, OPEN, AHEAD, ["is not shown to differ from BLEU (", "On these systems alone"]),
+        (OPEN, OPEN, OPEN, ["is not shown to differ from BLEU ("]),
+        (AHEAD, AHEAD, AHEAD, ["is ahead of BLEU (", "is ahead of BLEU whose"]),
+        (BEHIND, BEHIND, BEHIND, ["is behind BLEU (", "is behind BLEU whose"]),
+        # with three systems there is no interval over them
+        (NONE, NONE, AHEAD, ["is ahead of BLEU (", "contexts alone drawn anew"]),
+        (NONE, NONE, OPEN, ["is not shown to differ from BLEU (", "contexts alone drawn anew"]),
     ],
 )
 def test_the_sentence_about_the_claim_follows_from_the_tests(
     units: dict[str, Units],
-    p_bleu: float,
-    p_control: float,
-    low: float,
-    difference: float,
+    bleu: Interval,
+    control: Interval,
+    contexts: Interval,
     said: list[str],
 ) -> None:
     table = comparison_table(LOOKS, units)
-    given = ["p_systems", "difference", "difference_low"]
-    for against, p in (("bleu", p_bleu), (CONTROL, p_control)):
+    ends = [f"difference{over}_{end}" for over in ("_systems", "") for end in ("low", "high")]
+    for against, systems in (("bleu", bleu), (CONTROL, control)):
         own = (table["metric_a"] == "delta_bleu") & (table["metric_b"] == against)
-        table.loc[own, given] = [p, difference, low]
+        table.loc[own, ["difference", *ends]] = [sum(contexts) / 2, *systems, *contexts]
     sentence = finding(LOOKS, table)
     assert all(words in sentence for words in said)
     assert ("On these systems alone" in sentence) == ("On these systems alone" in said)
     assert "the human response stands in" not in sentence  # without them nothing is otherwise
     own = (table["lacking_a"] == "ignored") & (table["metric_b"] == "bleu")
-    table.loc[own, given] = [0.2, difference / 2, -0.2]
+    table.loc[own, ["difference", *ends]] = [0.01, *OPEN, *OPEN]
     without = finding(LOOKS, table).split("Without the contexts")[1]
     assert "is not shown to differ from BLEU (" in without
     main = table[(table["metric_a"] == "delta_bleu") & (table["tokens"] == "words")]

@@ -200,6 +200,14 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     again = tmp_path / "again.npz"
     assert main([*command, "--out", str(again), "--threads", "2"]) == 0
     assert again.read_bytes() == out.read_bytes()
+    # a folder, or several files, are one table
+    (tmp_path / "parts").mkdir()
+    parts = [tmp_path / "parts" / name for name in ("1.csv", "2.csv")]
+    for part, own in zip(parts, (lines[1:90], lines[90:]), strict=True):
+        part.write_text("\n".join([lines[0], *own]) + "\n", encoding="utf-8")
+    for ratings in ([str(parts[0].parent)], list(map(str, parts))):
+        assert main(["train-qe", "--ratings", *ratings, *command[3:], "--out", str(again)]) == 0
+        assert again.read_bytes() == out.read_bytes()
 
     new = ["text\tmr\tquality", *("\t".join(map(str, row)) for row in rows[200:])]
     (tmp_path / "new.tsv").write_text("\n".join(new) + "\n", encoding="utf-8")

@@ -156,7 +156,12 @@ def _weights(side: Given, scale: list[float] | None) -> list[float]:
                 line=line,
                 remedy="mend the row" if scale else "give the scale of ratings: --scale 1 5",
             )
-    return [2 * (value - low) / (high - low) - 1 for value in values] if scale else values
+    # the middle of a scale is 0, and not what rounding leaves of it: that would be a weight above 0
+    return [_round(2 * (value - low) / (high - low) - 1) for value in values] if scale else values
+
+
+def _round(weight: float) -> float:
+    return round(weight, 12)
 
 
 def _averaged(texts: list[str], weights: list[float]) -> tuple[list[str], list[float]]:
@@ -167,7 +172,7 @@ def _averaged(texts: list[str], weights: list[float]) -> tuple[list[str], list[f
     given: dict[str, list[float]] = {}
     for text, weight in zip(texts, weights, strict=True):
         given.setdefault(wording.setdefault(plain(text), text), []).append(weight)
-    return list(given), [fmean(own) for own in given.values()]
+    return list(given), [_round(fmean(own)) for own in given.values()]
 
 
 def _by_output(

@@ -246,9 +246,11 @@ def _by_neighbors(
     many = n - covered - few
     counts = _counts(n, covered) | {"too_few_neighbors": few, "too_many_neighbors": many}
     said = [
-        f"coverage {covered / n if n else math.nan:.3f} ({covered} of {n}; {few} with fewer than"
+        f"coverage {covered / n:.3f} ({covered} of {n}; {few} with fewer than"
         f" {model.min_neighbors} neighbors, {many} with more than {model.max_share:g} of the"
         " training texts)"
+        if n
+        else "there are no candidates, so there is nothing to predict"
     ]
     if 2 * covered < n and model.tau != "auto":
         said.append(
@@ -303,8 +305,8 @@ def _counts(n: int, covered: int) -> dict[str, Any]:
 
 
 def _standing_in(model: NeighborsRegressor | None, train: Training | None, texts: list[str]) -> int:
-    """How many candidates stand among the training texts, case and blanks aside; a saved model
-    finds them to the letter alone."""
+    """How many candidates stand among the training texts, by `compare.rated.wording`; a
+    saved model finds them to the letter alone."""
     if train is None:
         from refless.models.neighbors_file import standing_in
 
@@ -417,10 +419,10 @@ def _warn_of_leaks(number: int, n: int) -> None:
 
 
 def _warn_of_repeats(texts: list[str]) -> None:
-    from refless.compare.rated import wording
+    from refless.compare.rated import ASIDE, wording
 
     if again := len(texts) - len(set(map(wording, texts))):
         tell(
-            f"warning: {again} of {len(texts)} texts repeat an earlier one word for word (case and"
-            " blanks aside); ratings of the same text go into their predictions"
+            f"warning: {again} of {len(texts)} texts repeat an earlier one ({ASIDE}); ratings of"
+            " the same text go into their predictions"
         )

@@ -40,9 +40,10 @@ def add(commands: Commands) -> None:
     train.add_argument(
         "--ratings",
         required=True,
+        nargs="+",
         metavar="RATED",
         help="TSV, CSV or JSON Lines with text, quality (any scale) and, if there are any, mr or"
-        " context, rater",
+        " context, rater; several files, or a folder of them, make one table",
     )
     train.add_argument("--out", required=True, metavar="FILE", help="the model, ends in .npz")
     train.add_argument("--format", choices=["tsv", "csv", "jsonl"], help="default: by the ending")
@@ -84,8 +85,8 @@ def run(arguments: argparse.Namespace) -> None:
     from refless.data.sources import table
     from refless.models.rnn_qe.scale import Scale
 
-    require_files([arguments.ratings])
-    path = check_model(arguments.out, [arguments.ratings])
+    require_files(arguments.ratings)
+    path = check_model(arguments.out, arguments.ratings)
     if {Path(arguments.out).suffix, path.suffix} != {".npz"}:
         raise OutputError("a model's file ends in .npz", path=path, remedy="name it so")
     check_scale(arguments.scale)
@@ -96,7 +97,7 @@ def run(arguments: argparse.Namespace) -> None:
     kind = "" if arguments.mr == "auto" else arguments.mr
     with quiet("refless.data.sources.table"):  # the scale is said below
         loaded = table.load_all(
-            files_of(arguments.ratings),
+            [file for given in arguments.ratings for file in files_of(given)],
             "own",
             arguments.scale,
             arguments.format or "",
@@ -130,7 +131,9 @@ def run(arguments: argparse.Namespace) -> None:
         if error.line is not None:
             where = f" (rated text {error.line}: {rated.texts[error.line - 1][:40]!r})"
         raise FormatError(
-            f"{error.message}{where}", path=arguments.ratings, remedy=error.remedy or "mend it"
+            f"{error.message}{where}",
+            path=", ".join(arguments.ratings),
+            remedy=error.remedy or "mend it",
         ) from error
     model = replace(model, about={**model.about, "column": column})
     save_model(model, path, half=True)

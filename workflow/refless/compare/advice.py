@@ -21,7 +21,7 @@ from refless.compare import curve
 from refless.compare.compared import Comparison, Key, difference, estimate, label, p_value
 from refless.compare.measures import Draws
 from refless.compare.predicted import TRIVIAL, named
-from refless.compare.rated import Rated, wording
+from refless.compare.rated import ASIDE, Rated, wording
 from refless.compare.splits import Split
 from refless.statistics import ENOUGH_UNITS, Estimate
 from refless.statistics.ratings_saved import ratings_saved
@@ -251,8 +251,8 @@ def warnings(rated: Rated, found: Comparison) -> list[str]:
     different = int(rated.wording.max()) + 1
     if different < len(rated):
         said.append(
-            f"{len(rated) - different} of {len(rated)} texts repeat an earlier one (case and blanks"
-            " aside). A random split would put them on both sides; here new texts never are."
+            f"{len(rated) - different} of {len(rated)} texts repeat an earlier one ({ASIDE})."
+            " A random split would put them on both sides; here new texts never are."
         )
     again, twice = _same_rows(rated)
     if again:

@@ -28,7 +28,10 @@ FEWEST = 20
 """Rated texts without which nothing can be said."""
 FEWEST_DIFFERENT = 3
 """Different ones: one is left out, one sets thresholds, one trains."""
-_BESIDE_MARKS = re.compile(r"\s*([^\w\s])\s*")
+ASIDE = "case, forms of letters and blanks beside marks aside"
+"""What `wording` does not count."""
+_NO_WORD = re.compile(r"[^\w\s]")
+_BESIDE = re.compile(r"\s*\0\s*")
 
 
 @dataclass(frozen=True)
@@ -211,7 +214,7 @@ def rated_of(
     words = [wording(text) for text in own["text"]]
     if (different := len(set(words))) < FEWEST_DIFFERENT:
         raise FormatError(
-            f"{different} different texts are too few (case and blanks aside)",
+            f"{different} different texts are too few ({ASIDE})",
             path=path,
             remedy="rate texts that differ; some hundreds tell most methods apart",
         )
@@ -349,7 +352,13 @@ def _contexts(texts: pd.DataFrame) -> Array | None:
 
 
 def wording(text: str) -> str:
-    """A text as it is compared with others: case, wide or joined letters, and blanks beside marks
-    do not count. Some files have texts as written, others as tokens."""
-    folded = unicodedata.normalize("NFKC", table.plain(text).casefold())
-    return _BESIDE_MARKS.sub(r"\1", folded)
+    """A text as it is compared with others: case, wide, joined or raised letters and digits, and
+    blanks beside marks do not count. Some files have texts as written, others as tokens."""
+    # some letters have no case until their form is gone
+    folded = unicodedata.normalize("NFKC", table.plain(text)).casefold()
+    return _BESIDE.sub("", _NO_WORD.sub(_set_apart, unicodedata.normalize("NFKC", folded)))
+
+
+def _set_apart(found: re.Match[str]) -> str:
+    """Vowel signs are no marks: a blank behind one parts words."""
+    return f"\0{found[0]}\0" if unicodedata.category(found[0])[0] in "PS" else found[0]

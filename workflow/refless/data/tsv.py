@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from shlex import quote
 
 from refless.data.sources._reading import header, lines, shorten
 from refless.errors import FormatError
@@ -61,7 +62,7 @@ def table_of(text: str, name: str, required: Sequence[str]) -> Table:
             "has lines that end in a carriage return alone",
             path=name,
             line=1,
-            remedy=f"write it with other line ends: tr '\\r' '\\n' < FILE > FILE.tsv; {REMEDY}",
+            remedy=f"write it with other line ends: tr '\\r' '\\n' < {quote(name)} > new.tsv",
         )
     place = header(rows, required, name, "a table of texts")
     width = len(rows[0][1])

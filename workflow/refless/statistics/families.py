@@ -42,7 +42,8 @@ def holm_by(p: Array, family: Array) -> Array:
 
 
 def least_detectable(draws: Array) -> float:
-    """The difference that would be found with 80% power, from its bootstrap draws, shape (draws,).
+    """The difference that would be found with 80% power, from ``draws`` of it, shape (draws,), that
+    spread as it does (bootstrap, or `jackknifed`).
 
     `POWER` times their standard deviation; NaN with fewer than two draws that have a value.
     """
@@ -68,7 +69,8 @@ def bootstrap_p_value(draws: Array) -> float:
 
 
 def normal_p_value(difference: float, draws: Array) -> float:
-    """Two-sided p-value of a difference whose standard error is that of its bootstrap draws."""
+    """Two-sided p-value of a difference whose standard error is the standard deviation of its
+    ``draws`` (as in `least_detectable`)."""
     from scipy.special import ndtr
 
     known = defined(draws)

@@ -7,6 +7,7 @@ them is another file by now. Files that another stage reads are signed (`refless
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -36,12 +37,29 @@ def read_beside(path: str | Path, *files: str) -> dict[str, Any]:
     StaleError : one of them is another than was written.
     """
     record = read_json(path)
-    whole = isinstance(record, dict) and record.get("record") == signed.record_sum(record)
-    sums = record.get("files", {}) if whole else {}
+    sums = record["files"] if _whole(record) else {}
     for name in files or sums or [Path(path).name]:
         file = Path(path).parent / name
-        if not file.is_file():
-            raise FormatError("is missing", path=file, remedy=signed.AGAIN.partition(" and ")[2])
-        if sums.get(name) != file_sum(file):
+        try:
+            now = file_sum(file)
+        except FileNotFoundError:
+            remedy = signed.AGAIN.partition(" and ")[2]
+            raise FormatError("is missing", path=file, remedy=remedy) from None
+        except OSError as error:
+            raise FormatError(
+                f"cannot be read: {error.strerror}",
+                path=file,
+                remedy=f"make it a file that you may read, or {signed.AGAIN}",
+            ) from error
+        if sums.get(name) != now:
             raise StaleError("is not the file that was written", path=file, remedy=signed.AGAIN)
     return record
+
+
+def _whole(record: Any) -> bool:
+    """Whether this is a record with its own sum."""
+    if not isinstance(record, dict):
+        return False
+    with suppress(ValueError):  # half a character cannot be summed
+        return bool(record.get("record") == signed.record_sum(record))
+    return False

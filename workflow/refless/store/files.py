@@ -103,7 +103,7 @@ def write_text(text: str, path: str | Path) -> str:
 
 
 def write_together(texts: Mapping[Path, str]) -> None:
-    """Write texts as UTF-8, all of them or, where one cannot be written, none.
+    """Write texts as UTF-8; none is put in place before all are written.
 
     Raises
     ------

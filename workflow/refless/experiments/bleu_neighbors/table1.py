@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from refless.compare.rated import wording
+from refless.compare.rated import ASIDE, wording
 from refless.data.task import Task, read_task
 from refless.errors import StaleError
 from refless.experiments.bleu_neighbors.baselines import (
@@ -201,8 +201,8 @@ def _repeats(task: Task) -> list[str]:
     if not again or own.eq("").all():
         return []
     return [
-        f"{again} of {len(own)} rated texts of {task.name} repeat an earlier one (case and blanks"
-        " aside); they are each other's neighbors"
+        f"{again} of {len(own)} rated texts of {task.name} repeat an earlier one ({ASIDE});"
+        " they are each other's neighbors"
     ]
 
 

@@ -268,10 +268,12 @@ AHEAD, BEHIND, LEVEL_WITH = "is ahead of", "is behind", "is not shown to differ 
 
 
 def verdict(test: Mapping[Any, Any]) -> str:
-    """How the first metric of a test stands to the second, with systems and contexts drawn anew."""
-    if test["difference_systems_low"] > 0:
+    """How the first metric of a test stands to the second, with systems and contexts drawn anew;
+    with contexts alone, where systems are too few."""
+    drawn = "difference" if np.isnan(test["difference_systems_low"]) else "difference_systems"
+    if test[f"{drawn}_low"] > 0:
         return AHEAD
-    return BEHIND if test["difference_systems_high"] < 0 else LEVEL_WITH
+    return BEHIND if test[f"{drawn}_high"] < 0 else LEVEL_WITH
 
 
 def _with_intervals(test: Mapping[Any, Any]) -> str:

@@ -79,11 +79,11 @@ _LITTLE = (
     "a little in-set data is mostly better than out-of-set data alone (configuration 2 is behind 1)"
 )
 TESTED = (
-    "over MRs, two-sided: in all comparisons at once, the difference has the right sign and p"
+    "p over MRs, two-sided: in all comparisons at once, the difference has the right sign and p"
     " is below 0.05; no if one is significant the other way, corrected for their number"
 )
 MOSTLY, MOSTLY_NOT = "mostly", "mostly not"
-_COUNTED = "over MRs, two-sided and corrected by Holm"
+_COUNTED = "p over MRs, two-sided and corrected by Holm"
 COUNTED = {
     MOSTLY: f"counted: share of comparisons with a significant gain, {_COUNTED}, above a half; no"
     " if that of significant losses is",
