@@ -53,6 +53,8 @@ def test_a_run_in_another_directory(fresh: Project, tmp_path: Path, way: str) ->
     said = project.snakemake(*options, *other, "--", *targets, ok=False)
     assert f"{RATINGS}: was made under other settings" in said
     assert (place / RATINGS).is_file()
+    project.snakemake(*options, "--delete-all-output", "--", *targets)
+    assert not (place / RATINGS).exists()
     # downloads belong to the run
     assert names(place / "resources") == {"data"}
     assert (names(fresh.path), names(fresh.path / "resources")) == before

@@ -453,6 +453,8 @@ def check_at_the_end():
     if any(map(dag.needrun, dag.jobs)) and (ours(workflow.main_snakefile) or workflow.dryrun):
         return
     os.chdir(PLACE)  # with --directory, Snakemake has gone back by now
+    if not any(os.path.exists(path) for job in dag.jobs for path in job.output):
+        return  # after --delete-all-output
     try:
         require_todays_settings()
     except WorkflowError as error:
