@@ -381,6 +381,27 @@ def test_nothing_to_be_done_holds_for_todays_settings(changed: Project) -> None:
 
 @pytest.mark.drill(
     "Settings",
+    "A shipped number is renewed, or its copy in `results` exchanged, and Snakemake does not know"
+    " (`.snakemake` is gone, `--rerun-triggers mtime`)",
+    "refused",
+    "by name; the command of the error takes what is shipped now",
+)
+def test_shipped_numbers_in_use_are_those_of_today(quick: Project, tmp_path: Path) -> None:
+    project = quick.copy(tmp_path / "project")
+    path = project.path / "results/essays/estimates.csv"
+    before = path.read_bytes()
+    keep_time(path, before.replace(b"0.4", b"0.5"))
+    shutil.rmtree(project.path / ".snakemake")
+    own = ("--config", "network=False", "numbers=auto", "--", "bleu_neighbors_table3")
+    said = project.snakemake(*own, ok=False)
+    assert "estimates.csv: is another file than" in said
+    project.snakemake(*again(said))
+    assert path.read_bytes() == before
+    assert project.planned(*own) == {}
+
+
+@pytest.mark.drill(
+    "Settings",
     "Snakemake is told to leave out what has changed (`--omit-from`, `--allowed-rules`)",
     "told",
     "what is left out, and what hangs on it, was not looked at",

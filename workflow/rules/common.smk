@@ -7,6 +7,7 @@ import shlex
 import sys
 import time
 from contextlib import suppress
+from itertools import repeat
 from os import environ
 from pathlib import Path
 
@@ -29,6 +30,7 @@ environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environ["PA
 
 import refless
 from refless.availability import Facts, Plan, needs
+from refless.command_line import options
 from refless.data.fetch import answers
 from refless.data.raw_files import read_sources, source_tables
 from refless.data.obtain import (
@@ -361,39 +363,44 @@ def ours(snakefile):
     return path == ROOT / "Snakefile" or path.parent == ROOT / "workflow/rules"
 
 
-# options with which Snakemake makes nothing, or not all of what is asked for
-MAKE_NOTHING = set(
-    "--touch -t --dry-run --dryrun -n --summary -S --detailed-summary -D --d3dag"
-    " --list-input-changes --li --list-params-changes --lp --delete-all-output".split()
-)
-MAKE_NOTHING_WITH_VALUES = set(
-    "--allowed-rules --omit-from -O --dag --rulegraph --filegraph --list-changes --lc".split()
+# groups of Snakemake's options, and single ones, that a remedy leaves out: with them, it would make
+# nothing, or not all that is asked for
+MAKE_NOTHING = "REPORTS", "NOTEBOOKS", "UTILITIES"
+MAKE_LESS = set(
+    "dryrun touch dag omit_from allowed_rules forcerun print_compilation list_conda_envs"
+    " conda_cleanup_envs conda_cleanup_pkgs conda_create_envs_only container_cleanup_images".split()
 )
 
 
 def typed_with_forcerun(rules):
     """The command of this run, with its own settings and target, that makes these rules' files
     anew; without what would keep it from that."""
-    program, *given = sys.argv
-    typed, left_out = [], False
-    for one in given:
-        name = one.partition("=")[0]
-        if one.startswith("-"):
-            left_out = name in MAKE_NOTHING_WITH_VALUES
-        if not left_out and name not in MAKE_NOTHING:
-            typed.append(one)
+    parser = get_argument_parser()
+    left_out = MAKE_LESS.union(
+        option.dest
+        for group in parser._action_groups
+        if group.title in MAKE_NOTHING
+        for option in group._group_actions
+    )
+    program, *words = sys.argv
+    typed, targets = [], []
+    for dest, own in options(words, parser):
+        if dest not in left_out:
+            (typed if dest else targets).extend(own)
     by_name = Path(program).name == "snakemake"
     command = [program] if by_name else [sys.executable, "-m", "snakemake"]
-    where = typed.index("--") if "--" in typed else len(typed)
     # of several --forcerun, Snakemake takes the last
     forced = ["--forcerun", *sorted({*rules, *map(str, workflow.dag_settings.forcerun)})]
-    return shlex.join([*command, *typed[:where], *forced, *typed[where:]])
+    return shlex.join([*command, *typed, *forced, *(["--", *targets] if targets else [])])
 
 
-def fault_of(path, asked):
-    """Why a result cannot stay as it is, if its job is told what is ``asked``; "" if it can."""
+def fault_of(path, asked, source):
+    """Why a result cannot stay as it is, if its job is told what is ``asked``, or copies it from a
+    ``source``; "" if it can."""
     if not os.path.exists(path):
         return "is not there, so nobody can tell whether what was made from it is of today"
+    if source:
+        return "" if file_sum(path) == file_sum(source) else f"is another file than {source}"
     if os.path.isfile(path) and told_of(path) not in ("", asked):
         return (
             "was made under other settings, from other data or by other code, and Snakemake does not"
@@ -416,15 +423,15 @@ def require_todays_settings():
     """
     faults, rules = [], set()
     for job in workflow.dag.jobs:
-        if workflow.dag.needrun(job) or job.rule.name.startswith("take_"):
-            continue
-        if not ours(job.rule.snakefile):
+        if workflow.dag.needrun(job) or not ours(job.rule.snakefile):
             continue
         asked = parameter_sum(job.params.items())
-        for path in map(str, job.output):
+        copied = job.rule.name.startswith("take_")
+        sources = job.params.get("sources", job.input) if copied else repeat("")
+        for path, source in zip(map(str, job.output), sources):
             if path in job.temp_output and not os.path.exists(path):
                 continue
-            if fault := fault_of(path, asked):
+            if fault := fault_of(path, asked, source):
                 faults.append(f"{path}: {fault}.")
                 rules.add(job.rule.name)
     if faults:
