@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import spearmanr
 
 from refless.cli import main
 from refless.kernels import kernel
@@ -656,7 +657,8 @@ def test_rounding_is_no_order_and_tiny_ratings_are_numbers(
     rows = [f"{word}\t{k % 7}" for k, word in enumerate(words[80:], 1)]
     mine.write_text("\n".join(["text\tquality", *rows]) + "\n")
     tiny = (-1e-300 * generator.integers(1, 6, 80)).tolist()
-    for name, ratings in (("alike", [0.1] * 80), ("tiny", tiny)):
+    far = [*(-0.2 * generator.integers(1, 6, 79)).tolist(), 1e14]
+    for name, ratings in (("alike", [0.1] * 80), ("tiny", tiny), ("far", far)):
         train = tmp_path / f"{name}.tsv"
         rows = [f"{word}\t{rating!r}" for word, rating in zip(words[:80], ratings, strict=True)]
         train.write_text("\n".join(["text\tquality", *rows]) + "\n")
@@ -668,12 +670,15 @@ def test_rounding_is_no_order_and_tiny_ratings_are_numbers(
             assert found["spearman"] is None
             assert found["pearson"] is None
         else:
-            pairs = [
-                (row["prediction"] * 1e300, k % 7)
-                for k, row in enumerate(found["predictions"], 1)
-                if row["prediction"] is not None
-            ]
-            assert found["pearson"] == pytest.approx(np.corrcoef(np.array(pairs).T)[0, 1])
+            pairs = np.array(
+                [
+                    (row["prediction"] * (1e300 if name == "tiny" else 1), k % 7)
+                    for k, row in enumerate(found["predictions"], 1)
+                    if row["prediction"] is not None
+                ]
+            ).T
+            assert found["pearson"] == pytest.approx(np.corrcoef(pairs)[0, 1])
+            assert found["spearman"] == pytest.approx(spearmanr(pairs[0].round(9), pairs[1])[0])
 
 
 @pytest.mark.parametrize(

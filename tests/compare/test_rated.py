@@ -136,6 +136,16 @@ def test_one_text_is_one_however_it_is_set() -> None:
         ("№ 5", "no 5"),
         ("नाक ।", "नाक।"),
         ("wait . . .", "wait..."),
+        ("don\u00b4t", "don \u00b4 t"),
+        ("don\u2019t \u2013 \u201cyes\u201d", 'don\'t - "yes"'),
+        ("a\u00a8b", "a \u00a8 b"),
+        ("snake_case", "snake _ case"),
+        ("soft\u00adly\u200b", "softly"),
+        ("fine \U0001f600", "fine\U0001f600"),
+        ("fine \u2764\ufe0f so", "fine\u2764so"),
+        ("\u21167", "\u2116 7"),
+        ("it\u2122 is", "it \u2122 is"),
+        ("20\u2103", "20 \u2103"),
     ):
         assert wording(one) == wording(other)
     greek = "α\u1fe6λος ᾲ \u0390"

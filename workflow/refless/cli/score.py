@@ -352,12 +352,16 @@ def _evaluated(prediction: list[float | None], truth: list[float] | None) -> Eva
 
 
 def _steady(prediction: list[float | None]) -> Array:
-    """Predictions to twelve digits of the largest: those that differ by rounding alone tie."""
+    """Predictions to twelve digits: those that differ by rounding alone tie; beside one that is
+    far away, the others do not."""
     import numpy as np
 
     values = np.array(prediction, np.float64)
-    most = float(np.nanmax(np.abs(values), initial=0)) or 1.0
-    steady: Array = np.round(values / most, 12) * most
+    sizes = np.abs(values[values != 0])  # NaN among them
+    if np.isnan(sizes).all():
+        return values
+    unit = min(float(np.nanmax(sizes)), 1e6 * float(np.nanmedian(sizes)))
+    steady: Array = np.round(values / unit, 12) * unit
     return steady
 
 

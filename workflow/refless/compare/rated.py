@@ -28,9 +28,14 @@ FEWEST = 20
 """Rated texts without which nothing can be said."""
 FEWEST_DIFFERENT = 3
 """Different ones: one is left out, one sets thresholds, one trains."""
-ASIDE = "case, forms of letters and blanks beside marks aside"
+ASIDE = "case, forms of letters and marks, and blanks beside marks aside"
 """What `wording` does not count."""
-_NO_WORD = re.compile(r"[^\w\s]")
+_NO_WORD = re.compile(r"[^\w\s]|_")
+_ALIKE = str.maketrans(
+    dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u00b4`", "'")
+    | dict.fromkeys("\u201c\u201d\u201e\u201f\u2033", '"')
+    | dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-")
+)
 _BESIDE = re.compile(r"\s*\0\s*")
 
 
@@ -352,13 +357,26 @@ def _contexts(texts: pd.DataFrame) -> Array | None:
 
 
 def wording(text: str) -> str:
-    """A text as it is compared with others: case, wide, joined or raised letters and digits, and
-    blanks beside marks do not count. Some files have texts as written, others as tokens."""
+    """A text as it is compared with others: case, wide, joined or raised letters and digits, the
+    forms of quotes and dashes, what has no width, and blanks beside marks do not count. Some files
+    have texts as written, others as tokens."""
+    seen = "".join(one for one in text.translate(_ALIKE) if not _has_no_width(one))
+    # as plain letters, an accent that stands alone is a blank and no mark
+    marks = _NO_WORD.sub(_set_apart, seen)
     # some letters have no case until their form is gone
-    folded = unicodedata.normalize("NFKC", table.plain(text)).casefold()
-    return _BESIDE.sub("", _NO_WORD.sub(_set_apart, unicodedata.normalize("NFKC", folded)))
+    folded = unicodedata.normalize("NFKC", marks).casefold()
+    folded = table.plain(unicodedata.normalize("NFKC", folded))
+    return _BESIDE.sub("", _NO_WORD.sub(_set_apart, folded))
+
+
+def _has_no_width(one: str) -> bool:
+    return unicodedata.category(one) == "Cf" or "\ufe00" <= one <= "\ufe0f"
 
 
 def _set_apart(found: re.Match[str]) -> str:
-    """Vowel signs are no marks: a blank behind one parts words."""
-    return f"\0{found[0]}\0" if unicodedata.category(found[0])[0] in "PS" else found[0]
+    """A mark, so that blanks beside it go. Vowel signs are none: a blank behind one parts words. A
+    sign that stands for letters is a word."""
+    one = found[0]
+    if unicodedata.category(one)[0] not in "PS":
+        return one
+    return f" {one} " if unicodedata.normalize("NFKC", one)[0].isalnum() else f"\0{one}\0"

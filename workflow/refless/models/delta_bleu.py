@@ -20,7 +20,8 @@ smooth   it counts as a match count of zero, and the k-th such order gets the pr
          1 / (2^k * denominator): smoothing of mteval-v13a, and what the authors' own code does
          with both. At most 1, which that code does not see to: small weights on few n-grams make
          a denominator below 1 / 2^k
-floor    it becomes `FLOOR`, also that of an order of which the hypotheses have no n-gram
+floor    it becomes `FLOOR`, as does a smaller one, and that of an order of which the hypotheses
+         have no n-gram
 signed   the score is BP times the least precision, at least -1: the only rule under which a score
          falls below 0 and worse matches still make it worse
 =======  ========================================================================================

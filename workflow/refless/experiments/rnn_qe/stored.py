@@ -58,6 +58,8 @@ PAPER: dict[str, dict[str, Any]] = {
     "architecture": {"embedding": 300, "hidden": 300, "layers": 2, "dropout": 0.5}
     | {"precision": "float32"},
 }
+UNSAID = ("precision",)
+"""What the paper does not say: the usual choice stands for it."""
 
 
 def read_rated(rated: str | Path, references: Sequence[str | Path]) -> tuple[Task, Texts]:
@@ -312,7 +314,7 @@ def training_notes(about: Mapping[str, Any]) -> list[str]:
     """How these predictions were trained otherwise than the paper's, if they were."""
     settings = about["settings"]
     differ = [
-        f"{name} {settings[part][name]} for {paper}"
+        f"{name} {settings[part][name]} for {paper}{' (not said there)' * (name in UNSAID)}"
         for part, values in PAPER.items()
         for name, paper in values.items()
         if name in settings.get(part, {}) and settings[part][name] != paper

@@ -904,7 +904,7 @@ def finding(table: pd.DataFrame, tests: pd.DataFrame) -> str:
         if np.isnan(test["p_holm"]):
             stands = " is not tested against it: too few MRs have another estimate than most."
         sentences.append(
-            f"{place}Looking the delexicalised output up has r {lookup['pearson']:.3f} and rho"
+            f"{place}A look-up of the delexicalised output has r {lookup['pearson']:.3f} and rho"
             f" {lookup['spearman']:.3f}. The network of set-up 1 (r {network['pearson']:.3f})"
             f"{stands}{parts}"
         )

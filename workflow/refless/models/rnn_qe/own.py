@@ -19,6 +19,7 @@ import pandas as pd
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from refless.compare.rated import wording
 from refless.errors import FormatError, SettingError
 from refless.models.rnn_qe.batches import Encoded, Instances
 from refless.models.rnn_qe.data import (
@@ -179,7 +180,8 @@ def fit(
     # a text may stand there under several meanings, which name different slots in it; its words
     # are what a network remembers
     written = [" ".join(tokens(text)) for text in rated.texts]
-    alone = table.assign(mr_key="", text=together(written, table["words"].tolist()))
+    plain = list(map(wording, rated.texts))  # quotes and letters of another form
+    alone = table.assign(mr_key="", text=together(written, table["words"].tolist(), plain))
     different = alone["text"].nunique()
     if different < FEWEST:
         raise FormatError(
