@@ -136,7 +136,14 @@ def test_differences_decide() -> None:
 
 @pytest.mark.parametrize(
     ("low", "high", "holds"),
-    [(-0.05, 0.05, "yes"), (0.01, 0.05, "yes"), (-0.2, 0.4, "undecided"), (0.01, 0.4, "no")],
+    [
+        (-0.05, 0.05, "yes"),
+        (0.01, 0.05, "yes"),
+        (-0.2, 0.4, "undecided"),
+        (0.01, 0.4, "undecided"),
+        (0.1, 0.4, "no"),
+        (-0.4, -0.1, "no"),
+    ],
 )
 def test_two_are_level_only_if_a_difference_that_matters_is_excluded(
     low: float, high: float, holds: str
