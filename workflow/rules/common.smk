@@ -50,7 +50,7 @@ from refless.settings import read_settings, require_plain, typed
 from refless.store.beside import read_beside
 from refless.store.code import code_sum
 from refless.store.files import file_sum, files_below, whole_list
-from refless.store.inputs import parameter_sum, told_of
+from refless.store.inputs import made_of, parameter_sum, require
 
 # folders of files for people; of each, a record has the sum
 OF_THE_CATALOGUE = "tables", "figures"
@@ -401,16 +401,22 @@ def fault_of(path, asked, source):
         return "is not there, so nobody can tell whether what was made from it is of today"
     if source:
         return "" if file_sum(path) == file_sum(source) else f"is another file than {source}"
-    if os.path.isfile(path) and told_of(path) not in ("", asked):
-        return (
-            "was made under other settings, from other data or by other code, and Snakemake does not"
-            " know it"
-        )
-    if Path(path).suffix == ".json" and Path(path).parent.name in READ_BY_PEOPLE:
-        try:
+    by_people = Path(path).parent.name in READ_BY_PEOPLE
+    signed = path.startswith("results/") and not by_people
+    record = by_people and Path(path).suffix == ".json"
+    try:
+        made = made_of(path) if os.path.isfile(path) and (signed or record) else {}
+        if made.get("told", "") not in ("", asked):
+            return (
+                "was made under other settings, from other data or by other code, and Snakemake does"
+                " not know it"
+            )
+        require(made.get("inputs", {}), path)
+        if record:
             read_beside(path)
-        except ReflessError as error:
-            return f"{Path(error.path).name} {error.message}"
+    except ReflessError as error:
+        same = Path(error.path) == Path(path)
+        return error.message if same else f"{Path(error.path).name} {error.message}"
     return ""
 
 

@@ -53,27 +53,29 @@ def told() -> str:
     return _told[0] if _told else ""
 
 
-def told_of(path: str | Path) -> str:
-    """What the job that made a computed result was told; empty where the file does not say.
+def made_of(path: str | Path) -> dict[str, Any]:
+    """The record of a computed result, with what its job was told and given; empty where the file
+    has none.
 
-    Of a table or figure, its record (``.json``) says it.
+    Of a table or figure, it is the file beside it (``.json``).
+
+    Raises
+    ------
+    FormatError : the file cannot be read, or is not signed though its ending is that of signed files.
     """
     from refless.store import signed
     from refless.store.files import read_json
 
     path = Path(path)
-    try:
-        if path.suffix == ".json":
-            record = read_json(path)
-        elif path.suffix in {".csv", ".gz", ".npz"}:
-            record = signed.record_of(path)
-        else:
-            return ""
-    except FormatError:
-        return ""  # its reader says what is wrong
+    if path.suffix == ".json":
+        record = read_json(path)
+    elif path.suffix in {".csv", ".gz", ".npz"}:
+        record = signed.record_of(path)
+    else:
+        return {}
     if not isinstance(record, dict) or record.get("provenance") == "shipped":
-        return ""
-    return str(record.get("told", ""))
+        return {}
+    return record
 
 
 def sums_for(path: str | Path) -> dict[str, str]:
