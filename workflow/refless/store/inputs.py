@@ -61,7 +61,7 @@ def made_of(path: str | Path) -> dict[str, Any]:
 
     Raises
     ------
-    FormatError : the file cannot be read, or is not signed though its ending is that of signed files.
+    FormatError : the file cannot be read, or is not signed though it ends like files that are.
     """
     from refless.store import signed
     from refless.store.files import read_json
