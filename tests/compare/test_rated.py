@@ -139,6 +139,8 @@ def test_one_text_is_one_however_it_is_set() -> None:
         ("don\u00b4t", "don \u00b4 t"),
         ("don\u2019t \u2013 \u201cyes\u201d", 'don\'t - "yes"'),
         ("a\u00a8b", "a \u00a8 b"),
+        ("\u00abI don't\u00bb", "`` I do n't ''"),
+        ("so \u2014 (it's)", "so -- -LRB- it 's -RRB-"),
         ("snake_case", "snake _ case"),
         ("soft\u00adly\u200b", "softly"),
         ("fine \U0001f600", "fine\U0001f600"),

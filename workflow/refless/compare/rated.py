@@ -32,10 +32,18 @@ ASIDE = "case, forms of letters and marks, and blanks beside marks aside"
 """What `wording` does not count."""
 _NO_WORD = re.compile(r"[^\w\s]|_")
 _ALIKE = str.maketrans(
-    dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u00b4`", "'")
-    | dict.fromkeys("\u201c\u201d\u201e\u201f\u2033", '"')
+    dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u2039\u203a\u02bc\u00b4`", "'")
+    | dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb", '"')
     | dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-")
 )
+_TREEBANK = [
+    (re.compile(tokens, re.IGNORECASE), mark)
+    for tokens, mark in (
+        *(("-lrb-", "("), ("-rrb-", ")"), ("-lsb-", "["), ("-rsb-", "]")),
+        *(("-lcb-", "{"), ("-rcb-", "}"), ("''", '"'), ("-{2,}", "-"), (r"(?<=\w) n't\b", "n't")),
+    )
+]
+"""Tokens of the Penn Treebank, of which many tokenizers have some, and what was written."""
 _BESIDE = re.compile(r"\s*\0\s*")
 
 
@@ -359,8 +367,10 @@ def _contexts(texts: pd.DataFrame) -> Array | None:
 def wording(text: str) -> str:
     """A text as it is compared with others: case, wide, joined or raised letters and digits, the
     forms of quotes and dashes, what has no width, and blanks beside marks do not count. Some files
-    have texts as written, others as tokens."""
+    have texts as written, others as tokens, those of the Penn Treebank among them."""
     seen = "".join(one for one in text.translate(_ALIKE) if not _has_no_width(one))
+    for tokens, mark in _TREEBANK:
+        seen = tokens.sub(mark, seen)
     # as plain letters, an accent that stands alone is a blank and no mark
     marks = _NO_WORD.sub(_set_apart, seen)
     # some letters have no case until their form is gone
