@@ -259,6 +259,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     path = session.config.getoption("once")
     if path and not hasattr(session.config, "workerinput"):  # once for all workers
         names = sorted(PASSED | _passed_before(session.config))
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
 
 

@@ -213,6 +213,31 @@ def test_candidates_among_the_training_texts_are_counted(
         assert f"warning: {number} of 7 candidates stand word for word" in capsys.readouterr().err
 
 
+def test_a_kept_model_knows_its_texts_in_any_spelling(
+    files: Files, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tsv(files["mine.tsv"], ["text"], [(f"{text.upper()} .",) for text in TRAIN[:4]])
+    refless("fit", "--train", files["tsv"], "--out", files["out"])
+    capsys.readouterr()
+    assert refless("score", "--model", files["out"], "--candidates", files["mine.tsv"]) == 0
+    assert "warning: 4 of 4 candidates stand" in capsys.readouterr().err
+
+
+def test_repeated_texts_do_not_choose_tau(files: Files) -> None:
+    """Each would be its own nearest neighbor, and tau so high that nothing else is one."""
+    chosen = []
+    for texts in (TRAIN, [*TRAIN, *(f"{text.upper()} " for text in TRAIN)]):
+        model = NeighborsRegressor("bleu.char", "auto", 1)
+        chosen.append(model.fit(texts, QUALITY * (len(texts) // 50)).tau_)
+    assert chosen[0] == chosen[1]
+
+
+def test_texts_that_differ_in_marks_alone_keep_their_ratings() -> None:
+    texts = [f"{k % 12} {sign} {k % 7} is {k}" for k in range(60) for sign in "+-"]
+    model = NeighborsRegressor("bleu.char", "auto", 2).fit(texts, [1.0, 5.0] * 60)
+    assert np.isfinite(model.predict(texts[:20])).all()
+
+
 def test_repeated_training_texts_are_counted(
     files: Files, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -255,6 +280,7 @@ def test_another_scale_is_noticed(
         ("jsonl", "{\n", 1, "cannot be read as JSON"),
         ("jsonl", '[{"text": "a"}]\n', None, "is a JSON array"),
         ("json", '[{"text": "' + "long " * 9000 + '"}]', None, "is a JSON array"),
+        ("json", '{"text": "a", "quality": 1}\n{"text": "b"}\n', 2, "has no key 'quality'"),
         ("tsv", '{"text": "' + "long " * 9000 + '"}\n', 1, "no column 'text'"),
     ],
 )

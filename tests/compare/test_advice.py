@@ -111,6 +111,15 @@ def test_where_nothing_goes_with_the_ratings_nothing_is_recommended() -> None:
     assert verdict(comparison({CONSTANT: NOTHING, NEAR: NOTHING}), "texts").best is None
 
 
+def test_the_best_of_many_has_to_beat_the_constant_too() -> None:
+    draws = {CONSTANT: NOTHING, LENGTH: drawn(-0.3), NEAR: drawn(0.1, 0.04, seed=1)}
+    assert verdict(comparison(draws), "texts").kind == "use"
+    others: dict[Key, Drawn] = {("texts", f"judge{k}", ""): drawn(0.05, seed=k) for k in range(9)}
+    found = comparison(draws | others)
+    assert (verdict(found, "texts").kind, verdict(found, "texts").rivals) == ("none", ())
+    assert "trust none" in recommendation(found)[0]
+
+
 def test_a_trivial_method_that_works_is_named_where_no_other_does() -> None:
     found = comparison({LENGTH: drawn(0.5), NEAR: drawn(0.02, seed=1)})
     assert verdict(found, "texts").kind == "trivial"
@@ -181,8 +190,10 @@ def test_each_warning_has_its_cause(rated: Rated) -> None:
         return " ".join(warnings(other, found))
 
     assert "120 ratings are few" in said(rated)
-    assert "systems are few" in said(rated)
-    assert "systems are few" not in said(replace(rated, systems=None))
+    assert "4 systems are not drawn" in said(rated)
+    assert "not drawn" not in said(replace(rated, systems=None))
+    many = replace(rated, systems=[f"s{k % 40}" for k in range(120)])
+    assert "40 systems are not drawn" in said(many)
     assert "only tell systems apart" in said(rated)
     assert "Not on the ratings' scale: score_judge" in said(rated)
     assert "column rater" not in said(rated)

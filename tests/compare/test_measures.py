@@ -275,6 +275,13 @@ def test_equal_values_tie_beside_far_ones_and_beside_folds_that_have_but_one() -
     far = np.arange(200) % 7 + 0.0
     far[0] = 1e13
     assert len(set(truth.centred(far)[fold > 0])) > 7
+    # what differs in the last bits ties, however many do
+    sums = np.where(np.arange(200) % 9 == 0, 0.7, 0.3)
+    sums[1::3] = np.where(sums[1::3] == 0.3, 0.1 + 0.2, sums[1::3])
+    tied = truth.centred(sums)
+    assert len(set(tied[fold == 0])) == 2
+    # nor in the fold whose mean it moves
+    assert len(set(truth.centred(far)[(fold == fold[0]) & (far < 7)])) == 7
 
 
 def test_the_mean_over_the_deals() -> None:

@@ -18,6 +18,7 @@ from refless.compare.predicted import (
     MIN_NEIGHBORS,
     PLACES,
     TAUS,
+    SpeltLookup,
     calibrated_score,
     fold_sums,
     neighbors,
@@ -227,3 +228,10 @@ def test_digits_of_tiny_numbers_are_not_lost() -> None:
     scores = rounded(pd.DataFrame({"one": [1.5e-9, 2.5e-9], "two": [0.3, 1e-17]}), scores=True)
     assert scores["one"].tolist() == [1.5e-9, 2.5e-9]
     assert scores["two"].tolist() == [0.3, 0]
+
+
+def test_the_look_up_tells_marks_apart_and_knows_other_spellings() -> None:
+    found = SpeltLookup().fit(["-5", "5", "so ok."], [0.0, 1.0, 0.25])
+    np.testing.assert_allclose(
+        found.predict(["5", "-5", "+5", "So ok .", "x"]), [1, 0, 0.5, 0.25, np.nan]
+    )

@@ -209,6 +209,7 @@ def test_files_of_another_kind(write, tmp_path):
         ("x.csv", 'text,quality\n"a,1\n', "never closed"),
         ("x.csv", "text,quality\n", "the file has no rows"),
         ("x.jsonl", '{"text": "a"}', "no object has the key 'quality'"),
+        ("x.jsonl", '[{"text": "a", "quality": 1}]', "is a JSON array"),
         ("x.jsonl", b"\xff", "not UTF-8"),
         ("x.csv", "", "empty"),
     ):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from refless.errors import StaleError
@@ -17,6 +18,7 @@ from refless.experiments.bleu_neighbors.baselines import (
     write_baselines,
 )
 from refless.models.baselines import Constant, Length, RidgeTfidf, SystemMean, deal_folds
+from refless.models.wording import wording
 from refless.store import signed
 from tests.experiments.bleu_neighbors.written import written_task
 from tests.kernels.texts import random_sentences
@@ -45,13 +47,23 @@ def test_every_baseline_of_every_split_is_there(tmp_path: Path) -> None:
 def test_folds_are_predicted_from_other_folds(tmp_path: Path) -> None:
     task = written_task(tmp_path / "t", TEXTS, QUALITY, SYSTEM)
     found = baseline_estimates(task.texts, SETTINGS)
-    fold = deal_folds(N, 4, 1)
+    said = pd.factorize(np.array(list(map(wording, TEXTS)), object))[0]
+    fold = deal_folds(said.max() + 1, 4, 1)[said]  # texts of one wording are in one
     for name, make in (("length", Length), ("ridge_tfidf", RidgeTfidf)):
         for k in range(4):
             rest, own = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
-            model = make().fit([TEXTS[i] for i in rest], QUALITY[rest])
+            model = make().fit([TEXTS[i] for i in rest], QUALITY[rest], groups=said[rest])
             wanted = model.predict([TEXTS[i] for i in own])
             np.testing.assert_allclose(found[name, "folds"][own], wanted)
+
+
+def test_the_same_text_never_stands_on_both_sides(tmp_path: Path) -> None:
+    texts = [f"{text}{' .' if copy else '.'}" for copy in range(4) for text in TEXTS[:15]]
+    chance = np.tile(np.random.default_rng(5).random(15), 4)
+    task = written_task(tmp_path / "t", texts, chance, ["p"] * 60)
+    found = baseline_estimates(task.texts, SETTINGS)["ridge_tfidf", "folds"]
+    np.testing.assert_allclose(found[:15], found[45:], atol=0.2)
+    assert np.corrcoef(found, chance)[0, 1] < 0.5
 
 
 def test_without_its_own_system_a_text_is_judged_by_all_others() -> None:

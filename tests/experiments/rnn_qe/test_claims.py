@@ -161,6 +161,9 @@ def test_a_one_sided_p_decides_as_a_two_sided_one() -> None:
         tests = all_tests(p, 0.1, 0.5)[TABLES[0]]
         row = _decided(counted, "pearson", tests, published()[TABLES[0]])
         assert (row["significant"], row["p_holm"]) == (significant, pytest.approx(min(1, 2 * p)))
+        # correction would favour an absence
+        row = _decided(counted, "pearson", tests.assign(p_holm=1.0), published()[TABLES[0]])
+        assert row["significant"] == significant
 
 
 def test_a_metric_that_is_significantly_better_decides() -> None:

@@ -170,6 +170,8 @@ def test_one_text_is_in_one_part(kind: str) -> None:
     model = fit(rated, How(width=4, schedule="fast"))
     assert model.about["trained"]["different"] == 60
     assert all(model.has_seen(meanings, texts))
+    spelt = [f"{text.upper()} ." for text in texts]
+    assert all(model.has_seen([""] * len(texts), spelt))
     assert not any(model.has_seen([""], ["zizzi never"]))
 
 

@@ -252,10 +252,15 @@ def _by_neighbors(
         if n
         else "there are no candidates, so there is nothing to predict"
     ]
-    if 2 * covered < n and model.tau != "auto":
+    if 2 * covered < n:
         said.append(
             f"warning: tau {model.tau_:g} does not suit these texts: most get no prediction."
-            " --tau auto chooses one on the training texts"
+            + (
+                " It was chosen on the training texts, each counted once, but repeated ones are all"
+                " neighbors here. Take repeats out, or look whether these texts are of another kind"
+                if model.tau == "auto"
+                else " --tau auto chooses one on the training texts"
+            )
         )
     more = {} if texts is not None else {"leave": "one-out"}
     return Scored(columns, counts, signature_line(model, **more), said, {"tau": model.tau_})
@@ -265,9 +270,9 @@ def _by_ridge(train: Training, given: Given, texts: list[str], by_system: bool) 
     """As `refless compare` does; equal texts stay together where the penalty is chosen."""
     from importlib.metadata import version
 
-    from refless.compare.rated import wording
     from refless.data.sources.table import plain
     from refless.models.baselines import RidgeTfidf, SystemRidge
+    from refless.models.wording import wording
     from refless.store.signatures import text_sum
 
     systems = list(map(plain, given.names("system"))) if by_system else None
@@ -305,14 +310,13 @@ def _counts(n: int, covered: int) -> dict[str, Any]:
 
 
 def _standing_in(model: NeighborsRegressor | None, train: Training | None, texts: list[str]) -> int:
-    """How many candidates stand among the training texts, by `compare.rated.wording`; a
-    saved model finds them to the letter alone."""
+    """How many candidates stand among the training texts, by `models.wording`."""
     if train is None:
         from refless.models.neighbors_file import standing_in
 
         assert model is not None  # without --train there is --model
         return int(standing_in(model, texts).sum())
-    from refless.compare.rated import wording
+    from refless.models.wording import wording
 
     known = set(map(wording, train.texts))
     return sum(wording(text) in known for text in texts)
@@ -423,7 +427,7 @@ def _warn_of_leaks(number: int, n: int) -> None:
 
 
 def _warn_of_repeats(texts: list[str]) -> None:
-    from refless.compare.rated import ASIDE, wording
+    from refless.models.wording import ASIDE, wording
 
     if again := len(texts) - len(set(map(wording, texts))):
         tell(

@@ -4,9 +4,10 @@ Stage: table -> words. In: a comparison. Out: sentences.
 
 The rule, for one split: of the methods that look at the text, and somebody else's scores, the one
 with the greatest Pearson's r is tested against every trivial method by a paired bootstrap at 5%,
-with Holm's correction; p is first multiplied by the number of methods that it was picked from. It
-is recommended if it beats them all, its r is above 0, and so is its r among the texts of one
-system, where there are systems; a trivial method that is level with it there is named. The others
+with Holm's correction; p is first multiplied by the number of methods that it was picked from. A
+trivial method that ranks nothing, as the constant, has an r of 0 there. The best one
+is recommended if it beats them all, and its r among the texts of one system is above 0, where there
+are systems; a trivial method that is level with it there is named. The others
 of its kind are named as not told apart from it unless they are significantly worse.
 """
 
@@ -21,8 +22,9 @@ from refless.compare import curve
 from refless.compare.compared import Comparison, Key, difference, estimate, label, p_value
 from refless.compare.measures import Draws
 from refless.compare.predicted import TRIVIAL, named
-from refless.compare.rated import ASIDE, Rated, wording
+from refless.compare.rated import Rated
 from refless.compare.splits import Split
+from refless.models.wording import ASIDE, wording
 from refless.statistics import ENOUGH_UNITS, Estimate
 from refless.statistics.ratings_saved import ratings_saved
 
@@ -96,14 +98,17 @@ def verdict(found: Comparison, split: str) -> Verdict:
         return tuple(k for k in keys if p_values[k] >= LEVEL or gaps[k][0] <= 0)
 
     trivial = [key for key in ranks if key[1] in TRIVIAL]
+    # all that rank nothing are one comparison, with 0
+    nothing = [key for key in own if key[1] in TRIVIAL and key not in ranks][:1]
     twins = {(key[1].removesuffix(".calibrated"), key[2]) for key in real}  # raw or calibrated
-    rivals = not_beaten(trivial, picked_from=len(twins))
+    unbeaten = not_beaten([*trivial, *nothing], picked_from=len(twins))
+    rivals = tuple(key for key in unbeaten if key in ranks)
     within = [key for key in trivial if not np.isnan(own[key].get("pearson_within", NOTHING)[0])]
     level = not_beaten(within, "pearson_within") if "pearson_within" in own[best] else ()
     twin = best[1].removesuffix(".calibrated")
     equals = not_beaten([k for k in real if k[1].removesuffix(".calibrated") != twin or k[2]])
     equals = tuple(key for key in equals if key != best)
-    above = estimate(own[best]["pearson"]).low > 0
+    above = not set(nothing).intersection(unbeaten) and estimate(own[best]["pearson"]).low > 0
     able = "systems" if _tells_only_systems(own[best]) else "use"
     kind = "none" if not above else "trivial" if rivals else able
     if kind == "none" and any(estimate(own[key]["pearson"]).low > 0 for key in rivals):
@@ -240,12 +245,16 @@ def warnings(rated: Rated, found: Comparison) -> list[str]:
         )
     systems = len(rated.memberships()[0])
     contexts = 0 if rated.apart is None else int(rated.apart.max()) + 1
-    for number, what in ((systems, "system"), (contexts, "context")):
-        if 1 < number < ENOUGH_UNITS:
-            said.append(
-                f"{number} {what}s are few: intervals are over texts, and a method may do otherwise"
-                f" with the next {what}."
-            )
+    if 1 < contexts < ENOUGH_UNITS:
+        said.append(
+            f"{contexts} contexts are few: intervals are over texts, and a method may do otherwise"
+            " with the next context."
+        )
+    if systems > 1:
+        said.append(
+            f"The {systems} systems are not drawn anew: intervals say nothing of the next system,"
+            " and what is shown for all texts may be shown of these systems alone."
+        )
     said += _far_away(rated)
     said += [_repeated(rated, split) for split in found.splits if split.repeated]
     different = int(rated.wording.max()) + 1

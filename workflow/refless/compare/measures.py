@@ -90,8 +90,13 @@ class Truth:
         most = np.abs(away).max(initial=0)
         if most <= NOISE * np.abs(values).max(initial=0):
             return np.zeros(len(values))
-        # beside one that is far away, the others must not tie
-        unit = min(most, 1e6 * float(np.median(np.abs(away[away != 0]))))
+        # beside one that is far away, and moves the mean, the others must not tie
+        order = np.lexsort((values, self.fold))
+        counts = np.bincount(self.fold)
+        middle = np.minimum(np.cumsum(counts) - counts + counts // 2, len(values) - 1)
+        apart = np.abs(values - values[order][middle][self.fold])
+        real = apart[apart > NOISE * np.abs(values)]
+        unit = min(most, 1e6 * float(np.median(real))) if len(real) else most
         found: Array = np.round(away / unit, 12)
         return found
 

@@ -32,7 +32,7 @@ from typing import Any
 
 import numpy as np
 
-from refless.compare.rated import Rated, wording
+from refless.compare.rated import Rated
 from refless.compare.splits import Split
 from refless.experiments.delta_bleu.dialogues import tokenize
 from refless.kernels import group_sums
@@ -48,6 +48,7 @@ from refless.models.baselines import (
 from refless.models.delta_bleu import Texts
 from refless.models.neighbors import enough_evidence, means_of_sums
 from refless.models.same_group import ORDER, defined_scores, line, references, weights
+from refless.models.wording import exactly, wording
 
 Array = np.ndarray
 
@@ -150,6 +151,24 @@ def baseline(
     return filled_in(method, "", estimate, quality, fold, used, orders_systems=False, note=note)
 
 
+class SpeltLookup(Lookup):
+    """The mean quality of the training examples of the same text, marks included; where there is
+    none, of those of the same `wording`."""
+
+    def __init__(self) -> None:
+        super().__init__(exactly, "nan")
+        self.near = Lookup(wording, "nan")
+
+    def fit(self, *args: Any, **more: Any) -> SpeltLookup:
+        super().fit(*args, **more)
+        self.near.fit(*args, **more)
+        return self
+
+    def predict(self, *args: Any, **more: Any) -> Array:
+        found = super().predict(*args, **more)
+        return np.where(np.isnan(found), self.near.predict(*args, **more), found)
+
+
 def _of(values: Sequence[Any], rows: Array) -> list[Any]:
     return [values[row] for row in rows]
 
@@ -163,7 +182,7 @@ def baselines(rated: Rated, split: Split) -> dict[str, Callable[[], Baseline] | 
         "constant": Constant,
         "middle": lambda: Constant(0.5),
         "length": Length,
-        "lookup": lambda: Lookup(wording, "nan"),
+        "lookup": SpeltLookup,
         "system_mean": lambda: SystemMean("nan"),
         "context_mean": lambda: SystemMean("nan"),
         "ridge": lambda: RidgeTfidf(rated.ngrams),

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -21,6 +20,7 @@ from refless.data.sources import table
 from refless.errors import FormatError
 from refless.models.baselines import Ngrams
 from refless.models.rnn_qe.meaning import ACTS, SLOTS, TEXT, kind_of, tokens_of
+from refless.models.wording import ASIDE, wording
 
 Array = np.ndarray
 
@@ -28,23 +28,6 @@ FEWEST = 20
 """Rated texts without which nothing can be said."""
 FEWEST_DIFFERENT = 3
 """Different ones: one is left out, one sets thresholds, one trains."""
-ASIDE = "case, forms of letters and marks, and blanks beside marks aside"
-"""What `wording` does not count."""
-_NO_WORD = re.compile(r"[^\w\s]|_")
-_ALIKE = str.maketrans(
-    dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u2039\u203a\u02bc\u00b4`", "'")
-    | dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb", '"')
-    | dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-")
-)
-_TREEBANK = [
-    (re.compile(tokens, re.IGNORECASE), mark)
-    for tokens, mark in (
-        *(("-lrb-", "("), ("-rrb-", ")"), ("-lsb-", "["), ("-rsb-", "]")),
-        *(("-lcb-", "{"), ("-rcb-", "}"), ("''", '"'), ("-{2,}", "-"), (r"(?<=\w) n't\b", "n't")),
-    )
-]
-"""Tokens of the Penn Treebank, of which many tokenizers have some, and what was written."""
-_BESIDE = re.compile(r"\s*\0\s*")
 
 
 @dataclass(frozen=True)
@@ -242,12 +225,13 @@ def rated_of(
     if column == "mr" and without_names is None:
         warnings = (*warnings, *_mostly_read(meanings))
     blank = sum(not meaning.strip() for meaning in meanings)
-    if without_names and blank:
+    if blank and context is not None:
+        what = "MR" if without_names else "context"
         warnings = (
             *warnings,
-            f"No MR stands beside {blank} of {len(own)} texts. Each of them is taken for a context"
-            " of its own, unless its context is that of another row. Give them their MRs if they"
-            " have any.",
+            f"No {what} stands beside {blank} of {len(own)} texts. Each of them is taken for a"
+            " context of its own, unless its context is that of another row; if it has one that is"
+            f" only missing, what is said of new contexts is too good. Give them their {what}s.",
         )
     return Rated(
         own["text"].tolist(),
@@ -258,7 +242,7 @@ def rated_of(
         context,
         meanings if any(map(str.strip, meanings)) else None,
         without_names and without_names[1],
-        _alike(context, meanings, without_names),
+        _alike(context, own, meanings, without_names),
         references,
         {
             str(name).removeprefix("score_"): own[name].to_numpy(np.float64)
@@ -275,7 +259,8 @@ def apart_of(rated: pd.DataFrame) -> Array | None:
     """Numbers of the contexts that are new to each other (`Rated.apart`), of a tidy table of rated
     texts; None where there are none, or one."""
     context, meanings = _contexts(rated), meanings_of(rated)[1]
-    alike = _alike(context, meanings, _delexicalised(rated["text"].tolist(), meanings))
+    without_names = _delexicalised(rated["text"].tolist(), meanings)
+    alike = _alike(context, rated, meanings, without_names)
     return context if alike is None else alike
 
 
@@ -285,6 +270,11 @@ def meanings_of(rated: pd.DataFrame) -> tuple[str, list[str]]:
     there = "mr" in rated and rated["mr"].fillna("").astype(str).str.strip().any()
     column = "mr" if there else "context"
     return column, rated[column].fillna("").astype(str).tolist()
+
+
+def _bag(mr: str) -> str:
+    """An MR's slots with their values, in one order."""
+    return wording(" ".join(sorted(map(str.strip, re.split(r"[\[\](),;]", mr)))))
 
 
 def mr_faults(meanings: Sequence[str], kind: str = "") -> dict[int, str]:
@@ -307,14 +297,16 @@ def mr_faults(meanings: Sequence[str], kind: str = "") -> dict[int, str]:
 def _mostly_read(meanings: list[str]) -> list[str]:
     """What to say of MRs of which most, but fewer than `kind_of` asks for, can be read."""
     written = [meaning for meaning in meanings if meaning.strip()]
-    for kind in (ACTS, SLOTS):
-        if 2 * (lost := len(mr_faults(written, kind))) < len(written):
-            return [
-                f"{lost} of {len(written)} MRs cannot be read as {kind}, as the others can. So all"
-                " are taken as plain words, and those that differ in names alone count as"
-                " different. Mend them."
-            ]
-    return []
+    lost, kind = min((len(mr_faults(written, kind)), kind) for kind in (ACTS, SLOTS))
+    said = (
+        f"{lost} of {len(written)} MRs cannot be read as {kind}, as the others can."
+        if lost < len(written)
+        else "No MR can be read."
+    )
+    return [
+        f"{said} So all are taken as plain words, and those that differ in names alone count as"
+        " different. Mend them, or leave out the column mr."
+    ]
 
 
 def _delexicalised(texts: list[str], meanings: list[str]) -> tuple[list[str], list[str]] | None:
@@ -334,15 +326,22 @@ def _delexicalised(texts: list[str], meanings: list[str]) -> tuple[list[str], li
 
 
 def _alike(
-    context: Array | None, meanings: list[str], without_names: tuple[list[str], list[str]] | None
+    context: Array | None,
+    rated: pd.DataFrame,
+    meanings: list[str],
+    without_names: tuple[list[str], list[str]] | None,
 ) -> Array | None:
-    """`Rated.alike`; ``without_names`` as from `_delexicalised`."""
-    if context is None or (without_names is None and not all(map(str.strip, meanings))):
+    """`Rated.alike`; ``without_names`` as from `_delexicalised`. An MR's slots have no order."""
+    if context is None or not any(map(str.strip, meanings)):
         return None
-    own = without_names[0] if without_names else meanings
+    own = meanings
+    if without_names:
+        own = [" ".join(sorted(meaning.split())) for meaning in without_names[0]]
     said = {c: wording(m) for c, m in zip(context, own, strict=True) if m.strip()}
+    rest = rated["context"].fillna("").astype(str) if "context" in rated else [""] * len(own)
     named = [
-        wording(m) if m.strip() else said.get(c, f" {c}") for c, m in zip(context, own, strict=True)
+        wording(m) if m.strip() else said.get(c, f" {wording(beside) or c}")
+        for c, m, beside in zip(context, own, rest, strict=True)
     ]
     numbers = pd.factorize(pd.Series(named, dtype=object))[0].astype(np.int64)
     return numbers if numbers.max() < context.max() else None
@@ -354,39 +353,13 @@ def _contexts(texts: pd.DataFrame) -> Array | None:
     They are told apart by the MR, where there is one. A row without one among others has the MR of
     its context, and else its context tells.
     """
-    named = texts["context_id" if "context_id" in texts else "context"].astype(str).map(table.plain)
+    # identifiers are taken as they are
+    given, form = ("context_id", table.plain) if "context_id" in texts else ("context", wording)
+    named = texts[given].astype(str).map(form)
     if "mr_key" in texts and (own := (key := texts["mr_key"].astype(str)) != "").any():
         # a blank in front, which no key has, keeps contexts and MRs of one wording apart
-        key = key.map(table.plain)
+        key = key.map(_bag)
         rest = named.map(dict(zip(named[own], key[own], strict=True))).fillna(" " + named)
         named = key.where(own, rest)
     numbers = pd.factorize(named.astype(object))[0].astype(np.int64)
     return numbers if numbers.max() > 0 else None
-
-
-def wording(text: str) -> str:
-    """A text as it is compared with others: case, wide, joined or raised letters and digits, the
-    forms of quotes and dashes, what has no width, and blanks beside marks do not count. Some files
-    have texts as written, others as tokens, those of the Penn Treebank among them."""
-    seen = "".join(one for one in text.translate(_ALIKE) if not _has_no_width(one))
-    for tokens, mark in _TREEBANK:
-        seen = tokens.sub(mark, seen)
-    # as plain letters, an accent that stands alone is a blank and no mark
-    marks = _NO_WORD.sub(_set_apart, seen)
-    # some letters have no case until their form is gone
-    folded = unicodedata.normalize("NFKC", marks).casefold()
-    folded = table.plain(unicodedata.normalize("NFKC", folded))
-    return _BESIDE.sub("", _NO_WORD.sub(_set_apart, folded))
-
-
-def _has_no_width(one: str) -> bool:
-    return unicodedata.category(one) == "Cf" or "\ufe00" <= one <= "\ufe0f"
-
-
-def _set_apart(found: re.Match[str]) -> str:
-    """A mark, so that blanks beside it go. Vowel signs are none: a blank behind one parts words. A
-    sign that stands for letters is a word."""
-    one = found[0]
-    if unicodedata.category(one)[0] not in "PS":
-        return one
-    return f" {one} " if unicodedata.normalize("NFKC", one)[0].isalnum() else f"\0{one}\0"

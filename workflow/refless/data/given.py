@@ -11,7 +11,6 @@ import csv
 import io
 import json
 import math
-import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -32,6 +31,7 @@ from refless.data.sources._reading import (
     read_bytes,
     records,
     remedied,
+    require_no_array,
     require_spelling,
     shorten,
     size_fault,
@@ -46,6 +46,7 @@ ENDINGS = {
     ".csv": "csv",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
+    ".json": "jsonl",
     ".txt": "lines",
     ".lines": "lines",
 }
@@ -56,9 +57,6 @@ REMEDIES = {
     "jsonl": 'mend the file: UTF-8, one object a line, such as {"text": "..."}',
     "lines": "mend the file: UTF-8, one text a line",
 }
-
-
-_ARRAY = re.compile(r"\s*\[\s*[{\]]")
 
 
 @dataclass
@@ -193,9 +191,8 @@ def _read(path: str, required: Sequence[str], format: str) -> Given:
     with remedied(REMEDIES[format]):
         raw = sys.stdin.buffer.read() if path == "-" else read_bytes(path)
         text = decode(raw, name).replace("\r\n", "\n")
-        if format != "lines" and _ARRAY.match(text):
-            remedy = "write one object a line: jq -c '.[]' FILE > FILE.jsonl"
-            raise FormatError("is a JSON array, not JSON Lines", path=name, remedy=remedy)
+        if format != "lines":
+            require_no_array(text, name)
         if format == "tsv":
             table = table_of(text, name, required)
             numbers = list(range(2, len(table.lines) + 2))

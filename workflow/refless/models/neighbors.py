@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from refless.errors import SettingError
+from refless.models.wording import exactly
 
 if TYPE_CHECKING:
     from refless.kernels._plan import Index
@@ -165,8 +166,8 @@ def choose_tau(
         raise SettingError(
             f"no tau gives any of the {n} training texts {min_neighbors} neighbors, and no more"
             f" than {max_share:g} of them",
-            remedy="rate more texts, ask for fewer neighbors (--min-neighbors), or let more of the"
-            " texts be neighbors (--max-share)",
+            remedy="rate more texts; or ask for fewer neighbors (--min-neighbors), and let more of"
+            " the texts be neighbors (--max-share)",
         )
     return float(taus[np.argmin(errors)])
 
@@ -399,8 +400,21 @@ class NeighborsRegressor:
             )
 
     def _chosen_tau(self, progress: Callable[[int], None] | None) -> float:
+        index, texts, quality = self.index_, self.texts_, self.quality_
+        # equal texts would speak for each other, and not for new ones
+        places: dict[str, int] = {}
+        group = np.array([places.setdefault(exactly(text), len(places)) for text in texts])
+        if (different := len(places)) < len(texts):
+            from refless.kernels import indexed
+
+            first = np.unique(group, return_index=True)[1]
+            texts, quality = (
+                [texts[i] for i in first],
+                np.bincount(group, quality, different) / np.bincount(group),
+            )
+            index = indexed(self.kernel, texts, **dict(self.options or {}))
         return choose_tau(
-            *(self.kernel, self.index_, self.texts_, self.quality_),
+            *(self.kernel, index, texts, quality),
             min_neighbors=self.min_neighbors,
             max_share=self.max_share,
             threads=self.threads,

@@ -23,10 +23,11 @@ from refless.kernels import opened, signature
 from refless.kernels._registry import constants, module_path
 from refless.kernels._texts import starts_of
 from refless.models.neighbors import NeighborsRegressor
+from refless.models.wording import wording
 from refless.store import mapped
 
 Array = np.ndarray
-KIND = "neighbors model"
+KIND = "fitted neighbors"
 AGAIN = "fit it again: refless fit --train RATED --out FILE"
 
 
@@ -197,25 +198,25 @@ def signature_line(model: NeighborsRegressor, **more: Any) -> str:
 
 
 def standing_in(model: NeighborsRegressor, texts: Sequence[str]) -> Array:
-    """Which texts stand among the training texts, to the letter: bool, shape (texts,)."""
+    """Which texts stand among the training texts, by `wording`: bool, shape (texts,)."""
     stored = model.stored_
     if not stored:
-        known = set(model.texts_)
-        return np.array([text in known for text in texts], bool)
+        known = set(map(wording, model.texts_))
+        return np.array([wording(text) in known for text in texts], bool)
     places = np.searchsorted(stored["digests"], _digests(texts))
     found = np.zeros(len(texts), bool)
     for i, place in enumerate(places):
         # the digest is short, so the text itself decides
         rows = stored["digest_rows"][place : place + 1]
-        found[i] = len(rows) > 0 and model.texts_[int(rows[0])] == texts[i]
+        found[i] = len(rows) > 0 and wording(model.texts_[int(rows[0])]) == wording(texts[i])
     return found
 
 
 def _digests(texts: Sequence[str]) -> Array:
-    """A number of 64 bits for each text."""
+    """A number of 64 bits for each text, by its `wording`."""
     parts = (
         hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-        for text in texts
+        for text in map(wording, texts)
     )
     return np.frombuffer(b"".join(parts), np.uint64)
 

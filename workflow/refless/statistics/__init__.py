@@ -38,10 +38,10 @@ from refless.statistics.families import (
     bootstrap_p_value,
     holm,
     holm_by,
+    jackknife_p_value,
     least_between,
     least_detectable,
     needed,
-    normal_p_value,
 )
 from refless.statistics.humans import (
     Annotators,
@@ -98,6 +98,7 @@ __all__ = [
     "holm_by",
     "human_rows",
     "interval",
+    "jackknife_p_value",
     "kendall_rows",
     "least_between",
     "least_detectable",
@@ -105,7 +106,6 @@ __all__ = [
     "members",
     "midranks",
     "needed",
-    "normal_p_value",
     "ordered",
     "others_mean",
     "overall_error",

@@ -68,17 +68,27 @@ def bootstrap_p_value(draws: Array) -> float:
     return min(1.0, float(2 * (1 + rarer) / (1 + len(known))))
 
 
-def normal_p_value(difference: float, draws: Array) -> float:
+def jackknife_p_value(difference: float, draws: Array) -> float:
     """Two-sided p-value of a difference whose standard error is the standard deviation of its
-    ``draws`` (as in `least_detectable`)."""
-    from scipy.special import ndtr
+    ``draws`` (as in `least_detectable`), each with one unit left out.
+
+    It is of a normal distribution; where one unit has more than half of the variance, of Student's
+    t, with one degree of freedom less than there are units of equal weight: (sum of v)^2 / sum of
+    v^2, with v the squared distances of the draws from their mean.
+    """
+    from scipy.special import ndtr, stdtr
 
     known = defined(draws)
     if np.isnan(difference) or len(known) < 2:
         return float("nan")
     if np.ptp(known) == 0:
-        return 1.0 if difference == 0 else 0.0
-    return float(2 * ndtr(-abs(difference) / known.std(ddof=1)))
+        return 1.0 if difference == 0 else float("nan")
+    z = -abs(difference) / known.std(ddof=1)
+    shares = (known - known.mean()) ** 2
+    shares /= shares.sum()
+    if shares.max() > 0.5001:  # of two, each has half
+        return float(2 * stdtr(max(1.0, 1 / (shares**2).sum() - 1), z))
+    return float(2 * ndtr(z))
 
 
 def needed(difference: float, least: float, now: float) -> float:

@@ -35,6 +35,7 @@ UTF_16 = "is UTF-16, not UTF-8"
 STANDARD_INPUT = "standard input"
 """The path in errors, where there is none."""
 _NOT_BLANK = re.compile(r"[^ \t\r\n]")
+_ARRAY = re.compile(r"\s*\[\s*[{\]]")
 _HALF = re.compile("[\ud800-\udfff]")
 _BLANK_BEFORE_QUOTE = re.compile(r'\s+"([^"]|"")*"\s*')
 _NAME = re.compile(r"[^\W_][\w .,:;()=+/-]*")
@@ -160,6 +161,18 @@ def json_fault(error: ValueError | RecursionError) -> str:
     if isinstance(error, json.JSONDecodeError):
         return error.msg
     return "too deep" if isinstance(error, RecursionError) else "a number has too many digits"
+
+
+def require_no_array(text: str, path: str | Path) -> None:
+    """Make sure that a file is no JSON array, which is read as a whole and not line by line.
+
+    Raises
+    ------
+    FormatError : it is one.
+    """
+    if _ARRAY.match(text):
+        remedy = "write one object a line: jq -c '.[]' FILE > FILE.jsonl"
+        raise FormatError("is a JSON array, not JSON Lines", path=path, remedy=remedy)
 
 
 def require_spelling(

@@ -51,6 +51,7 @@ from refless.data.sources._reading import (
     number_of,
     read_text,
     remedied,
+    require_no_array,
     require_spelling,
     shorten,
     size_fault,
@@ -357,7 +358,9 @@ def _json_lines(path: str | Path) -> tuple[list[str], list[Row], list[Problem]]:
     names: dict[str, None] = {}
     rows: list[Row] = []
     problems: list[Problem] = []
-    for number, line in enumerate(lines(read_text(path)), start=1):
+    text = read_text(path)
+    require_no_array(text, path)
+    for number, line in enumerate(lines(text), start=1):
         if not line.strip():
             continue
         try:

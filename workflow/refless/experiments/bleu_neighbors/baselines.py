@@ -11,7 +11,8 @@ ridge_tfidf              ridge regression on TF-IDF weights of character n-grams
 =======================  ========================================================================
 
 A split says what they are made from: ``texts``, all other texts (leave-one-out, as BLEU Neighbors);
-``folds``, the texts of the other folds; ``systems``, the texts of other systems. Left out one by
+``folds``, the texts of the other folds, with texts of one `wording` in one fold;
+``systems``, the texts of other systems. Left out one by
 one, texts of equal estimate but for their own quality are ordered upside down, so ``folds`` is the
 fairer of the first two for what ties; ridge regression is fitted on folds alone, with its penalty
 chosen within the training texts.
@@ -39,6 +40,7 @@ from refless.models.baselines import (
     deal_folds,
     out_of_fold,
 )
+from refless.models.wording import wording
 from refless.store import signed
 from refless.store.signatures import sign, text_sum
 
@@ -84,16 +86,19 @@ def baseline_estimates(texts: pd.DataFrame, settings: Settings) -> dict[tuple[st
     """The estimates by (baseline, split), each of shape (rated texts,), NaN where undefined.
 
     What asks for systems is not there if the texts have one alone, and folds not if there are fewer
-    texts than folds.
+    different texts than folds.
     """
     own = texts[texts["quality"].notna()]
     given = own["text"].tolist(), own["quality"].to_numpy(np.float64, copy=True)
     systems = own["system"].tolist()
     several = len({name for system in systems for name in system.split("+")}) > 1
-    dealt = deal_folds(len(own), settings.folds, settings.seed)
+    said = pd.factorize(own["text"].map(wording))[0]
+    dealt = deal_folds(int(said.max(initial=-1)) + 1, settings.folds, settings.seed)[said]
     found = {}
     for split, names in SPLITS.items():
-        if (split == "systems" and not several) or (split == "folds" and len(own) < settings.folds):
+        if split == "systems" and not several:
+            continue
+        if split == "folds" and len(set(said)) < settings.folds:
             continue
         for name in names:
             if name == "system_mean" and not several:
@@ -101,7 +106,7 @@ def baseline_estimates(texts: pd.DataFrame, settings: Settings) -> dict[tuple[st
             if split == "texts":
                 one = MAKE[name]().fit(*given, systems=systems).leave_one_out()
             elif split == "folds":
-                one = out_of_fold(MAKE[name], *given, dealt, systems=systems)
+                one = out_of_fold(MAKE[name], *given, dealt, systems=systems, groups=said.tolist())
             else:
                 one = without_own_system(MAKE[name], *given, systems)
             found[name, split] = one

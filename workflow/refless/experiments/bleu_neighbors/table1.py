@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from refless.compare.rated import ASIDE, wording
 from refless.data.task import Task, read_task
 from refless.errors import StaleError
 from refless.experiments.bleu_neighbors.baselines import (
@@ -36,6 +35,7 @@ from refless.experiments.bleu_neighbors.leave_one_out import (
     read_truths,
     system_cells,
 )
+from refless.models.wording import ASIDE, wording
 from refless.report.published import beside_published
 from refless.statistics import (
     Annotators,

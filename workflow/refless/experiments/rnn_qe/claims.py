@@ -87,7 +87,8 @@ _COUNTED = "p over MRs, two-sided and corrected by Holm"
 COUNTED = {
     MOSTLY: f"counted: share of comparisons with a significant gain, {_COUNTED}, above a half; no"
     " if that of significant losses is",
-    MOSTLY_NOT: f"counted: share of comparisons with a significant gain, {_COUNTED}, below a half",
+    MOSTLY_NOT: "counted: share of comparisons with a significant gain, p over MRs, two-sided and"
+    " not corrected, which would favour the claim, below a half",
 }
 CLAIMS = (
     Claim(f"{_OVER_METRICS}, in all set-ups", TABLES[0], "metrics", ("pearson", "spearman")),
@@ -178,8 +179,8 @@ def _decided(
         return {"provenance": "", "note": [said]}
     sign = 1 if claim.better else -1
     single, corrected = _two_sided(own)
-    # that all hold at once needs no correction; a count of single ones does
-    p = corrected if claim.counted else single
+    # that all hold at once needs no correction, nor does an absence; a count of single gains does
+    p = corrected if claim.counted == MOSTLY else single
     ahead = sign * own["difference"]
     significant = (p < LEVEL) & (ahead > 0)
     against = ((corrected if claim.counted else single * len(own)) < LEVEL) & (ahead < 0)

@@ -74,10 +74,10 @@ from refless.statistics import (
     defined,
     holm_by,
     interval,
+    jackknife_p_value,
     least_detectable,
     midranks,
     needed,
-    normal_p_value,
     part_of,
     pearson_between_and_within,
     scale_counts,
@@ -483,7 +483,7 @@ def compared(
         t, p = williams(of_a, of_b, between, len(truth))
         low, high = interval(a.draws[name].mean(axis=0) - b.draws[name].mean(axis=0))
         spread = jackknifed(a.without[name].mean(axis=0) - b.without[name].mean(axis=0))
-        of_mrs = normal_p_value(of_a - of_b, spread)
+        of_mrs = jackknife_p_value(of_a - of_b, spread)
         if greater:
             p, of_mrs = (
                 one / 2 if ahead > 0 else 1 - one / 2
@@ -691,7 +691,7 @@ def _beside_constant(own: Sequence[Measured]) -> Callable[[Measured], dict[str, 
             drawn = one.draws[name].mean(axis=0) - constant.draws[name].mean(axis=0)
             found |= Estimate(gap, *interval(drawn)).columns(f"{name}_less_constant")
             left = one.without[name].mean(axis=0) - constant.without[name].mean(axis=0)
-            found[f"{name}_less_constant_p"] = normal_p_value(gap, jackknifed(left))
+            found[f"{name}_less_constant_p"] = jackknife_p_value(gap, jackknifed(left))
         return found
 
     return beside

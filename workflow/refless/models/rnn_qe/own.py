@@ -19,7 +19,6 @@ import pandas as pd
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from refless.compare.rated import wording
 from refless.errors import FormatError, SettingError
 from refless.models.rnn_qe.batches import Encoded, Instances
 from refless.models.rnn_qe.data import (
@@ -37,6 +36,7 @@ from refless.models.rnn_qe.reading import Reading
 from refless.models.rnn_qe.saved import Model, word_sum
 from refless.models.rnn_qe.scale import Scale
 from refless.models.rnn_qe.training import SCHEDULES, UNROUNDED, Run, Trained, train
+from refless.models.wording import wording
 from refless.statistics import drawn_whole, evaluate
 from refless.store.machine import versions
 
@@ -199,7 +199,7 @@ def fit(
         "versions": versions(["refless", "torch", "numpy"]),
     }
     architecture = Architecture(embedding=how.width, hidden=how.width, precision=how.precision)
-    seen = frozenset(map(word_sum, [*written, *table["words"]]))
+    seen = frozenset(map(word_sum, [*written, *table["words"], *plain]))
     others = {"scale": rated.scale, "meanings": rated.kind, "seen": seen}
     data = list(folds.values())
     return Model.of(architecture, done.parameters, data, about, Reading(), **others)
@@ -240,7 +240,9 @@ def groups(meanings: Sequence[str], texts: Sequence[str], kind: str) -> Array:
     FormatError : a meaning that cannot be read; ``line`` is its number, from 1.
     """
     read = (tuple(mr) for mr, _ in tokens_of(meanings, texts, kind))
-    own = [mr or number for number, mr in enumerate(read)]
+    # slots have no order
+    said = (wording(" ".join(mr if kind == TEXT else sorted(mr))) for mr in read)
+    own = [one or number for number, one in enumerate(said)]
     return pd.factorize(np.array([*own, None], object)[:-1])[0].astype(np.int64)
 
 

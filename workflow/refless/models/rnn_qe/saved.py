@@ -28,6 +28,7 @@ from refless.models.rnn_qe.model_file import KIND, REMEDY, read_model
 from refless.models.rnn_qe.network import ENCODERS, Architecture, Parameters, predict, torch
 from refless.models.rnn_qe.reading import Reading
 from refless.models.rnn_qe.scale import Scale
+from refless.models.wording import wording
 from refless.store import signed
 
 
@@ -86,15 +87,19 @@ class Model:
         return any(map(len, self.words["mr"]))
 
     def has_seen(self, meanings: Sequence[str], texts: Sequence[str]) -> list[bool]:
-        """Whether each text, under any MR, is one of those that it was trained on.
+        """Whether each text, under any MR and in any spelling, is one of those that it was trained
+        on.
 
         Raises
         ------
         FormatError : as `rate`.
         """
         read = tokens_of(meanings, texts, self.meanings)
-        ways = zip((tokens(text) for text in texts), (words for _, words in read), strict=True)
-        return [any(word_sum(" ".join(way)) in self.seen for way in both) for both in ways]
+        ways = (
+            (" ".join(tokens(text)), " ".join(words), wording(text))
+            for text, (_, words) in zip(texts, read, strict=True)
+        )
+        return [any(word_sum(way) in self.seen for way in every) for every in ways]
 
     def rate(self, meanings: Sequence[str], texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """Ratings of texts as they are written: see `predict`.

@@ -1,0 +1,53 @@
+"""When two texts are one: by their letters and digits alone.
+
+Stage: prediction. In: a text. Out: what it is compared by, wherever a text that was rated must not
+stand beside itself: folds, units that are drawn, warnings of repeated texts.
+
+Files have texts as written or as tokens, in many spellings (``don't``, ``do n't``, ``don&apos;t``;
+``can not``; curly quotes; wide letters). To list them all has no end, so whatever is no letter and
+no digit does not count. Two texts that differ in marks alone are then one as well: that costs a few
+texts, and the other way would let a text predict itself.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from contextlib import suppress
+
+ASIDE = "case, forms of letters, marks and blanks aside"
+"""What `wording` does not count."""
+_BRACKETS = re.compile(r"-[lr][rsc]b-", re.IGNORECASE)
+"""Brackets, as the Penn Treebank writes them."""
+_NO_LETTERS = re.compile(r"[\W_]+")
+
+
+def wording(text: str) -> str:
+    """A text's letters and digits, in lower case, as it is compared with others; of a text that has
+    none, its marks."""
+    plain = text
+    with suppress(ValueError):  # a number of thousands of digits
+        # some tokenizers write marks as HTML does, and some files are written so twice
+        plain = html.unescape(html.unescape(text))
+    plain = _BRACKETS.sub("", plain)
+    # some letters have no case until their form is gone
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", plain).casefold())
+    folded = unicodedata.normalize("NFKC", folded)
+    return _NO_LETTERS.sub(_signs, folded) or "".join(folded.split())
+
+
+def exactly(text: str) -> str:
+    """A text with its marks, for which case, blanks and composed letters alone do not count: for
+    ratings that are averaged, where a mark may be all that tells two texts apart."""
+    return " ".join(unicodedata.normalize("NFC", text).casefold().split())
+
+
+def _signs(found: re.Match[str]) -> str:
+    """Vowel signs and accents belong to letters; what selects a letter's form does not."""
+    return "".join(
+        one
+        for one in found[0]
+        if unicodedata.category(one)[0] == "M"
+        and not re.match("VARIATION|MONGOLIAN FREE|COMBINING GRAPHEME", unicodedata.name(one, ""))
+    )
