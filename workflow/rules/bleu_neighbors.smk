@@ -437,7 +437,7 @@ rule compute_pareto_sums:
         options=lambda wildcards: kernel_options(wildcards.kernel)[wildcards.kernel],
         own_encoders=lambda wildcards: own_encoders(wildcards.kernel),
         settings=lambda wildcards: {
-            model["kernel"]: model["settings"] | {"deals": pareto_deals()[wildcards.task]}
+            model["kernel"]: model["settings"] | {"parts": pareto_deals()[wildcards.task]["parts"]}
             for model in pareto_models().values()
         }[wildcards.kernel],
         code=lambda wildcards: code("compute_pareto_sums.py", module(wildcards.kernel)),

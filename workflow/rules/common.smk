@@ -575,9 +575,10 @@ def pareto_models():
 
 
 def pareto_deals():
-    """Data set -> how often its texts are dealt into folds."""
-    streamed = {task: SETTINGS.data[task].streamed for task in TASKS}
-    return {task: PARETO.streamed_deals if streamed[task] else PARETO.deals for task in TASKS}
+    """Data set -> how often its texts are dealt into folds, and of how many parts."""
+    some = {"deals": PARETO.deals, "parts": PARETO.parts}
+    streamed = {"deals": PARETO.streamed_deals, "parts": PARETO.streamed_parts}
+    return {task: streamed if SETTINGS.data[task].streamed else some for task in TASKS}
 
 
 def training_names(*experiments):

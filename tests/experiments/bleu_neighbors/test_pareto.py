@@ -20,11 +20,11 @@ from refless.experiments.bleu_neighbors.pareto import (
     at_the_end,
     best,
     deal_folds,
-    fold_sums,
     front,
     honest,
     pareto_rows,
     pareto_table,
+    part_sums,
     predict,
     read_fronts,
     search,
@@ -46,9 +46,14 @@ FOLD = deal_folds(N, 4, seed=1)
 MATRIX = kernel("bleu.char", TEXTS, TEXTS)
 
 
+def of_parts(part: np.ndarray, joined: np.ndarray, quality: np.ndarray = QUALITY) -> Sums:
+    counts, sums = part_sums("bleu.char", TEXTS, quality, TAUS, part)
+    return Sums(quality, part, np.array(TAUS), counts, sums, joined)
+
+
 @pytest.fixture(scope="module")
 def data() -> Sums:
-    return fold_sums("bleu.char", TEXTS, QUALITY, TAUS, FOLD)
+    return of_parts(FOLD, np.arange(4))
 
 
 def slow(rows: np.ndarray, training: np.ndarray, tau: float, a: int, b: float) -> np.ndarray:
@@ -148,7 +153,7 @@ def test_honest_predictions_are_made_with_other_folds_choices(data: Sums) -> Non
 def test_a_folds_quality_has_no_part_in_its_thresholds(data: Sums, k: int) -> None:
     changed = QUALITY.copy()
     changed[k == FOLD] = 1 - changed[k == FOLD]
-    other = fold_sums("bleu.char", TEXTS, changed, TAUS, FOLD)
+    other = of_parts(FOLD, np.arange(4), changed)
     pd.testing.assert_frame_equal(search(data, A, B, without=k), search(other, A, B, without=k))
     assert not search(data, A, B).equals(search(other, A, B))
 
@@ -170,8 +175,7 @@ def test_rows_say_what_was_tuned_and_what_is_honest(data: Sums) -> None:
 
 def test_an_honest_rho_is_the_mean_over_deals_of_the_folds() -> None:
     settings = Settings(A, B, [0.3], 3, 0.66, draws=60, seed=1)
-    folds = [deal_folds(N, 4, seed) for seed in (1, 2, 3)]
-    deals = [fold_sums("bleu.char", TEXTS, QUALITY, TAUS, fold) for fold in folds]
+    deals = of_parts(deal_folds(N, 12, 1), np.arange(12) % 4).deals(3, seed=1)
     (_, row), _ = pareto_rows(deals, 0.15, settings)
     alone = [pareto_rows([deal], 0.15, settings)[0][1] for deal in deals]
     rho = [one["spearman"] for one in alone]
@@ -187,6 +191,21 @@ def test_an_honest_rho_is_the_mean_over_deals_of_the_folds() -> None:
     assert 0 < row["spearman_high"] - row["spearman_low"] <= max(widths)
     assert row["tuned_spearman"] == alone[0]["tuned_spearman"]
     assert np.isnan(alone[0]["spearman_deviation"])
+
+
+def test_parts_joined_to_folds_are_the_folds_themselves(data: Sums) -> None:
+    parts = deal_folds(N, 12, 1)
+    first, *others = of_parts(parts, np.arange(12) % 4).deals(4, seed=1)
+    # a fold is the same however many parts it is joined of
+    assert np.array_equal(first.fold, FOLD)
+    assert len({tuple(deal.fold) for deal in (first, *others)}) == 4
+    for deal in (first, *others):
+        assert np.bincount(deal.fold).tolist() == [12] * 4
+        assert all(len(set(deal.fold[parts == k])) == 1 for k in range(12))
+        own = of_parts(deal.fold, np.arange(4))
+        for without in (None, 3):
+            found = search(deal, A, B, without)
+            pd.testing.assert_frame_equal(found, search(own, A, B, without), rtol=1e-6)
 
 
 def test_a_choice_at_the_end_of_the_grid_is_named(data: Sums) -> None:
@@ -213,7 +232,7 @@ def test_equal_neighborhoods_have_equal_means(data: Sums) -> None:
 def test_the_table_comes_from_files_and_says_which_are_of_other_ratings(tmp_path: Path) -> None:
     """Shipped beside computed, where a resource is missing."""
     sums = {"taus": TAUS, "folds": 4, "seed": 1}
-    made = {**sums, "deals": 3}
+    made = {**sums, "parts": 3}
     folder, paths = tmp_path / "ratings" / "t", [tmp_path / "t" / f"{k}.npz" for k in KERNELS]
     write_pareto_sums(paths[1], written_task(folder, TEXTS, 1 - QUALITY), KERNELS[1], {}, made)
     write_pareto_sums(paths[0], written_task(folder, TEXTS, QUALITY), KERNELS[0], {}, made)
@@ -223,7 +242,7 @@ def test_the_table_comes_from_files_and_says_which_are_of_other_ratings(tmp_path
     }
     settings = Settings(A, B, [0.3], 3, 0.66, draws=50, seed=1)
     table, fronts, notes = pareto_table(
-        ["t", "u"], [folder], paths, models, settings, {"t": 3, "u": 1}
+        ["t", "u"], [folder], paths, models, settings, {"t": {"parts": 3, "deals": 3}}
     )
     assert table.columns.tolist() == COLUMNS
     own = table[table["task"] == "t"].set_index("model")
@@ -247,7 +266,7 @@ def test_the_table_comes_from_files_and_says_which_are_of_other_ratings(tmp_path
 def test_without_any_numbers_there_are_rows_and_no_front(tmp_path: Path) -> None:
     models = {"bleu": {"kernel": "bleu.char", "tau": 0.15, "settings": {}}}
     settings = Settings(A, B, [0.3], 3, 0.66, draws=50, seed=1)
-    table, fronts, _ = pareto_table(["t"], [], [], models, settings, {"t": 1})
+    table, fronts, _ = pareto_table(["t"], [], [], models, settings, {})
     assert table["provenance"].tolist() == [""]
     published = tmp_path / "table.csv"
     published.write_text("")

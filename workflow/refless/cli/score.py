@@ -230,6 +230,7 @@ def _by_neighbors(
     model: NeighborsRegressor, texts: list[str] | None, arguments: argparse.Namespace
 ) -> Scored:
     """``texts``: the candidates; None: each training text from the others."""
+    from refless.models.neighbors import most_neighbors
     from refless.models.neighbors_file import require_unchanged, signature_line
 
     with progress(len(model.texts_ if texts is None else texts), "scoring") as step:
@@ -252,7 +253,13 @@ def _by_neighbors(
         if n
         else "there are no candidates, so there is nothing to predict"
     ]
-    if 2 * covered < n:
+    most = most_neighbors(model.max_share, len(model.texts_))
+    if model.min_neighbors > most:
+        said.append(
+            f"warning: no text can have a prediction: it needs {model.min_neighbors} neighbors or"
+            f" more (--min-neighbors), and may have {most} (--max-share)"
+        )
+    elif 2 * covered < n:
         said.append(
             f"warning: tau {model.tau_:g} does not suit these texts: most get no prediction."
             + (
@@ -316,10 +323,9 @@ def _standing_in(model: NeighborsRegressor | None, train: Training | None, texts
 
         assert model is not None  # without --train there is --model
         return int(standing_in(model, texts).sum())
-    from refless.models.wording import wording
+    from refless.models.wording import among
 
-    known = set(map(wording, train.texts))
-    return sum(wording(text) in known for text in texts)
+    return sum(among(texts, train.texts))
 
 
 def _nearest(

@@ -286,7 +286,9 @@ def warnings(rated: Rated, found: Comparison) -> list[str]:
         )
     for name in rated.scores:
         missing = int(np.isnan(rated.scores[name]).sum())
-        if missing:
+        if missing == len(rated):
+            said.append(f"score_{name} is missing for all texts, so nothing is said of it.")
+        elif missing:
             said.append(f"score_{name} is missing for {missing} texts; its mean stands in there.")
     off = [f"score_{name}" for name in rated.scores if not rated.on_scale(name)]
     if off:

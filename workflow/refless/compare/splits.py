@@ -112,7 +112,7 @@ def all_splits(rated: Rated, seed: int | Sequence[int] = 0) -> tuple[list[Split]
         if number < FEWEST:
             why["contexts"] = f"there are {number} contexts, and {FEWEST} are needed"
             if rated.alike is not None:
-                why["contexts"] += " (those that differ in names alone are one)"
+                why["contexts"] += " (those that differ in names, case or marks alone are one)"
         elif number == len(rated):
             why["contexts"] = "every text has a context of its own, so new texts are new contexts"
         else:

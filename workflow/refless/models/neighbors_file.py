@@ -11,7 +11,7 @@ model from another version of the kernel is refused.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, overload
 
@@ -23,7 +23,7 @@ from refless.kernels import opened, signature
 from refless.kernels._registry import constants, module_path
 from refless.kernels._texts import starts_of
 from refless.models.neighbors import NeighborsRegressor
-from refless.models.wording import wording
+from refless.models.wording import among, wording
 from refless.store import mapped
 
 Array = np.ndarray
@@ -82,7 +82,7 @@ def save(model: NeighborsRegressor, path: str | Path) -> None:
         "data": data,
         "signature": signature(model.kernel, data, **options),
     }
-    digests = _digests(model.texts_)
+    digests = _digests(map(wording, model.texts_))
     order = np.argsort(digests, kind="stable")
     arrays = {
         "quality": [model.quality_],
@@ -201,22 +201,20 @@ def standing_in(model: NeighborsRegressor, texts: Sequence[str]) -> Array:
     """Which texts stand among the training texts, by `wording`: bool, shape (texts,)."""
     stored = model.stored_
     if not stored:
-        known = set(map(wording, model.texts_))
-        return np.array([wording(text) in known for text in texts], bool)
-    places = np.searchsorted(stored["digests"], _digests(texts))
-    found = np.zeros(len(texts), bool)
-    for i, place in enumerate(places):
-        # the digest is short, so the text itself decides
-        rows = stored["digest_rows"][place : place + 1]
-        found[i] = len(rows) > 0 and wording(model.texts_[int(rows[0])]) == wording(texts[i])
-    return found
+        return np.array(among(texts, model.texts_), bool)
+    words = list(map(wording, texts))
+    places = np.searchsorted(stored["digests"], _digests(words))
+    # the digest is short, so the text itself decides
+    rows = (stored["digest_rows"][place : place + 1] for place in places)
+    pairs = zip(rows, words, strict=True)
+    return np.array([len(k) > 0 and wording(model.texts_[int(k[0])]) == w for k, w in pairs], bool)
 
 
-def _digests(texts: Sequence[str]) -> Array:
-    """A number of 64 bits for each text, by its `wording`."""
+def _digests(words: Iterable[str]) -> Array:
+    """A number of 64 bits for each `wording`."""
     parts = (
-        hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-        for text in map(wording, texts)
+        hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        for word in words
     )
     return np.frombuffer(b"".join(parts), np.uint64)
 

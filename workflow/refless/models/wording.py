@@ -14,6 +14,7 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
+from collections.abc import Iterable
 from contextlib import suppress
 
 ASIDE = "case, forms of letters, marks and blanks aside"
@@ -35,6 +36,12 @@ def wording(text: str) -> str:
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", plain).casefold())
     folded = unicodedata.normalize("NFKC", folded)
     return _NO_LETTERS.sub(_signs, folded) or "".join(folded.split())
+
+
+def among(texts: Iterable[str], known: Iterable[str]) -> list[bool]:
+    """Which texts stand among the known ones, by `wording`."""
+    there = set(map(wording, known))
+    return [wording(text) in there for text in texts]
 
 
 def exactly(text: str) -> str:

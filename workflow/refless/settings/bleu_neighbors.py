@@ -217,8 +217,15 @@ class Pareto(Section):
         description="How often texts are dealt into folds anew; the table has the mean and the"
         " spread.",
     )
+    parts: Count = Field(
+        default=10,
+        description="Of how many parts a fold is joined; texts of one part are never apart.",
+    )
     streamed_deals: Count = Field(
-        default=1, description="The same of data sets that are streamed, where each takes long."
+        default=5, description="`deals` of data sets that are streamed, where each takes long."
+    )
+    streamed_parts: Count = Field(
+        default=2, description="`parts` of data sets that are streamed, where the files are large."
     )
     seed: Seed = Field(description="Seed that deals the folds.")
     draws: Draws = Field(description="Draws of the bootstrap.")

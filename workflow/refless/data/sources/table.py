@@ -234,19 +234,31 @@ def _spell_alike(texts: list[_Text], tell: Callable[[str], None]) -> None:
 
 
 def _first(what: str, names: Iterable[str], tell: Callable[[str], None]) -> dict[str, str]:
-    """Name as it is compared -> as it stands first."""
+    """Name as it is compared -> as it stands first; names that differ in case alone are told."""
     first: dict[str, str] = {}
     joined: dict[str, None] = {}
     for name in names:
         if name != (before := first.setdefault(plain(name), name)):
             joined[before] = None
     if joined:
-        listed = ", ".join(map(shorten, list(joined)[:5])) + (", ..." if len(joined) > 5 else "")
         tell(
             f"The name of a {what} is spelt in several ways, which differ in blanks or in how"
-            f" letters are composed, and is taken for one name: {listed}."
+            f" letters are composed, and is taken for one name: {_few(list(joined))}."
+        )
+    alike: dict[str, str] = {}
+    twins = [(alike.setdefault(name.casefold(), name), name) for name in first]
+    if apart := [f"{one} and {other}" for one, other in twins if one != other]:
+        tell(
+            f"Names of a {what} differ in case alone, and are taken for different ones:"
+            f" {_few(apart)}. If they are one, write it in one way: what is said of a new {what}"
+            " is too good otherwise."
         )
     return first
+
+
+def _few(names: Sequence[str]) -> str:
+    """At most five, in short."""
+    return ", ".join(map(shorten, names[:5])) + (", ..." if len(names) > 5 else "")
 
 
 # ---- the scale -----------------------------------------------------------------------------------

@@ -9,12 +9,15 @@ that it reports (section 4). Here that is *tuned*. *Honest* is nested: candidate
 folds; for each fold, thresholds are chosen with the other folds alone (their candidates, and only
 their texts as training texts), and its candidates are then predicted under them, leave-one-out
 from all other texts, as in table 1. All folds' predictions together give the honest value.
+
+Folds are dealt many times, and kernels are computed once: texts are dealt into parts, several to a
+fold, and each deal joins parts to folds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -42,8 +45,8 @@ from refless.store.signatures import sign, signature_note
 
 Array = np.ndarray
 
-DEALT = ("fold", "counts", "sums")
-"""Arrays of a file with an entry for each deal of folds."""
+ARRAYS = ["quality", "part", "counts", "sums"]
+"""Of a file with the `Sums` of one kernel."""
 LEAST_SHOWN = 0.1
 """Settings that cover less than this share of the candidates are no points of a front."""
 MASKS = 1 << 19
@@ -52,18 +55,31 @@ MASKS = 1 << 19
 
 @dataclass(frozen=True)
 class Sums:
-    """Neighbors of each candidate in each fold's texts, at each tau, its own text left out.
+    """Neighbors of each candidate in each part's texts, at each tau, its own text left out.
 
-    quality, fold : shape (candidates,)
+    quality, part : shape (candidates,)
     taus : shape (n_tau,)
-    counts, sums : shape (folds, candidates, n_tau)
+    counts, sums : shape (parts, candidates, n_tau)
+    joined : the fold of each part, shape (parts,)
     """
 
     quality: Array
-    fold: Array
+    part: Array
     taus: Array
     counts: Array
     sums: Array
+    joined: Array
+
+    @property
+    def fold(self) -> Array:
+        """Of each candidate."""
+        return self.joined[self.part]
+
+    def deals(self, number: int, seed: int) -> list[Sums]:
+        """The same sums with parts joined to as many folds by several draws, the first as it is."""
+        parts, folds = len(self.joined), int(self.joined.max()) + 1
+        others = (deal_folds(parts, folds, seed + deal) for deal in range(1, number))
+        return [self, *(replace(self, joined=joined) for joined in others)]
 
 
 @dataclass(frozen=True)
@@ -78,16 +94,16 @@ class Choice:
 # ---- sums ----------------------------------------------------------------------------------------
 
 
-def fold_sums(
+def part_sums(
     kernel: str,
     texts: list[str],
     quality: Array,
     taus: Sequence[float],
-    fold: Array,
+    part: Array,
     threads: int | None = None,
     **options: Any,
-) -> Sums:
-    """`Sums` of one kernel, by `refless.kernels.neighbor_sums` on each fold's texts.
+) -> tuple[Array, Array]:
+    """Counts and sums of `Sums` of one kernel, by `refless.kernels.neighbor_sums` on each part.
 
     Counts are kept in as few bytes as they need and sums in single precision, for the files; so
     means are off by less than 1e-6, and equal neighborhoods have equal means.
@@ -96,8 +112,8 @@ def fold_sums(
 
     n = len(texts)
     counts, sums = [], []
-    for k in range(int(fold.max()) + 1):
-        own = np.flatnonzero(fold == k)
+    for k in range(int(part.max()) + 1):
+        own = np.flatnonzero(part == k)
         itself = np.full(n, -1)
         itself[own] = np.arange(len(own))
         count, total = neighbor_sums(
@@ -112,7 +128,7 @@ def fold_sums(
         )
         counts.append(count.astype(np.min_scalar_type(n)))
         sums.append(total.astype(np.float32))
-    return Sums(quality, fold, np.asarray(taus, np.float64), np.array(counts), np.array(sums))
+    return np.array(counts), np.array(sums)
 
 
 def write_pareto_sums(
@@ -128,23 +144,21 @@ def write_pareto_sums(
     Parameters
     ----------
     options : of the kernel
-    settings : ``taus``, ``folds``, ``deals`` (how often the texts are dealt into folds), ``seed``
+    settings : ``taus``, ``folds``, ``parts`` (of each fold), ``seed``
 
     Raises
     ------
     KernelError : unknown kernel or option, or a missing resource.
     """
     data = rated(task.texts)
-    found = []
-    for deal in range(settings["deals"]):
-        # the first deal does not hang on how many there are
-        fold = deal_folds(len(data.text), settings["folds"], settings["seed"] + deal)
-        of = kernel, data.text, data.quality, settings["taus"], fold
-        found.append(fold_sums(*of, threads, **options))
-    each = {name: np.array([getattr(one, name) for one in found]) for name in DEALT}
+    # the same number for each fold, so that the first deal does not hang on it
+    parts = settings["folds"] * max(1, min(settings["parts"], len(data.text) // settings["folds"]))
+    part = deal_folds(len(data.text), parts, settings["seed"])
+    of = kernel, data.text, data.quality, settings["taus"], part
+    counts, sums = part_sums(*of, threads, **options)
     signed.write(
         path,
-        {"quality": data.quality, **each},
+        dict(zip(ARRAYS, (data.quality, part, counts, sums), strict=True)),
         {
             "kind": "pareto sums",
             "of": {"task": task.name, "kernel": kernel},
@@ -244,10 +258,10 @@ def honest(
 
 def _means(data: Sums, t: int, without: int | None) -> tuple[Array, Array]:
     """Mean quality (NaN without any) and number of the neighbors at one tau."""
-    folds = [k for k in range(len(data.counts)) if k != without]
-    counts = data.counts[folds, :, t].astype(np.int64).sum(axis=0)
+    parts = np.flatnonzero(data.joined != without) if without is not None else slice(None)
+    counts = data.counts[parts, :, t].sum(axis=0, dtype=np.int64)
     with np.errstate(invalid="ignore"):
-        return data.sums[folds, :, t].astype(np.float64).sum(axis=0) / counts, counts
+        return data.sums[parts, :, t].sum(axis=0, dtype=np.float64) / counts, counts
 
 
 # ---- the table -----------------------------------------------------------------------------------
@@ -292,7 +306,7 @@ def pareto_rows(
     default = Choice(int(np.argmin(np.abs(data.taus - tau))), settings.a, settings.b)
     of_deals: list[list[tuple[Array, list[Choice | None]]]] = [[] for _ in settings.floors]
     for one in deals:
-        searched = [search(one, *grid, without=k) for k in range(len(one.counts))]
+        searched = [search(one, *grid, without=k) for k in range(int(one.joined.max()) + 1)]
         for floor, kept in zip(settings.floors, of_deals, strict=True):
             kept.append(honest(one, searched, floor))
     found = [
@@ -382,7 +396,7 @@ def pareto_table(
     paths: Sequence[str | Path],
     models: Mapping[str, Mapping[str, Any]],
     settings: Settings,
-    number_of_deals: Mapping[str, int],
+    dealt: Mapping[str, Mapping[str, int]],
 ) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
     """All rows with `COLUMNS`, the fronts with `FRONT_COLUMNS`, and notes for the table's footer.
 
@@ -396,7 +410,7 @@ def pareto_table(
     paths : ``<task>/<kernel>.npz``, by `write_pareto_sums`; what has no file gets a row without
         numbers
     models : model -> ``kernel``, ``tau`` (the paper's) and ``settings`` of its sums
-    number_of_deals : of folds, by task
+    dealt : by task, how many ``parts`` a fold has, and how many ``deals`` there are
 
     Raises FormatError as `refless.store.signed.read`.
     """
@@ -416,18 +430,18 @@ def pareto_table(
                     files[task, of["kernel"]],
                     "pareto sums",
                     of={"task": task, "kernel": of["kernel"]},
-                    settings={**of["settings"], "deals": number_of_deals[task]},
+                    settings={**of["settings"], "parts": dealt[task]["parts"]},
                     made_from=tasks[task].rated_sums,
-                    columns=["quality", "fold", "counts", "sums"],
+                    columns=ARRAYS,
                 )
             except StaleError as error:
                 rows.append(row | {"note": [f"not available: {error.path} {error.message}"]})
                 continue
-            taus, content = np.array(of["settings"]["taus"]), file.content
-            deals = [
-                Sums(content["quality"], taus=taus, **dict(zip(DEALT, one, strict=True)))
-                for one in zip(*(content[name] for name in DEALT), strict=True)
-            ]
+            own = of["settings"]
+            # as they were dealt, so that the first deal is one of texts
+            joined = np.arange(len(file.content["counts"])) % own["folds"]
+            whole = Sums(taus=np.array(own["taus"]), joined=joined, **file.content)
+            deals = whole.deals(dealt[task]["deals"], own["seed"])
             units = drawn_whole(tasks[task].contexts)
             found, front = pareto_rows(deals, of["tau"], settings, units)
             row["provenance"] = file.about["provenance"]

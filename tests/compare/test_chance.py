@@ -1,0 +1,158 @@
+"""Ratings that are chance: whatever predicts them has seen its answers.
+
+Each data set has a few things that are rated (texts, contexts, MRs, systems), each several times in
+other spellings, and a rating that is chance and hangs on the thing alone. Where the thing is left
+out, no method may go with the ratings, however much it knows of other things.
+"""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from refless.compare.advice import verdict
+from refless.compare.compared import Comparison, Settings, compare
+from refless.compare.rated import Rated, read_rated
+from tests.compare import made_up
+
+Row = dict[str, Any]
+Spelling = Callable[[str], str]
+
+SETS = 6
+"""Data sets of each kind."""
+WORDS = "ärger brook can't daisy élan fjord don't ghost harbor iris jewel knot lemon".split()
+SPELLINGS: list[Spelling] = [
+    str,
+    str.upper,
+    str.title,
+    lambda text: text + " .",
+    lambda text: f"“{text}”!",
+    lambda text: text.replace(" ", " \u00a0 "),
+    lambda text: text.replace("'", "&apos;"),
+    lambda text: text.replace("'", "&amp;#39;"),
+    lambda text: text.replace("'", " ’"),
+    lambda text: text.replace("n't", " n't").replace(" ", " , ", 1),
+    lambda text: f"-LRB- {text} -rrb-",
+    lambda text: unicodedata.normalize("NFD", text),
+    lambda text: "".join(chr(ord(c) + 0xFEE0) if "a" <= c <= "z" else c for c in text),
+    lambda text: text.replace("k", "k\u200b"),
+    lambda text: text.replace(" ", " @-@ "),
+]
+QUICK = Settings(kernels=("bleu.char",), draws=100, deals=2, curve=False)
+
+
+def phrases(generator: np.random.Generator, number: int, length: int = 7) -> list[str]:
+    """As many different ones."""
+    found: dict[str, None] = {}
+    while len(found) < number:
+        found[" ".join(generator.choice(WORDS, length))] = None
+    return list(found)
+
+
+def spelt(generator: np.random.Generator, text: str) -> str:
+    return SPELLINGS[int(generator.integers(len(SPELLINGS)))](text)
+
+
+def chance(generator: np.random.Generator, number: int) -> list[float]:
+    """Ratings with which nothing goes, 1 to 5."""
+    return [float(value) for value in np.round(generator.uniform(1, 5, number), 2)]
+
+
+def of_texts(generator: np.random.Generator) -> list[Row]:
+    """Each text in several spellings, beside contexts and from systems that say nothing."""
+    rows = []
+    for text, quality in zip(phrases(generator, 40), chance(generator, 40), strict=True):
+        for _ in range(3):
+            system, place = generator.integers(4), generator.integers(25)
+            row = {"text": spelt(generator, text), "quality": quality}
+            rows.append(row | {"system": f"s{system}", "context": f"about {place}"})
+    return rows
+
+
+def of_contexts(generator: np.random.Generator) -> list[Row]:
+    """Each context in several spellings; texts all differ, and each has words of its context."""
+    texts, rows = iter(phrases(generator, 120)), []
+    for context, quality in zip(phrases(generator, 30), chance(generator, 30), strict=True):
+        for _ in range(4):
+            row = {"text": f"{context} so {next(texts)[:9]}", "quality": quality}
+            rows.append(row | {"context": spelt(generator, context)})
+    return rows
+
+
+def of_meanings(generator: np.random.Generator) -> list[Row]:
+    """Each MR with its slots in several orders, and other names; texts differ, and say the slots."""
+    texts, rows = iter(phrases(generator, 120)), []
+    names = ["price", "area", "near", "kids", "pets", "hours"]
+    kinds = [set(names[k:m]) | set(names[:j]) for k in range(6) for m in (k + 1, 6) for j in (0, k)]
+    kinds = [kind for k, kind in enumerate(kinds) if kind not in kinds[:k]]
+    for kind, quality in zip(kinds, chance(generator, len(kinds)), strict=True):
+        for _ in range(4):
+            name = f"The {generator.choice(['Vaults', 'Mill', 'Crown', 'Plough'])}"
+            slots = [f"name[{name}]", *(f"{slot}[x{generator.integers(9)}]" for slot in kind)]
+            meaning = ", ".join(generator.permutation(slots))
+            text = f"{name} {' '.join(sorted(kind) * 3)} so {next(texts)[:9]}"
+            rows.append({"text": text, "quality": quality, "mr": meaning})
+    return rows
+
+
+def of_systems(generator: np.random.Generator) -> list[Row]:
+    """Systems with a rating and a favourite word each, in names with several blanks."""
+    texts, rows = iter(phrases(generator, 120)), []
+    for k, quality in enumerate(chance(generator, 12)):
+        for spelling in ("säs {}", " säs  {}", "sa\u0308s {} ", "säs   {}") * 2:
+            text = f"{'abcdefghijkl'[k] * 4} {next(texts)}"
+            rows.append({"text": text, "quality": quality, "system": spelling.format(k)})
+    return rows
+
+
+def of_nothing(generator: np.random.Generator) -> list[Row]:
+    """Chance for each text, with scores, references and raters that are chance, too."""
+    rows = []
+    for text in phrases(generator, 60):
+        system, place = f"s{generator.integers(4)}", f"about {generator.integers(20)}"
+        references = phrases(generator, 2)
+        score = chance(generator, 1)[0]
+        for rater in ("ann", "bob"):
+            row = {"text": text, "quality": chance(generator, 1)[0], "rater": rater}
+            row |= {"system": system, "context": place, "references": references}
+            rows.append(row | {"score_judge": score})
+    return rows
+
+
+# what is rated -> data sets, and the split that leaves it out
+KINDS = {
+    "texts": (of_texts, ("texts",)),
+    "contexts": (of_contexts, ("contexts",)),
+    "meanings": (of_meanings, ("contexts",)),
+    "systems": (of_systems, ("systems",)),
+    "nothing": (of_nothing, ("texts", "systems", "contexts")),
+}
+
+
+def read(folder: Path, rows: list[Row]) -> Rated:
+    return read_rated([made_up.write(folder / "rated.jsonl", rows)], [1, 5])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_goes_with_chance(kind: str, tmp_path: Path) -> None:
+    make, splits = KINDS[kind]
+    found: list[Comparison] = []
+    for seed in range(SETS):
+        rows = make(np.random.default_rng(seed))
+        order = np.random.default_rng(seed).permutation(len(rows))
+        found.append(compare(read(tmp_path, [rows[k] for k in order]), QUICK))
+    for split in splits:
+        keys = {key for one in found for key in one.draws if key[0] == split}
+        assert keys, f"there is no split by {split}"
+        for key in keys:
+            r = [float(one.draws[key]["pearson"][0]) for one in found if key in one.draws]
+            # where answers were seen, 0.4 and more
+            assert np.nanmean(np.nan_to_num(r)) < 0.2, (key, r)
+        shown = [verdict(one, split).kind for one in found]
+        assert sum(kind in ("use", "systems") for kind in shown) <= 1, (split, shown)
