@@ -49,6 +49,8 @@ ARRAYS = ["quality", "part", "counts", "sums"]
 """Of a file with the `Sums` of one kernel."""
 LEAST_SHOWN = 0.1
 """Settings that cover less than this share of the candidates are no points of a front."""
+DIGITS = 6
+"""Of means of sums in single precision: those that are equal tie, though their texts differ."""
 MASKS = 1 << 19
 """Entries of masks that are compared at a time: a few megabytes."""
 
@@ -105,8 +107,8 @@ def part_sums(
 ) -> tuple[Array, Array]:
     """Counts and sums of `Sums` of one kernel, by `refless.kernels.neighbor_sums` on each part.
 
-    Counts are kept in as few bytes as they need and sums in single precision, for the files; so
-    means are off by less than 1e-6, and equal neighborhoods have equal means.
+    Counts are kept in as few bytes as they need and sums in single precision, for the files, which
+    `DIGITS` allows for.
     """
     from refless.kernels import neighbor_sums
 
@@ -261,7 +263,8 @@ def _means(data: Sums, t: int, without: int | None) -> tuple[Array, Array]:
     parts = np.flatnonzero(data.joined != without) if without is not None else slice(None)
     counts = data.counts[parts, :, t].sum(axis=0, dtype=np.int64)
     with np.errstate(invalid="ignore"):
-        return data.sums[parts, :, t].sum(axis=0, dtype=np.float64) / counts, counts
+        means = data.sums[parts, :, t].sum(axis=0, dtype=np.float64) / counts
+    return np.round(means, DIGITS), counts
 
 
 # ---- the table -----------------------------------------------------------------------------------
