@@ -121,6 +121,7 @@ def test_bad_input_is_named(tmp_path: Path, content: bytes, line: int | None, me
     [
         (b'quality, text\n5,"good"\n1, "bad"\n', "csv", 3, "before a quote"),
         (b'quality, text\n5, "good food, and slow"\n', "csv", 2, "3 fields"),
+        (b"text,quality\ra,1\rb,2\r", "csv", 1, "carriage return"),
         (b'{"text": "a", "quality": 1' + b"0" * 5000 + b"}\n", "jsonl", 1, "too many digits"),
     ],
 )

@@ -639,6 +639,16 @@ def test_no_neighbors_at_all_may_not_be_asked_for(
         assert "--max-share is 0" in capsys.readouterr().err
 
 
+def test_more_neighbors_than_there_may_be_are_told_as_such(
+    files: Files, capsys: pytest.CaptureFixture[str]
+) -> None:
+    common = ["--train", files["tsv"], "--candidates", files["mine.tsv"]]
+    assert refless("score", *common, "--min-neighbors", "1000") == 0
+    said = capsys.readouterr().err
+    assert "--max-share" in said
+    assert "--tau auto" not in said
+
+
 def test_two_raters_of_a_text_that_differs_in_blanks_rate_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

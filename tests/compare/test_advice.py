@@ -220,6 +220,8 @@ def test_each_warning_has_its_cause(rated: Rated) -> None:
     missing = rated.scores["judge"].copy()
     missing[:7] = np.nan
     assert "missing for 7 texts" in said(replace(rated, scores={"judge": missing}))
+    missing[:] = np.nan
+    assert "missing for all texts" in said(replace(rated, scores={"judge": missing}))
     copied = [[text] if k < 3 else ["another"] for k, text in enumerate(rated.texts)]
     assert "3 texts are word for word" in said(replace(rated, references=copied))
     found.draws = {NEAR: drawn(0.5, within=0.3)}

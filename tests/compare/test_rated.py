@@ -309,6 +309,19 @@ def test_a_system_in_two_spellings_is_one(tmp_path: Path) -> None:
     assert any("spelt in several ways" in sentence for sentence in found.warnings)
 
 
+@pytest.mark.parametrize("column", ["system", "rater"])
+def test_names_that_differ_in_case_stay_two_and_are_told(column: str, tmp_path: Path) -> None:
+    names = ["T5", "t5", "b"]
+    given = [{"text": f"t {k}", "quality": k % 5, column: names[k % 3]} for k in range(60)]
+    found = read_rated([write(tmp_path / "a.jsonl", given)], [0, 4])
+    assert column == "rater" or found.memberships()[0] == ["T5", "b", "t5"]
+    told = [sentence for sentence in found.warnings if "case alone" in sentence]
+    assert len(told) == 1
+    assert column in told[0]
+    assert "T5" in told[0]
+    assert "b" not in told[0].split(":")[1].split(".")[0].split()
+
+
 def test_two_different_texts_are_too_few(tmp_path: Path) -> None:
     given = [{"text": ["one", "two"][k % 2], "quality": k % 5} for k in range(40)]
     with pytest.raises(FormatError, match="2 different texts") as caught:
