@@ -7,7 +7,6 @@ out, no method may go with the ratings, however much it knows of other things.
 
 from __future__ import annotations
 
-import json
 import unicodedata
 from collections.abc import Callable
 from pathlib import Path
@@ -26,7 +25,21 @@ Spelling = Callable[[str], str]
 
 SETS = 6
 """Data sets of each kind."""
-WORDS = "ärger brook can't daisy élan fjord don't ghost harbor iris jewel knot lemon".split()
+WORDS = [
+    "ärger",
+    "brook",
+    "can't",
+    "daisy",
+    "élan",
+    "fjord",
+    "don't",
+    "ghost",
+    "harbor",
+    "iris",
+    "jewel",
+    "knot",
+    "lemon",
+]
 SPELLINGS: list[Spelling] = [
     str,
     str.upper,
@@ -86,7 +99,7 @@ def of_contexts(generator: np.random.Generator) -> list[Row]:
 
 
 def of_meanings(generator: np.random.Generator) -> list[Row]:
-    """Each MR with its slots in several orders, and other names; texts differ, and say the slots."""
+    """Each MR with its slots in several orders, and other names; texts say the slots."""
     texts, rows = iter(phrases(generator, 120)), []
     names = ["price", "area", "near", "kids", "pets", "hours"]
     kinds = [set(names[k:m]) | set(names[:j]) for k in range(6) for m in (k + 1, 6) for j in (0, k)]
