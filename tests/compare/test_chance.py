@@ -78,12 +78,14 @@ def chance(generator: np.random.Generator, number: int) -> list[float]:
 
 
 def of_texts(generator: np.random.Generator) -> list[Row]:
-    """Each text in several spellings, beside contexts and from systems that say nothing."""
+    """Each text in several spellings, beside contexts and from systems that say nothing;
+    a score is of the text, too."""
     rows = []
-    for text, quality in zip(phrases(generator, 40), chance(generator, 40), strict=True):
-        for _ in range(3):
+    for text in phrases(generator, 24):
+        quality, score = chance(generator, 2)
+        for _ in range(7):
             system, place = generator.integers(4), generator.integers(25)
-            row = {"text": spelt(generator, text), "quality": quality}
+            row = {"text": spelt(generator, text), "quality": quality, "score_judge": score}
             rows.append(row | {"system": f"s{system}", "context": f"about {place}"})
     return rows
 

@@ -36,7 +36,7 @@ def made_up(seed: int, n: int = 60) -> tuple[Prediction, Truth]:
     found = filled_in("mine", "", estimate, quality, fold)
     unit = generator.permutation(np.arange(n) % 12)
     at, home = wrote[:, None] == np.arange(5), np.unique(5 * fold + wrote, return_inverse=True)[1]
-    return found, Truth(np.arange(n), quality, fold, unit, int(unit.max()) + 1, at, home)
+    return found, Truth(np.arange(n), quality, fold, unit, np.arange(12), at, home)
 
 
 def plainly(found: Prediction, truth: Truth, times: np.ndarray) -> dict[str, float]:
@@ -117,7 +117,7 @@ def test_what_only_knows_the_training_mean_goes_with_nothing() -> None:
     quality = np.clip(0.2 * home + generator.normal(0, 0.1, 1000), 0, 1)
     mean = np.array([quality[home != k].mean() for k in range(5)])[home]
     truth = Truth(
-        *(np.arange(1000), quality, home, np.arange(1000), 1000),
+        *(np.arange(1000), quality, home, np.arange(1000), np.arange(1000)),
         *(home[:, None] == np.arange(5), home),
     )
     for sign in (-1, 1):
@@ -139,7 +139,7 @@ def crossed(unbalanced: bool, seed: int = 1) -> tuple[np.ndarray, Truth]:
     level = np.array([0.1, 0.15, 0.3, 0.33, 0.5])[wrote]
     quality = level + 0.1 * fold + generator.normal(0, 0.1, 600)
     at, home = wrote[:, None] == np.arange(5), np.unique(5 * fold + wrote, return_inverse=True)[1]
-    return level, Truth(np.arange(600), quality, fold, np.arange(600), 600, at, home)
+    return level, Truth(np.arange(600), quality, fold, np.arange(600), np.arange(600), at, home)
 
 
 @pytest.mark.parametrize("unbalanced", [False, True])
@@ -210,7 +210,7 @@ def test_systems_in_few_folds_are_ordered_as_in_all() -> None:
     level = np.array([0.1, 0.2, 0.3, 0.4])[wrote]
     at, home = wrote[:, None] == np.arange(4), np.unique(4 * fold + wrote, return_inverse=True)[1]
     quality = level + generator.normal(0, 0.01, 800)
-    truth = Truth(np.arange(800), quality, fold, np.arange(800), 800, at, home)
+    truth = Truth(np.arange(800), quality, fold, np.arange(800), np.arange(800), at, home)
     found = filled_in("both", "", level + np.array([3.0, 0.0, 7.0, 1.0])[fold], quality, fold)
     ours = measured(found, truth, 50, 0)
     assert ours["pairwise_accuracy"][0] == ours["spearman_systems"][0] == 1
@@ -350,3 +350,9 @@ def test_what_is_drawn_together(rated: Rated) -> None:
     assert truth.unit.max() + 1 == 30
     few = replace(rated, context=rated.context % 5)
     assert truth_of(few, split).unit.max() == rated.wording.max()
+    # a text of two contexts is drawn beside both
+    twice = rated.wording.copy()
+    twice[1] = twice[0]
+    drawn = truth_of(replace(rated, wording=twice), split).drawn
+    assert drawn.shape == (32, 2)
+    assert drawn[drawn[:, 1] > 0].tolist() == [[1, 1], [2, 1]]

@@ -16,6 +16,7 @@ from refless.statistics import (
     bootstrap,
     draw_blocks,
     draw_weights,
+    drawn_together,
     drawn_whole,
     evaluate,
     human_rows,
@@ -120,3 +121,47 @@ def test_twins_that_are_drawn_together_tell_nothing_new() -> None:
     once, twice = np.array(measured(1)), np.array(measured(2))
     np.testing.assert_allclose(once[:-2], twice[:-2], rtol=1e-9)
     np.testing.assert_allclose(once[-2:], twice[-2:], atol=0.03)
+
+
+def test_a_text_of_several_units_is_drawn_beside_them() -> None:
+    unit = np.arange(60) // 2
+    text = np.arange(60)
+    assert np.array_equal(drawn_together(unit, text), unit)
+    assert np.array_equal(drawn_together(unit % 19, text), text)
+    assert np.array_equal(drawn_together(None, text), text)
+    # each text in two units that have no other text
+    assert np.array_equal(drawn_together(unit, text // 4), text // 4)
+    text[[0, 2, 4, 5]] = 70
+    found = drawn_together(unit, text)
+    assert np.array_equal(np.flatnonzero(found[:, 1]), [0, 2, 4, 5])
+    # unit 2 has this text alone
+    assert np.array_equal(np.flatnonzero(found[:, 0] == 0), [4, 5])
+    assert len(np.unique(found[:, 0])) == 30
+
+
+def test_both_are_drawn_by_one_row_each() -> None:
+    of = drawn_together(np.arange(60) // 2, np.arange(60) % 15)
+    blocks = list(draw_blocks(of, 300, 5))
+    weights = np.concatenate(blocks)
+    assert weights.shape == (300, 60)
+    assert weights.mean() == pytest.approx(1, abs=0.1)
+    assert np.array_equal(weights[:100], np.concatenate([*draw_blocks(of, 100, 5)]))
+    # missed where the unit or the text is
+    assert (weights == 0).mean() == pytest.approx(1 - (1 - np.exp(-1)) ** 2, abs=0.03)
+
+
+@pytest.mark.parametrize("design", ["crossed", "one text a unit"])
+def test_chance_ratings_of_few_texts_are_within_the_interval(design: str) -> None:
+    """Each of 30 texts has one rating and one estimate, in 20 units: 600 rows, 30 numbers."""
+    missed = 0
+    for seed in range(60):
+        generator = np.random.default_rng(seed)
+        text = np.repeat(np.arange(30), 20)
+        unit = np.tile(np.arange(20), 30) if design == "crossed" else np.arange(600)
+        rating, estimate = generator.normal(size=(2, 30))
+        units = drawn_together(unit, text)
+        cell = evaluate(estimate[text], rating[text], draws=200, units=units)
+        missed += not cell.spearman.low <= 0 <= cell.spearman.high
+        alone = evaluate(estimate[text], rating[text], draws=50, units=unit)
+        assert alone.spearman.high - alone.spearman.low < 0.5
+    assert missed <= 8  # 3 are expected, 50 where rows are drawn

@@ -109,7 +109,8 @@ def test_worth_is_that_of_scipy() -> None:
     truth = generator.normal(size=50)
     prediction = truth + generator.normal(size=50)
     each = np.arange(50)
-    found = worth(prediction, truth, each)
+    texts = [f"text {k}" for k in range(100)]
+    found = worth(prediction, truth, each, texts[:50])
     expected = {
         "spearman": scipy.stats.spearmanr(prediction, truth).statistic,
         "pearson": scipy.stats.pearsonr(prediction, truth).statistic,
@@ -118,14 +119,18 @@ def test_worth_is_that_of_scipy() -> None:
     }
     for name, value in expected.items():
         assert found[name] == pytest.approx(value, rel=1e-4)
-    tiny = worth(1e-3 * prediction, 1e-3 * truth, each)
+    tiny = worth(1e-3 * prediction, 1e-3 * truth, each, texts[:50])
     assert tiny["mse"] == pytest.approx(1e-6 * expected["mse"], rel=1e-4)
-    assert worth(np.ones(50), truth, each)["pearson"] is None
+    assert worth(np.ones(50), truth, each, texts[:50])["pearson"] is None
     # outputs of one MR are drawn together
-    twice = worth(np.repeat(prediction, 2), np.repeat(truth, 2), np.repeat(each, 2))
+    both = np.repeat(prediction, 2), np.repeat(truth, 2)
+    twice = worth(*both, np.repeat(each, 2), texts)
     assert twice["spearman_high"] == pytest.approx(found["spearman_high"], abs=0.03)
-    alone = worth(np.repeat(prediction, 2), np.repeat(truth, 2), np.arange(100))
+    alone = worth(*both, np.arange(100), texts)
     assert alone["spearman_high"] < twice["spearman_high"] - 0.03
+    # and so are equal texts, whatever they answer
+    same = worth(*both, np.arange(100), [text.upper() for text in texts[:50] for _ in range(2)])
+    assert same["spearman_high"] == pytest.approx(found["spearman_high"], abs=0.03)
 
 
 def test_outputs_whose_mrs_differ_in_names_are_of_one_group() -> None:

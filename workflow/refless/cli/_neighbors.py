@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from refless.cli._common import UsageError
+from refless.cli._common import UsageError, tell
 from refless.data.given import FORMATS, Given, read_given
 from refless.errors import FormatError, KernelError, SettingError
 
@@ -92,6 +92,7 @@ def read_training(arguments: argparse.Namespace, by_system: bool = False) -> Tra
     """The training texts and their ratings: each row is one; with a column ``rater`` each text of a
     system, context and MR, where there are such, whose quality is the mean of its rows."""
     from refless.data.sources.table import plain
+    from refless.models.wording import ASIDE, wording
 
     required = ["text", "quality", *(["system"] if by_system else [])]
     apart = ["system", "context", "mr"]
@@ -110,20 +111,26 @@ def read_training(arguments: argparse.Namespace, by_system: bool = False) -> Tra
                 remedy="write another sign",
             )
     if "rater" not in given.columns:
+        if again := len(texts) - len(set(map(wording, texts))):
+            tell(
+                f"note: {again} of {len(texts)} training texts repeat an earlier one ({ASIDE}), and"
+                " each counts as another one. If several people rated it, add a column rater; then"
+                " each text is one, with the mean of its ratings"
+            )
         return Training(given, texts, quality, list(range(len(texts))), systems)
     number: dict[tuple[str, ...], int] = {}
     told = [given.names(name, full=False) for name in apart if name in given.columns]
     keys = [tuple(map(plain, key)) for key in zip(texts, *told, strict=True)]
     row_of = [number.setdefault(key, len(number)) for key in keys]
     require_raters_once(given, row_of)
-    wording: dict[int, str] = {}
+    first: dict[int, str] = {}
     ratings: list[list[float]] = [[] for _ in number]
     for row, text, value in zip(row_of, texts, quality, strict=True):
-        wording.setdefault(row, text)
+        first.setdefault(row, text)
         ratings[row].append(value)
     means = [fmean(own) for own in ratings]
     written_by = [key[1] for key in number] if by_system else None
-    return Training(given, list(wording.values()), means, row_of, written_by)
+    return Training(given, list(first.values()), means, row_of, written_by)
 
 
 def refuse_raters(candidates: Given) -> None:

@@ -214,7 +214,18 @@ def _by_output(
             )
         found[name][0].append(text)
         found[name][1].append(weight)
-    if "rater" in side.columns:
+    if "rater" not in side.columns:
+        seen: dict[tuple[str, str], float] = {}
+        again = sum(
+            seen.setdefault((name, plain(text)), weight) != weight
+            for (name, text), weight in zip(rows, each, strict=True)
+        )
+        if again:
+            tell(
+                f"warning: {again} references stand twice beside an output, with other weights; the"
+                " best one counts. If several people rated them, add a column rater, for the mean"
+            )
+    else:
         require_raters_once(side, [(name, plain(text)) for name, text in rows])
         found = {name: _averaged(*own) for name, own in found.items()}
     for line, name in zip(outputs.line_of, names, strict=True):

@@ -110,4 +110,4 @@ def run(arguments: argparse.Namespace) -> None:
         warn_of_scale([model.scale.low, model.scale.high], truth)
         # as they are: rounding makes ties
         unit = groups(meanings, texts, model.meanings)
-        print("\n".join(worth_lines(worth(raw, np.array(truth), unit))), file=sys.stderr)
+        print("\n".join(worth_lines(worth(raw, np.array(truth), unit, texts))), file=sys.stderr)

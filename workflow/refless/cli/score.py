@@ -167,7 +167,7 @@ def run(arguments: argparse.Namespace) -> None:
         scored = _by_ridge(train, given, texts, by_system)
         rated = train.quality
     prediction = scored.columns["prediction"]
-    evaluation = _evaluated(prediction, truth)
+    evaluation = _evaluated(prediction, truth, texts)
     if arguments.json:
         columns = scored.columns.values()
         rows = [dict(zip(scored.columns, row, strict=True)) for row in zip(*columns, strict=True)]
@@ -263,8 +263,8 @@ def _by_neighbors(
         said.append(
             f"warning: tau {model.tau_:g} does not suit these texts: most get no prediction."
             + (
-                " It was chosen on the training texts, each counted once, but repeated ones are all"
-                " neighbors here. Take repeats out, or look whether these texts are of another kind"
+                " It was chosen on the training texts, each counted once. Look whether these texts"
+                " are of another kind, or whether training texts repeat, which all are neighbors"
                 if model.tau == "auto"
                 else " --tau auto chooses one on the training texts"
             )
@@ -351,14 +351,21 @@ def _nearest(
 # ---- what is said --------------------------------------------------------------------------------
 
 
-def _evaluated(prediction: list[float | None], truth: list[float] | None) -> Evaluation | None:
+def _evaluated(
+    prediction: list[float | None], truth: list[float] | None, texts: list[str]
+) -> Evaluation | None:
+    """Equal texts are drawn together."""
     if truth is None:
         return None
     import numpy as np
 
+    from refless.models.wording import wording
     from refless.statistics import evaluate
 
-    return evaluate(_steady(prediction), np.asarray(truth, np.float64))
+    number: dict[str, int] = {}
+    unit = np.array([number.setdefault(wording(text), len(number)) for text in texts], np.int64)
+    units = unit if len(number) < len(texts) else None
+    return evaluate(_steady(prediction), np.asarray(truth, np.float64), units=units)
 
 
 def _steady(prediction: list[float | None]) -> Array:

@@ -28,7 +28,7 @@ fold, nor for the mean of the context: where each system has a text in each cont
 mean of the other systems.
 
 What is drawn are whole contexts where there are enough, else whole groups of equal texts: texts of
-one context are no independent evidence.
+one context are no independent evidence. Where a text stands in several contexts, both are drawn.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from refless.compare.rated import Rated
 from refless.compare.splits import Split
 from refless.statistics import (
     draw_blocks,
-    drawn_whole,
+    drawn_together,
     midranks,
     pearson_rows,
     weighted_spearman,
@@ -66,7 +66,7 @@ class Truth:
     """What the estimates of a split are measured against, of the candidates in the split.
 
     quality : (n,); fold : int64 (n,), or the number of the system where systems are left out;
-        unit : int64 (n,), what is drawn together; units : how many of them there are
+        unit : int64 (n,), what is drawn alike; drawn : of each unit, by `draw_blocks`
     wrote : bool (n, systems), or None
     home : int64 (n,), number of the fold together with the system, or the set of systems, that
         wrote a text, or None
@@ -76,7 +76,7 @@ class Truth:
     quality: Array
     fold: Array
     unit: Array
-    units: int
+    drawn: Array
     wrote: Array | None
     home: Array | None
 
@@ -104,10 +104,9 @@ class Truth:
 def truth_of(rated: Rated, split: Split) -> Truth:
     """Of the candidates that take part in a split."""
     rows = np.flatnonzero(split.inside)
-    unit = drawn_whole(rated.apart)
-    units = rated.wording if unit is None else unit
     # those of all texts, so that a draw is the same in every deal of every split
-    told = (rows, rated.quality[rows], split.fold[rows], units[rows], int(units.max()) + 1)
+    drawn, unit = np.unique(drawn_together(rated.apart, rated.wording), axis=0, return_inverse=True)
+    told = (rows, rated.quality[rows], split.fold[rows], unit.reshape(-1)[rows], drawn)
     if rated.systems is None:
         return Truth(*told, None, None)
     wrote = rated.memberships()[1][rows]
@@ -122,7 +121,7 @@ def truth_of(rated: Rated, split: Split) -> Truth:
 def measured(found: Prediction, truth: Truth, draws: int, seed: int) -> Draws:
     """Every measure that is defined for a prediction."""
     sums = _Sums(found, truth)
-    blocks = [np.ones((1, truth.units), np.uint16), *draw_blocks(truth.units, draws, seed)]
+    blocks = [np.ones((1, len(truth.drawn)), np.uint16), *draw_blocks(truth.drawn, draws, seed)]
     parts = [sums.measures(weights) for weights in blocks]
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
@@ -162,7 +161,7 @@ class _Sums:
             gap = (found.filled[truth.rows] - truth.quality) ** 2
             columns |= {"gap": gap, "gap covered": gap * self.covered}
         self.names = list(columns)
-        self.total = np.zeros((truth.units, len(columns)))
+        self.total = np.zeros((len(truth.drawn), len(columns)))
         np.add.at(self.total, truth.unit, np.stack(list(columns.values()), axis=1))
         self.homes: list[csr_array] = []
         if truth.wrote is not None and truth.home is not None:
@@ -170,7 +169,7 @@ class _Sums:
             self.wrote = truth.wrote[first].astype(np.float64)
             self.fold = truth.fold[first]
             self.set = np.unique(self.wrote, axis=0, return_inverse=True)[1].reshape(-1)
-            place, shape = (truth.unit, truth.home), (truth.units, len(first))
+            place, shape = (truth.unit, truth.home), (len(truth.drawn), len(first))
             self.homes = [
                 csr_array((values, place), shape)
                 for values in (columns["one"], x, y, truth.quality)

@@ -153,7 +153,8 @@ def baseline(
 
 class SpeltLookup(Lookup):
     """The mean quality of the training examples of the same text, marks included; where there is
-    none, of those of the same `wording`."""
+    none, of those of the same `wording`. Of these at once, where marks are shown to tell nothing:
+    where it predicts training examples better from each other."""
 
     def __init__(self) -> None:
         super().__init__(exactly, "nan")
@@ -162,11 +163,19 @@ class SpeltLookup(Lookup):
     def fit(self, *args: Any, **more: Any) -> SpeltLookup:
         super().fit(*args, **more)
         self.near.fit(*args, **more)
+        found = super().leave_one_out()
+        there = ~np.isnan(found)
+        gaps = (own[there] - self.quality_[there] for own in (found, self.near.leave_one_out()))
+        exact, near = (gap @ gap for gap in gaps)
+        self.marks_tell_ = bool(exact <= near)  # also where no text stands there twice
         return self
 
     def predict(self, *args: Any, **more: Any) -> Array:
+        near = self.near.predict(*args, **more)
+        if not self.marks_tell_:
+            return near
         found = super().predict(*args, **more)
-        return np.where(np.isnan(found), self.near.predict(*args, **more), found)
+        return np.where(np.isnan(found), near, found)
 
 
 def _of(values: Sequence[Any], rows: Array) -> list[Any]:

@@ -11,6 +11,7 @@ from refless.statistics.bootstrap import (
     defined,
     draw_blocks,
     draw_weights,
+    drawn_together,
     drawn_whole,
     interval,
 )
@@ -91,6 +92,7 @@ __all__ = [
     "defined",
     "draw_blocks",
     "draw_weights",
+    "drawn_together",
     "drawn_whole",
     "evaluate",
     "fisher_interval",

@@ -8,7 +8,9 @@ grow with draws times candidates; every number of a draw comes from that draw's 
 result depends on the size of a block.
 
 What was sampled together is drawn together: candidates that answer one context are no independent
-evidence, so their *unit*, the context, is drawn with all of them.
+evidence, so their *unit*, the context, is drawn with all of them. Where the same text stands in
+several contexts, neither has all of the other: then both are drawn, and a candidate counts as often
+as its context times its text.
 """
 
 from __future__ import annotations
@@ -84,19 +86,69 @@ def drawn_whole(unit: Array | None) -> Array | None:
     return None if unit is None or len(np.unique(unit)) < ENOUGH_UNITS else unit
 
 
+def drawn_together(unit: Array | None, text: Array) -> Array:
+    """What is drawn of candidates some of which may be the same text.
+
+    Parameters
+    ----------
+    unit, text : numbers of the unit and of the text of each candidate, int64 (candidates,)
+
+    Returns
+    -------
+    Array : the unit, if there are `ENOUGH_UNITS`, else the text. Where texts stand in several
+        units, both, (candidates, 2), from 1 on; 0 is what is not drawn, since the other is: a text
+        of one unit alone, and a unit of one text alone that stands in several.
+    """
+    whole = drawn_whole(unit)
+    if whole is None:
+        return text
+    pairs = np.unique(np.stack([whole, text]), axis=1)
+    crossing = np.bincount(pairs[1])[text] > 1
+    inside = crossing & (np.bincount(pairs[0])[whole] == 1)
+    if not crossing.any() or inside.all():
+        return text if inside.all() else whole
+    found = np.zeros((len(text), 2), np.int64)
+    for column, own, there in ((0, whole, ~inside), (1, text, crossing)):
+        found[there, column] = 1 + np.unique(own[there], return_inverse=True)[1]
+    return found
+
+
 def draw_blocks(of: int | Array, draws: int, seed: int) -> Iterator[Array]:
     """Yield the rows of `draw_weights` a block at a time: `BLOCK` numbers, or one row.
 
     ``of`` is the number of candidates; or the unit of each candidate (0, 1, ...), int64
-    (candidates,): units are then drawn, and a candidate counts as often as its own.
+    (candidates,): units are then drawn, and a candidate counts as often as its own; or both as
+    `drawn_together` has them.
     """
+    if np.ndim(of) == 2:
+        yield from _both(np.asarray(of), draws, seed)
+        return
     if not isinstance(of, (int, np.integer)):
         step = max(1, BLOCK // len(of))
-        for block in draw_blocks(int(of.max()) + 1, draws, seed):
+        for block in _blocks(int(of.max()) + 1, draws, seed):
             for start in range(0, len(block), step):
                 yield np.take(block[start : start + step], of, axis=1)
         return
-    n = int(of)
+    yield from _blocks(int(of), draws, seed)
+
+
+def _both(of: Array, draws: int, seed: int) -> Iterator[Array]:
+    """Units and texts as often as a Poisson draw of mean 1 says, which a draw of many comes to.
+
+    Source: Owen (2007), "The pigeonhole bootstrap"; Hanley & MacGibbon (2006) for Poisson.
+    """
+    units, texts = (int(column.max()) for column in of.T)
+    at = np.where(of > 0, of + np.array([0, units]), 0).T
+    generator = np.random.default_rng(seed)
+    step = max(1, BLOCK // len(of))
+    for start in range(0, draws, step):
+        drawn = generator.poisson(1.0, (min(step, draws - start), units + texts))
+        times = np.insert(drawn.astype(np.uint16), 0, 1, axis=1)
+        yield times[:, at[0]] * times[:, at[1]]
+
+
+def _blocks(n: int, draws: int, seed: int) -> Iterator[Array]:
+    """The rows of `draw_weights`; they are not kept where they are too many."""
     if n * draws > KEPT:
         yield from _draw(n, draws, seed)
         return

@@ -37,7 +37,7 @@ from refless.models.rnn_qe.saved import Model, word_sum
 from refless.models.rnn_qe.scale import Scale
 from refless.models.rnn_qe.training import SCHEDULES, UNROUNDED, Run, Trained, train
 from refless.models.wording import wording
-from refless.statistics import drawn_whole, evaluate
+from refless.statistics import drawn_together, evaluate
 from refless.store.machine import versions
 
 Array = np.ndarray
@@ -194,7 +194,7 @@ def fit(
     unit = groups(rated.meanings, rated.texts, rated.kind)
     about = {
         "trained": {**asdict(how), "texts": len(rated.texts), "different": different},
-        "worth": worth(prediction, rated.ratings, unit),
+        "worth": worth(prediction, rated.ratings, unit, rated.texts),
         "validation": [model["best"] for model in done.models],
         "versions": versions(["refless", "torch", "numpy"]),
     }
@@ -246,15 +246,18 @@ def groups(meanings: Sequence[str], texts: Sequence[str], kind: str) -> Array:
     return pd.factorize(np.array([*own, None], object)[:-1])[0].astype(np.int64)
 
 
-def worth(prediction: Array, ratings: Array, unit: Array) -> dict[str, Any]:
+def worth(prediction: Array, ratings: Array, unit: Array, texts: Sequence[str]) -> dict[str, Any]:
     """Spearman's rho and MSE with 95% intervals, Pearson's r, and the MSE of a constant, the mean
     rating; None where undefined.
 
     ``unit`` : by `groups`; they are drawn, each with all of its texts, or the texts where there are
-        fewer than 20
+        fewer than 20; equal texts are drawn together
     """
-    whole = drawn_whole(pd.factorize(unit)[0].astype(np.int64))
-    cell = evaluate(prediction, ratings, units=whole)
+    own, text = (
+        pd.factorize(np.array(values, object))[0].astype(np.int64)
+        for values in (unit, list(map(wording, texts)))
+    )
+    cell = evaluate(prediction, ratings, units=drawn_together(own, text))
     varies = not np.isnan(cell.spearman.value)
     known = ~np.isnan(prediction)
     found = {
