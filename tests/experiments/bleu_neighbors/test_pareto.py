@@ -263,6 +263,17 @@ def test_the_table_comes_from_files_and_says_which_are_of_other_ratings(tmp_path
         read_fronts(path, published)
 
 
+def test_equal_texts_are_in_one_fold(tmp_path: Path) -> None:
+    texts = [*TEXTS[:20], *(text.upper() + " ." for text in TEXTS[:20])]
+    task = written_task(tmp_path / "t", texts, QUALITY[:40])
+    settings = {"taus": TAUS, "folds": 4, "parts": 100, "seed": 1}
+    write_pareto_sums(tmp_path / "sums.npz", task, "bleu.char", {}, settings)
+    part = np.load(tmp_path / "sums.npz")["part"]
+    assert np.array_equal(part[:20], part[20:])
+    # no part without a text, and as many to each fold
+    assert sorted(set(part)) == list(range(20))
+
+
 def test_without_any_numbers_there_are_rows_and_no_front(tmp_path: Path) -> None:
     models = {"bleu": {"kernel": "bleu.char", "tau": 0.15, "settings": {}}}
     settings = Settings(A, B, [0.3], 3, 0.66, draws=50, seed=1)

@@ -359,13 +359,10 @@ def _evaluated(
         return None
     import numpy as np
 
-    from refless.models.wording import wording
+    from refless.models.wording import numbered
     from refless.statistics import evaluate
 
-    number: dict[str, int] = {}
-    unit = np.array([number.setdefault(wording(text), len(number)) for text in texts], np.int64)
-    units = unit if len(number) < len(texts) else None
-    return evaluate(_steady(prediction), np.asarray(truth, np.float64), units=units)
+    return evaluate(_steady(prediction), np.asarray(truth, np.float64), units=numbered(texts))
 
 
 def _steady(prediction: list[float | None]) -> Array:

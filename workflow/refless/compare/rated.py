@@ -20,7 +20,7 @@ from refless.data.sources import table
 from refless.errors import FormatError
 from refless.models.baselines import Ngrams
 from refless.models.rnn_qe.meaning import ACTS, SLOTS, TEXT, kind_of, tokens_of
-from refless.models.wording import ASIDE, wording
+from refless.models.wording import ASIDE, numbered, wording
 
 Array = np.ndarray
 
@@ -207,8 +207,8 @@ def rated_of(
     lost = int((~there).sum())
     if lost:
         warnings = (*warnings, f"Left out, since nobody rated them: {lost} of {len(texts)} texts.")
-    words = [wording(text) for text in own["text"]]
-    if (different := len(set(words))) < FEWEST_DIFFERENT:
+    words = numbered(own["text"])
+    if (different := int(words.max()) + 1) < FEWEST_DIFFERENT:
         raise FormatError(
             f"{different} different texts are too few ({ASIDE})",
             path=path,
@@ -236,7 +236,7 @@ def rated_of(
     return Rated(
         own["text"].tolist(),
         quality,
-        pd.factorize(pd.Series(words, dtype=object))[0].astype(np.int64),
+        words,
         # one system, or nobody, cannot be told from others
         systems if len(set(systems)) > 1 else None,
         context,

@@ -17,6 +17,8 @@ import unicodedata
 from collections.abc import Iterable
 from contextlib import suppress
 
+import numpy as np
+
 ASIDE = "case, forms of letters, marks and blanks aside"
 """What `wording` does not count."""
 _BRACKETS = re.compile(r"-[lr][rsc]b-", re.IGNORECASE)
@@ -36,6 +38,12 @@ def wording(text: str) -> str:
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", plain).casefold())
     folded = unicodedata.normalize("NFKC", folded)
     return _NO_LETTERS.sub(_signs, folded) or "".join(folded.split())
+
+
+def numbered(texts: Iterable[str]) -> np.ndarray:
+    """The number of each text among the different ones, by `wording`, from 0 in their order."""
+    first: dict[str, int] = {}
+    return np.array([first.setdefault(wording(text), len(first)) for text in texts], np.int64)
 
 
 def among(texts: Iterable[str], known: Iterable[str]) -> list[bool]:

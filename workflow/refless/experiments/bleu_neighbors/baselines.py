@@ -40,7 +40,7 @@ from refless.models.baselines import (
     deal_folds,
     out_of_fold,
 )
-from refless.models.wording import wording
+from refless.models.wording import numbered
 from refless.store import signed
 from refless.store.signatures import sign, text_sum
 
@@ -92,7 +92,7 @@ def baseline_estimates(texts: pd.DataFrame, settings: Settings) -> dict[tuple[st
     given = own["text"].tolist(), own["quality"].to_numpy(np.float64, copy=True)
     systems = own["system"].tolist()
     several = len({name for system in systems for name in system.split("+")}) > 1
-    said = pd.factorize(own["text"].map(wording))[0]
+    said = numbered(given[0])
     dealt = deal_folds(int(said.max(initial=-1)) + 1, settings.folds, settings.seed)[said]
     found = {}
     for split, names in SPLITS.items():

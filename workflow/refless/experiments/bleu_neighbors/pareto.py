@@ -6,9 +6,10 @@ that choice, from candidates that had no part in it.
 
 The paper chose its thresholds for the highest Spearman at a coverage of at least 40%, on the data
 that it reports (section 4). Here that is *tuned*. *Honest* is nested: candidates are dealt into
-folds; for each fold, thresholds are chosen with the other folds alone (their candidates, and only
-their texts as training texts), and its candidates are then predicted under them, leave-one-out
-from all other texts, as in table 1. All folds' predictions together give the honest value.
+folds, equal texts into one; for each fold, thresholds are chosen with the other folds alone (their
+candidates, and only their texts as training texts), and its candidates are then predicted under
+them, leave-one-out from all other texts, as in table 1. All folds' predictions together give the
+honest value.
 
 Folds are dealt many times, and kernels are computed once: texts are dealt into parts, several to a
 fold, and each deal joins parts to folds.
@@ -32,6 +33,7 @@ from refless.experiments.bleu_neighbors.columns import tidy, with_intervals
 from refless.kernels import signature
 from refless.models.baselines import deal_folds
 from refless.models.neighbors import enough_evidence, most_neighbors
+from refless.models.wording import numbered
 from refless.statistics import (
     Compared,
     drawn_whole,
@@ -153,9 +155,12 @@ def write_pareto_sums(
     KernelError : unknown kernel or option, or a missing resource.
     """
     data = rated(task.texts)
+    # equal texts would choose thresholds for each other
+    said = numbered(data.text)
+    different = int(said.max(initial=-1)) + 1
     # the same number for each fold, so that the first deal does not hang on it
-    parts = settings["folds"] * max(1, min(settings["parts"], len(data.text) // settings["folds"]))
-    part = deal_folds(len(data.text), parts, settings["seed"])
+    parts = settings["folds"] * max(1, min(settings["parts"], different // settings["folds"]))
+    part = deal_folds(different, parts, settings["seed"])[said]
     of = kernel, data.text, data.quality, settings["taus"], part
     counts, sums = part_sums(*of, threads, **options)
     signed.write(

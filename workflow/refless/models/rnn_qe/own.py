@@ -36,7 +36,7 @@ from refless.models.rnn_qe.reading import Reading
 from refless.models.rnn_qe.saved import Model, word_sum
 from refless.models.rnn_qe.scale import Scale
 from refless.models.rnn_qe.training import SCHEDULES, UNROUNDED, Run, Trained, train
-from refless.models.wording import wording
+from refless.models.wording import numbered, wording
 from refless.statistics import drawn_together, evaluate
 from refless.store.machine import versions
 
@@ -253,11 +253,8 @@ def worth(prediction: Array, ratings: Array, unit: Array, texts: Sequence[str]) 
     ``unit`` : by `groups`; they are drawn, each with all of its texts, or the texts where there are
         fewer than 20; equal texts are drawn together
     """
-    own, text = (
-        pd.factorize(np.array(values, object))[0].astype(np.int64)
-        for values in (unit, list(map(wording, texts)))
-    )
-    cell = evaluate(prediction, ratings, units=drawn_together(own, text))
+    own = np.unique(unit, return_inverse=True)[1].astype(np.int64)
+    cell = evaluate(prediction, ratings, units=drawn_together(own, numbered(texts)))
     varies = not np.isnan(cell.spearman.value)
     known = ~np.isnan(prediction)
     found = {
