@@ -260,8 +260,10 @@ def test_the_mean_of_the_other_systems_orders_no_systems() -> None:
 def test_pairs_of_systems() -> None:
     people = np.array([[1.0, 2.0, 3.0, 3.0], [1.0, 2.0, 3.0, np.nan]])
     ours = np.array([[1.0, 1.0, 0.5, 4.0], [3.0, 2.0, 1.0, 0.0]])
-    # five pairs that people order: one tie of ours, two wrong, two right; then all three wrong
-    assert pairwise_accuracy(ours, people).tolist() == [0.5, 0.0]
+    # five pairs that people order: one tie of ours, two wrong, two right; then one is missing
+    found = pairwise_accuracy(ours, people)
+    assert found[0] == 0.5
+    assert np.isnan(found[1])
     assert np.isnan(pairwise_accuracy(np.ones((1, 1)), np.ones((1, 1)))).all()
     assert np.isnan(pairwise_accuracy(ours[:, :2], people[:, :2])).all()
 
@@ -356,3 +358,7 @@ def test_what_is_drawn_together(rated: Rated) -> None:
     drawn = truth_of(replace(rated, wording=twice), split).drawn
     assert drawn.shape == (32, 2)
     assert drawn[drawn[:, 1] > 0].tolist() == [[1, 1], [2, 1]]
+    # all that a system says stays with it
+    assert rated.systems is not None
+    said = np.where(np.array(rated.systems) == "ant", 7, rated.wording)
+    assert truth_of(replace(rated, wording=said), split).drawn.ndim == 1

@@ -28,7 +28,8 @@ fold, nor for the mean of the context: where each system has a text in each cont
 mean of the other systems.
 
 What is drawn are whole contexts where there are enough, else whole groups of equal texts: texts of
-one context are no independent evidence. Where a text stands in several contexts, both are drawn.
+one context are no independent evidence. Where a text stands in several contexts, both are drawn;
+but all that a system ever says stays with it, as systems do.
 """
 
 from __future__ import annotations
@@ -105,7 +106,8 @@ def truth_of(rated: Rated, split: Split) -> Truth:
     """Of the candidates that take part in a split."""
     rows = np.flatnonzero(split.inside)
     # those of all texts, so that a draw is the same in every deal of every split
-    drawn, unit = np.unique(drawn_together(rated.apart, rated.wording), axis=0, return_inverse=True)
+    together = drawn_together(rated.apart, rated.wording, _only_texts(rated))
+    drawn, unit = np.unique(together, axis=0, return_inverse=True)
     told = (rows, rated.quality[rows], split.fold[rows], unit.reshape(-1)[rows], drawn)
     if rated.systems is None:
         return Truth(*told, None, None)
@@ -116,6 +118,15 @@ def truth_of(rated: Rated, split: Split) -> Truth:
     if split.name == "systems":
         told = (*told[:2], home, *told[3:])
     return Truth(*told, wrote, home)
+
+
+def _only_texts(rated: Rated) -> Array | None:
+    """Which texts are all that one of their systems says, bool (n,)."""
+    if rated.systems is None:
+        return None
+    wrote = rated.memberships()[1]
+    single = [len(np.unique(rated.wording[own])) == 1 for own in wrote.T]
+    return np.asarray(wrote[:, single].any(axis=1))
 
 
 def measured(found: Prediction, truth: Truth, draws: int, seed: int) -> Draws:
@@ -295,15 +306,16 @@ def pairwise_accuracy(estimate: Array, rating: Array) -> Array:
     ----------
     estimate, rating : mean of each system, shape (draws, systems), NaN where there is none
 
-    NaN where no pair is left, or of two systems: one pair is no share. Source: Kocmi et al.
-    (2021), "To ship or not to ship", section 4.
+    NaN where a system is missing, where no pair is left, or of two systems: one pair is no share.
+    Source: Kocmi et al. (2021), "To ship or not to ship", section 4.
     """
     if estimate.shape[1] < 3:
         return np.full(len(estimate), np.nan)
     i, j = np.triu_indices(estimate.shape[1], 1)
     ours, theirs = (np.sign(means[:, i] - means[:, j]) for means in (estimate, rating))
-    counts = ~np.isnan(ours) & (np.abs(theirs) == 1)
+    counts = np.abs(theirs) == 1
     right = np.where(ours == theirs, 1.0, np.where(ours == 0, 0.5, 0.0))
     number = counts.sum(axis=1)
-    with np.errstate(invalid="ignore"):
-        return np.where(number > 0, (right * counts).sum(axis=1) / np.maximum(number, 1), np.nan)
+    share = (right * counts).sum(axis=1) / np.maximum(number, 1)
+    whole = ~(np.isnan(estimate) | np.isnan(rating)).any(axis=1)
+    return np.where(whole & (number > 0), share, np.nan)

@@ -86,12 +86,13 @@ def drawn_whole(unit: Array | None) -> Array | None:
     return None if unit is None or len(np.unique(unit)) < ENOUGH_UNITS else unit
 
 
-def drawn_together(unit: Array | None, text: Array) -> Array:
+def drawn_together(unit: Array | None, text: Array, stays: Array | None = None) -> Array:
     """What is drawn of candidates some of which may be the same text.
 
     Parameters
     ----------
     unit, text : numbers of the unit and of the text of each candidate, int64 (candidates,)
+    stays : bool (candidates,), which texts are not drawn beside units
 
     Returns
     -------
@@ -104,6 +105,8 @@ def drawn_together(unit: Array | None, text: Array) -> Array:
         return text
     pairs = np.unique(np.stack([whole, text]), axis=1)
     crossing = np.bincount(pairs[1])[text] > 1
+    if stays is not None:
+        crossing &= ~stays
     inside = crossing & (np.bincount(pairs[0])[whole] == 1)
     if not crossing.any() or inside.all():
         return text if inside.all() else whole
