@@ -189,7 +189,7 @@ def test_each_warning_has_its_cause(rated: Rated) -> None:
     def said(other: Rated) -> str:
         return " ".join(warnings(other, found))
 
-    assert "120 ratings are few" in said(rated)
+    assert "120 different texts are few" in said(rated)
     assert "4 systems are not drawn" in said(rated)
     assert "not drawn" not in said(replace(rated, systems=None))
     many = replace(rated, systems=[f"s{k % 40}" for k in range(120)])

@@ -23,6 +23,7 @@ from refless.compare.predicted import Prediction, baseline, filled_in
 from refless.compare.rated import Rated
 from refless.compare.splits import Split, all_splits, dealt
 from refless.models.baselines import Length, SystemMean
+from refless.statistics import ENOUGH_UNITS
 
 
 def made_up(seed: int, n: int = 60) -> tuple[Prediction, Truth]:
@@ -343,6 +344,17 @@ def test_networks_are_compared_in_the_deal_that_they_have(rated: Rated) -> None:
     own = made.first["texts", "rnn_qe", ""]["pearson"][0]
     assert row["difference"] == pytest.approx(own - made.first[rival]["pearson"][0])
     assert row["difference"] != pytest.approx(own - made.draws[rival]["pearson"][0])
+
+
+def test_few_different_texts_have_no_interval(rated: Rated) -> None:
+    split = all_splits(rated)[0][0]
+    found = baseline("length", Length, rated, split)
+    few = replace(rated, wording=rated.wording % (ENOUGH_UNITS - 1))
+    ours = measured(found, truth_of(few, split), 20, 0)
+    assert not np.isnan(ours["pearson"][0])
+    assert np.isnan(ours["pearson"][1:]).all()
+    enough = replace(rated, wording=rated.wording % ENOUGH_UNITS)
+    assert not np.isnan(measured(found, truth_of(enough, split), 20, 0)["pearson"]).any()
 
 
 def test_what_is_drawn_together(rated: Rated) -> None:

@@ -339,17 +339,17 @@ def test_a_draw_of_contexts_is_dealt_out_as_often_as_asked() -> None:
 
 
 def test_contexts_of_one_wording_are_drawn_together() -> None:
-    wording = np.array([*range(20), 3, 7, 3])
-    left = [set(np.flatnonzero(wording == number).tolist()) for number in range(20)]
-    for row in bootstrap_pool(np.arange(23), wording, 50, 1, seed=1):
+    wording = np.array([*range(30), 3, 7, 3])
+    left = [set(np.flatnonzero(wording == number).tolist()) for number in range(30)]
+    for row in bootstrap_pool(np.arange(33), wording, 50, 1, seed=1):
         drawn = row.tolist()
         while drawn:
             whole = left[wording[drawn[0]]]
             of_one, drawn = drawn[: len(whole)], drawn[len(whole) :]
             assert set(of_one) == whole or (not drawn and set(of_one) < whole)
     # of so few wordings, draws would hardly differ
-    few = bootstrap_pool(np.arange(23), wording % 19, 50, 1, seed=1)
-    np.testing.assert_array_equal(few, bootstrap_pool(np.arange(23), np.arange(23), 50, 1, seed=1))
+    few = bootstrap_pool(np.arange(33), wording % 29, 50, 1, seed=1)
+    np.testing.assert_array_equal(few, bootstrap_pool(np.arange(33), np.arange(33), 50, 1, seed=1))
 
 
 def test_dialogues_know_which_contexts_have_one_wording() -> None:

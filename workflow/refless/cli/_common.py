@@ -230,6 +230,15 @@ def write(content: str, out: str) -> None:
         ) from error
 
 
+def tell_few(texts: Sequence[str]) -> None:
+    """Whether so few texts differ that intervals over them mean little."""
+    from refless.models.wording import wording
+    from refless.statistics import ENOUGH_UNITS
+
+    if (different := len(set(map(wording, texts)))) < ENOUGH_UNITS:
+        tell(f"note: {different} different texts are few, so the intervals are too narrow")
+
+
 def warn_of_scale(rated: Sequence[float] | Array, truth: Sequence[float]) -> None:
     """Whether the candidates' quality seems to be on another scale than what was learned."""
     import numpy as np

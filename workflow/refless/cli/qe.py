@@ -16,6 +16,7 @@ from refless.cli._common import (
     require_torch,
     require_whole,
     tell,
+    tell_few,
     warn_of_scale,
     write,
 )
@@ -111,3 +112,4 @@ def run(arguments: argparse.Namespace) -> None:
         # as they are: rounding makes ties
         unit = groups(meanings, texts, model.meanings)
         print("\n".join(worth_lines(worth(raw, np.array(truth), unit, texts))), file=sys.stderr)
+        tell_few(texts)

@@ -20,6 +20,7 @@ from refless.cli._common import (
     command,
     require_whole,
     tell,
+    tell_few,
     warn_of_scale,
     write,
 )
@@ -192,6 +193,8 @@ def run(arguments: argparse.Namespace) -> None:
     for line in scored.said:
         tell(line)
     _report(evaluation, prediction, truth)
+    if evaluation is not None:
+        tell_few(texts)
     tell(f"signature {scored.signature}")
 
 

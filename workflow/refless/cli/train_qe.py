@@ -21,6 +21,7 @@ from refless.cli._common import (
     require_files,
     require_torch,
     tell,
+    tell_few,
 )
 from refless.errors import FormatError, OutputError
 
@@ -145,3 +146,4 @@ def run(arguments: argparse.Namespace) -> None:
         *worth_lines(model.about["worth"]),
     ]
     print("\n".join(said), file=sys.stderr)
+    tell_few(rated.texts)

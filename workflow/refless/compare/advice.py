@@ -238,10 +238,16 @@ def other_scores(rated: Rated, found: Comparison) -> dict[str, Draws]:
 def warnings(rated: Rated, found: Comparison) -> list[str]:
     """What a reader has to know before trusting the table."""
     said = list(rated.warnings)
-    if len(rated) < FEW:
+    different = int(rated.wording.max()) + 1
+    if different < ENOUGH_UNITS:
         said.append(
-            f"{len(rated)} ratings are few: intervals are wide, and a method that is not told from"
-            " another may still be better."
+            f"{different} different texts are too few for intervals and tests, so no method is"
+            f" recommended. Rate {ENOUGH_UNITS} or more that differ."
+        )
+    elif different < FEW:
+        said.append(
+            f"{different} different texts are few: intervals are wide, and a method that is not"
+            " told from another may still be better."
         )
     systems = len(rated.memberships()[0])
     contexts = 0 if rated.apart is None else int(rated.apart.max()) + 1
@@ -257,7 +263,6 @@ def warnings(rated: Rated, found: Comparison) -> list[str]:
         )
     said += _far_away(rated)
     said += [_repeated(rated, split) for split in found.splits if split.repeated]
-    different = int(rated.wording.max()) + 1
     if different < len(rated):
         said.append(
             f"{len(rated) - different} of {len(rated)} texts repeat an earlier one ({ASIDE})."

@@ -44,6 +44,7 @@ from refless.compare.predicted import Prediction
 from refless.compare.rated import Rated
 from refless.compare.splits import Split
 from refless.statistics import (
+    ENOUGH_UNITS,
     draw_blocks,
     drawn_together,
     midranks,
@@ -71,6 +72,7 @@ class Truth:
     wrote : bool (n, systems), or None
     home : int64 (n,), number of the fold together with the system, or the set of systems, that
         wrote a text, or None
+    enough : whether there are `ENOUGH_UNITS` different texts, so that draws say anything
     """
 
     rows: Array
@@ -80,6 +82,7 @@ class Truth:
     drawn: Array
     wrote: Array | None
     home: Array | None
+    enough: bool = True
 
     def centred(self, values: Array) -> Array:
         """Values less the mean of their fold, on a scale of their own; equal ones tie, however they
@@ -109,15 +112,16 @@ def truth_of(rated: Rated, split: Split) -> Truth:
     together = drawn_together(rated.apart, rated.wording, _only_texts(rated))
     drawn, unit = np.unique(together, axis=0, return_inverse=True)
     told = (rows, rated.quality[rows], split.fold[rows], unit.reshape(-1)[rows], drawn)
+    enough = len(np.unique(rated.wording)) >= ENOUGH_UNITS
     if rated.systems is None:
-        return Truth(*told, None, None)
+        return Truth(*told, None, None, enough)
     wrote = rated.memberships()[1][rows]
     wrote = wrote[:, wrote.any(axis=0)]
     cells = np.column_stack([wrote, split.fold[rows]])
     home = np.unique(cells, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
     if split.name == "systems":
         told = (*told[:2], home, *told[3:])
-    return Truth(*told, wrote, home)
+    return Truth(*told, wrote, home, enough)
 
 
 def _only_texts(rated: Rated) -> Array | None:
@@ -130,11 +134,15 @@ def _only_texts(rated: Rated) -> Array | None:
 
 
 def measured(found: Prediction, truth: Truth, draws: int, seed: int) -> Draws:
-    """Every measure that is defined for a prediction."""
+    """Every measure that is defined for a prediction; NaN for draws of too few different texts."""
     sums = _Sums(found, truth)
     blocks = [np.ones((1, len(truth.drawn)), np.uint16), *draw_blocks(truth.drawn, draws, seed)]
     parts = [sums.measures(weights) for weights in blocks]
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    drawn = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    if not truth.enough:
+        for values in drawn.values():
+            values[1:] = np.nan
+    return drawn
 
 
 def averaged(parts: Sequence[Draws]) -> Draws:
@@ -195,8 +203,8 @@ class _Sums:
         out = {
             "spearman": weighted_spearman(self.x, self.y, weights, self.unit),
             "pearson": _pearson(*(own[name] for name in ("one", "x", "y", "xx", "yy", "xy"))),
-            "coverage": own["one covered"] / own["one"],
-            "mse": own["gap"] / own["one"] if self.scaled else nothing,
+            "coverage": _ratio(own["one covered"], own["one"]),
+            "mse": _ratio(own["gap"], own["one"]) if self.scaled else nothing,
         }
         if self.covered.all():
             out |= {f"{name}_covered": out[name] for name in ("spearman", "pearson", "mse")}

@@ -251,7 +251,7 @@ def worth(prediction: Array, ratings: Array, unit: Array, texts: Sequence[str]) 
     rating; None where undefined.
 
     ``unit`` : by `groups`; they are drawn, each with all of its texts, or the texts where there are
-        fewer than 20; equal texts are drawn together
+        fewer than 30; equal texts are drawn together
     """
     own = np.unique(unit, return_inverse=True)[1].astype(np.int64)
     cell = evaluate(prediction, ratings, units=drawn_together(own, numbered(texts)))
