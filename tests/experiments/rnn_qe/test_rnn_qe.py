@@ -164,7 +164,7 @@ def test_a_correlation_that_hangs_on_a_handful_of_mrs_has_no_interval() -> None:
     """Draws that miss them have no correlation, and those that do not would exclude 0."""
     truth = np.random.default_rng(0).choice(SCALE, 300)
     others = np.ones(300)
-    for number, few in ((1, True), (29, True), (30, False)):
+    for number, few in ((1, True), (19, True), (20, False)):
         values = others.copy()
         values[np.arange(number) * 3] = 6  # an MR has three outputs
         own = measured(Predictor("1", "", [values]), sample(truth, cluster=3))
@@ -337,7 +337,7 @@ def made_table(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     file = None if outputs is None else Signed(outputs, {"provenance": "computed"})
     with pytest.MonkeyPatch.context() as patch:  # the small data have few MRs
-        patch.setattr("refless.experiments.rnn_qe.tables.ENOUGH_UNITS", 2)
+        patch.setattr("refless.experiments.rnn_qe.tables.DECIDING", 2)
         return table(experiment, file, made, {}, paper, KERNELS, BOOTSTRAP)
 
 

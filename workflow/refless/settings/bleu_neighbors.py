@@ -213,7 +213,7 @@ class Pareto(Section):
     )
     folds: AtLeastTwo = Field(description="Folds of the nested choice.")
     deals: Count = Field(
-        default=20,
+        default=60,
         description="How often texts are dealt into folds anew; the table has the mean and the"
         " spread.",
     )

@@ -69,7 +69,6 @@ from refless.report.published import beside_published, read_published
 from refless.report.tables import publish
 from refless.report.tables import read_published as read_made
 from refless.statistics import (
-    ENOUGH_UNITS,
     Estimate,
     defined,
     holm_by,
@@ -97,6 +96,8 @@ TOPS = {"bleu": 1.0, "meteor": 1.0, "rouge_l": 1.0, "cider": 10.0}
 WITH_REFERENCES = {*METRICS, "5", "6", *(model for model, human in DELTA_BLEU.items() if human)}
 SEEDS = 5
 LEVEL = 0.05
+DECIDING = 20
+"""MRs without which a correlation has no interval: see `Measured.too_few`."""
 _OTHER_FILE = (
     "the paper's own file has individual ratings and was not to be had, the public medians differ"
     " in few places"
@@ -334,14 +335,14 @@ class Sample:
         return cls(truth, drawn, without, mr, system, seen.astype(bool))
 
     def too_few(self, values: Array, own: Array | slice = slice(None)) -> bool:
-        """Whether fewer than `ENOUGH_UNITS` MRs have another prediction than the most frequent one.
+        """Whether fewer than `DECIDING` MRs have another prediction than the most frequent one.
 
         A correlation hangs on these alone, and draws that miss them have none.
         """
         kinds, kind = np.unique(values[own], return_inverse=True)
         if len(kinds) < 2:
             return False  # there is no correlation at all
-        return len(np.unique(self.mr[own][kind != np.bincount(kind).argmax()])) < ENOUGH_UNITS
+        return len(np.unique(self.mr[own][kind != np.bincount(kind).argmax()])) < DECIDING
 
 
 @dataclass(frozen=True)
@@ -671,7 +672,7 @@ def _section(predictors: Sequence[Predictor], sample: Sample) -> list[Measured]:
         row |= own.row | {"differs": list(predictor.differs)}
         if own.too_few:
             row["note"].append(
-                f"no interval and no test of correlations: fewer than {ENOUGH_UNITS} MRs have"
+                f"no interval and no test of correlations: fewer than {DECIDING} MRs have"
                 " another estimate than the most frequent one, or draws have no correlation"
             )
         found.append(replace(own, row=row))
