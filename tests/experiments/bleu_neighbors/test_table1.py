@@ -66,7 +66,7 @@ def paper() -> pd.DataFrame:
 
 def inputs(*without: str) -> TaskInput:
     """Two readings; ``bleu.word`` has no neighbors for anyone."""
-    texts, ratings, matrix = made_up()
+    texts, ratings, matrix = made_up(60)
     truths = read_truths(texts, ratings.drop(columns="item"), (0, 5))
     taus = {"bleu.char": 0.7, "bleu.word": 2.0, "rouge_l.stem": 0.8}
     predictions, known = {}, {}
@@ -111,7 +111,7 @@ def test_rows_stand_in_order_with_the_published_variant_first(table: pd.DataFram
 
 
 def test_our_cells_are_those_of_the_experiments(table: pd.DataFrame) -> None:
-    texts, ratings, matrix = made_up()
+    texts, ratings, matrix = made_up(60)
     truth = read_truth(texts, ratings)
     expected = human_cells(annotators_of(truth, 20, 1), len(truth.id))
     expected["bleu"] = model_cells(leave_one_out(matrix, truth, 0.7), 3, 0.5, 20, 1)
@@ -139,7 +139,7 @@ def test_annotators_without_a_rho_or_with_few_ratings_are_told(
     human = rows(table, task="mine", model="human_average").set_index("reading")["note"]
     assert "1 of 5 annotators" in human["published"][0]
     assert human["without undefined"] == ["annotators without a rho left out, not counted as 0"]
-    texts, ratings, _ = made_up()
+    texts, ratings, _ = made_up(60)
     ratings.loc[0, "rater"] = "r006"
     task = TaskInput(read_truths(texts, ratings, None), {})
     notes = table1({"mine": LOOKS["mine"]}, {"mine": task}, paper, SETTINGS)["note"][0]
@@ -238,7 +238,7 @@ def test_which_kernels_stand_in(kernel: str, options: dict[str, bool], stand_in:
 
 
 def test_annotators_and_models_are_measured_against_the_same_others(table: pd.DataFrame) -> None:
-    texts, ratings, matrix = made_up()
+    texts, ratings, matrix = made_up(60)
     truth = read_truth(texts, ratings)
     of = truth.candidate, truth.rater, truth.rating
     estimate = apply_thresholds(leave_one_out(matrix, truth, 0.7), 3, 0.5)

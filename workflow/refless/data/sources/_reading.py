@@ -267,14 +267,9 @@ def records(
                     rows.append((start, fields))
                 start = parsed.line_num + 1
         except csv.Error as error:
-            if "\r" in source[start - 1].rstrip("\r\n"):
-                raise FormatError(
-                    "a carriage return stands in a line, where no quotes are around it",
-                    path=path,
-                    line=start,
-                    remedy="save it again with line ends of Unix or Windows, or quote the field",
-                ) from error
-            raise broken(f"cannot be read as delimited text: {error}", path, start) from error
+            bare = "\r" in source[start - 1].rstrip("\r\n")
+            fault = "a carriage return without line feed, outside of quotes" if bare else error
+            raise broken(f"cannot be read as delimited text: {fault}", path, start) from error
         # The reader takes the end of the file for the end of a quoted field. A further line tells:
         # it must come out as a record of its own.
         if rows and list(reader([*source[rows[-1][0] - 1 :], "end"]))[-1] != ["end"]:
