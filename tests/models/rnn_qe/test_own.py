@@ -18,9 +18,10 @@ pytest.importorskip("torch", reason="torch is not installed: make torch")
 
 from refless.experiments.rnn_qe.trainer import card_page
 from refless.models.rnn_qe.data import Split
+from refless.models.rnn_qe.meaning import tokens_of
 from refless.models.rnn_qe.model_file import shipped_model
 from refless.models.rnn_qe.own import How, Rated, cross_validated, fit, groups, together, worth
-from refless.models.rnn_qe.saved import load_model
+from refless.models.rnn_qe.saved import load_model, spellings
 from refless.models.rnn_qe.scale import Scale
 
 
@@ -109,8 +110,7 @@ def test_worth_is_that_of_scipy() -> None:
     truth = generator.normal(size=50)
     prediction = truth + generator.normal(size=50)
     each = np.arange(50)
-    texts = [f"text {k}" for k in range(100)]
-    found = worth(prediction, truth, each, texts[:50])
+    found = worth(prediction, truth, each, each)
     expected = {
         "spearman": scipy.stats.spearmanr(prediction, truth).statistic,
         "pearson": scipy.stats.pearsonr(prediction, truth).statistic,
@@ -119,23 +119,25 @@ def test_worth_is_that_of_scipy() -> None:
     }
     for name, value in expected.items():
         assert found[name] == pytest.approx(value, rel=1e-4)
-    tiny = worth(1e-3 * prediction, 1e-3 * truth, each, texts[:50])
+    tiny = worth(1e-3 * prediction, 1e-3 * truth, each, each)
     assert tiny["mse"] == pytest.approx(1e-6 * expected["mse"], rel=1e-4)
-    assert worth(np.ones(50), truth, each, texts[:50])["pearson"] is None
+    assert worth(np.ones(50), truth, each, each)["pearson"] is None
     # outputs of one MR are drawn together
     both = np.repeat(prediction, 2), np.repeat(truth, 2)
-    twice = worth(*both, np.repeat(each, 2), texts)
+    twice = worth(*both, np.repeat(each, 2), np.arange(100))
     assert twice["spearman_high"] == pytest.approx(found["spearman_high"], abs=0.03)
-    alone = worth(*both, np.arange(100), texts)
+    alone = worth(*both, np.arange(100), np.arange(100))
     assert alone["spearman_high"] < twice["spearman_high"] - 0.03
     # and so are equal texts, whatever they answer
-    same = worth(*both, np.arange(100), [text.upper() for text in texts[:50] for _ in range(2)])
+    same = worth(*both, np.arange(100), np.repeat(each, 2))
     assert same["spearman_high"] == pytest.approx(found["spearman_high"], abs=0.03)
 
 
 def test_outputs_whose_mrs_differ_in_names_are_of_one_group() -> None:
     mrs = ["inform(name='a inn')", "inform(name='b')", "inform(food='x')", "", ""]
-    assert groups(mrs, ["text"] * 5, "acts").tolist() == [0, 0, 1, 2, 3]
+    unit, same = groups(mrs, ["text"] * 5, "acts")
+    assert unit.tolist() == [0, 0, 1, 2, 3]
+    assert same.tolist() == [0] * 5
 
 
 def test_too_few_texts() -> None:
@@ -178,6 +180,19 @@ def test_one_text_is_in_one_part(kind: str) -> None:
     spelt = [f"{text.upper()} ." for text in texts]
     assert all(model.has_seen([""] * len(texts), spelt))
     assert not any(model.has_seen([""], ["zizzi never"]))
+
+
+def test_names_and_marks_make_no_other_text() -> None:
+    ways = [("zizzi", ""), ("strada", "!"), ("crown", " ,")]
+    texts = [f"{name} {w * 3}{mark}" for w in "abc" for name, mark in ways]
+    mrs = [f"inform(name='{name}')" for _ in range(3) for name, _ in ways]
+    unit, same = groups(mrs, texts, "acts")
+    assert unit.tolist() == [0] * 9
+    assert same.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+    read = [words for _, words in tokens_of(mrs, texts, "acts")]
+    known = set(spellings(texts[0], read[0]))
+    assert known & set(spellings(texts[1], read[1]))
+    assert not known & set(spellings(texts[3], read[3]))
 
 
 def test_what_shares_a_label_is_together() -> None:

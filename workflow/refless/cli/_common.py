@@ -230,12 +230,11 @@ def write(content: str, out: str) -> None:
         ) from error
 
 
-def tell_few(texts: Sequence[str]) -> None:
+def tell_few(different: int) -> None:
     """Whether so few texts differ that intervals over them mean little."""
-    from refless.models.wording import wording
     from refless.statistics import ENOUGH_UNITS
 
-    if (different := len(set(map(wording, texts)))) < ENOUGH_UNITS:
+    if different < ENOUGH_UNITS:
         tell(f"note: {different} different texts are few, so the intervals are too narrow")
 
 

@@ -81,6 +81,9 @@ def run(arguments: argparse.Namespace) -> None:
     texts = outputs.texts("text")
     trained = str(model.about.get("column", "mr"))
     column = next((name for name in (trained, "mr", "context") if name in outputs.columns), "")
+    if column and not model.reads_meanings:
+        tell(f"note: the model was trained on texts alone; the column {column} is not read")
+        column = ""
     if column not in ("", trained):
         tell(f"note: the model was trained with the column {trained}; here, {column} is read")
     if not column and model.reads_meanings:
@@ -110,6 +113,6 @@ def run(arguments: argparse.Namespace) -> None:
     if truth:
         warn_of_scale([model.scale.low, model.scale.high], truth)
         # as they are: rounding makes ties
-        unit = groups(meanings, texts, model.meanings)
-        print("\n".join(worth_lines(worth(raw, np.array(truth), unit, texts))), file=sys.stderr)
-        tell_few(texts)
+        unit, same = groups(meanings, texts, model.meanings)
+        print("\n".join(worth_lines(worth(raw, np.array(truth), unit, same))), file=sys.stderr)
+        tell_few(len(np.unique(same)))

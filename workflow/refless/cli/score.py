@@ -136,6 +136,8 @@ class Scored:
 def run(arguments: argparse.Namespace) -> None:
     """Read, predict, write, and say on standard error what a person wants to know."""
     _check(arguments)
+    from refless.models.wording import numbered
+
     check_out(arguments.out, [arguments.train, arguments.candidates, arguments.model])
     alone, by_system = arguments.leave_one_out, arguments.method == SYSTEM_RIDGE
     train = read_training(arguments, by_system) if arguments.train else None
@@ -194,7 +196,8 @@ def run(arguments: argparse.Namespace) -> None:
         tell(line)
     _report(evaluation, prediction, truth)
     if evaluation is not None:
-        tell_few(texts)
+        pairs = zip(texts, prediction, strict=True)
+        tell_few(int(numbered([text for text, p in pairs if p is not None]).max(initial=-1)) + 1)
     tell(f"signature {scored.signature}")
 
 

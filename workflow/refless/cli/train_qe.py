@@ -136,14 +136,17 @@ def run(arguments: argparse.Namespace) -> None:
             path=", ".join(arguments.ratings),
             remedy=error.remedy or "mend it",
         ) from error
+    column = column if model.reads_meanings else ""
     model = replace(model, about={**model.about, "column": column})
     save_model(model, path, half=True)
     ends = f"{rated.scale.low:g} to {rated.scale.high:g}"
     ends += "" if arguments.scale else " (the lowest and the highest rating; --scale says another)"
     said = [
-        f"{len(rated.texts)} rated texts, scale {ends}, {column} read as {rated.kind}",
-        "each text predicted by a network that saw it under no meaning or context:",
+        f"{len(rated.texts)} rated texts, scale {ends}, "
+        + (f"{column} read as {rated.kind}" if column else "no mr or context"),
+        "each text predicted by a network that did not see its words; tested on"
+        f" {model.about['tested']}:",
         *worth_lines(model.about["worth"]),
     ]
     print("\n".join(said), file=sys.stderr)
-    tell_few(rated.texts)
+    tell_few(model.about["trained"]["different"])

@@ -29,14 +29,13 @@ from refless.models.rnn_qe.data import (
     instances,
     shuffled_groups,
 )
-from refless.models.rnn_qe.delex import tokens
 from refless.models.rnn_qe.meaning import KINDS, TEXT, kind_of, tokens_of
 from refless.models.rnn_qe.network import Architecture
 from refless.models.rnn_qe.reading import Reading
-from refless.models.rnn_qe.saved import Model, word_sum
+from refless.models.rnn_qe.saved import Model, spellings, word_sum
 from refless.models.rnn_qe.scale import Scale
 from refless.models.rnn_qe.training import SCHEDULES, UNROUNDED, Run, Trained, train
-from refless.models.wording import numbered, wording
+from refless.models.wording import wording
 from refless.statistics import drawn_together, evaluate
 from refless.store.machine import versions
 
@@ -44,6 +43,8 @@ Array = np.ndarray
 
 FEWEST = 25
 """Different rated texts without which five parts tell nothing."""
+KNOWN = "; MRs or contexts of training texts (for new ones: refless compare)"
+"""What `fit` says of the texts that it tests on, where MRs or contexts have several."""
 STEPS = 30
 """Batches of a pass, where there are fewer ratings than set-up 1 of the paper has."""
 
@@ -176,13 +177,9 @@ def fit(
     ------
     FormatError : fewer than `FEWEST` different texts; as `cross_validated`.
     """
-    table = rated.table()
-    # a text may stand there under several meanings, which name different slots in it; its words
-    # are what a network remembers
-    written = [" ".join(tokens(text)) for text in rated.texts]
-    plain = list(map(wording, rated.texts))  # quotes and letters of another form
-    alone = table.assign(mr_key="", text=together(written, table["words"].tolist(), plain))
-    different = alone["text"].nunique()
+    unit, same = groups(rated.meanings, rated.texts, rated.kind)
+    alone = rated.table().assign(mr_key="", text=same)
+    different = int(same.max(initial=-1)) + 1
     if different < FEWEST:
         raise FormatError(
             f"{different} rated texts that differ in words, names as slots, are too few to train on"
@@ -191,15 +188,18 @@ def fit(
         )
     splits = _folds(shuffled_groups(alone, how.seed))
     prediction, done, folds = cross_validated(rated, splits, how, run, tick)
-    unit = groups(rated.meanings, rated.texts, rated.kind)
+    known = len(np.unique(unit)) < len(unit)
     about = {
         "trained": {**asdict(how), "texts": len(rated.texts), "different": different},
-        "worth": worth(prediction, rated.ratings, unit, rated.texts),
+        "worth": worth(prediction, rated.ratings, unit, same),
+        "tested": f"new words, names as slots{KNOWN if known else ''}",
         "validation": [model["best"] for model in done.models],
         "versions": versions(["refless", "torch", "numpy"]),
     }
     architecture = Architecture(embedding=how.width, hidden=how.width, precision=how.precision)
-    seen = frozenset(map(word_sum, [*written, *table["words"], *plain]))
+    read = tokens_of(rated.meanings, rated.texts, rated.kind)
+    ways = zip(rated.texts, (words for _, words in read), strict=True)
+    seen = frozenset(word_sum(way) for text, words in ways for way in spellings(text, words))
     others = {"scale": rated.scale, "meanings": rated.kind, "seen": seen}
     data = list(folds.values())
     return Model.of(architecture, done.parameters, data, about, Reading(), **others)
@@ -228,8 +228,12 @@ def _folds(groups: Sequence[Array]) -> list[Split]:
     return [Split(train := np.concatenate(three), dev, test, train) for *three, dev, test in turned]
 
 
-def groups(meanings: Sequence[str], texts: Sequence[str], kind: str) -> Array:
-    """Number of each text's MR, names as slots, or context; one that has none is alone.
+def groups(meanings: Sequence[str], texts: Sequence[str], kind: str) -> tuple[Array, Array]:
+    """Number of each text's MR, names as slots, or context, and of its words; int64 (texts,).
+
+    A text without MR or context is alone. Words are the same with names, or with slots in their
+    place; a text may stand there under several MRs, which name different slots in it. They are what
+    a network remembers.
 
     Parameters
     ----------
@@ -239,22 +243,22 @@ def groups(meanings: Sequence[str], texts: Sequence[str], kind: str) -> Array:
     ------
     FormatError : a meaning that cannot be read; ``line`` is its number, from 1.
     """
-    read = (tuple(mr) for mr, _ in tokens_of(meanings, texts, kind))
+    read = tokens_of(meanings, texts, kind)
     # slots have no order
-    said = (wording(" ".join(mr if kind == TEXT else sorted(mr))) for mr in read)
+    said = (wording(" ".join(mr if kind == TEXT else sorted(mr))) for mr, _ in read)
     own = [one or number for number, one in enumerate(said)]
-    return pd.factorize(np.array([*own, None], object)[:-1])[0].astype(np.int64)
+    same = together(list(map(wording, texts)), [wording(" ".join(words)) for _, words in read])
+    return pd.factorize(np.array([*own, None], object)[:-1])[0].astype(np.int64), same
 
 
-def worth(prediction: Array, ratings: Array, unit: Array, texts: Sequence[str]) -> dict[str, Any]:
+def worth(prediction: Array, ratings: Array, unit: Array, same: Array) -> dict[str, Any]:
     """Spearman's rho and MSE with 95% intervals, Pearson's r, and the MSE of a constant, the mean
     rating; None where undefined.
 
-    ``unit`` : by `groups`; they are drawn, each with all of its texts, or the texts where there are
-        fewer than 30; equal texts are drawn together
+    ``unit``, ``same`` : by `groups`; units are drawn, each with all of its texts, or the texts
+        where there are fewer than 30; the same words are drawn together
     """
-    own = np.unique(unit, return_inverse=True)[1].astype(np.int64)
-    cell = evaluate(prediction, ratings, units=drawn_together(own, numbered(texts)))
+    cell = evaluate(prediction, ratings, units=drawn_together(unit, same))
     varies = not np.isnan(cell.spearman.value)
     known = ~np.isnan(prediction)
     found = {

@@ -95,10 +95,7 @@ class Model:
         FormatError : as `rate`.
         """
         read = tokens_of(meanings, texts, self.meanings)
-        ways = (
-            (" ".join(tokens(text)), " ".join(words), wording(text))
-            for text, (_, words) in zip(texts, read, strict=True)
-        )
+        ways = (spellings(text, words) for text, (_, words) in zip(texts, read, strict=True))
         return [any(word_sum(way) in self.seen for way in every) for every in ways]
 
     def rate(self, meanings: Sequence[str], texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -134,6 +131,12 @@ class Model:
         found = predict(self.architecture, self.parameters, sequences, rows)
         raw = self.scale.given_back(np.mean(found, axis=0))
         return raw, self.scale.rounded(raw)
+
+
+def spellings(text: str, words: Sequence[str]) -> list[str]:
+    """What a text is known by, as it is written and as ``words``, delexicalised: by its tokens, and
+    by its `wording`."""
+    return [" ".join(tokens(text)), " ".join(words), wording(text), wording(" ".join(words))]
 
 
 def _stacked(values: Sequence[Any]) -> Any:
