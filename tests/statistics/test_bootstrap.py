@@ -152,14 +152,15 @@ def test_both_are_drawn_by_one_row_each() -> None:
 
 @pytest.mark.parametrize("design", ["crossed", "one text a unit"])
 def test_chance_ratings_of_few_texts_are_within_the_interval(design: str) -> None:
-    """Each of 30 texts has one rating and one estimate, in 20 units: 600 rows, 30 numbers."""
+    """Each of 30 texts has one rating and one estimate, in 30 units: 900 rows, 30 numbers."""
     missed = 0
     for seed in range(60):
         generator = np.random.default_rng(seed)
-        text = np.repeat(np.arange(30), 20)
-        unit = np.tile(np.arange(20), 30) if design == "crossed" else np.arange(600)
+        text = np.repeat(np.arange(30), 30)
+        unit = np.tile(np.arange(30), 30) if design == "crossed" else np.arange(900)
         rating, estimate = generator.normal(size=(2, 30))
         units = drawn_together(unit, text)
+        assert units.ndim == (2 if design == "crossed" else 1)
         cell = evaluate(estimate[text], rating[text], draws=200, units=units)
         missed += not cell.spearman.low <= 0 <= cell.spearman.high
         alone = evaluate(estimate[text], rating[text], draws=50, units=unit)

@@ -136,8 +136,6 @@ class Scored:
 def run(arguments: argparse.Namespace) -> None:
     """Read, predict, write, and say on standard error what a person wants to know."""
     _check(arguments)
-    from refless.models.wording import numbered
-
     check_out(arguments.out, [arguments.train, arguments.candidates, arguments.model])
     alone, by_system = arguments.leave_one_out, arguments.method == SYSTEM_RIDGE
     train = read_training(arguments, by_system) if arguments.train else None
@@ -170,7 +168,7 @@ def run(arguments: argparse.Namespace) -> None:
         scored = _by_ridge(train, given, texts, by_system)
         rated = train.quality
     prediction = scored.columns["prediction"]
-    evaluation = _evaluated(prediction, truth, texts)
+    evaluation, different = _evaluated(prediction, truth, texts)
     if arguments.json:
         columns = scored.columns.values()
         rows = [dict(zip(scored.columns, row, strict=True)) for row in zip(*columns, strict=True)]
@@ -196,8 +194,7 @@ def run(arguments: argparse.Namespace) -> None:
         tell(line)
     _report(evaluation, prediction, truth)
     if evaluation is not None:
-        pairs = zip(texts, prediction, strict=True)
-        tell_few(int(numbered([text for text, p in pairs if p is not None]).max(initial=-1)) + 1)
+        tell_few(different)
     tell(f"signature {scored.signature}")
 
 
@@ -359,16 +356,18 @@ def _nearest(
 
 def _evaluated(
     prediction: list[float | None], truth: list[float] | None, texts: list[str]
-) -> Evaluation | None:
-    """Equal texts are drawn together."""
+) -> tuple[Evaluation | None, int]:
+    """With equal texts drawn together; and how many different ones have a prediction."""
     if truth is None:
-        return None
+        return None, 0
     import numpy as np
 
     from refless.models.wording import numbered
     from refless.statistics import evaluate
 
-    return evaluate(_steady(prediction), np.asarray(truth, np.float64), units=numbered(texts))
+    same, predicted = numbered(texts), _steady(prediction)
+    found = evaluate(predicted, np.asarray(truth, np.float64), units=same)
+    return found, len(np.unique(same[~np.isnan(predicted)]))
 
 
 def _steady(prediction: list[float | None]) -> Array:
@@ -443,9 +442,9 @@ def _warn_of_leaks(number: int, n: int) -> None:
 
 
 def _warn_of_repeats(texts: list[str]) -> None:
-    from refless.models.wording import ASIDE, wording
+    from refless.models.wording import ASIDE, repeats
 
-    if again := len(texts) - len(set(map(wording, texts))):
+    if again := repeats(texts):
         tell(
             f"warning: {again} of {len(texts)} texts repeat an earlier one ({ASIDE}); ratings of"
             " the same text go into their predictions"

@@ -238,7 +238,7 @@ def other_scores(rated: Rated, found: Comparison) -> dict[str, Draws]:
 def warnings(rated: Rated, found: Comparison) -> list[str]:
     """What a reader has to know before trusting the table."""
     said = list(rated.warnings)
-    different = int(rated.wording.max()) + 1
+    different = rated.different
     if different < ENOUGH_UNITS:
         said.append(
             f"{different} different texts are too few for intervals and tests, so no method is"

@@ -46,7 +46,6 @@ from refless.compare.splits import Split
 from refless.statistics import (
     ENOUGH_UNITS,
     draw_blocks,
-    drawn_together,
     midranks,
     pearson_rows,
     weighted_spearman,
@@ -108,11 +107,9 @@ class Truth:
 def truth_of(rated: Rated, split: Split) -> Truth:
     """Of the candidates that take part in a split."""
     rows = np.flatnonzero(split.inside)
-    # those of all texts, so that a draw is the same in every deal of every split
-    together = drawn_together(rated.apart, rated.wording, _only_texts(rated))
-    drawn, unit = np.unique(together, axis=0, return_inverse=True)
-    told = (rows, rated.quality[rows], split.fold[rows], unit.reshape(-1)[rows], drawn)
-    enough = len(np.unique(rated.wording)) >= ENOUGH_UNITS
+    drawn, unit = rated.drawn
+    told = (rows, rated.quality[rows], split.fold[rows], unit[rows], drawn)
+    enough = rated.different >= ENOUGH_UNITS
     if rated.systems is None:
         return Truth(*told, None, None, enough)
     wrote = rated.memberships()[1][rows]
@@ -124,25 +121,15 @@ def truth_of(rated: Rated, split: Split) -> Truth:
     return Truth(*told, wrote, home, enough)
 
 
-def _only_texts(rated: Rated) -> Array | None:
-    """Which texts are all that one of their systems says, bool (n,)."""
-    if rated.systems is None:
-        return None
-    wrote = rated.memberships()[1]
-    single = [len(np.unique(rated.wording[own])) == 1 for own in wrote.T]
-    return np.asarray(wrote[:, single].any(axis=1))
-
-
 def measured(found: Prediction, truth: Truth, draws: int, seed: int) -> Draws:
     """Every measure that is defined for a prediction; NaN for draws of too few different texts."""
     sums = _Sums(found, truth)
-    blocks = [np.ones((1, len(truth.drawn)), np.uint16), *draw_blocks(truth.drawn, draws, seed)]
+    blocks = [np.ones((1, len(truth.drawn)), np.uint16)]
+    lost = np.full(0 if truth.enough else draws, np.nan)
+    if truth.enough:
+        blocks += draw_blocks(truth.drawn, draws, seed)
     parts = [sums.measures(weights) for weights in blocks]
-    drawn = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    if not truth.enough:
-        for values in drawn.values():
-            values[1:] = np.nan
-    return drawn
+    return {name: np.concatenate([*(part[name] for part in parts), lost]) for name in parts[0]}
 
 
 def averaged(parts: Sequence[Draws]) -> Draws:

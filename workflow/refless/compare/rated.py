@@ -21,6 +21,7 @@ from refless.errors import FormatError
 from refless.models.baselines import Ngrams
 from refless.models.rnn_qe.meaning import ACTS, SLOTS, TEXT, kind_of, tokens_of
 from refless.models.wording import ASIDE, numbered, wording
+from refless.statistics import drawn_together
 
 Array = np.ndarray
 
@@ -75,6 +76,24 @@ class Rated:
     def apart(self) -> Array | None:
         """The contexts that are new to each other, by number."""
         return self.context if self.alike is None else self.alike
+
+    @cached_property
+    def different(self) -> int:
+        """How many different texts there are."""
+        return len(np.unique(self.wording))
+
+    @cached_property
+    def drawn(self) -> tuple[Array, Array]:
+        """What a bootstrap draws, as `refless.statistics.draw_blocks` takes it, and which of it
+        each text belongs to, int64 (n,); the same for every split."""
+        stays = None
+        if self.systems is not None:  # which texts are all that one of their systems says
+            wrote = self.memberships()[1]
+            single = [len(np.unique(self.wording[own])) == 1 for own in wrote.T]
+            stays = np.asarray(wrote[:, single].any(axis=1))
+        together = drawn_together(self.apart, self.wording, stays)
+        drawn, unit = np.unique(together, axis=0, return_inverse=True)
+        return drawn, unit.reshape(-1)
 
     def memberships(self) -> tuple[list[str], Array]:
         """The systems' names, sorted, and who wrote what, bool (n, systems)."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 import numpy as np
@@ -44,6 +44,11 @@ def numbered(texts: Iterable[str]) -> np.ndarray:
     """The number of each text among the different ones, by `wording`, from 0 in their order."""
     first: dict[str, int] = {}
     return np.array([first.setdefault(wording(text), len(first)) for text in texts], np.int64)
+
+
+def repeats(texts: Sequence[str]) -> int:
+    """How many texts repeat an earlier one, by `wording`."""
+    return len(texts) - len(set(map(wording, texts)))
 
 
 def among(texts: Iterable[str], known: Iterable[str]) -> list[bool]:

@@ -178,7 +178,8 @@ def fit(
     FormatError : fewer than `FEWEST` different texts; as `cross_validated`.
     """
     unit, same = groups(rated.meanings, rated.texts, rated.kind)
-    alone = rated.table().assign(mr_key="", text=same)
+    table = rated.table()
+    alone = table.assign(mr_key="", text=same)
     different = int(same.max(initial=-1)) + 1
     if different < FEWEST:
         raise FormatError(
@@ -197,8 +198,7 @@ def fit(
         "versions": versions(["refless", "torch", "numpy"]),
     }
     architecture = Architecture(embedding=how.width, hidden=how.width, precision=how.precision)
-    read = tokens_of(rated.meanings, rated.texts, rated.kind)
-    ways = zip(rated.texts, (words for _, words in read), strict=True)
+    ways = zip(rated.texts, table["words"].str.split(), strict=True)
     seen = frozenset(word_sum(way) for text, words in ways for way in spellings(text, words))
     others = {"scale": rated.scale, "meanings": rated.kind, "seen": seen}
     data = list(folds.values())
