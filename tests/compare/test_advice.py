@@ -9,7 +9,15 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from refless.compare.advice import Verdict, holm, judged, recommendation, verdict, warnings
+from refless.compare.advice import (
+    Verdict,
+    _far_away,
+    holm,
+    judged,
+    recommendation,
+    verdict,
+    warnings,
+)
 from refless.compare.compared import Comparison, Key, p_value
 from refless.compare.rated import Rated
 from refless.compare.splits import Split, all_splits
@@ -65,6 +73,26 @@ def test_the_best_of_many_has_to_be_better_than_the_only_one() -> None:
     scores: dict[Key, Drawn] = {("texts", "judge", ""): drawn(0.1)}
     scores[("texts", "judge.calibrated", "")] = drawn(0.1)
     assert verdict(comparison(draws | scores), "texts").kind == "use"
+
+
+@pytest.mark.parametrize("n", [40, 60, 75, 150])
+def test_one_mistyped_rating_is_told(n: int) -> None:
+    quality = np.tile(np.linspace(0, 4, 5), n)[:n] / 44
+    given = Rated([f"text {k}" for k in range(n)], quality, np.arange(n), scale=(1, 45))
+    assert not _far_away(given)
+    quality[7] = 1
+    assert len(_far_away(given)) == 1
+
+
+def test_what_only_tells_contexts_apart_is_told_so() -> None:
+    judge: Key = ("texts", "judge", "")
+    own = drawn(0.6, seed=1)
+    for within, told in ((own["pearson"] * 0 + 0.4, False), (np.full(1000, np.nan), True)):
+        draws = {LENGTH: drawn(0.2), judge: own}
+        draws["contexts", "judge", ""] = {**own, "pearson_within_contexts": within}
+        found = comparison(draws)
+        assert verdict(found, "texts").kind == "use"
+        assert ("Among texts of one context" in recommendation(found)[0]) == told
 
 
 def test_a_test_on_few_contexts_or_on_systems_is_about_these() -> None:

@@ -64,7 +64,9 @@ def test_the_table_has_every_method_under_every_split(made: tuple[Path, Path]) -
     left_out = found[found["coverage"].isna()]
     assert left_out["note"].str.startswith("left out: ").all()
     known = found[found["pearson"].notna()]
-    assert known["pearson"].between(known["pearson_low"], known["pearson_high"]).all()
+    # of a method that abstains from nearly all, a draw may have nothing to rank
+    told = known[(known["pearson_low"].notna()) | (known["coverage"] > 0.05)]
+    assert told["pearson"].between(told["pearson_low"], told["pearson_high"]).all()
     saved = np.maximum(known["pearson"], 0) ** 2
     np.testing.assert_allclose(known["ratings_saved"], saved, atol=2e-6)
 

@@ -23,7 +23,7 @@ from refless.compare.predicted import Prediction, baseline, filled_in
 from refless.compare.rated import Rated
 from refless.compare.splits import Split, all_splits, dealt
 from refless.models.baselines import Length, SystemMean
-from refless.statistics import ENOUGH_UNITS
+from refless.statistics import ENOUGH_UNITS, centred
 
 
 def made_up(seed: int, n: int = 60) -> tuple[Prediction, Truth]:
@@ -55,8 +55,20 @@ def plainly(found: Prediction, truth: Truth, times: np.ndarray) -> dict[str, flo
     columns = np.column_stack([wrote, truth.fold[rows][:, None] == np.arange(4)])
     mean_x = np.linalg.lstsq(columns.astype(float), found.ranked[rows])[0][:5]
     mean_y = np.array([truth.quality[rows][wrote[:, s]].mean() for s in range(5)])
-    home = np.asarray(truth.home)[rows]
-    rest_x, rest_y = (v - np.array([v[home == h].mean() for h in home]) for v in (x, y))
+    home, fold = np.asarray(truth.home)[rows], truth.fold[rows]
+    within, left = (
+        [v - np.array([v[of == one].mean() for one in of]) for v in (x, y)] for of in (home, fold)
+    )
+    some = np.flatnonzero(covered)
+    near = [
+        v[some] - np.array([v[some][fold[some] == k].mean() for k in fold[some]]) for v in (x, y)
+    ]
+    # ranks keep the means of the candidates
+    given = ~np.isnan(found.estimate)
+    ranked = []
+    for values in (found.ranked, truth.quality):
+        means = np.array([values[given & (truth.fold == k)].mean() for k in range(4)])
+        ranked.append((values - means[truth.fold])[rows][covered].round(12))
     pairs = []
     for i, j in itertools.combinations(range(5), 2):
         ours, theirs = (np.sign(round(m[i] - m[j], 9)) for m in (mean_x, mean_y))
@@ -64,13 +76,13 @@ def plainly(found: Prediction, truth: Truth, times: np.ndarray) -> dict[str, flo
             pairs.append(0.5 if ours == 0 else float(ours == theirs))
     return {
         "spearman": stats.spearmanr(x, y).statistic,
-        "pearson": stats.pearsonr(x, y).statistic,
+        "pearson": stats.pearsonr(*left).statistic,
         "mse": gap.mean(),
         "coverage": covered.mean(),
-        "spearman_covered": stats.spearmanr(x[covered], y[covered]).statistic,
-        "pearson_covered": stats.pearsonr(x[covered], y[covered]).statistic,
+        "spearman_covered": stats.spearmanr(*ranked).statistic,
+        "pearson_covered": stats.pearsonr(*near).statistic,
         "mse_covered": gap[covered].mean(),
-        "pearson_within": stats.pearsonr(rest_x, rest_y).statistic,
+        "pearson_within": stats.pearsonr(*within).statistic,
         "spearman_systems": stats.spearmanr(mean_x.round(9), mean_y.round(9)).statistic,
         "pairwise_accuracy": float(np.mean(pairs)),
     }
@@ -271,20 +283,46 @@ def test_pairs_of_systems() -> None:
 
 def test_equal_values_tie_beside_far_ones_and_beside_folds_that_have_but_one() -> None:
     fold = np.repeat(np.arange(5), 40)
-    truth = replace(made_up(0, 200)[1], fold=fold)
     values = np.where(fold < 3, 1 / 3 + 0.7 + 0.1 * fold, np.arange(200) % 7)
-    centred = truth.centred(values)
-    assert set(centred[fold < 3]) == {0.0}
+    assert set(centred(values, fold)[fold < 3]) == {0.0}
     far = np.arange(200) % 7 + 0.0
     far[0] = 1e13
-    assert len(set(truth.centred(far)[fold > 0])) > 7
+    assert len(set(centred(far, fold)[fold > 0])) > 7
     # what differs in the last bits ties, however many do
     sums = np.where(np.arange(200) % 9 == 0, 0.7, 0.3)
     sums[1::3] = np.where(sums[1::3] == 0.3, 0.1 + 0.2, sums[1::3])
-    tied = truth.centred(sums)
+    tied = centred(sums, fold)
     assert len(set(tied[fold == 0])) == 2
     # nor in the fold whose mean it moves
-    assert len(set(truth.centred(far)[(fold == fold[0]) & (far < 7)])) == 7
+    assert len(set(centred(far, fold)[(fold == fold[0]) & (far < 7)])) == 7
+
+
+def test_covered_texts_have_means_of_their_own() -> None:
+    """A score that says a number for its system, and abstains from some: the mean that stands in
+    must not let the system's level in."""
+    generator = np.random.default_rng(0)
+    system = np.repeat(np.arange(4), 50)
+    own = generator.normal(size=200)
+    quality = own + generator.normal(size=200)
+    estimate = np.where(generator.random(200) < 0.3, np.nan, 6 * system + own)
+    found = filled_in("mine", "", estimate, quality, system)
+    rows = np.arange(200)
+    truth = Truth(rows, quality, system, rows, rows, system[:, None] == np.arange(4), system)
+    ours = measured(found, truth, 10, 0)
+    some = ~np.isnan(estimate)
+    left = [centred(v[some], system[some]) for v in (estimate, quality)]
+    assert ours["pearson_covered"][0] == pytest.approx(stats.pearsonr(*left).statistic)
+    assert ours["spearman_covered"][0] == pytest.approx(stats.spearmanr(*left).statistic)
+
+
+def test_ranks_of_small_folds_have_no_interval() -> None:
+    found, truth = made_up(1)
+    few = replace(truth, fold=np.arange(60) % 20)
+    ours = measured(found, few, 10, 0)
+    for name in ("spearman", "spearman_covered", "pearson_covered"):
+        assert np.isnan(ours[name][1:]).all()
+        assert not np.isnan(ours[name][0])
+    assert not np.isnan(ours["pearson"]).any()
 
 
 def test_the_mean_over_the_deals() -> None:

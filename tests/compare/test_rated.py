@@ -11,6 +11,7 @@ import pytest
 from refless.compare.rated import rated_of, read_rated
 from refless.compare.splits import all_splits
 from refless.errors import FormatError
+from refless.models.wording import begun
 from tests.compare.made_up import rows, write
 
 
@@ -320,6 +321,54 @@ def test_names_that_differ_in_case_stay_two_and_are_told(column: str, tmp_path: 
     assert column in told[0]
     assert "T5" in told[0]
     assert "b" not in told[0].split(":")[1].split(".")[0].split()
+
+
+def test_contexts_beside_several_mrs_are_told(tmp_path: Path) -> None:
+    given = [{**row, "context": f"dialogue {k % 9}"} for k, row in enumerate(with_mrs())]
+    told = "stand beside several MRs"
+    found = read_rated([write(tmp_path / "a.jsonl", given)], [0, 4])
+    assert any(told in sentence for sentence in found.warnings)
+    alone = read_rated([write(tmp_path / "b.jsonl", with_mrs())], [0, 4])
+    assert not any(told in sentence for sentence in alone.warnings)
+
+
+def test_contexts_are_drawn_where_mrs_without_values_are_few(tmp_path: Path) -> None:
+    given = [
+        {"text": f"text {k}", "quality": k % 5, "mr": f"inform(food='f{k % 40}')"}
+        for k in range(120)
+    ]
+    found = read_rated([write(tmp_path / "a.jsonl", given)], [0, 4])
+    assert found.apart is not None
+    assert len(set(found.apart)) == 1
+    assert len(found.drawn[0]) == 40
+
+
+def test_histories_of_a_dialogue_are_told(tmp_path: Path) -> None:
+    turns = [" ".join(f"turn {d} of {k}" for k in range(n)) for d in "abcd" for n in (1, 2, 3)]
+    told = "begin with another one"
+    for contexts, there in ((turns, True), ([f"what of {d} ?" for d in "abcdefgh"], False)):
+        given = [
+            {"text": f"text {k}", "quality": k % 5, "context": contexts[k % len(contexts)]}
+            for k in range(60)
+        ]
+        found = read_rated([write(tmp_path / "a.jsonl", given)], [0, 4])
+        assert any(told in sentence for sentence in found.warnings) == there
+    assert begun(turns) == 8
+
+
+def test_raters_of_another_scale_are_told(tmp_path: Path) -> None:
+    rows = [{"text": f"text {k}", "quality": k % 5 + 1, "rater": "ada"} for k in range(20)]
+    rows += [{"text": f"text {k}", "quality": 5 * k, "rater": "bob"} for k in range(20, 40)]
+    rows += [{"text": "text 41", "quality": 3, "rater": "cleo"}]  # too few to tell
+    rows += [{"text": "text 42", "quality": 9000, "rater": "bob"}]  # mistyped
+    (told,) = (
+        sentence
+        for sentence in read_rated([write(tmp_path / "rated.jsonl", rows)]).warnings
+        if "another scale" in sentence
+    )
+    assert "ada" in told
+    assert "bob" not in told
+    assert "cleo" not in told
 
 
 def test_two_different_texts_are_too_few(tmp_path: Path) -> None:

@@ -20,7 +20,16 @@ from refless.experiments.rnn_qe.trainer import card_page
 from refless.models.rnn_qe.data import Split
 from refless.models.rnn_qe.meaning import tokens_of
 from refless.models.rnn_qe.model_file import shipped_model
-from refless.models.rnn_qe.own import How, Rated, cross_validated, fit, groups, together, worth
+from refless.models.rnn_qe.own import (
+    NEW,
+    How,
+    Rated,
+    cross_validated,
+    fit,
+    groups,
+    together,
+    worth,
+)
 from refless.models.rnn_qe.saved import load_model, spellings
 from refless.models.rnn_qe.scale import Scale
 
@@ -182,6 +191,52 @@ def test_one_text_is_in_one_part(kind: str) -> None:
     assert not any(model.has_seen([""], ["zizzi never"]))
 
 
+@pytest.mark.parametrize(
+    ("contexts", "stock", "new"), [(60, 0, True), (60, 1, True), (4, 0, False), (20, 0, True)]
+)
+def test_contexts_of_the_test_are_new_where_there_are_enough(
+    contexts: int, stock: int, new: bool
+) -> None:
+    """Ratings are of the context alone, by chance: who knows it knows all, who does not nothing."""
+    generator = np.random.default_rng(1)
+    words = list("abcdefghijklmnop")
+    names = [" ".join(generator.choice(words, 4)) for _ in range(contexts)]
+    liked = generator.permutation(np.linspace(1, 5, contexts))
+    number = 300 // contexts
+    texts = [" ".join(generator.choice(words, 5)) for _ in range(number * contexts)]
+    # a stock answer stands in all contexts, and ties them together
+    texts[: stock * contexts] = ["i do not know"] * (stock * contexts)
+    rated = Rated.of(texts, names * number, np.tile(liked, number), (1, 5), "text")
+    about = fit(rated, How(width=32)).about
+    assert about["tested"].endswith(NEW) == new
+    assert about["worth"]["n"] == len(texts) - stock * contexts
+    assert about["worth"]["spearman"] < 0.3 or not new
+    # a handful of contexts tell nothing of the next one
+    assert (about["worth"]["spearman_low"] is None) == (contexts < 30)
+
+
+def test_what_stands_beside_an_mr_is_kept_together() -> None:
+    generator = np.random.default_rng(1)
+    texts = [" ".join(generator.choice(list("abcdefgh"), 6)) for _ in range(80)]
+    mrs = [f"inform(slot{generator.integers(9)}='{k}')" for k in range(80)]
+    beside = [f"dialogue {k % 40}" if k % 7 else " " for k in range(80)]
+    unit, _ = groups(mrs, texts, "acts", beside)
+    for k in range(40):
+        assert unit[k] == unit[k + 40] or not k % 7 or not (k + 40) % 7
+    assert len(set(unit)) < len(set(groups(mrs, texts, "acts")[0]))
+
+
+def test_a_network_that_knows_the_other_ratings_is_not_below_chance() -> None:
+    """Predictions are the mean of the other folds: among all texts they fall as ratings rise."""
+    generator = np.random.default_rng(3)
+    fold = np.arange(60) % 5
+    ratings = generator.normal(0.5 * fold, 1)
+    away = np.array([ratings[fold != k].mean() for k in fold]) + generator.normal(0, 1e-3, 60)
+    alone = np.arange(60)
+    assert worth(away, ratings, alone, alone)["spearman"] < -0.4
+    assert abs(worth(away, ratings, alone, alone, fold)["spearman"]) < 0.25
+
+
 def test_names_and_marks_make_no_other_text() -> None:
     ways = [("zizzi", ""), ("strada", "!"), ("crown", " ,")]
     texts = [f"{name} {w * 3}{mark}" for w in "abc" for name, mark in ways]
@@ -206,8 +261,9 @@ def test_a_stock_answer_may_be_half_of_the_texts() -> None:
     texts = [text for text, _, _ in rows] + ["i do not know"] * 60
     rating = np.array([quality for _, _, quality in rows] + list(range(1, 6)) * 12, float)
     rated = Rated.of(texts, [f"what of {k} ?" for k in range(120)], rating, None, "text")
-    found = fit(rated, How(width=8)).about["worth"]
-    assert found["n"] == 120
+    about = fit(rated, How(width=8)).about
+    assert about["worth"]["n"] == 120  # it is a part by itself
+    assert about["tested"].endswith(NEW)
 
 
 def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -239,6 +295,11 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     of_others = capsys.readouterr().err
     assert "Spearman" in of_others
     assert "too high" not in of_others
+    assert "unknown" not in of_others
+    strange = tmp_path / "strange.tsv"
+    strange.write_text("text\tmr\nhier kennt es kein wort\tname[zizzi]\n" + "\t".join(rows[0][:2]))
+    assert main(["qe", "--model", str(out), "--outputs", str(strange)]) == 0
+    assert "1 of 2 texts, or of what they answer" in capsys.readouterr().err
     table = read_given(str(tmp_path / "pred.tsv"), ["raw", "prediction", "quality"])
     raw, truth = table.numbers("raw"), table.numbers("quality")
     assert scipy.stats.spearmanr(raw, truth).statistic > 0.3

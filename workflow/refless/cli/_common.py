@@ -244,9 +244,10 @@ def warn_of_scale(rated: Sequence[float] | Array, truth: Sequence[float]) -> Non
 
     low, high = float(np.min(rated)), float(np.max(rated))
     own = np.asarray(truth)
-    outside = np.mean((own < low) | (own > high))
     width, narrow = high - low, float(np.ptp(own))
-    if outside > 0.5 or (len(own) >= 10 and 0 < narrow < width / 4):
+    beyond = max(low - own.min(), own.max() - high)
+    outside = np.mean((own < low) | (own > high))
+    if outside > 0.5 or beyond >= width / 4 or (len(own) >= 10 and 0 < narrow < width / 4):
         tell(
             f"warning: the candidates' quality goes from {own.min():g} to {own.max():g}, that which"
             f" was learned from {low:g} to {high:g}: other scales? MSE takes them as they are"

@@ -125,7 +125,8 @@ def _compare(arguments: argparse.Namespace) -> None:
 
 def _sums(ratings: list[str]) -> dict[str, str]:
     """The sums of the files by name; of several of one name by their paths."""
-    from refless.compare.rated import files_of, shown_name
+    from refless.compare.rated import files_of
+    from refless.data.sources.table import shown_name
     from refless.store.files import file_sum
 
     files = [path for given in ratings for path in files_of(given) if path.is_file()]

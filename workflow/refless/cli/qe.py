@@ -16,7 +16,6 @@ from refless.cli._common import (
     require_torch,
     require_whole,
     tell,
-    tell_few,
     warn_of_scale,
     write,
 )
@@ -76,7 +75,10 @@ def run(arguments: argparse.Namespace) -> None:
     )
     outputs.free("raw", "prediction")
     require_whole(outputs)
-    truth = outputs.numbers("quality") if "quality" in outputs.columns else None
+    truth = None
+    if "quality" in outputs.columns:
+        given = np.array(outputs.numbers("quality", empty=True))
+        truth = given if not np.isnan(given).all() else None
     refuse_raters(outputs)
     texts = outputs.texts("text")
     trained = str(model.about.get("column", "mr"))
@@ -92,7 +94,10 @@ def run(arguments: argparse.Namespace) -> None:
             path=outputs.path,
             remedy="add it",
         )
-    meanings = outputs.texts(column) if column else [""] * len(texts)
+    meanings = outputs.names(column, full=False) if column else [""] * len(texts)
+    # what is not read may still be what texts have in common
+    more = [name for name in ("mr", "context") if name in outputs.columns and name != column]
+    beside = [outputs.names(name, full=False) for name in more]
     try:
         raw, prediction = model.rate(meanings, texts)
     except FormatError as error:
@@ -110,9 +115,19 @@ def run(arguments: argparse.Namespace) -> None:
             " was trained on: it knows their ratings, so correlations are too high. What it is"
             " worth on others stands in its card (--card)"
         )
-    if truth:
-        warn_of_scale([model.scale.low, model.scale.high], truth)
+    if known := model.about.get("worth"):
+        where = model.about.get("tested", "texts that it did not see")
+        tell(f"note: the networks of this model, each on {where}: {worth_lines(known)[0]}")
+    if strange := sum(model.strange(meanings, texts)):
+        tell(
+            f"warning: of {strange} of {len(texts)} texts, or of what they answer, a third of the"
+            " words or more are unknown to the model, or there are none: what it says of them rests"
+            " on little. Train one on such texts (refless train-qe)"
+        )
+    if truth is not None:
+        warn_of_scale([model.scale.low, model.scale.high], truth[~np.isnan(truth)])
         # as they are: rounding makes ties
-        unit, same = groups(meanings, texts, model.meanings)
-        print("\n".join(worth_lines(worth(raw, np.array(truth), unit, same))), file=sys.stderr)
-        tell_few(len(np.unique(same)))
+        unit, same = groups(meanings, texts, model.meanings, *beside)
+        if unrated := int(np.isnan(truth).sum()):
+            tell(f"note: {unrated} of {len(texts)} texts have no quality, and do not count here")
+        print("\n".join(worth_lines(worth(raw, truth, unit, same))), file=sys.stderr)

@@ -21,7 +21,6 @@ from refless.cli._common import (
     require_files,
     require_torch,
     tell,
-    tell_few,
 )
 from refless.errors import FormatError, OutputError
 
@@ -82,7 +81,7 @@ def add(commands: Commands) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    from refless.compare.rated import files_of, meanings_of, mr_faults
+    from refless.compare.rated import files_of, meanings_of, mostly_read, mr_faults, nested
     from refless.data.sources import table
     from refless.models.rnn_qe.scale import Scale
 
@@ -111,7 +110,8 @@ def run(arguments: argparse.Namespace) -> None:
     low, high = loaded.ends
     scale = Scale(low, high, None)
 
-    from refless.models.rnn_qe.own import How, Rated, fit, worth_lines
+    from refless.models.rnn_qe.meaning import TEXT
+    from refless.models.rnn_qe.own import NEW, How, Rated, fit, worth_lines
     from refless.models.rnn_qe.saved import save_model
     from refless.models.rnn_qe.training import Run
 
@@ -122,6 +122,7 @@ def run(arguments: argparse.Namespace) -> None:
         scale.of_shares(texts["quality"].to_numpy(float)),
         (low, high),
         kind,
+        texts["context"].tolist() if column == "mr" else [],
     )
     how = How(arguments.schedule, arguments.width, arguments.errors, arguments.seed)
     run = Run(together=-(-5 // arguments.threads), workers=arguments.threads)
@@ -141,12 +142,26 @@ def run(arguments: argparse.Namespace) -> None:
     save_model(model, path, half=True)
     ends = f"{rated.scale.low:g} to {rated.scale.high:g}"
     ends += "" if arguments.scale else " (the lowest and the highest rating; --scale says another)"
+    worth, tested = model.about["worth"], model.about["tested"]
     said = [
         f"{len(rated.texts)} rated texts, scale {ends}, "
         + (f"{column} read as {rated.kind}" if column else "no mr or context"),
-        "each text predicted by a network that did not see its words; tested on"
-        f" {model.about['tested']}:",
-        *worth_lines(model.about["worth"]),
+        f"{worth['n']} of them tested, by a network that neither learned from their part nor"
+        f" chose its pass by it; they are {tested}:",
+        *worth_lines(worth),
     ]
     print("\n".join(said), file=sys.stderr)
-    tell_few(model.about["trained"]["different"])
+    if column == "mr" and rated.kind == TEXT:
+        tell(f"note: {mostly_read(meanings)}")
+    if column and not tested.endswith(NEW):
+        tell(
+            "warning: MRs or contexts are too few, or one has too many of the texts, or too many"
+            " texts repeat, to test on new ones. Those of the tested texts are in training, too;"
+            " with new ones, the networks may be worth far less"
+        )
+    if rated.kind == TEXT and (told := nested(meanings)):
+        tell(f"note: {told}")
+    if blank := column and sum(not meaning.strip() for meaning in meanings):
+        tell(f"note: {blank} of {len(meanings)} texts have no {column}; each is taken as alone")
+    if texts["system"].nunique() > 1:
+        tell("note: the systems are those of training texts; for a new system: refless compare")

@@ -20,12 +20,12 @@ import numpy as np
 
 from refless.compare import curve
 from refless.compare.compared import Comparison, Key, difference, estimate, label, p_value
-from refless.compare.measures import Draws
+from refless.compare.measures import WITHIN, Draws
 from refless.compare.predicted import TRIVIAL, named
 from refless.compare.rated import Rated
 from refless.compare.splits import Split
 from refless.models.wording import ASIDE, wording
-from refless.statistics import ENOUGH_UNITS, Estimate
+from refless.statistics import ENOUGH_UNITS, Estimate, drawn_whole
 from refless.statistics.ratings_saved import ratings_saved
 
 NOTHING = np.array([np.nan])
@@ -164,6 +164,11 @@ def _sentences(found: Comparison, given: Verdict) -> str:
         if given.within:
             names = _listed([label(*key[1:]) for key in given.within])
             text += f" Among texts of one system alone it is not shown to beat {names}."
+        if _tells_only_contexts(found, given.best):
+            text += (
+                " Among texts of one context no correlation is shown: do not choose between those"
+                " by it."
+            )
     if given.equals:
         text += f" Not told apart from it: {_listed([label(*key[1:]) for key in given.equals])}."
     text += (
@@ -191,7 +196,9 @@ def _short(found: Comparison, split: str) -> str:
             f"For {where}: {_described(found, given.best)} is not shown to beat the trivial method"
             f" {strongest[1]} ({_r(found, strongest)})."
         )
-    but = " but may only tell systems apart" if given.kind == "systems" else ""
+    apart = ["systems"] if given.kind == "systems" else []
+    apart += ["contexts"] if _tells_only_contexts(found, given.best) else []
+    but = f" but may only tell {' and '.join(apart)} apart" if apart else ""
     beats = f"which beats every trivial method{_on(found, given)}"
     return f"For {where}: {_described(found, given.best)}, {beats}{but}."
 
@@ -252,8 +259,9 @@ def warnings(rated: Rated, found: Comparison) -> list[str]:
     systems = len(rated.memberships()[0])
     contexts = 0 if rated.apart is None else int(rated.apart.max()) + 1
     if 1 < contexts < ENOUGH_UNITS:
+        over = "texts" if drawn_whole(rated.context) is None else "MRs with their values"
         said.append(
-            f"{contexts} contexts are few: intervals are over texts, and a method may do otherwise"
+            f"{contexts} contexts are few: intervals are over {over}, and a method may do otherwise"
             " with the next context."
         )
     if systems > 1:
@@ -281,7 +289,7 @@ def warnings(rated: Rated, found: Comparison) -> list[str]:
             f"The ratings use {width:.2g} of the scale's width, so squared errors are tiny, and 0"
             " to the digits of a page; comparison.csv has them. Give the scale as it is: --scale."
         )
-    said += _only_systems(found)
+    said += _only_apart(found)
     split = next((one for one in found.splits if one.name == found.curve_split), None)
     if split is not None and (curve.cut_short(split) or not curve.even(split)):
         said.append(
@@ -322,7 +330,10 @@ def _same_rows(rated: Rated) -> tuple[int, int]:
 
 def _far_away(rated: Rated) -> list[str]:
     """A few ratings that decide every squared error and Pearson's r."""
-    low, middle_low, middle_high, high = np.quantile(rated.quality, [0, 0.01, 0.99, 1])
+    low, high = rated.quality.min(), rated.quality.max()
+    # between the quantiles, so that of a few ratings the last one is left out at either end
+    middle_low = np.quantile(rated.quality, 0.01, method="higher")
+    middle_high = np.quantile(rated.quality, 0.99, method="lower")
     if high - low < 4 * (middle_high - middle_low):
         return []
     least, most = rated.scale
@@ -332,8 +343,8 @@ def _far_away(rated: Rated) -> list[str]:
 
     return [
         f"A few ratings lie far from all others: they go from {given(low):g} to {given(high):g},"
-        f" 98% of them from {given(middle_low):g} to {given(middle_high):g}. These few decide"
-        " Pearson's r and squared errors. Mend them, or give ranks instead."
+        f" nearly all of them from {given(middle_low):g} to {given(middle_high):g}. These few"
+        " decide Pearson's r and squared errors. Mend them, or give ranks instead."
     ]
 
 
@@ -344,20 +355,22 @@ def _repeated(rated: Rated, split: Split) -> str:
     )
 
 
-def _only_systems(found: Comparison) -> list[str]:
-    """Methods that go with the ratings over all texts, but not among texts of one system."""
+def _only_apart(found: Comparison) -> list[str]:
+    """Methods that go with the ratings over all texts, but not among texts of one system, or of one
+    context."""
     said = []
     for split in found.splits:
-        names = [
-            label(*key[1:])
-            for key, own in found.draws.items()
-            if key[0] == split.name and key[1] not in TRIVIAL and _tells_only_systems(own)
-        ]
-        if names:
-            said.append(
-                f"Split {split.name}: {_listed(names)} may only tell systems apart, for among"
-                " texts of one system no correlation with the ratings is shown."
-            )
+        keys = [key for key in found.draws if key[0] == split.name and key[1] not in TRIVIAL]
+        only = {"system": [key for key in keys if _tells_only_systems(found.draws[key])]}
+        if split.name == "contexts":
+            only["context"] = [key for key in keys if _tells_only_contexts(found, key)]
+        for what, some in only.items():
+            if some:
+                said.append(
+                    f"Split {split.name}: {_listed([label(*key[1:]) for key in some])} may only"
+                    f" tell {what}s apart, for among texts of one {what} no correlation with the"
+                    " ratings is shown."
+                )
     return said
 
 
@@ -365,6 +378,17 @@ def _tells_only_systems(own: Mapping[str, np.ndarray]) -> bool:
     if "pearson_within" not in own:
         return False
     return estimate(own["pearson"]).low > 0 and not estimate(own["pearson_within"]).low > 0
+
+
+def _tells_only_contexts(found: Comparison, key: Key) -> bool:
+    """Whether a method goes with the ratings, and not among texts of one context, as far as is
+    shown where contexts are left out."""
+    left_out = found.draws.get(("contexts", *key[1:]), {})
+    if WITHIN[1] not in left_out:
+        return False
+    return (
+        estimate(found.draws[key]["pearson"]).low > 0 and not estimate(left_out[WITHIN[1]]).low > 0
+    )
 
 
 def _copied(rated: Rated) -> int:

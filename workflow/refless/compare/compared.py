@@ -15,7 +15,16 @@ import pandas as pd
 from scipy.special import ndtr
 
 from refless.compare import curve
-from refless.compare.measures import ALL, COVERED, SYSTEMS, Draws, averaged, measured, truth_of
+from refless.compare.measures import (
+    ALL,
+    COVERED,
+    SYSTEMS,
+    WITHIN,
+    Draws,
+    averaged,
+    measured,
+    truth_of,
+)
 from refless.compare.predicted import (
     NETWORKS,
     PLACES,
@@ -50,7 +59,7 @@ KERNELS = ("bleu.char", "bleu.word", "rouge_l.stem")
 ESTIMATES = (
     *("spearman", "pearson", "mse", "coverage", "pairwise_accuracy", "ratings_saved"),
     *COVERED,
-    *("ratings_saved_within", "pearson_within", "spearman_systems", "difference"),
+    *("ratings_saved_within", *WITHIN, "spearman_systems", "difference"),
 )
 COLUMNS = [
     *("method", "kernel", "split"),

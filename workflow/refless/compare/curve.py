@@ -142,7 +142,7 @@ def learning_curve(
 
 
 def _pearson(found: Prediction, truth: Truth, draws: int, seed: int) -> Array:
-    bare = replace(truth, wrote=None, home=None)
+    bare = replace(truth, wrote=None, home=None, beside=None)
     return measured(found, bare, draws, seed)["pearson"]
 
 

@@ -7,11 +7,15 @@ that two methods can be compared draw by draw.
 spearman, pearson  among the texts of each fold, all folds together: the fold's own means of
                    estimates and of ratings are taken off; where a method abstains, the mean of its
                    training part stands in. Where systems are left out, among those of each system,
-                   as many as may share a fold
+                   as many as may share a fold. Each draw of Pearson's r has means of its own; ranks
+                   keep those of all texts, so that they have no interval where folds, or systems
+                   that are left out, have fewer than `ENOUGH_OF_A_FOLD` texts in the mean
 mse                with the same stand-in, on the ratings' scale brought to 0 to 1
 coverage           share of the candidates for which the method has an estimate of its own
-..._covered        over these alone
+..._covered        over these alone, and so are the means of folds; no interval of a correlation
+                   where they are fewer than `ENOUGH_OF_A_FOLD` a fold
 pearson_within     among the texts of one system and fold: what is left when systems are known
+..._contexts       among the texts of one context, where contexts are left out
 spearman_systems   of the systems' estimates and mean ratings; a system's estimate is its part of
                    the estimates beside the part of the fold, by least squares, which is its mean
                    estimate where all systems are dealt alike
@@ -45,6 +49,8 @@ from refless.compare.rated import Rated
 from refless.compare.splits import Split
 from refless.statistics import (
     ENOUGH_UNITS,
+    NOISE,
+    centred,
     draw_blocks,
     midranks,
     pearson_rows,
@@ -55,8 +61,11 @@ Array = np.ndarray
 
 ALL = ("spearman", "pearson", "mse", "coverage")
 COVERED = ("spearman_covered", "pearson_covered", "mse_covered")
-ORDERS = ("spearman", "pearson", "pearson_within")
-SYSTEMS = ("pearson_within", "spearman_systems", "pairwise_accuracy")
+WITHIN = ("pearson_within", "pearson_within_contexts")
+ORDERS = ("spearman", "pearson", *WITHIN)
+SYSTEMS = (*WITHIN, "spearman_systems", "pairwise_accuracy")
+ENOUGH_OF_A_FOLD = 5
+"""Texts, in the mean, with which the mean of a fold is about the same in each draw."""
 
 Draws = dict[str, Array]
 """Measure -> its value on the candidates themselves, and then on each draw: shape (1 + draws,)."""
@@ -72,6 +81,8 @@ class Truth:
     home : int64 (n,), number of the fold together with the system, or the set of systems, that
         wrote a text, or None
     enough : whether there are `ENOUGH_UNITS` different texts, so that draws say anything
+    beside : int64 (n,), number of the context, or None where they are not left out, or have less
+        than two texts in the mean
     """
 
     rows: Array
@@ -82,26 +93,7 @@ class Truth:
     wrote: Array | None
     home: Array | None
     enough: bool = True
-
-    def centred(self, values: Array) -> Array:
-        """Values less the mean of their fold, on a scale of their own; equal ones tie, however they
-        were summed."""
-        means = np.bincount(self.fold, values) / np.maximum(np.bincount(self.fold), 1)
-        away = values - means[self.fold]
-        # what is left of equal values is rounding
-        away[np.abs(away) <= NOISE * np.abs(values)] = 0
-        most = np.abs(away).max(initial=0)
-        if most <= NOISE * np.abs(values).max(initial=0):
-            return np.zeros(len(values))
-        # beside one that is far away, and moves the mean, the others must not tie
-        order = np.lexsort((values, self.fold))
-        counts = np.bincount(self.fold)
-        middle = np.minimum(np.cumsum(counts) - counts + counts // 2, len(values) - 1)
-        apart = np.abs(values - values[order][middle][self.fold])
-        real = apart[apart > NOISE * np.abs(values)]
-        unit = min(most, 1e6 * float(np.median(real))) if len(real) else most
-        found: Array = np.round(away / unit, 12)
-        return found
+    beside: Array | None = None
 
 
 def truth_of(rated: Rated, split: Split) -> Truth:
@@ -109,16 +101,20 @@ def truth_of(rated: Rated, split: Split) -> Truth:
     rows = np.flatnonzero(split.inside)
     drawn, unit = rated.drawn
     told = (rows, rated.quality[rows], split.fold[rows], unit[rows], drawn)
-    enough = rated.different >= ENOUGH_UNITS
+    enough, beside = rated.different >= ENOUGH_UNITS, None
+    # elsewhere a method that is told the others' ratings of a context falls as the own one rises
+    if rated.context is not None and split.name == "contexts":
+        number = np.unique(rated.context[rows], return_inverse=True)[1].astype(np.int64)
+        beside = number if 2 * (number.max(initial=0) + 1) <= len(rows) else None
     if rated.systems is None:
-        return Truth(*told, None, None, enough)
+        return Truth(*told, None, None, enough, beside)
     wrote = rated.memberships()[1][rows]
     wrote = wrote[:, wrote.any(axis=0)]
     cells = np.column_stack([wrote, split.fold[rows]])
     home = np.unique(cells, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
     if split.name == "systems":
         told = (*told[:2], home, *told[3:])
-    return Truth(*told, wrote, home, enough)
+    return Truth(*told, wrote, home, enough, beside)
 
 
 def measured(found: Prediction, truth: Truth, draws: int, seed: int) -> Draws:
@@ -129,13 +125,17 @@ def measured(found: Prediction, truth: Truth, draws: int, seed: int) -> Draws:
     if truth.enough:
         blocks += draw_blocks(truth.drawn, draws, seed)
     parts = [sums.measures(weights) for weights in blocks]
-    return {name: np.concatenate([*(part[name] for part in parts), lost]) for name in parts[0]}
+    drawn = {name: np.concatenate([*(part[name] for part in parts), lost]) for name in parts[0]}
+    for name in sums.unsteady:
+        drawn[name] = np.append(drawn[name][0], np.full(draws, np.nan))
+    return drawn
 
 
 def averaged(parts: Sequence[Draws]) -> Draws:
     """The mean over the deals, draw by draw, of those where there is a number.
 
-    An order of texts that is not there says nothing: its correlation is 0, unless no deal has one.
+    An order of all texts that is not there says nothing: its correlation is 0, unless no deal has
+    one. Correlations of covered texts are over the deals that have them.
     """
     return {name: _averaged([part[name] for part in parts], name) for name in parts[0]}
 
@@ -148,67 +148,104 @@ def _averaged(own: Sequence[Array], name: str) -> Array:
     return found
 
 
+class _Within:
+    """Pearson's r of what is left without the means of groups, by sums over units.
+
+    x, y, unit, group : of each text, shape (n,); there are ``units``
+    """
+
+    def __init__(self, x: Array, y: Array, unit: Array, group: Array, units: int) -> None:
+        shape = units, int(group.max(initial=0)) + 1
+        self.by_group = [
+            csr_array((values, (unit, group)), shape) for values in (np.ones(len(x)), x, y)
+        ]
+        self.products = np.zeros((units, 3))
+        np.add.at(self.products, unit, np.stack([x * x, y * y, x * y], axis=1))
+
+    def pearson(self, drawn: Array) -> Array:
+        """Under each row of weights (draws, units); NaN where nothing is left that varies."""
+        size, x, y = (drawn @ sums for sums in self.by_group)
+        xx, yy, xy = (drawn @ self.products).T
+        number = np.where(size > 0, size, 1)
+        left = [
+            whole - (one * other / number).sum(axis=1)
+            for whole, one, other in ((xx, x, x), (yy, y, y), (xy, x, y))
+        ]
+        there = (left[0] > NOISE * xx) & (left[1] > NOISE * yy)
+        product = np.where(there, left[0] * left[1], 1)
+        return np.where(there, left[2] / np.sqrt(product), np.nan)
+
+
 class _Sums:
     """Sums over the texts of each unit. All measures but the rank correlations are made of weighted
     sums of them, so that a block of draws is one product of matrices."""
 
     def __init__(self, found: Prediction, truth: Truth) -> None:
-        x, y = truth.centred(found.ranked[truth.rows]), truth.centred(truth.quality)
+        unit, units = truth.unit, len(truth.drawn)
+        ranked, quality, fold = found.ranked[truth.rows], truth.quality, truth.fold
+        x, y = centred(ranked, fold), centred(quality, fold)
         self.ranks_systems = found.orders_systems and bool(x.any())
-        self.x, self.y, self.unit = x, y, truth.unit
         self.covered = ~np.isnan(found.estimate[truth.rows])
-        self.inside = np.flatnonzero(self.covered)
-        # from a value that occurs, so that equal values leave exact zeros
-        x, y = x - np.sort(x)[len(x) // 2], y - np.sort(y)[len(y) // 2]
-        columns = {"one": np.ones(len(x)), "x": x, "y": y, "xx": x * x, "yy": y * y, "xy": x * y}
-        columns |= {f"{name} covered": v * self.covered for name, v in columns.items()}
+        near = np.flatnonzero(self.covered)
+        self.all = x, y, unit
+        x_near, y_near = (centred(v[near], fold[near]) for v in (ranked, quality))
+        self.near = x_near, y_near, unit[near]
+        enough = ENOUGH_OF_A_FOLD * len(np.unique(fold))
+        self.unsteady = ["spearman"] if len(x) < enough else []
+        if len(near) < enough:
+            self.unsteady += ["spearman_covered", "pearson_covered"]
+        groups = {"pearson": fold, "pearson_within": truth.home}
+        groups["pearson_within_contexts"] = truth.beside
+        self.within = {
+            name: _Within(x, y, unit, group, units)
+            for name, group in groups.items()
+            if group is not None
+        }
+        if not self.covered.all():
+            self.within["pearson_covered"] = _Within(x_near, y_near, unit[near], fold[near], units)
+        columns = [np.ones(len(x)), self.covered * 1.0]
         self.scaled = found.filled is not None
         if found.filled is not None:
-            gap = (found.filled[truth.rows] - truth.quality) ** 2
-            columns |= {"gap": gap, "gap covered": gap * self.covered}
-        self.names = list(columns)
-        self.total = np.zeros((len(truth.drawn), len(columns)))
-        np.add.at(self.total, truth.unit, np.stack(list(columns.values()), axis=1))
+            gap = (found.filled[truth.rows] - quality) ** 2
+            columns += [gap, gap * self.covered]
+        self.total = np.zeros((units, len(columns)))
+        np.add.at(self.total, unit, np.stack(columns, axis=1))
         self.homes: list[csr_array] = []
         if truth.wrote is not None and truth.home is not None:
             _, first = np.unique(truth.home, return_index=True)
             self.wrote = truth.wrote[first].astype(np.float64)
-            self.fold = truth.fold[first]
+            self.fold_of = fold[first]
             self.set = np.unique(self.wrote, axis=0, return_inverse=True)[1].reshape(-1)
-            place, shape = (truth.unit, truth.home), (len(truth.drawn), len(first))
+            place, shape = (unit, truth.home), (units, len(first))
             self.homes = [
-                csr_array((values, place), shape)
-                for values in (columns["one"], x, y, truth.quality)
+                csr_array((values, place), shape) for values in (np.ones(len(x)), x, quality)
             ]
 
     def measures(self, weights: Array) -> Draws:
         """Under each row of weights (draws, units)."""
-        sums = weights.astype(np.float64) @ self.total
-        own = {name: sums[:, k] for k, name in enumerate(self.names)}
+        drawn = weights.astype(np.float64)
         nothing = np.full(len(weights), np.nan)
-        some = len(self.inside) > 2
+        one, one_covered, *gaps = (drawn @ self.total).T
+        gap, gap_covered = gaps if self.scaled else (nothing, nothing)
+        x, y, unit = self.all
         out = {
-            "spearman": weighted_spearman(self.x, self.y, weights, self.unit),
-            "pearson": _pearson(*(own[name] for name in ("one", "x", "y", "xx", "yy", "xy"))),
-            "coverage": _ratio(own["one covered"], own["one"]),
-            "mse": _ratio(own["gap"], own["one"]) if self.scaled else nothing,
+            "spearman": weighted_spearman(x, y, weights, unit),
+            "coverage": _ratio(one_covered, one),
+            "mse": _ratio(gap, one),
+            "mse_covered": _ratio(gap_covered, one_covered),
         }
+        out |= {name: own.pearson(drawn) for name, own in self.within.items()}
         if self.covered.all():
-            out |= {f"{name}_covered": out[name] for name in ("spearman", "pearson", "mse")}
+            out |= {f"{name}_covered": out[name] for name in ("spearman", "pearson")}
         else:
-            near = (self.x[self.inside], self.y[self.inside], weights, self.unit[self.inside])
-            moments = (own[f"{name} covered"] for name in ("one", "x", "y", "xx", "yy", "xy"))
-            gap = _ratio(own["gap covered"], own["one covered"]) if self.scaled else nothing
-            out["spearman_covered"] = weighted_spearman(*near) if some else nothing
-            out["pearson_covered"] = _pearson(*moments) if some else nothing
-            out["mse_covered"] = gap
+            x, y, unit = self.near
+            some = len(x) > 2
+            out["spearman_covered"] = weighted_spearman(x, y, weights, unit) if some else nothing
         if self.homes:
-            drawn = weights.astype(np.float64)
-            size, x, y, quality = (drawn @ total for total in self.homes)
-            out["pearson_within"] = _pearson_within(own, size, x, y)
+            size, x, quality = (drawn @ total for total in self.homes)
             out["spearman_systems"] = out["pairwise_accuracy"] = nothing
             if self.ranks_systems:
-                x = x - size * fold_effects(size, x, self.fold, self.set)[:, self.fold]
+                x = x - size * fold_effects(size, x, self.fold_of, self.set)[:, self.fold_of]
                 # equal means tie
                 number = size @ self.wrote
                 means = [np.round(_ratio(sums @ self.wrote, number), 12) for sums in (x, quality)]
@@ -253,34 +290,6 @@ def fold_effects(size: Array, total: Array, fold: Array, group: Array) -> Array:
 def _ratio(top: Array, bottom: Array) -> Array:
     """NaN where nothing is drawn."""
     return np.where(bottom > 0, top / np.where(bottom > 0, bottom, 1), np.nan)
-
-
-NOISE = 1e-12
-"""The share of a sum of squares below which what is left of it is rounding."""
-
-
-def _pearson(n: Array, x: Array, y: Array, xx: Array, yy: Array, xy: Array) -> Array:
-    """From sums, shape (draws,); NaN where a side is constant."""
-    size = np.where(n > 0, n, 1)
-    return _correlation(xx - x * x / size, yy - y * y / size, xy - x * y / size, xx, yy)
-
-
-def _correlation(spread_x: Array, spread_y: Array, both: Array, xx: Array, yy: Array) -> Array:
-    there = (spread_x > NOISE * xx) & (spread_y > NOISE * yy)
-    product = np.where(there, spread_x * spread_y, 1)
-    return np.where(there, both / np.sqrt(product), np.nan)
-
-
-def _pearson_within(own: Draws, size: Array, x: Array, y: Array) -> Array:
-    """Of what is left without each system's own means; arrays of shape (draws, systems)."""
-    number = np.where(size > 0, size, 1)
-    return _correlation(
-        own["xx"] - (x * x / number).sum(axis=1),
-        own["yy"] - (y * y / number).sum(axis=1),
-        own["xy"] - (x * y / number).sum(axis=1),
-        own["xx"],
-        own["yy"],
-    )
 
 
 def _system_spearman(estimate: Array, rating: Array) -> Array:

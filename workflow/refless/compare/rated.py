@@ -6,8 +6,8 @@ Stage: ratings. In: a user's files, or a data set's tidy table. Out: `Rated`.
 from __future__ import annotations
 
 import json
-import os
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,8 +20,8 @@ from refless.data.sources import table
 from refless.errors import FormatError
 from refless.models.baselines import Ngrams
 from refless.models.rnn_qe.meaning import ACTS, SLOTS, TEXT, kind_of, tokens_of
-from refless.models.wording import ASIDE, numbered, wording
-from refless.statistics import drawn_together
+from refless.models.wording import ASIDE, begun, numbered, wording
+from refless.statistics import drawn_together, drawn_whole
 
 Array = np.ndarray
 
@@ -91,7 +91,11 @@ class Rated:
             wrote = self.memberships()[1]
             single = [len(np.unique(self.wording[own])) == 1 for own in wrote.T]
             stays = np.asarray(wrote[:, single].any(axis=1))
-        together = drawn_together(self.apart, self.wording, stays)
+        # MRs that differ in their values alone may be too few to be drawn, and these are not
+        units = next(
+            (own for own in (self.apart, self.context) if drawn_whole(own) is not None), None
+        )
+        together = drawn_together(units, self.wording, stays)
         drawn, unit = np.unique(together, axis=0, return_inverse=True)
         return drawn, unit.reshape(-1)
 
@@ -138,12 +142,6 @@ def read_rated(
     low = min(low for low, _ in found.ranges.values()) if found.ranges else 0.0
     high = max(high for _, high in found.ranges.values()) if found.ranges else 1.0
     given = (float(scale[0]), float(scale[1])) if scale else (low, high)
-    warnings += _about_scales(found.ranges)
-    if scale and high - low < 0.25 * (given[1] - given[0]):
-        warnings.append(
-            f"The ratings are from {low:g} to {high:g}, a small part of the scale, {given[0]:g} to"
-            f" {given[1]:g}. Say the scale that people rated on: squared errors are on it."
-        )
     if not scale:
         warnings.append(
             f"The scale of the ratings is not given; it is taken from the lowest, {low:g}, to the"
@@ -170,28 +168,6 @@ def files_of(path: str | Path) -> list[Path]:
             remedy="name the files one by one, with --format",
         )
     return found
-
-
-def shown_name(name: str) -> str:
-    """A file's name as text; a byte of it that is not UTF-8 is written ``\\xff``."""
-    return os.fsencode(name).decode("utf-8", "backslashreplace")
-
-
-def _about_scales(ranges: dict[str, tuple[float, float]]) -> list[str]:
-    """Files whose lowest or highest ratings lie apart were hardly rated on one scale."""
-    if len(ranges) < 2:
-        return []
-    lows, highs = zip(*ranges.values(), strict=True)
-    apart = max(max(lows) - min(lows), max(highs) - min(highs))
-    if apart <= 0.1 * (max(highs) - min(lows)):
-        return []
-    listed = ", ".join(
-        f"{shown_name(Path(p).name)} {low:g} to {high:g}" for p, (low, high) in ranges.items()
-    )
-    return [
-        f"The files' ratings differ in range: {listed}. If the scales differ, bring them to one"
-        " before you trust any number here."
-    ]
 
 
 def rated_of(
@@ -223,6 +199,13 @@ def rated_of(
             path=path,
             remedy="take ratings that differ; a mean over raters tells texts apart better",
         )
+    if crossing := _contexts_of_several_mrs(own):
+        warnings = (
+            *warnings,
+            f"{crossing} contexts stand beside several MRs. Contexts are told apart by their MR, so"
+            " texts of one context may be in training and in the test. If the context is what the"
+            " texts answer, leave out the column mr.",
+        )
     lost = int((~there).sum())
     if lost:
         warnings = (*warnings, f"Left out, since nobody rated them: {lost} of {len(texts)} texts.")
@@ -241,8 +224,10 @@ def rated_of(
     column, meanings = meanings_of(own)
     without_names = _delexicalised(own["text"].tolist(), meanings)
     context = _contexts(own)
+    if without_names is None and context is not None and (told := nested(meanings)):
+        warnings = (*warnings, told)
     if column == "mr" and without_names is None:
-        warnings = (*warnings, *_mostly_read(meanings))
+        warnings = (*warnings, mostly_read(meanings))
     blank = sum(not meaning.strip() for meaning in meanings)
     if blank and context is not None:
         what = "MR" if without_names else "context"
@@ -291,6 +276,18 @@ def meanings_of(rated: pd.DataFrame) -> tuple[str, list[str]]:
     return column, rated[column].fillna("").astype(str).tolist()
 
 
+def nested(contexts: Sequence[str]) -> str:
+    """What to say of contexts a tenth of which begin with another one; else empty."""
+    inside, different = begun(contexts), len(set(map(wording, contexts)))
+    if 10 * inside < different or not inside:
+        return ""
+    return (
+        f"{inside} contexts begin with another one, as histories of one dialogue do. They count as"
+        " different ones, so what is said of new contexts is too good if you mean new dialogues."
+        " Then give all texts of a dialogue one context, such as its name."
+    )
+
+
 def _bag(mr: str) -> str:
     """An MR's slots with their values, in one order."""
     return wording(" ".join(sorted(map(str.strip, re.split(r"[\[\](),;]", mr)))))
@@ -313,7 +310,7 @@ def mr_faults(meanings: Sequence[str], kind: str = "") -> dict[int, str]:
     return found
 
 
-def _mostly_read(meanings: list[str]) -> list[str]:
+def mostly_read(meanings: list[str]) -> str:
     """What to say of MRs of which most, but fewer than `kind_of` asks for, can be read."""
     written = [meaning for meaning in meanings if meaning.strip()]
     lost, kind = min((len(mr_faults(written, kind)), kind) for kind in (ACTS, SLOTS))
@@ -322,10 +319,10 @@ def _mostly_read(meanings: list[str]) -> list[str]:
         if lost < len(written)
         else "No MR can be read."
     )
-    return [
+    return (
         f"{said} So all are taken as plain words, and those that differ in names alone count as"
         " different. Mend them, or leave out the column mr."
-    ]
+    )
 
 
 def _delexicalised(texts: list[str], meanings: list[str]) -> tuple[list[str], list[str]] | None:
@@ -364,6 +361,16 @@ def _alike(
     ]
     numbers = pd.factorize(pd.Series(named, dtype=object))[0].astype(np.int64)
     return numbers if numbers.max() < context.max() else None
+
+
+def _contexts_of_several_mrs(texts: pd.DataFrame) -> int:
+    """How many of the contexts that are given beside MRs."""
+    if not {"mr_key", "mr"} <= set(texts):
+        return 0
+    both = (texts["mr_key"].astype(str) != "") & (texts["context"] != texts["mr"])
+    own = texts[both & (texts["context"].astype(str).str.strip() != "")]
+    pairs = set(zip(own["context"].map(wording), own["mr_key"].map(_bag), strict=True))
+    return sum(number > 1 for number in Counter(context for context, _ in pairs).values())
 
 
 def _contexts(texts: pd.DataFrame) -> Array | None:

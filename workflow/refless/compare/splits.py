@@ -6,7 +6,7 @@ Stage: prediction. In: rated texts. Out: the fold of each text, for each split t
 texts     new texts of known systems and contexts; equal texts are never on both sides
 systems   new systems: all texts of a system are left out together
 contexts  new contexts (or MRs): all texts of a context are left out together, and with it those of
-          contexts of the same wording, or of MRs that differ in names alone
+          contexts of the same wording, or of MRs that differ in the values of slots alone
 ========  =========================================================================================
 """
 
@@ -112,7 +112,9 @@ def all_splits(rated: Rated, seed: int | Sequence[int] = 0) -> tuple[list[Split]
         if number < FEWEST:
             why["contexts"] = f"there are {number} contexts, and {FEWEST} are needed"
             if rated.alike is not None:
-                why["contexts"] += " (those that differ in names, case or marks alone are one)"
+                why["contexts"] += (
+                    " (those that differ in case, marks or values of slots alone are one)"
+                )
         elif number == len(rated):
             why["contexts"] = "every text has a context of its own, so new texts are new contexts"
         else:

@@ -106,10 +106,16 @@ class Given:
                 )
         return found
 
-    def numbers(self, name: str) -> list[float]:
-        """One column as finite numbers; FormatError names the first line that has none."""
+    def numbers(self, name: str, empty: bool = False) -> list[float]:
+        """One column as finite numbers; FormatError names the first line that has none.
+
+        ``empty`` : whether a line may have none at all: NaN.
+        """
         values = []
         for line, field in zip(self.line_of, self.columns[name], strict=True):
+            if empty and (field is None or (isinstance(field, str) and not field.strip())):
+                values.append(math.nan)
+                continue
             value = number_of(field)
             if not math.isfinite(value):
                 raise FormatError(

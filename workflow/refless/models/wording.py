@@ -19,10 +19,16 @@ from contextlib import suppress
 
 import numpy as np
 
-ASIDE = "case, forms of letters, marks and blanks aside"
+ASIDE = "case, forms of letters, marks, tags of HTML and blanks aside"
 """What `wording` does not count."""
 _BRACKETS = re.compile(r"-[lr][rsc]b-", re.IGNORECASE)
 """Brackets, as the Penn Treebank writes them."""
+_MARKUP = re.compile(
+    r"</?(?:a|b|br|code|div|em|font|h[1-6]|i|li|ol|p|pre|small|span|strong|sub|sup|tt|u|ul)"
+    r"(?:\s+[\w:-]+=[^<>]*)?\s*/?>",
+    re.IGNORECASE,
+)
+"""Tags of HTML that say how a text looks, or where a paragraph is."""
 _NO_LETTERS = re.compile(r"[\W_]+")
 
 
@@ -33,7 +39,7 @@ def wording(text: str) -> str:
     with suppress(ValueError):  # a number of thousands of digits
         # some tokenizers write marks as HTML does, and some files are written so twice
         plain = html.unescape(html.unescape(text))
-    plain = _BRACKETS.sub("", plain)
+    plain = _MARKUP.sub(" ", _BRACKETS.sub("", plain))
     # some letters have no case until their form is gone
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", plain).casefold())
     folded = unicodedata.normalize("NFKC", folded)
@@ -49,6 +55,20 @@ def numbered(texts: Iterable[str]) -> np.ndarray:
 def repeats(texts: Sequence[str]) -> int:
     """How many texts repeat an earlier one, by `wording`."""
     return len(texts) - len(set(map(wording, texts)))
+
+
+def begun(texts: Iterable[str]) -> int:
+    """How many different texts begin with another one, by `wording`, as the histories of a dialogue
+    do."""
+    every = sorted(filter(None, set(map(wording, texts))))
+    starts: list[str] = []
+    found = 0
+    for text in every:
+        while starts and not text.startswith(starts[-1]):
+            starts.pop()
+        found += bool(starts)
+        starts.append(text)
+    return found
 
 
 def among(texts: Iterable[str], known: Iterable[str]) -> list[bool]:

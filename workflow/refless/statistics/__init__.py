@@ -16,6 +16,8 @@ from refless.statistics.bootstrap import (
     interval,
 )
 from refless.statistics.correlation import (
+    NOISE,
+    centred,
     correlation_p_value,
     fisher_interval,
     kendall_rows,
@@ -69,6 +71,7 @@ from refless.statistics.williams import between_needed, williams
 
 __all__ = [
     "ENOUGH_UNITS",
+    "NOISE",
     "AnnotatorErrors",
     "Annotators",
     "BesideAnnotators",
@@ -87,6 +90,7 @@ __all__ = [
     "between_and_within",
     "between_needed",
     "bootstrap_p_value",
+    "centred",
     "correlation_p_value",
     "covered_errors",
     "defined",

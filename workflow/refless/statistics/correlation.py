@@ -163,3 +163,33 @@ def kendall_rows(x: tuple[Array, Array], y: tuple[Array, Array]) -> Array:
     tau = np.empty(len(x[0]))
     kendall_loop(*x, *y, tau)
     return tau
+
+
+NOISE = 1e-12
+"""The share of a sum of squares below which what is left of it is rounding."""
+
+
+def centred(values: Array, group: Array) -> Array:
+    """Values less the mean of their group, on a scale of their own; equal ones tie, however they
+    were summed (but for one in many thousands, at the edge of the last digit that is kept).
+
+    Parameters
+    ----------
+    values : shape (n,), finite
+    group : number of each one's group, such as its fold, int64 (n,)
+    """
+    counts = np.bincount(group)
+    away = values - (np.bincount(group, values) / np.maximum(counts, 1))[group]
+    # what is left of equal values is rounding
+    away[np.abs(away) <= NOISE * np.abs(values)] = 0
+    most = np.abs(away).max(initial=0)
+    if most <= NOISE * np.abs(values).max(initial=0):
+        return np.zeros(len(values))
+    # beside one that is far away, and moves the mean, the others must not tie
+    order = np.lexsort((values, group))
+    middle = np.minimum(np.cumsum(counts) - counts + counts // 2, len(values) - 1)
+    apart = np.abs(values - values[order][middle][group])
+    real = apart[apart > NOISE * np.abs(values)]
+    unit = min(most, 1e6 * float(np.median(real))) if len(real) else most
+    found: Array = np.round(away / unit, 12)
+    return found

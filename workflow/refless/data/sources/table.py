@@ -27,9 +27,10 @@ from __future__ import annotations
 import json
 import logging
 import math
+import os
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,8 @@ log = logging.getLogger(__name__)
 FORMATS = {ending: kind for ending, kind in ENDINGS.items() if kind != "lines"}
 REQUIRED = ["text", "quality"]
 OPTIONAL = ["context", "mr", "system", "references", "rater"]
+ENOUGH_OF_A_RATER = 10
+"""Ratings from which on the range of a rater says something."""
 UNKNOWN = "unknown"  # the system, where there is no such column
 REMEDY = "give it rows with at least the columns text and quality"
 
@@ -207,7 +210,9 @@ def load_all(
     for k, fault in faults.items():
         problems.append(Problem(str(paths[texts[k].where[0]]), texts[k].where[1], fault))
     texts = [text for k, text in enumerate(texts) if k not in faults]
-    _spell_alike(texts, tell or (lambda sentence: log.warning("%s: %s", named, sentence)))
+    say = tell or (lambda sentence: log.warning("%s: %s", named, sentence))
+    _spell_alike(texts, say)
+    _weigh_raters(texts, say)
     order = {str(path): number for number, path in enumerate(paths)}
     problems.sort(key=lambda problem: (order[problem.path], problem.line))
     if low_high is None:
@@ -215,6 +220,8 @@ def load_all(
         low_high = _found(qualities, named, problems)
     table = _texts(texts, list(columns), task, low_high)
     ranges = _ranges(texts, paths)
+    for sentence in _about_scales(ranges, low_high):
+        say(sentence)
     given = [*low_high, *(quality for text in texts for _, _, quality in text.given)]
     labels = all((2 * value).is_integer() for value in given)
     told = RatedTexts(table, problems=problems, ranges=ranges, ends=low_high)
@@ -231,6 +238,57 @@ def _spell_alike(texts: list[_Text], tell: Callable[[str], None]) -> None:
     for text in texts:
         text.system = systems[plain(text.system or UNKNOWN)]
         text.given = [(where, raters[plain(name)], value) for where, name, value in text.given]
+
+
+def _weigh_raters(texts: list[_Text], tell: Callable[[str], None]) -> None:
+    """Say which raters use the lower half alone of what all use: theirs may be another scale."""
+    own: dict[str, list[float]] = {}
+    for text in texts:
+        for _, name, value in text.given:
+            own.setdefault(name, []).append(value)
+    # a mistyped rating is no scale
+    every = sorted(value for values in own.values() for value in values)[1:-1] or [0.0]
+    low_half = [
+        f"{name}, {min(values):g} to {max(values):g}"
+        for name, values in own.items()
+        if len(values) >= ENOUGH_OF_A_RATER and max(values) <= (every[0] + every[-1]) / 2
+    ]
+    if low_half and every[0] < every[-1]:
+        tell(
+            f"Raters use the lower half alone of the range of all, {every[0]:g} to"
+            f" {every[-1]:g}: {_few(low_half)}. If theirs is another scale, bring"
+            " all to one before you trust any number here."
+        )
+
+
+def _about_scales(
+    ranges: Mapping[str, tuple[float, float]], scale: tuple[float, float]
+) -> Iterator[str]:
+    """What may be wrong with the scale: files that were hardly rated on one, since their lowest or
+    highest ratings lie apart; ratings that use a small part of it."""
+    if not ranges:
+        return
+    lows, highs = zip(*ranges.values(), strict=True)
+    low, high = min(lows), max(highs)
+    if max(max(lows) - low, high - min(highs)) > 0.1 * (high - low):
+        listed = ", ".join(
+            f"{shown_name(Path(p).name)} {least:g} to {most:g}"
+            for p, (least, most) in ranges.items()
+        )
+        yield (
+            f"The files' ratings differ in range: {listed}. If the scales differ, bring them to one"
+            " before you trust any number here."
+        )
+    if high - low < 0.25 * (scale[1] - scale[0]):
+        yield (
+            f"The ratings are from {low:g} to {high:g}, a small part of the scale, {scale[0]:g} to"
+            f" {scale[1]:g}. Say the scale that people rated on: squared errors are on it."
+        )
+
+
+def shown_name(name: str) -> str:
+    """A file's name as text; a byte of it that is not UTF-8 is written ``\\xff``."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 def _first(what: str, names: Iterable[str], tell: Callable[[str], None]) -> dict[str, str]:
@@ -399,7 +457,7 @@ def _text(where: Where, row: dict[str, Any], rated_by: bool) -> _Text:
     """A row as a text with at most one quality."""
     text = _string(row, "text")
     context, meaning = (_string(row, name) for name in ("context", "mr"))
-    fault = text_fault(text) or (text_fault(context) if context else "")
+    fault = text_fault(text) or (text_fault(context) if context.strip() else "")
     fault = fault or (text_fault(meaning) if meaning else "")
     system = name_of(row.get("system"))
     fault = fault or (name_fault(system) if system else "")

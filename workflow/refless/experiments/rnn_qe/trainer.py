@@ -163,10 +163,12 @@ def card_page(model: Model) -> str:
         "",
         "## What it is worth",
         "",
-        "Each output was predicted by the one network that did not see its words, names as slots,",
-        "under any MR. The MR itself it may have seen. What outputs of other systems in other",
-        "domains get was not measured. In brackets: 95% intervals, which draw MRs, names as slots,",
-        "with all of their outputs; where equal outputs stand under several MRs, both are drawn.",
+        "Each output was rated by the one network that neither learned from its part of the data",
+        f"nor chose its pass by it. They are tested as {about['tested']}.",
+        "What outputs of other systems, or in other domains, get was not measured. Correlations",
+        "are within the five parts; the error is of ratings that are not rounded. In brackets: 95%",
+        "intervals, which draw MRs, values as slots, with all of their outputs; where equal",
+        "outputs stand under several MRs, both are drawn.",
         "",
         "| outputs | Spearman | Pearson | MSE | MSE of the mean rating |",
         "| --- | --- | --- | --- | --- |",
@@ -175,7 +177,7 @@ def card_page(model: Model) -> str:
         "",
     ]
     if worth["mse_low"] > worth["mse_of_the_mean"]:
-        lines += ["Its error is above that of the mean rating.", ""]
+        lines += ["The interval of its error lies above the error of the mean rating.", ""]
     elif worth["mse_high"] > worth["mse_of_the_mean"]:
         lines += ["Its error is not shown to be below that of the mean rating.", ""]
     return "\n".join(lines)

@@ -4,8 +4,9 @@ Stage: prediction (RNN-QE). In: rated texts. Out: a `Model` whose networks were 
 what it is worth on texts that they did not see.
 
 Five networks are trained, each on three parts of five; a fourth part chooses the pass that
-predicts, the fifth tests. Texts that are the same under the same MR are never in two parts. All
-five stay: their mean predicts.
+predicts, the fifth tests. Texts of one MR or context are never in two parts, but where this would
+leave no five parts, or one with more than half; and no text is tested that stands in the other
+parts. All five stay: their mean predicts.
 """
 
 from __future__ import annotations
@@ -36,15 +37,15 @@ from refless.models.rnn_qe.saved import Model, spellings, word_sum
 from refless.models.rnn_qe.scale import Scale
 from refless.models.rnn_qe.training import SCHEDULES, UNROUNDED, Run, Trained, train
 from refless.models.wording import wording
-from refless.statistics import drawn_together, evaluate
+from refless.statistics import ENOUGH_UNITS, Estimate, centred, drawn_together, evaluate
 from refless.store.machine import versions
 
 Array = np.ndarray
 
 FEWEST = 25
 """Different rated texts without which five parts tell nothing."""
-KNOWN = "; MRs or contexts of training texts (for new ones: refless compare)"
-"""What `fit` says of the texts that it tests on, where MRs or contexts have several."""
+NEW = " of new MRs or contexts"
+"""What `fit` says of the texts that it tests on, where it can part them so."""
 STEPS = 30
 """Batches of a pass, where there are fewer ratings than set-up 1 of the paper has."""
 
@@ -56,6 +57,7 @@ class Rated:
     texts, meanings : one string each; a meaning is an MR or a context, and may be empty
     ratings : on ``scale``, shape (texts,)
     kind : of the meanings, of `refless.models.rnn_qe.meaning.KINDS`
+    beside : what else a text answers, such as a context beside an MR: not read, but kept together
     """
 
     texts: Sequence[str]
@@ -63,6 +65,7 @@ class Rated:
     ratings: Array
     scale: Scale
     kind: str = TEXT
+    beside: Sequence[str] = ()
 
     @classmethod
     def of(
@@ -72,6 +75,7 @@ class Rated:
         ratings: Array,
         scale: Sequence[float] | None = None,
         kind: str = "",
+        beside: Sequence[str] = (),
     ) -> Rated:
         """With the scale of the ratings and the kind of the meanings, where they are not given.
 
@@ -84,9 +88,8 @@ class Rated:
             raise SettingError(f"no kind of MR is called {kind!r}", remedy=f"one of {list(KINDS)}")
         low, high = scale or (None, None)
         made = Scale.of(np.asarray(ratings, np.float64), low, high)
-        return cls(
-            texts, meanings, np.asarray(ratings, np.float64), made, kind or kind_of(meanings)
-        )
+        ratings, kind = np.asarray(ratings, np.float64), kind or kind_of(meanings)
+        return cls(texts, meanings, ratings, made, kind, beside)
 
     def table(self) -> pd.DataFrame:
         """The rated outputs as `refless.models.rnn_qe.data.Texts` has them, on 1..6.
@@ -171,15 +174,15 @@ def fit(
     tick: Callable[[int], None] = lambda instances: None,
 ) -> Model:
     """Five networks on rated texts; the model's ``about`` says what they are worth, on texts whose
-    words, names as slots, stand nowhere in their own network's training part.
+    words, names as slots, stand nowhere in their own network's training part, and neither does
+    their MR or context, where there are five shares of texts, none has more than half, and
+    `FEWEST` different texts are tested.
 
     Raises
     ------
     FormatError : fewer than `FEWEST` different texts; as `cross_validated`.
     """
-    unit, same = groups(rated.meanings, rated.texts, rated.kind)
-    table = rated.table()
-    alone = table.assign(mr_key="", text=same)
+    unit, same = groups(rated.meanings, rated.texts, rated.kind, *filter(len, [rated.beside]))
     different = int(same.max(initial=-1)) + 1
     if different < FEWEST:
         raise FormatError(
@@ -187,25 +190,27 @@ def fit(
             " and to test with",
             remedy=f"hand in {FEWEST} or more; hundreds are needed to learn something",
         )
-    splits = _folds(shuffled_groups(alone, how.seed))
+    splits, fold, new = _parted(unit, same, how.seed)
     prediction, done, folds = cross_validated(rated, splits, how, run, tick)
-    known = len(np.unique(unit)) < len(unit)
+    prediction[fold < 0] = np.nan
+    words = "new words" if rated.kind == TEXT else "new words (values of the MR as slots)"
+    answers = any(map(str.strip, [*rated.meanings, *rated.beside]))
     about = {
         "trained": {**asdict(how), "texts": len(rated.texts), "different": different},
-        "worth": worth(prediction, rated.ratings, unit, same),
-        "tested": f"new words, names as slots{KNOWN if known else ''}",
+        "worth": worth(prediction, rated.ratings, unit, same, fold),
+        "tested": words + (NEW if new and answers else ""),
         "validation": [model["best"] for model in done.models],
         "versions": versions(["refless", "torch", "numpy"]),
     }
     architecture = Architecture(embedding=how.width, hidden=how.width, precision=how.precision)
-    ways = zip(rated.texts, table["words"].str.split(), strict=True)
+    ways = zip(rated.texts, rated.table()["words"].str.split(), strict=True)
     seen = frozenset(word_sum(way) for text, words in ways for way in spellings(text, words))
     others = {"scale": rated.scale, "meanings": rated.kind, "seen": seen}
     data = list(folds.values())
     return Model.of(architecture, done.parameters, data, about, Reading(), **others)
 
 
-def together(*labels: Sequence[str]) -> Array:
+def together(*labels: Sequence[object] | Array) -> Array:
     """Number of each row's group, int64 (rows,): rows that share a label are in one, of labels of
     the same place; and so are rows that share none, but each one with a third row."""
     rows = np.arange(len(labels[0]))
@@ -215,6 +220,29 @@ def together(*labels: Sequence[str]) -> Array:
     pairs = (np.ones(len(ends)), (np.tile(rows, len(labels)), ends))
     graph = coo_array(pairs, shape=(wide * (len(labels) + 1),) * 2)
     return connected_components(graph, directed=False)[1][: len(rows)].astype(np.int64)
+
+
+def _parted(unit: Array, same: Array, seed: int) -> tuple[list[Split], Array, bool]:
+    """Five folds; which one tests each text, -1 where its words stand in the other parts; and
+    whether units are in one part each.
+
+    A text that many units have ties them together. Where this leaves no five parts, units are
+    parted all the same: such a text is then learned from, and not tested. If that is no way either,
+    since units are few or one is large, only texts of the same words are together.
+    """
+    for label, new in ((together(unit, same), True), (unit, True), (same, False)):
+        groups = shuffled_groups(pd.DataFrame({"mr_key": "", "text": label}), seed)
+        if len(groups) < FOLDS:
+            continue
+        splits = _folds(groups)
+        fold = np.full(len(same), -1)
+        for number, split in enumerate(splits):
+            others = np.concatenate([split.train, split.dev])
+            fold[split.test[~np.isin(same[split.test], same[others])]] = number
+        even = max(map(len, groups)) <= len(same) / 2
+        if not new or (even and len(np.unique(same[fold >= 0])) >= FEWEST):
+            return splits, fold, new
+    raise AssertionError("texts of five wordings or more can be parted")
 
 
 def _folds(groups: Sequence[Array]) -> list[Split]:
@@ -228,7 +256,9 @@ def _folds(groups: Sequence[Array]) -> list[Split]:
     return [Split(train := np.concatenate(three), dev, test, train) for *three, dev, test in turned]
 
 
-def groups(meanings: Sequence[str], texts: Sequence[str], kind: str) -> tuple[Array, Array]:
+def groups(
+    meanings: Sequence[str], texts: Sequence[str], kind: str, *beside: Sequence[str]
+) -> tuple[Array, Array]:
     """Number of each text's MR, names as slots, or context, and of its words; int64 (texts,).
 
     A text without MR or context is alone. Words are the same with names, or with slots in their
@@ -238,6 +268,7 @@ def groups(meanings: Sequence[str], texts: Sequence[str], kind: str) -> tuple[Ar
     Parameters
     ----------
     kind : of the meanings, of `refless.models.rnn_qe.meaning.KINDS`
+    beside : what else each text answers; what shares it has one number as well
 
     Raises
     ------
@@ -246,34 +277,54 @@ def groups(meanings: Sequence[str], texts: Sequence[str], kind: str) -> tuple[Ar
     read = tokens_of(meanings, texts, kind)
     # slots have no order
     said = (wording(" ".join(mr if kind == TEXT else sorted(mr))) for mr, _ in read)
-    own = [one or number for number, one in enumerate(said)]
+    answered = [said, *(map(wording, labels) for labels in beside)]
+    own = ([one or number for number, one in enumerate(labels)] for labels in answered)
     same = together(list(map(wording, texts)), [wording(" ".join(words)) for _, words in read])
-    return pd.factorize(np.array([*own, None], object)[:-1])[0].astype(np.int64), same
+    return together(*own), same
 
 
-def worth(prediction: Array, ratings: Array, unit: Array, same: Array) -> dict[str, Any]:
+def worth(
+    prediction: Array, ratings: Array, unit: Array, same: Array, fold: Array | None = None
+) -> dict[str, Any]:
     """Spearman's rho and MSE with 95% intervals, Pearson's r, and the MSE of a constant, the mean
     rating; None where undefined.
 
-    ``unit``, ``same`` : by `groups`; units are drawn, each with all of its texts, or the texts
-        where there are fewer than 30; the same words are drawn together
+    Parameters
+    ----------
+    prediction, ratings : shape (texts,), NaN where there is none
+    unit, same : by `groups`; units are drawn, each with all of its texts, and the same words
+        together; there is no interval with fewer than `ENOUGH_UNITS` of either
+    fold : which network rated each text: correlations are among the texts of each fold, for a
+        network knows the mean of the ratings that it is not tested on
     """
-    cell = evaluate(prediction, ratings, units=drawn_together(unit, same))
-    varies = not np.isnan(cell.spearman.value)
-    known = ~np.isnan(prediction)
+    known = np.flatnonzero(~np.isnan(prediction) & ~np.isnan(ratings))
+    p, t = prediction[known], ratings[known]
+    numbers = [np.unique(own[known], return_inverse=True)[1] for own in (unit, same)]
+    few = min(own.max(initial=-1) + 1 for own in numbers) < ENOUGH_UNITS
+    units = drawn_together(*numbers)
+    of = np.zeros(len(known), np.int64) if fold is None else fold[known]
+    x, y = centred(p, of), centred(t, of)
+    rank, error = (evaluate(*pair, units=units) for pair in ((x, y), (p, t)))
+    nothing = Estimate(np.nan)
+    intervals = {
+        name: nothing if few else own
+        for name, own in (("spearman", rank.spearman), ("mse", error.mse))
+    }
+    varies = not np.isnan(rank.spearman.value)
     found = {
-        "n": int(known.sum()),
-        "spearman": cell.spearman.value,
-        "spearman_low": cell.spearman.low,
-        "spearman_high": cell.spearman.high,
-        "pearson": np.corrcoef(prediction[known], ratings[known])[0, 1] if varies else np.nan,
-        "mse": cell.mse.value,
-        "mse_low": cell.mse.low,
-        "mse_high": cell.mse.high,
-        "mse_of_the_mean": ratings[known].var() if known.any() else np.nan,
+        "n": len(known),
+        "spearman": rank.spearman.value,
+        "spearman_low": intervals["spearman"].low,
+        "spearman_high": intervals["spearman"].high,
+        "pearson": np.corrcoef(x, y)[0, 1] if varies else np.nan,
+        "mse": error.mse.value,
+        "mse_low": intervals["mse"].low,
+        "mse_high": intervals["mse"].high,
+        "mse_of_the_mean": t.var() if len(known) else np.nan,
     }
     return {
-        name: None if np.isnan(value) else float(f"{value:.5g}") for name, value in found.items()
+        name: value if name == "n" else None if np.isnan(value) else float(f"{value:.5g}")
+        for name, value in found.items()
     }
 
 
@@ -285,7 +336,7 @@ def worth_lines(found: Mapping[str, Any]) -> list[str]:
     spearman, mse = (
         shown[name]
         + (
-            " (no interval: few texts decide it)"
+            ("" if found[name] is None else " (no interval: too few texts, MRs or contexts)")
             if found[f"{name}_low"] is None
             else f" (95% {shown[f'{name}_low']} to {shown[f'{name}_high']})"
         )

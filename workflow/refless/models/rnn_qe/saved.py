@@ -98,6 +98,29 @@ class Model:
         ways = (spellings(text, words) for text, (_, words) in zip(texts, read, strict=True))
         return [any(word_sum(way) in self.seen for way in every) for every in ways]
 
+    def strange(self, meanings: Sequence[str], texts: Sequence[str]) -> list[bool]:
+        """Of which texts, or what they answer, a third of the words or more stood nowhere in
+        training; or there are none (of what they answer: for all texts).
+
+        Raises
+        ------
+        FormatError : as `rate`.
+        """
+        read = tokens_of(meanings, texts, self.meanings)
+        sides = {"text": [text for _, text in read]}
+        if self.reads_meanings:
+            sides["mr"] = [mr for mr, _ in read]
+        # some training texts may have none, but not all
+        blank = any(sides.get("mr", []))
+        found = np.zeros(len(texts), bool)
+        for side, rows in sides.items():
+            known = set().union(*self.words[side])
+            for k, row in enumerate(rows):
+                words = [word_sum(word) in known for word in row if wording(word).isalnum()]
+                none = side == "mr" and blank and not row
+                found[k] |= not none and 3 * sum(words) <= 2 * len(words)
+        return found.tolist()
+
     def rate(self, meanings: Sequence[str], texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """Ratings of texts as they are written: see `predict`.
 
