@@ -19,7 +19,7 @@ from typing import Any
 from refless.availability import COMPARED, COMPUTED, SHIPPED, TRAINED, Facts, Reason
 from refless.data import encoders
 from refless.data.fetch import answers as asked
-from refless.data.places import Places, why_no_wordnet, why_not
+from refless.data.places import NOTHING_COMPUTED, Places, why_no_wordnet, why_not
 from refless.data.raw_files import Source, read_source, source_tables, verify
 from refless.data.task import read_with
 from refless.errors import SourceError
@@ -211,8 +211,10 @@ def gather_facts(settings: Any, numbers: str, sources: dict[str, Source], places
         folder = settings.options(name).get("model")
         if folder is not None:
             return encoders.lacking(name) or encoders.fault(name, Path(folder))
+        if numbers == SHIPPED:
+            return NOTHING_COMPUTED
         reason = encoders.why_not(name, places, answers if numbers == COMPUTED else None)
-        if reason is None and numbers != SHIPPED and in_package(model_name(name)) is None:
+        if reason is None and in_package(model_name(name)) is None:
             encoders.require_same(model_name(name), places)
         return reason
 

@@ -118,6 +118,13 @@ class Places:
         return bool(self.mirror_address(source.path)) and source.access == "url"
 
 
+NOTHING_COMPUTED = Reason(
+    "numbers_shipped",
+    "it is not shipped, and the setting numbers: shipped computes nothing",
+    "set numbers: computed, or auto",
+)
+
+
 def why_not(
     source: Source, places: Places, numbers: str, answers: Callable[[str], bool]
 ) -> Reason | None:
@@ -130,11 +137,7 @@ def why_not(
     answers : whether an address answers; only a mirror is asked, for what has no public address
     """
     if numbers == "shipped":
-        return Reason(
-            "numbers_shipped",
-            "it is not shipped, and the setting numbers: shipped computes nothing",
-            "set numbers: computed, or auto",
-        )
+        return NOTHING_COMPUTED
     if places.at_hand(source):
         return None
     if numbers == "computed":
