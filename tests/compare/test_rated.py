@@ -354,6 +354,7 @@ def test_histories_of_a_dialogue_are_told(tmp_path: Path) -> None:
         found = read_rated([write(tmp_path / "a.jsonl", given)], [0, 4])
         assert any(told in sentence for sentence in found.warnings) == there
     assert begun(turns) == 8
+    assert begun(["question 1", "question 12"]) == 0
 
 
 def test_raters_of_another_scale_are_told(tmp_path: Path) -> None:

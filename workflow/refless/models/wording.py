@@ -58,12 +58,12 @@ def repeats(texts: Sequence[str]) -> int:
 
 
 def begun(texts: Iterable[str]) -> int:
-    """How many different texts begin with another one, by `wording`, as the histories of a dialogue
-    do."""
-    every = sorted(filter(None, set(map(wording, texts))))
+    """How many different texts begin with all words of another one, as histories of a dialogue do;
+    words by `wording`."""
+    every = sorted({"".join(f"{wording(word)} " for word in text.split()) for text in texts})
     starts: list[str] = []
     found = 0
-    for text in every:
+    for text in filter(str.strip, every):
         while starts and not text.startswith(starts[-1]):
             starts.pop()
         found += bool(starts)
