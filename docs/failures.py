@@ -28,7 +28,8 @@ OUTCOMES = ("refused", "made again", "same bytes", "told", "no effect", "given u
 HEAD = """# When something goes wrong
 
 Made from the tests by `make docs` (`docs/failures.py`): each line is what one or more tests try,
-and what they then ask for. `python -m pytest -m drill` runs them all, `make test` the fast ones.
+and what they then ask for. `python -m pytest -m drill` runs them all; `make test`,
+which you need first, the fast ones.
 What says when, where or for how long something ran is left out where bytes are compared:
 `results/run`, `results/logs`, `results/benchmarks`, `results/report.html`, and the first line of
 RNN-QE's predictions.

@@ -11,7 +11,7 @@ import pytest
 from refless.compare.rated import rated_of, read_rated
 from refless.compare.splits import all_splits
 from refless.errors import FormatError
-from refless.models.wording import begun
+from refless.models.wording import overlapping
 from tests.compare.made_up import rows, write
 
 
@@ -65,7 +65,7 @@ def test_files_with_other_ranges_are_noticed(tmp_path: Path) -> None:
     first = write(tmp_path / "a.jsonl", [{"text": f"t {k}", "quality": k % 5} for k in range(20)])
     second = [{"text": f"u {k}", "quality": 20 * (k % 5)} for k in range(20)]
     found = read_rated([first, write(tmp_path / "b.jsonl", second)])
-    assert any("a.jsonl 0 to 4" in s and "b.jsonl 0 to 80" in s for s in found.warnings)
+    assert any("a.jsonl, 0 to 4" in s and "b.jsonl, 0 to 80" in s for s in found.warnings)
     for lowest, highest, noticed in ((0, 4, False), (1, 5, True), (0, 5, True), (0, 3, True)):
         rows = [
             {"text": f"u {k}", "quality": lowest + k % (highest - lowest + 1)} for k in range(20)
@@ -353,8 +353,13 @@ def test_histories_of_a_dialogue_are_told(tmp_path: Path) -> None:
         ]
         found = read_rated([write(tmp_path / "a.jsonl", given)], [0, 4])
         assert any(told in sentence for sentence in found.warnings) == there
-    assert begun(turns) == 8
-    assert begun(["question 1", "question 12"]) == 0
+    assert overlapping(turns) == 8
+    assert overlapping(["question 1", "question 12"]) == 0
+    passages = [" ".join(f"{p}{k}" for k in range(9)) for p in "abcd"]
+    asked = [f"{passage} {question} ?" for passage in passages for question in ("who", "where")]
+    assert overlapping(asked) == 8
+    # what stands before all of them is an instruction
+    assert overlapping([f"{passages[0]} {name} ?" for name in "efgh"]) == 0
 
 
 def test_raters_of_another_scale_are_told(tmp_path: Path) -> None:

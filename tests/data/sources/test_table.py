@@ -232,7 +232,7 @@ def test_several_files_make_one_table(write):
     assert loaded.texts["quality"].tolist() == [0.25, 0.75, 0, 1]
     assert loaded.texts["system"].tolist() == ["s3", "s3", "s1", "s2"]
     assert loaded.texts["score_judge"].isna().tolist() == [False, False, True, True]
-    assert loaded.ranges == {str(first): (2, 4), str(second): (1, 5)}
+    assert loaded.ends == (1, 5)
 
 
 @pytest.mark.drill(
@@ -407,3 +407,21 @@ def test_a_file_that_is_not_there_has_no_format(tmp_path):
     with pytest.raises(FormatError, match="no such file") as caught:
         table.load(tmp_path / "nosuch", "mine")
     assert "folder" in caught.value.remedy
+
+
+def test_rows_that_stand_in_two_files_are_told(write):
+    paths = [
+        write(json_lines(rows), name) for rows, name in ((ROWS, "a.jsonl"), (ROWS[1:], "b.jsonl"))
+    ]
+    said: list[str] = []
+    table.load_all(paths, "mine", tell=said.append)
+    assert any(f"{len(ROWS) - 1} of b.jsonl" in sentence for sentence in said)
+
+
+def test_a_key_in_other_letters_is_refused_in_any_object(write):
+    rows = [{"text": "a", "quality": 1}, {"text": "b", "Quality": 2}]
+    path = write(json_lines(rows), "x.jsonl")
+    with pytest.raises(FormatError) as caught:
+        table.load(path, "mine")
+    assert caught.value.line == 2
+    assert "'quality'" in caught.value.remedy

@@ -75,6 +75,14 @@ def test_each_published_cell_counts_once_by_its_first_row(tables: dict[str, pd.D
     assert found.loc["e", "note"] == ["another"]
 
 
+def test_each_row_counts_where_no_column_names_a_row_of_the_paper(
+    tables: dict[str, pd.DataFrame], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = Entry("one", "A paper", "table 1", "models")
+    monkeypatch.setattr(counting, "catalogue", lambda: {"one": entry})
+    assert published_cells(tables)["published"].tolist() == [row["paper_spearman"] for row in ROWS]
+
+
 def test_measures_are_those_of_the_definitions(tables: dict[str, pd.DataFrame]) -> None:
     measures = agreement_measures(published_cells(tables))
     own = measures[(measures["table"] == "one") & (measures["item"] == "spearman")]

@@ -57,6 +57,10 @@ def test_a_mistake_among_many_is_named_and_many_are_plain_text() -> None:
         tokens_of(meanings, ["x"] * 20, SLOTS)
     assert caught.value.line == 20
     assert kind_of(["name[a]", "hello there"]) == TEXT
+    several = "inform(name=The Hut)&request(area)"
+    with pytest.raises(FormatError, match="several acts"):
+        tokens_of([several, "inform(name='The Hut (old) (new)')"], ["x", "x"], ACTS)
+    assert tokens_of(["inform(name='The Hut (old) (new)')"], ["x"], ACTS)
     assert kind_of(["", ""]) == TEXT
 
 

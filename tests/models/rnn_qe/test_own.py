@@ -296,6 +296,7 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert "Spearman" in of_others
     assert "too high" not in of_others
     assert "unknown" not in of_others
+    assert "100 of 100 texts answer an MR or context" in of_others
     strange = tmp_path / "strange.tsv"
     strange.write_text("text\tmr\nhier kennt es kein wort\tname[zizzi]\n" + "\t".join(rows[0][:2]))
     assert main(["qe", "--model", str(out), "--outputs", str(strange)]) == 0

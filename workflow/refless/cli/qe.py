@@ -66,8 +66,8 @@ def run(arguments: argparse.Namespace) -> None:
 
     import numpy as np
 
-    from refless.models.rnn_qe.own import groups, worth, worth_lines
-    from refless.models.rnn_qe.saved import load_model
+    from refless.models.rnn_qe.own import answered, groups, worth, worth_lines
+    from refless.models.rnn_qe.saved import load_model, word_sum
 
     model = load_model(path)
     outputs = read_given(
@@ -111,9 +111,9 @@ def run(arguments: argparse.Namespace) -> None:
     write(outputs.with_columns(added), arguments.out)
     if seen := sum(model.has_seen(meanings, texts)):
         tell(
-            f"warning: {seen} of {len(texts)} texts (names as slots) are among those that the model"
-            " was trained on: it knows their ratings, so correlations are too high. What it is"
-            " worth on others stands in its card (--card)"
+            f"warning: {seen} of {len(texts)} texts (values as slots) are among those that the"
+            " model was trained on: it knows their ratings, so correlations are too high. What it"
+            " is worth on others stands in its card (--card)"
         )
     if known := model.about.get("worth"):
         where = model.about.get("tested", "texts that it did not see")
@@ -128,6 +128,13 @@ def run(arguments: argparse.Namespace) -> None:
         warn_of_scale([model.scale.low, model.scale.high], truth[~np.isnan(truth)])
         # as they are: rounding makes ties
         unit, same = groups(meanings, texts, model.meanings, *beside)
+        keys = zip(*answered(meanings, texts, model.meanings, *beside), strict=True)
+        if old := sum(any(word_sum(one) in model.answered for one in own if one) for own in keys):
+            tell(
+                f"warning: {old} of {len(texts)} texts answer an MR or context of the model's"
+                " training texts, whose ratings it knows. On new ones it may be worth far less: see"
+                " what it was worth above"
+            )
         if unrated := int(np.isnan(truth).sum()):
             tell(f"note: {unrated} of {len(texts)} texts have no quality, and do not count here")
         print("\n".join(worth_lines(worth(raw, truth, unit, same))), file=sys.stderr)

@@ -81,7 +81,7 @@ def add(commands: Commands) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    from refless.compare.rated import files_of, meanings_of, mostly_read, mr_faults, nested
+    from refless.compare.rated import files_of, meanings_of, mostly_read, mr_faults, overlaps
     from refless.data.sources import table
     from refless.models.rnn_qe.scale import Scale
 
@@ -151,15 +151,20 @@ def run(arguments: argparse.Namespace) -> None:
         *worth_lines(worth),
     ]
     print("\n".join(said), file=sys.stderr)
-    if column == "mr" and rated.kind == TEXT:
+    if column == "mr" and rated.kind == TEXT and not kind:
         tell(f"note: {mostly_read(meanings)}")
+    if not any(map(str.strip, meanings)):
+        tell(
+            "note: no column says what texts answer, so texts on one document or of one dialogue"
+            " may be in training and in the test. If there are such, give them one context"
+        )
     if column and not tested.endswith(NEW):
         tell(
             "warning: MRs or contexts are too few, or one has too many of the texts, or too many"
             " texts repeat, to test on new ones. Those of the tested texts are in training, too;"
             " with new ones, the networks may be worth far less"
         )
-    if rated.kind == TEXT and (told := nested(meanings)):
+    if rated.kind == TEXT and (told := overlaps(meanings)):
         tell(f"note: {told}")
     if blank := column and sum(not meaning.strip() for meaning in meanings):
         tell(f"note: {blank} of {len(meanings)} texts have no {column}; each is taken as alone")

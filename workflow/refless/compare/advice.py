@@ -109,7 +109,7 @@ def verdict(found: Comparison, split: str) -> Verdict:
     equals = not_beaten([k for k in real if k[1].removesuffix(".calibrated") != twin or k[2]])
     equals = tuple(key for key in equals if key != best)
     above = not set(nothing).intersection(unbeaten) and estimate(own[best]["pearson"]).low > 0
-    able = "systems" if _tells_only_systems(own[best]) else "use"
+    able = "systems" if _tells_only(found, best, "systems") else "use"
     kind = "none" if not above else "trivial" if rivals else able
     if kind == "none" and any(estimate(own[key]["pearson"]).low > 0 for key in rivals):
         kind = "trivial"
@@ -164,7 +164,7 @@ def _sentences(found: Comparison, given: Verdict) -> str:
         if given.within:
             names = _listed([label(*key[1:]) for key in given.within])
             text += f" Among texts of one system alone it is not shown to beat {names}."
-        if _tells_only_contexts(found, given.best):
+        if _tells_only(found, given.best, "contexts"):
             text += (
                 " Among texts of one context no correlation is shown: do not choose between those"
                 " by it."
@@ -196,8 +196,7 @@ def _short(found: Comparison, split: str) -> str:
             f"For {where}: {_described(found, given.best)} is not shown to beat the trivial method"
             f" {strongest[1]} ({_r(found, strongest)})."
         )
-    apart = ["systems"] if given.kind == "systems" else []
-    apart += ["contexts"] if _tells_only_contexts(found, given.best) else []
+    apart = [what for what in WITHIN if _tells_only(found, given.best, what)]
     but = f" but may only tell {' and '.join(apart)} apart" if apart else ""
     beats = f"which beats every trivial method{_on(found, given)}"
     return f"For {where}: {_described(found, given.best)}, {beats}{but}."
@@ -361,33 +360,24 @@ def _only_apart(found: Comparison) -> list[str]:
     said = []
     for split in found.splits:
         keys = [key for key in found.draws if key[0] == split.name and key[1] not in TRIVIAL]
-        only = {"system": [key for key in keys if _tells_only_systems(found.draws[key])]}
-        if split.name == "contexts":
-            only["context"] = [key for key in keys if _tells_only_contexts(found, key)]
-        for what, some in only.items():
-            if some:
+        for what in ("systems", *(["contexts"] if split.name == "contexts" else [])):
+            if some := [label(*key[1:]) for key in keys if _tells_only(found, key, what)]:
                 said.append(
-                    f"Split {split.name}: {_listed([label(*key[1:]) for key in some])} may only"
-                    f" tell {what}s apart, for among texts of one {what} no correlation with the"
-                    " ratings is shown."
+                    f"Split {split.name}: {_listed(some)} may only tell {what} apart, for among"
+                    f" texts of one {what[:-1]} no correlation with the ratings is shown."
                 )
     return said
 
 
-def _tells_only_systems(own: Mapping[str, np.ndarray]) -> bool:
-    if "pearson_within" not in own:
-        return False
-    return estimate(own["pearson"]).low > 0 and not estimate(own["pearson_within"]).low > 0
-
-
-def _tells_only_contexts(found: Comparison, key: Key) -> bool:
-    """Whether a method goes with the ratings, and not among texts of one context, as far as is
-    shown where contexts are left out."""
-    left_out = found.draws.get(("contexts", *key[1:]), {})
-    if WITHIN[1] not in left_out:
-        return False
+def _tells_only(found: Comparison, key: Key, what: str) -> bool:
+    """Whether a method goes with the ratings, and not among texts of one of the ``what``, systems
+    or contexts, as far as is shown. Of contexts only the split that leaves them out tells:
+    elsewhere a method that learns the other ratings of a context falls as the own one rises."""
+    own = found.draws[key]
+    within = found.draws.get((what, *key[1:]), {}) if what == "contexts" else own
+    name = WITHIN[what]
     return (
-        estimate(found.draws[key]["pearson"]).low > 0 and not estimate(left_out[WITHIN[1]]).low > 0
+        name in within and estimate(own["pearson"]).low > 0 and not estimate(within[name]).low > 0
     )
 
 

@@ -59,7 +59,7 @@ KERNELS = ("bleu.char", "bleu.word", "rouge_l.stem")
 ESTIMATES = (
     *("spearman", "pearson", "mse", "coverage", "pairwise_accuracy", "ratings_saved"),
     *COVERED,
-    *("ratings_saved_within", *WITHIN, "spearman_systems", "difference"),
+    *("ratings_saved_within", *WITHIN.values(), "spearman_systems", "difference"),
 )
 COLUMNS = [
     *("method", "kernel", "split"),

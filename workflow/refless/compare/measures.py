@@ -61,9 +61,9 @@ Array = np.ndarray
 
 ALL = ("spearman", "pearson", "mse", "coverage")
 COVERED = ("spearman_covered", "pearson_covered", "mse_covered")
-WITHIN = ("pearson_within", "pearson_within_contexts")
-ORDERS = ("spearman", "pearson", *WITHIN)
-SYSTEMS = (*WITHIN, "spearman_systems", "pairwise_accuracy")
+WITHIN = {"systems": "pearson_within", "contexts": "pearson_within_contexts"}
+ORDERS = ("spearman", "pearson", *WITHIN.values())
+SYSTEMS = (*WITHIN.values(), "spearman_systems", "pairwise_accuracy")
 ENOUGH_OF_A_FOLD = 5
 """Texts, in the mean, with which the mean of a fold is about the same in each draw."""
 
@@ -195,7 +195,7 @@ class _Sums:
         if len(near) < enough:
             self.unsteady += ["spearman_covered", "pearson_covered"]
         groups = {"pearson": fold, "pearson_within": truth.home}
-        groups["pearson_within_contexts"] = truth.beside
+        groups[WITHIN["contexts"]] = truth.beside
         self.within = {
             name: _Within(x, y, unit, group, units)
             for name, group in groups.items()

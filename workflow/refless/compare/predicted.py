@@ -7,6 +7,7 @@ training part of its fold, that is, all other folds.
 constant            the mean rating of the training part
 middle              the middle of the scale, which needs no rating
 length              a line from the number of characters
+words               a line from the number of words, by blanks
 lookup              the mean rating of the very same text; with MRs, once names are slots
 system_mean         the mean rating of the system
 context_mean        the mean rating of the context
@@ -58,7 +59,7 @@ TAUS = (
 )
 MIN_NEIGHBORS = (1, 2, 3, 5, 10, 20)
 MAX_SHARE = 0.66
-TRIVIAL = ("constant", "middle", "length", "lookup", "system_mean", "context_mean")
+TRIVIAL = ("constant", "middle", "length", "words", "lookup", "system_mean", "context_mean")
 """What a method has to beat: they do not look at what a text says."""
 NETWORKS = "rnn_qe"
 OWN = (*TRIVIAL, "ridge", "ridge_system", "neighbors", "bleu", "delta_bleu", NETWORKS)
@@ -191,6 +192,7 @@ def baselines(rated: Rated, split: Split) -> dict[str, Callable[[], Baseline] | 
         "constant": Constant,
         "middle": lambda: Constant(0.5),
         "length": Length,
+        "words": lambda: Length("tokens"),
         "lookup": SpeltLookup,
         "system_mean": lambda: SystemMean("nan"),
         "context_mean": lambda: SystemMean("nan"),

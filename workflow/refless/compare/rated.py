@@ -20,7 +20,7 @@ from refless.data.sources import table
 from refless.errors import FormatError
 from refless.models.baselines import Ngrams
 from refless.models.rnn_qe.meaning import ACTS, SLOTS, TEXT, kind_of, tokens_of
-from refless.models.wording import ASIDE, begun, numbered, wording
+from refless.models.wording import ASIDE, RUN, numbered, overlapping, wording
 from refless.statistics import drawn_together, drawn_whole
 
 Array = np.ndarray
@@ -139,15 +139,14 @@ def read_rated(
         files, "ratings", scale, format, tell=warnings.append, mr_faults=mr_faults
     )
     found.require_clean("compare")
-    low = min(low for low, _ in found.ranges.values()) if found.ranges else 0.0
-    high = max(high for _, high in found.ranges.values()) if found.ranges else 1.0
-    given = (float(scale[0]), float(scale[1])) if scale else (low, high)
+    assert found.ends is not None
+    low, high = found.ends
     if not scale:
         warnings.append(
             f"The scale of the ratings is not given; it is taken from the lowest, {low:g}, to the"
             f" highest, {high:g}. Squared errors are on that scale, brought to 0 to 1."
         )
-    return rated_of(found.texts, given, tuple(warnings), ", ".join(map(str, files)))
+    return rated_of(found.texts, (low, high), tuple(warnings), ", ".join(map(str, files)))
 
 
 def files_of(path: str | Path) -> list[Path]:
@@ -224,7 +223,7 @@ def rated_of(
     column, meanings = meanings_of(own)
     without_names = _delexicalised(own["text"].tolist(), meanings)
     context = _contexts(own)
-    if without_names is None and context is not None and (told := nested(meanings)):
+    if without_names is None and context is not None and (told := overlaps(meanings)):
         warnings = (*warnings, told)
     if column == "mr" and without_names is None:
         warnings = (*warnings, mostly_read(meanings))
@@ -276,15 +275,16 @@ def meanings_of(rated: pd.DataFrame) -> tuple[str, list[str]]:
     return column, rated[column].fillna("").astype(str).tolist()
 
 
-def nested(contexts: Sequence[str]) -> str:
-    """What to say of contexts a tenth of which begin with another one; else empty."""
-    inside, different = begun(contexts), len(set(map(wording, contexts)))
+def overlaps(contexts: Sequence[str]) -> str:
+    """What to say of contexts a tenth of which overlap with another one; else empty."""
+    inside, different = overlapping(contexts), len(set(map(wording, contexts)))
     if 10 * inside < different or not inside:
         return ""
     return (
-        f"{inside} contexts begin with another one, as histories of one dialogue do. They count as"
-        " different ones, so what is said of new contexts is too good if you mean new dialogues."
-        " Then give all texts of a dialogue one context, such as its name."
+        f"{inside} contexts begin with another one, or have {RUN} words in a row of it, as turns of"
+        " one dialogue have, or questions on one passage. They count as different ones, so what is"
+        " said of new contexts is too good if you mean new dialogues or passages. Then give all"
+        " texts of one of these one context, such as its name."
     )
 
 
@@ -320,8 +320,8 @@ def mostly_read(meanings: list[str]) -> str:
         else "No MR can be read."
     )
     return (
-        f"{said} So all are taken as plain words, and those that differ in names alone count as"
-        " different. Mend them, or leave out the column mr."
+        f"{said} So all are taken as plain words, and those that differ in names alone or in the"
+        " order of slots count as different. Mend them, or leave out the column mr."
     )
 
 

@@ -51,8 +51,8 @@ class RatedTexts:
 
     ``scale`` is (lowest, highest label): rating = (label - lowest) / (highest - lowest). None where
     there are no labels, that is, no whole numbers or halves. Without ``ratings``, each quality is
-    one label. Of a user's own files, ``ranges`` are the lowest and highest quality of each, and
-    ``ends`` the lowest and the highest that there can be, whatever the ratings are.
+    one label. Of a user's own files, ``ends`` are the lowest and the highest quality
+    that there can be, whatever the ratings are.
     """
 
     texts: pd.DataFrame
@@ -63,7 +63,6 @@ class RatedTexts:
     )
     problems: list[Problem] = field(default_factory=list)
     scale: tuple[float, float] | None = None
-    ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
     ends: tuple[float, float] | None = None
 
     def check(self) -> RatedTexts:

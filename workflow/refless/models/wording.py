@@ -14,13 +14,18 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from functools import cache
 
 import numpy as np
 
 ASIDE = "case, forms of letters, marks, tags of HTML and blanks aside"
 """What `wording` does not count."""
+RUN = 8
+"""Words in a row that two texts have in common only if one has them of the other, or both of a
+third."""
 _BRACKETS = re.compile(r"-[lr][rsc]b-", re.IGNORECASE)
 """Brackets, as the Penn Treebank writes them."""
 _MARKUP = re.compile(
@@ -57,16 +62,20 @@ def repeats(texts: Sequence[str]) -> int:
     return len(texts) - len(set(map(wording, texts)))
 
 
-def begun(texts: Iterable[str]) -> int:
-    """How many different texts begin with all words of another one, as histories of a dialogue do;
-    words by `wording`."""
-    every = sorted({"".join(f"{wording(word)} " for word in text.split()) for text in texts})
-    starts: list[str] = []
+def overlapping(texts: Iterable[str]) -> int:
+    """How many different texts begin with another one, or have `RUN` words in a row of another one,
+    as histories and windows of a dialogue do, or questions on one passage; words by `wording`. A
+    run that more than half of the texts have is an instruction, and does not count."""
+    word = cache(wording)
+    every = sorted({tuple(filter(None, map(word, text.split()))) for text in texts} - {()})
+    runs = [{hash(text[k : k + RUN]) for k in range(len(text) - RUN + 1)} for text in every]
+    often = Counter(run for own in runs for run in own)
+    starts: list[tuple[str, ...]] = []
     found = 0
-    for text in filter(str.strip, every):
-        while starts and not text.startswith(starts[-1]):
+    for text, own in zip(every, runs, strict=True):
+        while starts and text[: len(starts[-1])] != starts[-1]:
             starts.pop()
-        found += bool(starts)
+        found += bool(starts) or any(1 < often[run] <= len(every) / 2 for run in own)
         starts.append(text)
     return found
 

@@ -254,7 +254,7 @@ def _table(rows: list[dict[str, Any]], columns: list[str]) -> pd.DataFrame:
 def readme(record: Mapping[str, Any]) -> str:
     """The record of the kernels in Markdown, as docs/speed.md quotes it."""
     with _complete("kernels"):
-        parts = [_measured_on(record), peer_table({"kernels": record}), _notes(record)]
+        parts = [peer_table({"kernels": record}), _notes(record)]
     table = growth(record)
     header = {
         "kernel": "kernel",
@@ -272,7 +272,7 @@ def readme(record: Mapping[str, Any]) -> str:
 
 
 def peer_table(records: Mapping[str, Mapping[str, Any]]) -> str:
-    """`beside_peers` in Markdown."""
+    """`beside_peers` in Markdown, below what it was recorded on."""
     rows = []
     for row in beside_peers(records).dropna(subset=["peer"]).to_dict("records"):
         times = "lost in noise" if pd.isna(row["times_as_fast"]) else _short(row["times_as_fast"])
@@ -281,21 +281,27 @@ def peer_table(records: Mapping[str, Mapping[str, Any]]) -> str:
         microseconds = (_short(row[name]) for name in ("peer_microseconds", "our_microseconds"))
         rows.append([row["what"], row["peer"], str(row["threads"]), *microseconds, times])
     header = ["what", "peer", "our threads", "peer, µs", "ours, µs", "times as fast"]
-    return grid(header, rows) if rows else ""
+    places = map(_measured_on, records.values())
+    return "\n\n".join([*places, *([grid(header, rows)] if rows else [])])
 
 
 def _measured_on(record: Mapping[str, Any]) -> str:
-    machine, texts = record["machine"], record["texts"]
-    named = ("numba", "nltk", "rouge-score", "bert-score", "torch")
+    machine, texts = record["machine"], record.get("texts", {})
+    named = ("refless", "numba", "nltk", "rouge-score", "bert-score", "torch")
     packages = [f"{n} {machine['packages'][n]}" for n in named if n in machine["packages"]]
-    busy = f"load average before the run {machine['load_average'] or 0:.1f}"
+    busy = f"The load average was {machine['load_average'] or 0:.1f} before"
     if machine.get("cores_taken_by_others") is not None:
-        busy += f"; other jobs took {machine['cores_taken_by_others']:.1f} cores meanwhile"
-    return (
-        f"{machine['cpu']}, {machine['cores']} cores ({busy}); Python {machine['python']},"
-        f" {', '.join(packages)}. Texts: {texts['source']}, {texts['mean_characters']:.0f}"
-        f" characters or {texts['mean_words']:.1f} words on average."
+        busy += f", and other jobs took {machine['cores_taken_by_others']:.1f} cores meanwhile"
+    found = (
+        f"Recorded on {_place(machine)['date']}: {machine['cpu']}, {machine['cores']} cores."
+        f" {busy}. Python {machine['python']}, {', '.join(packages)}."
     )
+    if "mean_words" in texts:
+        found += (
+            f" Texts: {texts['source']}, {texts['mean_characters']:.0f} characters or"
+            f" {texts['mean_words']:.1f} words on average."
+        )
+    return found
 
 
 def _notes(record: Mapping[str, Any]) -> str:

@@ -53,7 +53,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Paper:
-    """The items of one paper, and its published cells by verdict."""
+    """The items of one paper."""
 
     name: str
     items: list[Item]
@@ -67,11 +67,6 @@ class Paper:
     def shown(self) -> list[Item]:
         """The items below its heading: all but the figures of the first screen."""
         return [item for item in self.items if not (item.entry.front and item.picture)]
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """Verdict -> number of published cells."""
-        return _sum(item.view.counts for item in self.items if item.view)
 
 
 def make_report(

@@ -1,8 +1,8 @@
 """NEM: outputs of three generators for MRs of three data sets, rated by crowd workers.
 
 Stage: ratings. In: ``emnlp_data_medians.csv`` (Novikova et al. 2017), one row an output with the
-medians of three ratings on 1..6. Out: a `RatedTexts` without individual ratings, because the
-file has none.
+medians of three or more ratings on 1..6. Out: a `RatedTexts` without individual ratings, because
+the file has none.
 """
 
 from __future__ import annotations

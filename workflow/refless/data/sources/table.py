@@ -32,6 +32,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import starmap
 from pathlib import Path
 from typing import Any
 
@@ -164,6 +165,8 @@ def load_all(
     rows: list[tuple[Where, dict[str, Any]]] = []
     problems: list[Problem] = []
     contents: dict[str, str | Path] = {}  # what a file says -> its path
+    said: set[str] = set()  # rows of files
+    twice: list[str] = []
     for number, path in enumerate(paths):
         known_format = _format(path, format)
         with remedied(REMEDIES[known_format]):
@@ -175,6 +178,10 @@ def load_all(
                 remedy="name one of the two, or take one out of the folder",
             )
         contents[whole] = path
+        own = set(map(_content, ([row] for row in found)))
+        if again := len(own & said):
+            twice.append(f"{again} of {shown_name(Path(path).name)}")
+        said |= own
         if number and ("rater" in names) != ("rater" in columns):
             message = "some files have a column rater and others have none"
             raise FormatError(message, path=path, remedy="give it to all of them, or to none")
@@ -212,19 +219,22 @@ def load_all(
     texts = [text for k, text in enumerate(texts) if k not in faults]
     say = tell or (lambda sentence: log.warning("%s: %s", named, sentence))
     _spell_alike(texts, say)
-    _weigh_raters(texts, say)
+    if twice:
+        say(
+            f"Rows of one file stand in an earlier one, too, word for word: {_few(twice)}. Each"
+            " counts twice. Take them out of one file, unless they are ratings of several people."
+        )
     order = {str(path): number for number, path in enumerate(paths)}
     problems.sort(key=lambda problem: (order[problem.path], problem.line))
     if low_high is None:
         qualities = [quality for text in texts for _, _, quality in text.given]
         low_high = _found(qualities, named, problems)
     table = _texts(texts, list(columns), task, low_high)
-    ranges = _ranges(texts, paths)
-    for sentence in _about_scales(ranges, low_high):
+    for sentence in _about_scales(texts, paths, low_high):
         say(sentence)
     given = [*low_high, *(quality for text in texts for _, _, quality in text.given)]
     labels = all((2 * value).is_integer() for value in given)
-    told = RatedTexts(table, problems=problems, ranges=ranges, ends=low_high)
+    told = RatedTexts(table, problems=problems, ends=low_high)
     told.scale = low_high if labels else None
     if rated_by:
         told.ratings = _ratings(texts, table, low_high)
@@ -240,50 +250,50 @@ def _spell_alike(texts: list[_Text], tell: Callable[[str], None]) -> None:
         text.given = [(where, raters[plain(name)], value) for where, name, value in text.given]
 
 
-def _weigh_raters(texts: list[_Text], tell: Callable[[str], None]) -> None:
-    """Say which raters use the lower half alone of what all use: theirs may be another scale."""
-    own: dict[str, list[float]] = {}
-    for text in texts:
-        for _, name, value in text.given:
-            own.setdefault(name, []).append(value)
-    # a mistyped rating is no scale
-    every = sorted(value for values in own.values() for value in values)[1:-1] or [0.0]
-    low_half = [
-        f"{name}, {min(values):g} to {max(values):g}"
-        for name, values in own.items()
-        if len(values) >= ENOUGH_OF_A_RATER and max(values) <= (every[0] + every[-1]) / 2
-    ]
-    if low_half and every[0] < every[-1]:
-        tell(
-            f"Raters use the lower half alone of the range of all, {every[0]:g} to"
-            f" {every[-1]:g}: {_few(low_half)}. If theirs is another scale, bring"
-            " all to one before you trust any number here."
-        )
-
-
 def _about_scales(
-    ranges: Mapping[str, tuple[float, float]], scale: tuple[float, float]
+    texts: list[_Text], paths: Sequence[str | Path], scale: tuple[float, float]
 ) -> Iterator[str]:
     """What may be wrong with the scale: files that were hardly rated on one, since their lowest or
-    highest ratings lie apart; ratings that use a small part of it."""
-    if not ranges:
+    highest ratings lie apart; raters who use the lower half alone of what all use; ratings that use
+    a small part of it."""
+    raters: dict[str, list[float]] = {}
+    files: dict[int, list[float]] = {}
+    for text in texts:
+        for where, rater, value in text.given:
+            raters.setdefault(rater, []).append(value)
+            files.setdefault(where[0], []).append(value)
+    every = sorted(value for values in files.values() for value in values)
+    if not every:
         return
-    lows, highs = zip(*ranges.values(), strict=True)
-    low, high = min(lows), max(highs)
-    if max(max(lows) - low, high - min(highs)) > 0.1 * (high - low):
-        listed = ", ".join(
-            f"{shown_name(Path(p).name)} {least:g} to {most:g}"
-            for p, (least, most) in ranges.items()
-        )
+    low, high = every[0], every[-1]
+    middle = every[1:-1] or every  # a mistyped rating is no scale
+    least, most = middle[0], middle[-1]
+    lower = {
+        name: values
+        for name, values in raters.items()
+        if len(values) >= ENOUGH_OF_A_RATER and max(values) <= (least + most) / 2
+    }
+    if lower and least < most:
         yield (
-            f"The files' ratings differ in range: {listed}. If the scales differ, bring them to one"
-            " before you trust any number here."
+            f"Raters use the lower half alone of the range of all, {least:g} to {most:g}:"
+            f" {_few([*starmap(_range, lower.items())])}. If theirs is another scale, bring"
+            " all to one before you trust any number here."
+        )
+    if max(max(min(own) - low, high - max(own)) for own in files.values()) > 0.1 * (high - low):
+        listed = [_range(shown_name(Path(paths[k]).name), own) for k, own in files.items()]
+        yield (
+            f"The files' ratings differ in range: {'; '.join(listed)}. If the scales differ, bring"
+            " them to one before you trust any number here."
         )
     if high - low < 0.25 * (scale[1] - scale[0]):
         yield (
             f"The ratings are from {low:g} to {high:g}, a small part of the scale, {scale[0]:g} to"
             f" {scale[1]:g}. Say the scale that people rated on: squared errors are on it."
         )
+
+
+def _range(name: str, ratings: Sequence[float]) -> str:
+    return f"{name}, {min(ratings):g} to {max(ratings):g}"
 
 
 def shown_name(name: str) -> str:
@@ -360,15 +370,6 @@ def _found(
     return low, high
 
 
-def _ranges(texts: list[_Text], paths: Sequence[str | Path]) -> dict[str, tuple[float, float]]:
-    """File -> its lowest and highest quality."""
-    found: dict[str, list[float]] = {}
-    for text in texts:
-        for where, _, quality in text.given:
-            found.setdefault(str(paths[where[0]]), []).append(quality)
-    return {path: (min(own), max(own)) for path, own in found.items()}
-
-
 # ---- reading -------------------------------------------------------------------------------------
 
 
@@ -402,7 +403,7 @@ def _read(path: str | Path, format: str) -> tuple[list[str], list[Row], list[Pro
     else:
         what = "a table of rated texts"
         names, rows, problems = named_records(read_text(path), path, REQUIRED, what)
-    require_spelling(names, [*REQUIRED, *OPTIONAL], path, ["reference", "score_"])
+    _require_spelling(names, path)
     used = [name for name in names if name in {*REQUIRED, *OPTIONAL} or _many(name)]
     for name in used:
         if half_character(name):  # it would stand in the outputs
@@ -410,6 +411,10 @@ def _read(path: str | Path, format: str) -> tuple[list[str], list[Row], list[Pro
             raise FormatError(message, path=path, remedy="write another name")
     tell_unread([name for name in names if name not in used], path)
     return used, [(line, {k: row.get(k) for k in used}) for line, row in rows], problems
+
+
+def _require_spelling(names: Iterable[str], path: str | Path) -> None:
+    require_spelling(names, [*REQUIRED, *OPTIONAL], path, ["reference", "score_"])
 
 
 def _content(rows: list[Row]) -> str:
@@ -442,6 +447,13 @@ def _json_lines(path: str | Path) -> tuple[list[str], list[Row], list[Problem]]:
         if not isinstance(value, dict):
             problems.append(Problem(str(path), number, "is no JSON object"))
             continue
+        if not set(value) <= set(names):  # each object has keys of its own
+            try:
+                _require_spelling(value, path)
+            except FormatError as error:
+                raise FormatError(
+                    error.message, path=path, line=number, remedy=error.remedy
+                ) from error
         names |= dict.fromkeys(value)
         rows.append((number, value))
     missing = [name for name in REQUIRED if name not in names]

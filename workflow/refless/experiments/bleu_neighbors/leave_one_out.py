@@ -237,7 +237,6 @@ def human_cells(each: Annotators, n: int, undefined: float = 0.0) -> dict[str, d
     humans = human_rows(each, undefined)
     common = {
         **Estimate(1.0, 1.0, 1.0).columns("coverage"),
-        "p_below_0.01": 0,
         "n": n,
         "n_covered": n,
         "annotators": humans.annotators,

@@ -3,8 +3,9 @@
 Stage: table. In: the finished tables that have published columns. Out: a row a published cell; and
 coefficients of variation, correlations and agreement of labels over them.
 
-A cell is counted once, from the first row of its key: the row that stands for the paper's own
-choices. Later rows of the key show what a choice does, and do not count.
+A cell of a paper's table is counted once, from the first row of its key: the row that stands for
+the paper's own choices. Later rows of the key show what a choice does, and do not count. A row that
+its table repeats with the same numbers, as RNN-QE's metrics under each configuration, counts once.
 
 Source: Belz (2025), "QRA++: Quantified Reproducibility Assessment for Common Types of Results in
 Natural Language Processing".
@@ -89,18 +90,20 @@ def published_cells(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def _cells_of(entry: Entry, table: pd.DataFrame) -> Iterator[Row]:
-    keys = [key for key in entry.paper_row if key in table] or [str(table.columns[0])]
+    keys = list(entry.paper_row)  # without them, each row is one of the paper
     measures = [str(name).removeprefix(PAPER) for name in table if str(name).startswith(PAPER)]
     repeated = entry.repeats if isinstance(entry.repeats, (list, tuple)) else ()
     measures = [measure for measure in measures if measure not in repeated]
-    first = [
-        {str(name): value for name, value in row.items()}
-        for row in table[~table.duplicated(keys)].to_dict("records")
-    ]
+    rows = table[~table.duplicated(keys)] if keys else table
+    if len(keys) > 1:  # what a table repeats, ours as the paper's, is one result
+        same = [*keys[:1], *measures, *(PAPER + measure for measure in measures)]
+        rows = rows[~(rows.duplicated(same) & rows[measures].notna().any(axis=1))]
+    first = [{str(name): value for name, value in row.items()} for row in rows.to_dict("records")]
     for measure in measures:
         for row in first:
             if (printed := row[PAPER + measure]) != "":
-                item = ", ".join(str(row[key]) for key in keys if row[key] != "")
+                named = keys or [str(table.columns[0])]
+                item = ", ".join(str(row[key]) for key in named if row[key] != "")
                 yield {
                     "paper": entry.paper,
                     "table": entry.name,

@@ -214,7 +214,7 @@ def _decided(
         else own.loc[~significant, "n_needed"].max(),
         "holds": holds,
         "provenance": provenance({"provenance": origin} for origin in own["provenance"]),
-        "note": _beside(claim, tests, statistic, int(against.sum()), len(own)),
+        "note": _beside(claim, tests, statistic, own, int(against.sum())),
     }
 
 
@@ -230,24 +230,29 @@ def _asked(claim: Claim, statistic: str, tests: pd.DataFrame, reading: str = "")
 
 
 def _beside(
-    claim: Claim, tests: pd.DataFrame, statistic: str, against: int, comparisons: int
+    claim: Claim, tests: pd.DataFrame, statistic: str, own: pd.DataFrame, against: int
 ) -> list[str]:
-    """What must be read beside a verdict."""
+    """What must be read beside a verdict; ``own`` are the tests that it is of."""
     if claim.counted:
-        shown = f"{against} of {comparisons} are significant the other way"
+        untested = int(own["p_clusters"].isna().sum())
+        shown = f"{against} of {len(own)} are significant the other way"
+        if untested:
+            shown += f"; {untested} have no test, since too few MRs decide"
         if claim.counted == MOSTLY_NOT:
             return [f"what is not significant is not shown to be absent; {shown}"]
-        return [shown] if against else []
+        return [shown] if against or untested else []
     by_schedule = _asked(claim, statistic, tests, PAPER).dropna(subset="p_clusters")
     if len(claim.setups) > 1 or len(by_schedule) != 1:
         return []
-    own = by_schedule.iloc[0]
+    longer = by_schedule.iloc[0]
     single, corrected = (float(p.iloc[0]) for p in _two_sided(by_schedule))
+    holds = single < LEVEL and (longer["difference"] > 0) == claim.better
     return [
         "by the paper's schedule, the difference of the networks trained is"
-        f" {own['difference']:.3f} ({own['difference_low']:.3f} to {own['difference_high']:.3f},"
+        f" {longer['difference']:.3f} ({longer['difference_low']:.3f} to"
+        f" {longer['difference_high']:.3f},"
         f" MRs drawn), p over MRs {single:.3f}, by Holm {corrected:.3f}; what another seed would"
-        " change is not in this"
+        " change is not in this" + ("; by it alone the claim would hold" if holds else "")
     ]
 
 

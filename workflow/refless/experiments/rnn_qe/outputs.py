@@ -255,8 +255,8 @@ def outputs(
 ) -> pd.DataFrame:
     """Ratings, metrics, parts and own predictions of each rated output.
 
-    ``mr_number`` is that of its MR, names as slots, as the models see it; ``fold`` is the fold that
-    tests an output; ``cross_domain`` and ``cross_system`` are its part (``train``, ``dev``,
+    ``mr_number`` is that of its MR, values as slots, in any order; ``fold`` is the fold that tests
+    an output; ``cross_domain`` and ``cross_system`` are its part (``train``, ``dev``,
     ``test``) in the in-set of tables 4 and 5, empty outside.
 
     Parameters
@@ -264,8 +264,9 @@ def outputs(
     metrics : the loader's table of the same outputs, with the columns of `METRICS`
     """
     rated, seed = texts.rated, settings.seed
+    said = rated["mr"].str.split().map(sorted).str.join(" ")  # slots have no order
     table = rated[["id", "dataset", "system"]].assign(
-        mr_number=pd.factorize(rated["mr"])[0], rating=context.rating
+        mr_number=pd.factorize(said)[0], rating=context.rating
     )
     for column in METRICS.values():
         table[column] = metrics[column].to_numpy(np.float64)

@@ -31,6 +31,8 @@ _ACT = re.compile(rf"\s*\??{_NAME}\((.*)\)\s*", re.DOTALL)
 # A quoted value may hold separators and quotation marks: it ends where a separator follows.
 _VALUE = r"""'((?:[^']|'(?!\s*(?:[,;]|$)))*)'|"((?:[^"]|"(?!\s*(?:[,;]|$)))*)"|([^,;]*?)"""
 _SLOT = re.compile(rf"{_NAME}(?:=\s*(?:{_VALUE})\s*)?(?:[,;]|$)")
+_SECOND = re.compile(r"[^(]*\).*\(", re.DOTALL)
+"""A value that holds the end of its act and the beginning of another one."""
 _BRACKET = re.compile(rf"{_NAME}\[([^\[\]]*)\]\s*(?:[,;]|$)")
 
 
@@ -77,14 +79,18 @@ def _readable(read: Callable[[str], object], meaning: str) -> bool:
 
 def _acts(meaning: str) -> MeaningRepresentation:
     try:
-        return mr.parse(meaning)
+        read = mr.parse(meaning)
     except FormatError:
         outer = _ACT.fullmatch(meaning)
         if outer is None:
             raise
-    slots = _all(_SLOT, outer[2], meaning)
-    named = [(slot, next(filter(None, values), "").strip()) for slot, *values in slots]
-    return MeaningRepresentation(_plain(outer[1]), [(_plain(slot), value) for slot, value in named])
+        slots = _all(_SLOT, outer[2], meaning)
+        named = [(slot, next(filter(None, values), "").strip()) for slot, *values in slots]
+        named = [(_plain(slot), value) for slot, value in named]
+        read = MeaningRepresentation(_plain(outer[1]), named)
+    if any(_SECOND.match(value) for _, value in read.slots):
+        raise FormatError(f"this has several acts, of which one can be read: {meaning[:80]!r}")
+    return read
 
 
 def _slots(meaning: str) -> MeaningRepresentation:

@@ -174,7 +174,7 @@ def fit(
     tick: Callable[[int], None] = lambda instances: None,
 ) -> Model:
     """Five networks on rated texts; the model's ``about`` says what they are worth, on texts whose
-    words, names as slots, stand nowhere in their own network's training part, and neither does
+    words, values as slots, stand nowhere in their own network's training part, and neither does
     their MR or context, where there are five shares of texts, none has more than half, and
     `FEWEST` different texts are tested.
 
@@ -186,8 +186,8 @@ def fit(
     different = int(same.max(initial=-1)) + 1
     if different < FEWEST:
         raise FormatError(
-            f"{different} rated texts that differ in words, names as slots, are too few to train on"
-            " and to test with",
+            f"{different} rated texts that differ in words, values as slots, are too few to train"
+            " on and to test with",
             remedy=f"hand in {FEWEST} or more; hundreds are needed to learn something",
         )
     splits, fold, new = _parted(unit, same, how.seed)
@@ -205,7 +205,9 @@ def fit(
     architecture = Architecture(embedding=how.width, hidden=how.width, precision=how.precision)
     ways = zip(rated.texts, rated.table()["words"].str.split(), strict=True)
     seen = frozenset(word_sum(way) for text, words in ways for way in spellings(text, words))
-    others = {"scale": rated.scale, "meanings": rated.kind, "seen": seen}
+    keys = answered(rated.meanings, rated.texts, rated.kind, *filter(len, [rated.beside]))
+    known = frozenset(word_sum(key) for own in keys for key in own if key)
+    others = {"scale": rated.scale, "meanings": rated.kind, "seen": seen, "answered": known}
     data = list(folds.values())
     return Model.of(architecture, done.parameters, data, about, Reading(), **others)
 
@@ -259,7 +261,7 @@ def _folds(groups: Sequence[Array]) -> list[Split]:
 def groups(
     meanings: Sequence[str], texts: Sequence[str], kind: str, *beside: Sequence[str]
 ) -> tuple[Array, Array]:
-    """Number of each text's MR, names as slots, or context, and of its words; int64 (texts,).
+    """Number of each text's MR, values as slots, or context, and of its words; int64 (texts,).
 
     A text without MR or context is alone. Words are the same with names, or with slots in their
     place; a text may stand there under several MRs, which name different slots in it. They are what
@@ -274,13 +276,21 @@ def groups(
     ------
     FormatError : a meaning that cannot be read; ``line`` is its number, from 1.
     """
+    keys = answered(meanings, texts, kind, *beside)
+    own = ([one or number for number, one in enumerate(labels)] for labels in keys)
+    words = (wording(" ".join(words)) for _, words in tokens_of(meanings, texts, kind))
+    return together(*own), together(list(map(wording, texts)), list(words))
+
+
+def answered(
+    meanings: Sequence[str], texts: Sequence[str], kind: str, *beside: Sequence[str]
+) -> list[list[str]]:
+    """By what each text's MR or context, and what is beside it, are told apart, as `groups` takes
+    them; empty where there is none."""
     read = tokens_of(meanings, texts, kind)
     # slots have no order
-    said = (wording(" ".join(mr if kind == TEXT else sorted(mr))) for mr, _ in read)
-    answered = [said, *(map(wording, labels) for labels in beside)]
-    own = ([one or number for number, one in enumerate(labels)] for labels in answered)
-    same = together(list(map(wording, texts)), [wording(" ".join(words)) for _, words in read])
-    return together(*own), same
+    said = [wording(" ".join(mr if kind == TEXT else sorted(mr))) for mr, _ in read]
+    return [said, *(list(map(wording, labels)) for labels in beside)]
 
 
 def worth(

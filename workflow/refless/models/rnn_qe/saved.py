@@ -31,6 +31,9 @@ from refless.models.rnn_qe.scale import Scale
 from refless.models.wording import wording
 from refless.store import signed
 
+SUMS = ("seen", "answered")
+"""What a file knows of the training texts, as `word_sum`."""
+
 
 def word_sum(word: str) -> int:
     """The number by which a file knows a word."""
@@ -45,8 +48,9 @@ class Model:
     words : by encoder, the vocabulary of each model: `word_sum` -> number
     about : whence it comes and what it is worth; of numbers, strings, lists and dictionaries
     meanings : what it reads beside a text, of `refless.models.rnn_qe.meaning.KINDS`
-    seen : `word_sum` of its training texts, as they are written and with names as slots; empty
+    seen : `word_sum` of its training texts, as they are written and with values as slots; empty
         where nobody says
+    answered : the same of the MRs and contexts, by `refless.models.rnn_qe.own.answered`
     """
 
     architecture: Architecture
@@ -57,6 +61,7 @@ class Model:
     scale: Scale = field(default_factory=Scale)
     meanings: str = ACTS
     seen: frozenset[int] = frozenset()
+    answered: frozenset[int] = frozenset()
 
     @classmethod
     def of(
@@ -70,7 +75,7 @@ class Model:
     ) -> Model:
         """From what `refless.models.rnn_qe.training.train` gives, and the data of each model.
 
-        ``others`` are ``scale``, ``meanings`` and ``seen``.
+        ``others`` are ``scale``, ``meanings``, ``seen`` and ``answered``.
         """
         words = {
             side: [
@@ -188,8 +193,9 @@ def save_model(model: Model, path: str | Path, half: bool = False) -> None:
         for number, words in enumerate(vocabularies):
             # in the order of their numbers, from 1
             arrays[f"{side}.words{number}"] = np.array(list(words), np.uint64)
-    if model.seen:
-        arrays["seen"] = np.array(sorted(model.seen), np.uint64)
+    for name in SUMS:
+        if sums := getattr(model, name):
+            arrays[name] = np.array(sorted(sums), np.uint64)
     settings = {
         "architecture": asdict(model.architecture),
         "reading": asdict(model.reading),
@@ -227,7 +233,7 @@ def load_model(path: str | Path, device: str = "cpu") -> Model:
     others = {
         "scale": Scale(**settings["scale"]),
         "meanings": settings["meanings"],
-        "seen": frozenset(arrays["seen"].tolist() if "seen" in arrays else []),
+        **{name: frozenset(arrays[name].tolist()) for name in SUMS if name in arrays},
     }
     reading = Reading(**settings["reading"])
     return Model(architecture, parameters, words, file.about["facts"], reading, **others)
