@@ -120,7 +120,7 @@ def findings(tables: Mapping[str, pd.DataFrame], claims: list[Claim] | None = No
             note.append(f"undecided: {verdict.needed}{against}")
         for beside in () if math.isnan(verdict.value) else claim.beside:
             try:
-                note.append(beside(asked))
+                note += filter(None, [beside(asked)])
             except Unknown as error:  # which changes no verdict
                 note.append(f"what belongs beside it is missing: {error}")
         origins = {row["provenance"] for row in asked.rows(claim.table) if "provenance" in row} or {
@@ -379,6 +379,11 @@ def _same_stars(tables: Tables) -> Verdict:
 def _no_use_of_set_4(tables: Tables) -> Verdict:
     row = _essays("4")(tables)
     return opposite(above(row, "spearman", least=_NO_USE, of="test essays"))
+
+
+def _about_set_4(tables: Tables) -> str:
+    """How many essays set 4 cannot tell apart, if many."""
+    return f"set 4: {note}" if (note := str(_essays("4")(tables)["note"])) else ""
 
 
 def _all_covered(tables: Tables) -> Verdict:
@@ -693,6 +698,7 @@ CLAIMS = [
         _ESSAYS,
         f"95% interval of rho below {_NO_USE:g}; no if above",
         _no_use_of_set_4,
+        [_about_set_4],
     ),
     Claim(
         _NEIGHBORS,
@@ -701,6 +707,7 @@ CLAIMS = [
         "Williams' test of all pairs of training sets that share no essay, least p corrected by"
         " Holm < 0.05",
         _sets_differ,
+        [_about_set_4],
     ),
     Claim(
         _NEIGHBORS,
