@@ -98,11 +98,16 @@ def test_a_record_that_lacks_something_is_named(
 
 
 def test_for_reading_every_peer_is_a_line(records: dict[str, Any]) -> None:
-    lines = peer_table(records).splitlines()[2:]
+    def rows() -> list[str]:
+        table = peer_table(records)
+        assert table.count("Recorded on") == len(records)
+        return [line for line in table.splitlines() if line.startswith("|")][2:]
+
+    lines = rows()
     assert len(lines) == beside_peers(records)["peer"].notna().sum()
     assert lines[0].startswith("| bleu.char, matrix | nltk | 1 |")
     records["kernels"]["peers"][0]["ratios"][0]["least"] = -1.0
-    assert peer_table(records).splitlines()[2].endswith("| lost in noise |")
+    assert rows()[0].endswith("| lost in noise |")
     records["kernels"]["left_out"] = {"bleu.word": "no peer is installed"}
     assert "`bleu.word` was left out: no peer is installed." in readme(records["kernels"])
 

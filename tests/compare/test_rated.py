@@ -362,6 +362,20 @@ def test_histories_of_a_dialogue_are_told(tmp_path: Path) -> None:
     assert overlapping([f"{passages[0]} {name} ?" for name in "efgh"]) == 0
 
 
+def test_mrs_of_one_text_each_are_taken_without_their_values(tmp_path: Path) -> None:
+    given = [
+        {"text": f"text {k}", "quality": k % 5, "mr": f"inform(name='x{k}',{slot}=y{k})"}
+        for k, slot in enumerate(["food", "area", "near"] * 20)
+    ]
+    found = read_rated([write(tmp_path / "a.jsonl", given)], [0, 4])
+    assert found.context is not None
+    assert len(set(found.context)) == 60
+    assert found.several is not None
+    assert found.several.tolist() == [0, 1, 2] * 20
+    twice = read_rated([write(tmp_path / "b.jsonl", given + given)], [0, 4])
+    assert twice.several is twice.context
+
+
 def test_raters_of_another_scale_are_told(tmp_path: Path) -> None:
     rows = [{"text": f"text {k}", "quality": k % 5 + 1, "rater": "ada"} for k in range(20)]
     rows += [{"text": f"text {k}", "quality": 5 * k, "rater": "bob"} for k in range(20, 40)]

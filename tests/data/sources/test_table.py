@@ -415,7 +415,7 @@ def test_rows_that_stand_in_two_files_are_told(write):
     ]
     said: list[str] = []
     table.load_all(paths, "mine", tell=said.append)
-    assert any(f"{len(ROWS) - 1} of b.jsonl" in sentence for sentence in said)
+    assert any("2 of b.jsonl" in sentence for sentence in said)
 
 
 def test_a_key_in_other_letters_is_refused_in_any_object(write):

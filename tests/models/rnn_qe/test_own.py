@@ -250,6 +250,11 @@ def test_names_and_marks_make_no_other_text() -> None:
     assert not known & set(spellings(texts[3], read[3]))
 
 
+def test_slots_have_no_order_and_keep_their_values() -> None:
+    mrs = ["inform(dogs=yes,wifi=no)", "inform(wifi=no,dogs=yes)", "inform(dogs=no,wifi=yes)"]
+    assert groups(mrs, ["a", "b", "c"], "acts")[0].tolist() == [0, 0, 1]
+
+
 def test_what_shares_a_label_is_together() -> None:
     found = together(["a", "a", "b", "c", "d"], ["x", "y", "y", "a", "z"])
     assert found.tolist() == [0, 0, 0, 1, 2]

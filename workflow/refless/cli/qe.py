@@ -132,8 +132,7 @@ def run(arguments: argparse.Namespace) -> None:
         if old := sum(any(word_sum(one) in model.answered for one in own if one) for own in keys):
             tell(
                 f"warning: {old} of {len(texts)} texts answer an MR or context of the model's"
-                " training texts, whose ratings it knows. On new ones it may be worth far less: see"
-                " what it was worth above"
+                " training texts, whose ratings it knows. On new ones it may be worth far less"
             )
         if unrated := int(np.isnan(truth).sum()):
             tell(f"note: {unrated} of {len(texts)} texts have no quality, and do not count here")

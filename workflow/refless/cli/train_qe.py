@@ -81,7 +81,7 @@ def add(commands: Commands) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    from refless.compare.rated import files_of, meanings_of, mostly_read, mr_faults, overlaps
+    from refless.compare.rated import about_meanings, files_of, meanings_of, mr_faults
     from refless.data.sources import table
     from refless.models.rnn_qe.scale import Scale
 
@@ -151,8 +151,9 @@ def run(arguments: argparse.Namespace) -> None:
         *worth_lines(worth),
     ]
     print("\n".join(said), file=sys.stderr)
-    if column == "mr" and rated.kind == TEXT and not kind:
-        tell(f"note: {mostly_read(meanings)}")
+    as_asked = rated.kind != TEXT or (column == "mr" and kind == TEXT)
+    for sentence in about_meanings(column, meanings, as_asked):
+        tell(f"note: {sentence}")
     if not any(map(str.strip, meanings)):
         tell(
             "note: no column says what texts answer, so texts on one document or of one dialogue"
@@ -164,9 +165,5 @@ def run(arguments: argparse.Namespace) -> None:
             " texts repeat, to test on new ones. Those of the tested texts are in training, too;"
             " with new ones, the networks may be worth far less"
         )
-    if rated.kind == TEXT and (told := overlaps(meanings)):
-        tell(f"note: {told}")
-    if blank := column and sum(not meaning.strip() for meaning in meanings):
-        tell(f"note: {blank} of {len(meanings)} texts have no {column}; each is taken as alone")
     if texts["system"].nunique() > 1:
         tell("note: the systems are those of training texts; for a new system: refless compare")

@@ -103,8 +103,8 @@ def truth_of(rated: Rated, split: Split) -> Truth:
     told = (rows, rated.quality[rows], split.fold[rows], unit[rows], drawn)
     enough, beside = rated.different >= ENOUGH_UNITS, None
     # elsewhere a method that is told the others' ratings of a context falls as the own one rises
-    if rated.context is not None and split.name == "contexts":
-        number = np.unique(rated.context[rows], return_inverse=True)[1].astype(np.int64)
+    if rated.several is not None and split.name == "contexts":
+        number = np.unique(rated.several[rows], return_inverse=True)[1].astype(np.int64)
         beside = number if 2 * (number.max(initial=0) + 1) <= len(rows) else None
     if rated.systems is None:
         return Truth(*told, None, None, enough, beside)

@@ -133,8 +133,8 @@ def baseline(
     if method == "lookup":
         texts = rated.slots or texts
     if method == "context_mean":
-        assert rated.context is not None
-        systems = [f"c{number}" for number in rated.context]
+        assert rated.several is not None
+        systems = [f"c{number}" for number in rated.several]
     estimate = np.full(len(rated), np.nan)
     for k in range(split.folds):
         rows, asked = np.flatnonzero(train & (fold != k)), np.flatnonzero(fold == k)

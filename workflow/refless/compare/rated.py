@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +19,7 @@ import pandas as pd
 from refless.data.sources import table
 from refless.errors import FormatError
 from refless.models.baselines import Ngrams
-from refless.models.rnn_qe.meaning import ACTS, SLOTS, TEXT, kind_of, tokens_of
+from refless.models.rnn_qe.meaning import ACTS, SLOTS, TEXT, kind_of, tokens_of, unordered
 from refless.models.wording import ASIDE, RUN, numbered, overlapping, wording
 from refless.statistics import drawn_together, drawn_whole
 
@@ -40,9 +40,9 @@ class Rated:
     systems : who wrote it, or None where nobody says or one wrote all; ``a+b`` wrote it both
     context : int64 (n,), number of its context or MR, or None
     alike : int64 (n,), the same, where contexts of one wording (several dialogues about one
-        passage) or MRs that differ in names alone have one number; None where all differ
+        passage) or MRs that differ in values alone have one number; None where all differ
     meanings : the MR or the context as it is written, or None
-    slots : the texts with the MR's names replaced by slots, where there are MRs that can be read
+    slots : the texts with the MR's values replaced by slots, where there are MRs that can be read
     references : other texts for its context, perhaps none
     scores : name -> somebody else's score, float64 (n,), NaN where there is none
     scale : the lowest and the highest quality as they were given
@@ -76,6 +76,15 @@ class Rated:
     def apart(self) -> Array | None:
         """The contexts that are new to each other, by number."""
         return self.context if self.alike is None else self.alike
+
+    @property
+    def several(self) -> Array | None:
+        """The contexts that have several texts: as they are given or, where these have fewer than
+        two in the mean, those that are new to each other."""
+        number = self.context
+        if number is not None and 2 * len(np.unique(number)) > len(self):
+            number = self.apart
+        return number
 
     @cached_property
     def different(self) -> int:
@@ -223,19 +232,7 @@ def rated_of(
     column, meanings = meanings_of(own)
     without_names = _delexicalised(own["text"].tolist(), meanings)
     context = _contexts(own)
-    if without_names is None and context is not None and (told := overlaps(meanings)):
-        warnings = (*warnings, told)
-    if column == "mr" and without_names is None:
-        warnings = (*warnings, mostly_read(meanings))
-    blank = sum(not meaning.strip() for meaning in meanings)
-    if blank and context is not None:
-        what = "MR" if without_names else "context"
-        warnings = (
-            *warnings,
-            f"No {what} stands beside {blank} of {len(own)} texts. Each of them is taken for a"
-            " context of its own, unless its context is that of another row; if it has one that is"
-            f" only missing, what is said of new contexts is too good. Give them their {what}s.",
-        )
+    warnings = (*warnings, *about_meanings(column, meanings, without_names is not None))
     return Rated(
         own["text"].tolist(),
         quality,
@@ -275,17 +272,26 @@ def meanings_of(rated: pd.DataFrame) -> tuple[str, list[str]]:
     return column, rated[column].fillna("").astype(str).tolist()
 
 
-def overlaps(contexts: Sequence[str]) -> str:
-    """What to say of contexts a tenth of which overlap with another one; else empty."""
-    inside, different = overlapping(contexts), len(set(map(wording, contexts)))
-    if 10 * inside < different or not inside:
-        return ""
-    return (
-        f"{inside} contexts begin with another one, or have {RUN} words in a row of it, as turns of"
-        " one dialogue have, or questions on one passage. They count as different ones, so what is"
-        " said of new contexts is too good if you mean new dialogues or passages. Then give all"
-        " texts of one of these one context, such as its name."
-    )
+def about_meanings(column: str, meanings: Sequence[str], read: bool) -> Iterator[str]:
+    """What is to be said of what stands beside texts (`meanings_of`): MRs of which too few can be
+    ``read``, contexts a tenth of which overlap with another one, texts that have nothing."""
+    if column == "mr" and not read:
+        yield _mostly_read(meanings)
+    inside, different = 0 if read else overlapping(meanings), len(set(map(wording, meanings)))
+    if inside and 10 * inside >= different:
+        yield (
+            f"{inside} contexts begin with another one, or have {RUN} words in a row of it, as"
+            " those of one dialogue, or questions on one passage. They count as different ones, so"
+            " what is said of new contexts is too good if you mean new dialogues or passages. Then"
+            " give all texts of one of these one context, such as its name."
+        )
+    blank, what = sum(not meaning.strip() for meaning in meanings), "MR" if read else "context"
+    if 0 < blank < len(meanings):
+        yield (
+            f"No {what} stands beside {blank} of {len(meanings)} texts. Each of them is taken for a"
+            " context of its own, unless its context is that of another row; if it has one that is"
+            f" only missing, what is said of new contexts is too good. Give them their {what}s."
+        )
 
 
 def _bag(mr: str) -> str:
@@ -310,7 +316,7 @@ def mr_faults(meanings: Sequence[str], kind: str = "") -> dict[int, str]:
     return found
 
 
-def mostly_read(meanings: list[str]) -> str:
+def _mostly_read(meanings: Sequence[str]) -> str:
     """What to say of MRs of which most, but fewer than `kind_of` asks for, can be read."""
     written = [meaning for meaning in meanings if meaning.strip()]
     lost, kind = min((len(mr_faults(written, kind)), kind) for kind in (ACTS, SLOTS))
@@ -320,13 +326,14 @@ def mostly_read(meanings: list[str]) -> str:
         else "No MR can be read."
     )
     return (
-        f"{said} So all are taken as plain words, and those that differ in names alone or in the"
+        f"{said} So all are taken as plain words, and those that differ in values alone or in the"
         " order of slots count as different. Mend them, or leave out the column mr."
     )
 
 
 def _delexicalised(texts: list[str], meanings: list[str]) -> tuple[list[str], list[str]] | None:
-    """MRs and texts with slots in the place of names; None where there are no MRs to read.
+    """MRs, their slots in one order, and texts with slots in the place of values; None where there
+    are no MRs to read.
 
     An MR that cannot be read is as it is written, and so is its text: one damaged row takes nothing
     from the others.
@@ -337,7 +344,7 @@ def _delexicalised(texts: list[str], meanings: list[str]) -> tuple[list[str], li
     broken = mr_faults(meanings, kind)
     read = ["" if k in broken else meaning for k, meaning in enumerate(meanings)]
     found = tokens_of(read, texts, kind)
-    mrs = [meanings[k] if k in broken else " ".join(mr) for k, (mr, _) in enumerate(found)]
+    mrs = [meanings[k] if k in broken else unordered(mr) for k, (mr, _) in enumerate(found)]
     return mrs, [" ".join(words) for _, words in found]
 
 
@@ -347,12 +354,10 @@ def _alike(
     meanings: list[str],
     without_names: tuple[list[str], list[str]] | None,
 ) -> Array | None:
-    """`Rated.alike`; ``without_names`` as from `_delexicalised`. An MR's slots have no order."""
+    """`Rated.alike`; ``without_names`` as from `_delexicalised`."""
     if context is None or not any(map(str.strip, meanings)):
         return None
-    own = meanings
-    if without_names:
-        own = [" ".join(sorted(meaning.split())) for meaning in without_names[0]]
+    own = without_names[0] if without_names else meanings
     said = {c: wording(m) for c, m in zip(context, own, strict=True) if m.strip()}
     rest = rated["context"].fillna("").astype(str) if "context" in rated else [""] * len(own)
     named = [

@@ -202,7 +202,7 @@ class Lookup(_MeansByName):
     Parameters
     ----------
     key : what is compared; the text itself unless given. With a function that leaves out names,
-        texts that differ in names alone are equal.
+        texts that differ in values alone are equal.
     unseen : what a text has that no training example equals: ``mean`` (of all training
         examples), or ``nan``
     """

@@ -178,7 +178,8 @@ def load_all(
                 remedy="name one of the two, or take one out of the folder",
             )
         contents[whole] = path
-        own = set(map(_content, ([row] for row in found)))
+        rated = [row for row in found if str(row[1].get("quality", "")).strip() not in ("", "None")]
+        own = set(map(_content, ([row] for row in rated)))
         if again := len(own & said):
             twice.append(f"{again} of {shown_name(Path(path).name)}")
         said |= own

@@ -48,6 +48,7 @@ from refless.models.rnn_qe.data import (
     sizes,
     smaller,
 )
+from refless.models.rnn_qe.meaning import unordered
 from refless.models.rnn_qe.names import CONFIGURATIONS, CROSS, SETUPS
 from refless.statistics import draw_weights, scale_counts, scale_statistics
 
@@ -151,7 +152,7 @@ class Context:
 
 
 def named_mrs(texts: Texts) -> Array:
-    """Number of each rated output's MR, with its names, int64 (n,): outputs of one were drawn
+    """Number of each rated output's MR, with its values, int64 (n,): outputs of one were drawn
     together."""
     return pd.factorize(texts.rated["mr_key"])[0].astype(np.int64)
 
@@ -264,7 +265,7 @@ def outputs(
     metrics : the loader's table of the same outputs, with the columns of `METRICS`
     """
     rated, seed = texts.rated, settings.seed
-    said = rated["mr"].str.split().map(sorted).str.join(" ")  # slots have no order
+    said = rated["mr"].str.split().map(unordered)
     table = rated[["id", "dataset", "system"]].assign(
         mr_number=pd.factorize(said)[0], rating=context.rating
     )

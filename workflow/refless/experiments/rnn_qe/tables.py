@@ -9,7 +9,7 @@ values (reading ``floor``; ``nearest`` rounds). Predictions of the five folds co
 set-up's statistics are means over its seeds, with their standard deviation (``_sd``). Reading
 ``ensemble`` is another model: the mean of what the seeds predict.
 
-Outputs of one MR were drawn together, and MRs that differ in names alone are one to the network:
+Outputs of one MR were drawn together, and MRs that differ in values alone are one to the network:
 so 95% intervals are a bootstrap over delexicalised MRs, each with all of its outputs. What stands
 in the training part word for word (MR and text, delexicalised) and what does not are also measured
 apart (``_seen``, ``_unseen``).

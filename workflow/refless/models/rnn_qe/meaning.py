@@ -69,6 +69,11 @@ def tokens_of(
     return found
 
 
+def unordered(mr: Sequence[str]) -> str:
+    """The triples of an MR, delexicalised, in one order: its slots have none."""
+    return " ".join(sorted(" ".join(mr[k : k + 3]) for k in range(0, len(mr), 3)))
+
+
 def _readable(read: Callable[[str], object], meaning: str) -> bool:
     try:
         read(meaning)

@@ -30,7 +30,7 @@ from refless.models.rnn_qe.data import (
     instances,
     shuffled_groups,
 )
-from refless.models.rnn_qe.meaning import KINDS, TEXT, kind_of, tokens_of
+from refless.models.rnn_qe.meaning import KINDS, TEXT, kind_of, tokens_of, unordered
 from refless.models.rnn_qe.network import Architecture
 from refless.models.rnn_qe.reading import Reading
 from refless.models.rnn_qe.saved import Model, spellings, word_sum
@@ -46,6 +46,8 @@ FEWEST = 25
 """Different rated texts without which five parts tell nothing."""
 NEW = " of new MRs or contexts"
 """What `fit` says of the texts that it tests on, where it can part them so."""
+OLD = " of MRs or contexts that training had, too"
+"""The same, where it cannot."""
 STEPS = 30
 """Batches of a pass, where there are fewer ratings than set-up 1 of the paper has."""
 
@@ -198,7 +200,7 @@ def fit(
     about = {
         "trained": {**asdict(how), "texts": len(rated.texts), "different": different},
         "worth": worth(prediction, rated.ratings, unit, same, fold),
-        "tested": words + (NEW if new and answers else ""),
+        "tested": words + ("" if not answers else NEW if new else OLD),
         "validation": [model["best"] for model in done.models],
         "versions": versions(["refless", "torch", "numpy"]),
     }
@@ -287,9 +289,8 @@ def answered(
 ) -> list[list[str]]:
     """By what each text's MR or context, and what is beside it, are told apart, as `groups` takes
     them; empty where there is none."""
-    read = tokens_of(meanings, texts, kind)
-    # slots have no order
-    said = [wording(" ".join(mr if kind == TEXT else sorted(mr))) for mr, _ in read]
+    read = (mr for mr, _ in tokens_of(meanings, texts, kind))
+    said = [wording(" ".join(mr) if kind == TEXT else unordered(mr)) for mr in read]
     return [said, *(list(map(wording, labels)) for labels in beside)]
 
 
