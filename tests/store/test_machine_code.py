@@ -40,6 +40,21 @@ def test_a_loop_is_kept_and_used_again(cache: Path) -> None:
 
 
 @pytest.mark.drill(
+    "A file between two stages is not what was written",
+    "A constant that a compiled loop takes from another file is edited",
+    "made again",
+    "the loop is compiled anew",
+)
+def test_a_loop_hangs_on_code_of_other_files(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make()
+    before = files(cache)
+    monkeypatch.setattr(machine_code, "code_sum", lambda path: "of other code")
+    assert make()(2, 3) == 5
+    assert files(cache) != before
+    assert len(files(cache)) == len(before)  # and no longer kept twice
+
+
+@pytest.mark.drill(
     "A run is killed, starved or crowded",
     "A file in the cache of compiled loops is damaged, cut short or gone",
     "made again",

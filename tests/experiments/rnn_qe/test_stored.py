@@ -14,7 +14,7 @@ from refless.data.ratings import RatedTexts
 from refless.data.sources import load
 from refless.data.task import write_task
 from refless.errors import FormatError, SettingError, StaleError
-from refless.experiments.rnn_qe import claims, counts, data_size, tables, training, ways
+from refless.experiments.rnn_qe import claims, counts, data_size, stored, tables, training, ways
 from refless.experiments.rnn_qe.outputs import METRICS, named_mrs, seen, statistics, to_scale
 from refless.experiments.rnn_qe.stored import (
     PREDICTION_COLUMNS,
@@ -250,6 +250,10 @@ def test_predictions_of_other_data_are_of_no_use(tmp_path: Path) -> None:
         assert found == {}
         assert refused[0]["of"] == {"name": "setup1"}
         assert "resources/trained/rnn_qe/predictions/setup1.csv.gz" in refused[0]["remedy"]
+    tests = {"cross_validation": stored._parts([["nem:0001", "nem:0000"]])}
+    assert "setup1" in read_predictions([path], DATA, TEXTS, tests)[0]
+    found, refused = read_predictions([path], DATA, TEXTS, {"cross_validation": "of other folds"})
+    assert (found, len(refused)) == ({}, 1)
     write_predictions(path)
     for data, texts in others:  # what was computed here is refused
         with pytest.raises(StaleError, match="was made") as caught:

@@ -137,7 +137,11 @@ def _weights(side: Given, scale: list[float] | None) -> list[float]:
     name = "quality" if scale else "weight"
     if name not in side.columns:
         if scale:
-            raise FormatError("no column 'quality'", path=side.path, remedy="leave out --scale")
+            raise FormatError(
+                "no column 'quality'",
+                path=side.path,
+                remedy="leave out --scale, or name the column of ratings quality",
+            )
         if "quality" in side.columns:
             tell(
                 f"warning: the column quality of {side.path} is not read without --scale LOW HIGH:"
@@ -154,7 +158,9 @@ def _weights(side: Given, scale: list[float] | None) -> list[float]:
                 f"{name} {value:g} is not from {low:g} to {high:g}",
                 path=side.path,
                 line=line,
-                remedy="mend the row" if scale else "give the scale of ratings: --scale 1 5",
+                remedy="mend the row"
+                if scale
+                else "name the column quality and give the scale of ratings: --scale 1 5",
             )
     # the middle of a scale is 0, and not what rounding leaves of it: that would be a weight above 0
     return [_round(2 * (value - low) / (high - low) - 1) for value in values] if scale else values

@@ -24,8 +24,7 @@ Loop = TypeVar("Loop", bound=Callable)
 def compiled(types: Any) -> Callable[[Loop], Loop]:
     """Compile a loop for arguments of exactly these types, e.g. ``"int64(int32[::1])"``.
 
-    ``types`` is such a string or a signature of numba's own objects. Loops that call each other
-    must stand in one file: numba keeps its compiled code by the time of the calling file alone.
+    ``types`` is such a string or a signature of numba's own objects.
     """
 
     def compile_it(loop: Loop) -> Loop:

@@ -2,7 +2,9 @@
 
 Stage: none. A folder of the user's cache for each loop, with the sums of the files in it: machine
 code that somebody or something changed would give other numbers without a word, so a folder whose
-sums do not hold is emptied, and the loop compiled anew.
+sums do not hold is emptied, and the loop compiled anew. So it is where code changed that a loop
+hangs on: numba looks at the loop's own file, and constants of other files are part of the machine
+code, too.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
+from refless.store.code import code_sum
 from refless.store.files import partial_path, whole_file
 
 log = logging.getLogger(__name__)
@@ -43,10 +46,11 @@ def kept(loop: Callable, compile_it: Callable[[bool], Loop]) -> Loop:
     name = hashlib.sha256(f"{code.co_filename}\0{loop.__qualname__}".encode()).hexdigest()[:16]
     try:
         folder = home() / f"{loop.__name__}-{name}"
-        if (found := _sums(folder)) and found == _recorded(folder):
+        found = _sums(folder, own := code_sum(Path(code.co_filename).resolve()))
+        if len(found) > 1 and found == _recorded(folder):
             with _numba_in(folder):
                 compiled = compile_it(True)
-            _record(folder)  # what an edited file has added
+            _record(folder, own)  # what numba has added
             return compiled
         fresh = partial_path(folder)
         try:
@@ -54,7 +58,7 @@ def kept(loop: Callable, compile_it: Callable[[bool], Loop]) -> Loop:
             fresh.mkdir(parents=True)
             with _numba_in(fresh):
                 compiled = compile_it(True)
-            _record(fresh)
+            _record(fresh, own)
             shutil.rmtree(folder, ignore_errors=True)
             with suppress(OSError):  # another process was first
                 fresh.rename(folder)
@@ -80,9 +84,9 @@ def _numba_in(folder: Path) -> Iterator[None]:
         settings.CACHE_DIR = before
 
 
-def _sums(folder: Path) -> dict[str, str]:
+def _sums(folder: Path, code: str) -> dict[str, str]:
     files = (path for path in sorted(folder.rglob("*")) if path.suffix in {".nbi", ".nbc"})
-    return {
+    return {"code": code} | {
         path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in files
     }
@@ -95,8 +99,8 @@ def _recorded(folder: Path) -> Any:
         return {}
 
 
-def _record(folder: Path) -> None:
-    sums = _sums(folder)
+def _record(folder: Path, code: str) -> None:
+    sums = _sums(folder, code)
     if sums != _recorded(folder):
         with whole_file(folder / SUMS) as partial:
             partial.write_text(json.dumps(sums), encoding="utf-8")

@@ -9,6 +9,7 @@ change of a line. What they were trained on and how is in their records, and is 
 
 from __future__ import annotations
 
+import hashlib
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -37,11 +38,12 @@ from refless.models.rnn_qe.data import (
     DataSettings,
     Texts,
     apart,
+    cross_split,
     cross_validation,
     share,
     tables,
 )
-from refless.models.rnn_qe.names import training_command
+from refless.models.rnn_qe.names import CONFIGURATIONS, CROSS, training_command
 from refless.store import signed
 from refless.store.signatures import sign
 
@@ -188,7 +190,19 @@ def write_outputs(
     }
     table = outputs(texts, task.texts, context, made)
     log.info("%d outputs, %d columns", *table.shape)
-    facts = {"counts": counts(texts, made), "notes": task.notes}
+    tests = {
+        experiment: _parts(texts.rated["id"].iloc[split.test] for split in splits)
+        for experiment, splits in {
+            "cross_validation": cross_validation(texts.rated, made.seed),
+            "apart": cross_validation(apart(texts.rated), made.seed),
+            **{
+                f"{name}_{number}": [cross_split(texts.rated, name, number, made)]
+                for name in CROSS
+                for number in CONFIGURATIONS
+            },
+        }.items()
+    }
+    facts = {"counts": counts(texts, made), "notes": task.notes, "tests": tests}
     signed.write(path, table, {**about, "facts": facts})
     folds = {
         "dev": cross_validation(texts.rated, made.seed),
@@ -197,6 +211,12 @@ def write_outputs(
     found = learning_curve(context, folds, sizes["sizes"], sizes["subsets"], made.seed)
     about |= {"kind": CURVE, "settings": {**about["settings"], "curve": sizes}}
     signed.write(curve, found, about)
+
+
+def _parts(tests: Iterable[Iterable[str]]) -> str:
+    """Sum of which outputs are tested together, in any order."""
+    each = {"\n".join(sorted(set(ids))) for ids in tests}
+    return hashlib.sha256("\n\n".join(sorted(each)).encode()).hexdigest()
 
 
 def _decisive(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -261,7 +281,10 @@ def read_curve(path: str | Path, settings: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def read_predictions(
-    paths: Sequence[str | Path], data: Mapping[str, Any], texts: str
+    paths: Sequence[str | Path],
+    data: Mapping[str, Any],
+    texts: str,
+    tests: Mapping[str, str] | None = None,
 ) -> tuple[dict[str, signed.Signed], list[dict[str, Any]]]:
     """Predictions by name, and, as `refless.report.publish` wants it, why others are of no use.
 
@@ -273,6 +296,8 @@ def read_predictions(
     paths : ``<name>.csv.gz``
     data : the settings of the training data that are asked for
     texts : sum of the texts and ratings that are asked for (`Texts.digest`)
+    tests : experiment -> which outputs are tested together, as `write_outputs` keeps it; None does
+        not ask. A learning curve has the tests of cross-validation.
 
     Raises
     ------
@@ -291,6 +316,8 @@ def read_predictions(
                 made_from={"texts": texts},
                 columns=PREDICTION_COLUMNS,
             )
+            if tests is not None:
+                _require_tests(found[name].content, tests)
         except StaleError as error:
             if signed.record_of(path)["provenance"] != "shipped":
                 raise StaleError(
@@ -299,15 +326,25 @@ def read_predictions(
                     remedy=f"delete resources/trained/rnn_qe/predictions/{name}.csv.gz and train"
                     " again, or take back the change under rnn_qe.data or of the raw files",
                 ) from error
+            found.pop(name, None)
             refused.append(
                 {
                     "of": {"name": name},
                     "code": "other_data",
-                    "sentence": "the shipped predictions are of other data than these",
+                    "sentence": "the shipped predictions are of other data or folds than these",
                     "remedy": f"{training_command(name)} trains it, then run again",
                 }
             )
     return found, refused
+
+
+def _require_tests(predictions: pd.DataFrame, tests: Mapping[str, str]) -> None:
+    """Make sure that networks were tested on the parts that metrics and look-up are."""
+    tested = predictions[predictions["part"] == "test"]
+    for experiment, own in tested.groupby("experiment", sort=False):
+        asked = tests.get(str(experiment), tests["cross_validation"])
+        if _parts(part["id"] for _, part in own.groupby("fold")) != asked:
+            raise StaleError("was made on other folds than the other rows of its table")
 
 
 def training_notes(about: Mapping[str, Any]) -> list[str]:
@@ -377,5 +414,6 @@ def gather(
         return Gathered(None, {}, settings, [*missing], [*untrained])
     file = read_outputs(outputs, settings)
     texts = file.about["made_from"]["texts"]
-    usable, refused = read_predictions(predictions, settings["data"], texts)
+    tests = file.about["facts"]["tests"]
+    usable, refused = read_predictions(predictions, settings["data"], texts, tests)
     return Gathered(file, usable, settings, [*missing], [*untrained, *refused])
