@@ -399,7 +399,7 @@ def test_shipped_numbers_in_use_are_those_of_today(quick: Project, tmp_path: Pat
 
 @pytest.mark.drill(
     "Settings",
-    "Snakemake is told to leave out what has changed (`--omit-from`, `--allowed-rules`)",
+    "Snakemake is told to leave out what has changed (`--until`, `--omit-from`, `--allowed-rules`)",
     "told",
     "what is left out, and what hangs on it, was not looked at",
 )
@@ -416,6 +416,8 @@ def test_what_is_omitted_was_not_looked_at(changed: Project) -> None:
     changed.configure("max_share: 0.66", "max_share: 0.6")
     said = changed.snakemake("--omit-from", "predict_neighbors", "--", "bleu_neighbors_table1")
     assert "--omit-from" in said
+    said = changed.snakemake("--until", "predict_neighbors", "--", "bleu_neighbors_table1")
+    assert "--until" in said
     assert "not looked at" in said
 
 

@@ -458,10 +458,11 @@ def check_at_the_end():
     dag = workflow.dag
     if dag is None:
         return
-    if dag.omitrules or dag.omitfiles or workflow.dag_settings.allowed_rules:
+    cut = dag.omitrules or dag.omitfiles or dag.untilrules or dag.untilfiles
+    if cut or workflow.dag_settings.allowed_rules:
         print(
-            "Note: what --omit-from or --allowed-rules leave out was not looked at, nor what hangs on"
-            " it: it may be from other settings or other data.",
+            "Note: what --until, --omit-from or --allowed-rules leave out was not looked at, nor what"
+            " hangs on it: it may be from other settings or other data.",
             file=sys.stderr,
             flush=True,
         )
