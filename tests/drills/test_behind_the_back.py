@@ -416,6 +416,7 @@ def test_what_is_omitted_was_not_looked_at(changed: Project) -> None:
     changed.configure("max_share: 0.66", "max_share: 0.6")
     said = changed.snakemake("--omit-from", "predict_neighbors", "--", "bleu_neighbors_table1")
     assert "--omit-from" in said
+    assert "not looked at" in said
     said = changed.snakemake("--until", "predict_neighbors", "--", "bleu_neighbors_table1")
     assert "--until" in said
     assert "not looked at" in said
