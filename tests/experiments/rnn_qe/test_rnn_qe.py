@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -40,7 +41,7 @@ from refless.experiments.rnn_qe.tables import (
     table,
     trained,
 )
-from refless.models.rnn_qe.data import apart, cross_validation
+from refless.models.rnn_qe.data import apart, cross_validation, experiments
 from refless.models.rnn_qe.names import CROSS
 from refless.report.catalogue import catalogue
 from refless.report.published import read_published
@@ -72,7 +73,13 @@ def numbers() -> pd.DataFrame:
     generator = np.random.default_rng(0)
     metrics = pd.DataFrame({name: generator.random(500) for name in METRICS.values()})
     metrics["CIDEr"] *= 10
-    return outputs(texts, metrics, Context.of(texts, NEIGHBORS), SETTINGS)
+    splits = experiments(texts.rated, SETTINGS)
+    return outputs(texts, metrics, Context.of(texts, NEIGHBORS), splits)
+
+
+def small_counts() -> dict[str, Any]:
+    texts = small_texts()
+    return counts(texts, SETTINGS.seed, experiments(texts.rated, SETTINGS))
 
 
 def test_each_output_is_tested_once_and_own_models_see_other_folds(numbers: pd.DataFrame) -> None:
@@ -148,7 +155,7 @@ def test_what_stands_in_training_is_counted_anew(numbers: pd.DataFrame) -> None:
         trained_on = {pairs[row] for row in split.train}
         expected = [int(pairs[row] in trained_on) for row in split.test]
         assert numbers["cross_validation:seen"][split.test].tolist() == expected
-    assert counts(small_texts(), SETTINGS)["seen"] == numbers["cross_validation:seen"].mean()
+    assert small_counts()["seen"] == numbers["cross_validation:seen"].mean()
     assert 1 < numbers["mr_number"].nunique() == rated["mr"].nunique() < rated["mr_key"].nunique()
 
 
@@ -310,7 +317,7 @@ def test_a_note_says_how_many_outputs_have_references_of_their_own_in_training()
 
 
 def test_shares_are_read_from_the_counts() -> None:
-    counted = counts(small_texts(), SETTINGS)
+    counted = small_counts()
     shares = own_shares(counted, "first_part")
     assert len(shares) == 7 * 6
     assert shares["setup1"] == shares["cross_domain_2_setup2"] == 0
@@ -502,7 +509,7 @@ def test_without_numbers_each_published_row_says_why(experiment: str) -> None:
 
 def test_tables_1_and_2_count(numbers: pd.DataFrame) -> None:
     datasets = ["bagel", "sfrest", "sfhot"]
-    counted = counts(small_texts(), SETTINGS)
+    counted = small_counts()
     first = table1(counted, published(1), datasets).set_index("system")
     assert first.loc["total", "total"] == 500
     assert first.loc["total", "sfhot"] == (numbers["dataset"] == "sfhot").sum()

@@ -144,7 +144,7 @@ def test_worth_is_that_of_scipy() -> None:
 
 def test_outputs_whose_mrs_differ_in_names_are_of_one_group() -> None:
     mrs = ["inform(name='a inn')", "inform(name='b')", "inform(food='x')", "", ""]
-    unit, same = groups(mrs, ["text"] * 5, "acts")
+    unit, same, _ = groups(mrs, ["text"] * 5, "acts")
     assert unit.tolist() == [0, 0, 1, 2, 3]
     assert same.tolist() == [0] * 5
 
@@ -220,7 +220,7 @@ def test_what_stands_beside_an_mr_is_kept_together() -> None:
     texts = [" ".join(generator.choice(list("abcdefgh"), 6)) for _ in range(80)]
     mrs = [f"inform(slot{generator.integers(9)}='{k}')" for k in range(80)]
     beside = [f"dialogue {k % 40}" if k % 7 else " " for k in range(80)]
-    unit, _ = groups(mrs, texts, "acts", beside)
+    unit, *_ = groups(mrs, texts, "acts", beside)
     for k in range(40):
         assert unit[k] == unit[k + 40] or not k % 7 or not (k + 40) % 7
     assert len(set(unit)) < len(set(groups(mrs, texts, "acts")[0]))
@@ -241,7 +241,7 @@ def test_names_and_marks_make_no_other_text() -> None:
     ways = [("zizzi", ""), ("strada", "!"), ("crown", " ,")]
     texts = [f"{name} {w * 3}{mark}" for w in "abc" for name, mark in ways]
     mrs = [f"inform(name='{name}')" for _ in range(3) for name, _ in ways]
-    unit, same = groups(mrs, texts, "acts")
+    unit, same, _ = groups(mrs, texts, "acts")
     assert unit.tolist() == [0] * 9
     assert same.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
     read = [words for _, words in tokens_of(mrs, texts, "acts")]

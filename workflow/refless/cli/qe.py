@@ -66,8 +66,8 @@ def run(arguments: argparse.Namespace) -> None:
 
     import numpy as np
 
-    from refless.models.rnn_qe.own import answered, groups, worth, worth_lines
-    from refless.models.rnn_qe.saved import load_model, word_sum
+    from refless.models.rnn_qe.own import groups, worth, worth_lines
+    from refless.models.rnn_qe.saved import load_model
 
     model = load_model(path)
     outputs = read_given(
@@ -127,9 +127,8 @@ def run(arguments: argparse.Namespace) -> None:
     if truth is not None:
         warn_of_scale([model.scale.low, model.scale.high], truth[~np.isnan(truth)])
         # as they are: rounding makes ties
-        unit, same = groups(meanings, texts, model.meanings, *beside)
-        keys = zip(*answered(meanings, texts, model.meanings, *beside), strict=True)
-        if old := sum(any(word_sum(one) in model.answered for one in own if one) for own in keys):
+        unit, same, answered = groups(meanings, texts, model.meanings, *beside)
+        if old := sum(model.has_answered(answered)):
             tell(
                 f"warning: {old} of {len(texts)} texts answer an MR or context of the model's"
                 " training texts, whose ratings it knows. On new ones it may be worth far less"

@@ -8,7 +8,7 @@ constant            the mean rating of the training part
 middle              the middle of the scale, which needs no rating
 length              a line from the number of characters
 words               a line from the number of words, by blanks
-lookup              the mean rating of the very same text; with MRs, once names are slots
+lookup              the mean rating of the very same text; with MRs, with values as slots
 system_mean         the mean rating of the system
 context_mean        the mean rating of the context
 neighbors           BLEU Neighbors, with each kernel

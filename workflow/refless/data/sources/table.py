@@ -32,7 +32,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import starmap
+from itertools import compress, starmap
 from pathlib import Path
 from typing import Any
 
@@ -171,15 +171,16 @@ def load_all(
         known_format = _format(path, format)
         with remedied(REMEDIES[known_format]):
             names, found, lost = _read(path, known_format)
-        if (whole := _content(found)) in contents:
+        says = [_content(row) for _, row in found]
+        if (whole := "\n".join(says)) in contents:
             raise FormatError(
                 f"has the rows of {contents[whole]}, and each would count twice",
                 path=path,
                 remedy="name one of the two, or take one out of the folder",
             )
         contents[whole] = path
-        rated = [row for row in found if str(row[1].get("quality", "")).strip() not in ("", "None")]
-        own = set(map(_content, ([row] for row in rated)))
+        rated = (str(row.get("quality", "")).strip() not in ("", "None") for _, row in found)
+        own = set(compress(says, rated))
         if again := len(own & said):
             twice.append(f"{again} of {shown_name(Path(path).name)}")
         said |= own
@@ -418,10 +419,9 @@ def _require_spelling(names: Iterable[str], path: str | Path) -> None:
     require_spelling(names, [*REQUIRED, *OPTIONAL], path, ["reference", "score_"])
 
 
-def _content(rows: list[Row]) -> str:
-    """What the rows of a file say, in whatever format."""
-    values = [sorted((k, str(v)) for k, v in row.items() if v is not None) for _, row in rows]
-    return json.dumps(values)
+def _content(row: dict[str, Any]) -> str:
+    """What a row says, in whatever format."""
+    return json.dumps(sorted((k, str(v)) for k, v in row.items() if v is not None))
 
 
 def _many(name: str) -> bool:
@@ -448,7 +448,7 @@ def _json_lines(path: str | Path) -> tuple[list[str], list[Row], list[Problem]]:
         if not isinstance(value, dict):
             problems.append(Problem(str(path), number, "is no JSON object"))
             continue
-        if not set(value) <= set(names):  # each object has keys of its own
+        if not value.keys() <= names.keys():  # each object has keys of its own
             try:
                 _require_spelling(value, path)
             except FormatError as error:

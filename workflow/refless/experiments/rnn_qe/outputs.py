@@ -37,11 +37,8 @@ from refless.models.baselines import Baseline, Length, Lookup, RidgeTfidf, Syste
 from refless.models.neighbors import enough_evidence, neighbor_means
 from refless.models.rnn_qe.data import (
     SYNTHESISE,
-    DataSettings,
     Split,
     Texts,
-    apart,
-    cross_split,
     cross_validation,
     matches,
     own_references,
@@ -49,7 +46,7 @@ from refless.models.rnn_qe.data import (
     smaller,
 )
 from refless.models.rnn_qe.meaning import unordered
-from refless.models.rnn_qe.names import CONFIGURATIONS, CROSS, SETUPS
+from refless.models.rnn_qe.names import APART, CROSS, SETUPS
 from refless.statistics import draw_weights, scale_counts, scale_statistics
 
 Array = np.ndarray
@@ -252,7 +249,7 @@ def there(context: Context, model: str) -> bool:
 
 
 def outputs(
-    texts: Texts, metrics: pd.DataFrame, context: Context, settings: DataSettings
+    texts: Texts, metrics: pd.DataFrame, context: Context, splits: Mapping[str, list[Split]]
 ) -> pd.DataFrame:
     """Ratings, metrics, parts and own predictions of each rated output.
 
@@ -263,41 +260,36 @@ def outputs(
     Parameters
     ----------
     metrics : the loader's table of the same outputs, with the columns of `METRICS`
+    splits : by `refless.models.rnn_qe.data.experiments`
     """
-    rated, seed = texts.rated, settings.seed
+    rated = texts.rated
     said = rated["mr"].str.split().map(unordered)
     table = rated[["id", "dataset", "system"]].assign(
         mr_number=pd.factorize(said)[0], rating=context.rating
     )
     for column in METRICS.values():
         table[column] = metrics[column].to_numpy(np.float64)
-    folds = cross_validation(rated, seed)
     table["fold"] = 0
-    for number, split in enumerate(folds):
+    for number, split in enumerate(splits["cross_validation"]):
         table.loc[split.test, "fold"] = number
-    experiments: dict[str, list[Split]] = {"cross_validation": folds}
     for name in CROSS:
         table[name] = ""
-        for configuration in CONFIGURATIONS:
-            split = cross_split(rated, name, configuration, settings)
-            experiments[f"{name}_{configuration}"] = [split]
-            if configuration == 1:
-                for part in ("train", "dev", "test"):
-                    table.loc[getattr(split, part), name] = part
-    own = {
-        f"{experiment}:{model}:{reading}": _predicted(predict, context, splits)
-        for experiment, splits in experiments.items()
+        for part in ("train", "dev", "test"):
+            table.loc[getattr(splits[f"{name}_1"][0], part), name] = part
+    plain = {experiment: own for experiment, own in splits.items() if experiment != APART}
+    found = {
+        f"{experiment}:{model}:{reading}": _predicted(predict, context, own)
+        for experiment, own in plain.items()
         for (model, reading), predict in PREDICTORS.items()
         if there(context, model)
     }
-    harder = cross_validation(apart(rated), seed)
     for (model, reading), base in APART_OF.items():
         if there(context, model):
-            predicted = _predicted(PREDICTORS[base], context, harder)
-            own[f"cross_validation:{model}:{reading}"] = predicted
-    for experiment, splits in experiments.items():
-        own[f"{experiment}:seen"] = seen(texts, splits)
-    return pd.concat([table, pd.DataFrame(own, index=table.index)], axis=1)
+            predicted = _predicted(PREDICTORS[base], context, splits[APART])
+            found[f"cross_validation:{model}:{reading}"] = predicted
+    for experiment, own in plain.items():
+        found[f"{experiment}:seen"] = seen(texts, own)
+    return pd.concat([table, pd.DataFrame(found, index=table.index)], axis=1)
 
 
 def _predicted(
@@ -310,8 +302,13 @@ def _predicted(
     return np.round(values, 4)  # half points are made of it; more digits would only fill files
 
 
-def counts(texts: Texts, settings: DataSettings) -> dict[str, Any]:
+def counts(texts: Texts, seed: int, splits: Mapping[str, list[Split]]) -> dict[str, Any]:
     """What tables 1 and 2 count.
+
+    Parameters
+    ----------
+    seed : of the folds
+    splits : by `refless.models.rnn_qe.data.experiments`
 
     Returns
     -------
@@ -324,15 +321,9 @@ def counts(texts: Texts, settings: DataSettings) -> dict[str, Any]:
         ``cross`` (for each configuration of tables 4 and 5, e.g. ``cross_domain_1``: ``seen``, and
         by synthesise and set-up the share of `OWN_REFERENCES`)
     """
-    rated, seed = texts.rated, settings.seed
+    rated = texts.rated
     table = pd.crosstab(rated["system"], rated["dataset"])
-    folds = cross_validation(rated, seed)
-    harder = cross_validation(apart(rated), seed)
-    cross = {
-        f"{name}_{configuration}": cross_split(rated, name, configuration, settings)
-        for name in CROSS
-        for configuration in CONFIGURATIONS
-    }
+    cross = {name: own for name, (own, *_) in splits.items() if name.startswith(CROSS)}
     return {
         "ratings": {
             str(system): {str(name): int(n) for name, n in row.items()}
@@ -340,8 +331,8 @@ def counts(texts: Texts, settings: DataSettings) -> dict[str, Any]:
         },
         "matches": matches(texts).to_dict("records"),
         "repeated": int(rated.duplicated(["mr_key", "text"]).sum()),
-        "seen": float(seen(texts, folds).mean()),
-        "seen_text": float(seen(texts, harder, text_alone=True).mean()),
+        "seen": float(seen(texts, splits["cross_validation"]).mean()),
+        "seen_text": float(seen(texts, splits[APART], text_alone=True).mean()),
         "cross": {
             name: {
                 "seen": float(seen(texts, [split])[split.test].mean()),

@@ -37,13 +37,11 @@ from refless.models.rnn_qe.data import (
     REFERENCE_COLUMNS,
     DataSettings,
     Texts,
-    apart,
-    cross_split,
-    cross_validation,
+    experiments,
     share,
     tables,
 )
-from refless.models.rnn_qe.names import CONFIGURATIONS, CROSS, training_command
+from refless.models.rnn_qe.names import APART, training_command
 from refless.store import signed
 from refless.store.signatures import sign
 
@@ -188,26 +186,17 @@ def write_outputs(
             sign(["experiments/rnn_qe/outputs.py"], texts.digest()),
         ],
     }
-    table = outputs(texts, task.texts, context, made)
+    splits = experiments(texts.rated, made)
+    table = outputs(texts, task.texts, context, splits)
     log.info("%d outputs, %d columns", *table.shape)
     tests = {
-        experiment: _parts(texts.rated["id"].iloc[split.test] for split in splits)
-        for experiment, splits in {
-            "cross_validation": cross_validation(texts.rated, made.seed),
-            "apart": cross_validation(apart(texts.rated), made.seed),
-            **{
-                f"{name}_{number}": [cross_split(texts.rated, name, number, made)]
-                for name in CROSS
-                for number in CONFIGURATIONS
-            },
-        }.items()
+        experiment: _parts(texts.rated["id"].iloc[split.test] for split in own)
+        for experiment, own in splits.items()
     }
-    facts = {"counts": counts(texts, made), "notes": task.notes, "tests": tests}
+    counted = counts(texts, made.seed, splits)
+    facts = {"counts": counted, "notes": task.notes, "tests": tests}
     signed.write(path, table, {**about, "facts": facts})
-    folds = {
-        "dev": cross_validation(texts.rated, made.seed),
-        "dev_apart": cross_validation(apart(texts.rated), made.seed),
-    }
+    folds = {"dev": splits["cross_validation"], "dev_apart": splits[APART]}
     found = learning_curve(context, folds, sizes["sizes"], sizes["subsets"], made.seed)
     about |= {"kind": CURVE, "settings": {**about["settings"], "curve": sizes}}
     signed.write(curve, found, about)

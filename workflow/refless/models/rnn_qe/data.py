@@ -44,7 +44,7 @@ import pandas as pd
 
 from refless.errors import SettingError
 from refless.models.rnn_qe.delex import delexicalise, tokens
-from refless.models.rnn_qe.names import APART, AUTHORS, CURVE, parse
+from refless.models.rnn_qe.names import APART, AUTHORS, CONFIGURATIONS, CROSS, CURVE, parse
 from refless.models.rnn_qe.synthesis import BEST, distort, lowered
 from refless.models.rnn_qe.variants import changes
 
@@ -390,6 +390,25 @@ def apart(rated: pd.DataFrame) -> pd.DataFrame:
     the output differ in a value.
     """
     return rated.assign(mr_key=rated["mr"], text=rated["words"])
+
+
+def experiments(rated: pd.DataFrame, settings: DataSettings) -> dict[str, list[Split]]:
+    """The splits of tables 3 to 5: ``cross_validation``, the same ``apart``, and each configuration
+    of tables 4 and 5, e.g. ``cross_domain_1``.
+
+    Raises
+    ------
+    SettingError : as `cross_split`.
+    """
+    return {
+        "cross_validation": cross_validation(rated, settings.seed),
+        "apart": cross_validation(apart(rated), settings.seed),
+        **{
+            f"{name}_{configuration}": [cross_split(rated, name, configuration, settings)]
+            for name in CROSS
+            for configuration in CONFIGURATIONS
+        },
+    }
 
 
 def smaller(splits: Sequence[Split], size: int, subset: int, seed: int) -> list[Split]:

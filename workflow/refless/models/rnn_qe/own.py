@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -184,7 +184,9 @@ def fit(
     ------
     FormatError : fewer than `FEWEST` different texts; as `cross_validated`.
     """
-    unit, same = groups(rated.meanings, rated.texts, rated.kind, *filter(len, [rated.beside]))
+    unit, same, answered = groups(
+        rated.meanings, rated.texts, rated.kind, *filter(len, [rated.beside])
+    )
     different = int(same.max(initial=-1)) + 1
     if different < FEWEST:
         raise FormatError(
@@ -207,8 +209,7 @@ def fit(
     architecture = Architecture(embedding=how.width, hidden=how.width, precision=how.precision)
     ways = zip(rated.texts, rated.table()["words"].str.split(), strict=True)
     seen = frozenset(word_sum(way) for text, words in ways for way in spellings(text, words))
-    keys = answered(rated.meanings, rated.texts, rated.kind, *filter(len, [rated.beside]))
-    known = frozenset(word_sum(key) for own in keys for key in own if key)
+    known = frozenset(word_sum(key) for own in answered for key in own if key)
     others = {"scale": rated.scale, "meanings": rated.kind, "seen": seen, "answered": known}
     data = list(folds.values())
     return Model.of(architecture, done.parameters, data, about, Reading(), **others)
@@ -260,14 +261,28 @@ def _folds(groups: Sequence[Array]) -> list[Split]:
     return [Split(train := np.concatenate(three), dev, test, train) for *three, dev, test in turned]
 
 
+class Groups(NamedTuple):
+    """What rows have in common.
+
+    unit : number of each text's MR, values as slots, or context, int64 (texts,)
+    same : number of each text's words, int64 (texts,)
+    answered : by what texts' MRs or contexts, and what is beside them, are told apart: a list for
+        each of them, with an empty string where a text has none
+    """
+
+    unit: Array
+    same: Array
+    answered: list[list[str]]
+
+
 def groups(
     meanings: Sequence[str], texts: Sequence[str], kind: str, *beside: Sequence[str]
-) -> tuple[Array, Array]:
-    """Number of each text's MR, values as slots, or context, and of its words; int64 (texts,).
+) -> Groups:
+    """Which texts answer the same, and which have the same words.
 
-    A text without MR or context is alone. Words are the same with names, or with slots in their
-    place; a text may stand there under several MRs, which name different slots in it. They are what
-    a network remembers.
+    A text without MR or context is alone. Words are the same as they are written, or with slots in
+    the place of values; a text may stand there under several MRs, which name different slots in it.
+    They are what a network remembers.
 
     Parameters
     ----------
@@ -278,20 +293,12 @@ def groups(
     ------
     FormatError : a meaning that cannot be read; ``line`` is its number, from 1.
     """
-    keys = answered(meanings, texts, kind, *beside)
+    read = tokens_of(meanings, texts, kind)
+    said = [wording(" ".join(mr) if kind == TEXT else unordered(mr)) for mr, _ in read]
+    keys = [said, *(list(map(wording, labels)) for labels in beside)]
     own = ([one or number for number, one in enumerate(labels)] for labels in keys)
-    words = (wording(" ".join(words)) for _, words in tokens_of(meanings, texts, kind))
-    return together(*own), together(list(map(wording, texts)), list(words))
-
-
-def answered(
-    meanings: Sequence[str], texts: Sequence[str], kind: str, *beside: Sequence[str]
-) -> list[list[str]]:
-    """By what each text's MR or context, and what is beside it, are told apart, as `groups` takes
-    them; empty where there is none."""
-    read = (mr for mr, _ in tokens_of(meanings, texts, kind))
-    said = [wording(" ".join(mr) if kind == TEXT else unordered(mr)) for mr in read]
-    return [said, *(list(map(wording, labels)) for labels in beside)]
+    slotted = [wording(" ".join(words)) for _, words in read]
+    return Groups(together(*own), together(list(map(wording, texts)), slotted), keys)
 
 
 def worth(

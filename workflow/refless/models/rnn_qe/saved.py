@@ -50,7 +50,7 @@ class Model:
     meanings : what it reads beside a text, of `refless.models.rnn_qe.meaning.KINDS`
     seen : `word_sum` of its training texts, as they are written and with values as slots; empty
         where nobody says
-    answered : the same of the MRs and contexts, by `refless.models.rnn_qe.own.answered`
+    answered : the same of the MRs and contexts, by `refless.models.rnn_qe.own.Groups`
     """
 
     architecture: Architecture
@@ -102,6 +102,12 @@ class Model:
         read = tokens_of(meanings, texts, self.meanings)
         ways = (spellings(text, words) for text, (_, words) in zip(texts, read, strict=True))
         return [any(word_sum(way) in self.seen for way in every) for every in ways]
+
+    def has_answered(self, answered: Sequence[Sequence[str]]) -> list[bool]:
+        """Whether each text answers what training texts answered, by
+        `refless.models.rnn_qe.own.Groups`."""
+        rows = zip(*answered, strict=True)
+        return [any(word_sum(one) in self.answered for one in own if one) for own in rows]
 
     def strange(self, meanings: Sequence[str], texts: Sequence[str]) -> list[bool]:
         """Of which texts, or what they answer, a third of the words or more stood nowhere in
