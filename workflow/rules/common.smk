@@ -490,6 +490,11 @@ def papers():
 
 def what_was_built():
     """The last words of a run: what it made, and where numbers came from."""
+    if workflow.touch:
+        return (
+            "\nrefless: files have the time of now (--touch), and none was made. What is from other"
+            " settings, data or code, the next run refuses."
+        )
     lines = ["", "refless: done. New in this run:"]
     for what, folder, pattern in (
         ("tables", "results/tables", "*.md"),
