@@ -10,7 +10,6 @@ from refless.statistics import (
     bootstrap_p_value,
     holm,
     holm_by,
-    jackknife_p_value,
     least_between,
     least_detectable,
     needed,
@@ -62,24 +61,3 @@ def test_what_could_be_found_falls_with_the_root_of_the_number() -> None:
     assert needed(0.1, 0.2, 9) == 36
     assert needed(-0.1, 0.2, 9) == 36
     assert np.isnan(needed(0.0, 0.2, 9))
-
-
-def test_the_jackknife_p_value_is_that_of_scipy() -> None:
-    draws = np.random.default_rng(1).normal(0.2, 0.1, 500)
-    z = 0.15 / draws.std(ddof=1)
-    assert jackknife_p_value(-0.15, draws) == pytest.approx(2 * stats.norm.sf(z))
-    assert jackknife_p_value(0.0, np.zeros(3)) == 1
-    assert np.isnan(jackknife_p_value(float("nan"), draws))
-
-
-def test_where_one_unit_has_most_of_the_variance_p_is_of_few_degrees_of_freedom() -> None:
-    values = np.random.default_rng(2).normal(0, 0.1, 50)
-    z = 0.3 / values.std(ddof=1)
-    assert jackknife_p_value(0.3, values) == pytest.approx(2 * stats.norm.sf(z))
-    values[3] = 5.0
-    v = (values - values.mean()) ** 2
-    freedom, z = v.sum() ** 2 / (v**2).sum() - 1, 3 / values.std(ddof=1)
-    assert freedom < 3
-    assert jackknife_p_value(3.0, values) == pytest.approx(2 * stats.t.sf(z, max(freedom, 1)))
-    # equal draws beside a difference tell no p
-    assert np.isnan(jackknife_p_value(0.2, np.full(3, 0.1)))

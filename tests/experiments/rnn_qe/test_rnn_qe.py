@@ -292,8 +292,27 @@ def test_p_is_from_leaving_out_one_mr_at_a_time() -> None:
     z = test["difference"] / error
     assert mrs == 40
     assert 0.001 < test["p_clusters"] < 0.999
-    assert test["p_clusters"] == pytest.approx(2 * stats.norm.sf(abs(z)))
-    assert test["least_detectable"] == pytest.approx((1.96 + 0.8416) * error, rel=1e-3)
+    squares = (left - left.mean()) ** 2
+    freedom = squares.sum() ** 2 / (squares**2).sum() - 1
+    assert test["p_clusters"] == pytest.approx(2 * stats.t.sf(abs(z), freedom))
+    assert test["least_detectable"] > (1.96 + 0.8416) * error
+
+
+def test_seeds_that_differ_make_p_larger() -> None:
+    generator = np.random.default_rng(4)
+    truth = generator.choice(SCALE, 200)
+    near, far = (np.clip(truth + generator.choice(by, 200), 1, 6) for by in ([-1, 1], [-3, 3]))
+    other = [np.clip(truth + generator.choice([-2, 2], 200), 1, 6) for _ in range(3)]
+    drawn = sample(truth, cluster=4)
+
+    def p(*seeds: np.ndarray) -> float:
+        one = measured(Predictor("4", "", list(seeds)), drawn)
+        return float(
+            compared(one, measured(Predictor("1", "", other), drawn), truth)[0]["p_clusters"]
+        )
+
+    mixed = np.where(generator.random(200) < 0.5, near, far)
+    assert p(near, far) > p(mixed)
 
 
 def predictions(

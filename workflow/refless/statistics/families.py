@@ -43,7 +43,7 @@ def holm_by(p: Array, family: Array) -> Array:
 
 def least_detectable(draws: Array) -> float:
     """The difference that would be found with 80% power, from ``draws`` of it, shape (draws,), that
-    spread as it does (bootstrap, or `jackknifed`).
+    spread as it does.
 
     `POWER` times their standard deviation; NaN with fewer than two draws that have a value.
     """
@@ -66,29 +66,6 @@ def bootstrap_p_value(draws: Array) -> float:
         return float("nan")
     rarer = min((known <= 0).sum(), (known >= 0).sum())
     return min(1.0, float(2 * (1 + rarer) / (1 + len(known))))
-
-
-def jackknife_p_value(difference: float, draws: Array) -> float:
-    """Two-sided p-value of a difference whose standard error is the standard deviation of its
-    ``draws`` (as in `least_detectable`), each with one unit left out.
-
-    It is of a normal distribution; where one unit has more than half of the variance, of Student's
-    t, with one degree of freedom less than there are units of equal weight: (sum of v)^2 / sum of
-    v^2, with v the squared distances of the draws from their mean.
-    """
-    from scipy.special import ndtr, stdtr
-
-    known = defined(draws)
-    if np.isnan(difference) or len(known) < 2:
-        return float("nan")
-    if np.ptp(known) == 0:
-        return 1.0 if difference == 0 else float("nan")
-    z = -abs(difference) / known.std(ddof=1)
-    shares = (known - known.mean()) ** 2
-    shares /= shares.sum()
-    if shares.max() > 0.5001:  # of two, each has half
-        return float(2 * stdtr(max(1.0, 1 / (shares**2).sum() - 1), z))
-    return float(2 * ndtr(z))
 
 
 def needed(difference: float, least: float, now: float) -> float:

@@ -603,8 +603,8 @@ _QE3, _QE4, _QE5 = (f"rnn_qe_table{number}" for number in (3, 4, 5))
 _PAIRED = "95% interval of the difference, on the same draws of contexts"
 _WITH_PEOPLE = f"{_PAIRED} and annotators"
 _MOSTLY = (
-    "share of set-ups shown to be no better (MAE or RMSE is greater, p over MRs corrected for"
-    " the two errors, and by Holm for the set-ups) more than a half; no if more than a half are"
+    "share of set-ups shown to be no better (MAE or RMSE is greater, p over MRs and seeds corrected"
+    " for the two errors, and by Holm for the set-ups) more than a half; no if more than a half are"
     " shown to be better (in both)"
 )
 _SYSTEMS = "95% interval of the difference, systems and contexts drawn anew"

@@ -79,16 +79,16 @@ _LITTLE = (
     "a little in-set data is mostly better than out-of-set data alone (configuration 2 is behind 1)"
 )
 TESTED = (
-    "p over MRs, two-sided: in all comparisons at once, the difference has the right sign and p"
-    " is below 0.05; no if one is significant the other way, corrected for their number"
+    "p over MRs and seeds, two-sided: in all comparisons at once, the difference has the right sign"
+    " and p is below 0.05; no if one is significant the other way, corrected for their number"
 )
 MOSTLY, MOSTLY_NOT = "mostly", "mostly not"
-_COUNTED = "p over MRs, two-sided and corrected by Holm"
+_COUNTED = "p over MRs and seeds, two-sided and corrected by Holm"
 COUNTED = {
     MOSTLY: f"counted: share of comparisons with a significant gain, {_COUNTED}, above a half; no"
     " if that of significant losses is",
-    MOSTLY_NOT: "counted: share of comparisons with a significant gain, p over MRs, two-sided and"
-    " not corrected, which would favour the claim, below a half",
+    MOSTLY_NOT: "counted: share of comparisons with a significant gain, p over MRs and seeds, two-sided"
+    " and not corrected, which would favour the claim, below a half",
 }
 CLAIMS = (
     Claim(f"{_OVER_METRICS}, in all set-ups", TABLES[0], "metrics", ("pearson", "spearman")),
@@ -251,8 +251,8 @@ def _beside(
         "by the paper's schedule, the difference of the networks trained is"
         f" {longer['difference']:.3f} ({longer['difference_low']:.3f} to"
         f" {longer['difference_high']:.3f},"
-        f" MRs drawn), p over MRs {single:.3f}, by Holm {corrected:.3f}; what another seed would"
-        " change is not in this" + ("; by it alone the claim would hold" if holds else "")
+        f" MRs drawn), p {single:.3f}, by Holm {corrected:.3f}; what another seed of a set-up that has"
+        " one would change is not in this" + ("; by it alone the claim would hold" if holds else "")
     ]
 
 

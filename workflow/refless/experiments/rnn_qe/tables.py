@@ -14,13 +14,14 @@ so 95% intervals are a bootstrap over delexicalised MRs, each with all of its ou
 in the training part word for word (MR and text, delexicalised) and what does not are also measured
 apart (``_seen``, ``_unseen``).
 
-Tests (`compared`) are of differences between means over all seeds of both, by the standard error
-over MRs (``p_clusters``). They are two-sided, but for the paper's claim that its set-ups are better
-than metrics, which is one-sided (``alternative``). Holm's correction (``p_holm``) is within
-families: one question, one configuration, one statistic, the paper's set-ups or all else. Beside
-them are the difference's interval, the least difference that one test could show, and the paper's
-test, Williams' (``t``, ``p_value``), which takes the n outputs for independent; the authors' code
-seems to count each of them once a seed.
+Tests (`compared`) are of differences between means over all seeds of both, by Student's t of the
+standard error over MRs and over seeds, where there are several (``p_clusters``). They are
+two-sided, but for the paper's claim that its set-ups are better than metrics, which is one-sided
+(``alternative``). Holm's correction (``p_holm``) is within families: one question, one
+configuration, one statistic, the paper's set-ups or all else. Beside them are the difference's
+interval, the least difference that one test could show, and the paper's test, Williams' (``t``,
+``p_value``), which takes the n outputs for independent; the authors' code seems to count each of
+them once a seed.
 
 Source: Dušek, Novikova & Rieser (2017), sections 3.5 and 4.
 """
@@ -73,8 +74,6 @@ from refless.statistics import (
     defined,
     holm_by,
     interval,
-    jackknife_p_value,
-    least_detectable,
     midranks,
     needed,
     part_of,
@@ -82,6 +81,14 @@ from refless.statistics import (
     scale_counts,
     scale_statistics,
     williams,
+)
+from refless.statistics.variances import (
+    Variance,
+    could_be_found,
+    left_out,
+    over_seeds,
+    p_value,
+    summed,
 )
 from refless.store.signatures import signature_note
 from refless.store.signed import Signed
@@ -351,6 +358,7 @@ class Measured:
 
     draws : in each draw: statistic -> (seeds, draws)
     without : with each MR left out: statistic -> (seeds, MRs)
+    points : as it is: statistic -> (seeds,)
     too_few : whether there is no interval of a correlation: of every seed, too few MRs decide (see
         `Sample.too_few`), or too many draws miss those that do
     """
@@ -359,7 +367,14 @@ class Measured:
     row: dict[str, Any]
     draws: dict[str, Array]
     without: dict[str, Array]
+    points: dict[str, Array]
     too_few: bool = False
+
+    def less(self, other: Measured, name: str) -> Variance:
+        """The variance of a mean over seeds less that of another row: over MRs and over seeds."""
+        left = self.without[name].mean(axis=0) - other.without[name].mean(axis=0)
+        seeds = (over_seeds(one.points[name]) for one in (self, other))
+        return summed(left_out(left), *seeds)
 
 
 def measured(predictor: Predictor, sample: Sample) -> Measured:
@@ -393,23 +408,24 @@ def measured(predictor: Predictor, sample: Sample) -> Measured:
         if part and not sample.seen.any():
             continue  # that none is seen is no part of its own
         for name in CORRELATIONS if part else VALUES:
-            points = np.array([point[name][0] for point, *_ in own])
+            values = np.array([point[name][0] for point, *_ in own])
             ends = interval(np.mean([drawn[name] for _, drawn, _ in own], axis=0))
             if few[part] and name in CORRELATIONS:
                 ends = (math.nan, math.nan)
             column = f"{name}_{part}" if part else name
-            row |= Estimate(float(points.mean()), *ends).columns(column)
+            row |= Estimate(float(values.mean()), *ends).columns(column)
             if not part:
-                sd = float(points.std(ddof=1)) if len(points) > 1 else float("nan")
+                sd = float(values.std(ddof=1)) if len(values) > 1 else float("nan")
                 row[f"{name}_sd"] = sd
     # the mean of the system knows nothing else
     if len(np.unique(sample.system)) > 1 and predictor.setup != "system_mean":
         row |= _by_system(predictor, sample, (row["pearson_low"], row["pearson_high"]))
-    _, draws, without = (
+    once_each, draws, without = (
         {name: np.array([by_seed[name] for by_seed in kind]) for name in VALUES}
         for kind in zip(*found[""], strict=True)
     )
-    return Measured(predictor, row, draws, without, few[""])
+    points = {name: values[:, 0] for name, values in once_each.items()}
+    return Measured(predictor, row, draws, without, points, few[""])
 
 
 def _by_system(
@@ -452,14 +468,6 @@ def correlations(
     return tuple(float((x @ y.T).mean()) for x, y in ((one, truth), (other, truth), (one, other)))
 
 
-def jackknifed(without: Array) -> Array:
-    """Values with one MR left out, shape (MRs,), spread so that their standard deviation is the
-    jackknife's standard error (Efron and Tibshirani 1993, equation 11.5). It hangs on no draws,
-    which decide p-values near 0.05 by chance."""
-    m = len(without)
-    return (m - 1) / np.sqrt(m) * without
-
-
 def compared(
     a: Measured, b: Measured, truth: Array, question: str = "", greater: bool = False
 ) -> list[dict[str, Any]]:
@@ -483,14 +491,14 @@ def compared(
         of_a, of_b, between = correlations(one, other, of_truth, name)
         t, p = williams(of_a, of_b, between, len(truth))
         low, high = interval(a.draws[name].mean(axis=0) - b.draws[name].mean(axis=0))
-        spread = jackknifed(a.without[name].mean(axis=0) - b.without[name].mean(axis=0))
-        of_mrs = jackknife_p_value(of_a - of_b, spread)
+        variance = a.less(b, name)
+        of_mrs = p_value(of_a - of_b, variance)
         if greater:
             p, of_mrs = (
                 one / 2 if ahead > 0 else 1 - one / 2
                 for one, ahead in ((p, t), (of_mrs, of_a - of_b))
             )
-        least = least_detectable(spread)
+        least = could_be_found(variance)
         if a.too_few or b.too_few:
             low = high = least = of_mrs = t = p = math.nan
         rows.append(
@@ -666,7 +674,7 @@ def _section(predictors: Sequence[Predictor], sample: Sample) -> list[Measured]:
         row["uses_references_of_test_instances"] = int(predictor.setup in WITH_REFERENCES)
         row[OWN_REFERENCES] = predictor.own_references
         if not predictor.by_seed:
-            found.append(Measured(predictor, row, {}, {}))
+            found.append(Measured(predictor, row, {}, {}, {}))
             continue
         own = measured(predictor, nowhere if APART in predictor.reading else sample)
         row |= own.row | {"differs": list(predictor.differs)}
@@ -691,8 +699,7 @@ def _beside_constant(own: Sequence[Measured]) -> Callable[[Measured], dict[str, 
             gap = one.row[name] - constant.row[name]
             drawn = one.draws[name].mean(axis=0) - constant.draws[name].mean(axis=0)
             found |= Estimate(gap, *interval(drawn)).columns(f"{name}_less_constant")
-            left = one.without[name].mean(axis=0) - constant.without[name].mean(axis=0)
-            found[f"{name}_less_constant_p"] = jackknife_p_value(gap, jackknifed(left))
+            found[f"{name}_less_constant_p"] = p_value(gap, one.less(constant, name))
         return found
 
     return beside

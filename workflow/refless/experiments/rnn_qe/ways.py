@@ -31,6 +31,7 @@ from refless.models.rnn_qe.variants import notes as what_differs
 from refless.report.published import read_published
 from refless.report.tables import publish
 from refless.statistics import interval, least_detectable, scale_counts, scale_statistics
+from refless.statistics.variances import could_be_found, over_seeds
 from refless.store.signed import Signed
 
 Array = np.ndarray
@@ -107,7 +108,7 @@ def _validation(one: Signed, other: Signed) -> dict[str, Any]:
         "dev_difference": (a - b).mean(),
         "dev_difference_low": low,
         "dev_difference_high": high,
-        "dev_least_detectable": _t_least(each),
+        "dev_least_detectable": could_be_found(over_seeds(each)) if len(each) > 1 else math.nan,
         "cost": ratio,
     }
     if not math.isnan(low) and not math.isnan(ratio):
@@ -124,18 +125,6 @@ def _t_interval(values: Array) -> tuple[float, float]:
         return float("nan"), float("nan")
     half = stats.t.ppf(0.975, len(values) - 1) * values.std(ddof=1) / math.sqrt(len(values))
     return float(values.mean() - half), float(values.mean() + half)
-
-
-def _t_least(values: Array) -> float:
-    """The mean that a two-sided t-test at 5% finds with 80% power; NaN of a single value."""
-    from scipy import optimize, stats
-
-    df = len(values) - 1
-    if df < 1:
-        return float("nan")
-    border = stats.t.isf(0.025, df)
-    errors = optimize.brentq(lambda x: stats.nct.sf(border, df, x) - 0.8, 0, 100)
-    return float(errors * values.std(ddof=1) / math.sqrt(len(values)))
 
 
 def _tested(
