@@ -87,8 +87,8 @@ _COUNTED = "p over MRs and seeds, two-sided and corrected by Holm"
 COUNTED = {
     MOSTLY: f"counted: share of comparisons with a significant gain, {_COUNTED}, above a half; no"
     " if that of significant losses is",
-    MOSTLY_NOT: "counted: share of comparisons with a significant gain, p over MRs and seeds, two-sided"
-    " and not corrected, which would favour the claim, below a half",
+    MOSTLY_NOT: "counted: share of comparisons with a significant gain, p over MRs and seeds,"
+    " two-sided and not corrected, which would favour the claim, below a half",
 }
 CLAIMS = (
     Claim(f"{_OVER_METRICS}, in all set-ups", TABLES[0], "metrics", ("pearson", "spearman")),
@@ -251,8 +251,9 @@ def _beside(
         "by the paper's schedule, the difference of the networks trained is"
         f" {longer['difference']:.3f} ({longer['difference_low']:.3f} to"
         f" {longer['difference_high']:.3f},"
-        f" MRs drawn), p {single:.3f}, by Holm {corrected:.3f}; what another seed of a set-up that has"
-        " one would change is not in this" + ("; by it alone the claim would hold" if holds else "")
+        f" MRs drawn), p {single:.3f}, by Holm {corrected:.3f}; what another seed of a set-up"
+        " that has one would change is not in this"
+        + ("; by it alone the claim would hold" if holds else "")
     ]
 
 
