@@ -95,6 +95,14 @@ def test_what_only_tells_contexts_apart_is_told_so() -> None:
         assert ("Among texts of one context" in recommendation(found)[0]) == told
 
 
+def test_what_needs_ratings_of_the_context_may_only_tell_contexts_apart() -> None:
+    """ΔBLEU has no row where contexts are left out, so nothing is shown within one."""
+    draws = {LENGTH: drawn(0.2), ("texts", "delta_bleu", ""): drawn(0.6, seed=1)}
+    assert "Among texts of one context" not in recommendation(comparison(draws))[0]
+    draws["contexts", "length", ""] = drawn(0.2)
+    assert "Among texts of one context" in recommendation(comparison(draws))[0]
+
+
 def test_a_test_on_few_contexts_or_on_systems_is_about_these() -> None:
     draws = {LENGTH: drawn(0.2), NEAR: drawn(0.5, seed=1)}
     for split, groups, about in (
@@ -245,6 +253,9 @@ def test_each_warning_has_its_cause(rated: Rated) -> None:
     assert "far from all others" in said(replace(rated, quality=quality))
     assert "of the scale's width" not in said(rated)
     assert "of the scale's width" in said(replace(rated, quality=rated.quality / 1000))
+    assert "the ratings themselves" not in said(rated)
+    line = np.round(7 - 40 * rated.quality, 2)
+    assert "the ratings themselves" in said(replace(rated, scores={"judge": line}))
     missing = rated.scores["judge"].copy()
     missing[:7] = np.nan
     assert "missing for 7 texts" in said(replace(rated, scores={"judge": missing}))

@@ -188,6 +188,30 @@ def test_the_order_of_slots_is_no_new_context() -> None:
     assert len(set(found.apart)) <= 20
 
 
+def test_values_belong_to_their_slots() -> None:
+    """What is yes of one slot and no of another one is no order of slots, in either notation."""
+    both = [
+        [f"inform(dogs={one},wifi={other})" for one, other in [("yes", "no"), ("no", "yes")]],
+        [f"dogs[{one}], wifi[{other}]" for one, other in [("yes", "no"), ("no", "yes")]],
+        ["price[high], rating[low]", "price[low], rating[high]"],
+    ]
+    for mrs in both:
+        meanings = [mrs[k % 2] for k in range(40)]
+        context = rated_of(tidy(context=meanings, mr=meanings, mr_key=meanings)).context
+        np.testing.assert_array_equal(context, np.arange(40) % 2)
+
+
+def test_contexts_are_merged_whatever_else_tells_them_apart() -> None:
+    mrs = ["name[A], near[B]", "name[C], near[D]", "open[yes]", "food[no]", "request[food]"]
+    meanings = [mrs[k % 5] for k in range(40)]
+    found = rated_of(tidy(context=meanings, mr=meanings, mr_key=meanings))
+    np.testing.assert_array_equal(found.apart, [0, 0, 1, 2, 3] * 8)
+    # plain words that differ in marks alone are one
+    plain = [f"say the time{', ' if k % 2 else ' '}at {k % 4 // 2}" for k in range(40)]
+    found = rated_of(tidy(context=plain, mr=plain, mr_key=plain))
+    np.testing.assert_array_equal(found.context, np.arange(40) % 4 // 2)
+
+
 def test_mrs_that_differ_in_names_alone_are_left_out_together() -> None:
     pets = np.arange(40) % 2
     meanings = [f"name[The {k % 4}], pets[{['yes', 'no'][k % 2]}]" for k in range(40)]
@@ -292,7 +316,8 @@ def test_a_damaged_mr_of_a_data_set_takes_nothing_from_the_others() -> None:
     meanings[6] = "name[The 2], pets[yes"
     found = rated_of(tidy(context=meanings, mr=meanings))
     assert found.apart is not None
-    assert found.apart.tolist().count(0) == 19
+    # by its letters it is another one of them
+    assert found.apart.tolist().count(0) == 20
     assert found.slots is not None
 
 
@@ -353,6 +378,10 @@ def test_histories_of_a_dialogue_are_told(tmp_path: Path) -> None:
         ]
         found = read_rated([write(tmp_path / "a.jsonl", given)], [0, 4])
         assert any(told in sentence for sentence in found.warnings) == there
+    # beside MRs, too
+    given = [{**row, "context": turns[k % 12], "mr": f"a[{k % 3}]"} for k, row in enumerate(given)]
+    found = read_rated([write(tmp_path / "b.jsonl", given)], [0, 4])
+    assert any(told in sentence for sentence in found.warnings)
     assert overlapping(turns) == 8
     assert overlapping(["question 1", "question 12"]) == 0
     passages = [" ".join(f"{p}{k}" for k in range(9)) for p in "abcd"]
@@ -374,6 +403,18 @@ def test_mrs_of_one_text_each_are_taken_without_their_values(tmp_path: Path) -> 
     assert found.several.tolist() == [0, 1, 2] * 20
     twice = read_rated([write(tmp_path / "b.jsonl", given + given)], [0, 4])
     assert twice.several is twice.context
+
+
+def test_raters_of_texts_of_their_own_are_told(tmp_path: Path) -> None:
+    generator = np.random.default_rng(0)
+    ratings = generator.integers(1, 5, 60).tolist()
+    for more, told in ((1, True), (0, False)):
+        rows = [
+            {"text": f"text {k}", "quality": rating + more * (k % 2), "rater": "ab"[k % 2]}
+            for k, rating in enumerate(ratings)
+        ]
+        found = read_rated([write(tmp_path / "rated.jsonl", rows)])
+        assert any("has one rater" in sentence for sentence in found.warnings) == told
 
 
 def test_raters_of_another_scale_are_told(tmp_path: Path) -> None:

@@ -92,6 +92,17 @@ def test_means_without_ones_own_tie_where_they_are_equal() -> None:
     assert found[0] == found[2] == 0.1
 
 
+@pytest.mark.parametrize("scale", [1e-13, 1e-6, 1.0, 1e6])
+def test_the_scale_of_ratings_changes_nothing(scale: float) -> None:
+    quality = np.array([1.0, 2, 4, 5, 3, 2, 2])
+    systems = ["a", "a", "a", "b", "b", "b", "b"]
+    texts = [f"text {k}" for k in range(7)]
+    for given in (quality, quality * scale):
+        model = SystemMean().fit(texts, given, systems=systems)
+        found = model.leave_one_out() / given.max()
+        np.testing.assert_allclose(found * 5, [3, 2.5, 1.5, 7 / 3, 3, 10 / 3, 10 / 3], rtol=1e-11)
+
+
 @pytest.mark.parametrize("name", BASELINES)
 def test_one_training_example_has_no_other(name: str) -> None:
     model = BASELINES[name]().fit(["a"], [0.4], systems=["p"])

@@ -362,6 +362,11 @@ def test_a_file_counts_once(write):
     for paths in ([first, first], [first, again]):
         with pytest.raises(FormatError, match=f"has the rows of .*{first.name}"):
             table.load_all(paths, "mine")
+    numbers = [("a", 1.0), ("b", 2.0), ("c", 3.5)]
+    one = write("text\tquality\n" + "".join(f"{t}\t{q:g}\n" for t, q in numbers), "1.tsv")
+    other = write(json_lines([{"text": t, "quality": q} for t, q in numbers]), "2.jsonl")
+    with pytest.raises(FormatError, match="has the rows of"):
+        table.load_all([one, other], "mine")
 
 
 @pytest.mark.drill(

@@ -18,7 +18,6 @@ pytest.importorskip("torch", reason="torch is not installed: make torch")
 
 from refless.experiments.rnn_qe.trainer import card_page
 from refless.models.rnn_qe.data import Split
-from refless.models.rnn_qe.meaning import tokens_of
 from refless.models.rnn_qe.model_file import shipped_model
 from refless.models.rnn_qe.own import (
     NEW,
@@ -30,7 +29,7 @@ from refless.models.rnn_qe.own import (
     together,
     worth,
 )
-from refless.models.rnn_qe.saved import load_model, spellings
+from refless.models.rnn_qe.saved import load_model, sums_of
 from refless.models.rnn_qe.scale import Scale
 
 
@@ -244,10 +243,17 @@ def test_names_and_marks_make_no_other_text() -> None:
     unit, same, _ = groups(mrs, texts, "acts")
     assert unit.tolist() == [0] * 9
     assert same.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
-    read = [words for _, words in tokens_of(mrs, texts, "acts")]
-    known = set(spellings(texts[0], read[0]))
-    assert known & set(spellings(texts[1], read[1]))
-    assert not known & set(spellings(texts[3], read[3]))
+    known, other, _, new, *_ = map(set, sums_of(mrs, texts, "acts"))
+    assert known & other
+    assert not known & new
+
+
+def test_marks_as_html_writes_them_make_no_other_context_or_text() -> None:
+    contexts = ["who is Ann's boss?", "who is Ann&apos;s boss?", "who is <b>Ann's</b> boss -RRB-"]
+    assert groups(contexts, ["a", "b", "c"], "text").unit.tolist() == [0, 0, 0]
+    mrs = ["inform(name='Ann')", "inform(name='Bob')", "inform(name='O&apos;Hara')"]
+    texts = ["Ann can't shop", "Bob can&apos;t shop", "O&#39;Hara can't shop"]
+    assert groups(mrs, texts, "acts").same.tolist() == [0, 0, 0]
 
 
 def test_slots_have_no_order_and_keep_their_values() -> None:
@@ -306,6 +312,10 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     strange.write_text("text\tmr\nhier kennt es kein wort\tname[zizzi]\n" + "\t".join(rows[0][:2]))
     assert main(["qe", "--model", str(out), "--outputs", str(strange)]) == 0
     assert "1 of 2 texts, or of what they answer" in capsys.readouterr().err
+    half = [f"{text}\t{mr if k % 2 else ''}" for k, (text, mr, _) in enumerate(rows[200:])]
+    strange.write_text("\n".join(["text\tmr", *half]) + "\n", encoding="utf-8")
+    assert main(["qe", "--model", str(out), "--outputs", str(strange)]) == 0
+    assert "No MR stands beside 50 of 100 texts" in capsys.readouterr().err
     table = read_given(str(tmp_path / "pred.tsv"), ["raw", "prediction", "quality"])
     raw, truth = table.numbers("raw"), table.numbers("quality")
     assert scipy.stats.spearmanr(raw, truth).statistic > 0.3

@@ -81,7 +81,13 @@ def add(commands: Commands) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    from refless.compare.rated import about_meanings, files_of, meanings_of, mr_faults
+    from refless.compare.rated import (
+        about_meanings,
+        contexts_beside,
+        files_of,
+        meanings_of,
+        mr_faults,
+    )
     from refless.data.sources import table
     from refless.models.rnn_qe.scale import Scale
 
@@ -122,7 +128,7 @@ def run(arguments: argparse.Namespace) -> None:
         scale.of_shares(texts["quality"].to_numpy(float)),
         (low, high),
         kind,
-        texts["context"].tolist() if column == "mr" else [],
+        contexts_beside(texts, column),
     )
     how = How(arguments.schedule, arguments.width, arguments.errors, arguments.seed)
     run = Run(together=-(-5 // arguments.threads), workers=arguments.threads)
@@ -151,14 +157,10 @@ def run(arguments: argparse.Namespace) -> None:
         *worth_lines(worth),
     ]
     print("\n".join(said), file=sys.stderr)
-    as_asked = rated.kind != TEXT or (column == "mr" and kind == TEXT)
-    for sentence in about_meanings(column, meanings, as_asked):
+    for sentence in about_meanings(
+        column, meanings, rated.kind != TEXT, rated.beside, as_asked=kind == TEXT
+    ):
         tell(f"note: {sentence}")
-    if not any(map(str.strip, meanings)):
-        tell(
-            "note: no column says what texts answer, so texts on one document or of one dialogue"
-            " may be in training and in the test. If there are such, give them one context"
-        )
     if column and not tested.endswith(NEW):
         tell(
             "warning: MRs or contexts are too few, or one has too many of the texts, or too many"

@@ -308,6 +308,11 @@ def warnings(rated: Rated, found: Comparison) -> list[str]:
             f"Not on the ratings' scale: {_listed(off)}. There raw squared errors are not shown,"
             " see the calibrated ones."
         )
+    if same := [f"score_{name}" for name, own in rated.scores.items() if _is_rating(own, rated)]:
+        said.append(
+            f"{_listed(same)} give the ratings themselves, or a line of them: to go with them says"
+            " nothing."
+        )
     copied = _copied(rated)
     if copied:
         said.append(
@@ -372,13 +377,24 @@ def _only_apart(found: Comparison) -> list[str]:
 def _tells_only(found: Comparison, key: Key, what: str) -> bool:
     """Whether a method goes with the ratings, and not among texts of one of the ``what``, systems
     or contexts, as far as is shown. Of contexts only the split that leaves them out tells:
-    elsewhere a method that learns the other ratings of a context falls as the own one rises."""
+    elsewhere a method that learns the other ratings of a context falls as the own one rises. What
+    needs ratings of the own context is not there, so of it nothing is shown."""
     own = found.draws[key]
+    if what == "contexts" and (what, *key[1:]) not in found.draws:
+        return any(split == what for split, *_ in found.draws) and estimate(own["pearson"]).low > 0
     within = found.draws.get((what, *key[1:]), {}) if what == "contexts" else own
     name = WITHIN[what]
     return (
         name in within and estimate(own["pearson"]).low > 0 and not estimate(within[name]).low > 0
     )
+
+
+def _is_rating(score: np.ndarray, rated: Rated) -> bool:
+    """Whether a score goes with the ratings but for rounding."""
+    known = ~np.isnan(score)
+    if known.sum() < 3 or np.ptp(score[known]) == 0 or np.ptp(rated.quality[known]) == 0:
+        return False
+    return bool(abs(np.corrcoef(score[known], rated.quality[known])[0, 1]) > 0.9999)
 
 
 def _copied(rated: Rated) -> int:

@@ -6,9 +6,8 @@ Stage: ratings. In: a user's files, or a data set's tidy table. Out: `Rated`.
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -19,8 +18,16 @@ import pandas as pd
 from refless.data.sources import table
 from refless.errors import FormatError
 from refless.models.baselines import Ngrams
-from refless.models.rnn_qe.meaning import ACTS, SLOTS, TEXT, kind_of, tokens_of, unordered
-from refless.models.wording import ASIDE, RUN, numbered, overlapping, wording
+from refless.models.rnn_qe.meaning import (
+    ACTS,
+    SLOTS,
+    TEXT,
+    kind_of,
+    tokens_of,
+    told_apart,
+    unordered,
+)
+from refless.models.wording import ASIDE, RUN, numbered, overlapping, together, wording
 from refless.statistics import drawn_together, drawn_whole
 
 Array = np.ndarray
@@ -232,7 +239,8 @@ def rated_of(
     column, meanings = meanings_of(own)
     without_names = _delexicalised(own["text"].tolist(), meanings)
     context = _contexts(own)
-    warnings = (*warnings, *about_meanings(column, meanings, without_names is not None))
+    beside = contexts_beside(own, column)
+    warnings = (*warnings, *about_meanings(column, meanings, without_names is not None, beside))
     return Rated(
         own["text"].tolist(),
         quality,
@@ -272,18 +280,40 @@ def meanings_of(rated: pd.DataFrame) -> tuple[str, list[str]]:
     return column, rated[column].fillna("").astype(str).tolist()
 
 
-def about_meanings(column: str, meanings: Sequence[str], read: bool) -> Iterator[str]:
+def contexts_beside(texts: pd.DataFrame, column: str) -> list[str]:
+    """The contexts of a tidy table that stand beside its MRs."""
+    there = column == "mr" and "context" in texts
+    return texts["context"].fillna("").astype(str).tolist() if there else []
+
+
+def about_meanings(
+    column: str,
+    meanings: Sequence[str],
+    read: bool,
+    beside: Iterable[str] = (),
+    as_asked: bool = False,
+) -> Iterator[str]:
     """What is to be said of what stands beside texts (`meanings_of`): MRs of which too few can be
-    ``read``, contexts a tenth of which overlap with another one, texts that have nothing."""
-    if column == "mr" and not read:
+    ``read`` (if nobody asked for that), contexts a tenth of which overlap with another one, texts
+    that have nothing.
+
+    ``beside`` are the contexts beside MRs.
+    """
+    if column == "mr" and not read and not as_asked:
         yield _mostly_read(meanings)
-    inside, different = 0 if read else overlapping(meanings), len(set(map(wording, meanings)))
+    contexts = [*([] if read else meanings), *set(beside).difference(meanings)]
+    inside, different = overlapping(contexts), len(set(map(wording, contexts)))
     if inside and 10 * inside >= different:
         yield (
             f"{inside} contexts begin with another one, or have {RUN} words in a row of it, as"
             " those of one dialogue, or questions on one passage. They count as different ones, so"
             " what is said of new contexts is too good if you mean new dialogues or passages. Then"
             " give all texts of one of these one context, such as its name."
+        )
+    if not any(map(str.strip, meanings)):
+        yield (
+            "No column says what texts answer, so texts on one document or of one dialogue may be"
+            " in training and in the test. If there are such, give them one context."
         )
     blank, what = sum(not meaning.strip() for meaning in meanings), "MR" if read else "context"
     if 0 < blank < len(meanings):
@@ -292,11 +322,6 @@ def about_meanings(column: str, meanings: Sequence[str], read: bool) -> Iterator
             " context of its own, unless its context is that of another row; if it has one that is"
             f" only missing, what is said of new contexts is too good. Give them their {what}s."
         )
-
-
-def _bag(mr: str) -> str:
-    """An MR's slots with their values, in one order."""
-    return wording(" ".join(sorted(map(str.strip, re.split(r"[\[\](),;]", mr)))))
 
 
 def mr_faults(meanings: Sequence[str], kind: str = "") -> dict[int, str]:
@@ -343,7 +368,7 @@ def _delexicalised(texts: list[str], meanings: list[str]) -> tuple[list[str], li
         return None
     broken = mr_faults(meanings, kind)
     read = ["" if k in broken else meaning for k, meaning in enumerate(meanings)]
-    found = tokens_of(read, texts, kind)
+    found = tokens_of(read, texts, kind, plain=True)
     mrs = [meanings[k] if k in broken else unordered(mr) for k, (mr, _) in enumerate(found)]
     return mrs, [" ".join(words) for _, words in found]
 
@@ -364,7 +389,7 @@ def _alike(
         wording(m) if m.strip() else said.get(c, f" {wording(beside) or c}")
         for c, m, beside in zip(context, own, rest, strict=True)
     ]
-    numbers = pd.factorize(pd.Series(named, dtype=object))[0].astype(np.int64)
+    numbers = together(context.tolist(), named)
     return numbers if numbers.max() < context.max() else None
 
 
@@ -374,7 +399,8 @@ def _contexts_of_several_mrs(texts: pd.DataFrame) -> int:
         return 0
     both = (texts["mr_key"].astype(str) != "") & (texts["context"] != texts["mr"])
     own = texts[both & (texts["context"].astype(str).str.strip() != "")]
-    pairs = set(zip(own["context"].map(wording), own["mr_key"].map(_bag), strict=True))
+    mrs = own["mr_key"].tolist()
+    pairs = set(zip(own["context"].map(wording), told_apart(mrs, kind_of(mrs)), strict=True))
     return sum(number > 1 for number in Counter(context for context, _ in pairs).values())
 
 
@@ -389,7 +415,7 @@ def _contexts(texts: pd.DataFrame) -> Array | None:
     named = texts[given].astype(str).map(form)
     if "mr_key" in texts and (own := (key := texts["mr_key"].astype(str)) != "").any():
         # a blank in front, which no key has, keeps contexts and MRs of one wording apart
-        key = key.map(_bag)
+        key = key.map(dict(zip(key, told_apart(key.tolist(), kind_of(key.tolist())), strict=True)))
         rest = named.map(dict(zip(named[own], key[own], strict=True))).fillna(" " + named)
         named = key.where(own, rest)
     numbers = pd.factorize(named.astype(object))[0].astype(np.int64)

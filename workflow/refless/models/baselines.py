@@ -482,11 +482,16 @@ class _Sums:
 def _mean(total: Array, number: Array | int) -> Array:
     """``total / number``, NaN where the number is 0.
 
-    To twelve digits: a sum from which one's own was taken away is off by a rounding, which would
-    break ties.
+    To twelve digits of the largest: a sum from which one's own was taken away is off by a rounding,
+    which would break ties.
     """
     number = np.broadcast_to(np.asarray(number, np.float64), total.shape)
-    return np.where(number > 0, np.round(total / np.maximum(number, 1), 12), np.nan)
+    mean = total / np.maximum(number, 1)
+    largest = np.abs(mean).max(initial=0)
+    size = int(np.floor(np.log10(largest))) if 0 < largest < np.inf else 0
+    # of a scale of about 1, digits behind the point
+    unit = 10.0 ** (size if size > 0 else min(0, size + 1))
+    return np.where(number > 0, np.round(mean / unit, 12) * unit, np.nan)
 
 
 def _slope(both: Array, spread: Array) -> Array:

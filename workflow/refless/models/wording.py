@@ -40,15 +40,40 @@ _NO_LETTERS = re.compile(r"[\W_]+")
 def wording(text: str) -> str:
     """A text's letters and digits, in lower case, as it is compared with others; of a text that has
     none, its marks."""
+    # some letters have no case until their form is gone
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", bare(text)).casefold())
+    folded = unicodedata.normalize("NFKC", folded)
+    return _NO_LETTERS.sub(_signs, folded) or "".join(folded.split())
+
+
+def bare(text: str) -> str:
+    """A text with its marks as they are read: not as HTML or the Penn Treebank writes them, and
+    without tags. Where tokens are compared, it comes first: they would take ``&apos;`` apart."""
     plain = text
     with suppress(ValueError):  # a number of thousands of digits
         # some tokenizers write marks as HTML does, and some files are written so twice
         plain = html.unescape(html.unescape(text))
-    plain = _MARKUP.sub(" ", _BRACKETS.sub("", plain))
-    # some letters have no case until their form is gone
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", plain).casefold())
-    folded = unicodedata.normalize("NFKC", folded)
-    return _NO_LETTERS.sub(_signs, folded) or "".join(folded.split())
+    return _MARKUP.sub(" ", _BRACKETS.sub("", plain))
+
+
+def together(*labels: Sequence[object] | np.ndarray) -> np.ndarray:
+    """Number of each row's group, int64 (rows,), in the order of the rows: rows that share a label
+    are in one, of labels of the same place; and so are rows that share none, but each one with a
+    third row."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    rows = len(labels[0])
+    first: list[dict[object, int]] = [{} for _ in labels]
+    numbered = [
+        [known.setdefault(one, len(known)) for one in own]
+        for known, own in zip(first, labels, strict=True)
+    ]
+    wide = max(rows, 1)
+    ends = np.concatenate([wide * place + np.array(own) for place, own in enumerate(numbered, 1)])
+    pairs = (np.ones(len(ends)), (np.tile(np.arange(rows), len(labels)), ends.astype(np.int64)))
+    graph = coo_array(pairs, shape=(wide * (len(labels) + 1),) * 2)
+    return connected_components(graph, directed=False)[1][:rows].astype(np.int64)
 
 
 def numbered(texts: Iterable[str]) -> np.ndarray:

@@ -17,10 +17,11 @@ Array = np.ndarray
 def spearman(prediction: Array, truth: Array) -> tuple[float, float]:
     """Spearman's rho (midranks for ties) and its two-sided p-value (t approximation).
 
-    Both are NaN with fewer than 3 pairs or where one side is constant.
+    Both are NaN with fewer than 3 pairs, where one side is constant, or has a NaN.
     """
     n = len(truth)
-    if n < 3 or np.ptp(prediction) == 0 or np.ptp(truth) == 0:
+    lost = np.isnan(prediction).any() or np.isnan(truth).any()
+    if lost or n < 3 or np.ptp(prediction) == 0 or np.ptp(truth) == 0:
         return float("nan"), float("nan")
     ranks = midranks(np.array([prediction, truth], np.float64))
     x, y = ranks - (n + 1) / 2  # halves, so that their moments are exact

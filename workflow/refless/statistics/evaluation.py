@@ -9,10 +9,29 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from refless.errors import SettingError
 from refless.statistics.bootstrap import Estimate, draw_blocks, interval
 from refless.statistics.correlation import spearman, weighted_mean, weighted_spearman
 
 Array = np.ndarray
+
+
+def require_rated(truth: Array, *predictions: Array) -> None:
+    """Refuse candidates that nobody rated, and predictions of others.
+
+    Raises
+    ------
+    SettingError : ``truth`` has a NaN, or another number of candidates than a prediction.
+    """
+    if lost := int(np.isnan(truth).sum()):
+        raise SettingError(
+            f"{lost} of {len(truth)} candidates have no quality", remedy="leave them out"
+        )
+    for prediction in predictions:
+        if np.shape(prediction)[-1:] != np.shape(truth):
+            raise SettingError(
+                f"{np.shape(prediction)[-1]} predictions, but {len(truth)} candidates"
+            )
 
 
 def mean_squared_error(prediction: Array, truth: Array) -> float:
@@ -52,8 +71,13 @@ def evaluate(
     units : number of the unit of each candidate (0, 1, ...), shape (candidates,), which is then
         drawn whole; see `refless.statistics.bootstrap`
 
+    Raises
+    ------
+    SettingError : ``truth`` has a NaN, or another shape than ``prediction``.
+
     Source: Ethayarajh & Sadigh (2020), section 4 and definition 3.3; intervals are ours.
     """
+    require_rated(truth, prediction)
     n = len(truth)
     covered = ~np.isnan(prediction)
     p, t = prediction[covered], truth[covered]

@@ -12,6 +12,7 @@ import numpy as np
 
 from refless.statistics.bootstrap import Estimate, draw_blocks, interval
 from refless.statistics.correlation import weighted_mean, weighted_spearman
+from refless.statistics.evaluation import require_rated
 
 Array = np.ndarray
 
@@ -70,7 +71,12 @@ def paired_bootstrap(
         `evaluate`.
 
     What has no value (a difference: on either side) is NaN, and intervals leave such draws out.
+
+    Raises
+    ------
+    SettingError : as `refless.statistics.evaluate`.
     """
+    require_rated(truth, baseline, *predictions)
     n = len(truth)
     covered = ~np.isnan(baseline)
     commons = [covered & ~np.isnan(np.atleast_2d(one)).any(axis=0) for one in predictions]

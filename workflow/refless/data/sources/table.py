@@ -31,6 +31,7 @@ import os
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import compress, starmap
 from pathlib import Path
@@ -256,8 +257,8 @@ def _about_scales(
     texts: list[_Text], paths: Sequence[str | Path], scale: tuple[float, float]
 ) -> Iterator[str]:
     """What may be wrong with the scale: files that were hardly rated on one, since their lowest or
-    highest ratings lie apart; raters who use the lower half alone of what all use; ratings that use
-    a small part of it."""
+    highest ratings lie apart; raters who use the lower half alone of what all use, or who rate
+    others' texts higher or lower; ratings that use a small part of it."""
     raters: dict[str, list[float]] = {}
     files: dict[int, list[float]] = {}
     for text in texts:
@@ -281,6 +282,15 @@ def _about_scales(
             f" {_few([*starmap(_range, lower.items())])}. If theirs is another scale, bring"
             " all to one before you trust any number here."
         )
+    often = [values for values in raters.values() if len(values) >= ENOUGH_OF_A_RATER]
+    if len(often) > 1 and all(len(text.given) < 2 for text in texts) and _differ(often) < 0.001:
+        means = sorted(float(np.mean(values)) for values in often)
+        yield (
+            "Each text has one rater, and raters' means differ,"
+            f" {means[0]:.3g} to {means[-1]:.3g}."
+            " What tells their texts apart, such as a topic, then seems to tell quality. Let"
+            " several people rate each text, or take each rater's mean off."
+        )
     if max(max(min(own) - low, high - max(own)) for own in files.values()) > 0.1 * (high - low):
         listed = [_range(shown_name(Path(paths[k]).name), own) for k, own in files.items()]
         yield (
@@ -292,6 +302,19 @@ def _about_scales(
             f"The ratings are from {low:g} to {high:g}, a small part of the scale, {scale[0]:g} to"
             f" {scale[1]:g}. Say the scale that people rated on: squared errors are on it."
         )
+
+
+def _differ(groups: list[list[float]]) -> float:
+    """P-value that the groups' means are one (one-way analysis of variance)."""
+    from scipy.special import fdtrc
+
+    values = np.concatenate([np.array(own) for own in groups])
+    inside = sum(float(np.var(own)) * len(own) for own in groups)
+    between = float(np.var(values)) * len(values) - inside
+    free = len(groups) - 1, len(values) - len(groups)
+    if inside <= 0:
+        return float(between <= 0)
+    return float(fdtrc(*free, (between / free[0]) / (inside / free[1])))
 
 
 def _range(name: str, ratings: Sequence[float]) -> str:
@@ -421,7 +444,15 @@ def _require_spelling(names: Iterable[str], path: str | Path) -> None:
 
 def _content(row: dict[str, Any]) -> str:
     """What a row says, in whatever format."""
-    return json.dumps(sorted((k, str(v)) for k, v in row.items() if v is not None))
+    return json.dumps(sorted((k, _said(k, v)) for k, v in row.items() if v is not None))
+
+
+def _said(name: str, value: object) -> str:
+    """A value in whatever format: 4 is 4.0, where it is a number."""
+    if name == "quality" or name.startswith("score_"):
+        with suppress(ValueError):
+            return repr(float(str(value)))
+    return str(value)
 
 
 def _many(name: str) -> bool:

@@ -146,7 +146,7 @@ class Pair:
     estimates : from `cross_estimates`
     training : number of texts that an estimate is made from
     provenance : ``computed`` or ``shipped``
-    twins : whether the two tasks are two, and have the same texts
+    shared : how many texts of the target stand among the training texts, which are another task's
     units : of each text of the target, as in `refless.statistics.evaluate`
     systems : who wrote each text of the target; none where that is not at hand
     """
@@ -154,7 +154,7 @@ class Pair:
     estimates: pd.DataFrame
     training: int
     provenance: str
-    twins: bool = False
+    shared: int = 0
     units: Array | None = None
     systems: Sequence[str] = ()
 
@@ -206,12 +206,12 @@ def read_pairs(
             columns=["id", "quality"],
         )
         about = file.about
-        sums = {about["made_from"][f"{role} texts"] for role in ("source", "target")}
+        found = file.content.get("estimate_lookup", pd.Series(dtype=float)).notna().sum()
         pairs[source, target] = Pair(
             file.content,
             about["facts"]["training"],
             about["provenance"],
-            source != target and len(sums) == 1,
+            int(found) if source != target else 0,
             drawn_whole(tasks[target].contexts) if target in tasks else None,
             _systems(tasks[target], file.content["id"]) if target in tasks else (),
         )
@@ -253,8 +253,11 @@ def table2(
             if pair is not None:
                 for name in BASELINES if source != target else BASELINES[:-1]:
                     rows.append({**own, "model": name, **_baseline_cells(pair, name, settings)})
-                if pair.twins:
-                    said = "both data sets have the same texts, so each text has its own rating"
+                if pair.shared:
+                    said = (
+                        f"{pair.shared} of {len(pair.estimates)} texts stand among the training"
+                        " texts word for word, and see their ratings there"
+                    )
                     for made in rows[before:]:
                         made["note"] = [*made.get("note", []), said]
     keys = ["model", *KEYS]

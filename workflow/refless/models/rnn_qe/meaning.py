@@ -14,12 +14,13 @@ text    anything else, such as the context of a reply; nothing is delexicalised
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from refless.data.sources import mr
 from refless.data.sources.mr import MeaningRepresentation
 from refless.errors import FormatError
-from refless.models.rnn_qe.delex import delexicalised, tokens
+from refless.models.rnn_qe.delex import SPECIAL, delexicalised, tokens
+from refless.models.wording import bare, wording
 
 ACTS, SLOTS, TEXT = "acts", "slots", "text"
 KINDS = (ACTS, SLOTS, TEXT)
@@ -39,33 +40,62 @@ _BRACKET = re.compile(rf"{_NAME}\[([^\[\]]*)\]\s*(?:[,;]|$)")
 def kind_of(meanings: Sequence[str]) -> str:
     """How these are written, of `KINDS`: that of at least nine in ten, else plain text."""
     written = [meaning for meaning in meanings if meaning.strip()]
-    for kind, read in ((ACTS, _acts), (SLOTS, _slots)):
-        readable = sum(_readable(read, meaning) for meaning in written)
+    for kind in (ACTS, SLOTS):
+        readable = sum(_readable(meaning, kind) for meaning in written)
         if written and readable >= MOSTLY * len(written):
             return kind
     return TEXT
 
 
 def tokens_of(
-    meanings: Sequence[str], texts: Sequence[str], kind: str
+    meanings: Sequence[str], texts: Sequence[str], kind: str, plain: bool = False
 ) -> list[tuple[list[str], list[str]]]:
     """Tokens of each meaning and text, delexicalised; an empty meaning has none.
+
+    ``plain`` takes texts and values as `refless.models.wording.bare` has them: to tell them apart,
+    not to read them.
 
     Raises
     ------
     FormatError : a meaning is not of this kind; ``line`` is its number, from 1.
     """
+    shown = bare if plain else str
     found = []
     for row, (meaning, text) in enumerate(zip(meanings, texts, strict=True), start=1):
         if kind == TEXT or not meaning.strip():
-            found.append((tokens(meaning), tokens(text)))
+            found.append((tokens(shown(meaning)), tokens(shown(text))))
             continue
         try:
-            read = (_acts if kind == ACTS else _slots)(meaning)
+            act, slots = read(meaning, kind)
         except FormatError as error:
             raise FormatError(error.message, line=row) from error
-        triples, words = delexicalised(read, text)
+        own = MeaningRepresentation(act, [(slot, shown(value)) for slot, value in slots])
+        triples, words = delexicalised(own, shown(text))
         found.append((triples.split(), words.split()))
+    return found
+
+
+def read(meaning: str, kind: str) -> MeaningRepresentation:
+    """An MR of a kind, ``acts`` or ``slots``.
+
+    Raises
+    ------
+    FormatError : it is not of this kind.
+    """
+    return (_acts if kind == ACTS else _slots)(meaning)
+
+
+def told_apart(meanings: Sequence[str], kind: str) -> list[str]:
+    """By what MRs are told apart, values and all: act and slots in one order; by its `wording`,
+    what is no MR of this kind."""
+    found = []
+    for meaning in meanings:
+        try:
+            act, slots = read(bare(meaning), kind) if kind != TEXT else ("", [])
+        except FormatError:
+            act, slots = "", []
+        each = (f"{slot}={SPECIAL.get(value.lower(), wording(value))}" for slot, value in slots)
+        found.append(f"{act}({';'.join(sorted(each))})" if act else wording(meaning))
     return found
 
 
@@ -74,9 +104,9 @@ def unordered(mr: Sequence[str]) -> str:
     return " ".join(sorted(" ".join(mr[k : k + 3]) for k in range(0, len(mr), 3)))
 
 
-def _readable(read: Callable[[str], object], meaning: str) -> bool:
+def _readable(meaning: str, kind: str) -> bool:
     try:
-        read(meaning)
+        read(meaning, kind)
     except FormatError:
         return False
     return True
@@ -84,7 +114,7 @@ def _readable(read: Callable[[str], object], meaning: str) -> bool:
 
 def _acts(meaning: str) -> MeaningRepresentation:
     try:
-        read = mr.parse(meaning)
+        found = mr.parse(meaning)
     except FormatError:
         outer = _ACT.fullmatch(meaning)
         if outer is None:
@@ -92,10 +122,10 @@ def _acts(meaning: str) -> MeaningRepresentation:
         slots = _all(_SLOT, outer[2], meaning)
         named = [(slot, next(filter(None, values), "").strip()) for slot, *values in slots]
         named = [(_plain(slot), value) for slot, value in named]
-        read = MeaningRepresentation(_plain(outer[1]), named)
-    if any(_SECOND.match(value) for _, value in read.slots):
+        found = MeaningRepresentation(_plain(outer[1]), named)
+    if any(_SECOND.match(value) for _, value in found.slots):
         raise FormatError(f"this has several acts, of which one can be read: {meaning[:80]!r}")
-    return read
+    return found
 
 
 def _slots(meaning: str) -> MeaningRepresentation:

@@ -13,12 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from refless.errors import FormatError, SettingError
 from refless.models.rnn_qe.batches import Encoded, Instances
@@ -33,10 +32,10 @@ from refless.models.rnn_qe.data import (
 from refless.models.rnn_qe.meaning import KINDS, TEXT, kind_of, tokens_of, unordered
 from refless.models.rnn_qe.network import Architecture
 from refless.models.rnn_qe.reading import Reading
-from refless.models.rnn_qe.saved import Model, spellings, word_sum
+from refless.models.rnn_qe.saved import Model, sums_of, word_sum
 from refless.models.rnn_qe.scale import Scale
 from refless.models.rnn_qe.training import SCHEDULES, UNROUNDED, Run, Trained, train
-from refless.models.wording import wording
+from refless.models.wording import together, wording
 from refless.statistics import ENOUGH_UNITS, Estimate, centred, drawn_together, evaluate
 from refless.store.machine import versions
 
@@ -207,24 +206,11 @@ def fit(
         "versions": versions(["refless", "torch", "numpy"]),
     }
     architecture = Architecture(embedding=how.width, hidden=how.width, precision=how.precision)
-    ways = zip(rated.texts, rated.table()["words"].str.split(), strict=True)
-    seen = frozenset(word_sum(way) for text, words in ways for way in spellings(text, words))
+    seen = frozenset(chain(*sums_of(rated.meanings, rated.texts, rated.kind)))
     known = frozenset(word_sum(key) for own in answered for key in own if key)
     others = {"scale": rated.scale, "meanings": rated.kind, "seen": seen, "answered": known}
     data = list(folds.values())
     return Model.of(architecture, done.parameters, data, about, Reading(), **others)
-
-
-def together(*labels: Sequence[object] | Array) -> Array:
-    """Number of each row's group, int64 (rows,): rows that share a label are in one, of labels of
-    the same place; and so are rows that share none, but each one with a third row."""
-    rows = np.arange(len(labels[0]))
-    numbered = [pd.factorize(np.array([*own, None], object)[:-1])[0] for own in labels]
-    wide = max(len(rows), 1)
-    ends = np.concatenate([wide * (place + 1) + own for place, own in enumerate(numbered)])
-    pairs = (np.ones(len(ends)), (np.tile(rows, len(labels)), ends))
-    graph = coo_array(pairs, shape=(wide * (len(labels) + 1),) * 2)
-    return connected_components(graph, directed=False)[1][: len(rows)].astype(np.int64)
 
 
 def _parted(unit: Array, same: Array, seed: int) -> tuple[list[Split], Array, bool]:
@@ -293,8 +279,8 @@ def groups(
     ------
     FormatError : a meaning that cannot be read; ``line`` is its number, from 1.
     """
-    read = tokens_of(meanings, texts, kind)
-    said = [wording(" ".join(mr) if kind == TEXT else unordered(mr)) for mr, _ in read]
+    read = tokens_of(meanings, texts, kind, plain=True)
+    said = list(map(wording, meanings if kind == TEXT else (unordered(mr) for mr, _ in read)))
     keys = [said, *(list(map(wording, labels)) for labels in beside)]
     own = ([one or number for number, one in enumerate(labels)] for labels in keys)
     slotted = [wording(" ".join(words)) for _, words in read]

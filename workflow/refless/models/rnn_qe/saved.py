@@ -28,7 +28,7 @@ from refless.models.rnn_qe.model_file import KIND, REMEDY, read_model
 from refless.models.rnn_qe.network import ENCODERS, Architecture, Parameters, predict, torch
 from refless.models.rnn_qe.reading import Reading
 from refless.models.rnn_qe.scale import Scale
-from refless.models.wording import wording
+from refless.models.wording import bare, wording
 from refless.store import signed
 
 SUMS = ("seen", "answered")
@@ -99,9 +99,8 @@ class Model:
         ------
         FormatError : as `rate`.
         """
-        read = tokens_of(meanings, texts, self.meanings)
-        ways = (spellings(text, words) for text, (_, words) in zip(texts, read, strict=True))
-        return [any(word_sum(way) in self.seen for way in every) for every in ways]
+        every = sums_of(meanings, texts, self.meanings)
+        return [not self.seen.isdisjoint(own) for own in every]
 
     def has_answered(self, answered: Sequence[Sequence[str]]) -> list[bool]:
         """Whether each text answers what training texts answered, by
@@ -167,10 +166,20 @@ class Model:
         return raw, self.scale.rounded(raw)
 
 
-def spellings(text: str, words: Sequence[str]) -> list[str]:
-    """What a text is known by, as it is written and as ``words``, delexicalised: by its tokens, and
-    by its `wording`."""
-    return [" ".join(tokens(text)), " ".join(words), wording(text), wording(" ".join(words))]
+def sums_of(meanings: Sequence[str], texts: Sequence[str], kind: str) -> list[list[int]]:
+    """What each text is known by, as it is written and delexicalised: `word_sum` of its tokens, and
+    of its `wording`.
+
+    Raises
+    ------
+    FormatError : a meaning that cannot be read; ``line`` is its number, from 1.
+    """
+    read = tokens_of(meanings, texts, kind, plain=True)
+    ways = [
+        (" ".join(tokens(bare(t))), " ".join(words))
+        for t, (_, words) in zip(texts, read, strict=True)
+    ]
+    return [[word_sum(way) for one in own for way in (one, wording(one))] for own in ways]
 
 
 def _stacked(values: Sequence[Any]) -> Any:
