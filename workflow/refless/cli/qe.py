@@ -66,7 +66,6 @@ def run(arguments: argparse.Namespace) -> None:
 
     import numpy as np
 
-    from refless.models.rnn_qe.meaning import TEXT
     from refless.models.rnn_qe.own import groups, worth, worth_lines
     from refless.models.rnn_qe.saved import load_model
 
@@ -116,11 +115,12 @@ def run(arguments: argparse.Namespace) -> None:
             " model was trained on: it knows their ratings, so correlations are too high. What it"
             " is worth on others stands in its card (--card)"
         )
-    from refless.compare.rated import about_meanings
-
-    read = model.meanings != TEXT
-    for sentence in about_meanings(column, meanings, read, as_asked=True) if column else ():
-        tell(f"note: {sentence}")
+    blank = sum(not meaning.strip() for meaning in meanings)
+    if blank and model.reads_meanings:
+        tell(
+            f"note: {blank} of {len(texts)} texts have no {column}, and the model was trained with"
+            " one: it rates them by their words alone, and may be worth less there"
+        )
     if known := model.about.get("worth"):
         where = model.about.get("tested", "texts that it did not see")
         tell(f"note: the networks of this model, each on {where}: {worth_lines(known)[0]}")

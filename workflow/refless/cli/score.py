@@ -425,11 +425,11 @@ def _report(
         if math.isnan(estimate.value):
             tell(f"{name} undefined: too few predictions, or all alike")
         elif math.isnan(estimate.low):
-            tell(f"{name} {estimate.value:.4f} (no interval: few texts decide it)")
+            tell(f"{name} {estimate.value:.4g} (no interval: few texts decide it)")
         else:
-            tell(f"{name} {estimate.value:.4f} (95% {estimate.low:.4f} to {estimate.high:.4f})")
+            tell(f"{name} {estimate.value:.4g} (95% {estimate.low:.4g} to {estimate.high:.4g})")
     if not math.isnan(pearson := _pearson(cell, prediction, truth)):
-        tell(f"Pearson {pearson:.4f}")
+        tell(f"Pearson {pearson:.4g}")
 
 
 def _warn_of_leaks(number: int, n: int) -> None:
