@@ -88,7 +88,7 @@ COUNTED = {
     MOSTLY: f"counted: share of comparisons with a significant gain, {_COUNTED}, above a half; no"
     " if that of significant losses is",
     MOSTLY_NOT: "counted: share of comparisons with a significant gain, p over MRs and seeds,"
-    " two-sided and not corrected, which would favour the claim, below a half",
+    " two-sided, below a half; not corrected, for a correction would favour the claim",
 }
 CLAIMS = (
     Claim(f"{_OVER_METRICS}, in all set-ups", TABLES[0], "metrics", ("pearson", "spearman")),
@@ -183,7 +183,7 @@ def _decided(
     p = corrected if claim.counted == MOSTLY else single
     ahead = sign * own["difference"]
     significant = (p < LEVEL) & (ahead > 0)
-    against = ((corrected if claim.counted else single * len(own)) < LEVEL) & (ahead < 0)
+    against = ((p if claim.counted else single * len(own)) < LEVEL) & (ahead < 0)
     paper = _paper_differences(own, statistic, published)
     holds, decides = UNDECIDED, float(p[~significant].max())
     if claim.counted:
