@@ -384,6 +384,8 @@ def test_histories_of_a_dialogue_are_told(tmp_path: Path) -> None:
     assert any(told in sentence for sentence in found.warnings)
     assert overlapping(turns) == 8
     assert overlapping(["question 1", "question 12"]) == 0
+    for between in ("<br>", "</s>", '"},{"'):
+        assert overlapping([f"who is {d} ?{between}yes"[:n] for d in "abcd" for n in (10, 99)]) == 4
     passages = [" ".join(f"{p}{k}" for k in range(9)) for p in "abcd"]
     asked = [f"{passage} {question} ?" for passage in passages for question in ("who", "where")]
     assert overlapping(asked) == 8
@@ -405,16 +407,19 @@ def test_mrs_of_one_text_each_are_taken_without_their_values(tmp_path: Path) -> 
     assert twice.several is twice.context
 
 
-def test_raters_of_texts_of_their_own_are_told(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("raters", "a_text"), [(2, 1), (30, 1), (6, 3)])
+def test_raters_of_texts_of_their_own_are_told(tmp_path: Path, raters: int, a_text: int) -> None:
     generator = np.random.default_rng(0)
-    ratings = generator.integers(1, 5, 60).tolist()
-    for more, told in ((1, True), (0, False)):
-        rows = [
-            {"text": f"text {k}", "quality": rating + more * (k % 2), "rater": "ab"[k % 2]}
+    ratings = generator.integers(1, 4, 240).tolist()
+    for more, told in ((2, True), (0, False)):
+        given = [
+            {"text": f"text {k}", "quality": rating + more * (who % 2), "rater": f"r{who}.{one}"}
             for k, rating in enumerate(ratings)
+            for who in [k % (raters // a_text)]
+            for one in range(a_text)
         ]
-        found = read_rated([write(tmp_path / "rated.jsonl", rows)])
-        assert any("has one rater" in sentence for sentence in found.warnings) == told
+        found = read_rated([write(tmp_path / "rated.jsonl", given)])
+        assert any("Raters' means differ" in sentence for sentence in found.warnings) == told
 
 
 def test_raters_of_another_scale_are_told(tmp_path: Path) -> None:

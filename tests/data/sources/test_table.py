@@ -367,6 +367,13 @@ def test_a_file_counts_once(write):
     other = write(json_lines([{"text": t, "quality": q} for t, q in numbers]), "2.jsonl")
     with pytest.raises(FormatError, match="has the rows of"):
         table.load_all([one, other], "mine")
+    rows = [{"text": t, "quality": q, "references": [f"a {t}", "b"]} for t, q in numbers]
+    one = write(json_lines([*rows, {"text": "d", "quality": None, "references": []}]), "3.jsonl")
+    lines = [f"{row['text']}\t{row['quality']}\ta {row['text']}\tb" for row in rows]
+    names = "text\tquality\treference_1\treference_2"
+    other = write("\n".join([names, *lines, "d\t\t\t", ""]), "4.tsv")
+    with pytest.raises(FormatError, match="has the rows of"):
+        table.load_all([one, other], "mine")
 
 
 @pytest.mark.drill(

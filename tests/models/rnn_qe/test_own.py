@@ -18,6 +18,7 @@ pytest.importorskip("torch", reason="torch is not installed: make torch")
 
 from refless.experiments.rnn_qe.trainer import card_page
 from refless.models.rnn_qe.data import Split
+from refless.models.rnn_qe.meaning import told_apart
 from refless.models.rnn_qe.model_file import shipped_model
 from refless.models.rnn_qe.own import (
     NEW,
@@ -254,6 +255,9 @@ def test_marks_as_html_writes_them_make_no_other_context_or_text() -> None:
     mrs = ["inform(name='Ann')", "inform(name='Bob')", "inform(name='O&apos;Hara')"]
     texts = ["Ann can't shop", "Bob can&apos;t shop", "O&#39;Hara can't shop"]
     assert groups(mrs, texts, "acts").same.tolist() == [0, 0, 0]
+    open_values = ["inform(name=A &amp; B)", "inform(name=C and D)", "inform(name=O&apos;Hara)"]
+    assert groups(open_values, texts, "acts").unit.tolist() == [0, 0, 0]
+    assert len(set(told_apart([*open_values, "inform(name=A & B)"], "acts"))) == 3
 
 
 def test_slots_have_no_order_and_keep_their_values() -> None:

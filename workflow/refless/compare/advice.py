@@ -34,6 +34,9 @@ JUDGED_WITH = 50
 """Ratings beside which somebody else's scores are put."""
 LEAST_WIDTH = 0.02
 """The share of the scale's width that ratings use, below which squared errors round to 0."""
+ITSELF = 0.96
+"""Pearson's r with ratings from which on a score may be made from them: people who rate the same
+texts do not agree so much."""
 FEW = 200
 """Ratings below which intervals are mostly too wide to tell methods apart."""
 
@@ -310,8 +313,8 @@ def warnings(rated: Rated, found: Comparison) -> list[str]:
         )
     if same := [f"score_{name}" for name, own in rated.scores.items() if _is_rating(own, rated)]:
         said.append(
-            f"{_listed(same)} give the ratings themselves, or a line of them: to go with them says"
-            " nothing."
+            f"{_listed(same)} go with the ratings as if they were these. If they were made from"
+            " ratings, nothing is said by that."
         )
     copied = _copied(rated)
     if copied:
@@ -390,11 +393,11 @@ def _tells_only(found: Comparison, key: Key, what: str) -> bool:
 
 
 def _is_rating(score: np.ndarray, rated: Rated) -> bool:
-    """Whether a score goes with the ratings but for rounding."""
+    """Whether a score goes with the ratings as closely as if it were these, rounded."""
     known = ~np.isnan(score)
     if known.sum() < 3 or np.ptp(score[known]) == 0 or np.ptp(rated.quality[known]) == 0:
         return False
-    return bool(abs(np.corrcoef(score[known], rated.quality[known])[0, 1]) > 0.9999)
+    return bool(abs(np.corrcoef(score[known], rated.quality[known])[0, 1]) > ITSELF)
 
 
 def _copied(rated: Rated) -> int:

@@ -52,7 +52,7 @@ class RatedTexts:
     ``scale`` is (lowest, highest label): rating = (label - lowest) / (highest - lowest). None where
     there are no labels, that is, no whole numbers or halves. Without ``ratings``, each quality is
     one label. Of a user's own files, ``ends`` are the lowest and the highest quality
-    that there can be, whatever the ratings are.
+    that there can be, whatever the ratings are, and ``remarks`` what to know before trusting them.
     """
 
     texts: pd.DataFrame
@@ -64,6 +64,7 @@ class RatedTexts:
     problems: list[Problem] = field(default_factory=list)
     scale: tuple[float, float] | None = None
     ends: tuple[float, float] | None = None
+    remarks: list[str] = field(default_factory=list)
 
     def check(self) -> RatedTexts:
         """Return self if both tables keep their promises.

@@ -86,11 +86,11 @@ class Task:
     @property
     def notes(self) -> list[str]:
         """What a table's footer has to say of the raw data."""
-        lost = self.about["facts"]["malformed"]
-        if not lost:
-            return []
-        rows = "row" if lost == 1 else "rows"
-        return [f"{self.name}: {lost} malformed {rows} of the raw files skipped (`malformed_rows`)"]
+        said = list(self.about["facts"].get("remarks", []))
+        if lost := self.about["facts"]["malformed"]:
+            rows = "row" if lost == 1 else "rows"
+            said.append(f"{lost} malformed {rows} of the raw files skipped (`malformed_rows`)")
+        return [f"{self.name}: {sentence}" for sentence in said]
 
 
 def write_task(
@@ -118,6 +118,7 @@ def write_task(
             "scale": data.scale,
             "ends": data.ends or data.scale,
             "malformed": len(data.problems),
+            **({"remarks": data.remarks} if data.remarks else {}),
         },
     }
     _write(folder, data.texts, data.ratings, about)

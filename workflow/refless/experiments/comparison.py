@@ -194,7 +194,8 @@ def read_comparisons(
             rows.loc[rows["method"] == NETWORKS, "provenance"] = by_networks
         found[task] = rows
         notes += file.about["facts"]["notes"]
-        notes += [f"{task}: {sentence}" for sentence in file.about["facts"]["recommendation"]]
+        said = [*file.about["facts"]["recommendation"], *file.about["facts"]["warnings"]]
+        notes += [f"{task}: {sentence}" for sentence in said]
         notes += [signature_note(one, file.about) for one in file.about["signatures"]]
     return found, notes
 

@@ -76,6 +76,14 @@ def together(*labels: Sequence[object] | np.ndarray) -> np.ndarray:
     return connected_components(graph, directed=False)[1][:rows].astype(np.int64)
 
 
+class _Marks(dict[int, int]):
+    """For `str.translate`: marks, which may stand between words without a blank, are blanks."""
+
+    def __missing__(self, code: int) -> int:
+        self[code] = 32 if unicodedata.category(chr(code))[0] in "PSZC" else code
+        return self[code]
+
+
 def numbered(texts: Iterable[str]) -> np.ndarray:
     """The number of each text among the different ones, by `wording`, from 0 in their order."""
     first: dict[str, int] = {}
@@ -91,8 +99,9 @@ def overlapping(texts: Iterable[str]) -> int:
     """How many different texts begin with another one, or have `RUN` words in a row of another one,
     as histories and windows of a dialogue do, or questions on one passage; words by `wording`. A
     run that more than half of the texts have is an instruction, and does not count."""
-    word = cache(wording)
-    every = sorted({tuple(filter(None, map(word, text.split()))) for text in texts} - {()})
+    word, marks = cache(wording), _Marks()
+    split = (bare(text).translate(marks).split() for text in texts)
+    every = sorted({tuple(filter(None, map(word, own))) for own in split} - {()})
     runs = [{hash(text[k : k + RUN]) for k in range(len(text) - RUN + 1)} for text in every]
     often = Counter(run for own in runs for run in own)
     starts: list[tuple[str, ...]] = []

@@ -220,7 +220,15 @@ def load_all(
     for k, fault in faults.items():
         problems.append(Problem(str(paths[texts[k].where[0]]), texts[k].where[1], fault))
     texts = [text for k, text in enumerate(texts) if k not in faults]
-    say = tell or (lambda sentence: log.warning("%s: %s", named, sentence))
+    remarks: list[str] = []
+
+    def say(sentence: str) -> None:
+        remarks.append(sentence)
+        if tell:
+            tell(sentence)
+        else:
+            log.warning("%s: %s", named, sentence)
+
     _spell_alike(texts, say)
     if twice:
         say(
@@ -237,7 +245,7 @@ def load_all(
         say(sentence)
     given = [*low_high, *(quality for text in texts for _, _, quality in text.given)]
     labels = all((2 * value).is_integer() for value in given)
-    told = RatedTexts(table, problems=problems, ends=low_high)
+    told = RatedTexts(table, problems=problems, ends=low_high, remarks=remarks)
     told.scale = low_high if labels else None
     if rated_by:
         told.ratings = _ratings(texts, table, low_high)
@@ -257,8 +265,8 @@ def _about_scales(
     texts: list[_Text], paths: Sequence[str | Path], scale: tuple[float, float]
 ) -> Iterator[str]:
     """What may be wrong with the scale: files that were hardly rated on one, since their lowest or
-    highest ratings lie apart; raters who use the lower half alone of what all use, or who rate
-    others' texts higher or lower; ratings that use a small part of it."""
+    highest ratings lie apart; raters who use the lower half alone of what all use, or whose means
+    differ where they had other texts; ratings that use a small part of it."""
     raters: dict[str, list[float]] = {}
     files: dict[int, list[float]] = {}
     for text in texts:
@@ -282,14 +290,13 @@ def _about_scales(
             f" {_few([*starmap(_range, lower.items())])}. If theirs is another scale, bring"
             " all to one before you trust any number here."
         )
-    often = [values for values in raters.values() if len(values) >= ENOUGH_OF_A_RATER]
-    if len(often) > 1 and all(len(text.given) < 2 for text in texts) and _differ(often) < 0.001:
-        means = sorted(float(np.mean(values)) for values in often)
+    panels = {frozenset(rater for _, rater, _ in text.given) for text in texts if text.given}
+    if len(panels) > 1 and _differ(list(raters.values())) < 0.001:
+        means = sorted(float(np.mean(values)) for values in raters.values())
         yield (
-            "Each text has one rater, and raters' means differ,"
-            f" {means[0]:.3g} to {means[-1]:.3g}."
-            " What tells their texts apart, such as a topic, then seems to tell quality. Let"
-            " several people rate each text, or take each rater's mean off."
+            f"Raters' means differ, {means[0]:.3g} to {means[-1]:.3g}, and not all of them rated"
+            " the same texts. Where they had texts of a kind, such as a topic, what tells these"
+            " apart seems to tell quality. Then bring raters to one mean."
         )
     if max(max(min(own) - low, high - max(own)) for own in files.values()) > 0.1 * (high - low):
         listed = [_range(shown_name(Path(paths[k]).name), own) for k, own in files.items()]
@@ -312,8 +319,8 @@ def _differ(groups: list[list[float]]) -> float:
     inside = sum(float(np.var(own)) * len(own) for own in groups)
     between = float(np.var(values)) * len(values) - inside
     free = len(groups) - 1, len(values) - len(groups)
-    if inside <= 0:
-        return float(between <= 0)
+    if inside <= 0 or free[1] <= 0:
+        return 1.0
     return float(fdtrc(*free, (between / free[0]) / (inside / free[1])))
 
 
@@ -444,14 +451,18 @@ def _require_spelling(names: Iterable[str], path: str | Path) -> None:
 
 def _content(row: dict[str, Any]) -> str:
     """What a row says, in whatever format."""
-    return json.dumps(sorted((k, _said(k, v)) for k, v in row.items() if v is not None))
+    given = {name: value for name, value in row.items() if str(value).strip() not in ("", "None")}
+    with suppress(FormatError):
+        references = _references(given)
+        given = {name: value for name, value in given.items() if not name.startswith("reference")}
+        given["references"] = references
+    return json.dumps(sorted((name, _said(value)) for name, value in given.items()))
 
 
-def _said(name: str, value: object) -> str:
-    """A value in whatever format: 4 is 4.0, where it is a number."""
-    if name == "quality" or name.startswith("score_"):
-        with suppress(ValueError):
-            return repr(float(str(value)))
+def _said(value: object) -> str:
+    """A value in whatever format: 4 is 4.0."""
+    with suppress(ValueError):
+        return repr(float(str(value)))
     return str(value)
 
 

@@ -34,6 +34,7 @@ from refless.experiments.bleu_neighbors.leave_one_out import (
 from refless.experiments.bleu_neighbors.table1 import Settings, beside_paper, quarter
 from refless.kernels import signature
 from refless.models.neighbors import neighbor_means
+from refless.models.wording import ASIDE, among
 from refless.statistics import drawn_whole
 from refless.store import signed
 from refless.store.signatures import sign, signature_note, text_sum
@@ -113,6 +114,8 @@ def write_cross_estimates(
 ) -> None:
     """Write the estimates of `cross_estimates`: numbers without text."""
     same = source.name == target.name
+    given, asked = (one.texts["text"][one.texts["quality"].notna()] for one in (source, target))
+    shared = {} if same else {"shared": sum(among(asked, given))}
     both = text_sum([source.text_sum, target.text_sum])
     signed.write(
         path,
@@ -130,7 +133,7 @@ def write_cross_estimates(
                     packages=["scikit-learn"],
                 ),
             ],
-            "facts": {"training": int(source.texts["quality"].notna().sum()) - same},
+            "facts": {"training": int(source.texts["quality"].notna().sum()) - same, **shared},
         },
     )
 
@@ -206,12 +209,11 @@ def read_pairs(
             columns=["id", "quality"],
         )
         about = file.about
-        found = file.content.get("estimate_lookup", pd.Series(dtype=float)).notna().sum()
         pairs[source, target] = Pair(
             file.content,
             about["facts"]["training"],
             about["provenance"],
-            int(found) if source != target else 0,
+            about["facts"].get("shared", 0),
             drawn_whole(tasks[target].contexts) if target in tasks else None,
             _systems(tasks[target], file.content["id"]) if target in tasks else (),
         )
@@ -256,7 +258,7 @@ def table2(
                 if pair.shared:
                     said = (
                         f"{pair.shared} of {len(pair.estimates)} texts stand among the training"
-                        " texts word for word, and see their ratings there"
+                        f" texts ({ASIDE}), and see their ratings there"
                     )
                     for made in rows[before:]:
                         made["note"] = [*made.get("note", []), said]

@@ -66,10 +66,11 @@ def tokens_of(
             found.append((tokens(shown(meaning)), tokens(shown(text))))
             continue
         try:
-            act, slots = read(meaning, kind)
+            # an entity has a semicolon, as slots have between them
+            clean = _readable(shown(meaning), kind)
+            own = read(shown(meaning) if clean else meaning, kind)
         except FormatError as error:
             raise FormatError(error.message, line=row) from error
-        own = MeaningRepresentation(act, [(slot, shown(value)) for slot, value in slots])
         triples, words = delexicalised(own, shown(text))
         found.append((triples.split(), words.split()))
     return found
@@ -91,7 +92,8 @@ def told_apart(meanings: Sequence[str], kind: str) -> list[str]:
     found = []
     for meaning in meanings:
         try:
-            act, slots = read(bare(meaning), kind) if kind != TEXT else ("", [])
+            clean = bare(meaning) if _readable(bare(meaning), kind) else meaning
+            act, slots = read(clean, kind) if kind != TEXT else ("", [])
         except FormatError:
             act, slots = "", []
         each = (f"{slot}={SPECIAL.get(value.lower(), wording(value))}" for slot, value in slots)
