@@ -193,6 +193,20 @@ def test_candidates_that_differ_in_blanks_alone_are_counted_too(
     assert "warning: 4 of 4 candidates stand word for word" in capsys.readouterr().err
 
 
+def test_candidates_in_contexts_of_training_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    train, asked = tmp_path / "train.tsv", tmp_path / "asked.tsv"
+    rows = [
+        (f"text {k} of {k % 7}", k % 5, f"what of {k % 3}?" if k % 4 else "") for k in range(40)
+    ]
+    tsv(train, ["text", "quality", "context"], rows)
+    tsv(asked, ["text", "context"], [("new", "What of 1"), ("newer", "else"), ("newest", "")])
+    told = ["score", "--train", str(train), "--candidates", str(asked), "--method", "ridge"]
+    assert main([*told, "--out", str(tmp_path / "out.tsv")]) == 0
+    assert "1 of 3 candidates answer contexts of the training" in capsys.readouterr().err
+
+
 def test_each_candidate_stands_once(files: Files, capsys: pytest.CaptureFixture[str]) -> None:
     """Rows of raters would count as candidates: intervals would be too narrow."""
     rows = [(MINE[0], 3, "ann"), (MINE[0], 4, "bob")]

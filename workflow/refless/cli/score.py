@@ -149,7 +149,7 @@ def run(arguments: argparse.Namespace) -> None:
             arguments.candidates,
             ["text", "system"] if by_system else ["text"],
             arguments.format or "",
-            ["quality", "rater"],
+            ["quality", "rater", "context"],
         )
         texts = given.texts("text")
         row_of = list(range(len(texts)))
@@ -187,6 +187,7 @@ def run(arguments: argparse.Namespace) -> None:
         )
     else:
         _warn_of_leaks(_standing_in(model, train, texts), len(texts))
+        _tell_of_contexts(train, given)
     if truth and not alone:
         warn_of_scale(rated, truth)
     write(content, arguments.out)
@@ -438,6 +439,20 @@ def _warn_of_leaks(number: int, n: int) -> None:
             f"warning: {number} of {n} candidates stand word for word in the training texts; their"
             " own ratings go into their predictions, so correlations are too high. Take them out;"
             " neighbors that --train learns also have --leave-one-out"
+        )
+
+
+def _tell_of_contexts(train: Training | None, given: Given) -> None:
+    """How many candidates answer what training texts answer, where both files say."""
+    from refless.models.wording import among
+
+    if train is None or not {"context"} <= {*train.given.columns} & {*given.columns}:
+        return
+    known, asked = (one.names("context", full=False) for one in (train.given, given))
+    if number := sum(among(asked, filter(str.strip, known))):
+        tell(
+            f"note: {number} of {len(asked)} candidates answer contexts of the training texts. On"
+            " new contexts predictions may be worth far less"
         )
 
 
