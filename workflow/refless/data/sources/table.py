@@ -180,7 +180,7 @@ def load_all(
                 remedy="name one of the two, or take one out of the folder",
             )
         contents[whole] = path
-        rated = (str(row.get("quality", "")).strip() not in ("", "None") for _, row in found)
+        rated = (_says(row.get("quality")) for _, row in found)
         own = set(compress(says, rated))
         if again := len(own & said):
             twice.append(f"{again} of {shown_name(Path(path).name)}")
@@ -451,12 +451,17 @@ def _require_spelling(names: Iterable[str], path: str | Path) -> None:
 
 def _content(row: dict[str, Any]) -> str:
     """What a row says, in whatever format."""
-    given = {name: value for name, value in row.items() if str(value).strip() not in ("", "None")}
+    given = {name: value for name, value in row.items() if _says(value)}
     with suppress(FormatError):
         references = _references(given)
         given = {name: value for name, value in given.items() if not name.startswith("reference")}
         given["references"] = references
     return json.dumps(sorted((name, _said(value)) for name, value in given.items()))
+
+
+def _says(value: object) -> bool:
+    """Whether a field says anything."""
+    return str(value).strip() not in ("", "None")
 
 
 def _said(value: object) -> str:
