@@ -12,6 +12,7 @@ from scipy import stats
 from refless.compare.advice import (
     Verdict,
     _far_away,
+    _only_apart,
     holm,
     judged,
     recommendation,
@@ -100,7 +101,9 @@ def test_what_needs_ratings_of_the_context_may_only_tell_contexts_apart() -> Non
     draws = {LENGTH: drawn(0.2), ("texts", "delta_bleu", ""): drawn(0.6, seed=1)}
     assert "Among texts of one context" not in recommendation(comparison(draws))[0]
     draws["contexts", "length", ""] = drawn(0.2)
-    assert "Among texts of one context" in recommendation(comparison(draws))[0]
+    found = comparison(draws)
+    assert "Among texts of one context" in recommendation(found)[0]
+    assert any("delta_bleu may only tell contexts apart" in said for said in _only_apart(found))
 
 
 def test_a_test_on_few_contexts_or_on_systems_is_about_these() -> None:

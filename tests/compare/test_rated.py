@@ -201,6 +201,24 @@ def test_values_belong_to_their_slots() -> None:
         np.testing.assert_array_equal(context, np.arange(40) % 2)
 
 
+@pytest.mark.parametrize(
+    "spellings",
+    [
+        ["inform(price_range=low,pricey=x)", "inform(price range=low, pricey=x)"],
+        ["inform_all(b c=x,bd=y)", "inform-all(b_c=x, bd=y)"],
+        ["inform(food=dontcare)", "inform(food='don’t care')"],
+        ["price range[low], near[The Inn]", "near[the inn], Price_Range[low]"],
+    ],
+)
+def test_an_mr_is_one_in_every_spelling(spellings: list[str]) -> None:
+    meanings = [*(spellings[k % 2] for k in range(38)), *["inform(other=x)", "other[x]"] * 2][:40]
+    found = rated_of(tidy(context=meanings, mr=meanings, mr_key=meanings))
+    assert found.context is not None
+    assert found.apart is not None
+    assert len(set(found.context[:38])) == len(set(found.apart[:38])) == 1
+    assert found.apart[39] != found.apart[0]
+
+
 def test_contexts_are_merged_whatever_else_tells_them_apart() -> None:
     mrs = ["name[A], near[B]", "name[C], near[D]", "open[yes]", "food[no]", "request[food]"]
     meanings = [mrs[k % 5] for k in range(40)]
@@ -298,6 +316,28 @@ def test_a_row_without_mr_belongs_to_its_context(tmp_path: Path) -> None:
     assert found.apart.tolist().count(found.apart[7]) == 1
 
 
+def test_a_row_without_mr_belongs_to_its_context_in_every_spelling(tmp_path: Path) -> None:
+    given = with_mrs()
+    for k, row in enumerate(given):
+        row["context"] = f"Dialogue {k % 2}."
+    given[6] |= {"mr": "", "context": "dialogue 1"}
+    given[7] |= {"mr": "", "context": "dialogue 2?"}
+    given[8] |= {"mr": "", "context": "dialogue 2"}
+    found = read_rated([write(tmp_path / "a.jsonl", given)], [0, 4])
+    assert found.apart is not None
+    assert found.apart[6] == found.apart[1]
+    assert found.apart[7] == found.apart[8]
+    assert len(set(found.apart)) == 3
+
+
+def test_a_row_without_mr_is_never_apart_from_an_mr_of_its_context(tmp_path: Path) -> None:
+    given = with_mrs()
+    for row in given:
+        row["context"] = "one dialogue"
+    given[6]["mr"] = ""
+    assert read_rated([write(tmp_path / "a.jsonl", given)], [0, 4]).apart is None
+
+
 def test_a_row_without_mr_belongs_to_its_context_however_its_letters_are_composed(
     tmp_path: Path,
 ) -> None:
@@ -336,15 +376,17 @@ def test_a_system_in_two_spellings_is_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("column", ["system", "rater"])
-def test_names_that_differ_in_case_stay_two_and_are_told(column: str, tmp_path: Path) -> None:
-    names = ["T5", "t5", "b"]
+def test_names_that_differ_in_case_or_marks_stay_two_and_are_told(
+    column: str, tmp_path: Path
+) -> None:
+    names = ["T-5", "t5", "b"]
     given = [{"text": f"t {k}", "quality": k % 5, column: names[k % 3]} for k in range(60)]
     found = read_rated([write(tmp_path / "a.jsonl", given)], [0, 4])
-    assert column == "rater" or found.memberships()[0] == ["T5", "b", "t5"]
-    told = [sentence for sentence in found.warnings if "case alone" in sentence]
+    assert column == "rater" or found.memberships()[0] == ["T-5", "b", "t5"]
+    told = [sentence for sentence in found.warnings if "taken for different ones" in sentence]
     assert len(told) == 1
     assert column in told[0]
-    assert "T5" in told[0]
+    assert "T-5" in told[0]
     assert "b" not in told[0].split(":")[1].split(".")[0].split()
 
 
@@ -435,6 +477,21 @@ def test_raters_of_another_scale_are_told(tmp_path: Path) -> None:
     assert "ada" in told
     assert "bob" not in told
     assert "cleo" not in told
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_rater_with_a_turned_scale_is_told(turned: bool, tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    rows = []
+    for k in range(40):
+        own = np.clip(rng.integers(1, 6) + rng.integers(-1, 2, 3), 1, 5).tolist()
+        own[2] = 6 - own[2] if turned else own[2]
+        for rater, quality in zip(["ada", "bob", "cleo"], own, strict=True):
+            rows.append({"text": f"text {k}", "quality": quality, "rater": rater})
+    found = read_rated([write(tmp_path / "rated.jsonl", rows)], [1, 5])
+    told = [sentence for sentence in found.warnings if "turn it back" in sentence]
+    assert len(told) == turned
+    assert all("cleo" in sentence and "ada" not in sentence for sentence in told)
 
 
 def test_two_different_texts_are_too_few(tmp_path: Path) -> None:

@@ -248,6 +248,7 @@ def test_out_of_fold_fits_on_the_other_folds(name: str) -> None:
     [
         (lambda: Constant().fit([], []), "no text with a quality"),
         (lambda: Constant().fit("abc", [1, 2, 3]), "one string"),
+        (lambda: Constant().fit({"a", "b"}, [1, 2]), "a set"),
         (lambda: Constant().fit(["a"], [NAN]), "text 0 .from 0. is nan"),
         (lambda: Constant().fit(["a", "b"], [1]), "2 texts but 1"),
         (lambda: Constant().fit(["a"], [1]).predict("abc"), "one string"),

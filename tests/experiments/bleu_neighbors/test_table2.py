@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from refless.data.task import Task
+from refless.data.task import Task, read_task
 from refless.errors import StaleError
 from refless.experiments.bleu_neighbors.leave_one_out import model_cells
 from refless.experiments.bleu_neighbors.table1 import Settings
@@ -183,6 +183,20 @@ def test_a_pair_or_a_kernel_that_is_missing_keeps_its_row(
     ours = rows[rows["model"] == MODEL]
     assert ours.loc[("other", "other"), "provenance"].tolist() == ["shipped", ""]
     assert all(isinstance(note, list) for note in table["note"])
+
+
+def test_texts_that_see_their_own_rating_are_told(tmp_path: Path) -> None:
+    said = [f"text {k}" for k in range(18)]
+    written_task(tmp_path / "one", [*said, "Text 0", "text 1!"], np.linspace(0, 1, 20))
+    written_task(tmp_path / "other", [f"more {k}" for k in range(19)] + ["TEXT 3"], np.ones(20))
+    paths = []
+    for source, target in (("one", "one"), ("one", "other"), ("other", "other")):
+        paths.append(tmp_path / f"{source}.{target}.csv")
+        write_cross_estimates(
+            paths[-1], read_task(tmp_path / source), read_task(tmp_path / target), TAUS
+        )
+    pairs, _ = read_pairs(paths, [tmp_path / "one", tmp_path / "other"], TAUS)
+    assert [pair.shared for pair in pairs.values()] == [2, 1, 0]
 
 
 @pytest.mark.drill(

@@ -190,6 +190,20 @@ def test_the_table_of_predictors(tmp_path: Path) -> None:
     assert all(note in (tmp_path / "delta_bleu_predictor.md").read_text() for note in notes)
 
 
+def test_a_row_that_covers_no_text_says_why(tmp_path: Path) -> None:
+    """Where one system answers each context, nothing has a reference."""
+    texts = small_texts(contexts=15).assign(context_id=lambda own: own["id"])
+    task = as_task(tmp_path / "ratings/small", texts)
+    path = tmp_path / "results/small/predictor.csv"
+    write_predictor(path, task, [], SETTINGS, OPTIONS)
+    found, _ = read_predictors([path], {"small": SETTINGS})
+    table = predictor_table({"small": {"note": ""}}, found, ["bleu.char"])
+    nothing = table[table["n_covered"] == 0]
+    assert {"context_mean", "sbleu", "delta_bleu", "kernel_mean"} <= set(nothing["model"])
+    assert all(map(any, nothing["note"]))
+    assert not any(map(any, table.loc[table["n_covered"] > 0, "note"]))
+
+
 def test_estimates_with_human_references_of_the_mr(tmp_path: Path) -> None:
     texts = small_texts(contexts=15).assign(dataset="human", mr_key=lambda own: own["context_id"])
     task = as_task(tmp_path / "ratings/small", texts.drop(columns="context_id"))

@@ -368,8 +368,14 @@ def _only_apart(found: Comparison) -> list[str]:
     said = []
     for split in found.splits:
         keys = [key for key in found.draws if key[0] == split.name and key[1] not in TRIVIAL]
-        for what in ("systems", *(["contexts"] if split.name == "contexts" else [])):
-            if some := [label(*key[1:]) for key in keys if _tells_only(found, key, what)]:
+        for what in WITHIN:
+            # of contexts once, where they are left out, but for what has no row there
+            there = [
+                k
+                for k in keys
+                if what in ("systems", split.name) or (what, *k[1:]) not in found.draws
+            ]
+            if some := [label(*key[1:]) for key in there if _tells_only(found, key, what)]:
                 said.append(
                     f"Split {split.name}: {_listed(some)} may only tell {what} apart, for among"
                     f" texts of one {what[:-1]} no correlation with the ratings is shown."

@@ -383,14 +383,20 @@ def _alike(
     if context is None or not any(map(str.strip, meanings)):
         return None
     own = without_names[0] if without_names else meanings
-    said = {c: wording(m) for c, m in zip(context, own, strict=True) if m.strip()}
     rest = rated["context"].fillna("").astype(str) if "context" in rated else [""] * len(own)
-    named = [
-        wording(m) if m.strip() else said.get(c, f" {wording(beside) or c}")
-        for c, m, beside in zip(context, own, rest, strict=True)
-    ]
-    numbers = together(context.tolist(), named)
+    labels = _labels(list(map(wording, own)), list(map(wording, rest)))
+    numbers = together(context.tolist(), *labels)
     return numbers if numbers.max() < context.max() else None
+
+
+def _labels(mrs: Sequence[str], contexts: Sequence[str]) -> tuple[list[object], list[object]]:
+    """By what rows answer the same, for `together`: their MR; and their context, if some row of it
+    has no MR. What is empty is like nothing else."""
+    told = {context for mr, context in zip(mrs, contexts, strict=True) if not mr} - {""}
+    return (
+        [mr or row for row, mr in enumerate(mrs)],
+        [context if context in told else row for row, context in enumerate(contexts)],
+    )
 
 
 def _contexts_of_several_mrs(texts: pd.DataFrame) -> int:
@@ -407,16 +413,14 @@ def _contexts_of_several_mrs(texts: pd.DataFrame) -> int:
 def _contexts(texts: pd.DataFrame) -> Array | None:
     """Numbers of the contexts; None where there are none, or one.
 
-    They are told apart by the MR, where there is one. A row without one among others has the MR of
-    its context, and else its context tells.
+    They are told apart by the MR, where there is one. A row without one among others belongs to the
+    rows of its context.
     """
     # identifiers are taken as they are
     given, form = ("context_id", table.plain) if "context_id" in texts else ("context", wording)
-    named = texts[given].astype(str).map(form)
-    if "mr_key" in texts and (own := (key := texts["mr_key"].astype(str)) != "").any():
-        # a blank in front, which no key has, keeps contexts and MRs of one wording apart
-        key = key.map(dict(zip(key, told_apart(key.tolist(), kind_of(key.tolist())), strict=True)))
-        rest = named.map(dict(zip(named[own], key[own], strict=True))).fillna(" " + named)
-        named = key.where(own, rest)
-    numbers = pd.factorize(named.astype(object))[0].astype(np.int64)
+    named = texts[given].astype(str).map(form).tolist()
+    keys = texts["mr_key"].astype(str).tolist() if "mr_key" in texts else [""] * len(texts)
+    if not any((*named, *keys)):
+        return None
+    numbers = together(*_labels(told_apart(keys, kind_of(keys)), named))
     return numbers if numbers.max() > 0 else None

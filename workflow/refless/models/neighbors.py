@@ -12,13 +12,13 @@ from __future__ import annotations
 import inspect
 import math
 import numbers
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from refless.errors import SettingError
-from refless.models.wording import exactly
+from refless.models.wording import numbered
 
 if TYPE_CHECKING:
     from refless.kernels._plan import Index
@@ -184,6 +184,8 @@ def listed_texts(texts: Sequence[str]) -> list[str]:
             "texts is one string, which would be read letter by letter",
             remedy="give a list of texts",
         )
+    if isinstance(texts, Set):
+        raise SettingError("texts is a set, which has no order", remedy="give a list of texts")
     if getattr(texts, "ndim", 1) != 1:
         raise SettingError("texts is no row of texts", remedy="give one column: table['text']")
     return list(texts)
@@ -402,9 +404,8 @@ class NeighborsRegressor:
     def _chosen_tau(self, progress: Callable[[int], None] | None) -> float:
         index, texts, quality = self.index_, self.texts_, self.quality_
         # equal texts would speak for each other, and not for new ones
-        places: dict[str, int] = {}
-        group = np.array([places.setdefault(exactly(text), len(places)) for text in texts])
-        if (different := len(places)) < len(texts):
+        group = numbered(texts)
+        if (different := int(group.max()) + 1) < len(texts):
             from refless.kernels import indexed
 
             first = np.unique(group, return_index=True)[1]

@@ -265,8 +265,9 @@ def _about_scales(
     texts: list[_Text], paths: Sequence[str | Path], scale: tuple[float, float]
 ) -> Iterator[str]:
     """What may be wrong with the scale: files that were hardly rated on one, since their lowest or
-    highest ratings lie apart; raters who use the lower half alone of what all use, or whose means
-    differ where they had other texts; ratings that use a small part of it."""
+    highest ratings lie apart; raters who use the lower half alone of what all use, who order texts
+    as nobody else does, or whose means differ where they had other texts; ratings that use a small
+    part of it."""
     raters: dict[str, list[float]] = {}
     files: dict[int, list[float]] = {}
     for text in texts:
@@ -290,6 +291,11 @@ def _about_scales(
             f" {_few([*starmap(_range, lower.items())])}. If theirs is another scale, bring"
             " all to one before you trust any number here."
         )
+    if turned := _turned(texts):
+        yield (
+            f"Where others rate high, these raters rate low: {_few(turned)}. If one of them took"
+            " the scale the other way round, turn it back before you trust any number here."
+        )
     panels = {frozenset(rater for _, rater, _ in text.given) for text in texts if text.given}
     if len(panels) > 1 and _differ(list(raters.values())) < 0.001:
         means = sorted(float(np.mean(values)) for values in raters.values())
@@ -309,6 +315,25 @@ def _about_scales(
             f"The ratings are from {low:g} to {high:g}, a small part of the scale, {scale[0]:g} to"
             f" {scale[1]:g}. Say the scale that people rated on: squared errors are on it."
         )
+
+
+def _turned(texts: Iterable[_Text]) -> list[str]:
+    """Raters whose ratings fall as the mean of the others' rises (Pearson's r, p below 0.001)."""
+    from scipy.stats import pearsonr
+
+    beside: dict[str, list[tuple[float, float]]] = {}
+    for text in texts:
+        total, others = sum(value for *_, value in text.given), len(text.given) - 1
+        for _, rater, value in text.given if others else []:
+            beside.setdefault(rater, []).append((value, (total - value) / others))
+    pairs = {rater: np.array(own).T for rater, own in beside.items()}
+    return [
+        rater
+        for rater, own in pairs.items()
+        if own.shape[1] >= ENOUGH_OF_A_RATER
+        and np.ptp(own, axis=1).all()
+        and pearsonr(*own, alternative="less").pvalue < 0.001
+    ]
 
 
 def _differ(groups: list[list[float]]) -> float:
@@ -334,7 +359,8 @@ def shown_name(name: str) -> str:
 
 
 def _first(what: str, names: Iterable[str], tell: Callable[[str], None]) -> dict[str, str]:
-    """Name as it is compared -> as it stands first; names that differ in case alone are told."""
+    """Name as it is compared -> as it stands first; names that differ in case and marks alone are
+    told."""
     first: dict[str, str] = {}
     joined: dict[str, None] = {}
     for name in names:
@@ -346,10 +372,11 @@ def _first(what: str, names: Iterable[str], tell: Callable[[str], None]) -> dict
             f" letters are composed, and is taken for one name: {_few(list(joined))}."
         )
     alike: dict[str, str] = {}
-    twins = [(alike.setdefault(name.casefold(), name), name) for name in first]
+    bare = {name: re.sub(r"[\W_]+", "", name.casefold()) or name for name in first}
+    twins = [(alike.setdefault(own, name), name) for name, own in bare.items()]
     if apart := [f"{one} and {other}" for one, other in twins if one != other]:
         tell(
-            f"Names of a {what} differ in case alone, and are taken for different ones:"
+            f"Names of a {what} differ in case or marks alone, and are taken for different ones:"
             f" {_few(apart)}. If they are one, write it in one way: what is said of a new {what}"
             " is too good otherwise."
         )

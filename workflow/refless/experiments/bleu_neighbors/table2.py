@@ -34,7 +34,7 @@ from refless.experiments.bleu_neighbors.leave_one_out import (
 from refless.experiments.bleu_neighbors.table1 import Settings, beside_paper, quarter
 from refless.kernels import signature
 from refless.models.neighbors import neighbor_means
-from refless.models.wording import ASIDE, among
+from refless.models.wording import ASIDE, among, repeats
 from refless.statistics import drawn_whole
 from refless.store import signed
 from refless.store.signatures import sign, signature_note, text_sum
@@ -115,7 +115,7 @@ def write_cross_estimates(
     """Write the estimates of `cross_estimates`: numbers without text."""
     same = source.name == target.name
     given, asked = (one.texts["text"][one.texts["quality"].notna()] for one in (source, target))
-    shared = {} if same else {"shared": sum(among(asked, given))}
+    shared = repeats(given.tolist()) if same else sum(among(asked, given))
     both = text_sum([source.text_sum, target.text_sum])
     signed.write(
         path,
@@ -133,7 +133,10 @@ def write_cross_estimates(
                     packages=["scikit-learn"],
                 ),
             ],
-            "facts": {"training": int(source.texts["quality"].notna().sum()) - same, **shared},
+            "facts": {
+                "training": int(source.texts["quality"].notna().sum()) - same,
+                "shared": shared,
+            },
         },
     )
 
@@ -149,7 +152,8 @@ class Pair:
     estimates : from `cross_estimates`
     training : number of texts that an estimate is made from
     provenance : ``computed`` or ``shipped``
-    shared : how many texts of the target stand among the training texts, which are another task's
+    shared : how many texts of the target stand among the training texts, or repeat an earlier one,
+        where these are the same task's
     units : of each text of the target, as in `refless.statistics.evaluate`
     systems : who wrote each text of the target; none where that is not at hand
     """
@@ -256,9 +260,14 @@ def table2(
                 for name in BASELINES if source != target else BASELINES[:-1]:
                     rows.append({**own, "model": name, **_baseline_cells(pair, name, settings)})
                 if pair.shared:
+                    where = (
+                        "repeat an earlier one"
+                        if source == target
+                        else "stand among the training texts"
+                    )
                     said = (
-                        f"{pair.shared} of {len(pair.estimates)} texts stand among the training"
-                        f" texts ({ASIDE}), and see their ratings there"
+                        f"{pair.shared} of {len(pair.estimates)} texts {where} ({ASIDE}), and see"
+                        " their ratings there"
                     )
                     for made in rows[before:]:
                         made["note"] = [*made.get("note", []), said]

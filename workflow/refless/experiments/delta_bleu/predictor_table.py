@@ -74,7 +74,7 @@ def predictor_table(
         single = own["against"] == ""
         rows = [expected.merge(own[single], how="left", on=_NAMES[:3]), own[~single]]
         part = pd.concat([one for one in rows if len(one)], ignore_index=True)
-        notes: list[list[str]] = [[] for _ in range(len(part))]
+        notes = [_why_nothing(row) for row in part.to_dict("records")]
         parts.append(part.assign(task=task, note=pd.Series(notes, dtype=object)))
     shown = ["task", *_NAMES]
     for column in VALUES:
@@ -85,3 +85,16 @@ def predictor_table(
     for column in (*_NAMES, "provenance"):
         table[column] = table[column].astype(object).fillna("")
     return table
+
+
+def _why_nothing(row: Mapping[Any, Any]) -> list[str]:
+    """Of a row that was computed and covers no text."""
+    if row.get("n_covered") != 0:
+        return []
+    if row["against"]:
+        return ["no text is covered by both"]
+    if row["model"] == "neighbors":
+        return ["no text has enough neighbors, and not too many"]
+    if row["references"] == 0:
+        return ["no text has a reference: a text of another system for the same context or MR"]
+    return ["no text has a reference of positive weight"]

@@ -22,7 +22,9 @@ from refless.data.sources import mr
 NOTHING = "<none>"
 # Values that say something by themselves and stay as they are.
 SPECIAL = {"": NOTHING, "yes": "yes", "no": "no", "none": "none", "?": "?"}
-SPECIAL |= dict.fromkeys(("dontcare", "dont_care", "dont care", "don't care"), "dontcare")
+SPECIAL |= dict.fromkeys(
+    ("dontcare", "dont_care", "dont care", "don't care", "don’t care"), "dontcare"
+)
 
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)*|\w+(?:['’]\w+)*|[^\w\s]")
 _INSIDE = re.compile(r"[\W_]+")

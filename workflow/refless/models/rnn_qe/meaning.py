@@ -59,16 +59,14 @@ def tokens_of(
     ------
     FormatError : a meaning is not of this kind; ``line`` is its number, from 1.
     """
-    shown = bare if plain else str
+    shown, understood = (bare, _bare) if plain else (str, read)
     found = []
     for row, (meaning, text) in enumerate(zip(meanings, texts, strict=True), start=1):
         if kind == TEXT or not meaning.strip():
             found.append((tokens(shown(meaning)), tokens(shown(text))))
             continue
         try:
-            # an entity has a semicolon, as slots have between them
-            clean = _readable(shown(meaning), kind)
-            own = read(shown(meaning) if clean else meaning, kind)
+            own = understood(meaning, kind)
         except FormatError as error:
             raise FormatError(error.message, line=row) from error
         triples, words = delexicalised(own, shown(text))
@@ -86,24 +84,34 @@ def read(meaning: str, kind: str) -> MeaningRepresentation:
     return (_acts if kind == ACTS else _slots)(meaning)
 
 
+def _bare(meaning: str, kind: str) -> MeaningRepresentation:
+    """An MR with its marks as they are read; as it is written, where that is none: an entity has a
+    semicolon, as slots have between them."""
+    try:
+        return read(bare(meaning), kind)
+    except FormatError:
+        return read(meaning, kind)
+
+
 def told_apart(meanings: Sequence[str], kind: str) -> list[str]:
     """By what MRs are told apart, values and all: act and slots in one order; by its `wording`,
     what is no MR of this kind."""
     found = []
     for meaning in meanings:
         try:
-            clean = bare(meaning) if _readable(bare(meaning), kind) else meaning
-            act, slots = read(clean, kind) if kind != TEXT else ("", [])
+            act, slots = _bare(meaning, kind) if kind != TEXT and meaning.strip() else ("", [])
         except FormatError:
             act, slots = "", []
-        each = (f"{slot}={SPECIAL.get(value.lower(), wording(value))}" for slot, value in slots)
-        found.append(f"{act}({';'.join(sorted(each))})" if act else wording(meaning))
+        each = (
+            f"{_plain(slot)}={SPECIAL.get(value.lower(), wording(value))}" for slot, value in slots
+        )
+        found.append(f"{_plain(act)}({';'.join(sorted(each))})" if act else wording(meaning))
     return found
 
 
 def unordered(mr: Sequence[str]) -> str:
-    """The triples of an MR, delexicalised, in one order: its slots have none."""
-    return " ".join(sorted(" ".join(mr[k : k + 3]) for k in range(0, len(mr), 3)))
+    """The triples of an MR, delexicalised, in one order, however its slots are spelt."""
+    return " ".join(sorted((" ".join(mr[k : k + 3]) for k in range(0, len(mr), 3)), key=_plain))
 
 
 def _readable(meaning: str, kind: str) -> bool:
