@@ -280,6 +280,15 @@ def test_a_damaged_mr_is_named_with_its_row(tmp_path: Path, column: str) -> None
     assert "mend" in caught.value.remedy
 
 
+def test_texts_that_nobody_rated_do_not_decide_how_mrs_are_read(tmp_path: Path) -> None:
+    given = with_mrs()
+    given[6]["mr"] = "name[The 2], pets[yes"
+    given += [{"text": f"more {k}", "quality": "", "mr": f"plain words {k}"} for k in range(20)]
+    with pytest.raises(FormatError) as caught:
+        read_rated([write(tmp_path / "a.jsonl", given)], [0, 4])
+    assert caught.value.line == 7
+
+
 def test_a_blank_mr_leaves_the_others_as_they_are(tmp_path: Path) -> None:
     given = with_mrs()
     given[6]["mr"] = ""

@@ -31,6 +31,7 @@ from refless.models.rnn_qe.reading import START, STOP, VOID, Reading
             "is the hut ( in town ) cheap ?",
             "the hut is cheap .",
         ),
+        ("inform-count(x y='yes or no')", ACTS, "inform xy yes inform xy no", None),
         ("inform(name='O'Hara's, Hut', x2=3)", ACTS, "inform name X-name inform x2 X-x2", None),
         ("", ACTS, "", "the hut is cheap ."),
         ("", SLOTS, "", "the hut is cheap ."),

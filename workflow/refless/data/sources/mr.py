@@ -29,6 +29,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from refless.errors import FormatError
@@ -72,7 +73,7 @@ def parse(text: str) -> MeaningRepresentation:
     if outer is None:
         raise FormatError(f"this is no meaning representation: {text[:80]!r}")
     act, body = outer[1].lower(), outer[2]
-    slots: list[tuple[str, str]] = []
+    written: list[tuple[str, str]] = []
     position = 0
     while body[position:].strip():
         found = _SLOT.match(body, position)
@@ -82,11 +83,17 @@ def parse(text: str) -> MeaningRepresentation:
             )
         position = found.end()
         slot = found[1].replace("_", "").lower()
-        value = (found[2] or found[3] or found[4] or "").strip()
-        if _PLACEHOLDER.fullmatch(value):
-            value = "X"
-        values = ["yes", "no"] if value.lower() == "yes or no" else [value]
-        slots += [(slot, one) for one in values]
+        written.append((slot, (found[2] or found[3] or found[4] or "").strip()))
+    return settled(act, written)
+
+
+def settled(act: str, written: Iterable[tuple[str, str]]) -> MeaningRepresentation:
+    """The conventions of `parse` on what was read: acts, placeholders, slots of two values."""
+    slots: list[tuple[str, str]] = []
+    for slot, value in written:
+        both = value.lower() == "yes or no"
+        one = "X" if _PLACEHOLDER.fullmatch(value) else value
+        slots += [(slot, "yes"), (slot, "no")] if both else [(slot, one)]
     return MeaningRepresentation(_ACTS.get(act, act), slots)
 
 

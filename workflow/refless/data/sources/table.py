@@ -130,9 +130,9 @@ def load_all(
         the files, which the log says.
     format : tsv, csv or jsonl. Default: by a file's ending (.tsv, .csv, .jsonl, .ndjson).
     tell : takes a sentence about names that are spelt in several ways. Default: the log.
-    mr_faults : what stands beside the texts (MRs; where there are none, contexts) -> position, from
-        0, and fault of each that makes its row one that is not used. Default: anything may stand
-        there.
+    mr_faults : what stands beside rated texts (MRs; where there are none, contexts) -> position,
+        from 0, and fault of each that makes its row one that is not used. Default: anything may
+        stand there.
 
     Returns
     -------
@@ -211,8 +211,9 @@ def load_all(
     named = ", ".join(map(str, paths))
     if not texts and not problems:
         raise FormatError("the file has no rows", path=named, remedy=REMEDY)
-    there = any(text.mr.strip() for text in texts)
-    faults = dict(mr_faults([text.mr if there else text.context for text in texts]))
+    there = any(text.mr.strip() for text in texts if text.given)
+    beside = ((text.mr if there else text.context) if text.given else "" for text in texts)
+    faults = dict(mr_faults(list(beside)))
     if any(text.system for text in texts):
         # nobody is no system: its texts would be left out together, and ranked as one
         lacking = "the text has no system, and others have one"

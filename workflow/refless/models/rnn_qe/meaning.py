@@ -132,7 +132,7 @@ def _acts(meaning: str) -> MeaningRepresentation:
         slots = _all(_SLOT, outer[2], meaning)
         named = [(slot, next(filter(None, values), "").strip()) for slot, *values in slots]
         named = [(_plain(slot), value) for slot, value in named]
-        found = MeaningRepresentation(_plain(outer[1]), named)
+        found = mr.settled(re.sub(r"[\s\-]+", "_", outer[1].lower()), named)
     if any(_SECOND.match(value) for _, value in found.slots):
         raise FormatError(f"this has several acts, of which one can be read: {meaning[:80]!r}")
     return found
