@@ -473,6 +473,12 @@ def test_raters_of_texts_of_their_own_are_told(tmp_path: Path, raters: int, a_te
         assert any("Raters' means differ" in sentence for sentence in found.warnings) == told
 
 
+def test_raters_who_give_one_value_each_are_told(tmp_path: Path) -> None:
+    given = [{"text": f"t {k}", "quality": 2 + k % 2, "rater": f"r{k % 2}"} for k in range(40)]
+    found = read_rated([write(tmp_path / "rated.jsonl", given)], [1, 5])
+    assert any("Raters' means differ" in sentence for sentence in found.warnings)
+
+
 def test_raters_of_another_scale_are_told(tmp_path: Path) -> None:
     rows = [{"text": f"text {k}", "quality": k % 5 + 1, "rater": "ada"} for k in range(20)]
     rows += [{"text": f"text {k}", "quality": 5 * k, "rater": "bob"} for k in range(20, 40)]

@@ -13,10 +13,9 @@ import numpy as np
 import pandas as pd
 
 from refless.compare.measures import Truth, measured, truth_of
-from refless.compare.predicted import Prediction, baseline, fold_sums, neighbors
+from refless.compare.predicted import Prediction, baseline, baselines, fold_sums, neighbors
 from refless.compare.rated import Rated
 from refless.compare.splits import Split
-from refless.models.baselines import RidgeTfidf
 from refless.statistics import interval
 
 Array = np.ndarray
@@ -112,15 +111,11 @@ def learning_curve(
         (sums,) = fold_sums(*told, threads=threads, **(options or {}))
         return neighbors(kernel, rated, split, sums, used)
 
+    ridge = baselines(rated, split)["ridge"]
+    assert callable(ridge)
     makers: dict[tuple[str, str], Callable[[Array], Prediction]] = {
         ("neighbors", kernel): near,
-        ("ridge", ""): lambda used: baseline(
-            "ridge",
-            lambda: RidgeTfidf(rated.ngrams, folds=3, alphas=(0.3, 1.0, 3.0, 10.0)),
-            rated,
-            split,
-            used,
-        ),
+        ("ridge", ""): lambda used: baseline("ridge", ridge, rated, split, used),
     }
     rows, kept = [], {}
     for size in sizes(split):

@@ -345,8 +345,10 @@ def _differ(groups: list[list[float]]) -> float:
     inside = sum(float(np.var(own)) * len(own) for own in groups)
     between = float(np.var(values)) * len(values) - inside
     free = len(groups) - 1, len(values) - len(groups)
-    if inside <= 0 or free[1] <= 0:
+    if between <= 0 or free[1] <= 0:
         return 1.0
+    if inside <= 0:  # each has one value for all
+        return 0.0
     return float(fdtrc(*free, (between / free[0]) / (inside / free[1])))
 
 

@@ -200,9 +200,11 @@ def _repeats(task: Task) -> list[str]:
     again = len(own) - own.map(wording).nunique()
     if not again or own.eq("").all():
         return []
+    one_by_one = drawn_whole(task.contexts) is None
     return [
         f"{again} of {len(own)} rated texts of {task.name} repeat an earlier one ({ASIDE});"
         " they are each other's neighbors"
+        + (", and intervals, which draw them one by one, are too narrow" if one_by_one else "")
     ]
 
 
