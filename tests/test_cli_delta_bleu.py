@@ -188,7 +188,8 @@ def test_options_out_of_range_exit_with_1_and_wrong_usage_with_2(files: tuple[Pa
     "In a user's file, a column's name has other letters (`Rater`, `weights`) than the one that is"
     " read",
     "refused",
-    "with both names, by every command and loader; other columns that are not read are named",
+    "with both names, by every command and loader; `compare` names other columns that it does not"
+    " read",
 )
 @pytest.mark.parametrize(("file", "right", "wrong"), [(0, "id", "ID"), (1, "weight", "weights")])
 def test_a_column_in_other_letters_is_refused(

@@ -229,6 +229,14 @@ def test_two_columns_are_enough(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert lost == set(left_out.index)
 
 
+def test_where_texts_are_too_few_for_tests_there_is_no_p(tmp_path: Path) -> None:
+    ratings = write(tmp_path / "rated.jsonl", rows(28))
+    assert compare(ratings, tmp_path / "out", "--no-curve", "--kernel", "bleu.word") == 0
+    found = pd.read_csv(tmp_path / "out" / "comparison.csv")
+    assert found["difference"].notna().any()
+    assert found[["p", "difference_low", "difference_high"]].isna().all(axis=None)
+
+
 @pytest.mark.parametrize(
     ("more", "word"),
     [

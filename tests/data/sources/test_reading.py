@@ -77,8 +77,16 @@ def test_fields_larger_than_the_csv_module_allows_are_read_and_its_limit_is_put_
         csv.field_size_limit(before)
 
 
+@pytest.mark.parametrize("row", ['"Yes" he said,3', '"abc"def,3', '"abc" ,3'])
+def test_a_field_that_goes_on_after_its_quotes_is_refused(row):
+    """Else its quotes would be lost without a word."""
+    with pytest.raises(FormatError, match="doubled") as caught:
+        reading.records(f"text,quality\na,1\n{row}\n", "x.csv")
+    assert caught.value.line == 3
+
+
 @pytest.mark.parametrize(
-    "end", ['"never closed', '"never closed\nover lines\n', '"a"b,"then open', '"a ""b"",']
+    "end", ['"never closed', '"never closed\nover lines\n', 'a"b,"then open', '"a ""b"",']
 )
 def test_an_unclosed_quotation_is_an_error_where_its_record_starts(end):
     with pytest.raises(FormatError, match="never closed; the file seems to be cut short") as caught:

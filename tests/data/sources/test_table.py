@@ -305,7 +305,8 @@ def test_a_bad_row_is_named_with_its_own_file(write):
     "In a user's file, a column's name has other letters (`Rater`, `weights`) than the one that is"
     " read",
     "refused",
-    "with both names, by every command and loader; other columns that are not read are named",
+    "with both names, by every command and loader; `compare` names other columns that it does not"
+    " read",
 )
 @pytest.mark.parametrize("name", ["Rater", "raters", "Systems", "Score_x", "REFERENCE1"])
 def test_a_column_in_other_letters_is_refused(write, name):

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from refless.data.wording import wording
 from refless.errors import StaleError
 from refless.experiments.bleu_neighbors.baselines import (
     SPLITS,
@@ -18,7 +19,6 @@ from refless.experiments.bleu_neighbors.baselines import (
     write_baselines,
 )
 from refless.models.baselines import Constant, Length, RidgeTfidf, SystemMean, deal_folds
-from refless.models.wording import wording
 from refless.store import signed
 from tests.experiments.bleu_neighbors.written import written_task
 from tests.kernels.texts import random_sentences

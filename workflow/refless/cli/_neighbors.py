@@ -92,7 +92,7 @@ def read_training(arguments: argparse.Namespace, by_system: bool = False) -> Tra
     """The training texts and their ratings: each row is one; with a column ``rater`` each text of a
     system, context and MR, where there are such, whose quality is the mean of its rows."""
     from refless.data.sources.table import plain
-    from refless.models.wording import ASIDE, repeats
+    from refless.data.wording import ASIDE, repeats
 
     required = ["text", "quality", *(["system"] if by_system else [])]
     apart = ["system", "context", "mr"]

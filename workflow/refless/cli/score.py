@@ -282,8 +282,8 @@ def _by_ridge(train: Training, given: Given, texts: list[str], by_system: bool) 
     from importlib.metadata import version
 
     from refless.data.sources.table import plain
+    from refless.data.wording import wording
     from refless.models.baselines import RidgeTfidf, SystemRidge
-    from refless.models.wording import wording
     from refless.store.signatures import text_sum
 
     systems = list(map(plain, given.names("system"))) if by_system else None
@@ -321,13 +321,13 @@ def _counts(n: int, covered: int) -> dict[str, Any]:
 
 
 def _standing_in(model: NeighborsRegressor | None, train: Training | None, texts: list[str]) -> int:
-    """How many candidates stand among the training texts, by `models.wording`."""
+    """How many candidates stand among the training texts, by `data.wording`."""
     if train is None:
         from refless.models.neighbors_file import standing_in
 
         assert model is not None  # without --train there is --model
         return int(standing_in(model, texts).sum())
-    from refless.models.wording import among
+    from refless.data.wording import among
 
     return sum(among(texts, train.texts))
 
@@ -363,7 +363,7 @@ def _evaluated(
         return None, 0
     import numpy as np
 
-    from refless.models.wording import numbered
+    from refless.data.wording import numbered
     from refless.statistics import evaluate
 
     same, predicted = numbered(texts), _steady(prediction)
@@ -444,7 +444,7 @@ def _warn_of_leaks(number: int, n: int) -> None:
 
 def _tell_of_contexts(train: Training | None, given: Given) -> None:
     """How many candidates answer what training texts answer, where both files say."""
-    from refless.models.wording import among
+    from refless.data.wording import among
 
     if train is None or any("context" not in one.columns for one in (train.given, given)):
         return
@@ -457,7 +457,7 @@ def _tell_of_contexts(train: Training | None, given: Given) -> None:
 
 
 def _warn_of_repeats(texts: list[str]) -> None:
-    from refless.models.wording import ASIDE, repeats
+    from refless.data.wording import ASIDE, repeats
 
     if again := repeats(texts):
         tell(

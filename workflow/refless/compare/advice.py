@@ -24,7 +24,7 @@ from refless.compare.measures import WITHIN, Draws
 from refless.compare.predicted import TRIVIAL, named
 from refless.compare.rated import Rated
 from refless.compare.splits import Split
-from refless.models.wording import ASIDE, wording
+from refless.data.wording import ASIDE, wording
 from refless.statistics import ENOUGH_UNITS, Estimate, drawn_whole
 from refless.statistics.ratings_saved import ratings_saved
 

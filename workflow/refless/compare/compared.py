@@ -326,7 +326,9 @@ def _rows(
             row |= estimate(saved).columns("ratings_saved_within")
         if rival is not None and method not in TRIVIAL and not np.isnan(own["pearson"][0]):
             gap = difference(draws, first, key, rival)
-            row |= estimate(gap).columns("difference") | {"p": p_value(gap)}
+            tested = not np.isnan(own["pearson"][1:]).all()
+            row |= estimate(gap if tested else gap[:1]).columns("difference")
+            row["p"] = p_value(gap) if tested else np.nan
             row["note"].append(f"the difference is Pearson's r less that of {rival[1]}")
         row["n_covered"] = round(row["coverage"] * row["n"])
         for name, values in prediction.chosen.items():

@@ -35,6 +35,7 @@ import numpy as np
 
 from refless.compare.rated import Rated
 from refless.compare.splits import Split
+from refless.data.wording import exactly, wording
 from refless.experiments.delta_bleu.dialogues import tokenize
 from refless.kernels import group_sums
 from refless.models.baselines import (
@@ -49,7 +50,6 @@ from refless.models.baselines import (
 from refless.models.delta_bleu import Texts
 from refless.models.neighbors import enough_evidence, means_of_sums
 from refless.models.same_group import ORDER, defined_scores, line, references, weights
-from refless.models.wording import exactly, wording
 
 Array = np.ndarray
 

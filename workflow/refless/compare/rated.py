@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from refless.data.sources import table
+from refless.data.wording import ASIDE, RUN, numbered, overlapping, together, wording
 from refless.errors import FormatError
 from refless.models.baselines import Ngrams
 from refless.models.rnn_qe.meaning import (
@@ -27,7 +28,6 @@ from refless.models.rnn_qe.meaning import (
     told_apart,
     unordered,
 )
-from refless.models.wording import ASIDE, RUN, numbered, overlapping, together, wording
 from refless.statistics import drawn_together, drawn_whole
 
 Array = np.ndarray
@@ -239,6 +239,12 @@ def rated_of(
     column, meanings = meanings_of(own)
     without_names = _delexicalised(own["text"].tolist(), meanings)
     context = _contexts(own)
+    if broken := len(mr_faults(meanings)):
+        warnings = (
+            *warnings,
+            f"{broken} of {len(own)} MRs cannot be read, as nine in ten can. They are taken as they"
+            " are written: mend them.",
+        )
     beside = contexts_beside(own, column)
     warnings = (*warnings, *about_meanings(column, meanings, without_names is not None, beside))
     return Rated(
@@ -413,14 +419,16 @@ def _contexts_of_several_mrs(texts: pd.DataFrame) -> int:
 def _contexts(texts: pd.DataFrame) -> Array | None:
     """Numbers of the contexts; None where there are none, or one.
 
-    They are told apart by the MR, where there is one. A row without one among others belongs to the
-    rows of its context.
+    They are told apart by the MR, where there is one, or the context is one. A row without one
+    among others belongs to the rows of its context.
     """
     # identifiers are taken as they are
     given, form = ("context_id", table.plain) if "context_id" in texts else ("context", wording)
     named = texts[given].astype(str).map(form).tolist()
-    keys = texts["mr_key"].astype(str).tolist() if "mr_key" in texts else [""] * len(texts)
-    if not any((*named, *keys)):
+    keys = texts["mr_key" if "mr_key" in texts else "context"].fillna("").astype(str).tolist()
+    kind = kind_of(keys)
+    apart = told_apart(keys, kind) if "mr_key" in texts or kind != TEXT else [""] * len(keys)
+    if not any((*named, *apart)):
         return None
-    numbers = together(*_labels(told_apart(keys, kind_of(keys)), named))
+    numbers = together(*_labels(apart, named))
     return numbers if numbers.max() > 0 else None

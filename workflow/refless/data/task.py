@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from refless.data.ratings import RATING_COLUMNS, TEXT_COLUMNS, RatedTexts
-from refless.data.sources import table
+from refless.data.wording import wording
 from refless.errors import FormatError, StaleError
 from refless.store import signed
 from refless.store.signatures import text_sum
@@ -143,8 +143,8 @@ def blank_task(folder: str | Path, out: str | Path) -> None:
 def numbered(contexts: pd.Series) -> Array:
     """Number of each context by first appearance, int64 (n,): one for all of one wording, and for
     each blank one its own."""
-    plain = [table.plain(str(context)) for context in contexts]
-    named = np.array([name or f" {k}" for k, name in enumerate(plain)], dtype=object)
+    said = [wording(str(context)) for context in contexts]
+    named = np.array([own or f" {k}" for k, own in enumerate(said)], dtype=object)
     return np.asarray(pd.factorize(named)[0], np.int64)
 
 

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from refless.data.wording import numbered
 from refless.errors import SettingError
-from refless.models.wording import numbered
 
 if TYPE_CHECKING:
     from refless.kernels._plan import Index

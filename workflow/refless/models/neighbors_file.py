@@ -18,12 +18,12 @@ from typing import Any, overload
 import numpy as np
 
 from refless import __version__
+from refless.data.wording import among, wording
 from refless.errors import SettingError, StaleError
 from refless.kernels import opened, signature
 from refless.kernels._registry import constants, module_path
 from refless.kernels._texts import starts_of
 from refless.models.neighbors import NeighborsRegressor
-from refless.models.wording import among, wording
 from refless.store import mapped
 
 Array = np.ndarray

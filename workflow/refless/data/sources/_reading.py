@@ -245,13 +245,14 @@ def records(
 
     Raises
     ------
-    FormatError : a quoted field is never closed (the file was cut short); a blank stands before
-        the quote of a field; or a bare carriage return ends a line where no line may end.
+    FormatError : a quoted field is never closed (the file was cut short), or goes on after its
+        closing quote; a blank stands before the quote of a field; or a bare carriage return ends a
+        line where no line may end.
     """
 
     def reader(source: list[str]) -> Any:
         style: Any = csv.QUOTE_MINIMAL if quoting else csv.QUOTE_NONE
-        return csv.reader(source, delimiter=delimiter, quoting=style)
+        return csv.reader(source, delimiter=delimiter, quoting=style, strict=quoting)
 
     rows: list[Record] = []
     source = lines(text)
@@ -267,16 +268,15 @@ def records(
                     rows.append((start, fields))
                 start = parsed.line_num + 1
         except csv.Error as error:
-            bare = "\r" in source[start - 1].rstrip("\r\n")
-            fault = "a carriage return without line feed, outside of quotes" if bare else error
+            if "end of data" in str(error):
+                fault = (
+                    "a quoted field of this record is never closed; the file seems to be cut short"
+                )
+            elif "\r" in source[start - 1].rstrip("\r\n"):
+                fault = "a carriage return without line feed, outside of quotes"
+            else:
+                fault = f'{error}, in a quoted field; quotes of the text itself are doubled: ""'
             raise broken(f"cannot be read as delimited text: {fault}", path, start) from error
-        # The reader takes the end of the file for the end of a quoted field. A further line tells:
-        # it must come out as a record of its own.
-        if rows and list(reader([*source[rows[-1][0] - 1 :], "end"]))[-1] != ["end"]:
-            message = (
-                "a quoted field of this record is never closed; the file seems to be cut short"
-            )
-            raise broken(message, path, rows[-1][0])
     return rows
 
 

@@ -62,6 +62,7 @@ from refless.data.sources._reading import (
     text_fault,
 )
 from refless.data.tsv import table_of
+from refless.data.wording import wording
 from refless.errors import FormatError, Problem
 
 log = logging.getLogger(__name__)
@@ -655,7 +656,7 @@ def _texts(
         qualities = [(quality - low) / (high - low) for _, _, quality in text.given]
         context = text.context or text.mr
         # texts that answer nothing that is known answer nothing in common
-        answered = plain(context) or number
+        answered = wording(text.context) or plain(text.mr) or number
         row = {
             "id": f"{task}:{number:05d}",
             "task": task,

@@ -29,6 +29,7 @@ import numpy as np
 import pandas as pd
 
 from refless.data.task import Task
+from refless.data.wording import numbered
 from refless.experiments.bleu_neighbors.columns import with_intervals
 from refless.models.baselines import (
     Baseline,
@@ -40,7 +41,6 @@ from refless.models.baselines import (
     deal_folds,
     out_of_fold,
 )
-from refless.models.wording import numbered
 from refless.store import signed
 from refless.store.signatures import sign, text_sum
 

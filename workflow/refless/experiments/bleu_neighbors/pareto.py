@@ -27,13 +27,13 @@ import numpy as np
 import pandas as pd
 
 from refless.data.task import Task, read_task
+from refless.data.wording import numbered
 from refless.errors import StaleError
 from refless.experiments.bleu_neighbors.ablation import rated
 from refless.experiments.bleu_neighbors.columns import tidy, with_intervals
 from refless.kernels import signature
 from refless.models.baselines import deal_folds
 from refless.models.neighbors import enough_evidence, most_neighbors
-from refless.models.wording import numbered
 from refless.statistics import (
     Compared,
     drawn_whole,

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from refless.data.task import Task, read_task
+from refless.data.wording import ASIDE, wording
 from refless.errors import StaleError
 from refless.experiments.bleu_neighbors.baselines import (
     CONSTANT,
@@ -35,7 +36,6 @@ from refless.experiments.bleu_neighbors.leave_one_out import (
     read_truths,
     system_cells,
 )
-from refless.models.wording import ASIDE, wording
 from refless.report.published import beside_published
 from refless.statistics import (
     Annotators,

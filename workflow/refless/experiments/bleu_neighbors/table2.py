@@ -22,6 +22,7 @@ import numpy as np
 import pandas as pd
 
 from refless.data.task import Task, read_task
+from refless.data.wording import ASIDE, among, repeats
 from refless.experiments.bleu_neighbors.baselines import CONSTANT, MAKE, ranks_nothing
 from refless.experiments.bleu_neighbors.columns import tidy, with_intervals
 from refless.experiments.bleu_neighbors.leave_one_out import (
@@ -34,7 +35,6 @@ from refless.experiments.bleu_neighbors.leave_one_out import (
 from refless.experiments.bleu_neighbors.table1 import Settings, beside_paper, quarter
 from refless.kernels import signature
 from refless.models.neighbors import neighbor_means
-from refless.models.wording import ASIDE, among, repeats
 from refless.statistics import drawn_whole
 from refless.store import signed
 from refless.store.signatures import sign, signature_note, text_sum

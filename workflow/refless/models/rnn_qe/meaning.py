@@ -18,9 +18,9 @@ from collections.abc import Sequence
 
 from refless.data.sources import mr
 from refless.data.sources.mr import MeaningRepresentation
+from refless.data.wording import bare, wording
 from refless.errors import FormatError
 from refless.models.rnn_qe.delex import SPECIAL, delexicalised, tokens
-from refless.models.wording import bare, wording
 
 ACTS, SLOTS, TEXT = "acts", "slots", "text"
 KINDS = (ACTS, SLOTS, TEXT)
@@ -52,7 +52,7 @@ def tokens_of(
 ) -> list[tuple[list[str], list[str]]]:
     """Tokens of each meaning and text, delexicalised; an empty meaning has none.
 
-    ``plain`` takes texts and values as `refless.models.wording.bare` has them: to tell them apart,
+    ``plain`` takes texts and values as `refless.data.wording.bare` has them: to tell them apart,
     not to read them.
 
     Raises

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from refless.data.wording import together, wording
 from refless.errors import FormatError, SettingError
 from refless.models.rnn_qe.batches import Encoded, Instances
 from refless.models.rnn_qe.data import (
@@ -35,7 +36,6 @@ from refless.models.rnn_qe.reading import Reading
 from refless.models.rnn_qe.saved import Model, sums_of, word_sum
 from refless.models.rnn_qe.scale import Scale
 from refless.models.rnn_qe.training import SCHEDULES, UNROUNDED, Run, Trained, train
-from refless.models.wording import together, wording
 from refless.statistics import ENOUGH_UNITS, Estimate, centred, drawn_together, evaluate
 from refless.store.machine import versions
 

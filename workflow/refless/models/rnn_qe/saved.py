@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from refless.data.wording import bare, wording
 from refless.errors import FormatError
 from refless.models.rnn_qe.batches import Encoded, numbered
 from refless.models.rnn_qe.delex import tokens
@@ -28,7 +29,6 @@ from refless.models.rnn_qe.model_file import KIND, REMEDY, read_model
 from refless.models.rnn_qe.network import ENCODERS, Architecture, Parameters, predict, torch
 from refless.models.rnn_qe.reading import Reading
 from refless.models.rnn_qe.scale import Scale
-from refless.models.wording import bare, wording
 from refless.store import signed
 
 SUMS = ("seen", "answered")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from refless.models.wording import wording
+from refless.data.wording import wording
 
 
 def test_one_text_is_one_however_it_is_set() -> None:

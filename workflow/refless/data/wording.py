@@ -1,6 +1,6 @@
 """When two texts are one: by their letters and digits alone.
 
-Stage: prediction. In: a text. Out: what it is compared by, wherever a text that was rated must not
+Stage: ratings. In: a text. Out: what it is compared by, wherever a text that was rated must not
 stand beside itself: folds, units that are drawn, warnings of repeated texts.
 
 Files have texts as written or as tokens, in many spellings (``don't``, ``do n't``, ``don&apos;t``;
@@ -29,7 +29,8 @@ third."""
 _BRACKETS = re.compile(r"-[lr][rsc]b-", re.IGNORECASE)
 """Brackets, as the Penn Treebank writes them."""
 _MARKUP = re.compile(
-    r"</?(?:a|b|br|code|div|em|font|h[1-6]|i|li|ol|p|pre|small|span|strong|sub|sup|tt|u|ul)"
+    r"</?(?:a|b|big|blockquote|br|center|cite|code|dd|del|div|dl|dt|em|font|h[1-6]|hr|i|img|ins|li"
+    r"|mark|ol|p|pre|q|s|small|span|strike|strong|sub|sup|table|tbody|td|th|thead|tr|tt|u|ul)"
     r"(?:\s+[\w:-]+=[^<>]*)?\s*/?>",
     re.IGNORECASE,
 )
