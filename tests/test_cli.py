@@ -87,10 +87,20 @@ def test_quotes_and_unusual_characters_stay_as_they_are(tmp_path: Path) -> None:
     assert read_given(str(path), ["text"]).columns["text"] == texts
 
 
-def test_a_quoted_file_is_unquoted(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("rows", "texts"),
+    [
+        ('"say ""hi"""\t0.5\nplain\t1\n', ['say "hi"', "plain"]),
+        ('"hi"\t0.5\nplain\t1\n', ["hi", "plain"]),
+        ('"hi"\t0.5\nplain\t1\nso\t1\n', ['"hi"', "plain", "so"]),
+    ],
+)
+def test_a_file_is_unquoted_from_half_of_a_column_on(
+    tmp_path: Path, rows: str, texts: list[str]
+) -> None:
     path = tmp_path / "t.tsv"
-    path.write_text('text\tquality\n"say ""hi"""\t0.5\nplain\t1\n')
-    assert read_given(str(path), ["text"]).columns["text"] == ['say "hi"', "plain"]
+    path.write_text("text\tquality\n" + rows)
+    assert read_given(str(path), ["text"]).columns["text"] == texts
 
 
 @pytest.mark.parametrize(

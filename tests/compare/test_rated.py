@@ -196,6 +196,13 @@ def test_the_order_of_slots_is_no_new_context() -> None:
     assert len(set(found.apart)) <= 20
 
 
+@pytest.mark.parametrize("other", ["inform(area)", "inform(area=?)", "inform(area=yes)"])
+def test_some_values_tell_mrs_apart(other: str) -> None:
+    meanings = [["inform(area=none)", other][k % 2] for k in range(40)]
+    found = rated_of(tidy(context=meanings, mr=meanings, mr_key=meanings))
+    np.testing.assert_array_equal(found.apart, np.arange(40) % 2)
+
+
 def test_values_belong_to_their_slots() -> None:
     """What is yes of one slot and no of another one is no order of slots, in either notation."""
     both = [

@@ -363,11 +363,11 @@ def _mostly_read(meanings: Sequence[str]) -> str:
 
 
 def _delexicalised(texts: list[str], meanings: list[str]) -> tuple[list[str], list[str]] | None:
-    """MRs, their slots in one order, and texts with slots in the place of values; None where there
-    are no MRs to read.
+    """By what MRs are told apart, values aside, and texts with slots in the place of values; None
+    where there are no MRs to read.
 
-    An MR that cannot be read is as it is written, and so is its text: one damaged row takes nothing
-    from the others.
+    An MR that cannot be read is told by its wording, and its text is as it is written: one damaged
+    row takes nothing from the others.
     """
     kind = kind_of(meanings)
     if kind == TEXT:
@@ -375,7 +375,9 @@ def _delexicalised(texts: list[str], meanings: list[str]) -> tuple[list[str], li
     broken = mr_faults(meanings, kind)
     read = ["" if k in broken else meaning for k, meaning in enumerate(meanings)]
     found = tokens_of(read, texts, kind, plain=True)
-    mrs = [meanings[k] if k in broken else unordered(mr) for k, (mr, _) in enumerate(found)]
+    mrs = [
+        wording(meanings[k]) if k in broken else unordered(mr) for k, (mr, _) in enumerate(found)
+    ]
     return mrs, [" ".join(words) for _, words in found]
 
 
@@ -388,10 +390,9 @@ def _alike(
     """`Rated.alike`; ``without_names`` as from `_delexicalised`."""
     if context is None or not any(map(str.strip, meanings)):
         return None
-    own = without_names[0] if without_names else meanings
+    own = without_names[0] if without_names else list(map(wording, meanings))
     rest = rated["context"].fillna("").astype(str) if "context" in rated else [""] * len(own)
-    labels = _labels(list(map(wording, own)), list(map(wording, rest)))
-    numbers = together(context.tolist(), *labels)
+    numbers = together(context.tolist(), *_labels(own, list(map(wording, rest))))
     return numbers if numbers.max() < context.max() else None
 
 

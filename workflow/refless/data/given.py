@@ -83,9 +83,11 @@ class Given:
         """
         of = text_fault if full else half_character
         for line, value in zip(self.line_of, self.columns[name], strict=True):
-            fault = "" if isinstance(value, str) else f"{name} {shorten(str(value))} is no text"
+            fault = "" if isinstance(value, str) else f"{shorten(str(value))} is no text"
             if fault or (fault := of(value)):
-                raise FormatError(fault, path=self.path, line=line, remedy="mend or remove the row")
+                raise FormatError(
+                    f"{name}: {fault}", path=self.path, line=line, remedy="mend or remove the row"
+                )
         return self.columns[name]
 
     def names(self, name: str, full: bool = True) -> list[str]:

@@ -79,7 +79,8 @@ def table_of(text: str, name: str, required: Sequence[str]) -> Table:
 def _quoted(rows: list[tuple[int, list[str]]]) -> bool:
     whole: Counter[int] = Counter()  # by column
     doubled = unclosed = 0
-    for _, row in rows:
+    body = rows[1:] or rows
+    for _, row in body:
         for column, field in enumerate(row):
             if field.startswith('"'):
                 if _QUOTED.fullmatch(field):
@@ -87,7 +88,7 @@ def _quoted(rows: list[tuple[int, list[str]]]) -> bool:
                     doubled += '""' in field[1:-1]
                 else:
                     unclosed += 1
-    return 2 * max(whole.values(), default=0) >= len(rows) or 0 < doubled >= unclosed
+    return 2 * max(whole.values(), default=0) >= len(body) or 0 < doubled >= unclosed
 
 
 def _unquote(field: str) -> str:

@@ -110,8 +110,9 @@ def told_apart(meanings: Sequence[str], kind: str) -> list[str]:
 
 
 def unordered(mr: Sequence[str]) -> str:
-    """The triples of an MR, delexicalised, in one order, however its slots are spelt."""
-    return " ".join(sorted((" ".join(mr[k : k + 3]) for k in range(0, len(mr), 3)), key=_plain))
+    """By what MRs are told apart, values aside: their triples, delexicalised, in one order, however
+    slots are spelt."""
+    return ";".join(sorted(_plain(" ".join(mr[k : k + 3])) for k in range(0, len(mr), 3)))
 
 
 def _readable(meaning: str, kind: str) -> bool:

@@ -280,7 +280,10 @@ def groups(
     FormatError : a meaning that cannot be read; ``line`` is its number, from 1.
     """
     read = tokens_of(meanings, texts, kind, plain=True)
-    said = list(map(wording, meanings if kind == TEXT else (unordered(mr) for mr, _ in read)))
+    said = [
+        wording(m) if kind == TEXT else unordered(mr)
+        for m, (mr, _) in zip(meanings, read, strict=True)
+    ]
     keys = [said, *(list(map(wording, labels)) for labels in beside)]
     own = ([one or number for number, one in enumerate(labels)] for labels in keys)
     slotted = [wording(" ".join(words)) for _, words in read]
