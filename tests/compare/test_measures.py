@@ -336,6 +336,20 @@ def test_the_mean_over_the_deals() -> None:
     np.testing.assert_allclose(found["mse"], [1.5, nan, 3.0])
 
 
+def test_a_deal_without_an_order_has_no_r_in_the_range_either() -> None:
+    """Of one pair of texts that are equal but for values, in some deals one fold has both."""
+    texts = [f"text {k}" for k in range(60)]
+    slots = [*texts[:58], "welcome to X", "welcome to X"]
+    quality = np.array([*np.arange(58) % 5, 5, 5]) / 5
+    found = compare(
+        Rated(texts, quality, np.arange(60), slots=slots),
+        Settings(draws=10, deals=20, curve=False, kernels=()),
+    )
+    row = found.table.set_index("method").loc["lookup"]
+    assert "no estimate in" in " ".join(row["note"])
+    assert 0 == row["pearson_least"] < row["pearson"] < row["pearson_most"]
+
+
 def test_a_comparison_has_the_mean_over_its_deals(rated: Rated) -> None:
     found = compare(rated, Settings(draws=100, seed=5, deals=3, curve=False, kernels=()))
     assert found.deals == {"texts": 3, "systems": 1, "contexts": 3}

@@ -214,10 +214,12 @@ def test_a_point_of_the_curve_has_its_number_of_ratings_in_each_fold(sizes: list
 
 
 def test_systems_that_differ_much_in_size_have_no_mean_training_part() -> None:
-    fold = np.repeat(np.arange(3), [170, 10, 10])
-    assert not curve.even(Split("systems", fold, fold, 0))
-    fold = np.repeat(np.arange(3), [35, 30, 25])
-    assert curve.even(Split("systems", fold, fold, 0))
+    uneven, even = (
+        Split("systems", fold, fold, 0)
+        for fold in (np.repeat(np.arange(3), own) for own in ([170, 10, 10], [35, 30, 25]))
+    )
+    assert curve.even([even, even])
+    assert not curve.even([even, uneven])  # in any deal
 
 
 def test_digits_of_tiny_numbers_are_not_lost() -> None:

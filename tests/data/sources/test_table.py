@@ -293,6 +293,12 @@ def test_blanks_and_composed_letters_make_no_other_text_of_a_rater(write):
     assert loaded.texts["quality"].tolist() == [0.25, 0.75]
 
 
+def test_spellings_of_a_context_make_no_other_text_of_a_rater(write):
+    rows = "A text.\tWhere to?\t1\tann\nA text.\twhere to\t3\tbob\nB text.\tWhere to?\t4\tann\n"
+    loaded = table.load(write(f"text\tcontext\tquality\trater\n{rows}", "x.tsv"), "mine", [1, 5])
+    assert loaded.texts["quality"].tolist() == [0.25, 0.75]
+
+
 def test_a_bad_row_is_named_with_its_own_file(write):
     first = write("text\tquality\nA text.\t2\n", "one.tsv")
     second = write("text\tquality\nB text.\thigh\n", "two.tsv")

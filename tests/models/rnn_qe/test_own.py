@@ -319,7 +319,9 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     half = [f"{text}\t{mr if k % 2 else ''}" for k, (text, mr, _) in enumerate(rows[200:])]
     strange.write_text("\n".join(["text\tmr", *half]) + "\n", encoding="utf-8")
     assert main(["qe", "--model", str(out), "--outputs", str(strange)]) == 0
-    assert "50 of 100 texts have no mr" in capsys.readouterr().err
+    unrated = capsys.readouterr().err
+    assert "50 of 100 texts have no mr" in unrated
+    assert "50 of 100 texts answer an MR or context" in unrated
     table = read_given(str(tmp_path / "pred.tsv"), ["raw", "prediction", "quality"])
     raw, truth = table.numbers("raw"), table.numbers("quality")
     assert scipy.stats.spearmanr(raw, truth).statistic > 0.3

@@ -130,15 +130,15 @@ def run(arguments: argparse.Namespace) -> None:
             " words or more are unknown to the model, or there are none: what it says of them rests"
             " on little. Train one on such texts (refless train-qe)"
         )
+    unit, same, answered = groups(meanings, texts, model.meanings, *beside)
+    if old := sum(model.has_answered(answered)):
+        tell(
+            f"warning: {old} of {len(texts)} texts answer an MR or context of the model's"
+            " training texts, whose ratings it knows. On new ones it may be worth far less"
+        )
     if truth is not None:
         warn_of_scale([model.scale.low, model.scale.high], truth[~np.isnan(truth)])
-        # as they are: rounding makes ties
-        unit, same, answered = groups(meanings, texts, model.meanings, *beside)
-        if old := sum(model.has_answered(answered)):
-            tell(
-                f"warning: {old} of {len(texts)} texts answer an MR or context of the model's"
-                " training texts, whose ratings it knows. On new ones it may be worth far less"
-            )
         if unrated := int(np.isnan(truth).sum()):
             tell(f"note: {unrated} of {len(texts)} texts have no quality, and do not count here")
+        # as they are: rounding makes ties
         print("\n".join(worth_lines(worth(raw, truth, unit, same))), file=sys.stderr)

@@ -283,8 +283,8 @@ def warnings(rated: Rated, found: Comparison) -> list[str]:
         said.append(
             f"{again} of {len(rated)} rows have the same text, system and context as an earlier"
             f" one, and {twice} of them the same quality too. If several people rated these texts,"
-            " add a column rater: then each text is one row. If a file is there twice, take one"
-            " away."
+            " add a column rater, and write their MRs alike: then each text is one row. If a file"
+            " is there twice, take one away."
         )
     if (width := float(np.ptp(rated.quality))) < LEAST_WIDTH:
         said.append(
@@ -293,7 +293,9 @@ def warnings(rated: Rated, found: Comparison) -> list[str]:
         )
     said += _only_apart(found)
     split = next((one for one in found.splits if one.name == found.curve_split), None)
-    if split is not None and (curve.cut_short(split) or not curve.even(split)):
+    # of what the curve has, ridge regression has all
+    ends = split is not None and ("ridge", curve.whole(split)) in found.curve_draws
+    if split is not None and (curve.cut_short(split) or not ends):
         said.append(
             f"The {found.curve_split} differ in size, so the learning curve ends where a fold has"
             " too few texts to give as many as the others, or is not there at all. Scores are set"

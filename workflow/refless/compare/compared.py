@@ -201,8 +201,7 @@ def compare(
                 for prediction, truth in zip(found[key], own_truths, strict=False)
             ]
             draws[key], first[key] = averaged(measures), measures[0]
-            each = [own["pearson"][0] for own in measures]
-            spread[key] = float(np.fmin.reduce(each)), float(np.fmax.reduce(each))
+            spread[key] = _spread([own["pearson"][0] for own in measures])
     order = [(split.name, *key) for split, own in zip(splits, made, strict=True) for key in own[0]]
     found = {key: found[key] for key in order if key in found}
     draws = {key: draws[key] for key in order if key in draws}
@@ -211,7 +210,7 @@ def compare(
     curve_draws: dict[tuple[str, int], Array] = {}
     if settings.curve:
         table, curve_draws = curve.learning_curve(
-            *(rated, splits[at], settings.kernels[0], whole),
+            *(rated, ways[at], settings.kernels[0], whole),
             draws=settings.draws,
             seed=settings.seed,
             threads=settings.threads,
@@ -292,6 +291,14 @@ def _makers(
     for left_out, reason in settings.left_out.items():
         found[left_out] = reason
     return found
+
+
+def _spread(each: Sequence[float]) -> tuple[float, float]:
+    """The least and the greatest r of the deals; one without an order has 0, as in `averaged`."""
+    if np.isnan(each).all():
+        return float("nan"), float("nan")
+    own = np.nan_to_num(each)
+    return float(own.min()), float(own.max())
 
 
 def _rows(

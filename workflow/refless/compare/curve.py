@@ -36,10 +36,16 @@ def training_parts(split: Split) -> Array:
     return parts
 
 
-def even(split: Split) -> bool:
-    """Whether the training parts are about equally large, so that their mean tells of each."""
-    parts = training_parts(split)
-    return bool(parts.min() >= EVEN * parts.mean())
+def even(deals: Sequence[Split]) -> bool:
+    """Whether the training parts of a split are about equally large in all its deals, so that their
+    mean tells of each."""
+    parts = [training_parts(split) for split in deals]
+    return all(own.min() >= EVEN * own.mean() for own in parts)
+
+
+def whole(split: Split) -> int:
+    """How many ratings the last point stands at: the mean training part, which all deals have."""
+    return round(float(training_parts(split).mean()))
 
 
 def sizes(split: Split) -> list[int]:
@@ -77,9 +83,9 @@ def subset(split: Split, ratings: int, generator: np.random.Generator) -> Array:
 
 def learning_curve(
     rated: Rated,
-    split: Split,
+    deals: Sequence[Split],
     kernel: str,
-    whole: Mapping[tuple[str, str], Array],
+    found: Mapping[tuple[str, str], Array],
     *,
     draws: int,
     seed: int,
@@ -91,7 +97,8 @@ def learning_curve(
 
     Parameters
     ----------
-    whole : (method, kernel) -> r from all ratings, on the candidates and on each draw
+    deals : of one split; random parts are of the first one
+    found : (method, kernel) -> r from all ratings, on the candidates and on each draw
     options : of the kernel
     step : called before each part
 
@@ -103,7 +110,7 @@ def learning_curve(
     draws : (method, ratings) -> r on the candidates and on each draw, shape (1 + draws,)
     """
     generator = np.random.default_rng(seed + 1)
-    training = round(float(training_parts(split).mean()))
+    split, training = deals[0], whole(deals[0])
     truth = truth_of(rated, split)
 
     def near(used: Array) -> Prediction:
@@ -126,8 +133,8 @@ def learning_curve(
             kept[method, size] = _mean(drawn)
             rows.append(_row(method, name, size, kept[method, size]))
     for method, name in makers:
-        if (method, name) in whole and even(split):
-            kept[method, training] = np.nan_to_num(whole[method, name])
+        if (method, name) in found and even(deals):
+            kept[method, training] = np.nan_to_num(found[method, name])
             rows.append(_row(method, name, training, kept[method, training]))
     order = list(dict.fromkeys(key[0] for key in makers))
     table = pd.DataFrame(rows, columns=COLUMNS)

@@ -99,7 +99,7 @@ class _Text:
 
     def key(self) -> tuple[str, ...]:
         """What two ratings of one text have in common."""
-        return tuple(map(plain, (self.context, self.mr, self.system, self.text)))
+        return wording(self.context), *map(plain, (self.mr, self.system, self.text))
 
 
 def load(
@@ -140,10 +140,10 @@ def load_all(
     RatedTexts : in the order of the files. ``id`` is ``<task>:<number>``, five digits, from 1;
         ``quality`` is brought from the scale to [0, 1], NaN where it is empty. Without a column
         ``rater`` each row is a text with one rating (n_ratings 1), and ``ratings`` has no rows.
-        With it, rows that agree in context, mr, system and text are ratings of one text, whose
-        quality is their mean. ``system`` is ``unknown`` if the file does not say. Systems and
-        raters are told apart by `plain`, and have the name that stands first. ``context`` is the
-        MR where there is no context.
+        With it, rows that agree in mr, system and text, and in the `wording` of their context, are
+        ratings of one text, whose quality is their mean. ``system`` is ``unknown`` if the file does
+        not say. Systems and raters are told apart by `plain`, and have the name that stands first.
+        ``context`` is the MR where there is no context.
 
         Extra columns, where the file has what they need: ``context_id`` (``c0001``, ... for each
         context, or MR, in order of first appearance); ``mr``, ``mr_key`` and ``mr_set``
