@@ -217,9 +217,9 @@ def rated_of(
     if crossing := _contexts_of_several_mrs(own):
         warnings = (
             *warnings,
-            f"{crossing} contexts stand beside several MRs. Contexts are told apart by their MR, so"
-            " texts of one context may be in training and in the test. If the context is what the"
-            " texts answer, leave out the column mr.",
+            f"Contexts that stand beside several MRs: {crossing}. They are told apart by their MR,"
+            " so texts of one context may be in training and in the test. If the context is what"
+            " the texts answer, leave out the column mr.",
         )
     lost = int((~there).sum())
     if lost:
@@ -407,10 +407,13 @@ def _labels(mrs: Sequence[str], contexts: Sequence[str]) -> tuple[list[object], 
 
 
 def _contexts_of_several_mrs(texts: pd.DataFrame) -> int:
-    """How many of the contexts that are given beside MRs."""
+    """How many of the contexts that are given beside MRs, but for those that `_labels` keeps
+    together."""
     if not {"mr_key", "mr"} <= set(texts):
         return 0
-    both = (texts["mr_key"].astype(str) != "") & (texts["context"] != texts["mr"])
+    there = texts["mr_key"].astype(str) != ""
+    whole = texts["context"].map(wording).isin(texts["context"][~there].map(wording))
+    both = there & ~whole & (texts["context"] != texts["mr"])
     own = texts[both & (texts["context"].astype(str).str.strip() != "")]
     mrs = own["mr_key"].tolist()
     pairs = set(zip(own["context"].map(wording), told_apart(mrs, kind_of(mrs)), strict=True))

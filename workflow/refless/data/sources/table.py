@@ -381,8 +381,7 @@ def _first(what: str, names: Iterable[str], tell: Callable[[str], None]) -> dict
     if apart := [f"{one} and {other}" for one, other in twins if one != other]:
         tell(
             f"Names of a {what} differ in case or marks alone, and are taken for different ones:"
-            f" {_few(apart)}. If they are one, write it in one way: what is said of a new {what}"
-            " is too good otherwise."
+            f" {_few(apart)}. If they are one, write it in one way."
         )
     return first
 

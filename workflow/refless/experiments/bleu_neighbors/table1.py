@@ -321,8 +321,8 @@ def _human_rows(data: TaskInput, each: Mapping[str, Annotators]) -> list[dict[st
         lost, everyone = (humans["human_average"][name] for name in ("undefined", "annotators"))
         if lost and undefined == 0:
             notes.append(
-                f"{lost} of {everyone} annotators have no rho (labels all alike, or fewer than 3)"
-                " and count as 0"
+                f"no rho, and so 0, for {lost} of {everyone} annotators (labels all alike, or"
+                " fewer than 3)"
             )
         _, given = np.unique(truth.rater.astype(str), return_counts=True)
         fewest, most = (given.min(), given.max()) if len(given) else (0, 0)

@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from refless.data.task import Task, read_task
-from refless.data.wording import ASIDE, among, repeats
+from refless.data.wording import ASIDE, among, numbered
 from refless.experiments.bleu_neighbors.baselines import CONSTANT, MAKE, ranks_nothing
 from refless.experiments.bleu_neighbors.columns import tidy, with_intervals
 from refless.experiments.bleu_neighbors.leave_one_out import (
@@ -115,7 +115,11 @@ def write_cross_estimates(
     """Write the estimates of `cross_estimates`: numbers without text."""
     same = source.name == target.name
     given, asked = (one.texts["text"][one.texts["quality"].notna()] for one in (source, target))
-    shared = repeats(given.tolist()) if same else sum(among(asked, given))
+    if same:
+        often = np.bincount(numbered(asked))
+        shared = int(often[often > 1].sum())
+    else:
+        shared = sum(among(asked, given))
     both = text_sum([source.text_sum, target.text_sum])
     signed.write(
         path,
@@ -152,8 +156,7 @@ class Pair:
     estimates : from `cross_estimates`
     training : number of texts that an estimate is made from
     provenance : ``computed`` or ``shipped``
-    shared : how many texts of the target stand among the training texts, or repeat an earlier one,
-        where these are the same task's
+    shared : how many texts of the target stand among the texts that they are estimated from
     units : of each text of the target, as in `refless.statistics.evaluate`
     systems : who wrote each text of the target; none where that is not at hand
     """
@@ -260,14 +263,9 @@ def table2(
                 for name in BASELINES if source != target else BASELINES[:-1]:
                     rows.append({**own, "model": name, **_baseline_cells(pair, name, settings)})
                 if pair.shared:
-                    where = (
-                        "repeat an earlier one"
-                        if source == target
-                        else "stand among the training texts"
-                    )
                     said = (
-                        f"{pair.shared} of {len(pair.estimates)} texts {where} ({ASIDE}), and see"
-                        " their ratings there"
+                        f"{pair.shared} of {len(pair.estimates)} texts stand among those that they"
+                        f" are estimated from ({ASIDE}), where their own rating is known"
                     )
                     for made in rows[before:]:
                         made["note"] = [*made.get("note", []), said]

@@ -17,6 +17,16 @@ from refless.store import signed
 from refless.store.signatures import signature_note
 
 _NAMES = ["model", "variant", "kernel", "against"]
+# Why a model has no estimate of any text.
+_NOTHING = {
+    "neighbors": "no text has enough neighbors, and not too many",
+    "lookup": "no text has an equal one that it may learn from",
+}
+_NOTHING_OF_REFERENCES = {
+    "context_mean": "no text has a rated reference",
+    "delta_bleu": "no text has a reference of positive weight",
+    "kernel_mean": "no text is similar to any of its references",
+}
 
 
 def read_predictors(
@@ -93,8 +103,6 @@ def _why_nothing(row: Mapping[Any, Any]) -> list[str]:
         return []
     if row["against"]:
         return ["no text is covered by both"]
-    if row["model"] == "neighbors":
-        return ["no text has enough neighbors, and not too many"]
-    if row["references"] == 0:
+    if row["references"] == 0 and row["model"] in ("sbleu", *_NOTHING_OF_REFERENCES):
         return ["no text has a reference: a text of another system for the same context or MR"]
-    return ["no text has a reference of positive weight"]
+    return [(_NOTHING | _NOTHING_OF_REFERENCES).get(row["model"], "no text has an estimate")]

@@ -245,7 +245,7 @@ def finding(looks: Mapping[str, Mapping[str, Any]], table: pd.DataFrame) -> str:
             f" BLEU ({bleu['spearman_b']:.2f}; {_with_intervals(bleu)})."
         )
         if verdict(bleu) == LEVEL_WITH and bleu["difference_low"] > 0:
-            sentence += " On these systems alone, by this one test, it is ahead."
+            sentence += " On these systems alone (contexts drawn, uncorrected) it is ahead."
         for others, what in (
             (blanks, "Where punctuation stays at its word"),
             (ignored, "Without the contexts where the human response stands in"),
