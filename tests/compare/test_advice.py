@@ -234,7 +234,7 @@ def test_each_warning_has_its_cause(rated: Rated) -> None:
     many = replace(rated, systems=[f"s{k % 40}" for k in range(120)])
     assert "40 systems are not drawn" in said(many)
     assert "only tell systems apart" in said(rated)
-    assert "Not on the ratings' scale: score_judge" in said(rated)
+    assert "or in less than half of it: score_judge" in said(rated)
     assert "column rater" not in said(rated)
     both = {name: list(getattr(rated, name)) for name in ("texts", "systems")}
     for values in both.values():

@@ -310,8 +310,8 @@ def warnings(rated: Rated, found: Comparison) -> list[str]:
     off = [f"score_{name}" for name in rated.scores if not rated.on_scale(name)]
     if off:
         said.append(
-            f"Not on the ratings' scale: {_listed(off)}. There raw squared errors are not shown,"
-            " see the calibrated ones."
+            f"Not on the ratings' scale, or in less than half of it: {_listed(off)}. There raw"
+            " squared errors are not shown, see the calibrated ones."
         )
     if same := [f"score_{name}" for name, own in rated.scores.items() if _is_rating(own, rated)]:
         said.append(

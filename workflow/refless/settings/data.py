@@ -192,7 +192,8 @@ class DataSet(Section):
         False,
         description="Whether the data set is too large for kernel matrices on disk. Then the pairs"
         " are walked once and only numbers of neighbors and sums of their quality at tau are kept"
-        " (another tau walks them again).",
+        " (another tau walks them again). Sums are added in another order: estimates that tie but"
+        " for rounding noise may be ranked otherwise, which moves rho a little.",
     )
     skip_kernels: Distinct[str] = Field(
         default=[], description="Kernels of the configuration that are left out for this data set."
