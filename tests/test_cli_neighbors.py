@@ -527,6 +527,25 @@ def test_rows_that_make_no_sense_are_no_training_texts(
     assert output.out == ""
 
 
+def test_raters_may_spell_contexts_and_mrs_otherwise(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, twice, mine = (tmp_path / f"{name}.tsv" for name in ("one", "twice", "mine"))
+    header = ["text", "quality", "rater", "context", "mr"]
+    rated = list(zip(TRAIN, QUALITY, strict=True))
+    mr = "inform(a=b,c=d)"
+    ann = [(text, q, "ann", "Where to?", mr) for text, q in rated]
+    tsv(one, header, [*ann, *((text, q, "bob", "Where to?", mr) for text, q in rated)])
+    other = [(text, q, "bob", "where to", "inform(c=D, a=b)") for text, q in rated]
+    tsv(twice, header, [*ann, *other])
+    tsv(mine, ["text"], [(text,) for text in MINE])
+    found = []
+    for train in (one, twice):
+        assert refless("score", "--train", train, "--candidates", mine) == 0
+        found.append(capsys.readouterr().out)
+    assert found[0] == found[1]
+
+
 @pytest.mark.drill(
     "What data hold",
     "One rater is spelt with a blank behind the name, as a number and as a text, or not at all",

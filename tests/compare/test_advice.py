@@ -256,12 +256,12 @@ def test_each_warning_has_its_cause(rated: Rated) -> None:
     assert "far from all others" in said(replace(rated, quality=quality))
     assert "of the scale's width" not in said(rated)
     assert "of the scale's width" in said(replace(rated, quality=rated.quality / 1000))
-    assert "as if they were these" not in said(rated)
+    assert "as if it were these" not in said(rated)
     line = np.round(7 - 40 * rated.quality, 2)
-    assert "as if they were these" in said(replace(rated, scores={"judge": line}))
+    assert "as if it were these" in said(replace(rated, scores={"judge": line}))
     missing = rated.scores["judge"].copy()
     missing[:7] = np.nan
-    assert "missing for 7 texts" in said(replace(rated, scores={"judge": missing}))
+    assert "missing for 7 of 120 texts" in said(replace(rated, scores={"judge": missing}))
     missing[:] = np.nan
     assert "missing for all texts" in said(replace(rated, scores={"judge": missing}))
     copied = [[text] if k < 3 else ["another"] for k, text in enumerate(rated.texts)]

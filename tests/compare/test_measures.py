@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from refless.compare.advice import judged
 from refless.compare.compared import Settings, compare, strongest
 from refless.compare.measures import (
     COVERED,
@@ -348,6 +349,17 @@ def test_a_deal_without_an_order_has_no_r_in_the_range_either() -> None:
     row = found.table.set_index("method").loc["lookup"]
     assert "no estimate in" in " ".join(row["note"])
     assert 0 == row["pearson_least"] < row["pearson"] < row["pearson_most"]
+
+
+def test_few_different_texts_have_no_interval_of_a_curve_either() -> None:
+    texts = [f"text {k % 20}" for k in range(100)]
+    quality = np.arange(100) % 7 / 6
+    rated = Rated(texts, quality, np.arange(100) % 20, scores={"judge": quality[::-1].copy()})
+    found = compare(rated, Settings(draws=20, deals=2, kernels=("bleu.char",)))
+    assert len(found.curve) == 6
+    assert found.curve["pearson"].notna().all()
+    assert found.curve[["pearson_low", "pearson_high"]].isna().all(axis=None)
+    assert "no interval" in " ".join(judged(rated, found))
 
 
 def test_a_comparison_has_the_mean_over_its_deals(rated: Rated) -> None:

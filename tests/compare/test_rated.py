@@ -61,6 +61,19 @@ def test_raters_are_averaged_and_unrated_texts_left_out(tmp_path: Path) -> None:
     assert any("1 of 26 texts" in sentence for sentence in found.warnings)
 
 
+def test_raters_may_write_an_mr_in_several_ways(tmp_path: Path) -> None:
+    given = [
+        {"text": f"text {k}", "quality": quality, "rater": rater, "mr": mr.format(k)}
+        for k in range(25)
+        for quality, rater, mr in (
+            (1 + k % 5, "ann", "name[n{0}], price range[cheap]"),
+            (3, "bob", "price_range[Cheap], name[N{0}]"),
+        )
+    ]
+    found = read_rated([write(tmp_path / "a.jsonl", given)], [1, 5])
+    np.testing.assert_allclose(found.quality, [(k % 5 + 2) / 2 / 4 for k in range(25)])
+
+
 def test_files_with_other_ranges_are_noticed(tmp_path: Path) -> None:
     first = write(tmp_path / "a.jsonl", [{"text": f"t {k}", "quality": k % 5} for k in range(20)])
     second = [{"text": f"u {k}", "quality": 20 * (k % 5)} for k in range(20)]

@@ -297,6 +297,11 @@ def test_spellings_of_a_context_make_no_other_text_of_a_rater(write):
     rows = "A text.\tWhere to?\t1\tann\nA text.\twhere to\t3\tbob\nB text.\tWhere to?\t4\tann\n"
     loaded = table.load(write(f"text\tcontext\tquality\trater\n{rows}", "x.tsv"), "mine", [1, 5])
     assert loaded.texts["quality"].tolist() == [0.25, 0.75]
+    rows = (
+        "A text.\ta(b=c, d=e)\t1\tann\nA text.\ta(d=E,b=c)\t3\tbob\nA text.\ta(b=e,d=c)\t4\tann\n"
+    )
+    loaded = table.load(write(f"text\tmr\tquality\trater\n{rows}", "x.tsv"), "mine", [1, 5])
+    assert loaded.texts["quality"].tolist() == [0.25, 0.75]
 
 
 def test_a_bad_row_is_named_with_its_own_file(write):

@@ -91,8 +91,9 @@ class Training:
 def read_training(arguments: argparse.Namespace, by_system: bool = False) -> Training:
     """The training texts and their ratings: each row is one; with a column ``rater`` each text of a
     system, context and MR, where there are such, whose quality is the mean of its rows."""
+    from refless.compare.rated import mrs_apart
     from refless.data.sources.table import plain
-    from refless.data.wording import ASIDE, repeats
+    from refless.data.wording import ASIDE, repeats, wording
 
     required = ["text", "quality", *(["system"] if by_system else [])]
     apart = ["system", "context", "mr"]
@@ -119,8 +120,12 @@ def read_training(arguments: argparse.Namespace, by_system: bool = False) -> Tra
             )
         return Training(given, texts, quality, list(range(len(texts))), systems)
     number: dict[tuple[str, ...], int] = {}
-    told = [given.names(name, full=False) for name in apart if name in given.columns]
-    keys = [tuple(map(plain, key)) for key in zip(texts, *told, strict=True)]
+    told = [list(map(plain, texts))]
+    for name in (name for name in apart if name in given.columns):
+        own = given.names(name, full=False)
+        form = wording if name == "context" else plain
+        told.append(mrs_apart(own) if name == "mr" else list(map(form, own)))
+    keys = list(zip(*told, strict=True))
     row_of = [number.setdefault(key, len(number)) for key in keys]
     require_raters_once(given, row_of)
     first: dict[int, str] = {}

@@ -87,6 +87,7 @@ def run(arguments: argparse.Namespace) -> None:
         files_of,
         meanings_of,
         mr_faults,
+        mrs_apart,
     )
     from refless.data.sources import table
     from refless.models.rnn_qe.scale import Scale
@@ -109,6 +110,7 @@ def run(arguments: argparse.Namespace) -> None:
             arguments.format or "",
             tell=lambda sentence: tell(f"note: {sentence}"),
             mr_faults=partial(mr_faults, kind=kind),
+            mrs_apart=partial(mrs_apart, kind=kind),
         )
     loaded.require_clean("train-qe")
     texts = loaded.texts[loaded.texts["n_ratings"] > 0]

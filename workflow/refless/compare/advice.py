@@ -260,7 +260,7 @@ def warnings(rated: Rated, found: Comparison) -> list[str]:
         )
     systems = len(rated.memberships()[0])
     contexts = 0 if rated.apart is None else int(rated.apart.max()) + 1
-    if 1 < contexts < ENOUGH_UNITS:
+    if 1 < contexts < ENOUGH_UNITS <= different:
         over = "texts" if drawn_whole(rated.context) is None else "MRs with their values"
         said.append(
             f"{contexts} contexts are few: intervals are over {over}, and a method may do otherwise"
@@ -283,8 +283,8 @@ def warnings(rated: Rated, found: Comparison) -> list[str]:
         said.append(
             f"{again} of {len(rated)} rows have the same text, system and context as an earlier"
             f" one, and {twice} of them the same quality too. If several people rated these texts,"
-            " add a column rater, and write their MRs alike: then each text is one row. If a file"
-            " is there twice, take one away."
+            " add a column rater, and write them alike: then each text is one row. If a file is"
+            " there twice, take one away."
         )
     if (width := float(np.ptp(rated.quality))) < LEAST_WIDTH:
         said.append(
@@ -306,7 +306,10 @@ def warnings(rated: Rated, found: Comparison) -> list[str]:
         if missing == len(rated):
             said.append(f"score_{name} is missing for all texts, so nothing is said of it.")
         elif missing:
-            said.append(f"score_{name} is missing for {missing} texts; its mean stands in there.")
+            said.append(
+                f"score_{name} is missing for {missing} of {len(rated)} texts; its mean stands in"
+                " there."
+            )
     off = [f"score_{name}" for name in rated.scores if not rated.on_scale(name)]
     if off:
         said.append(
@@ -315,8 +318,8 @@ def warnings(rated: Rated, found: Comparison) -> list[str]:
         )
     if same := [f"score_{name}" for name, own in rated.scores.items() if _is_rating(own, rated)]:
         said.append(
-            f"{_listed(same)} go with the ratings as if they were these. If they were made from"
-            " ratings, nothing is said by that."
+            f"What goes with the ratings as if it were these: {_listed(same)}. If that was made"
+            " from ratings, nothing is said by it."
         )
     copied = _copied(rated)
     if copied:
@@ -359,8 +362,8 @@ def _far_away(rated: Rated) -> list[str]:
 
 def _repeated(rated: Rated, split: Split) -> str:
     return (
-        f"Split {split.name}: {split.repeated} of {int(split.inside.sum())} texts stand word for"
-        " word in their training part, since several systems or contexts have them."
+        f"Split {split.name}: up to {split.repeated} of {int(split.inside.sum())} texts stand word"
+        " for word in their training part, since several systems or contexts have them."
     )
 
 

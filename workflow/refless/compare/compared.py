@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -156,7 +156,7 @@ def compare(
     """
     settings = settings or Settings()
     ways, why = dealt(rated, settings.seed, deals_of(len(rated), settings.deals))
-    splits = [own[0] for own in ways]
+    splits = [replace(own[0], repeated=max(deal.repeated for deal in own)) for own in ways]
     near = _shared_sums(rated, [split for own in ways for split in own], settings)
     made = [[_makers(rated, split, settings, near) for split in own] for own in ways]
     main = main_split(splits)
@@ -338,7 +338,7 @@ def _rows(
             row["p"] = p_value(gap) if tested else np.nan
             row["note"].append(f"the difference is Pearson's r less that of {rival[1]}")
         row["n_covered"] = round(row["coverage"] * row["n"])
-        for name, values in prediction.chosen.items():
+        for name, values in made[0].chosen.items():
             row[name] = " ".join(f"{value:g}" for value in values)
         row["note"] += [prediction.note] if prediction.note else []
         row["deals"] = len(made)

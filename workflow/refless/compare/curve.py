@@ -130,11 +130,11 @@ def learning_curve(
         for (method, name), make in makers.items():
             step(f"{method} with {size} ratings")
             drawn = [_pearson(make(part), truth, draws, seed) for part in parts]
-            kept[method, size] = _mean(drawn)
+            kept[method, size] = np.mean([_ordered(own, truth) for own in drawn], axis=0)
             rows.append(_row(method, name, size, kept[method, size]))
     for method, name in makers:
         if (method, name) in found and even(deals):
-            kept[method, training] = np.nan_to_num(found[method, name])
+            kept[method, training] = _ordered(found[method, name], truth)
             rows.append(_row(method, name, training, kept[method, training]))
     order = list(dict.fromkeys(key[0] for key in makers))
     table = pd.DataFrame(rows, columns=COLUMNS)
@@ -148,9 +148,13 @@ def _pearson(found: Prediction, truth: Truth, draws: int, seed: int) -> Array:
     return measured(found, bare, draws, seed)["pearson"]
 
 
-def _mean(drawn: Sequence[Array]) -> Array:
-    """Over the parts; a part without any order has r = 0, since it says nothing."""
-    return np.mean([np.nan_to_num(own) for own in drawn], axis=0)
+def _ordered(drawn: Array, truth: Truth) -> Array:
+    """r on the candidates and on each draw, 0 where there is no order, which says nothing; no draws
+    of too few different texts."""
+    found: Array = np.nan_to_num(drawn)
+    if not truth.enough:
+        found[1:] = np.nan
+    return found
 
 
 def _row(method: str, kernel: str, size: int, drawn: Array) -> tuple[object, ...]:

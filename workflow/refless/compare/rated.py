@@ -152,7 +152,10 @@ def read_rated(
     files = [file for path in paths for file in files_of(path)]
     warnings: list[str] = []
     found = table.load_all(
-        files, "ratings", scale, format, tell=warnings.append, mr_faults=mr_faults
+        *(files, "ratings", scale, format),
+        tell=warnings.append,
+        mr_faults=mr_faults,
+        mrs_apart=mrs_apart,
     )
     found.require_clean("compare")
     assert found.ends is not None
@@ -345,6 +348,11 @@ def mr_faults(meanings: Sequence[str], kind: str = "") -> dict[int, str]:
                 " MRs into a column mr, and what else texts answer into a column context"
             )
     return found
+
+
+def mrs_apart(meanings: Sequence[str], kind: str = "") -> list[str]:
+    """`told_apart`, as these are written (``kind_of``)."""
+    return told_apart(meanings, kind or kind_of(meanings))
 
 
 def _mostly_read(meanings: Sequence[str]) -> str:

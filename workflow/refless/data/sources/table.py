@@ -97,10 +97,6 @@ class _Text:
     scores: dict[str, float]
     given: list[tuple[Where, str, float]] = field(default_factory=list)  # rater, quality
 
-    def key(self) -> tuple[str, ...]:
-        """What two ratings of one text have in common."""
-        return wording(self.context), *map(plain, (self.mr, self.system, self.text))
-
 
 def load(
     path: str | Path,
@@ -120,6 +116,7 @@ def load_all(
     *,
     tell: Callable[[str], None] | None = None,
     mr_faults: Callable[[Sequence[str]], Mapping[int, str]] = lambda meanings: {},
+    mrs_apart: Callable[[list[str]], Sequence[str]] | None = None,
 ) -> RatedTexts:
     """Read files as one table.
 
@@ -134,16 +131,18 @@ def load_all(
     mr_faults : what stands beside rated texts (MRs; where there are none, contexts) -> position,
         from 0, and fault of each that makes its row one that is not used. Default: anything may
         stand there.
+    mrs_apart : MRs -> by what they are told apart, for raters who write one in several ways.
+        Default: column ``mr_set``.
 
     Returns
     -------
     RatedTexts : in the order of the files. ``id`` is ``<task>:<number>``, five digits, from 1;
         ``quality`` is brought from the scale to [0, 1], NaN where it is empty. Without a column
         ``rater`` each row is a text with one rating (n_ratings 1), and ``ratings`` has no rows.
-        With it, rows that agree in mr, system and text, and in the `wording` of their context, are
-        ratings of one text, whose quality is their mean. ``system`` is ``unknown`` if the file does
-        not say. Systems and raters are told apart by `plain`, and have the name that stands first.
-        ``context`` is the MR where there is no context.
+        With it, rows that agree in system and text, in the `wording` of their context, and in their
+        MR (``mrs_apart``), are ratings of one text, whose quality is their mean. ``system`` is
+        ``unknown`` if the file does not say. Systems and raters are told apart by `plain`, and have
+        the name that stands first. ``context`` is the MR where there is no context.
 
         Extra columns, where the file has what they need: ``context_id`` (``c0001``, ... for each
         context, or MR, in order of first appearance); ``mr``, ``mr_key`` and ``mr_set``
@@ -194,7 +193,6 @@ def load_all(
         problems += lost
     rated_by = "rater" in columns
     texts: list[_Text] = []
-    known: dict[tuple[str, ...], _Text] = {}
     for where, row in rows:
         try:
             text = _text(where, row, rated_by)
@@ -202,13 +200,12 @@ def load_all(
                 raise FormatError(
                     f"quality {text.given[0][2]:g} is not from {low_high[0]:g} to {low_high[1]:g}"
                 )
-            before = known.setdefault(text.key(), text) if rated_by else text
-            if before is text:
-                texts.append(text)
-            else:
-                _join(before, text)
+            texts.append(text)
         except FormatError as error:
             problems.append(Problem(str(paths[where[0]]), where[1], error.message))
+    if rated_by:
+        texts, clashes = _joined(texts, mrs_apart or _mr_sets)
+        problems += [Problem(str(paths[of]), line, said) for (of, line), said in clashes]
     named = ", ".join(map(str, paths))
     if not texts and not problems:
         raise FormatError("the file has no rows", path=named, remedy=REMEDY)
@@ -618,6 +615,27 @@ def _listed(value: Any) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
         raise FormatError('references are no JSON list of texts, as ["one", "two"]')
     return value
+
+
+def _joined(
+    texts: list[_Text], mrs_apart: Callable[[list[str]], Sequence[str]]
+) -> tuple[list[_Text], list[tuple[Where, str]]]:
+    """Each text once, with all its ratings; and rows that do not fit to an earlier one."""
+    known: dict[tuple[str, ...], _Text] = {}
+    clashes = []
+    for text, meaning in zip(texts, mrs_apart([text.mr for text in texts]), strict=True):
+        key = wording(text.context), meaning, plain(text.system), plain(text.text)
+        before = known.setdefault(key, text)
+        if before is not text:
+            try:
+                _join(before, text)
+            except FormatError as error:
+                clashes.append((text.where, error.message))
+    return list(known.values()), clashes
+
+
+def _mr_sets(meanings: list[str]) -> list[str]:
+    return [_mr_key(meaning, False) for meaning in meanings]
 
 
 def _join(before: _Text, again: _Text) -> None:
