@@ -329,12 +329,15 @@ def test_ranks_of_small_folds_have_no_interval() -> None:
 def test_the_mean_over_the_deals() -> None:
     nan = float("nan")
     parts = [
-        {"pearson": np.array([0.4, nan, nan]), "mse": np.array([1.0, nan, 3.0])},
-        {"pearson": np.array([0.2, 0.6, nan]), "mse": np.array([2.0, nan, nan])},
+        {"pearson": np.array([0.4, nan, nan, 0.2]), "mse": np.array([1.0, nan, 3.0, 1.0])},
+        {"pearson": np.array([0.2, 0.6, nan, nan]), "mse": np.array([2.0, nan, nan, 1.0])},
     ]
     found = averaged(parts)
-    np.testing.assert_allclose(found["pearson"], [0.3, 0.3, nan])
-    np.testing.assert_allclose(found["mse"], [1.5, nan, 3.0])
+    np.testing.assert_allclose(found["pearson"], [0.3, 0.3, nan, 0.1])
+    np.testing.assert_allclose(found["mse"], [1.5, nan, 3.0, 1.0])
+    # a deal whose covered texts are too few to be drawn
+    parts.append({"pearson": np.array([0.3, nan, nan, nan]), "mse": np.ones(4)})
+    np.testing.assert_allclose(averaged(parts)["pearson"], [0.3, nan, nan, nan])
 
 
 def test_a_deal_without_an_order_has_no_r_in_the_range_either() -> None:

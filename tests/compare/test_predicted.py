@@ -20,6 +20,7 @@ from refless.compare.predicted import (
     TAUS,
     SpeltLookup,
     calibrated_score,
+    filled_in,
     fold_sums,
     neighbors,
     raw_score,
@@ -90,6 +91,29 @@ def test_nested_neighbors_equal_plain_loops(rated: Rated, name: str, whole: bool
     found = neighbors("bleu.char", few, own, sums, None if whole else used)
     np.testing.assert_allclose(found.estimate, expected, atol=1e-12)
     assert (~np.isnan(found.estimate)).sum() > 5
+
+
+def test_a_wide_scale_changes_no_threshold(rated: Rated) -> None:
+    split = all_splits(rated)[0][0]
+    used = np.ones(len(rated), bool)
+    narrow = replace(rated, quality=0.5 + 1e-6 * rated.quality)
+    found = []
+    for own in (rated, narrow):
+        (sums,) = fold_sums("rouge_l.stem", own.texts, own.quality, [split.fold], used)
+        found.append(neighbors("rouge_l.stem", own, split, sums))
+    assert found[0].chosen == found[1].chosen
+    np.testing.assert_allclose(0.5 + 1e-6 * found[0].estimate, found[1].estimate, atol=1e-11)
+
+
+def test_an_abstention_ties_with_a_mean_of_neighbors() -> None:
+    """Both are the mean of the same ratings, added up in another order."""
+    quality = np.tile([0.1, 0.2, 0.3, 0.7, 0.7, 0.9, 1.0], 6)
+    fold = np.arange(42) % 3
+    mean = np.round(training_means(quality, fold), 12)
+    estimate = np.where(np.arange(42) % 2, mean[fold], np.nan)
+    found = filled_in("neighbors", "", estimate, quality, fold)
+    assert found.filled is not None
+    np.testing.assert_array_equal(found.filled, mean[fold])
 
 
 def test_splits_that_are_counted_together_have_the_sums_of_each_alone(rated: Rated) -> None:

@@ -135,7 +135,8 @@ def averaged(parts: Sequence[Draws]) -> Draws:
     """The mean over the deals, draw by draw, of those where there is a number.
 
     An order of all texts that is not there says nothing: its correlation is 0, unless no deal has
-    one. Correlations of covered texts are over the deals that have them.
+    one. Correlations of covered texts are over the deals that have them. A number of a deal without
+    draws leaves the mean without draws.
     """
     return {name: _averaged([part[name] for part in parts], name) for name in parts[0]}
 
@@ -145,6 +146,8 @@ def _averaged(own: Sequence[Array], name: str) -> Array:
     often = there.sum(axis=0)
     over = len(own) if name in ORDERS else np.maximum(often, 1)
     found: Array = np.where(often > 0, np.where(there, own, 0).sum(axis=0) / over, np.nan)
+    if any(one[0] and not one[1:].any() for one in there):
+        found[1:] = np.nan
     return found
 
 

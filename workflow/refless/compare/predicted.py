@@ -109,7 +109,9 @@ def filled_in(
     **facts: Any,
 ) -> Prediction:
     """A `Prediction` from its estimates; ``used`` as in `training_means`."""
-    mean = np.where(fold >= 0, training_means(quality, fold, used)[fold], np.nan)
+    # rounded as means of neighbors are, since equal means tie
+    means = np.round(training_means(quality, fold, used), 12)
+    mean = np.where(fold >= 0, means[fold], np.nan)
     filled = np.where(np.isnan(estimate), mean, estimate)
     return Prediction(method, kernel, estimate, filled, filled, **facts)
 
@@ -287,8 +289,9 @@ def nested_neighbors(
         error = np.stack(
             [np.where((inner_counts >= a) & most, gap, empty).mean(axis=0) for a in MIN_NEIGHBORS]
         )
-        # a difference that is rounding decides nothing
-        a, t = np.unravel_index(int(np.argmin(np.round(error, 12))), error.shape)
+        # a difference that is rounding decides nothing, however little of the scale is used
+        least = np.round(error / max(error.max(), np.finfo(float).tiny), 9)
+        a, t = np.unravel_index(int(np.argmin(least)), error.shape)
         asked = np.flatnonzero(fold == k)
         own_counts = all_counts[asked, t] - counts[asked, k, t]
         # a fold's sum taken away from the whole leaves rounding, which would break ties
