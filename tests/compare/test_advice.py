@@ -234,7 +234,7 @@ def test_each_warning_has_its_cause(rated: Rated) -> None:
     many = replace(rated, systems=[f"s{k % 40}" for k in range(120)])
     assert "40 systems are not drawn" in said(many)
     assert "only tell systems apart" in said(rated)
-    assert "or in less than half of it: score_judge" in said(rated)
+    assert "or within less than half of it: score_judge" in said(rated)
     assert "column rater" not in said(rated)
     both = {name: list(getattr(rated, name)) for name in ("texts", "systems")}
     for values in both.values():
@@ -256,9 +256,9 @@ def test_each_warning_has_its_cause(rated: Rated) -> None:
     assert "far from all others" in said(replace(rated, quality=quality))
     assert "of the scale's width" not in said(rated)
     assert "of the scale's width" in said(replace(rated, quality=rated.quality / 1000))
-    assert "as if it were these" not in said(rated)
+    assert "may be made from them" not in said(rated)
     line = np.round(7 - 40 * rated.quality, 2)
-    assert "as if it were these" in said(replace(rated, scores={"judge": line}))
+    assert "may be made from them" in said(replace(rated, scores={"judge": line}))
     missing = rated.scores["judge"].copy()
     missing[:7] = np.nan
     assert "missing for 7 of 120 texts" in said(replace(rated, scores={"judge": missing}))

@@ -8,6 +8,7 @@ import math
 
 import pytest
 
+from refless.compare.rated import mrs_apart
 from refless.data import sources
 from refless.data.ratings import TEXT_COLUMNS
 from refless.data.sources import table
@@ -449,3 +450,13 @@ def test_a_key_in_other_letters_is_refused_in_any_object(write):
         table.load(path, "mine")
     assert caught.value.line == 2
     assert "'quality'" in caught.value.remedy
+
+
+def test_a_context_that_raters_write_as_an_mr_is_told_apart_as_one(write):
+    rows = (
+        "A.\ta(b=?)\t1\tann\nA.\ta(b)\t3\tbob\nB.\ta(b=c,d=e)\t2\tann\nB.\ta(d=e, b=c)\t4\tbob\n"
+        "B.\tno MR at all\t\tann\n"
+    )
+    path = write(f"text\tcontext\tquality\trater\n{rows}", "x.tsv")
+    loaded = table.load_all([path], "mine", [1, 5], mrs_apart=mrs_apart).require_clean()
+    assert loaded.texts["n_ratings"].tolist() == [1, 1, 2, 0]

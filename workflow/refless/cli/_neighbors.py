@@ -120,13 +120,13 @@ def read_training(arguments: argparse.Namespace, by_system: bool = False) -> Tra
             )
         return Training(given, texts, quality, list(range(len(texts))), systems)
     number: dict[tuple[str, ...], int] = {}
-    told = [list(map(plain, texts))]
-    for name in (name for name in apart if name in given.columns):
-        own = given.names(name, full=False)
+    told = {name: given.names(name, full=False) for name in apart if name in given.columns}
+    answered = "mr" if any(map(str.strip, told.get("mr", []))) else "context"
+    keys = [list(map(plain, texts))]
+    for name, own in told.items():
         form = wording if name == "context" else plain
-        told.append(mrs_apart(own) if name == "mr" else list(map(form, own)))
-    keys = list(zip(*told, strict=True))
-    row_of = [number.setdefault(key, len(number)) for key in keys]
+        keys.append(mrs_apart(own) if name == answered else list(map(form, own)))
+    row_of = [number.setdefault(key, len(number)) for key in zip(*keys, strict=True)]
     require_raters_once(given, row_of)
     first: dict[int, str] = {}
     ratings: list[list[float]] = [[] for _ in number]

@@ -272,7 +272,9 @@ def warnings(rated: Rated, found: Comparison) -> list[str]:
             " and what is shown for all texts may be shown of these systems alone."
         )
     said += _far_away(rated)
-    said += [_repeated(rated, split) for split in found.splits if split.repeated]
+    said += [
+        _repeated(split, found.deals.get(split.name, 1)) for split in found.splits if split.repeated
+    ]
     if different < len(rated):
         said.append(
             f"{len(rated) - different} of {len(rated)} texts repeat an earlier one ({ASIDE})."
@@ -313,13 +315,13 @@ def warnings(rated: Rated, found: Comparison) -> list[str]:
     off = [f"score_{name}" for name in rated.scores if not rated.on_scale(name)]
     if off:
         said.append(
-            f"Not on the ratings' scale, or in less than half of it: {_listed(off)}. There raw"
+            f"Off the ratings' scale, or within less than half of it: {_listed(off)}. There raw"
             " squared errors are not shown, see the calibrated ones."
         )
     if same := [f"score_{name}" for name, own in rated.scores.items() if _is_rating(own, rated)]:
         said.append(
-            f"What goes with the ratings as if it were these: {_listed(same)}. If that was made"
-            " from ratings, nothing is said by it."
+            f"So close to the ratings that it may be made from them: {_listed(same)}. If it is,"
+            " nothing is said by that."
         )
     copied = _copied(rated)
     if copied:
@@ -360,9 +362,10 @@ def _far_away(rated: Rated) -> list[str]:
     ]
 
 
-def _repeated(rated: Rated, split: Split) -> str:
+def _repeated(split: Split, deals: int) -> str:
+    most = "up to " if deals > 1 else ""
     return (
-        f"Split {split.name}: up to {split.repeated} of {int(split.inside.sum())} texts stand word"
+        f"Split {split.name}: {most}{split.repeated} of {int(split.inside.sum())} texts stand word"
         " for word in their training part, since several systems or contexts have them."
     )
 

@@ -44,7 +44,8 @@ def even(deals: Sequence[Split]) -> bool:
 
 
 def whole(split: Split) -> int:
-    """How many ratings the last point stands at: the mean training part, which all deals have."""
+    """How many ratings the last point stands at: the mean training part, of the first deal (where
+    texts of several systems sit out, others may have a few more or less)."""
     return round(float(training_parts(split).mean()))
 
 

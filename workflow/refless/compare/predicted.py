@@ -387,7 +387,7 @@ def raw_score(name: str, rated: Rated, split: Split) -> Prediction:
     ]
     ranked = np.where(known | ~split.inside, score, np.array(means)[fold])
     if not rated.on_scale(name):
-        note = "not on the ratings' scale, or in less than half of it: no squared error"
+        note = "off the ratings' scale, or within less than half of it: no squared error"
         return Prediction(named(name), "", score, None, ranked, note=note)
     low, high = rated.scale
     score, ranked = ((values - low) / (high - low) for values in (score, ranked))

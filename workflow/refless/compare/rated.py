@@ -415,8 +415,7 @@ def _labels(mrs: Sequence[str], contexts: Sequence[str]) -> tuple[list[object], 
 
 
 def _contexts_of_several_mrs(texts: pd.DataFrame) -> int:
-    """How many of the contexts that are given beside MRs, but for those that `_labels` keeps
-    together."""
+    """How many contexts stand beside several MRs, but for those that `_labels` keeps together."""
     if not {"mr_key", "mr"} <= set(texts):
         return 0
     there = texts["mr_key"].astype(str) != ""

@@ -131,16 +131,18 @@ def load_all(
     mr_faults : what stands beside rated texts (MRs; where there are none, contexts) -> position,
         from 0, and fault of each that makes its row one that is not used. Default: anything may
         stand there.
-    mrs_apart : MRs -> by what they are told apart, for raters who write one in several ways.
-        Default: column ``mr_set``.
+    mrs_apart : what stands beside rated texts, as for ``mr_faults`` -> by what it is told apart,
+        for raters who write it in several ways. Default: `refless.data.sources.mr.key` without the
+        order of slots, else `wording`.
 
     Returns
     -------
     RatedTexts : in the order of the files. ``id`` is ``<task>:<number>``, five digits, from 1;
         ``quality`` is brought from the scale to [0, 1], NaN where it is empty. Without a column
         ``rater`` each row is a text with one rating (n_ratings 1), and ``ratings`` has no rows.
-        With it, rows that agree in system and text, in the `wording` of their context, and in their
-        MR (``mrs_apart``), are ratings of one text, whose quality is their mean. ``system`` is
+        With it, rows that agree in system and text, and in their MR or context (``mrs_apart``; with
+        an MR, in the `wording` of their context too), are ratings of one text, whose quality is
+        their mean. ``system`` is
         ``unknown`` if the file does not say. Systems and raters are told apart by `plain`, and have
         the name that stands first. ``context`` is the MR where there is no context.
 
@@ -204,14 +206,12 @@ def load_all(
         except FormatError as error:
             problems.append(Problem(str(paths[where[0]]), where[1], error.message))
     if rated_by:
-        texts, clashes = _joined(texts, mrs_apart or _mr_sets)
+        texts, clashes = _joined(texts, mrs_apart or _apart)
         problems += [Problem(str(paths[of]), line, said) for (of, line), said in clashes]
     named = ", ".join(map(str, paths))
     if not texts and not problems:
         raise FormatError("the file has no rows", path=named, remedy=REMEDY)
-    there = any(text.mr.strip() for text in texts if text.given)
-    beside = ((text.mr if there else text.context) if text.given else "" for text in texts)
-    faults = dict(mr_faults(list(beside)))
+    faults = dict(mr_faults(_beside(texts)[1]))
     if any(text.system for text in texts):
         # nobody is no system: its texts would be left out together, and ranked as one
         lacking = "the text has no system, and others have one"
@@ -623,8 +623,12 @@ def _joined(
     """Each text once, with all its ratings; and rows that do not fit to an earlier one."""
     known: dict[tuple[str, ...], _Text] = {}
     clashes = []
-    for text, meaning in zip(texts, mrs_apart([text.mr for text in texts]), strict=True):
-        key = wording(text.context), meaning, plain(text.system), plain(text.text)
+    column, beside = _beside(texts)
+    apart = dict(zip(beside, mrs_apart(beside), strict=True))
+    for text in texts:
+        own = getattr(text, column)
+        more = wording(text.context) if column == "mr" else ""
+        key = apart.get(own, own), more, plain(text.system), plain(text.text)
         before = known.setdefault(key, text)
         if before is not text:
             try:
@@ -634,8 +638,21 @@ def _joined(
     return list(known.values()), clashes
 
 
-def _mr_sets(meanings: list[str]) -> list[str]:
-    return [_mr_key(meaning, False) for meaning in meanings]
+def _beside(texts: list[_Text]) -> tuple[str, list[str]]:
+    """What stands beside texts: the column, ``mr`` or, where rated texts have none, ``context``;
+    and its values, nothing where nobody rated the text."""
+    column = "mr" if any(text.mr.strip() for text in texts if text.given) else "context"
+    return column, [getattr(text, column) if text.given else "" for text in texts]
+
+
+def _apart(meanings: list[str]) -> list[str]:
+    found = []
+    for meaning in meanings:
+        try:
+            found.append(mr.key(meaning, False))
+        except FormatError:
+            found.append(wording(meaning))
+    return found
 
 
 def _join(before: _Text, again: _Text) -> None:

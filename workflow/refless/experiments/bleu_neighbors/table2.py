@@ -156,7 +156,7 @@ class Pair:
     estimates : from `cross_estimates`
     training : number of texts that an estimate is made from
     provenance : ``computed`` or ``shipped``
-    shared : how many texts of the target stand among the texts that they are estimated from
+    shared : how many texts of the target have an equal one among those that they are estimated from
     units : of each text of the target, as in `refless.statistics.evaluate`
     systems : who wrote each text of the target; none where that is not at hand
     """
@@ -264,8 +264,8 @@ def table2(
                     rows.append({**own, "model": name, **_baseline_cells(pair, name, settings)})
                 if pair.shared:
                     said = (
-                        f"{pair.shared} of {len(pair.estimates)} texts stand among those that they"
-                        f" are estimated from ({ASIDE}), where their own rating is known"
+                        f"{pair.shared} of {len(pair.estimates)} texts have an equal one ({ASIDE})"
+                        " among those that they are estimated from, and see its rating"
                     )
                     for made in rows[before:]:
                         made["note"] = [*made.get("note", []), said]

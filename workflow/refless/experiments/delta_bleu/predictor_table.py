@@ -21,12 +21,10 @@ _NAMES = ["model", "variant", "kernel", "against"]
 _NOTHING = {
     "neighbors": "no text has enough neighbors, and not too many",
     "lookup": "no text has an equal one that it may learn from",
-}
-_NOTHING_OF_REFERENCES = {
-    "context_mean": "no text has a rated reference",
     "delta_bleu": "no text has a reference of positive weight",
     "kernel_mean": "no text is similar to any of its references",
 }
+_OF_REFERENCES = ("context_mean", "sbleu", "delta_bleu", "kernel_mean")
 
 
 def read_predictors(
@@ -103,6 +101,6 @@ def _why_nothing(row: Mapping[Any, Any]) -> list[str]:
         return []
     if row["against"]:
         return ["no text is covered by both"]
-    if row["references"] == 0 and row["model"] in ("sbleu", *_NOTHING_OF_REFERENCES):
+    if row["references"] == 0 and row["model"] in _OF_REFERENCES:
         return ["no text has a reference: a text of another system for the same context or MR"]
-    return [(_NOTHING | _NOTHING_OF_REFERENCES).get(row["model"], "no text has an estimate")]
+    return [_NOTHING.get(row["model"], "no text has an estimate")]
