@@ -234,7 +234,7 @@ def tell_few(different: int) -> None:
     """Whether so few texts differ that intervals over them mean little."""
     from refless.statistics import ENOUGH_UNITS
 
-    if different < ENOUGH_UNITS:
+    if 0 < different < ENOUGH_UNITS:
         tell(f"note: {different} different texts are few, so the intervals are too narrow")
 
 

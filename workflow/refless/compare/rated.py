@@ -334,8 +334,15 @@ def about_meanings(
 
 
 def mr_faults(meanings: Sequence[str], kind: str = "") -> dict[int, str]:
-    """Position, from 0, and fault of each MR that cannot be read, where most can (``kind_of``)."""
-    kind = kind or kind_of(meanings)
+    """Position, from 0, and fault of each MR that cannot be read, where most can (``kind_of``), or
+    where ``kind`` was asked for."""
+    remedy = f"--mr {kind} asks for such: mend it, or leave out --mr"
+    if not kind:
+        kind = kind_of(meanings)
+        remedy = (
+            f"nine in ten are {kind}, so it must be, too: mend it, or put MRs into a column mr, and"
+            " what else texts answer into a column context"
+        )
     if kind == TEXT:
         return {}
     found = {}
@@ -343,10 +350,7 @@ def mr_faults(meanings: Sequence[str], kind: str = "") -> dict[int, str]:
         try:
             tokens_of([meaning], [""], kind)
         except FormatError as error:
-            found[k] = (
-                f"{error.message}; nine in ten are {kind}, so it must be, too: mend it, or put"
-                " MRs into a column mr, and what else texts answer into a column context"
-            )
+            found[k] = f"{error.message}; {remedy}"
     return found
 
 

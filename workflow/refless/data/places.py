@@ -145,11 +145,13 @@ def why_not(
         if source.access == "url" or (mirrored and answers(mirrored)):
             return None
     origin = f" ({source.description})" if source.description else ""
-    fetching = ", or set `numbers: computed`, which fetches it" if source.access == "url" else ""
+    also = "" if places.network else " and `network: true`"
+    fetching = f", or set `numbers: computed`{also}, which fetches it"
     return Reason(
         "raw_file_missing",
         f"the raw file {source.path} is missing",
-        f"put it at {places.manual / source.path}{origin}" + fetching,
+        f"put it at {places.manual / source.path}{origin}"
+        + (fetching if source.access == "url" else ""),
     )
 
 
