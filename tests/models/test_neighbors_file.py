@@ -154,3 +154,29 @@ def test_a_file_that_was_written_into_is_noticed(tmp_path: Path) -> None:
     with pytest.raises(StaleError, match="was written into"):
         require_unchanged(model)
     require_unchanged(fitted())
+
+
+@pytest.mark.parametrize("name", ["bleu.char", "bleu.word", "bleu_idf.char"])
+def test_equal_models_are_equal_files(name: str, tmp_path: Path) -> None:
+    """Nothing of the process goes into a file."""
+    texts = [f"the {k} rooms of hotel number {k * k} are fine" for k in range(40)]
+    written = []
+    for number in range(3):
+        rubbish = [np.full(size, number, np.int64) for size in (64, 512, 4096, 32768)] * 50
+        del rubbish
+        path = tmp_path / f"{number}.model"
+        save(NeighborsRegressor(name, 0.1).fit(texts, np.arange(40) / 39), path)
+        written.append(path.read_bytes())
+    assert len(set(written)) == 1
+
+
+def test_another_kernel_after_fit_is_refused(tmp_path: Path) -> None:
+    model = NeighborsRegressor("bleu.char", 0.1).fit(["a b", "a c"], [0, 1])
+    model.set_params(kernel="rouge_l.stem")
+    for use in (lambda: model.predict(["a"]), lambda: save(model, tmp_path / "x.model")):
+        with pytest.raises(SettingError) as caught:
+            use()
+        assert "fit" in caught.value.remedy
+    assert not (tmp_path / "x.model").exists()
+    model.set_params(kernel="bleu.char")
+    assert len(model.predict(["a b c d"])) == 1

@@ -120,7 +120,7 @@ class Numbers:
 
 
 def _empty(slots: int) -> np.ndarray:
-    table = np.empty((slots, 2), np.int64)
+    table = np.zeros((slots, 2), np.int64)  # all of it is written to files of models
     table[:, 0] = -1
     return table
 

@@ -269,7 +269,8 @@ class NeighborsRegressor:
         return {name: getattr(self, name) for name in names if name != "self"}
 
     def set_params(self, **settings: Any) -> NeighborsRegressor:
-        """Change settings; they are checked by the next `fit`."""
+        """Change settings; they are checked by the next `fit`, without which a fitted model with
+        another kernel predicts nothing."""
         unknown = set(settings) - set(self.get_params())
         if unknown:
             raise ValueError(  # what scikit-learn expects
@@ -318,6 +319,7 @@ class NeighborsRegressor:
         self._check()
         listed, values = training_examples(texts, quality)
         self.index_ = indexed(self.kernel, listed, **dict(self.options or {}))
+        self.kernel_ = self._kernel()
         self.texts_: Sequence[str] = listed
         self.quality_ = values
         self.stored_: dict[str, Any] = {}  # what a file has besides, see neighbors_file
@@ -425,7 +427,12 @@ class NeighborsRegressor:
     def _fitted(self) -> Sequence[str]:
         if not hasattr(self, "texts_"):
             raise SettingError("the model has no training examples yet", remedy="call fit first")
+        if self.kernel_ != self._kernel():
+            raise SettingError("the kernel was set after fit", remedy="call fit again")
         return self.texts_
+
+    def _kernel(self) -> tuple[str, dict[str, Any]]:
+        return self.kernel, dict(self.options or {})
 
     def _predict(
         self,

@@ -19,7 +19,7 @@ import numpy as np
 
 from refless import __version__
 from refless.data.wording import among, wording
-from refless.errors import SettingError, StaleError
+from refless.errors import StaleError
 from refless.kernels import opened, signature
 from refless.kernels._registry import constants, module_path
 from refless.kernels._texts import starts_of
@@ -63,13 +63,11 @@ def save(model: NeighborsRegressor, path: str | Path) -> None:
 
     Raises
     ------
-    SettingError : the model is not fitted.
+    SettingError : the model is not fitted, or its kernel was set since.
     KernelError : an option that no file can hold.
     OutputError : the file cannot be written.
     """
-    if not hasattr(model, "texts_"):
-        raise SettingError("the model has no training examples yet", remedy="call fit first")
-    content, starts = _stored(model.texts_)
+    content, starts = _stored(model._fitted())
     data = data_sum(model)
     settings = {k: v for k, v in model.get_params().items() if k != "threads"}
     options = dict(model.options or {})
@@ -134,6 +132,7 @@ def load(
     model.tau_ = about["tau"]
     texts = StoredTexts(arrays["texts"], arrays["starts"])
     model.texts_ = texts
+    model.kernel_ = model._kernel()
     index = {name[6:]: array for name, array in arrays.items() if name.startswith("index.")}
     model.index_ = opened(model.kernel, texts, index, **settings["options"])
     model.stored_ = {"data": about["data"], "file": (path, before), **arrays}
