@@ -251,6 +251,7 @@ def test_the_table_comes_from_files_and_says_which_are_of_other_ratings(tmp_path
     assert own.loc["bleu", "deals"].tolist() == [pd.NA, 3]
     assert np.isnan(own.loc["rouge", "spearman"])
     assert str(paths[1]) in own.loc["rouge", "note"][0]
+    assert "run again" in own.loc["rouge", "note"][0]
     assert len(table[table["task"] == "u"]) == 2
     assert len(notes) == 1
     assert set(fronts["model"]) == {"bleu"}

@@ -40,7 +40,7 @@ import pandas as pd
 from refless.data.task import Task, read_task
 from refless.errors import StaleError
 from refless.experiments.bleu_neighbors.baselines import read_baselines
-from refless.experiments.bleu_neighbors.columns import tidy, with_intervals
+from refless.experiments.bleu_neighbors.columns import not_available, tidy, with_intervals
 from refless.kernels import signature
 from refless.models.neighbors import enough_evidence
 from refless.statistics import between_and_within, drawn_whole, paired_bootstrap, spearman
@@ -407,7 +407,7 @@ def _read_task_numbers(
         except StaleError as error:
             if part == PLAIN:
                 raise
-            absent[part] = [f"not available: {error.path} {error.message}"]
+            absent[part] = [not_available(error)]
             continue
         plain = plain or file.content
         facts = file.about["facts"]
@@ -434,7 +434,7 @@ def _with_baselines(
     try:
         estimates, origin = read_baselines(path, task, settings)
     except StaleError as error:
-        why = [f"not available: {error.path} {error.message}"]
+        why = [not_available(error)]
         return replace(numbers, absent={**numbers.absent, **dict.fromkeys(BASELINES, why)})
     nan, found, absent = float("nan"), dict(numbers.predictions), dict(numbers.absent)
     for name, (key, _) in BASELINES.items():

@@ -10,6 +10,8 @@ from typing import Any
 
 import pandas as pd
 
+from refless.errors import StaleError
+
 TEXT = {
     *("kernel", "reading", "provenance", "reason"),
     *("system", "quality", "items", "rule", "chosen_by_fold"),
@@ -24,6 +26,11 @@ WHOLE = {
 def with_intervals(*names: str) -> list[str]:
     """Each name, and those of the ends of its interval."""
     return [f"{name}{end}" for name in names for end in ("", "_low", "_high")]
+
+
+def not_available(error: StaleError) -> str:
+    """The note of a row whose file was refused."""
+    return f"not available: {error.path} {error.message}; {error.remedy}"
 
 
 def tidy(rows: pd.DataFrame | Sequence[Mapping[str, Any]], columns: Sequence[str]) -> pd.DataFrame:

@@ -30,7 +30,7 @@ from refless.data.task import Task, read_task
 from refless.data.wording import numbered
 from refless.errors import StaleError
 from refless.experiments.bleu_neighbors.ablation import rated
-from refless.experiments.bleu_neighbors.columns import tidy, with_intervals
+from refless.experiments.bleu_neighbors.columns import not_available, tidy, with_intervals
 from refless.kernels import signature
 from refless.models.baselines import deal_folds
 from refless.models.neighbors import enough_evidence, most_neighbors
@@ -443,7 +443,7 @@ def pareto_table(
                     columns=ARRAYS,
                 )
             except StaleError as error:
-                rows.append(row | {"note": [f"not available: {error.path} {error.message}"]})
+                rows.append(row | {"note": [not_available(error)]})
                 continue
             own = of["settings"]
             # as they were dealt, so that the first deal is one of texts

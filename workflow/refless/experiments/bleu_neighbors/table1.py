@@ -23,7 +23,7 @@ from refless.experiments.bleu_neighbors.baselines import (
     ranks_nothing,
     read_baselines,
 )
-from refless.experiments.bleu_neighbors.columns import tidy, with_intervals
+from refless.experiments.bleu_neighbors.columns import not_available, tidy, with_intervals
 from refless.experiments.bleu_neighbors.leave_one_out import (
     BY_SYSTEM,
     PREDICTION_COLUMNS,
@@ -186,7 +186,7 @@ def read_tasks(
                 found = read_baselines(files[task.name], task, baseline_settings or {})
                 tasks[task.name].baselines, tasks[task.name].baselines_provenance = found
             except StaleError as error:
-                tasks[task.name].no_baselines = f"{error.path} {error.message}; {error.remedy}"
+                tasks[task.name].no_baselines = not_available(error)
         notes += task.notes
         notes += _repeats(task)
         notes += [o["note"] for k, o in known.items() if kernels is None or k in kernels]
@@ -398,7 +398,7 @@ def _baseline_rows(data: TaskInput, settings: Settings) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     if data.no_baselines:
         empty = {"kernel": "", "reading": "published", "provenance": ""}
-        note = [f"not available: {data.no_baselines}"]
+        note = [data.no_baselines]
         return [empty | {"model": name, "note": note} for name in LABELS]
     quality = data.truths["published"].quality
     for (name, split), estimate in data.baselines.items():
