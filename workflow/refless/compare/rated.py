@@ -336,7 +336,7 @@ def about_meanings(
 def mr_faults(meanings: Sequence[str], kind: str = "") -> dict[int, str]:
     """Position, from 0, and fault of each MR that cannot be read, where most can (``kind_of``), or
     where ``kind`` was asked for."""
-    remedy = f"--mr {kind} asks for such: mend it, or leave out --mr"
+    remedy = f"--mr {kind} asks for such: mend it, or say --mr text, which takes all as plain words"
     if not kind:
         kind = kind_of(meanings)
         remedy = (

@@ -265,7 +265,7 @@ def table2(
                 if pair.shared:
                     said = (
                         f"{pair.shared} of {len(pair.estimates)} texts have an equal one ({ASIDE})"
-                        " among those that they are estimated from, and see its rating"
+                        " among those that they are estimated from, whose rating is at hand there"
                     )
                     for made in rows[before:]:
                         made["note"] = [*made.get("note", []), said]
