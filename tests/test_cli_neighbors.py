@@ -285,7 +285,7 @@ def test_another_scale_is_noticed(
         ("csv", "text,quality\na,\n", 2, "which is not a finite number"),
         ("csv", "text,quality\n", None, "has no rows"),
         ("jsonl", '{"text": "a", "quality": 1}\n{"text": "b"}\n', 2, "has no key 'quality'"),
-        ("jsonl", '{"text": 3, "quality": 1}\n', 1, "'3' is no text"),
+        ("jsonl", '{"text": 3, "quality": 1}\n', 1, "text: '3' is no text"),
         ("jsonl", '{"text": "a", "quality": true}\n', 1, "which is not a finite number"),
         ("jsonl", '{"text": "a", "quality": NaN}\n', 1, "which is not a finite number"),
         ("jsonl", '{"text": "\\ud83d", "quality": 1}\n', 1, "half a character"),

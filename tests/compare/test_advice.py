@@ -234,7 +234,7 @@ def test_each_warning_has_its_cause(rated: Rated) -> None:
     many = replace(rated, systems=[f"s{k % 40}" for k in range(120)])
     assert "40 systems are not drawn" in said(many)
     assert "only tell systems apart" in said(rated)
-    assert "or within less than half of it: score_judge" in said(rated)
+    assert "Off the ratings' scale, or within less than half of it: score_judge" in said(rated)
     assert "column rater" not in said(rated)
     both = {name: list(getattr(rated, name)) for name in ("texts", "systems")}
     for values in both.values():
@@ -274,6 +274,9 @@ def test_each_warning_has_its_cause(rated: Rated) -> None:
     assert "differ in size" in said(rated)  # nothing stands at the mean training part
     found.curve_draws = {("ridge", 96): np.zeros(1), ("ridge", 90): np.zeros(1)}
     assert "differ in size" not in said(rated)
+    fold = np.repeat(np.arange(3), [100, 10, 10])
+    found.splits = [replace(splits[0], fold=fold)]
+    assert "differ in size" in said(rated)
     # one small system ends the curve early, though training parts are about equally large
     fold = np.repeat(np.arange(4), [50, 50, 16, 4])
     found.splits = [replace(splits[0], fold=fold)]
