@@ -187,12 +187,11 @@ def table(name):
     """The files of a table, as named outputs."""
     entry = catalogue()[name]
     page = report(
-        f"results/tables/{name}.html",
+        f"results/tables/{name}.md",
         category=entry.paper,
         labels={"item": entry.item, "content": entry.content},
     )
-    plain = {kind: f"results/tables/{name}.{kind}" for kind in ("csv", "md", "json")}
-    return [*plain.values(), page]
+    return [f"results/tables/{name}.csv", page, f"results/tables/{name}.json"]
 
 
 def figure(name):
@@ -204,7 +203,7 @@ def figure(name):
         category=entry.paper,
         labels={"item": entry.item, "content": f"{entry.content}{drawn}"},
     )
-    return [picture, *(f"results/figures/{name}.{kind}" for kind in ("pdf", "png", "json"))]
+    return [picture, *(f"results/figures/{name}.{kind}" for kind in ("pdf", "png", "csv", "json"))]
 
 
 def environment(kernel):

@@ -9,4 +9,4 @@ from refless.report.tables import read_published
 
 with job(snakemake):
     cells = read_published(snakemake.input[0], COLUMNS)
-    figures.save(cells_figure(cells), Path(snakemake.output[0]).with_suffix(""))
+    figures.save(cells_figure(cells), Path(snakemake.output[0]).with_suffix(""), cells)

@@ -23,6 +23,7 @@ from matplotlib.figure import Figure
 
 from refless.store.beside import write_beside
 from refless.store.files import file_sum, whole_file
+from refless.store.tables import write_table
 
 # the log of a figure is not for every glyph of its fonts
 logging.getLogger("fontTools").setLevel(logging.WARNING)
@@ -56,13 +57,13 @@ def style() -> None:
     )
 
 
-def save(figure: Figure, stem: str | Path) -> list[Path]:
+def save(figure: Figure, stem: str | Path, drawn: pd.DataFrame) -> list[Path]:
     """Write ``stem`` with each of the endings pdf, svg and png, each whole or not at all.
 
-    ``stem.json`` has their sums, its name, and what they were drawn from, by which the report knows
-    that they are the ones that were drawn.
+    ``stem.csv`` has what is ``drawn``. ``stem.json`` has the sums of all these files, by which the
+    report knows that they are the ones that were drawn.
     """
-    paths, sums = [], {}
+    paths, sums = [], {f"{Path(stem).name}.csv": write_table(drawn, f"{stem}.csv")}
     try:
         # laid out and measured once, not once for each format
         figure.draw_without_rendering()

@@ -119,7 +119,7 @@ def make_report(
         claims=_claims(results, entries),
         counts=_counts(results, entries),
         answers=ANSWERS,
-        origins=_sum((about["provenance"] for about in abouts.values()), ORIGINS),
+        origins=_sum((about["source"] for about in abouts.values()), ORIGINS),
         resources=read_view(cost),
         record=record,
     )

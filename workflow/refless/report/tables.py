@@ -1,8 +1,8 @@
-"""From a table and its entry in the catalogue to CSV, Markdown, HTML and a record: one renderer.
+"""From a table and its entry in the catalogue to CSV, Markdown and a record: one renderer.
 
 Stage: table. In: a table by one of the experiments, the reasons of what is missing, facts of the
-run. Out: ``<name>.csv`` for programs, ``<name>.md`` and ``<name>.html`` for people, and
-``<name>.json``, by which whoever reads the CSV knows that it is whole.
+run. Out: ``<name>.csv`` for programs, ``<name>.md`` for people, and ``<name>.json``, by which
+whoever reads the CSV knows that it is whole.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from refless.availability import said
 from refless.errors import FormatError
 from refless.report.catalogue import Column, Entry, Section, catalogue
 from refless.report.published import number, with_interval
-from refless.report.webpage import table_page
 from refless.store import inputs
 from refless.store.beside import read_beside, write_beside
 from refless.store.code import package_sum
@@ -45,7 +44,7 @@ def publish(
     Parameters
     ----------
     name : its entry in the catalogue
-    table : its columns ``provenance`` (empty where a row has no numbers) and ``note`` (a list of
+    table : its columns ``source`` (empty where a row has no numbers) and ``note`` (a list of
         sentences; an empty one for none) are for all tables the same
     folder : where the files go
     missing : why results cannot be had, by `refless.availability.Plan.missing`; rows without
@@ -61,24 +60,25 @@ def publish(
     """
     entry = catalogue()[name]
     stem = Path(folder) / name
+    # until every experiment names its columns so
+    table = table.rename(columns={"provenance": "source"}).drop(columns="agreement", errors="ignore")
     _check(entry, table)
     table = join_reasons(table, missing, entry.match)
     caption = entry.caption.format(**(facts or {}))
     notes = list(dict.fromkeys(notes))
     written = table.assign(note=[NOTES.join(note) for note in table["note"]])
-    sums = {f"{name}.csv": write_table(written, stem.with_suffix(".csv"))}
-    pages = {
-        "md": markdown_page(entry, table, caption, notes),
-        "html": table_page(stem.with_suffix(".csv"), entry.title, caption, entry),
+    sums = {
+        f"{name}.csv": write_table(written, stem.with_suffix(".csv")),
+        f"{name}.md": write_text(
+            markdown_page(entry, table, caption, notes), stem.with_suffix(".md")
+        ),
     }
-    for ending, page in pages.items():
-        sums[f"{name}.{ending}"] = write_text(page, stem.with_suffix(f".{ending}"))
-    counts = table["provenance"].replace("", "not available").value_counts().sort_index()
+    counts = table["source"].replace("", "not available").value_counts().sort_index()
     about = {
         "title": entry.title,
         "caption": caption,
         "rows": len(table),
-        "provenance": {str(origin): int(n) for origin, n in counts.items()},
+        "source": {str(origin): int(n) for origin, n in counts.items()},
         "made_from": notes,
     }
     write_beside(stem.with_suffix(".json"), about, sums)
@@ -87,7 +87,7 @@ def publish(
 
 def _check(entry: Entry, table: pd.DataFrame) -> None:
     """That what the entry shows is there: a misspelt column would be lost without a word."""
-    asked = {"provenance", "note", *entry.match.values(), *entry.paper_row}
+    asked = {"source", "note", *entry.match.values(), *entry.paper_row}
     for columns in (entry.columns, *(section.columns for section in entry.sections)):
         asked |= {name for name, column in columns.items() if not column.optional}
     for section in entry.sections:
@@ -141,7 +141,7 @@ def join_reasons(
     notes = [_as_list(note) for note in table.get("note", [""] * len(table))]
     codes = list(table.get("reason", [""] * len(table)))
     for i, row in enumerate(table.to_dict("records")):
-        if row["provenance"] or codes[i]:
+        if row["source"] or codes[i]:
             continue
         found = [one for one in missing if _is_about(one["of"], row, match)]
         codes[i] = " ".join(dict.fromkeys(one["code"] for one in found))

@@ -150,22 +150,6 @@ def view_of(
     )
 
 
-def table_page(path: str | Path, title: str, caption: str = "", entry: Entry | None = None) -> str:
-    """The page of a table.
-
-    Parameters
-    ----------
-    path : the CSV file
-    title, caption : plain text
-    entry : as `read_view`
-
-    Raises
-    ------
-    FormatError : as `read_view`.
-    """
-    return render("table.html", title=title, caption=caption, view=read_view(path, entry))
-
-
 def render(template: str, **values: Any) -> str:
     """A page from one of the templates beside this file; what is not markup is escaped."""
     return _environment().get_template(template).render(values)

@@ -36,7 +36,7 @@ def record(
     settings : the whole configuration
     numbers : ``computed``, ``auto`` or ``shipped``
     data : `raw_sums`
-    tables : name -> the record beside a table (``files``, ``rows``, ``provenance``)
+    tables : name -> the record beside a table (``files``, ``rows``, ``source``)
     """
     return {
         "command": f"snakemake --cores 8 --config numbers={numbers}",
@@ -48,7 +48,7 @@ def record(
         "settings": dict(settings),
         "data": dict(data),
         "tables": {
-            name: {key: about[key] for key in ("files", "rows", "provenance")}
+            name: {key: about[key] for key in ("files", "rows", "source")}
             for name, about in tables.items()
         },
     }
