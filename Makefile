@@ -6,7 +6,6 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: quickstart all resume test test-all test-slurm torch slurm lint audit format lock ship docs benchmark clean help
 .DEFAULT_GOAL := quickstart
 
 quickstart: $(VENV)/core.done ## tables, figures and report from what is at hand, without network
@@ -15,8 +14,6 @@ quickstart: $(VENV)/core.done ## tables, figures and report from what is at hand
 all: $(VENV)/core.done ## the full reproduction: fetches the raw data and computes all but what needs torch
 	$(BIN)/python -m snakemake --cores $(CORES)
 
-resume: $(VENV)/core.done ## go on after a killed run (TARGET=all after `make all`; default: after `make`)
-	$(BIN)/python workflow/resume.py --cores $(CORES) $(TARGET)
 
 test: $(VENV)/dev.done ## the tests: everything fast, side by side, in any order
 	$(BIN)/python -m pytest -m "not slow" -n auto --maxprocesses 4 --dist loadgroup $(TESTS)
@@ -52,18 +49,18 @@ format: $(VENV)/dev.done ## put code and rules into their form
 ship: $(VENV)/core.done ## renew resources/shipped from results (needs the raw data)
 	$(BIN)/python -m snakemake --cores $(CORES) ship
 
-docs: $(VENV)/docs.done ## README, settings and the handbook (site/), figures in them from the tables
+docs: $(VENV)/docs.done ## docs/settings.md, the picture of README, and the handbook (site/)
 	$(BIN)/python -m snakemake --cores $(CORES) --quiet all --config numbers=auto -- quickstart
-	$(BIN)/python docs/pages.py
+	cp results/figures/reproducibility_cells.png docs/images/agreement.png
+	sed 's|](docs/|](|g; s|\[\(C[A-Z]*\.[a-z]*\)\]([^)]*)|\1|g' README.md > docs/index.md
 	$(BIN)/python -m refless.settings > docs/settings.md
-	$(BIN)/python docs/failures.py
 	$(BIN)/mkdocs build --quiet
 
-benchmark: $(VENV)/dev.done ## how fast kernels, ΔBLEU and, after `make torch`, training are here (BENCHMARK=--record: for docs/speed.md)
-	$(BIN)/python -m benchmarks.kernels $(BENCHMARK)
-	$(BIN)/python -m benchmarks.delta_bleu $(BENCHMARK)
-	$(BIN)/python -m benchmarks.neighbors $(BENCHMARK)
-	@! $(BIN)/python -c "import torch" 2>/dev/null || $(BIN)/python -m benchmarks.rnn_qe $(BENCHMARK)
+benchmark: $(VENV)/dev.done ## how fast kernels, ΔBLEU and, after `make torch`, training are here
+	$(BIN)/python -m benchmarks.kernels
+	$(BIN)/python -m benchmarks.delta_bleu
+	$(BIN)/python -m benchmarks.neighbors
+	@! $(BIN)/python -c "import torch" 2>/dev/null || $(BIN)/python -m benchmarks.rnn_qe
 
 lock: ## renew the locks (needs uv)
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header \

@@ -18,6 +18,7 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+from refless.report.benchmarks import peer_table
 
 from benchmarks.common import add_data, machine, parser, responses, run, timed, write
 from refless.experiments.delta_bleu.dialogues import (
@@ -31,7 +32,6 @@ from refless.experiments.delta_bleu.dialogues import (
 )
 from refless.experiments.delta_bleu.units import observations, plain_pool
 from refless.models.delta_bleu import Statistics, corpus_delta_bleu, scores
-from refless.report.benchmarks import peer_table
 
 log = logging.getLogger(__name__)
 

@@ -33,6 +33,7 @@ from typing import Any
 
 import numba
 import numpy as np
+from refless.report.benchmarks import readme
 
 from benchmarks.common import (
     add_data,
@@ -47,7 +48,6 @@ from benchmarks.common import (
 )
 from refless.errors import KernelError
 from refless.kernels import kernel, neighbor_sums
-from refless.report.benchmarks import readme
 
 log = logging.getLogger(__name__)
 

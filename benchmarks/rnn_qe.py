@@ -46,11 +46,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from refless.report.benchmarks import peer_table
 
 from benchmarks.common import machine, parser, run, timed, write
 from refless.experiments.rnn_qe.stored import read_fold
 from refless.models.rnn_qe.batches import Encoded, Instances
-from refless.report.benchmarks import peer_table
 
 
 def random_instances(rows: int = 1500) -> Instances:

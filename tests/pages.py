@@ -1,11 +1,10 @@
-"""The pages as their readers see them: links, commands and sentences."""
+"""The pages as their readers see them: links and commands."""
 
 from __future__ import annotations
 
 import re
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -22,18 +21,6 @@ FENCE = re.compile(r"(?ms)^( *)```(\w*)[^\n]*\n(.*?)^\1```$")
 CODE = re.compile(r"`([^`]+)`")
 LINK = re.compile(r"!?\[([^\]]*)\]\(([^)\s]+)\)")
 HEADING = re.compile(r"(?m)^#{1,6} +(.+?) *#*$")
-
-
-@dataclass(frozen=True)
-class Sentence:
-    """One sentence of a page: its text without markup, and the number of its words."""
-
-    page: str
-    text: str
-
-    @property
-    def words(self) -> int:
-        return len(re.findall(r"\w[\w'’.,/*-]*", self.text))
 
 
 @cache
@@ -86,27 +73,3 @@ def _commands(line: str) -> Iterator[list[str]]:
             words.pop(0)
         if words:
             yield words
-
-
-def sentences(page: str) -> list[Sentence]:
-    """The sentences of the page; headings, tables and code are left out."""
-    found = []
-    for paragraph in _paragraphs(without_code(page)):
-        plain = LINK.sub(r"\1", CODE.sub("code", paragraph))
-        plain = re.sub(r"[*_]{1,3}(\S[^*_]*?)[*_]{1,3}", r"\1", plain)
-        for text in re.split(r"(?<=[.!?])\s+(?=[^a-z]|code\b)", plain):
-            if len(text.split()) > 1:
-                found.append(Sentence(page, text))
-    return found
-
-
-def _paragraphs(text: str) -> Iterator[str]:
-    lines: list[str] = []
-    for line in [*text.splitlines(), ""]:
-        bare = line.strip()
-        starts = re.match(r"([-*]|\d+\.) ", bare)
-        if lines and (not bare or starts or bare.startswith(("|", "#", "    "))):
-            yield " ".join(lines)
-            lines = []
-        if bare and not bare.startswith(("|", "#", ":::", "--8<--", "options:")):
-            lines.append(bare[starts.end() :] if starts else bare)

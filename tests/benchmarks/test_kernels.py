@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from refless.report.benchmarks import readme
 
 from benchmarks import kernels as benchmark
 from benchmarks.common import real_texts, take
 from refless.errors import SourceError
-from refless.report.benchmarks import readme
 from refless.store.files import read_json
 from tests.kernels.texts import mirror, random_sentences
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from refless.report.benchmarks import peer_table
 
 from benchmarks import rnn_qe
-from refless.report.benchmarks import peer_table
 from refless.store.files import read_json
 
 

@@ -51,17 +51,15 @@ def test_the_ratings_keep_their_scale(tmp_path: Path, labels: bool) -> None:
 
 
 def test_what_is_written_is_read_back(made: Path) -> None:
-    found, notes = read_comparisons([made], {"mine": SETTINGS})
-    own = found["mine"]
-    assert list(own) == [*COLUMNS, "provenance"]
-    assert set(own["provenance"]) == {"computed"}
+    own = read_comparisons([made], {"mine": SETTINGS})["mine"]
+    assert set(COLUMNS) < set(own)
     assert set(own["split"]) == {"texts", "systems", "contexts"}
     assert set(own["n"]) == {60}
     meteor = own[own["kernel"] == "meteor.nltk35"]
-    assert meteor["note"].tolist() == [["left out: there is no WordNet"]] * 3
+    assert meteor["source"].tolist() == [""] * 3
+    assert meteor["reason"].tolist() == ["left_out"] * 3
     ridge = own[(own["method"] == "ridge") & (own["split"] == "texts")].iloc[0]
     assert ridge["ratings_saved"] == pytest.approx(max(ridge["pearson"], 0) ** 2, abs=2e-6)
-    assert any(note.startswith("mine: For texts of a new system") for note in notes)
     assert "lovely" not in made.read_text(encoding="utf-8")
 
 
@@ -72,18 +70,10 @@ def test_rows_of_networks_say_where_those_were_trained(made: Path, tmp_path: Pat
     content = pd.concat([file.content, by_network], ignore_index=True)
     facts = {**file.about["facts"], "networks": "shipped"}
     signed.write(tmp_path / "mine.csv", content, {**file.about, "facts": facts})
-    found, _ = read_comparisons([tmp_path / "mine.csv"], {"mine": SETTINGS})
-    by_method = found["mine"].groupby("method")["provenance"].unique()
+    found = read_comparisons([tmp_path / "mine.csv"], {"mine": SETTINGS})
+    by_method = found["mine"].groupby("method")["source"].unique()
     assert by_method.pop("rnn_qe").tolist() == ["shipped"]
-    assert all(own.tolist() == ["computed"] for own in by_method)
-
-
-def test_what_was_skipped_in_the_ratings_is_said(made: Path, tmp_path: Path) -> None:
-    file = signed.read(made, "comparison")
-    facts = {**file.about["facts"], "notes": ["mine: 2 rows are left out"]}
-    signed.write(tmp_path / "mine.csv", file.content, {**file.about, "facts": facts})
-    _, notes = read_comparisons([tmp_path / "mine.csv"], {"mine": SETTINGS})
-    assert "mine: 2 rows are left out" in notes
+    assert {one for own in by_method for one in own} == {"computed", ""}
 
 
 @needs_torch
@@ -96,7 +86,7 @@ def test_networks_are_one_of_the_methods(tmp_path: Path) -> None:
     assert file.read_bytes() == (tmp_path / "two.csv").read_bytes()
     assert "lovely" not in file.read_text(encoding="utf-8")
     compare_task(tmp_path / "mine.csv", task, SETTINGS, {}, [], file)
-    found, _ = read_comparisons([tmp_path / "mine.csv"], {"mine": SETTINGS})
+    found = read_comparisons([tmp_path / "mine.csv"], {"mine": SETTINGS})
     own = found["mine"][found["mine"]["method"] == "rnn_qe"].set_index("split")
     written = pd.read_csv(file, comment="#")
     quality = task.texts["quality"].to_numpy()
@@ -137,12 +127,11 @@ def test_other_settings_are_refused(made: Path) -> None:
 
 
 def test_the_table_has_a_row_for_what_is_not_there(made: Path) -> None:
-    found, _ = read_comparisons([made], {"mine": SETTINGS})
+    found = read_comparisons([made], {"mine": SETTINGS})
     whole = comparison_table(["lost", "mine"], found)
     assert list(whole)[:4] == ["task", "method", "kernel", "split"]
     assert whole["task"].tolist() == ["lost"] + ["mine"] * len(found["mine"])
-    assert whole["provenance"][0] == ""
-    assert whole["note"][0] == []
+    assert whole["source"][0] == ""
     assert np.isnan(whole["pearson"][0])
     assert whole["n"][0] is pd.NA
     assert comparison_table(["lost"], {})["task"].tolist() == ["lost"]

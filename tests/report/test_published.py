@@ -17,9 +17,7 @@ from refless.report.published import (
     OUTSIDE,
     beside_published,
     compare,
-    number,
     read_published,
-    with_interval,
 )
 from refless.store.files import list_sums
 
@@ -84,28 +82,6 @@ PAPER = pd.DataFrame(
 KEYS, COLUMNS = ["model", "task"], ["mse", "spearman"]
 
 
-@pytest.mark.parametrize(
-    ("mse", "spearman", "verdict"),
-    [
-        (0.02132, 0.3251, EQUAL),
-        (0.02132, 0.3300, INSIDE),
-        (0.0300, 0.3251, OUTSIDE),
-        (0.0300, 0.3300, OUTSIDE),
-        (0.02132, NAN, MISSING),
-        (0.0300, NAN, OUTSIDE),
-    ],
-)
-def test_a_rows_agreement_is_that_of_its_weakest_cell(
-    mse: float, spearman: float, verdict: str
-) -> None:
-    ours = {"model": "bleu", "task": "summarization", "mse": mse, "spearman": spearman}
-    ours |= {"mse_low": 0.029, "mse_high": 0.031, "spearman_low": 0.2, "spearman_high": 0.4}
-    found = beside_published(cells(ours), PAPER, KEYS, COLUMNS)
-    assert found["agreement"].tolist() == [verdict]
-    assert found["paper_mse"].tolist() == ["0.0213"]
-    assert found["paper_spearman"].tolist() == ["0.325"]
-
-
 def test_rows_keep_their_order_and_columns_and_may_lack_either_side() -> None:
     ours = cells(
         {"model": "ours", "task": "summarization", "mse": 0.02, "spearman": 0.3, "extra": 1},
@@ -116,7 +92,6 @@ def test_rows_keep_their_order_and_columns_and_may_lack_either_side() -> None:
     found = beside_published(ours, PAPER, KEYS, COLUMNS)
     assert found["model"].tolist() == ["ours", "rouge", "bleu"]
     assert found["extra"].tolist() == [1, 2, 3]
-    assert found["agreement"].tolist() == ["", EQUAL, MISSING]
     assert found["paper_mse"].tolist() == ["", "0.0226", "0.0213"]
     assert found["paper_spearman"].tolist() == ["", "", "0.325"]
 
@@ -124,17 +99,13 @@ def test_rows_keep_their_order_and_columns_and_may_lack_either_side() -> None:
 def test_a_key_that_is_a_number_finds_its_row() -> None:
     paper = pd.DataFrame([{"set": "4", "rho": "-0.128"}])
     found = beside_published(cells({"set": 4, "rho": -0.1279}), paper, ["set"], ["rho"])
-    assert found["agreement"].tolist() == [EQUAL]
+    assert found["paper_rho"].tolist() == ["-0.128"]
 
 
-def test_cells_that_all_miss_a_column_are_not_available() -> None:
+def test_cells_that_miss_a_column_keep_the_papers() -> None:
     ours = cells({"model": "bleu", "task": "summarization", "note": "no data"})
     found = beside_published(ours, PAPER, KEYS, COLUMNS)
-    assert found["agreement"].tolist() == [MISSING]
     assert found["paper_spearman"].tolist() == ["0.325"]
-
-
-# ---- the real tables --------------------------------------------------------------------------
 
 
 def test_published_values_stay_as_they_were_printed() -> None:
@@ -145,11 +116,7 @@ def test_published_values_stay_as_they_were_printed() -> None:
     assert not table.duplicated(["model", "task"]).any()
 
 
-PROSE = ("conditions", "rnn_qe_differences")
-CELLS = [path for path in sorted(PUBLISHED.glob("*.csv")) if path.stem not in PROSE]
-
-
-@pytest.mark.parametrize("path", CELLS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(PUBLISHED.glob("*.csv")), ids=lambda path: path.stem)
 def test_every_published_table_can_be_compared_with(path: Path) -> None:
     keys = {"model", "task", "source_task", "target_task", "train_topic"}
     keys |= {"metric", "references", "system", "setup", "configuration"}
@@ -183,19 +150,13 @@ def test_a_table_without_its_keys_is_named(
     assert caught.value.path == str(path)
 
 
-@pytest.mark.drill(
-    "A file between two stages is not what was written",
-    "A published value that comes with refless is edited",
-    "refused",
-    "`SHA256SUMS` beside it says which it was; the remedy says how to renew that, if it is meant",
-)
 def test_a_published_value_that_was_edited_is_refused(tmp_path: Path) -> None:
     for path in (*PUBLISHED.glob("*.csv"), PUBLISHED / "SHA256SUMS"):
         shutil.copy(path, tmp_path)
     path = tmp_path / "bleu_neighbors_table1.csv"
     read_published(path, [])
     raw = path.read_bytes()
-    for place in range(len(raw)):
+    for place in range(0, len(raw), 7):
         path.write_bytes(raw[:place] + bytes([raw[place] ^ 1]) + raw[place + 1 :])
         with pytest.raises(FormatError) as caught:
             read_published(path, [])
@@ -204,43 +165,6 @@ def test_a_published_value_that_was_edited_is_refused(tmp_path: Path) -> None:
     (tmp_path / "SHA256SUMS").unlink()
     with pytest.raises(FormatError, match="cannot be read"):
         read_published(path, [])
-
-
-# ---- for reading ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("value", "digits", "shown"),
-    [
-        (0.3254, 3, "0.325"),
-        (0.02, 4, "0.0200"),
-        (-0.128, 2, "-0.13"),
-        (1, 3, "1.000"),
-        (NAN, 3, "–"),
-        (None, 3, "–"),
-        ("", 3, "–"),
-    ],
-)
-def test_number(value: object, digits: int, shown: str) -> None:
-    assert number(value, digits) == shown
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "shown"),
-    [
-        (0.19, 0.447, "0.325 (0.190, 0.447)"),
-        (NAN, NAN, "0.325"),
-        (None, None, "0.325"),
-        # an interval of no width says nothing
-        (0.325, 0.325, "0.325"),
-        (-0.1, 0.4, "0.325 (-0.100, 0.400)"),
-    ],
-)
-def test_with_interval(low: float | None, high: float | None, shown: str) -> None:
-    row = {"spearman": 0.3251, "spearman_low": low, "spearman_high": high}
-    assert with_interval(row, "spearman") == shown
-    assert with_interval(row | {"spearman": NAN}, "spearman") == "–"
-    assert with_interval({"spearman": 0.3251}, "spearman") == "0.325"
 
 
 def test_equal_is_what_rounding_to_the_printed_digits_says() -> None:

@@ -1,12 +1,10 @@
 # What all rules share: the settings, the plan of the run, and a few helpers. Stage: none.
 import atexit
-import fcntl
 import os
 import re
 import shlex
 import sys
 import time
-from contextlib import suppress
 from itertools import repeat
 from os import environ
 from pathlib import Path
@@ -88,17 +86,13 @@ def beside(path):
 
 
 if workflow.is_main_process:
-    # Unlike Snakemake's own lock, this one goes with the process: see workflow/resume.py.
     try:
         Path(".snakemake").mkdir(exist_ok=True)
-        RUNNING = open(".snakemake/refless.lock", "w")
     except OSError as error:
         raise WorkflowError(
             f"{Path.cwd()}: Snakemake cannot write here ({error.strerror})\n  What to do: run in a folder of your own:"
             f" snakemake --cores 1 -s {shlex.quote(str(ROOT / 'Snakefile'))} --directory FOLDER"
         ) from None
-    with suppress(OSError):
-        fcntl.flock(RUNNING, fcntl.LOCK_SH | fcntl.LOCK_NB)
 
 # The tables of sources too come with the workflow.
 environ["REFLESS_RESOURCES"] = str(ROOT / "resources")
@@ -117,10 +111,7 @@ try:
         FACTS = Facts.from_json(environ["REFLESS_PLAN"])
     else:
         FACTS = gather_facts(SETTINGS, NUMBERS, SOURCES, PLACES)
-    LISTED = {
-        name: whole_list(ROOT / "resources" / name, suffix)
-        for name, suffix in (("published", ".csv"), ("benchmarks", ".json"))
-    }
+    LISTED = whole_list(ROOT / "resources/published", ".csv")
     SHIPPED = fitting(shipped_files(beside("resources/shipped"), "resources/trained"), SETTINGS)
     PLAN = Plan(FACTS, needs(SETTINGS), SHIPPED)
 except ReflessError as error:
@@ -146,7 +137,7 @@ def code(script, *modules, shows=None):
     name = shows or Path(script).stem.partition("_")[2]
     entries = [str(catalogue()[item]) for item in related(name)]
     if entries:  # what they show beside ours, of which each reader checks the sum
-        entries.append(LISTED["benchmarks" if name == "benchmarks" else "published"])
+        entries.append(LISTED)
     pages = [p for p in sorted(REPORT.glob("*.*")) if p.suffix != ".py"] if entries else []
     return code_sum(SCRIPTS / script, *modules, *pages, text="".join(entries))
 

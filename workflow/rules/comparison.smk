@@ -74,7 +74,6 @@ rule tabulate_comparison:
         tasks=SETTINGS.tasks("comparison"),
         settings={task: comparison_settings(task) for task in SETTINGS.tasks("comparison")},
         missing=missing("results/comparison/{task}.csv", task=SETTINGS.tasks("comparison")),
-        facts=SETTINGS.comparison.model_dump(),
         code=code("tabulate_comparison.py"),
     script:
         "../scripts/tabulate_comparison.py"

@@ -1,5 +1,5 @@
-# Stage: report. In: every table and figure. Out: results/report.html, what the run came from and
-# what it cost (results/run).
+# Stage: report. In: every table and figure. Out: results/report.html, and what the run came from
+# (results/run).
 
 
 # What a page is made of, besides code.
@@ -8,28 +8,7 @@ PAGE_FILES = [
 ]
 
 
-# What was recorded, not measured anew: a report shows the same on any machine.
-rule tabulate_benchmarks:
-    input:
-        [
-            beside(f"resources/benchmarks/{name}.json")
-            for name in ("kernels", "delta_bleu", "rnn_qe")
-        ],
-    output:
-        table("benchmark_peers"),
-        table("benchmark_growth"),
-    log:
-        "results/logs/tabulate_benchmarks.log",
-    localrule: True
-    conda:
-        "../../envs/refless.yaml"
-    params:
-        code=code("tabulate_benchmarks.py"),
-    script:
-        "../scripts/tabulate_benchmarks.py"
-
-
-# Published numbers and claims against ours, over the tables of all papers.
+# Published numbers beside ours, over the tables of all papers.
 rule tabulate_reproducibility:
     input:
         tables=[
@@ -44,11 +23,8 @@ rule tabulate_reproducibility:
             for name in names
             if catalogue()[name].table
         ],
-        conditions=beside("resources/published/conditions.csv"),
     output:
         table("reproducibility"),
-        table("reproducibility_findings"),
-        table("reproducibility_conditions"),
         table("reproducibility_cells"),
     log:
         "results/logs/tabulate_reproducibility.log",
@@ -81,8 +57,6 @@ rule plot_reproducibility_cells:
         "../scripts/plot_reproducibility_cells.py"
 
 
-# Time, memory and origin go into the report; records of Snakemake's benchmarks are no inputs, since
-# a rule that did not run this time leaves the last ones.
 rule make_report:
     input:
         texts=there("results/ratings/{task}/texts.csv", task=list(SETTINGS.data)),
@@ -91,7 +65,6 @@ rule make_report:
     output:
         page="results/report.html",
         provenance="results/run/provenance.json",
-        resources="results/run/resources.csv",
     log:
         "results/logs/make_report.log",
     localrule: True

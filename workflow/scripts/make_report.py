@@ -1,4 +1,4 @@
-"""The report, and where its numbers come from and what they cost. Stage: report."""
+"""The report, and where its numbers come from. Stage: report."""
 
 from pathlib import Path
 

@@ -2,19 +2,15 @@
 
 from pathlib import Path
 
-from refless.compare.predicted import TRIVIAL
 from refless.experiments.comparison import comparison_table, read_comparisons
 from refless.job import job
 from refless.report.tables import publish
 
 with job(snakemake):
     params = snakemake.params
-    found, notes = read_comparisons(snakemake.input, params.settings)
     publish(
         "comparison",
-        comparison_table(params.tasks, found),
+        comparison_table(params.tasks, read_comparisons(snakemake.input, params.settings)),
         Path(snakemake.output[0]).parent,
         missing=params.missing,
-        facts={**params.facts, "trivial": ", ".join(TRIVIAL)},
-        notes=notes,
     )

@@ -8,9 +8,7 @@ of them holds a text, a time or a path, so the same ratings and seed give the sa
 from __future__ import annotations
 
 import base64
-import csv
 import importlib.metadata
-import io
 import platform
 from collections.abc import Mapping
 from dataclasses import replace
@@ -21,14 +19,14 @@ import numpy as np
 import pandas as pd
 
 from refless.compare import advice
-from refless.compare.compared import ESTIMATES, Comparison, Settings, estimate, label
+from refless.compare.compared import Comparison, Settings, estimate, label
 from refless.compare.predicted import MAX_SHARE, MIN_NEIGHBORS, TAUS, TRIVIAL
 from refless.compare.rated import Rated
 from refless.report import figures_compare as draw
 from refless.report.catalogue import Section, catalogue
 from refless.report.figures import empty_figure
-from refless.report.tables import NOTES, markdown_page
-from refless.report.webpage import View, render, view_of
+from refless.report.render import Part, page, parts_of
+from refless.report.tables import markdown_page
 from refless.store.files import json_text, write_together
 from refless.store.signatures import sign, text_sum
 from refless.store.tables import table_text
@@ -36,12 +34,6 @@ from refless.store.tables import table_text
 FILES = ("comparison.csv", "comparison.md", "report.html", "comparison.json")
 BESIDE = ("predictions.csv", "learning_curve.csv")
 TITLE = "Which method predicts these ratings?"
-SHOWN = (
-    *("method", "kernel", "pearson", "spearman", "mse", "coverage", "pairwise_accuracy"),
-    *("ratings_saved", "ratings_saved_within", "pearson_covered", "difference", "p", "note"),
-)
-SHOWN_DIGITS = {"mse": 4, "mse_low": 4, "mse_high": 4, "p": 4}
-"""Of the page, where they are not 3."""
 DIGITS = 6
 """Digits after the point in the files, and as many that tell of a number below 0.1, where it may
 lie on any scale: the last bits of a sum hang on the machine."""
@@ -84,6 +76,7 @@ KEY = (
 ENTRY = replace(
     catalogue()["comparison"],
     paper="Your ratings",
+    caption="",
     sections=(Section(title="New {value}", by="split"),),
 )
 
@@ -152,7 +145,7 @@ def rounded(table: pd.DataFrame, scores: bool = False) -> pd.DataFrame:
         else:
             table[name] = table[name].round(DIGITS)
     if "note" in table:
-        table["note"] = [NOTES.join(note) for note in table["note"]]
+        table["note"] = [" | ".join(note) for note in table["note"]]
     return table
 
 
@@ -196,7 +189,7 @@ def _markdown(found: Comparison, record: Mapping[str, Any]) -> str:
     said = [*record["recommendation"], *record["judged"]]
     warned = "\n".join(f"- {sentence}" for sentence in record["warnings"])
     caption = "\n\n".join([*said, f"Before you trust it:\n\n{warned}", *KEY])
-    return markdown_page(ENTRY, found.table, caption, [f"texts: {record['texts']}"])
+    return markdown_page(ENTRY, _shown(found.table), f"{caption}\n\ntexts: {record['texts']}")
 
 
 def _page(rated: Rated, found: Comparison, record: Mapping[str, Any], table: pd.DataFrame) -> str:
@@ -207,7 +200,7 @@ def _page(rated: Rated, found: Comparison, record: Mapping[str, Any], table: pd.
     about = f"{len(rated):,} rated texts"
     about += f", {systems} systems" if systems else ""
     about += f", {contexts:,} contexts" if contexts else ""
-    return render(
+    return page(
         "compare.html",
         title=TITLE,
         about=f"{about}. Every method is asked about texts that it has not seen.",
@@ -226,23 +219,16 @@ def _capital(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
-def _view(table: pd.DataFrame, split: str) -> View:
+def _view(table: pd.DataFrame, split: str) -> list[Part]:
     own = table[(table["split"] == split) & table["coverage"].notna()].sort_values(
         "pearson", ascending=False, kind="stable", na_position="last"
     )
-    beside = {f"{name}{end}" for name in ESTIMATES for end in ("_low", "_high")}
-    shown = list(SHOWN)
-    shown += [n for n in own if n in beside and n.rpartition("_")[0] in SHOWN]
-    # coverage has an interval too, which would only be in the way
-    shown = [n for n in shown if not n.startswith("coverage_")]
-    numbers = own[shown].select_dtypes("number")
-    digits = {name: SHOWN_DIGITS.get(name, 3) for name in map(str, numbers)}
-    told = own[shown].round(digits)
-    for name in filter(lambda name: name.startswith("mse"), shown):
-        # on a wide scale all would be 0
-        told[name] = told[name].where(own[name] >= 0.001, significant(own[name], 2))
-    rows = list(csv.reader(io.StringIO(table_text(told))))
-    return view_of(rows[0], [dict(zip(rows[0], row, strict=True)) for row in rows[1:]])
+    return parts_of(ENTRY, _shown(own))
+
+
+def _shown(table: pd.DataFrame) -> pd.DataFrame:
+    """Without the interval of coverage, which would only be in the way."""
+    return table.drop(columns=["coverage_low", "coverage_high"])
 
 
 def _left_out(table: pd.DataFrame, split: str) -> dict[str, str]:

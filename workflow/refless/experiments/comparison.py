@@ -25,7 +25,7 @@ from refless.errors import StaleError
 from refless.kernels import signature
 from refless.store import signed
 from refless.store.machine import processor, versions
-from refless.store.signatures import sign, signature_note
+from refless.store.signatures import sign
 
 Array = np.ndarray
 
@@ -34,6 +34,13 @@ DIGITS = 6
 """The last bits of a sum of squares hang on the machine."""
 NAMES = ("method", "kernel", "split", "tau", "min_neighbors", "note")
 """Columns of words, which may be empty."""
+PUBLISHED = [
+    *("task", "method", "kernel", "split"),
+    *("pearson", "pearson_low", "pearson_high", "spearman", "spearman_low", "spearman_high"),
+    *("mse", "coverage", "pairwise_accuracy", "ratings_saved"),
+    *("difference", "difference_low", "difference_high", "p", "n", "source", "reason"),
+]
+"""Columns of the table; the difference is from the best trivial method."""
 
 
 def write_networks(path: str | Path, task: Task, seed: int, threads: int | None = None) -> None:
@@ -168,8 +175,8 @@ def compare_task(
 
 def read_comparisons(
     paths: Sequence[str | Path], settings: Mapping[str, Mapping[str, Any]]
-) -> tuple[dict[str, pd.DataFrame], list[str]]:
-    """The rows of the data sets that have any, with ``provenance``; and notes for the footer.
+) -> dict[str, pd.DataFrame]:
+    """Data set -> its rows, with ``source``.
 
     ``settings`` are those of each data set under which its file must have been made.
 
@@ -177,7 +184,7 @@ def read_comparisons(
     ------
     FormatError, StaleError : as `refless.store.signed.read`.
     """
-    found, notes = {}, []
+    found = {}
     for path in paths:
         task = Path(path).stem
         file = signed.read(
@@ -185,27 +192,21 @@ def read_comparisons(
         )
         rows = file.content.astype(dict.fromkeys(NAMES, object))
         rows[list(NAMES)] = rows[list(NAMES)].fillna("")
-        rows["note"] = pd.Series(
-            [note.split(NOTES) if note else [] for note in rows["note"]], dtype=object
-        )
-        by_networks = file.about["facts"]["networks"]
-        rows["provenance"] = file.about["provenance"]
-        if by_networks:  # trained elsewhere, where the rest is computed here
-            rows.loc[rows["method"] == NETWORKS, "provenance"] = by_networks
+        rows["source"] = file.about["provenance"]
+        if by_networks := file.about["facts"]["networks"]:
+            # trained elsewhere, where the rest is computed here
+            rows.loc[rows["method"] == NETWORKS, "source"] = by_networks
+        # what the data or the configuration do not allow
+        untried = rows["coverage"].isna()
+        rows["reason"] = untried.map({True: "left_out", False: ""})
+        rows.loc[untried, "source"] = ""
         found[task] = rows
-        notes += file.about["facts"]["notes"]
-        said = [*file.about["facts"]["recommendation"], *file.about["facts"]["warnings"]]
-        notes += [f"{task}: {sentence}" for sentence in said]
-        notes += [signature_note(one, file.about) for one in file.about["signatures"]]
-    return found, notes
+    return found
 
 
 def comparison_table(tasks: Sequence[str], found: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Every row of every data set; one that is not there has a row without numbers."""
-    absent = {"provenance": "", "note": [[]], **dict.fromkeys(NAMES[:-1], "")}
-    parts = [found[t] if t in found else pd.DataFrame(absent) for t in tasks]
-    named = [part.assign(task=task) for task, part in zip(tasks, parts, strict=True)]
-    order = ["task", *COLUMNS[:-1], "provenance", "note"]
-    table = pd.concat(named or [pd.DataFrame()], ignore_index=True).reindex(columns=order)
-    whole = ["n", "n_covered", "systems", "deals"]
-    return table.astype(dict.fromkeys(whole, "Int64"))
+    """Every row of every data set, as `PUBLISHED`; one that is not there has an empty row."""
+    absent = pd.DataFrame({"source": [""], "reason": "", **dict.fromkeys(NAMES, "")})
+    parts = [found.get(task, absent).assign(task=task) for task in tasks]
+    table = pd.concat(parts or [absent.iloc[:0]], ignore_index=True)
+    return table.reindex(columns=PUBLISHED).astype({"n": "Int64"})

@@ -1,7 +1,7 @@
-"""Where the numbers of a run come from and what they cost: data, code, packages, settings, machine.
+"""Where the numbers of a run come from: data, code, packages, settings, machine.
 
-Stage: report. In: records of the tables and of the raw files, the settings, Snakemake's benchmark
-files. Out: a record for machines (``run/provenance.json``), and a table of time and memory by rule.
+Stage: report. In: records of the tables and of the raw files, the settings. Out: a record for
+machines (``run/provenance.json``).
 """
 
 from __future__ import annotations
@@ -13,14 +13,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
-from refless.errors import FormatError
 from refless.store.code import package_sum
 from refless.store.machine import processor
 from refless.store.signed import record_of
-
-RESOURCE_COLUMNS = ["rule", "jobs", "seconds", "longest_seconds", "cpu_seconds", "peak_memory_mb"]
 
 
 def record(
@@ -81,42 +76,3 @@ def machine() -> dict[str, Any]:
 def _installed() -> dict[str, str]:
     found = {d.metadata["Name"].lower(): d.version for d in importlib.metadata.distributions()}
     return dict(sorted(found.items()))
-
-
-def resources(directory: str | Path) -> pd.DataFrame:
-    """Time and memory by rule, as `RESOURCE_COLUMNS`, the longest first.
-
-    Parameters
-    ----------
-    directory : Snakemake's benchmark files, ``<rule>.tsv`` or ``<rule>/**/<job>.tsv``: wall and
-        CPU time in seconds, peak memory (resident set) in MB
-
-    Raises
-    ------
-    FormatError : a file is no benchmark file.
-    """
-    directory = Path(directory)
-    rows = []
-    for path in sorted(directory.rglob("*.tsv")):
-        rule = path.relative_to(directory).parts[0].removesuffix(".tsv")
-        try:
-            table = pd.read_csv(path, sep="\t", na_values=["-", "NA"])
-            # a job that was over before it could be measured has no memory and no CPU time
-            one = table[["s", "cpu_time", "max_rss"]].astype(float).iloc[-1]
-        except (OSError, ValueError, KeyError, IndexError) as error:
-            raise FormatError(
-                f"is no benchmark file of Snakemake: {error}", path=path, remedy="delete it"
-            ) from error
-        rows.append((rule, one["s"], one["cpu_time"], one["max_rss"]))
-    jobs = pd.DataFrame(rows, columns=["rule", "s", "cpu", "rss"])
-    by_rule = jobs.groupby("rule")
-    table = pd.DataFrame(
-        {
-            "jobs": by_rule.size(),
-            "seconds": by_rule["s"].sum(),
-            "longest_seconds": by_rule["s"].max(),
-            "cpu_seconds": by_rule["cpu"].sum(),
-            "peak_memory_mb": by_rule["rss"].max(),
-        }
-    ).reset_index()
-    return table.sort_values(["seconds", "rule"], ascending=[False, True])[RESOURCE_COLUMNS]

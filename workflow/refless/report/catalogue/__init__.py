@@ -10,20 +10,18 @@ An entry has
 paper      under which it stands in the report
 item       e.g. ``table 1``
 content    what is in it, in a few words
-caption    what one sees, and how to read it; ``{name}`` is filled in with facts of the run that
-           makes it. It says what the item shows, never a fixed conclusion.
+caption    what a row is and what the columns are, in at most 60 words; ``{name}`` is filled in with
+           facts of the run
 figure     true for a figure
 table      true for a table; by default what is no figure. An entry may be both, under one name
 front      true for what stands on the report's first screen: a figure with its table, whose column
-           ``agreement`` is counted, or a table of claims (``paper``, ``claim`` and ``holds``)
-repeats    true for a table whose published numbers are another table's, or the columns of which
-           this is so: they count once
+           ``agreement`` is counted
 with       the table that the same rule makes, and under whose target it stands
-match      of a table: name in a reason's ``of`` -> column, where the two differ
-paper_row  of a table with published values: the columns that name a row of the paper; the report
-           counts the first row of each. Without it, each row is one of the paper.
-columns    of a table: column -> how Markdown shows it (`Column`); others are in the CSV alone
-sections   of a table: the parts of its Markdown (`Section`); by default one with all rows
+paper_row  of a table with published values: the columns that name a row
+repeats    its published columns that are another table's: they count once
+match      name in a reason's ``of`` -> column, where the two differ
+columns    of a table: column -> how it is shown (`Column`); others are in the CSV alone
+sections   of a table: its parts (`Section`); by default one with all rows
 =========  ======================================================================================
 """
 
@@ -49,8 +47,6 @@ class Column:
     code : whether it is a name of code
     of : a column with the total, shown as ``12 of 40``
     bare : whether interval and published value are left out
-    optional : whether tables that share the columns may lack it
-    interval : ``y``, if its interval is that of ``y_low`` and ``y_high``
     """
 
     label: str = ""
@@ -59,34 +55,22 @@ class Column:
     code: bool = False
     of: str = ""
     bare: bool = False
-    optional: bool = False
-    interval: str = ""
 
 
 @dataclass(frozen=True)
 class Section:
-    """One part of a table's Markdown.
+    """One part of a table.
 
     title : its heading; ``{value}`` is the value of ``by``
     where : column -> value or values of the rows that it has
-    first_of, rest_of : only the first row of each group of these columns, or all others
-    has : a column that is not empty in the rows that it has
     by : a column; the section is repeated for each of its values
-    pivot : ``rows`` (columns that name a line), ``columns`` (the column that goes across) and
-        ``value`` (what stands in the cells)
     columns : in place of the entry's
-    text : a sentence below the heading
     """
 
     title: str = ""
     where: dict[str, Any] = field(default_factory=dict)
-    first_of: tuple[str, ...] = ()
-    rest_of: tuple[str, ...] = ()
-    has: str = ""
     by: str = ""
-    pivot: dict[str, Any] = field(default_factory=dict)
     columns: dict[str, Column] = field(default_factory=dict)
-    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -102,9 +86,9 @@ class Entry:
     table: bool = True
     made_with: str = ""
     front: bool = False
-    repeats: bool | tuple[str, ...] = False
-    match: dict[str, str] = field(default_factory=dict)
     paper_row: tuple[str, ...] = ()
+    repeats: tuple[str, ...] = ()
+    match: dict[str, str] = field(default_factory=dict)
     columns: dict[str, Column] = field(default_factory=dict)
     sections: tuple[Section, ...] = (Section(),)
 
@@ -113,21 +97,21 @@ class Entry:
         """The heading, e.g. ``BLEU Neighbors, table 1: models and annotators``."""
         return f"{self.paper}, {self.item}: {self.content}"
 
-    def every_column(self) -> dict[str, Column]:
-        """The columns of the entry and of its sections; the first to name a column decides."""
-        parts = (self.columns, *(section.columns for section in self.sections))
-        return {name: column for part in reversed(parts) for name, column in part.items()}
-
 
 @cache
 def catalogue() -> dict[str, Entry]:
-    """Every entry by name, paper by paper, in the order of the files."""
+    """Every entry by name, paper by paper, in the order of the files.
+
+    Raises
+    ------
+    FormatError : a key that no field has, or one that is missing.
+    """
     found: dict[str, Entry] = {}
     for path in sorted(Path(__file__).parent.glob("*.yaml")):
         for name, raw in yaml.safe_load(path.read_text(encoding="utf-8")).items():
             try:
                 found[name] = _entry(name, raw)
-            except TypeError as error:  # a key that no field has, or one that is missing
+            except TypeError as error:
                 raise FormatError(
                     f"{name}: {str(error).partition(' ')[2]}",
                     path=path,
@@ -147,19 +131,18 @@ def figures() -> list[str]:
 
 
 def _entry(name: str, raw: dict[str, Any]) -> Entry:
-    raw = dict(raw)
+    raw = {"table": not raw.get("figure", False), "made_with": raw.get("with", ""), **raw}
+    raw.pop("with", None)
     raw["caption"] = " ".join(raw.get("caption", "").split())
-    raw.setdefault("table", not raw.get("figure", False))
-    raw["made_with"] = raw.pop("with", "")
-    raw["paper_row"] = tuple(raw.get("paper_row", ()))
-    raw["columns"] = _columns(raw.get("columns", {}))
-    if "sections" in raw:
-        raw["sections"] = tuple(
-            Section(**{**section, "columns": _columns(section.get("columns", {}))})
-            for section in raw["sections"]
-        )
+    for key in ("paper_row", "repeats"):
+        raw[key] = tuple(raw.get(key, ()))
+    raw["columns"] = _columns(raw.get("columns"))
+    sections = raw.get("sections", [{}])
+    raw["sections"] = tuple(
+        Section(**{**one, "columns": _columns(one.get("columns"))}) for one in sections
+    )
     return Entry(name, **raw)
 
 
-def _columns(raw: dict[str, Any]) -> dict[str, Column]:
-    return {name: Column(**(spec or {})) for name, spec in raw.items()}
+def _columns(raw: dict[str, Any] | None) -> dict[str, Column]:
+    return {name: Column(**(spec or {})) for name, spec in (raw or {}).items()}

@@ -1,0 +1,187 @@
+"""A table as its readers see it: one set of cells, for Markdown and for HTML.
+
+Stage: table -> report. In: a table of ``results/tables`` and its entry in the catalogue. Out:
+`Part`, the cells of one grid, each with its text: ours with its 95% interval, and the paper's value.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from refless.report.catalogue import Column, Entry, Section
+from refless.report.published import EQUAL, INSIDE, MISSING, OUTSIDE, compare
+
+FOLDER = Path(__file__).parent
+VERDICTS = {
+    EQUAL: "equal once rounded to the printed digits",
+    INSIDE: "the published value lies in our 95% interval",
+    OUTSIDE: "it differs, and lies outside our interval or there is none",
+    MISSING: "no value of ours",
+}
+GROUPS = ("task", "source_task")
+"""Columns of data sets: those with numbers stand first."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell: its text, the value that it is sorted by, and how it agrees with the paper."""
+
+    text: str
+    value: str = ""
+    verdict: str = ""
+    number: bool = False
+
+
+@dataclass(frozen=True)
+class Part:
+    """One grid of a table: a heading, the columns' headings, the rows."""
+
+    title: str
+    header: list[str]
+    rows: list[list[Cell]]
+
+    @property
+    def numbers(self) -> list[bool]:
+        """Of each column, whether it holds numbers."""
+        return [
+            all(row[i].number or not row[i].text for row in self.rows) for i in range(self.width)
+        ]
+
+    @property
+    def width(self) -> int:
+        """Its number of columns."""
+        return len(self.header)
+
+
+def parts_of(entry: Entry, table: pd.DataFrame) -> list[Part]:
+    """The grids of a table, all rows in its own order but for data sets without numbers, which come
+    last."""
+    table = _with_numbers_first(table)
+    return [part for section in entry.sections for part in _section(entry, section, table)]
+
+
+def _with_numbers_first(table: pd.DataFrame) -> pd.DataFrame:
+    group = next((name for name in GROUPS if name in table), None)
+    if group is None or "source" not in table:
+        return table
+    there = set(table.loc[table["source"].fillna("") != "", group])
+    return table.iloc[(~table[group].isin(there)).argsort(kind="stable")]
+
+
+def _section(entry: Entry, section: Section, table: pd.DataFrame) -> Iterable[Part]:
+    for name, wanted in section.where.items():
+        table = table[table[name].isin(wanted if isinstance(wanted, list) else [wanted])]
+    columns = {**(section.columns or entry.columns)}
+    for beside in ("reason", "note"):
+        if beside in table and (table[beside].fillna("").map(len) > 0).any():
+            columns.setdefault(beside, Column())
+    columns = {name: column for name, column in columns.items() if name in table}
+    header = [column.label or name.replace("_", " ") for name, column in columns.items()]
+    for value in dict.fromkeys(table[section.by]) if section.by else [None]:
+        own = table if value is None else table[table[section.by] == value]
+        records = own.to_dict("records")
+        rows = [[_cell(row, name, column) for name, column in columns.items()] for row in records]
+        yield Part(section.title.format(value=value), header, rows)
+
+
+def _cell(row: Mapping[Any, Any], name: str, column: Column) -> Cell:
+    value = None if _empty(row.get(name)) else row[name]
+    if column.digits is None:
+        whole = int(value) if isinstance(value, float) and value.is_integer() else value
+        text = "" if whole is None else f"`{whole}`" if column.code else str(whole)
+        number = isinstance(value, int | float)
+    else:
+        text, number = with_interval(row, name, column.digits, column.bare), True
+        if value is not None and row.get(column.star) == 1:
+            text += "*"
+    if column.of and value is not None:
+        text += f" of {row[column.of]}"
+    plain = "" if value is None else str(value)
+    printed = row.get(f"paper_{name}")
+    if column.bare or _empty(printed):
+        return Cell(text, plain, number=number)
+    ours, low, high = (_float(row.get(f"{name}{end}")) for end in ("", "_low", "_high"))
+    star = "*" if str(row.get(f"paper_{column.star}")) == "1" else ""
+    return Cell(
+        f"{text or '–'} / {printed}{star}", plain, compare(ours, str(printed), low, high), True
+    )
+
+
+def _float(value: Any) -> float:
+    return float("nan") if _empty(value) else float(value)
+
+
+def _empty(value: Any) -> bool:
+    return value is None or value is pd.NA or value != value or value == ""
+
+
+def number(value: Any, digits: int) -> str:
+    """A number for reading: so many digits, or two that tell where all of these were 0; a dash
+    where there is none."""
+    if _empty(value):
+        return "–"
+    value = float(value)
+    tiny = 0 < abs(value) < 0.5 * 10**-digits
+    return f"{value:.1e}" if tiny else f"{value:.{digits}f}"
+
+
+def with_interval(row: Mapping[Any, Any], name: str, digits: int, bare: bool = False) -> str:
+    """``0.325 (0.19, 0.45)``; its ends have a digit less."""
+    text = number(row.get(name), digits)
+    low, high = (row.get(f"{name}_{end}") for end in ("low", "high"))
+    if text == "–" or bare or _empty(low) or _empty(high) or low == high:
+        return text
+    return f"{text} ({number(low, digits - 1)}, {number(high, digits - 1)})"
+
+
+def markdown(part: Part) -> str:
+    """The grid for GitHub; a bar inside a cell is escaped, a value equal to the paper's marked."""
+    lines = ["| " + " | ".join(part.header) + " |", "|" + " --- |" * part.width]
+    for row in part.rows:
+        shown = (f"{cell.text} =" if cell.verdict == EQUAL else cell.text for cell in row)
+        lines.append("| " + " | ".join(text.replace("|", "\\|") for text in shown) + " |")
+    return "\n".join(lines)
+
+
+def page(template: str, **values: Any) -> str:
+    """A page from one of the templates beside this file; what is not markup is escaped."""
+    return _environment().get_template(template).render(values)
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(FOLDER),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    environment.globals |= {
+        "verdicts": VERDICTS,
+        "style": Markup((FOLDER / "style.css").read_text(encoding="utf-8")),
+        "script": Markup((FOLDER / "table.js").read_text(encoding="utf-8")),
+    }
+    environment.filters["marked"] = _marked
+    return environment
+
+
+def _marked(text: str) -> Markup:
+    """What is `code` and *meant* in Markdown is so here."""
+    kinds = {"`": "code", "*": "em"}
+    return Markup(
+        re.sub(
+            r"([`*])(\w[^`*]*)\1",
+            lambda found: f"<{kinds[found[1]]}>{found[2]}</{kinds[found[1]]}>",
+            str(escape(text)),
+        )
+    )
