@@ -1,15 +1,18 @@
-"""What the benchmarks share: texts, the clock, the machine, where a record goes. Stage: none."""
+"""What the benchmarks share: texts, the clock, one line a ratio. Stage: none.
+
+Peer and refless take turns in one process, so that what else the machine does meets both, and their
+values are compared in passing: what is fast and wrong is not fast.
+"""
 
 from __future__ import annotations
 
 import argparse
 import os
-import platform
 import random
+import statistics
 import sys
 import time
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,62 +20,26 @@ import pandas as pd
 
 from refless.data.sources import load
 from refless.errors import ReflessError, SourceError
-from refless.store.files import list_sums, write_json
-from refless.store.machine import load_average, processor, versions
 
 Result = TypeVar("Result")
+ESSAYS = {
+    "train": "asap-sas/train_rel_2.tsv",
+    "test": "asap-sas/public_leaderboard_rel_2.tsv",
+    "solution": "asap-sas/public_leaderboard_solution.csv",
+}
 
 
-def parser(description: str, name: str) -> argparse.ArgumentParser:
-    """The options of every benchmark; ``name`` is that of the record."""
+def parser(description: str) -> argparse.ArgumentParser:
+    """The options of every benchmark."""
     found = argparse.ArgumentParser(description=description)
     found.add_argument("--runs", type=int, default=5, help="how often each time is taken")
-    found.add_argument("--out", type=Path, default=Path(f"results/benchmarks/{name}.json"))
     found.add_argument(
-        "--record",
-        type=Path,
-        nargs="?",
-        const=Path(f"resources/benchmarks/{name}.json"),
-        help="write the record here as well, for the README and the report",
-    )
-    return found
-
-
-def add_data(options: argparse.ArgumentParser) -> None:
-    """The option that says where raw data are."""
-    options.add_argument(
         "--data",
         type=Path,
         default=Path(os.environ.get("REFLESS_MIRROR") or "resources/data"),
         help="directory of raw data; default: REFLESS_MIRROR, else resources/data",
     )
-
-
-def write(record: dict[str, Any], arguments: argparse.Namespace) -> None:
-    """Write the record where the options say."""
-    for path in filter(None, (arguments.out, arguments.record)):
-        write_json(record, path)
-    if arguments.record:
-        list_sums(arguments.record.parent, ".json")
-
-
-def machine(packages: Sequence[str]) -> dict[str, Any]:
-    """What the times are taken on, and how busy it is before."""
-    return {
-        "date": datetime.now(UTC).date().isoformat(),
-        "cpu": processor(),
-        "cores": cores(),
-        "system": f"{platform.system()} {platform.machine()}",
-        "python": platform.python_version(),
-        "packages": versions(packages),
-        "load_average": load_average(),
-    }
-
-
-def cores() -> int:
-    """How many cores this process may use."""
-    bound = hasattr(os, "sched_getaffinity")
-    return len(os.sched_getaffinity(0)) if bound else os.cpu_count() or 1
+    return found
 
 
 def timed(call: Callable[..., Result], *given: Any, **options: Any) -> tuple[float, Result]:
@@ -80,6 +47,19 @@ def timed(call: Callable[..., Result], *given: Any, **options: Any) -> tuple[flo
     begin = time.perf_counter()
     result = call(*given, **options)
     return time.perf_counter() - begin, result
+
+
+def line(what: str, peer: str, theirs: Sequence[float], ours: Sequence[float]) -> str:
+    """One comparison: seconds for the same work of each run, and the ratios run by run."""
+    ratios = sorted(a / b for a, b in zip(theirs, ours, strict=True))
+    us, they = statistics.median(ours), statistics.median(theirs)
+    return (
+        f"{what:34s} {peer:34s} {1e6 * they:12.4g} {1e6 * us:12.4g}"
+        f" {statistics.median(ratios):10.3g} ({ratios[0]:.3g} to {ratios[-1]:.3g})"
+    )
+
+
+HEAD = f"{'what':34s} {'peer':34s} {'peer, µs':>12s} {'ours, µs':>12s} {'times as fast':>10s}"
 
 
 def responses(data: Path) -> pd.DataFrame:
@@ -96,40 +76,28 @@ def at_hand(path: Path) -> Path:
     return path
 
 
-def real_texts(data: Path) -> tuple[list[str], dict[str, Any]]:
-    """Texts of ASAP-SAS and DSTC7 in a folder laid out as ``resources/sources.csv`` says.
-
-    Essays are cut into pieces of 6 to 13 words, which are about as long as the summaries of HUSE.
-    Each text is there once. Returns them, and where they are from.
+def real_texts(data: Path) -> list[str]:
+    """Different texts: ASAP-SAS essays in pieces of 6 to 13 words, and DSTC7 responses.
 
     Raises
     ------
     SourceError : a file is missing.
     """
-    essays = {
-        "train": data / "asap-sas/train_rel_2.tsv",
-        "test": data / "asap-sas/public_leaderboard_rel_2.tsv",
-        "solution": data / "asap-sas/public_leaderboard_solution.csv",
-    }
     found: list[str] = []
     rng = random.Random(0)
-    files = {name: at_hand(path) for name, path in essays.items()}
+    files = {name: at_hand(data / path) for name, path in ESSAYS.items()}
     for text in load("asap_sas", "asap_sas", files).texts["text"]:
         words = text.split()
         while len(words) >= 5:
             size = rng.randint(6, 13)
             found.append(" ".join(words[:size]))
             words = words[size:]
-    found = list(dict.fromkeys([*found, *responses(data)["text"]]))
-    source = "ASAP-SAS essays in pieces of 6 to 13 words and DSTC7 responses"
-    return found, {"source": source, "real": True, "different": len(found)}
+    return list(dict.fromkeys([*found, *responses(data)["text"]]))
 
 
 def take(texts: Sequence[str], n: int) -> list[str]:
-    """``n`` different texts in random order, always the same.
-
-    Beyond what there is, the first half of one is put before the second half of another.
-    """
+    """``n`` different texts in random order, always the same. Beyond what there is, the first half
+    of one is put before the second half of another."""
     rng = random.Random(n)
     if n <= len(texts):
         return rng.sample(list(texts), n)
