@@ -26,13 +26,6 @@ and 3. By the clock there is more where cores are shared with other work, for a 
 waits for both, and stacks never wait for each other. Encoding an MR once a batch would save an
 eighth, but then its instances would share what dropout drops, which the paper does not say; smaller
 states would not be the paper's.
-
-Two stacked layers, as in the authors' code, should cost 2.1 times one: a token takes twice the
-products and the fully connected layers four times theirs (1,200 wide; 17 million operations), which
-is 143 million operations for 67; Adam reads 5.2 million parameters for 1.9. `stacked` says what
-they do cost: the rate of one layer over that of two. Their reading
-(`refless.models.rnn_qe.reading`) makes 82 tokens of 19.5, of which most are void; steps then have
-50 rows, not 25.
 """
 
 from __future__ import annotations
@@ -41,7 +34,6 @@ import argparse
 import statistics
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +41,7 @@ import numpy as np
 from refless.report.benchmarks import peer_table
 
 from benchmarks.common import machine, parser, run, timed, write
-from refless.experiments.rnn_qe.stored import read_fold
+from refless.experiments.rnn_qe.runs import read_fold
 from refless.models.rnn_qe.batches import Encoded, Instances
 
 
@@ -114,7 +106,6 @@ def ways(data: Encoded, arguments: argparse.Namespace) -> dict[str, tuple[Any, i
     import torch
 
     from refless.models.rnn_qe.network import Architecture
-    from refless.models.rnn_qe.reading import Reading
     from refless.models.rnn_qe.training import Member, Schedule, Stack, generator
 
     schedule = Schedule(0, 1, 1e-4, arguments.batch)
@@ -131,7 +122,7 @@ def ways(data: Encoded, arguments: argparse.Namespace) -> dict[str, tuple[Any, i
 
         return work
 
-    def together(architecture: Architecture, data: Encoded = data) -> tuple[Any, int]:
+    def together(architecture: Architecture) -> tuple[Any, int]:
         stacks = []
         for core in range(arguments.cores):
             members = [Member(0, 5 * core + k) for k in range(arguments.together)]
@@ -153,15 +144,11 @@ def ways(data: Encoded, arguments: argparse.Namespace) -> dict[str, tuple[Any, i
         return work, count
 
     single = sum(map(len, rows))
-    low = Architecture(precision="bfloat16")
-    theirs = Encoded(Reading(reversed=True, acts=True).instances(data.instances))
     return {
         "torch.nn, one at a time, 1 core": (alone(1), single),
         f"torch.nn, one at a time, {arguments.cores} cores": (alone(arguments.cores), single),
         "together, float32": together(Architecture()),
-        "together, bfloat16": together(low),
-        "together, bfloat16, 2 layers": together(replace(low, stacked=2)),
-        "together, bfloat16, 2 layers, authors' reading": together(replace(low, stacked=2), theirs),
+        "together, bfloat16": together(Architecture(precision="bfloat16")),
     }
 
 
@@ -196,16 +183,11 @@ def main(arguments: argparse.Namespace) -> None:
         "ratio": {
             name: {kind: rate[kind] / best[kind] for kind in best}
             for name, rate in median.items()
-            if name.startswith("together") and "layers" not in name
-        },
-        "stacked": {
-            kind: rate / median["together, bfloat16, 2 layers"][kind]
-            for kind, rate in median["together, bfloat16"].items()
+            if name.startswith("together")
         },
     }
     write(record, arguments)
     print(peer_table({"rnn_qe": record}))
-    print(f"Two stacked layers cost {record['stacked']['core']:.2f} times one, by a core's time.")
 
 
 options = parser(__doc__.splitlines()[0], "rnn_qe")

@@ -228,7 +228,6 @@ def test_what_is_tried_in_turn_is_tried_in_one_order():
         ("bleu_neighbors.pareto.a", [5, 1, 3]),
         ("bleu_neighbors.pareto.b", [1, 0.5]),
         ("bleu_neighbors.pareto.tau_factors", [2, 1, 0.5]),
-        ("rnn_qe.neighbors.taus", [0.5, 0.1]),
     ):
         found = read_settings(changed(path, values))
         for name in path.split("."):

@@ -26,7 +26,7 @@ from refless.experiments.bleu_neighbors.table2 import read_pairs
 from refless.experiments.bleu_neighbors.table3 import read_estimates, read_set_sums
 from refless.experiments.delta_bleu.predictor_table import read_predictors
 from refless.experiments.delta_bleu.table2 import read_rows
-from refless.experiments.rnn_qe.stored import require_texts
+from refless.experiments.rnn_qe.runs import require_texts
 from refless.store import signed
 from refless.store.files import file_sum, list_sums
 from tests.conftest import Project

@@ -14,7 +14,6 @@ from refless.statistics import (
     interval,
     members,
     pairwise_accuracy,
-    pearson_between_and_within,
 )
 
 NAN = float("nan")
@@ -165,26 +164,3 @@ def test_ties_count_where_both_tie_and_rounding_makes_none() -> None:
 def test_without_a_pair_there_is_no_accuracy() -> None:
     found, pairs = pairwise_accuracy(np.array([0.1, NAN]), np.zeros(2), np.zeros(2, int))
     assert (pairs, math.isnan(found.value)) == (0, True)
-
-
-def test_pearson_is_taken_apart_as_by_hand() -> None:
-    generator = np.random.default_rng(4)
-    system = generator.integers(0, 3, 40)
-    truth = system + generator.normal(0, 1, 40)
-    prediction = 100 - 2 * system + truth + generator.normal(0, 1, 40)
-    weights = generator.integers(0, 3, (6, 40))
-    share, within = pearson_between_and_within(prediction, truth, system, weights)
-    for row, own in enumerate(weights):
-        x, y, s = (np.repeat(values, own) for values in (prediction, truth, system))
-        means = [np.array([v[s == k].mean() for k in s]) for v in (x, y)]
-        assert share[row] == pytest.approx(
-            np.cov(means[0], means[1])[0, 1] / np.cov(x, y)[0, 1], rel=1e-9
-        )
-        assert within[row] == pytest.approx(np.corrcoef(x - means[0], y - means[1])[0, 1])
-    # nothing of who wrote it: all is within; nothing else: all is between
-    assert pearson_between_and_within(2.0 * system, truth, system, weights[:1])[0] == [
-        pytest.approx(1)
-    ]
-    assert np.isnan(pearson_between_and_within(2.0 * system, truth, system, weights)[1]).all()
-    one = np.zeros(40, np.int64)
-    assert np.isnan(pearson_between_and_within(prediction, truth, one, weights)).all()

@@ -11,11 +11,11 @@ import pandas as pd
 import pytest
 
 from refless.data.task import read_task
-from refless.experiments.rnn_qe.stored import OUTPUTS, PREDICTION_COLUMNS, PREDICTIONS
+from refless.experiments.rnn_qe.runs import OUTPUTS, PREDICTION_COLUMNS, PREDICTIONS
 from refless.store import signed
 from tests.conftest import Project
 
-DATA = {"seed": 2017, "synthesise": "first_part", "domain": "sfhot", "system": "LOLS"}
+DATA = {"seed": 2017, "domain": "sfhot", "system": "LOLS"}
 OFFLINE = ["--config", "network=False", "numbers=auto"]
 
 
@@ -93,35 +93,25 @@ def test_what_was_trained_is_used_kept_and_refused_for_other_data(changed: Proje
     """A training took hours: no shipped file is put over it, and other data do not go by it."""
     outputs = signed.read(changed.path / "results/rnn_qe/outputs.csv", OUTPUTS)
     table = outputs.content.rename(columns={"rating": "prediction"}).assign(
-        experiment="cross_validation", setup=1, seed=0, part="test"
+        experiment="cross_validation", setup=1, seed=0, part="test", fold=0
     )
     table["raw"] = table["prediction"]
     path = changed.path / "resources/trained/rnn_qe/predictions/setup1.csv.gz"
-    one_pass = {"phase": "train", "pass": 1, "pearson": 0.5, "spearman": 0.5, "loss": 1.0}
     about = {
         "kind": PREDICTIONS,
         "of": {"name": "setup1"},
-        "settings": {
-            "data": DATA,
-            "schedule": {"name": "fast", "pretrain": 2, "train": 12, "rate": 1e-3, "batch": 50},
-            "architecture": {"precision": "float32"},
-        },
+        "settings": {"data": DATA},
         "made_from": outputs.about["made_from"],
-        "facts": {
-            "machine": "a test",
-            "seconds": 1.0,
-            "models": [{"seed": 0, "fold": 0, "best": one_pass, "history": [one_pass]}],
-        },
     }
     signed.write(path, table[PREDICTION_COLUMNS], about)
     trained = path.read_bytes()
     changed.snakemake("rnn_qe_table3")
     rows = read(changed, "rnn_qe_table3")
-    rows = rows[rows["reading"].isna()].set_index("setup")
+    rows = rows.set_index("setup")
     assert (rows.loc["1", "pearson"], rows.loc["1", "mae"]) == (pytest.approx(1), 0)
     changed.snakemake("rnn_qe_table1", "--config", "numbers=shipped")
     assert path.read_bytes() == trained
-    changed.configure("synthesise: first_part", "synthesise: all_parts")
+    changed.configure("seed: 2017", "seed: 2018")
     output = changed.snakemake("rnn_qe_table3", ok=False)
-    assert "results/rnn_qe/predictions/setup1.csv.gz: was made under other settings" in output
+    assert "results/rnn_qe/predictions/setup1.csv.gz: was made with seed 2017, not 2018" in output
     assert "delete resources/trained/rnn_qe/predictions/setup1.csv.gz" in output

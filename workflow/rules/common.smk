@@ -326,7 +326,7 @@ def data_size_curves():
 def without_effect():
     """Settings that decide nothing here: how networks are trained, where none ever was."""
     trained = RNN_QE.train == "run" or files_below("resources/trained")
-    return {} if trained else {"rnn_qe": {"training"}}
+    return {} if trained else {"rnn_qe": {"training": {"plateau", "device", "precision"}}}
 
 
 def item_files(name):
@@ -575,11 +575,6 @@ def pareto_deals():
     some = {"deals": PARETO.deals, "parts": PARETO.parts}
     streamed = {"deals": PARETO.streamed_deals, "parts": PARETO.streamed_parts}
     return {task: streamed if SETTINGS.data[task].streamed else some for task in TASKS}
-
-
-def training_names(*experiments):
-    """The names of what RNN-QE is trained on for some experiments."""
-    return [name for one in experiments for name in qe.names(one, RNN_QE.curve.sizes)]
 
 
 def unit_settings(task):

@@ -6,39 +6,23 @@ RNN_QE = SETTINGS.rnn_qe
 RATED = [t for t in SETTINGS.tasks("rnn_qe") if SETTINGS.experiment(t, "rnn_qe").role == "rated"]
 REFERENCES = [task for task in SETTINGS.tasks("rnn_qe") if task not in RATED]
 QE_OUTPUTS = there("results/rnn_qe/outputs.csv")
-QE_KERNELS = {name: NEIGHBORS.models[name].kernels[0] for name in RNN_QE.neighbors.models}
-# What is shipped was made with all kernels.
-QE_LACKING = PLAN.lacking(QE_KERNELS.values()) if PLAN.computed(QE_OUTPUTS) else []
 QE_SETTINGS = {
     "data": {
-        **RNN_QE.data.model_dump(),
+        "seed": RNN_QE.seed,
         **{
             name: getattr(SETTINGS.experiment(task, "rnn_qe"), name)
             for task in RATED
             for name in ("domain", "system")
         },
     },
-    "neighbors": {
-        "kernels": {
-            name: [kernel, SETTINGS.taus()[kernel]]
-            for name, kernel in QE_KERNELS.items()
-            if kernel not in [lacking["of"]["kernel"] for lacking in QE_LACKING]
-        },
-        "min_neighbors": NEIGHBORS.min_neighbors,
-        "max_share": NEIGHBORS.max_share,
-        "taus": RNN_QE.neighbors.taus,
-        "dev_min_neighbors": RNN_QE.neighbors.min_neighbors,
-    },
     "curve": RNN_QE.curve.model_dump(),
 }
-QE_AT_HAND = [kernel for kernel, _ in QE_SETTINGS["neighbors"]["kernels"].values()]
 
 
 # The folder's name is a wildcard so that a rule that takes shipped numbers goes before this one.
 rule score_rnn_qe_outputs:
     input:
         ratings(*RATED, *REFERENCES),
-        resource_files(*QE_AT_HAND),
     output:
         outputs="results/{paper}/outputs.csv",
         curve="results/{paper}/curve.csv",
@@ -58,9 +42,7 @@ rule score_rnn_qe_outputs:
         rated=RATED,
         references=REFERENCES,
         settings=QE_SETTINGS,
-        options=kernel_options(*QE_AT_HAND),
-        own_encoders=own_encoders(*QE_AT_HAND),
-        code=code("score_rnn_qe_outputs.py", *map(module, QE_AT_HAND)),
+        code=code("score_rnn_qe_outputs.py", module("bleu.char")),
     script:
         "../scripts/score_rnn_qe_outputs.py"
 
@@ -76,7 +58,6 @@ rule tabulate_rnn_qe:
         outputs=QE_OUTPUTS,
         predictions=there(QE_PREDICTIONS, name=SETTINGS.trainings()),
         published=[beside(f"resources/published/rnn_qe_table{k}.csv") for k in (1, 2, 3, 4, 5)],
-        differences=beside("resources/published/rnn_qe_differences.csv"),
     output:
         *(path for name in QE_TABLES for path in table(name)),
     log:
@@ -90,12 +71,9 @@ rule tabulate_rnn_qe:
         folders=folders(*RATED, *REFERENCES),
         tasks=[*RATED, *REFERENCES],
         datasets=REFERENCES,
-        settings=QE_SETTINGS,
-        kernels=QE_KERNELS,
-        lacking=QE_LACKING,
-        experiments=["cross_validation", *qe.CROSS],
+        data=QE_SETTINGS["data"],
         bootstrap=BOOTSTRAP,
-        names=training_names(*qe.EXPERIMENTS),
+        seeds={name: RNN_QE.seeds_of(name) for name in SETTINGS.trainings()},
         missing=missing("results/rnn_qe/outputs.csv"),
         untrained=missing(QE_PREDICTIONS, name=SETTINGS.trainings()),
         code=[code("tabulate_rnn_qe.py", shows=name) for name in QE_TABLES],
@@ -108,7 +86,7 @@ rule plot_rnn_qe_data_size:
         ratings=ratings(*RATED, *REFERENCES),
         outputs=QE_OUTPUTS,
         curve=there("results/rnn_qe/curve.csv"),
-        predictions=there(QE_PREDICTIONS, name=training_names(qe.CURVE)),
+        predictions=there(QE_PREDICTIONS, name=qe.names(qe.CURVE, RNN_QE.curve.sizes)),
         table="results/tables/rnn_qe_table3.csv",
         record="results/tables/rnn_qe_table3.json",
     output:
@@ -160,8 +138,8 @@ rule prepare_rnn_qe_data:
 
 
 # Hours of work, so it lies where no shipped file is put over it. A job that was killed goes on from
-# results/rnn_qe/checkpoints when it is run again. `paper_setup1` is set-up 1 by another schedule,
-# `authors_setup1` by another network; the long ones keep their checkpoints, for further seeds.
+# results/rnn_qe/checkpoints when it is run again. `paper_setup1` is set-up 1 by the paper's schedule,
+# which keeps its checkpoints, for further seeds.
 rule train_rnn_qe:
     input:
         lambda wildcards: f"results/rnn_qe/data/{qe.data_name(wildcards.name)}",

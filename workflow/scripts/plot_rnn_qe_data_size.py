@@ -1,22 +1,21 @@
-"""Correlation over the number of rated outputs: BLEU Neighbors, ΔBLEU, RNN-QE. Stage: figure."""
+"""Correlation over the number of rated outputs: BLEU Neighbors, RNN-QE. Stage: figure."""
 
 from pathlib import Path
 
-from refless.experiments.rnn_qe.data_size import draw
-from refless.experiments.rnn_qe.stored import gather, require_texts
+from refless.experiments.rnn_qe.curve import TABLE_COLUMNS, draw
+from refless.experiments.rnn_qe.runs import gather, read_curve, require_texts
 from refless.job import job
 from refless.report import figures
+from refless.report.tables import read_published
 
 with job(snakemake):
     files, params = snakemake.input, snakemake.params
-    require_texts(
-        [*files.get("outputs", []), *files.get("curve", [])], params.folders, params.tasks
+    outputs, curve = (next(iter(files.get(name, [])), None) for name in ("outputs", "curve"))
+    require_texts(filter(None, [outputs, curve]), params.folders, params.tasks)
+    given = gather(outputs, files.get("predictions", []), params.settings["data"], params.missing)
+    drawn = draw(
+        read_curve(curve, params.settings) if curve else None,
+        given,
+        read_published(files.table, TABLE_COLUMNS),
     )
-    given = gather(
-        next(iter(files.get("outputs", [])), None),
-        files.get("predictions", []),
-        params.settings,
-        params.missing,
-    )
-    drawn = draw(next(iter(files.get("curve", [])), None), given, files.table)
-    figures.save(drawn, Path(snakemake.output[0]).with_suffix(""))
+    figures.save(drawn[0], Path(snakemake.output[0]).with_suffix(""), drawn[1])

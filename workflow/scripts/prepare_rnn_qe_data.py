@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from refless.experiments.rnn_qe.stored import write_data
+from refless.experiments.rnn_qe.runs import write_data
 from refless.job import job
 
 with job(snakemake):

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from refless.experiments.rnn_qe import claims, counts, tables, training, ways
-from refless.experiments.rnn_qe.stored import gather, require_texts
+from refless.experiments.rnn_qe.runs import gather, require_texts
+from refless.experiments.rnn_qe.tables import write_tables
 from refless.job import job
 
 with job(snakemake):
@@ -12,17 +12,9 @@ with job(snakemake):
     given = gather(
         next(iter(files.get("outputs", [])), None),
         files.get("predictions", []),
-        params.settings,
+        params.data,
         params.missing,
         params.untrained,
     )
     folder = Path(snakemake.output[0]).parent
-    results = dict(zip(params.experiments, files.published[2:], strict=True))
-    counts.write_tables(folder, given, files.published[:2], params.datasets)
-    training.write_table(folder, given, params.names)
-    ways.write_table(folder, given, results, params.bootstrap)
-    for experiment, published in results.items():
-        tables.write_tables(
-            folder, given, experiment, published, params.kernels, params.bootstrap, params.lacking
-        )
-    claims.write_tables(folder, files.published[2:], files.differences, params.missing)
+    write_tables(folder, given, files.published, params.datasets, params.bootstrap, params.seeds)

@@ -24,5 +24,4 @@ with job(snakemake):
             checkpoints=Path("results/rnn_qe/checkpoints", name),
             keep=how["long"],
         ),
-        how["reading"],
     )

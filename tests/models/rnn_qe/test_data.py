@@ -15,33 +15,27 @@ from refless.errors import FormatError, SettingError
 from refless.models.rnn_qe.data import (
     COLUMNS,
     ERRORS,
-    SYNTHESISE,
     DataSettings,
     Texts,
     cross_split,
     cross_validation,
     cut,
     instances,
-    matches,
-    own_references,
+    references_by_mr,
     share,
-    sizes,
+    size,
     tables,
 )
 from refless.models.rnn_qe.delex import delexicalise
 from refless.models.rnn_qe.names import (
-    APART,
     CROSS,
     EXPERIMENTS,
-    READINGS,
     SETUPS,
     data_name,
     names,
     parse,
-    single_differences,
 )
 from refless.models.rnn_qe.synthesis import UNTOUCHED, distort, lowered
-from refless.models.rnn_qe.variants import DIFFERENCES
 
 # ---- delexicalisation ----------------------------------------------------------------------------
 
@@ -109,16 +103,6 @@ def test_each_error_costs_a_point(rating: float, left: list[float]) -> None:
     assert [lowered(rating, errors) for errors in range(5)] == left
 
 
-@pytest.mark.parametrize(
-    ("rating", "left"),
-    [(6, [6, 4, 4, 3, 2]), (5.5, [5.5, 4, 3.5, 2.5, 1.5]), (2.5, [2.5, 1.5, 1, 1, 1])],
-)
-def test_by_the_authors_code_errors_are_counted_from_the_rating(
-    rating: float, left: list[float]
-) -> None:
-    assert [lowered(rating, errors, "authors") for errors in range(5)] == left
-
-
 def test_errors_spare_articles_marks_and_the_last_word() -> None:
     for seed in range(300):
         generator = np.random.default_rng(seed)
@@ -148,65 +132,24 @@ def test_every_kind_of_error_happens_equally_often() -> None:
 
 
 def test_every_name_says_what_is_trained() -> None:
-    made = {experiment: names(experiment, [50, 800]) for experiment in (*EXPERIMENTS, *READINGS)}
-    assert [len(own) for own in made.values()] == [6, 18, 18, 2, 6, 6, 6]
+    made = {experiment: names(experiment, [50, 800]) for experiment in EXPERIMENTS}
+    assert [len(own) for own in made.values()] == [6, 18, 18, 2]
     for experiment, own in made.items():
         for name in own:
-            found = parse(name)
-            assert experiment in (found.way, found.experiment)
-            assert data_name(data_name(name)) == data_name(name)
+            assert parse(name).experiment == experiment
+            assert data_name(f"paper_{name}") == data_name(name) == name
     assert made["curve"] == ["curve_50_setup1", "curve_800_setup1"]
-    assert parse("paper_cross_domain_2_setup3") == ("paper", "", "cross_domain", 2, 3)
-    assert parse("curve_50_setup1") == ("", "", "curve", 50, 1)
-    for wrong in (
-        "setup7",
-        "layers_setup1",
-        "paper_layers_setup1",
-        "authors_paper_setup1",
-        "apart",
-    ):
+    assert parse("paper_cross_domain_2_setup3") == ("paper", "cross_domain", 2, 3)
+    assert parse("curve_50_setup1") == ("", "curve", 50, 1)
+    for wrong in ("setup7", "paper_paper_setup1", "cross_domain_4_setup1", "curve_setup1"):
         with pytest.raises(SettingError, match=wrong):
             parse(wrong)
-
-
-def test_trainings_share_data_unless_errors_are_made_otherwise() -> None:
-    assert data_name("paper_cross_domain_2_setup3") == "cross_domain_2_setup3"
-    assert data_name("authors_setup1") == data_name("longer_setup1") == "setup1"
-    assert data_name("authors_layers_setup4") == "setup4"
-    for own in ("authors_setup4", "authors_ratings_setup2", "authors_dictionary_setup2"):
-        assert data_name(own) == own
-    single = single_differences()
-    assert [parse(name).difference for name in single] == list(DIFFERENCES)
-    # each can move something: without synthetic rows three of them cannot
-    needs = {"ratings", "dictionary", "onward"}
-    assert {parse(name).difference for name in single if parse(name).setup == 2} == needs
-
-
-def test_the_authors_errors_move_ratings_and_words_one_at_a_time() -> None:
-    texts = small_texts()
-    plain, ratings, dictionary, both = (
-        next(tables(texts, f"{way}setup2", SETTINGS))
-        for way in ("", "authors_ratings_", "authors_dictionary_", "authors_")
-    )
-    rated = plain["part"] != "pretrain"
-    for other in (ratings, dictionary, both):
-        pd.testing.assert_frame_equal(plain[rated], other[rated])
-    assert (plain["text"] == ratings["text"]).all()
-    assert (plain["rating"] == dictionary["rating"]).all()
-    assert (both["text"] == dictionary["text"]).all()
-    assert (both["rating"] == ratings["rating"]).all()
-    moved = plain["rating"] != ratings["rating"]
-    assert set(plain.loc[moved, "errors"]) == {2, 3, 4}
-    assert (ratings["rating"] >= plain["rating"]).all()
-    # words as written, with values, none of which stands in a delexicalised text
-    drawn = set(" ".join(dictionary["text"]).split()) - set(" ".join(plain["text"]).split())
-    assert drawn
 
 
 # ---- splits and set-ups --------------------------------------------------------------------------
 
 
-SETTINGS = DataSettings(1, "first_part", "sfhot", "LOLS")
+SETTINGS = DataSettings(1, "sfhot", "LOLS")
 
 
 def small_texts(n: int = 500, seed: int = 3) -> Texts:
@@ -259,12 +202,11 @@ def test_parts_are_as_large_as_asked_and_groups_stay_whole() -> None:
     assert [len(part) for part in cut(groups[:1], [5, 5])] == [1, 0]
 
 
-@pytest.mark.parametrize("synthesise", SYNTHESISE)
-def test_folds_share_the_outputs_and_leak_nothing(synthesise: str) -> None:
+def test_folds_share_the_outputs_and_leak_nothing() -> None:
     rated = small_texts().rated
     key = rated["mr_key"] + rated["text"]
     assert key.duplicated().any()  # else this shows nothing
-    folds = cross_validation(rated, 1, synthesise)
+    folds = cross_validation(rated, 1)
     assert sorted(np.concatenate([fold.test for fold in folds]).tolist()) == list(range(500))
     for fold in folds:
         rows = np.concatenate([fold.train, fold.dev, fold.test])
@@ -273,19 +215,9 @@ def test_folds_share_the_outputs_and_leak_nothing(synthesise: str) -> None:
         for a, b in ((0, 1), (0, 2), (1, 2)):
             assert not sides[a] & sides[b]
         assert set(fold.source) <= set(fold.train)
-        assert len(fold.source) == pytest.approx(300 if synthesise == "all_parts" else 100, abs=6)
-    other = cross_validation(rated, 2, synthesise)
+        assert len(fold.source) == pytest.approx(100, abs=6)
+    other = cross_validation(rated, 2)
     assert set(folds[0].test.tolist()) != set(other[0].test.tolist())
-
-
-@pytest.mark.parametrize("setup", [1, 3, 4, 5, 6])
-def test_harder_folds_train_on_nothing_that_is_a_test_output(setup: int) -> None:
-    folds = list(tables(small_texts(), f"{APART}_setup{setup}", SETTINGS))
-    assert len(folds) == 5
-    for fold in folds:
-        key = fold["mr"] + "\n" + fold["text"]
-        whole = fold["part"].isin(["train", "pretrain"]) & (fold["errors"] == 0)
-        assert not set(key[whole]) & set(key[fold["part"].isin(["dev", "test"])])
 
 
 @pytest.mark.parametrize("experiment", CROSS)
@@ -311,21 +243,17 @@ def test_tables_4_and_5_test_the_same_rest_and_leak_nothing(experiment: str) -> 
         assert not set(key.iloc[split.dev]) & set(key.iloc[split.test])
 
 
-@pytest.mark.parametrize("synthesise", SYNTHESISE)
 @pytest.mark.parametrize("setup", SETUPS)
-def test_instances_are_what_their_sizes_say(setup: int, synthesise: str) -> None:
+def test_instances_are_as_many_as_is_said(setup: int) -> None:
     texts = small_texts()
-    split = cross_validation(texts.rated, 1, synthesise)[0]
-    table = instances(texts, split, setup, 1, synthesise)
+    split = cross_validation(texts.rated, 1)[0]
+    table = instances(texts, split, setup, 1)
     assert list(table.columns) == COLUMNS
     assert table["id"].is_unique
-    counted = sizes(texts, split, setup, synthesise)
     pretrain = table[table["part"] == "pretrain"]
-    kinds = pretrain["id"].str.split(":").str[0].value_counts().to_dict()
-    for kind in ("output", "reference", "source"):
-        assert counted[f"from_{kind}"] == kinds.get(kind, 0)
-    for name, part in (("rated", "train"), ("dev", "dev"), ("test", "test")):
-        assert counted[name] == (table["part"] == part).sum()
+    assert size(texts, split, setup) == len(pretrain) + (table["part"] == "train").sum()
+    kinds = ["output", "reference", "source"][: min(setup - 1, 3)]
+    assert set(pretrain["id"].str.split(":").str[0]) == set(kinds)
     if setup > 1:
         each = pretrain["errors"].value_counts()
         assert set(each.index) == set(range(ERRORS + 1))
@@ -344,22 +272,6 @@ def test_set_up_3_has_references_of_training_mrs_alone() -> None:
     used = table.loc[table["id"].str.startswith("reference:"), "id"].str[len("reference:") : -3]
     keys = texts.references.set_index("id")["mr_key"]
     assert set(keys[used.unique()]) <= set(texts.rated["mr_key"].iloc[split.source])
-
-
-def test_own_references_are_counted_by_what_is_trained_on() -> None:
-    texts = small_texts()
-    split = cross_validation(texts.rated, 1)[0]
-    keys = texts.references.set_index("id")[["task", "mr_key"]]
-    for setup in SETUPS:
-        table = instances(texts, split, setup, 1)
-        synthetic = table.loc[table["part"] == "pretrain", "id"].str.split(":e").str[0]
-        ids = synthetic[synthetic.str.match("reference:|source:")].str.split(":", n=1).str[1]
-        trained = {tuple(pair) for pair in keys.loc[ids.unique()].to_numpy().tolist()}
-        test = texts.rated.iloc[split.test][["dataset", "mr_key"]].to_numpy().tolist()
-        expected = np.mean([tuple(pair) in trained for pair in test])
-        assert own_references(texts, split, setup) == pytest.approx(expected)
-    assert own_references(texts, split, 1) == 0
-    assert own_references(texts, split, 5) > own_references(texts, split, 4)
 
 
 def test_the_same_seed_gives_the_same_rows_and_another_seed_others() -> None:
@@ -426,23 +338,19 @@ def real() -> Texts:
 
 
 def test_every_rated_output_finds_a_reference(real: Texts) -> None:
-    found = matches(real).set_index("dataset")
-    assert found["outputs"].to_dict() == {"bagel": 404, "sfhot": 875, "sfrest": 1181}
-    assert (found["matched"] == found["outputs"]).all()
+    found = references_by_mr(real)[["dataset", "mr_key"]].to_numpy().tolist()
+    assert set(map(tuple, real.rated[["dataset", "mr_key"]].to_numpy().tolist())) == set(
+        map(tuple, found)
+    )
 
 
 def test_sizes_come_out_as_published_but_for_the_references(real: Texts) -> None:
     """Set-ups 1 and 2 to one row; the others lack what our references lack, and nothing else."""
     published = {1: 1476, 2: 3937, 3: 13442, 4: 45137, 5: 57372, 6: 80522}
     split = cross_validation(real.rated, 2017)[0]
-    kinds = ("rated", "from_output", "from_reference", "from_source")
-    ours = {setup: sizes(real, split, setup) for setup in SETUPS}
-    total = {setup: sum(ours[setup][kind] for kind in kinds) for setup in SETUPS}
-    assert abs(total[1] - published[1]) <= 1
-    assert abs(total[2] - published[2]) <= 1
-    # 1 for the uneven folds; 5 x (1,901 or 4,348 references); 5 x 2 rows of its training parts
-    for setup, references, rows in ((3, 1901, 0), (4, 1901, 10), (5, 4348, 10), (6, 4348, 0)):
-        assert (
-            total[setup] - ours[setup]["from_reference"] + 1 + 5 * references + rows
-            == (published[setup])
-        )
+    ours = {setup: size(real, split, setup) for setup in SETUPS}
+    assert abs(ours[1] - published[1]) <= 1
+    assert abs(ours[2] - published[2]) <= 1
+    # the paper's source sets have two rows more in training, each of which comes five times
+    assert ours[4] - ours[3] + 10 == published[4] - published[3]
+    assert ours[6] - ours[5] - 10 == published[6] - published[5]

@@ -7,7 +7,6 @@ import pytest
 from refless.errors import FormatError
 from refless.models.rnn_qe.delex import delexicalise
 from refless.models.rnn_qe.meaning import ACTS, SLOTS, TEXT, kind_of, tokens_of
-from refless.models.rnn_qe.reading import START, STOP, VOID, Reading
 
 
 @pytest.mark.parametrize(
@@ -63,18 +62,3 @@ def test_a_mistake_among_many_is_named_and_many_are_plain_text() -> None:
         tokens_of([several, "inform(name='The Hut (old) (new)')"], ["x", "x"], ACTS)
     assert tokens_of(["inform(name='The Hut (old) (new)')"], ["x"], ACTS)
     assert kind_of(["", ""]) == TEXT
-
-
-def test_readings_of_the_authors_code() -> None:
-    reading = Reading(reversed=True, acts=True)
-    text = reading.text(["a", "b"])
-    assert text == [*[VOID] * 48, STOP, "b", "a", START]
-    assert reading.text(list("x" * 60)) == [STOP, *list("x" * 50), START]
-    mr = reading.mr(["inform", "name", "X-name", "inform", "area", "X-area"])
-    assert len(mr) == 30
-    assert mr[:3] == mr[21:24]
-    assert mr[24:] == ["inform", "name", "X-name", "inform", "area", "X-area"]
-    many = [token for k in range(12) for token in ("inform", f"s{k:02}", "yes")]
-    assert Reading(acts=True).mr(many) == many[:30]
-    assert Reading().mr(many) == many
-    assert Reading().text(["a"]) == ["a"]

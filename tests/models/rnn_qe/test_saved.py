@@ -23,7 +23,6 @@ from tests.models.rnn_qe.test_network import small
 torch = pytest.importorskip("torch", reason="torch is not installed: make torch")
 
 from refless.models.rnn_qe.network import Architecture  # noqa: E402
-from refless.models.rnn_qe.reading import Reading  # noqa: E402
 from refless.models.rnn_qe.saved import Model, load_model, save_model  # noqa: E402
 from refless.models.rnn_qe.scale import Scale  # noqa: E402
 from refless.models.rnn_qe.training import Schedule, train  # noqa: E402
@@ -36,7 +35,7 @@ def made() -> tuple[Any, Any, Encoded]:
     # the second fold has more words: the first one's model must not
     data = {0: Encoded(small(30)), 1: Encoded(small(200, 1))}
     done = train(data, [0], Schedule(0, 2, 0.01, 8), architecture)
-    model = Model.of(architecture, done.parameters[:1], [data[0]], {"fold": 0}, Reading())
+    model = Model.of(architecture, done.parameters[:1], [data[0]], {"fold": 0})
     return model, done, data[0]
 
 
@@ -56,24 +55,22 @@ def test_a_saved_model_predicts_what_training_predicted(
     assert loaded.predict([], [])[0].shape == (0,)
 
 
-def test_several_models_predict_their_mean_on_their_scale_as_they_read(
+def test_several_models_predict_their_mean_on_their_scale(
     made: tuple[Any, Any, Encoded], tmp_path: Path
 ) -> None:
     _, done, data = made
     both = [data, Encoded(small(200, 1))]
     architecture = Architecture(embedding=6, hidden=5)
-    reading, scale = Reading(reversed=True, acts=True), Scale(0, 100, 10)
+    scale = Scale(0, 100, 10)
     others = {"scale": scale, "seen": frozenset({3, 2**64 - 1})}
-    model = Model.of(architecture, done.parameters, both, {}, reading, **others)
+    model = Model.of(architecture, done.parameters, both, {}, **others)
     save_model(model, tmp_path / "m.npz")
     loaded = load_model(tmp_path / "m.npz")
-    assert (loaded.reading, loaded.scale, loaded.seen) == (reading, scale, model.seen)
+    assert (loaded.scale, loaded.seen) == (scale, model.seen)
     mrs, texts = data.instances.mr[:5], data.instances.text[:5]
     raw, rounded = loaded.predict(mrs, texts)
     alone = [
-        Model.of(architecture, [parameters], [own], {}, Reading()).predict(
-            [reading.mr(mr) for mr in mrs], [reading.text(text) for text in texts]
-        )[0]
+        Model.of(architecture, [parameters], [own], {}).predict(mrs, texts)[0]
         for parameters, own in zip(done.parameters, both, strict=True)
     ]
     np.testing.assert_allclose(raw, (np.mean(alone, axis=0) - 1) * 20, atol=1e-5)

@@ -1,15 +1,11 @@
-"""What users meet first: no torch, and the benchmark."""
+"""What users meet first: no torch."""
 
 from __future__ import annotations
 
-import importlib.util
-import json
 import os
 import subprocess
 import sys
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).parents[3]
 
@@ -44,18 +40,3 @@ def test_without_torch_the_remedy_is_named(tmp_path: Path) -> None:
         assert done.returncode == 1
         assert "make torch" in done.stderr
         assert "Traceback" not in done.stderr
-
-
-def test_the_benchmark_compares_like_with_like(tmp_path: Path) -> None:
-    if importlib.util.find_spec("torch") is None:
-        pytest.skip("torch is not installed: make torch")
-    out = tmp_path / "rnn_qe.json"
-    few = ["--runs", "1", "--batches", "1", "--batch", "8", "--together", "2", "--cores", "1"]
-    done = run("-m", "benchmarks.rnn_qe", *few, "--instances", "none", "--out", str(out))
-    assert done.returncode == 0, done.stderr
-    record = json.loads(out.read_text(encoding="utf-8"))
-    rates = record["instances_per_second"]
-    assert set(record["ratio"]) == {"together, float32", "together, bfloat16"}
-    assert all(value["core"] > 0 for value in rates.values())
-    assert sum("layers" in name for name in rates) == 2
-    assert record["stacked"]["core"] > 0

@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 
 from refless.errors import FormatError, SettingError
-from refless.experiments.rnn_qe.stored import DATA, PREDICTION_COLUMNS, PREDICTIONS
+from refless.experiments.rnn_qe.runs import DATA, PREDICTION_COLUMNS, PREDICTIONS
 from refless.models.rnn_qe.batches import Encoded
 from refless.store import signed
 from tests.models.rnn_qe.test_network import oracle, small
@@ -176,48 +176,6 @@ def test_killed_on_a_plateau_it_ends_where_it_would_have(tmp_path: Path) -> None
         with pytest.raises(Killed):
             train(data, [0], plan, architecture, Run(checkpoints=tmp_path, every=0), tick)
     assert_same(whole, train(data, [0], plan, architecture, Run(checkpoints=tmp_path, every=0)))
-
-
-def test_onward_any_pass_predicts_and_adam_goes_on() -> None:
-    data, architecture = folds(40), Architecture(**TINY)  # type: ignore[arg-type]
-    (model,) = train(data, [3], schedule(onward=True, train=7), architecture).models
-    # as many passes less as came first
-    assert [len(scores(model, phase)) for phase in ("pretrain", "train")] == [2, 5]
-    every = [*scores(model, "pretrain"), *scores(model, "train")]
-    assert model["best"] == model["history"][int(np.argmax(every))]
-    stack = Stack([Member(0, 3)], data, schedule(onward=True, train=7), architecture)
-    while stack.phase == 0:
-        stack.advance()
-    steps = int(next(iter(stack.optimizer.state.values()))["step"])
-    rows = len(data[0].instances.rows("train", "pretrain"))
-    assert steps == 2 * -(-rows // 7)
-    stack.advance()
-    assert int(next(iter(stack.optimizer.state.values()))["step"]) > steps
-    anew = Stack([Member(0, 3)], data, schedule(train=7), architecture)
-    while anew.phase == 0:
-        anew.advance()
-    assert not anew.optimizer.state
-
-
-def test_the_authors_choice_weighs_distance_and_cost() -> None:
-    data, architecture = folds(40), Architecture(**TINY)  # type: ignore[arg-type]
-    plan = schedule(choice="authors", pretrain=0, train=60)
-    stack = Stack([Member(0, 1)], data, plan, architecture)
-    stack.advance()
-    while stack.best_score[0] < -1e6 or stack.best_pass[0, 1] < stack.done:  # all alike at first
-        stack.advance()
-    found = stack.validate()
-    rows = data[0].instances.rows("dev")
-    (raw,) = stack.predict([rows], stack.parameters)
-    distance = np.abs(raw.clip(1, 6) - data[0].rating[rows]).mean()
-    assert found["distance"][0] == pytest.approx(distance)
-    # batches of 7 of the 20 rated rows: three losses, their sum by instance
-    count = len(data[0].instances.rows("train"))
-    batches = -(-count // 7)
-    loss = stack.history[-1]["loss"][0]
-    rest = stack.best_score[0] - 100 * (found["pearson"][0] + found["spearman"][0])
-    cost = -rest / 0.1 - distance
-    assert cost == pytest.approx(loss * batches / count, rel=0.2)
 
 
 def test_checkpoints_that_are_kept_serve_further_seeds(tmp_path: Path) -> None:

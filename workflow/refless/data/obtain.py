@@ -148,8 +148,6 @@ def _same_neighbors(about: Mapping[str, Any], settings: Any) -> bool:
         **dict.fromkeys(("b", "max_share"), neighbors.max_share),
     }
     found = about["settings"]
-    if "neighbors" in found:  # of RNN-QE: beside others, of its own
-        found = {k: v for k, v in found["neighbors"].items() if k != "taus"}
     kernels = found.get("kernels")
     used = kernels.items() if isinstance(kernels, Mapping) else ()
     pairs = [value if isinstance(value, list) else [kernel, value] for kernel, value in used]

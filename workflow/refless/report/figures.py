@@ -293,59 +293,36 @@ def set_heat_maps(table: pd.DataFrame, titles: dict[str, str]) -> Figure:
 
 
 def learning_curve_figure(
-    curve: pd.DataFrame,
-    labels: Mapping[str, str],
-    readings: Mapping[str, str],
-    published: Mapping[str, float],
-    published_label: str,
+    curves: pd.DataFrame, labels: Mapping[str, str], published: Mapping[str, float]
 ) -> Figure:
-    """Pearson and Spearman over the number of rated training outputs, a row of panels a reading.
+    """Pearson and Spearman over the number of rated training outputs.
 
     Parameters
     ----------
-    curve : columns model, reading, size, pearson, spearman; several rows a size are a spread
+    curves : columns model, size, pearson, spearman, and their spread (``_sd``)
     labels : model -> label, in order
-    readings : reading -> title of its row
-    published : pearson, spearman: values drawn hollow at the end of the first row
+    published : pearson, spearman: values drawn hollow at the end
     """
     style()
-    shape = (len(readings), 2)
-    figure, axes = plt.subplots(
-        *shape, figsize=(8.2, 2.9 * len(readings)), sharey=True, squeeze=False
-    )
-    looks = list(zip(PALETTE, LINES, strict=False))
-    for row, (reading, title) in zip(axes, readings.items(), strict=True):
-        those = curve[curve["reading"] == reading]
-        ticks = sorted(those["size"].unique())
-        for ax, column in zip(row, ("pearson", "spearman"), strict=True):
-            ax.axhline(0, color="0.8", lw=0.8, zorder=0)
-            for (model, label), (colour, line) in zip(labels.items(), looks, strict=True):
-                grouped = those[those["model"] == model].groupby("size")[column]
-                mean, spread = grouped.mean(), grouped.std(ddof=0)
-                ax.plot(mean.index, mean, line, color=colour, marker="o", ms=3, label=label)
-                low, high = mean - spread, mean + spread
-                ax.fill_between(mean.index, low, high, color=colour, alpha=0.2, lw=0)
-            if reading == next(iter(readings)):
-                look = {"ms": 6, "mec": "0.1", "mfc": "none", "ls": "none", "zorder": 5}
-                end = (those["size"].max(), published[column])
-                ax.plot(*end, marker="D", clip_on=False, label=published_label, **look)
-            ax.set_xscale("log")
-            ax.minorticks_off()
-            ax.set_xticks(ticks, [str(tick) for tick in ticks])
-        row[0].set_title(title, loc="left", fontsize="medium")
-        row[0].set_ylabel("Pearson's $r$")
-        row[1].set_ylabel("Spearman's $\\rho$")
-    for ax in axes[-1]:
+    figure, axes = plt.subplots(1, 2, figsize=(8.2, 2.9), sharey=True)
+    ticks = sorted(curves["size"].unique())
+    titles = {"pearson": "Pearson's $r$", "spearman": "Spearman's $\\rho$"}
+    for ax, (column, title) in zip(axes, titles.items(), strict=True):
+        ax.axhline(0, color="0.8", lw=0.8, zorder=0)
+        for (model, label), colour, line in zip(labels.items(), PALETTE, LINES, strict=False):
+            own = curves[curves["model"] == model]
+            mean, spread = own[column], own[f"{column}_sd"]
+            ax.plot(own["size"], mean, line, color=colour, marker="o", ms=3, label=label)
+            ax.fill_between(
+                own["size"], mean - spread, mean + spread, color=colour, alpha=0.2, lw=0
+            )
+        look = {"ms": 6, "mec": "0.1", "mfc": "none", "ls": "none", "zorder": 5}
+        ax.plot(ticks[-1], published[column], marker="D", clip_on=False, label="published", **look)
+        ax.set_xscale("log")
+        ax.minorticks_off()
+        ax.set_xticks(ticks, [str(tick) for tick in ticks])
+        ax.set_ylabel(title)
         ax.set_xlabel("rated training outputs")
-    handles, names = axes[0, 0].get_legend_handles_labels()
-    figure.legend(
-        handles,
-        names,
-        frameon=False,
-        loc="upper center",
-        ncols=3,
-        fontsize="small",
-        bbox_to_anchor=(0.5, 0.0),
-    )
+    axes[0].legend(frameon=False, fontsize="small")
     figure.tight_layout()
     return figure

@@ -18,16 +18,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 
 from refless.errors import KernelError, SettingError
 from refless.kernels.bertscore import layer_and_offset
-from refless.models.rnn_qe.names import (
-    AUTHORS,
-    CROSS,
-    EXPERIMENTS,
-    LONGER,
-    PAPER,
-    READINGS,
-    names,
-    single_differences,
-)
+from refless.models.rnn_qe.names import EXPERIMENTS, PAPER, names
 from refless.settings._base import Name, Section, Seed, require_known, sentence
 from refless.settings.bleu_neighbors import BleuNeighbors
 from refless.settings.comparison import Comparison
@@ -154,15 +145,13 @@ class Settings(Section):
 
     def trainings(self) -> list[str]:
         """The names of everything that RNN-QE may be trained on, and how."""
-        experiments = (*EXPERIMENTS, *READINGS)
-        plain = [name for one in experiments for name in names(one, self.rnn_qe.curve.sizes)]
-        crossed = [f"{way}_{name}" for way in (PAPER, AUTHORS) for x in CROSS for name in names(x)]
-        return [*plain, *crossed, f"{LONGER}_setup1", *single_differences()]
+        sizes = self.rnn_qe.curve.sizes
+        long = [f"{PAPER}_{name}" for one in EXPERIMENTS[:-1] for name in names(one)]
+        return [*(name for one in EXPERIMENTS for name in names(one, sizes)), *long]
 
     def trained_now(self) -> list[str]:
-        """Those that a run trains: see `rnn_qe.train`. The paper's schedule and the authors'
-        network take days, and the harder folds are no cell of the paper: by name alone.
-        """
+        """Those that a run trains: see `rnn_qe.train`. The paper's schedule takes days: by name
+        alone."""
         if self.rnn_qe.train != "run":
             return []
         return [name for one in EXPERIMENTS for name in names(one, self.rnn_qe.curve.sizes)]
@@ -177,10 +166,7 @@ class Settings(Section):
     @model_validator(mode="after")
     def _models_exist(self) -> Settings:
         models = list(self.bleu_neighbors.models)
-        for where, named in (
-            ("delta_bleu.predictor.models", self.delta_bleu.predictor.models),
-            ("rnn_qe.neighbors.models", self.rnn_qe.neighbors.models),
-        ):
+        for where, named in (("delta_bleu.predictor.models", self.delta_bleu.predictor.models),):
             require_known(where, named, models, "bleu_neighbors.models")
         return self
 

@@ -63,8 +63,6 @@ from refless.statistics.systems import (
     between_and_within,
     members,
     pairwise_accuracy,
-    part_of,
-    pearson_between_and_within,
 )
 from refless.statistics.williams import between_needed, williams
 
@@ -115,8 +113,6 @@ __all__ = [
     "overall_error",
     "paired_bootstrap",
     "pairwise_accuracy",
-    "part_of",
-    "pearson_between_and_within",
     "pearson_rows",
     "reliability",
     "scale_counts",

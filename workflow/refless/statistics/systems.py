@@ -148,46 +148,6 @@ def part_of(share: Array, whole: tuple[float, float]) -> Estimate:
     return Estimate(float(share[0]), *interval(share[1:]))
 
 
-def pearson_between_and_within(
-    prediction: Array, truth: Array, system: Array, weights: Array
-) -> tuple[Array, Array]:
-    """Take Pearson's r apart, in each draw.
-
-    Parameters
-    ----------
-    prediction, truth : shape (n,)
-    system : number of each text's system, int64 (n,), from 0
-    weights : how often each text counts, shape (draws, n)
-
-    Returns
-    -------
-    share : of the covariance, that of the systems' means, shape (draws,)
-    within : r of what is left without the means of the systems, on both sides, shape (draws,)
-
-    NaN where one system is all there is, or nothing is left that varies.
-    """
-    own = np.eye(int(system.max()) + 1)[system]
-    # centred first, so that sums of squares lose no digits
-    x, y = prediction - prediction.mean(), truth - truth.mean()
-    sums = [own, *(own * values[:, None] for values in (x, y, x * x, y * y, x * y))]
-    found = weights.astype(np.float64) @ np.concatenate(sums, axis=1)
-    n, sx, sy, sxx, syy, sxy = np.split(found, len(sums), axis=1)
-    number = np.where(n > 0, n, 1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        whole = sxy.sum(axis=1) - sx.sum(axis=1) * sy.sum(axis=1) / n.sum(axis=1)
-        left = [
-            (both - one * other / number).sum(axis=1)
-            for both, one, other in ((sxy, sx, sy), (sxx, sx, sx), (syy, sy, sy))
-        ]
-        share = 1 - left[0] / whole
-        within = left[0] / np.sqrt(left[1] * left[2])
-    noise = 1e-12
-    alone = (n > 0).sum(axis=1) < 2
-    share[alone | (np.abs(whole) <= noise)] = np.nan
-    within[alone | (left[1] <= noise) | (left[2] <= noise)] = np.nan
-    return share, within
-
-
 def pairwise_accuracy(
     prediction: Array, truth: Array, groups: Array, *, draws: int = 2000, seed: int = 0
 ) -> tuple[Estimate, int]:

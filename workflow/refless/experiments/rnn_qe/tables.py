@@ -1,27 +1,16 @@
-"""Tables 3, 4 and 5 of the RNN-QE paper: set-ups, metrics and a constant against human ratings.
+"""Tables 1 to 5 of the RNN-QE paper.
 
-Stage: cell -> table. In: numbers of the rated outputs (`refless.experiments.rnn_qe.outputs`),
-predictions of RNN-QE, the published table. Out: a table, and tests of rows against each other.
+Stage: cell -> table. In: numbers of the rated outputs and predictions of RNN-QE
+(`refless.experiments.rnn_qe.runs`), the published tables. Out: the tables.
 
-Everything is compared in half points of the scale, as in the paper. A metric is brought to 1..6 by
-its own range (0 to 1; CIDEr 0 to 10) and cut to the half point below, which gives the published
-values (reading ``floor``; ``nearest`` rounds). Predictions of the five folds count together; a
-set-up's statistics are means over its seeds, with their standard deviation (``_sd``). Reading
-``ensemble`` is another model: the mean of what the seeds predict.
+Tables 3 to 5 compare everything in half points of the scale, as the paper does. A metric is brought
+to 1..6 by its own range (0 to 1; CIDEr 0 to 10) and cut to the half point below, which gives the
+published values. Predictions of the five folds count together; a set-up's statistics are means over
+its seeds. Outputs of one MR were drawn together, and MRs that differ in values alone are one to the
+network: so 95% intervals are a bootstrap over delexicalised MRs, each with all of its outputs.
 
-Outputs of one MR were drawn together, and MRs that differ in values alone are one to the network:
-so 95% intervals are a bootstrap over delexicalised MRs, each with all of its outputs. What stands
-in the training part word for word (MR and text, delexicalised) and what does not are also measured
-apart (``_seen``, ``_unseen``).
-
-Tests (`compared`) are of differences between means over all seeds of both, by Student's t of the
-standard error over MRs and over seeds, where there are several (``p_clusters``). They are
-two-sided, but for the paper's claim that its set-ups are better than metrics, which is one-sided
-(``alternative``). Holm's correction (``p_holm``) is within families: one question, one
-configuration, one statistic, the paper's set-ups or all else. Beside them are the difference's
-interval, the least difference that one test could show, and the paper's test, Williams' (``t``,
-``p_value``), which takes the n outputs for independent; the authors' code seems to count each of
-them once a seed.
+P-values are of Williams' test on Pearson's r, the paper's: against the metrics one-sided (the
+largest of the four), against set-up 1 by the same schedule and against configuration 1 two-sided.
 
 Source: Dušek, Novikova & Rieser (2017), sections 3.5 and 4.
 """
@@ -30,890 +19,297 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from refless.experiments.rnn_qe.outputs import (
-    APART_OF,
-    BASELINES,
+from refless.availability import said
+from refless.experiments.rnn_qe.baselines import (
     CONSTANT,
-    DELTA_BLEU,
     METRICS,
-    OWN_REFERENCES,
-    PREDICTORS,
+    MODELS,
     SCALE,
-    VIEWS,
-    drawn_mrs,
-    own_shares,
+    statistics,
     to_scale,
 )
-from refless.experiments.rnn_qe.stored import Gathered, training_notes
-from refless.experiments.rnn_qe.ways import choice_of_schedule
-from refless.models.rnn_qe.names import (
-    APART,
-    AUTHORS,
-    CONFIGURATIONS,
-    CROSS,
-    EXPERIMENTS,
-    PAPER,
-    SETUPS,
-    names,
-    parse,
-)
-from refless.models.rnn_qe.variants import notes as authors_notes
+from refless.experiments.rnn_qe.runs import Gathered
+from refless.models.rnn_qe.names import CONFIGURATIONS, CROSS, EXPERIMENTS, PAPER, SETUPS
 from refless.report.published import beside_published, read_published
 from refless.report.tables import publish
-from refless.report.tables import read_published as read_made
-from refless.statistics import (
-    Estimate,
-    defined,
-    holm_by,
-    interval,
-    midranks,
-    needed,
-    part_of,
-    pearson_between_and_within,
-    scale_counts,
-    scale_statistics,
-    williams,
-)
-from refless.statistics.variances import (
-    Variance,
-    could_be_found,
-    left_out,
-    over_seeds,
-    p_value,
-    summed,
-)
-from refless.store.signatures import signature_note
-from refless.store.signed import Signed
+from refless.statistics import Estimate, draw_weights, interval, williams
+from refless.store.signed import provenance
 
 Array = np.ndarray
 
-VALUES = ["pearson", "spearman", "mae", "rmse"]
-CORRELATIONS, ERRORS = VALUES[:2], VALUES[2:]
-BY_SYSTEM = ("between_share", "pearson_within")
-"""Of the covariance, the share that lies between systems; r among the outputs of one system."""
+VALUES = ("pearson", "spearman", "mae", "rmse")
 TOPS = {"bleu": 1.0, "meteor": 1.0, "rouge_l": 1.0, "cider": 10.0}
-WITH_REFERENCES = {*METRICS, "5", "6", *(model for model, human in DELTA_BLEU.items() if human)}
-SEEDS = 5
-LEVEL = 0.05
-DECIDING = 20
-"""MRs without which a correlation has no interval: see `Measured.too_few`."""
-_OTHER_FILE = (
-    "the paper's own file has individual ratings and was not to be had, the public medians differ"
-    " in few places"
-)
-_OTHER_TEST = "the paper's random rest of the in-set is another one"
-_HARDER = [
-    "not in the paper",
-    "folds where no delexicalised MR and output stand on both sides",
-]
-READINGS = {
-    APART: _HARDER,
-    PAPER: ["the paper's schedule of training"],
-    AUTHORS: [f"the paper's schedule and the authors' code: {'; '.join(authors_notes())}"],
+WITH_REFERENCES = {*METRICS, "5", "6"}
+"""What sees human references of the outputs that it rates: the paper's star."""
+WITHOUT_TESTS = {"constant", *METRICS}
+SCHEDULES = {PAPER: f"{PAPER}_", "short": ""}
+"""Schedule of training -> what stands before its names."""
+DIFFERENT_SIZES = {
+    "2": ["folds of the paper are a row uneven"],
+    "3": ["fewer human references could be joined by MR: the paper's own file was not to be had"],
+    "4": ["as in set-up 3, and the paper's source sets have two rows more in training"],
 }
-"""Other readings of a set-up, beside that of the configuration."""
-SHOWN_WAYS = (PAPER, AUTHORS)
-"""Readings that are other ways of training. Table 3 has a row for each set-up, trained or not."""
-_DELTA_BLEU = (
-    "weights and a line to ratings chosen on the validation part, 4.5 where no reference has a"
-    " positive weight"
-)
-ENSEMBLE = "ensemble"
-"""Reading of a set-up whose seeds predict together."""
-_BASELINES = {
-    "lookup": "mean training rating of the same delexicalised output, 4.5 where there is none",
-    "length": "least squares line on the length of the delexicalised output",
-    "system_mean": "mean training rating of the same system's outputs, 4.5 where there are none",
-    "ridge": "ridge regression on character n-grams (TF-IDF) of the delexicalised output, its"
-    " penalty chosen within the training part",
-}
-NOTES = {
-    "tau": [
-        "not in the paper",
-        "thresholds of the BLEU Neighbors paper, 4.5 where they leave no prediction",
-    ],
-    "dev": [
-        "not in the paper",
-        "tau chosen on the validation part, 4.5 where there are fewer neighbors than needed",
-    ],
-    "dev_apart": [*_HARDER, "tau as in `dev`"],
-}
-_NEAREST = ["rounded to the nearest half point instead of cut"]
-_FIXED = {"constant", *METRICS}
-"""What nothing is tested for: it learns nothing."""
+DIFFERENT_SIZES |= {"5": DIFFERENT_SIZES["4"], "6": ["as in set-up 3"]}
+"""Why there are not as many training instances as the paper prints."""
+
+
+def table1(
+    outputs: pd.DataFrame | None, published: pd.DataFrame, datasets: Sequence[str], source: str
+) -> pd.DataFrame:
+    """Rated outputs by system and data set, with totals.
+
+    ``datasets`` are those of the human references, in order: each is a column.
+    """
+    columns = [*datasets, "total"]
+    systems = published["system"].tolist()
+    if outputs is not None:
+        counts = pd.crosstab(
+            outputs["system"], outputs["dataset"], margins=True, margins_name="total"
+        )
+        systems = list(dict.fromkeys([*systems[:-1], *counts.index]))
+        ours = counts.reindex(systems, columns=columns, fill_value=0).reset_index()
+    else:
+        ours = pd.DataFrame({"system": systems}).reindex(columns=["system", *columns])
+    published = published.reindex(columns=["system", *columns], fill_value="")
+    table = beside_published(ours, published, ["system"], columns)
+    shown = [name for column in columns for name in (column, f"paper_{column}")]
+    table = table[["system", *shown]].astype(dict.fromkeys(columns, "Int64"))
+    return table.assign(source=source, note=pd.Series([[] for _ in systems], dtype=object))
+
+
+def table2(
+    instances: Mapping[str, Sequence[int]] | None, published: pd.DataFrame, source: str
+) -> pd.DataFrame:
+    """Training instances by set-up, the mean of the folds, and why they are not the paper's."""
+    name = "training_instances"
+    ours = pd.DataFrame({"setup": [str(setup) for setup in SETUPS]})
+    ours[name] = ours["setup"].map({k: np.mean(v) for k, v in (instances or {}).items()})
+    table = beside_published(ours, published, ["setup"], [name])
+    different = table["agreement"].isin(["inside", "outside"])
+    notes = table["setup"].where(different).map(lambda setup: DIFFERENT_SIZES.get(setup, []))
+    return table.assign(source=source, note=notes)
+
+
+# ---- tables 3 to 5 -------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Predictor:
-    """One row of a table: predictions of the same outputs, one array a seed, on the scale.
-
-    setup, reading : keys of the row
-    by_seed : shape (n,) each; none if it is missing
-    raw : the same before it was brought to half points, where a mean of seeds is of use
-    coverage : share of the outputs that it predicts by itself
-    own_references : share of the outputs of which it saw a human reference in training
-    training, kernel : what it hangs on, by which the reason why it is missing is found
-    differs : why it may not be the paper's value
-    """
+class Row:
+    """Predictions of the same outputs on the scale, (seeds, n); no seed where there are none."""
 
     setup: str
-    reading: str = ""
-    by_seed: list[Array] = field(default_factory=list)
-    raw: list[Array] = field(default_factory=list)
-    coverage: float = 1.0
-    provenance: str = ""
-    notes: Sequence[str] = ()
-    own_references: float = float("nan")
-    training: str = ""
-    kernel: str = ""
-    differs: Sequence[str] = ()
-
-    @cached_property
-    def directions(self) -> dict[str, Array]:
-        """See `directions`."""
-        return directions(self.by_seed)
+    schedule: str
+    seeds: Array
+    source: str
+    missing: Mapping[str, Any] | None = None
 
 
-# ---- who predicts --------------------------------------------------------------------------------
-
-
-def metric_on_scale(values: Array, top: float, nearest: bool = False) -> Array:
-    """A metric in [0, top] as half points of 1..6, cut to the one below (or the nearest).
+def metric_on_scale(values: Array, top: float) -> Array:
+    """A metric in [0, top] as half points of 1..6, cut to the one below.
 
     Values on the border of two halves fall as floating-point division by 0.1 has them, as in the
     authors' code.
     """
-    tenths = (values / top) / 0.1
-    return SCALE[0] + 0.5 * (np.rint(tenths) if nearest else np.floor(tenths))
+    return SCALE[0] + 0.5 * np.floor((values / top) / 0.1)
 
 
-def without_training(outputs: pd.DataFrame, provenance: str) -> list[Predictor]:
-    """The constant and the metrics, each metric with both readings."""
-    other_file = [_OTHER_FILE]
-    flat = np.full(len(outputs), CONSTANT)
-    constant = Predictor("constant", by_seed=[flat], provenance=provenance, differs=other_file)
-    found = [constant]
-    for name, column in METRICS.items():
-        raw = outputs[column].to_numpy(np.float64)
-        for reading, notes, differs in (("floor", [], other_file), ("nearest", _NEAREST, [])):
-            values = [metric_on_scale(raw, TOPS[name], reading == "nearest")]
-            found.append(
-                replace(
-                    constant,
-                    setup=name,
-                    reading=reading,
-                    by_seed=values,
-                    notes=notes,
-                    differs=differs,
-                )
-            )
-    return found
-
-
-def own_models(
-    outputs: pd.DataFrame, experiment: str, provenance: str, kernels: Mapping[str, str]
-) -> list[Predictor]:
-    """The models that the paper does not have, from their columns in ``outputs``.
-
-    ``kernels`` are those that the configuration gives to `VIEWS`, by name; one without a column
-    gets a row without numbers.
-    """
-    wanted = [*sorted(PREDICTORS, key=lambda one: one[0] not in BASELINES), *APART_OF]
-    found = []
-    for model, reading in wanted:
-        column = f"{experiment}:{model}:{reading}"
-        kernel = kernels.get(VIEWS.get(model, ("",))[0], "")
-        if column in outputs:
-            raw = outputs[column].to_numpy(np.float64)
-            found.append(
-                Predictor(
-                    model,
-                    reading,
-                    [to_scale(raw)],
-                    coverage=float((~np.isnan(raw)).mean()),
-                    provenance=provenance,
-                    notes=own_notes(model, reading),
-                    kernel=kernel,
-                )
-            )
-        elif (model, reading) in PREDICTORS and kernel:
-            found.append(Predictor(model, reading, kernel=kernel))
-    return found
-
-
-def own_notes(model: str, reading: str) -> list[str]:
-    """How a model that the paper does not have was applied."""
-    if model in BASELINES:
-        return [*(_HARDER if reading else ["not in the paper"]), _BASELINES[model]]
-    if model not in DELTA_BLEU:
-        return NOTES[reading]
-    references = "rated training outputs of the same delexicalised MR"
-    if DELTA_BLEU[model]:
-        references += ", and its human references"
-    kind = ["not in the paper"] if reading == "dev" else _HARDER
-    return [*kind, f"references: {references}", _DELTA_BLEU]
-
-
-def trained(
-    name: str, file: Signed | None, ids: Sequence[str], share: float = float("nan")
-) -> Predictor:
-    """RNN-QE under one set-up: the seeds that predict every one of these outputs.
+def rows_of(
+    data: str, tested: pd.DataFrame, given: Gathered, seeds_of: Callable[[str], int], source: str
+) -> list[Row]:
+    """The rows of one test part, in the table's order.
 
     Parameters
     ----------
-    name : of its predictions, see `refless.models.rnn_qe.names`
-    file : the predictions, if there are any
-    share : of test outputs of which a human reference is trained on
+    data : ``cross_validation``, ``cross_domain_1``, ...
+    tested : the outputs of the test part
+    seeds_of : how many seeds count, by name of the predictions
     """
-    reading = next((one for one in READINGS if name.startswith(one)), "")
-    missing = Predictor(name[-1], reading, training=name)
-    if file is None:
-        return missing
-    table = file.content[file.content["part"] == "test"]
-    seeds, raw = [], []
-    for _, own in table.groupby("seed"):
-        by_id = own.drop_duplicates("id").set_index("id")[["prediction", "raw"]].reindex(list(ids))
-        if by_id["prediction"].notna().all():
-            seeds.append(by_id["prediction"].to_numpy(np.float64))
-            raw.append(by_id["raw"].to_numpy(np.float64))
-    notes = [*READINGS.get(reading, ()), *training_notes(file.about)]
-    if name[-1] in "34" and share > 0:
-        notes.append(
-            "an MR stands on both sides where its outputs differ: of"
-            f" {share:.0%} of test outputs a human reference is trained on"
-        )
-    asked = table["seed"].nunique()
-    if len(seeds) < asked or (asked < SEEDS and reading not in SHOWN_WAYS):
-        notes.append(f"{len(seeds)} of {SEEDS} seeds have predictions of all outputs")
-    if not seeds:
-        return replace(missing, notes=notes)
-    provenance = file.about["provenance"]
-    found = replace(missing, by_seed=seeds, raw=raw, notes=notes)
-    return replace(found, provenance=provenance, own_references=share)
-
-
-def ensemble(one: Predictor) -> list[Predictor]:
-    """The mean of the seeds' predictions, as a model of its own; of one seed there is none."""
-    if len(one.raw) < 2:
-        return []
-    together = to_scale(np.mean(one.raw, axis=0))
-    notes = [f"the mean of what {len(one.raw)} seeds predict", *one.notes]
-    reading = f"{one.reading}_{ENSEMBLE}".lstrip("_")
-    return [replace(one, reading=reading, by_seed=[together], raw=[], notes=notes)]
-
-
-# ---- cells ---------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Sample:
-    """The outputs that are tested.
-
-    truth : their ratings, shape (n,)
-    weights : how often each is drawn, shape (draws, n), uint16
-    without : whether each is there when one MR is left out, shape (MRs, n), uint16
-    mr : number of the MR of each, shape (n,), which is drawn
-    system : number of the system that wrote each, shape (n,)
-    seen : whether it stands in the training part, bool (n,); False throughout where none does
-    """
-
-    truth: Array
-    weights: Array
-    without: Array
-    mr: Array
-    system: Array
-    seen: Array
-
-    @classmethod
-    def of(cls, tested: pd.DataFrame, seen: Array, bootstrap: Mapping[str, int]) -> Sample:
-        """MRs are drawn anew, each with all of its outputs."""
-        truth = tested["rating"].to_numpy(np.float64)
-        drawn = drawn_mrs(tested["mr_number"], **bootstrap)
-        mr, system = tested["mr_number"].to_numpy(), pd.factorize(tested["system"])[0]
-        without = (np.unique(mr)[:, None] != mr).astype(drawn.dtype)
-        return cls(truth, drawn, without, mr, system, seen.astype(bool))
-
-    def too_few(self, values: Array, own: Array | slice = slice(None)) -> bool:
-        """Whether fewer than `DECIDING` MRs have another prediction than the most frequent one.
-
-        A correlation hangs on these alone, and draws that miss them have none.
-        """
-        kinds, kind = np.unique(values[own], return_inverse=True)
-        if len(kinds) < 2:
-            return False  # there is no correlation at all
-        return len(np.unique(self.mr[own][kind != np.bincount(kind).argmax()])) < DECIDING
-
-
-@dataclass(frozen=True)
-class Measured:
-    """A predictor with its row of the table, and its statistics by seed.
-
-    draws : in each draw: statistic -> (seeds, draws)
-    without : with each MR left out: statistic -> (seeds, MRs)
-    points : as it is: statistic -> (seeds,)
-    too_few : whether there is no interval of a correlation: of every seed, too few MRs decide (see
-        `Sample.too_few`), or too many draws miss those that do
-    """
-
-    predictor: Predictor
-    row: dict[str, Any]
-    draws: dict[str, Array]
-    without: dict[str, Array]
-    points: dict[str, Array]
-    too_few: bool = False
-
-    def less(self, other: Measured, name: str) -> Variance:
-        """The variance of a mean over seeds less that of another row: over MRs and over seeds."""
-        left = self.without[name].mean(axis=0) - other.without[name].mean(axis=0)
-        seeds = (over_seeds(one.points[name]) for one in (self, other))
-        return summed(left_out(left), *seeds)
-
-
-def measured(predictor: Predictor, sample: Sample) -> Measured:
-    """Statistics of one row: means over its seeds, ``_sd``, ``_low`` and ``_high``; of the outputs
-    that stand in training and of the others, correlations alone."""
-    parts = {"seen": sample.seen, "unseen": ~sample.seen}
-    once = np.ones((1, len(sample.truth)))
-    found: dict[str, list[tuple[dict[str, Array], ...]]] = {name: [] for name in ("", *parts)}
-    for values in predictor.by_seed:
-        counts = {
-            name: [
-                scale_counts(values[own], sample.truth[own], SCALE, by[:, own])
-                for by in (once, sample.weights, sample.without)
-            ]
-            for name, own in parts.items()
-        }
-        counts[""] = [one + other for one, other in zip(*counts.values(), strict=True)]
-        for name, by_weights in counts.items():
-            found[name].append(tuple(scale_statistics(one, SCALE) for one in by_weights))
-    row: dict[str, Any] = {"n": len(sample.truth), "n_seen": int(sample.seen.sum())}
-    row |= {"seeds": len(predictor.by_seed), "coverage": predictor.coverage}
-    few = {}
-    for part, own in found.items():
-        of = parts.get(part, slice(None))
-        lost = len(defined(np.mean([drawn["pearson"] for _, drawn, _ in own], axis=0))) == 0
-        # a constant has no correlation at all
-        has = any(not np.isnan(point["pearson"][0]) for point, *_ in own)
-        few[part] = has and lost
-        few[part] |= all(sample.too_few(each, of) for each in predictor.by_seed)
-    for part, own in found.items():
-        if part and not sample.seen.any():
-            continue  # that none is seen is no part of its own
-        for name in CORRELATIONS if part else VALUES:
-            values = np.array([point[name][0] for point, *_ in own])
-            ends = interval(np.mean([drawn[name] for _, drawn, _ in own], axis=0))
-            if few[part] and name in CORRELATIONS:
-                ends = (math.nan, math.nan)
-            column = f"{name}_{part}" if part else name
-            row |= Estimate(float(values.mean()), *ends).columns(column)
-            if not part:
-                sd = float(values.std(ddof=1)) if len(values) > 1 else float("nan")
-                row[f"{name}_sd"] = sd
-    # the mean of the system knows nothing else
-    if len(np.unique(sample.system)) > 1 and predictor.setup != "system_mean":
-        row |= _by_system(predictor, sample, (row["pearson_low"], row["pearson_high"]))
-    once_each, draws, without = (
-        {name: np.array([by_seed[name] for by_seed in kind]) for name in VALUES}
-        for kind in zip(*found[""], strict=True)
-    )
-    points = {name: values[:, 0] for name, values in once_each.items()}
-    return Measured(predictor, row, draws, without, points, few[""])
-
-
-def _by_system(
-    predictor: Predictor, sample: Sample, whole: tuple[float, float]
-) -> dict[str, float]:
-    """How much of Pearson's r, with the interval ``whole``, is who wrote the outputs: see
-    `BY_SYSTEM`."""
-    weights = np.concatenate([np.ones((1, len(sample.truth))), sample.weights])
-    apart = [
-        pearson_between_and_within(values, sample.truth, sample.system, weights)
-        for values in predictor.by_seed
-    ]
-    share, within = np.mean(apart, axis=0)
-    ends = (math.nan, math.nan) if np.isnan(whole).all() else interval(within[1:])
-    return {
-        **part_of(share, whole).columns(BY_SYSTEM[0]),
-        **Estimate(float(within[0]), *ends).columns(BY_SYSTEM[1]),
-    }
-
-
-def directions(rows: Sequence[Array]) -> dict[str, Array]:
-    """Rows (seeds, n) and their midranks, centred and of length 1: products are correlations, of
-    all pairs of seeds at once. NaN where a row is constant."""
-    values = np.array(rows, np.float64)
-    found = {}
-    for name, kind in (("pearson", values), ("spearman", midranks(values))):
-        centred = kind - kind.mean(axis=1, keepdims=True)
-        with np.errstate(invalid="ignore"):
-            found[name] = centred / np.linalg.norm(centred, axis=1, keepdims=True)
-    return found
-
-
-def correlations(
-    a: Predictor, b: Predictor, of_truth: Mapping[str, Array], statistic: str
-) -> tuple[float, ...]:
-    """Mean correlations of a and of b with the truth, and of a with b, over seeds; ``of_truth`` is
-    by `directions`."""
-    truth = of_truth[statistic]
-    one, other = a.directions[statistic], b.directions[statistic]
-    return tuple(float((x @ y.T).mean()) for x, y in ((one, truth), (other, truth), (one, other)))
-
-
-def compared(
-    a: Measured, b: Measured, truth: Array, question: str = "", greater: bool = False
-) -> list[dict[str, Any]]:
-    """Tests of a against b, on Pearson and on Spearman, and the difference's interval.
-
-    Parameters
-    ----------
-    question : what the test is asked for, by which it has a family
-    greater : whether the claim is that a is better; p-values are then one-sided, and above 0.5
-        where a is worse
-    """
-    one, other = a.predictor, b.predictor
-    provenance = "shipped" if "shipped" in (one.provenance, other.provenance) else "computed"
-    # one question is one family, however the networks that it is asked of were trained
-    ways = ("", *SHOWN_WAYS)
-    together = {f"{way}_{ENSEMBLE}".lstrip("_") for way in ways}
-    asked = one.setup in map(str, SETUPS) and one.reading in {*ways, *together}
-    of_truth = directions([truth])
-    rows = []
-    for name in CORRELATIONS:
-        of_a, of_b, between = correlations(one, other, of_truth, name)
-        t, p = williams(of_a, of_b, between, len(truth))
-        low, high = interval(a.draws[name].mean(axis=0) - b.draws[name].mean(axis=0))
-        variance = a.less(b, name)
-        of_mrs = p_value(of_a - of_b, variance)
-        if greater:
-            p, of_mrs = (
-                one / 2 if ahead > 0 else 1 - one / 2
-                for one, ahead in ((p, t), (of_mrs, of_a - of_b))
-            )
-        least = could_be_found(variance)
-        if a.too_few or b.too_few:
-            low = high = least = of_mrs = t = p = math.nan
-        rows.append(
-            {
-                "setup": one.setup,
-                "reading": one.reading,
-                "against": other.setup,
-                "against_reading": other.reading,
-                "question": question,
-                "family": f"{question}, {'set-ups' if asked else 'others'}",
-                "statistic": name,
-                "value": of_a,
-                "against_value": of_b,
-                "between": between,
-                "difference": of_a - of_b,
-                "difference_low": low,
-                "difference_high": high,
-                "alternative": "greater" if greater else "two-sided",
-                "t": t,
-                "p_value": p,
-                "p_clusters": of_mrs,
-                "least_detectable": least,
-                "n_needed": needed(of_a - of_b, least, len(truth)),
-                "n": len(truth),
-                "provenance": provenance,
-            }
-        )
+    flat = np.full((1, len(tested)), CONSTANT)
+    rows = [Row("constant", "", flat, source)]
+    for metric, column in METRICS.items():
+        values = metric_on_scale(tested[column].to_numpy(np.float64), TOPS[metric])
+        rows.append(Row(metric, "", values[None], source))
+    first = "" if data == EXPERIMENTS[0] else f"{data}_"
+    for setup in map(str, SETUPS):
+        for schedule, way in SCHEDULES.items():
+            name = f"{way}{first}setup{setup}"
+            file = given.predictions.get(name)
+            if file is not None:
+                seeds = _by_seed(file.content, tested["id"], seeds_of(name))
+                origin = provenance([file.about]) if len(seeds) else ""
+                rows.append(Row(setup, schedule, seeds, origin))
+            elif schedule == "short":
+                rows.append(Row(setup, schedule, flat[:0], "", given.untrained.get(name)))
+    for model in MODELS:
+        values = to_scale(tested[f"{data}:{model}"].to_numpy(np.float64))
+        rows.append(Row(model, "", values[None], source))
     return rows
 
 
-# ---- tables --------------------------------------------------------------------------------------
+def _by_seed(predictions: pd.DataFrame, ids: pd.Series, seeds: int) -> Array:
+    """Of the first ``seeds`` seeds, those that predict every one of these outputs."""
+    own = predictions[(predictions["part"] == "test") & (predictions["seed"] < seeds)]
+    table = own.pivot_table(index="seed", columns="id", values="prediction")
+    return table.reindex(columns=ids).dropna().to_numpy(np.float64)
 
 
-def table(
-    experiment: str,
-    outputs: Signed | None,
-    predictions: Mapping[str, Signed],
-    shares: Mapping[str, float],
-    published: pd.DataFrame,
-    kernels: Mapping[str, str],
-    bootstrap: Mapping[str, int],
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Table 3 (``cross_validation``), 4 (``cross_domain``) or 5, and its tests.
-
-    Table 3 tests on all outputs. Tables 4 and 5 have three configurations, with one test part.
-
-    Parameters
-    ----------
-    outputs : by `refless.experiments.rnn_qe.stored.read_outputs`; None if they cannot be had
-    predictions : by name, by `refless.experiments.rnn_qe.stored.read_predictions`
-    shares : by `refless.experiments.rnn_qe.outputs.own_shares`
-    kernels : see `own_models`
-    bootstrap : ``draws`` and ``seed``
-    """
-    if outputs is None:
-        empty = [_without_numbers(experiment, row) for row in published.to_dict("records")]
-        return _finished(empty, published, experiment), _tests([], experiment)
-    tested, configurations = outputs.content, [""]
-    if experiment in CROSS:
-        tested = tested[tested[experiment] == "test"].reset_index(drop=True)
-        configurations = [str(number) for number in CONFIGURATIONS]
-    rows: list[dict[str, Any]] = []
-    tests: list[dict[str, Any]] = []
-    first: dict[tuple[str, str], Measured] = {}
-    for configuration in configurations:
-        data = f"{experiment}_{configuration}" if configuration else experiment
-        found = _predictors(data, tested, predictions, shares, outputs.about["provenance"], kernels)
-        sample = Sample.of(tested, tested[f"{data}:seen"].to_numpy(), bootstrap)
-        own = _section(found, sample)
-        own_tests = _questions(own, sample.truth)
-        for one in own:
-            # in configuration 1, and in table 3, this is the row itself
-            key = (one.predictor.setup, one.predictor.reading)
-            base = first.setdefault(key, one)
-            # what needs no training predicts the same everywhere
-            tries = base is not one and not _same_predictions(base, one)
-            if tries and one.draws and base.draws:
-                against = compared(one, base, sample.truth, "configuration 1")
-                own_tests += [test | {"against_configuration": "1"} for test in against]
-        beside = _beside_constant(own)
-        rows += [one.row | beside(one) | {"configuration": configuration} for one in own]
-        here = {"configuration": configuration, "against_configuration": configuration}
-        tests += [here | test for test in own_tests]
-    for test, p in zip(tests, _corrected(tests), strict=True):
-        test["p_holm"] = p
-    return _finished(_with_p_values(rows, tests), published, experiment), _tests(tests, experiment)
-
-
-def _same_predictions(a: Measured, b: Measured) -> bool:
-    return np.array_equal(np.array(a.predictor.by_seed), np.array(b.predictor.by_seed))
-
-
-def _corrected(tests: Sequence[Mapping[str, Any]]) -> Array:
-    """Holm's p-values within families, of each configuration and statistic."""
-    family = [f"{one['configuration']} {one['family']} {one['statistic']}" for one in tests]
-    return holm_by(np.array([one["p_clusters"] for one in tests]), np.array(family))
-
-
-def _with_p_values(
-    rows: Sequence[dict[str, Any]], tests: Sequence[Mapping[str, Any]]
-) -> list[dict[str, Any]]:
-    """Rows with the corrected p-values of their own questions, on Pearson's r: the largest of each
-    question, and beside set-up 1 what could be found."""
-    keys = ("configuration", "setup", "reading")
-    found: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for test in tests:
-        column = QUESTIONS.get(test["question"])
-        if column is None or test["statistic"] != "pearson":
-            continue
-        own = found.setdefault(tuple(test[key] for key in keys), {})
-        own[column] = float(np.maximum(own.get(column, 0.0), test["p_holm"]))
-        if test["question"] == "set-up 1":
-            own["least_detectable_setup_1"] = test["least_detectable"]
-    return [row | found.get(tuple(row[key] for key in keys), {}) for row in rows]
-
-
-def _without_numbers(experiment: str, published: Mapping[Any, Any]) -> dict[str, Any]:
-    row = {"setup": published["setup"], "reading": "", "provenance": "", "note": [], "differs": []}
-    prefix = ""
-    if experiment in CROSS:
-        row["configuration"] = published["configuration"]
-        prefix = f"{experiment}_{row['configuration']}_"
-    numbered = row["setup"] in map(str, SETUPS)
-    return row | {"training": f"{prefix}setup{row['setup']}" if numbered else "", "kernel": ""}
-
-
-def _predictors(
-    data: str,
-    outputs: pd.DataFrame,
-    predictions: Mapping[str, Signed],
-    shares: Mapping[str, float],
-    provenance: str,
-    kernels: Mapping[str, str],
-) -> list[Predictor]:
-    """``data`` is ``cross_validation``, ``cross_domain_1``, ..."""
-    ids = outputs["id"].tolist()
-
-    def rnn_qe(name: str) -> Predictor:
-        share = shares.get(name.removeprefix(f"{parse(name).way}_"), np.nan)
-        return trained(name, predictions.get(name), ids, share)
-
-    own = own_models(outputs, data, provenance, kernels)
-    ours = [one for one in own if one.setup in BASELINES]
-    rest = [one for one in own if one.setup not in BASELINES]
-    first = "" if data == "cross_validation" else f"{data}_"
-    plain = [f"{first}setup{k}" for k in SETUPS]
-    ways = [f"{way}_{name}" for way in SHOWN_WAYS for name in plain]
-    setups = [one for name in plain for one in _with_ensemble(rnn_qe(name))]
-    if not first:
-        others = [*(name for name in names(APART) if name in predictions), *ways]
-        more = [one for name in others for one in _with_ensemble(rnn_qe(name))]
-        return [*without_training(outputs, provenance), *ours, *setups, *rest, *more]
-    setups += [one for name in ways for one in _with_ensemble(rnn_qe(name))]
-    like_the_paper = [*without_training(outputs, provenance), *setups]
-    apart = [replace(p, differs=[_OTHER_TEST, *p.differs]) for p in like_the_paper]
-    return [*apart, *ours, *rest]
-
-
-def _with_ensemble(one: Predictor) -> list[Predictor]:
-    return [one, *ensemble(one)]
-
-
-def _section(predictors: Sequence[Predictor], sample: Sample) -> list[Measured]:
-    """Rows of the predictors of one test part."""
-    nowhere = replace(sample, seen=np.zeros(len(sample.truth), bool))
-    found = []
-    for predictor in predictors:
-        row: dict[str, Any] = {
-            name: getattr(predictor, name)
-            for name in ("setup", "reading", "training", "kernel", "provenance")
-        }
-        row |= {"note": list(predictor.notes), "differs": []}
-        row["uses_references_of_test_instances"] = int(predictor.setup in WITH_REFERENCES)
-        row[OWN_REFERENCES] = predictor.own_references
-        if not predictor.by_seed:
-            found.append(Measured(predictor, row, {}, {}, {}))
-            continue
-        own = measured(predictor, nowhere if APART in predictor.reading else sample)
-        row |= own.row | {"differs": list(predictor.differs)}
-        if own.too_few:
-            row["note"].append(
-                f"no interval and no test of correlations: fewer than {DECIDING} MRs have"
-                " another estimate than the most frequent one, or draws have no correlation"
-            )
-        found.append(replace(own, row=row))
+def measured(seeds: Array, truth: Array, weights: Array) -> dict[str, float]:
+    """Statistics of predictions (seeds, n): means over the seeds, intervals of correlations, and
+    the standard deviation of Pearson's r. The first row of ``weights`` has each output once."""
+    each = [statistics(values, truth, weights) for values in seeds]
+    found: dict[str, float] = {}
+    for name in VALUES:
+        values = np.array([one[name] for one in each])
+        mean = values.mean(axis=0)
+        found |= Estimate(float(mean[0]), *interval(mean[1:])).columns(name)
+        if name == "pearson":
+            found["pearson_sd"] = float(values[:, 0].std(ddof=1)) if len(each) > 1 else math.nan
     return found
 
 
-def _beside_constant(own: Sequence[Measured]) -> Callable[[Measured], dict[str, float]]:
-    """What makes a row's errors less those of the constant, on the same draws."""
-    constant = next((one for one in own if one.predictor.setup == "constant" and one.draws), None)
-
-    def beside(one: Measured) -> dict[str, float]:
-        if constant is None or not one.draws or one is constant:
-            return {}
-        found: dict[str, float] = {}
-        for name in ERRORS:
-            gap = one.row[name] - constant.row[name]
-            drawn = one.draws[name].mean(axis=0) - constant.draws[name].mean(axis=0)
-            found |= Estimate(gap, *interval(drawn)).columns(f"{name}_less_constant")
-            found[f"{name}_less_constant_p"] = p_value(gap, one.less(constant, name))
-        return found
-
-    return beside
+def williams_p(one: Array, other: Array, truth: Array, greater: bool = False) -> float:
+    """P of Williams' test of two rows' predictions, (seeds, n) each; correlations are means over
+    the seeds. With ``greater``, one-sided: that the first is better."""
+    a, b, of_truth = map(_unit, (one, other, truth[None]))
+    r_a, r_b, r_ab = (float((x @ y.T).mean()) for x, y in ((a, of_truth), (b, of_truth), (a, b)))
+    t, p = williams(r_a, r_b, r_ab, len(truth))
+    if not greater:
+        return p
+    return p / 2 if t > 0 else 1 - p / 2
 
 
-QUESTIONS = {
-    "metrics": "p_better_than_metrics",
-    "set-up 1": "p_setup_1",
-    "look-up": "p_lookup",
-    "configuration 1": "p_configuration_1",
-}
-"""Question -> the column of a table that has its corrected p-value."""
+def _unit(rows: Array) -> Array:
+    """Rows centred and of length 1, so that products are correlations; NaN where one is flat."""
+    centred = rows - rows.mean(axis=1, keepdims=True)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(centred / np.linalg.norm(centred, axis=1, keepdims=True))
 
 
-def _questions(found: Sequence[Measured], truth: Array) -> list[dict[str, Any]]:
-    """The tests within one test part: each against the metrics, against set-up 1 and the look-up on
-    the same folds; set-up 6 against 4; our own models against the ensemble of set-up 1."""
-    there = [one for one in found if one.draws]
-    by_key = {(one.predictor.setup, one.predictor.reading): one for one in there}
-    metrics = [by_key[name, "floor"] for name in METRICS if (name, "floor") in by_key]
-    tests: list[dict[str, Any]] = []
-    for one in there:
-        setup, reading = one.predictor.setup, one.predictor.reading
-        if setup in _FIXED:
-            continue
-        folds = APART if APART in reading else ""
-        numbered = setup in map(str, SETUPS)
-        together = numbered and reading.endswith(ENSEMBLE)
-        # trained in the same way, but set-up 1 itself is beside the configuration's schedule
-        alike = together or (reading in SHOWN_WAYS and setup != "1")
-        base = by_key.get(("1", reading if alike else folds))
-        asked: list[tuple[str, Measured | None]] = [("metrics", other) for other in metrics]
-        asked += [("set-up 1", base), ("look-up", by_key.get(("lookup", folds)))]
-        if setup == "6":
-            asked.append(("set-up 4", by_key.get(("4", reading))))
-        if not numbered:
-            whole = f"{folds}_{ENSEMBLE}".lstrip("_")
-            asked.append(("ensemble", by_key.get(("1", whole))))
-        for question, other in asked:
-            itself = other is not None and other.predictor is one.predictor
-            if other is not None and not itself:
-                tests += compared(one, other, truth, question, question == "metrics")
-    return tests
+def _p_values(
+    row: Row, rows: Mapping[tuple[str, str], Row], base: Row | None, truth: Array
+) -> dict[str, float]:
+    """``base`` is the same row of configuration 1."""
+    if row.setup in WITHOUT_TESTS:
+        return {}
+    setup1 = rows.get(("1", row.schedule or "short"))
+    against = [("p_setup1", setup1), ("p_configuration1", base)]
+    found = {
+        column: williams_p(row.seeds, other.seeds, truth)
+        for column, other in against
+        if other is not None and len(other.seeds) and not np.array_equal(other.seeds, row.seeds)
+    }
+    metrics = [williams_p(row.seeds, rows[name, ""].seeds, truth, greater=True) for name in METRICS]
+    return found | {"p_metrics": max(metrics)}
 
 
-def _about(row: Mapping[str, Any], keys: Sequence[str]) -> tuple[Any, ...]:
-    return tuple(row[key] for key in keys)
+def results(
+    experiment: str,
+    given: Gathered,
+    published: pd.DataFrame,
+    bootstrap: Mapping[str, int],
+    seeds_of: Callable[[str], int],
+) -> pd.DataFrame:
+    """Table 3 (``cross_validation``), 4 (``cross_domain``) or 5.
 
+    Table 3 tests on all outputs; tables 4 and 5 have three configurations with one test part.
 
-def _finished(rows: list[dict[str, Any]], published: pd.DataFrame, experiment: str) -> pd.DataFrame:
-    keys = ["setup", "configuration"] if experiment in CROSS else ["setup"]
-    # the paper's values stand beside what is like the paper; what is most like it comes first,
-    # since the first row of each set-up is the one that is counted
-    named = list(dict.fromkeys(_about(row, keys) for row in rows))
-    rows = sorted(
-        rows,
-        key=lambda row: (
-            named.index(_about(row, keys)),
-            not (row["reading"] == PAPER and row["provenance"]),
-            APART in row["reading"],
-        ),
-    )
-    table = beside_published(pd.DataFrame(rows), published, keys, VALUES)
-    apart = table["reading"].str.contains(f"{APART}|{ENSEMBLE}")
-    table.loc[apart, ["agreement", *(f"paper_{name}" for name in VALUES)]] = ""
-    table["note"] = [
-        [*(() if row["agreement"] == "equal" else row["differs"]), *row["note"]]
-        for row in table.to_dict("records")
-    ]
-    shown = [*keys, "reading"]
+    Parameters
+    ----------
+    bootstrap : ``draws`` and ``seed``
+    seeds_of : see `rows_of`
+    """
+    crossed = experiment in CROSS
+    keys = ["setup", "configuration"] if crossed else ["setup"]
+    cells: list[dict[str, Any]] = []
+    if given.outputs is None:
+        for line in published.to_dict("records"):
+            cell = {key: line[key] for key in keys} | {"source": "", "reason": "", "note": []}
+            cells.append(cell | {"schedule": "short" if line["setup"].isdigit() else ""})
+    else:
+        tested, source = given.outputs.content, given.outputs.about["provenance"]
+        if crossed:
+            tested = tested[tested[experiment] == "test"]
+        truth = tested["rating"].to_numpy(np.float64)
+        mr = pd.factorize(tested["mr_number"])[0]
+        drawn = draw_weights(int(mr.max()) + 1, **bootstrap)[:, mr]
+        weights = np.concatenate([np.ones_like(drawn[:1]), drawn])
+        first: dict[tuple[str, str], Row] = {}
+        for configuration in map(str, CONFIGURATIONS if crossed else [""]):
+            data = f"{experiment}_{configuration}".rstrip("_")
+            own = {
+                (row.setup, row.schedule): row
+                for row in rows_of(data, tested, given, seeds_of, source)
+            }
+            first = first or own
+            for key, row in own.items():
+                cell = {
+                    "setup": row.setup,
+                    "configuration": configuration,
+                    "schedule": row.schedule,
+                    "uses_references": int(row.setup in WITH_REFERENCES),
+                    "seeds": len(row.seeds),
+                    "n": len(truth),
+                    "source": row.source,
+                    "reason": "",
+                    "note": [],
+                }
+                if len(row.seeds):
+                    cell |= measured(row.seeds, truth, weights)
+                    cell |= _p_values(row, own, first.get(key), truth)
+                elif row.missing is not None:
+                    cell["reason"] = row.missing["code"]
+                    cell["note"] = [f"not available: {said(row.missing)}"]
+                cells.append(cell)
+    table = beside_published(pd.DataFrame(cells), published, keys, VALUES)
+    shown = [*keys, "schedule"]
     for name in VALUES:
-        shown += [name, f"{name}_low", f"{name}_high", f"{name}_sd", f"paper_{name}"]
-    parts = [f"{name}_{part}" for name in CORRELATIONS for part in ("seen", "unseen")]
-    for name in (*BY_SYSTEM, *parts, *(f"{name}_less_constant" for name in ERRORS)):
-        shown += [name, f"{name}_low", f"{name}_high"]
-    shown += [f"{name}_less_constant_p" for name in ERRORS]
-    columns = [c for c in QUESTIONS.values() if experiment in CROSS or "configuration" not in c]
-    shown += ["agreement", *columns, "least_detectable_setup_1"]
-    shown += ["uses_references_of_test_instances", OWN_REFERENCES, "coverage", "seeds", "n"]
-    shown += ["n_seen"]
-    shown += ["training", "kernel", "provenance", "note"]
+        ends = [f"{name}_low", f"{name}_high"] if name in ("pearson", "spearman") else []
+        shown += [name, *ends, *(["pearson_sd"] if name == "pearson" else []), f"paper_{name}"]
+    shown += ["uses_references", "p_setup1", "p_metrics"]
+    shown += [*(["p_configuration1"] if crossed else []), "seeds", "n", "source", "reason", "note"]
     table = table.reindex(columns=shown)
-    whole = ["seeds", "n", "n_seen", "uses_references_of_test_instances"]
-    return table.astype(dict.fromkeys(whole, "Int64"))
-
-
-TEST_COLUMNS = [
-    *("configuration", "setup", "reading", "against_configuration", "against", "against_reading"),
-    *("question", "family", "statistic", "value", "against_value", "between"),
-    *("difference", "difference_low", "difference_high", "alternative", "p_clusters", "p_holm"),
-    *("t", "p_value", "least_detectable", "n_needed", "n", "provenance"),
-]
-
-
-def _tests(rows: list[dict[str, Any]], experiment: str) -> pd.DataFrame:
-    columns = [c for c in TEST_COLUMNS if experiment in CROSS or "configuration" not in c]
-    table = pd.DataFrame(rows, columns=columns).astype({"n_needed": "Int64"})
-    return table.assign(note=pd.Series([[] for _ in rows], dtype=object))
-
-
-# ---- files ---------------------------------------------------------------------------------------
+    return table.astype(dict.fromkeys(["uses_references", "seeds", "n"], "Int64"))
 
 
 def write_tables(
     folder: str | Path,
     given: Gathered,
-    experiment: str,
-    published: str | Path,
-    kernels: Mapping[str, str],
+    published: Sequence[str | Path],
+    datasets: Sequence[str],
     bootstrap: Mapping[str, int],
-    lacking: Sequence[Mapping[str, Any]] = (),
+    seeds: Mapping[str, int],
 ) -> None:
-    """Publish table 3, 4 or 5 and its tests, beside the table of `refless.experiments.rnn_qe.ways`.
+    """Publish tables 1 to 5.
 
     Parameters
     ----------
-    experiment, kernels : see `table`
-    published : the paper's table
-    bootstrap : draws and seed
-    lacking : why kernels cannot be had, see `refless.report.tables.publish`
+    published : the paper's tables
+    datasets : see `table1`
+    bootstrap : see `results`
+    seeds : how many count, by name of the predictions
 
     Raises
     ------
-    FormatError, StaleError : a published table, or that of ways, is not the one that was written.
+    FormatError : a published table is not the one that comes with refless.
     """
-    keys = ["setup", "configuration"] if experiment in CROSS else ["setup"]
-    paper = read_published(published, keys)
-    names = ("seen", "seen_text", "mrs", "outputs", "equal_mrs")
-    unknown = dict.fromkeys(names, "an unknown number")
-    # without a rated data set, the settings do not name these
-    unknown |= {"domain": "one domain", "system": "one system"}
-    facts: dict[str, Any] = {**unknown, **given.settings["data"], **bootstrap}
-    shares: dict[str, float] = {}
-    notes: list[str] = []
-    if given.outputs is not None:
-        record = given.outputs.about
-        about = record["facts"]
-        shares = own_shares(about["counts"], given.settings["data"]["synthesise"])
-        facts |= _facts(experiment, about["counts"], given.outputs.content)
-        notes = [signature_note(one, record) for one in record["signatures"]] + about["notes"]
-    made, tests = table(
-        experiment, given.outputs, given.predictions, shares, paper, kernels, bootstrap
-    )
-    notes += given.notes(made["training"])
-    facts["finding"] = finding(made, tests)
-    ways = read_made(Path(folder) / "rnn_qe_ways.csv", ["name", "chosen"])
-    facts["choice"] = choice_of_schedule(ways, experiment)
-    name = f"rnn_qe_table{3 + EXPERIMENTS.index(experiment)}"
-    missing = [*given.missing, *given.untrained, *lacking]
-    publish(name, made, folder, missing=missing, facts=facts, notes=notes)
-    publish(f"{name}_williams", tests, folder, facts=facts, notes=notes)
-
-
-def _facts(
-    experiment: str, counts: Mapping[str, Any], outputs: pd.DataFrame
-) -> dict[str, int | str]:
-    """For captions: ``seen``, the share of the test outputs that stand in the training part,
-    delexicalised (of tables 4 and 5, in each configuration); ``seen_text``; MRs and outputs; of how
-    many MRs of equal size a mean over these outputs would be as certain."""
-    tested = outputs[outputs[experiment] == "test"] if experiment in CROSS else outputs
-    shares = [found["seen"] for name, found in counts["cross"].items() if experiment in name]
-    return {
-        "seen": ", ".join(f"{share:.0%}" for share in shares or [counts["seen"]]),
-        "seen_text": f"{counts['seen_text']:.1%}",
-        "mrs": tested["mr_number"].nunique(),
-        "equal_mrs": round(len(tested) ** 2 / (tested["mr_number"].value_counts() ** 2).sum()),
-        "outputs": len(tested),
-    }
-
-
-AHEAD, BEHIND, LEVEL_WITH = "is ahead of", "is behind", "is not shown to differ from"
-
-
-def verdict(test: Mapping[Any, Any]) -> str:
-    """How the first of a two-sided test stands to the second, after Holm's correction."""
-    if not test["p_holm"] < LEVEL:
-        return LEVEL_WITH
-    return AHEAD if test["difference"] > 0 else BEHIND
-
-
-def finding(table: pd.DataFrame, tests: pd.DataFrame) -> str:
-    """What the network does beyond a look-up: a sentence for each configuration that has both.
-
-    Parameters
-    ----------
-    table, tests : by `table`
-    """
-    sentences = []
-    for test in tests.to_dict("records"):
-        key = (test["question"], test["statistic"], test["setup"], test["reading"])
-        if key != ("look-up", "pearson", "1", ""):
-            continue
-        own, place = table, ""
-        if "configuration" in table:
-            place = f"Configuration {test['configuration']}: "
-            own = table[table["configuration"] == test["configuration"]]
-        named = {(row["setup"], row["reading"]): row for row in own.to_dict("records")}
-        lookup, network = named["lookup", ""], named["1", ""]
-        parts = ""
-        if not np.isnan(network["pearson_seen"]):
-            parts = (
-                f" Set-up 1 has r {network['pearson_seen']:.3f} on outputs that stand in training"
-                f" and {network['pearson_unseen']:.3f} on the others."
-            )
-        stands = (
-            f" {verdict(test)} it: difference {test['difference']:.3f}"
-            f" ({test['difference_low']:.3f} to {test['difference_high']:.3f}), p"
-            f" {test['p_holm']:.2f}; {test['least_detectable']:.3f} could be found."
-        )
-        if np.isnan(test["p_holm"]):
-            stands = " is not tested against it: too few MRs have another estimate than most."
-        sentences.append(
-            f"{place}A look-up of the delexicalised output has r {lookup['pearson']:.3f} and rho"
-            f" {lookup['spearman']:.3f}. The network of set-up 1 (r {network['pearson']:.3f})"
-            f"{stands}{parts}"
-        )
-    return " ".join(sentences)
+    first, second, *others = published
+    file = given.outputs
+    source = "" if file is None else file.about["provenance"]
+    counted = None if file is None else file.content
+    instances = None if file is None else file.about["facts"]["instances"]
+    made = [
+        table1(counted, read_published(first, ["system"]), datasets, source),
+        table2(instances, read_published(second, ["setup"]), source),
+    ]
+    for experiment, path in zip(EXPERIMENTS, others, strict=False):
+        paper = read_published(path, ["setup"])
+        made.append(results(experiment, given, paper, bootstrap, seeds.__getitem__))
+    for number, table in enumerate(made, start=1):
+        publish(f"rnn_qe_table{number}", table, folder, missing=given.missing)

@@ -15,12 +15,11 @@ from typing import Any
 
 from refless.data.task import read_task
 from refless.errors import FormatError, SettingError, StaleError
-from refless.experiments.rnn_qe.stored import PREDICTIONS, read_fold
+from refless.experiments.rnn_qe.runs import PREDICTIONS, read_fold
 from refless.models.rnn_qe.batches import Encoded
 from refless.models.rnn_qe.names import parse
 from refless.models.rnn_qe.network import Architecture
 from refless.models.rnn_qe.own import How, Rated, fit
-from refless.models.rnn_qe.reading import Reading
 from refless.models.rnn_qe.saved import Model, load_model, save_model
 from refless.models.rnn_qe.training import SCHEDULES, Run, Schedule, train
 from refless.store import signed
@@ -36,7 +35,6 @@ def write_training(
     architecture: Mapping[str, Any],
     seeds: Sequence[int],
     run: Run,
-    reading: Mapping[str, Any] | None = None,
 ) -> None:
     """Train a model for each fold and seed; write predictions and models.
 
@@ -44,20 +42,18 @@ def write_training(
     ----------
     path : ``<name>.csv.gz``, the predictions
     models : folder of the first seed's models
-    data : folder of the training data, by `refless.experiments.rnn_qe.stored.write_data`
+    data : folder of the training data, by `refless.experiments.rnn_qe.runs.write_data`
     schedule : ``name`` (of `SCHEDULES`), and what is otherwise than there: ``pretrain``, ``train``,
-        ``rate``, ``batch``, ``plateau``, ``choice``, ``onward``
+        ``rate``, ``batch``, ``plateau``
     architecture : what is otherwise than in `Architecture`
     run : its checkpoints are removed when all is done, unless it says ``keep``
-    reading : what is otherwise than in `Reading`
 
     Raises
     ------
     SettingError : no such schedule.
     FormatError, StaleError : as `read_fold`.
     """
-    read = Reading(**(reading or {}))
-    folds, about = _read_folds(Path(data), read)
+    folds, about = _read_folds(Path(data))
     chosen = _schedule(schedule, about["facts"]["share"])
     built = Architecture(**architecture)
     done = train(folds, seeds, chosen, built, run)
@@ -72,7 +68,7 @@ def write_training(
         fold, seed = facts["fold"], facts["seed"]
         if seed == seeds[0]:
             one = {"name": name, "fold": fold, "seed": seed, "best": facts["best"]}
-            model = Model.of(built, [parameters], [folds[fold]], {"trained": one}, read)
+            model = Model.of(built, [parameters], [folds[fold]], {"trained": one})
             save_model(model, Path(models) / f"fold{fold}.npz")
     signed.write(
         path,
@@ -84,7 +80,6 @@ def write_training(
                 "data": about["settings"]["data"],
                 "schedule": {"name": schedule["name"], **asdict(chosen)},
                 "architecture": asdict(built),
-                "reading": asdict(read),
             },
             "made_from": about["made_from"],
             "facts": {
@@ -187,9 +182,8 @@ def _cell(found: Mapping[str, Any], name: str) -> str:
     return f"{found[name]:.3f} ({found[f'{name}_low']:.3f} to {found[f'{name}_high']:.3f})"
 
 
-def _read_folds(data: Path, read: Reading) -> tuple[dict[int, Encoded], dict[str, Any]]:
-    """The folds of one set of training data, as one kind of network reads them, and the record of
-    the first."""
+def _read_folds(data: Path) -> tuple[dict[int, Encoded], dict[str, Any]]:
+    """The folds of one set of training data, and the record of the first."""
     folds: dict[int, Encoded] = {}
     first: dict[str, Any] = {}
     try:
@@ -200,7 +194,7 @@ def _read_folds(data: Path, read: Reading) -> tuple[dict[int, Encoded], dict[str
             same = all(about[role] == first[role] for role in ("settings", "made_from", "facts"))
             if about["of"]["fold"] != len(folds) or not same:
                 raise StaleError(f"is not fold {len(folds)} of the same data", path=path)
-            folds[len(folds)] = Encoded(read.instances(instances))
+            folds[len(folds)] = Encoded(instances)
     except (FormatError, StaleError) as error:
         # Snakemake knows the folder and not its files
         remedy = f"delete {data} and run again"

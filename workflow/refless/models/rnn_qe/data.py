@@ -16,18 +16,16 @@ text    tokens, separated by blanks, delexicalised
 rating  1..6
 ======  ==========================================================================================
 
-Set-ups, each with all of the one before it, where the paper's text and its numbers differ
-(``synthesise``): 1 the rated training outputs alone; 2 errors in them; 3 human references of
-their MRs; 4 the training parts of the source sets that have parts; 5 references of the test items;
-6 all parts of the source sets. Every text that is added comes five times: as it is, and with 1 to 4
-errors.
+Set-ups, each with all of the one before it: 1 the rated training outputs alone; 2 errors in them;
+3 human references of their MRs; 4 the training parts of the source sets that have parts; 5
+references of the test items; 6 all parts of the source sets. Every text that is added comes five
+times: as it is, and with 1 to 4 errors.
 
 What gives the sizes that the paper prints, and stands in the code that the authors published
 (github.com/tuetschek/ratpred, July 2017) but not in the text: in cross-validation, outputs and
-references of the first of the three training parts alone are synthesised from (``first_part``);
-references are those of all parts of the source sets, joined by MR; set-ups 5 and 6 add references
-by MR and the source sets' rows without asking whether they are the same. ``all_parts`` is what
-the text says instead, each reference once.
+references of the first of the three training parts alone are synthesised from; references are those
+of all parts of the source sets, joined by MR; set-ups 5 and 6 add references by MR and the source
+sets' rows without asking whether they are the same.
 
 Source: Dušek, Novikova & Rieser (2017), sections 3.1, 3.3 and 4.
 """
@@ -43,17 +41,15 @@ import numpy as np
 import pandas as pd
 
 from refless.errors import SettingError
-from refless.models.rnn_qe.delex import delexicalise, tokens
-from refless.models.rnn_qe.names import APART, AUTHORS, CONFIGURATIONS, CROSS, CURVE, parse
+from refless.models.rnn_qe.delex import delexicalise
+from refless.models.rnn_qe.names import CONFIGURATIONS, CROSS, CURVE, parse
 from refless.models.rnn_qe.synthesis import BEST, distort, lowered
-from refless.models.rnn_qe.variants import changes
 
 Array = np.ndarray
 
 COLUMNS = ["id", "part", "origin", "errors", "mr", "text", "rating"]
 RATED_COLUMNS = ["id", "dataset", "system", "context", "text", "mr_key", "median_quality"]
 REFERENCE_COLUMNS = ["id", "task", "context", "text_nem", "mr_key"]
-SYNTHESISE = ("first_part", "all_parts")
 ERRORS = 4
 FOLDS = 5
 IN_SET_TRAIN, IN_SET_DEV = 100, 100
@@ -64,12 +60,10 @@ class DataSettings:
     """What decides the training data, besides texts and ratings.
 
     seed : of the folds and of the synthetic errors
-    synthesise : one of `SYNTHESISE`
     domain, system : values of the columns ``dataset`` and ``system``, which tables 4 and 5 test on
     """
 
     seed: int
-    synthesise: str
     domain: str
     system: str
 
@@ -78,19 +72,6 @@ class DataSettings:
         if experiment == "cross_domain":
             return "dataset", self.domain
         return "system", self.system
-
-
-@dataclass(frozen=True)
-class Synthesis:
-    """How errors are put in; the authors' code does otherwise than the paper's text.
-
-    ratings : the rule of `refless.models.rnn_qe.synthesis.lowered`, ``paper`` or ``authors``
-    dictionary : ``outputs``, words of the split's training outputs, each as often as it stands
-        there; ``sources``, words of what errors are put into, as written, each once more
-    """
-
-    ratings: str = "paper"
-    dictionary: str = "outputs"
 
 
 @dataclass(frozen=True)
@@ -163,25 +144,6 @@ def references_by_mr(texts: Texts) -> pd.DataFrame:
     return joined.drop_duplicates(["dataset", "mr_key", "text_nem"])[["dataset", "mr_key", "row"]]
 
 
-def matches(texts: Texts) -> pd.DataFrame:
-    """By data set: rated outputs, those with a human reference of their MR, MRs, references."""
-    joined = references_by_mr(texts)
-    found = set(zip(joined["dataset"], joined["mr_key"], strict=True))
-    rows = []
-    for dataset, own in texts.rated.groupby("dataset", sort=False):
-        with_reference = [(dataset, key) in found for key in own["mr_key"]]
-        rows.append(
-            {
-                "dataset": dataset,
-                "outputs": len(own),
-                "matched": sum(with_reference),
-                "mrs": own["mr_key"].nunique(),
-                "references": int((joined["dataset"] == dataset).sum()),
-            }
-        )
-    return pd.DataFrame(rows)
-
-
 # ---- splits --------------------------------------------------------------------------------------
 
 
@@ -209,7 +171,7 @@ def cut(groups: Sequence[Array], sizes: Sequence[int]) -> list[Array]:
     return [np.concatenate(p) if p else np.empty(0, np.int64) for p in parts]
 
 
-def cross_validation(rated: pd.DataFrame, seed: int, synthesise: str = "first_part") -> list[Split]:
+def cross_validation(rated: pd.DataFrame, seed: int) -> list[Split]:
     """Five folds: of five parts, each fold trains on three, validates on one, tests on one."""
     ends = [len(rated) * part // FOLDS for part in range(FOLDS + 1)]
     parts = cut(shuffled_groups(rated, seed), np.diff(ends).tolist())
@@ -217,7 +179,7 @@ def cross_validation(rated: pd.DataFrame, seed: int, synthesise: str = "first_pa
     for fold in range(FOLDS):
         one, two, three, dev, test = parts[fold:] + parts[:fold]
         train = np.concatenate([one, two, three])
-        splits.append(Split(train, dev, test, one if synthesise == "first_part" else train))
+        splits.append(Split(train, dev, test, one))
     return splits
 
 
@@ -257,52 +219,28 @@ def cross_split(
 # ---- instances -----------------------------------------------------------------------------------
 
 
-def instances(
-    texts: Texts,
-    split: Split,
-    setup: int,
-    seed: int,
-    synthesise: str = "first_part",
-    synthesis: Synthesis | None = None,
-) -> pd.DataFrame:
+def instances(texts: Texts, split: Split, setup: int, seed: int) -> pd.DataFrame:
     """All rows of one split under one set-up, `COLUMNS`.
 
     The errors of a text follow from ``seed`` and its id alone, given the dictionary.
     """
-    synthesis = synthesis or Synthesis()
     rated = texts.rated
     rows = [
         (name, part, "system", 0, mr, words, rating)
         for part, numbers in (("train", split.train), ("dev", split.dev), ("test", split.test))
         for name, mr, words, rating in _fields(rated, numbers, rated["median_quality"])
     ]
-    added = _added(texts, split, setup, synthesise)
     dictionary = " ".join(rated["words"].to_numpy()[split.train]).split(" ")
-    if synthesis.dictionary == "sources":
-        dictionary = _words_as_written(texts, added)
-    for why, origin, part in added:
+    for why, origin, part in _added(texts, split, setup):
         for name, mr, words, rating in part:
             start = words.split(" ")
             for errors in range(ERRORS + 1):
                 row = f"{why}:{name}:e{errors}"
                 generator = np.random.default_rng([seed, zlib.crc32(row.encode())])
                 text = " ".join(distort(start, errors, dictionary, generator))
-                left = lowered(rating, errors, synthesis.ratings)
+                left = lowered(rating, errors)
                 rows.append((row, "pretrain", origin, errors, mr, text, left))
     return pd.DataFrame(rows, columns=COLUMNS)
-
-
-def _words_as_written(
-    texts: Texts, added: Sequence[tuple[str, str, Sequence[tuple[str, str, str, float]]]]
-) -> list[str]:
-    """Tokens of what errors are put into, with their values, each once more than it stands there:
-    the authors' add-one smoothing."""
-    written = {
-        "system": dict(zip(texts.rated["id"], texts.rated["text"], strict=True)),
-        "human": dict(zip(texts.references["id"], texts.references["text_nem"], strict=True)),
-    }
-    words = [w for _, who, part in added for name, *_ in part for w in tokens(written[who][name])]
-    return words + sorted(set(words))
 
 
 def _fields(
@@ -315,7 +253,7 @@ def _fields(
 
 
 def _added(
-    texts: Texts, split: Split, setup: int, synthesise: str
+    texts: Texts, split: Split, setup: int
 ) -> list[tuple[str, str, list[tuple[str, str, str, float]]]]:
     """What errors are put into: (why, origin, (id, mr, words, rating) of each text)."""
     if setup == 1:
@@ -332,82 +270,31 @@ def _added(
     if setup >= 4:
         parts = references["part"].fillna("").to_numpy()
         source = np.flatnonzero(parts == "train") if setup < 6 else np.arange(len(references))
-    if synthesise == "all_parts":
-        source, by_mr = _once(references, source, by_mr)
     added.append(("reference", "human", _fields(references, by_mr)))
     added.append(("source", "human", _fields(references, source)))
     return added
 
 
-def _once(references: pd.DataFrame, *groups: Array) -> tuple[Array, ...]:
-    """The same groups of rows without any that repeats the MR and sentence of one before it."""
-    keys = list(zip(references["task"], references["mr_key"], references["text_nem"], strict=True))
-    seen: set[tuple[str, str, str]] = set()
-    result = []
-    for rows in groups:
-        kept = []
-        for row in rows.tolist():
-            if keys[row] not in seen:
-                seen.add(keys[row])
-                kept.append(row)
-        result.append(np.array(kept, np.int64))
-    return tuple(result)
-
-
-def sizes(texts: Texts, split: Split, setup: int, synthesise: str = "first_part") -> dict[str, int]:
-    """How many rows of `instances` are what, without making them: rated, from_output,
-    from_reference, from_source (synthetic rows by what they are made from), dev and test."""
-    counts = {"rated": len(split.train)}
-    counts |= {f"from_{why}": 0 for why in ("output", "reference", "source")}
-    for why, _, part in _added(texts, split, setup, synthesise):
-        counts[f"from_{why}"] = len(part) * (ERRORS + 1)
-    return counts | {"dev": len(split.dev), "test": len(split.test)}
-
-
-def own_references(texts: Texts, split: Split, setup: int, synthesise: str = "first_part") -> float:
-    """Share of test outputs of which a human reference, of their MR, is trained on.
-
-    In set-ups 5 and 6 that is meant; in 3 and 4 it comes about where an MR stands on both sides.
-    """
-    references = texts.references
-    name = references["task"] + "\n" + references["mr_key"]
-    sentence = (name + "\n" + references["text_nem"]).to_numpy()
-    used = {text for _, _, part in _added(texts, split, setup, synthesise) for text, *_ in part}
-    trained = set(sentence[references["id"].isin(used)])
-    joined = references_by_mr(texts)["row"].to_numpy()
-    known = set(name.to_numpy()[joined][[key in trained for key in sentence[joined]]])
-    test = texts.rated.iloc[split.test]
-    return float((test["dataset"] + "\n" + test["mr_key"]).isin(known).mean())
+def size(texts: Texts, split: Split, setup: int) -> int:
+    """How many rows of `instances` are trained on, without making them."""
+    synthetic = sum(len(part) for _, _, part in _added(texts, split, setup))
+    return len(split.train) + synthetic * (ERRORS + 1)
 
 
 # ---- by name -------------------------------------------------------------------------------------
 
 
-def apart(rated: pd.DataFrame) -> pd.DataFrame:
-    """The rated outputs of `Texts` keyed by delexicalised MR and text.
-
-    Folds made of them never have the same on both sides; those of the paper do, where the MR or
-    the output differ in a value.
-    """
-    return rated.assign(mr_key=rated["mr"], text=rated["words"])
-
-
 def experiments(rated: pd.DataFrame, settings: DataSettings) -> dict[str, list[Split]]:
-    """The splits of tables 3 to 5: ``cross_validation``, the same ``apart``, and each configuration
-    of tables 4 and 5, e.g. ``cross_domain_1``.
+    """The splits of tables 3 to 5: ``cross_validation``, and each configuration of tables 4 and 5,
+    e.g. ``cross_domain_1``.
 
     Raises
     ------
     SettingError : as `cross_split`.
     """
-    return {
-        "cross_validation": cross_validation(rated, settings.seed),
-        "apart": cross_validation(apart(rated), settings.seed),
-        **{
-            f"{name}_{configuration}": [cross_split(rated, name, configuration, settings)]
-            for name in CROSS
-            for configuration in CONFIGURATIONS
-        },
+    crossed = [(name, number) for name in CROSS for number in CONFIGURATIONS]
+    return {"cross_validation": cross_validation(rated, settings.seed)} | {
+        f"{name}_{number}": [cross_split(rated, name, number, settings)] for name, number in crossed
     }
 
 
@@ -433,14 +320,13 @@ def splits_of(rated: pd.DataFrame, name: str, settings: DataSettings, subsets: i
     """The splits behind a name (see `tables`): five folds, or one split of tables 4 and 5; of a
     learning curve five folds for each subset."""
     found = parse(name)
-    seed, synthesise = settings.seed, settings.synthesise
-    if found.experiment in ("cross_validation", APART):
-        keyed = apart(rated) if found.experiment == APART else rated
-        return cross_validation(keyed, seed, synthesise)
-    if found.experiment != CURVE:
+    if found.experiment in CROSS:
         return [cross_split(rated, found.experiment, found.number, settings)]
-    folds = cross_validation(rated, seed, synthesise)
-    return [s for subset in range(subsets) for s in smaller(folds, found.number, subset, seed)]
+    folds = cross_validation(rated, settings.seed)
+    if found.experiment != CURVE:
+        return folds
+    numbers = range(subsets)
+    return [s for k in numbers for s in smaller(folds, found.number, k, settings.seed)]
 
 
 def share(rated: pd.DataFrame, name: str, settings: DataSettings) -> float:
@@ -451,8 +337,7 @@ def share(rated: pd.DataFrame, name: str, settings: DataSettings) -> float:
     found = parse(name)
     if found.experiment != CURVE:
         return 1.0
-    folds = cross_validation(rated, settings.seed, settings.synthesise)
-    whole = min(len(split.train) for split in folds)
+    whole = min(len(split.train) for split in cross_validation(rated, settings.seed))
     return found.number / whole
 
 
@@ -463,30 +348,14 @@ def tables(
 
     Parameters
     ----------
-    name : ``setup1`` ... (cross-validation), ``cross_domain_1_setup1`` ... (tables 4 and 5); not in
-        the paper ``apart_setup1`` ... (cross-validation on the folds of `apart`),
-        ``curve_100_setup1`` ... (cross-validation with 100 rated training outputs) and
-        ``authors_setup2`` ... (errors as the authors' code makes them)
+    name : ``setup1`` ... (cross-validation), ``cross_domain_1_setup1`` ... (tables 4 and 5);
+        ``curve_100_setup1`` ... (cross-validation with 100 rated training outputs)
     subsets : random ones, of a learning curve
 
     Raises
     ------
     SettingError : an unknown name; more rows than a training part has.
     """
-    found = parse(name)
-    synthesis = Synthesis(**changes(found.difference)["data"]) if found.way == AUTHORS else None
+    setup = parse(name).setup
     for split in splits_of(texts.rated, name, settings, subsets):
-        own = without_held(texts, split) if found.experiment == APART else texts
-        yield instances(
-            own, split, found.setup, settings.seed, settings.synthesise, synthesis=synthesis
-        )
-
-
-def without_held(texts: Texts, split: Split) -> Texts:
-    """The texts without references that are, delexicalised, a row that tests or validates."""
-    held = texts.rated.iloc[np.concatenate([split.dev, split.test])]
-    keys = set(zip(held["mr"], held["words"], strict=True))
-    references = texts.references
-    pairs = zip(references["mr"], references["words"], strict=True)
-    kept = references[[pair not in keys for pair in pairs]].reset_index(drop=True)
-    return replace(texts, references=kept)
+        yield instances(texts, split, setup, settings.seed)

@@ -1,5 +1,5 @@
 """What RNN-QE is trained on and how, by name: ``setup4``, ``cross_domain_1_setup4``,
-``curve_50_setup1``, ``paper_setup1``, ``authors_layers_setup1``.
+``curve_50_setup1``; by the paper's schedule ``paper_setup1``.
 
 Stage: none. Settings, rules and tables share these names.
 """
@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from refless.errors import SettingError
-from refless.models.rnn_qe.variants import DIFFERENCES, changes
 
 SETUPS = (1, 2, 3, 4, 5, 6)
 CONFIGURATIONS = (1, 2, 3)
@@ -20,17 +19,11 @@ CROSS = ("cross_domain", "cross_system")
 CURVE = "curve"
 EXPERIMENTS = ("cross_validation", *CROSS, CURVE)
 """What tables 3 to 5 and the learning curve want."""
-APART, PAPER, LONGER, AUTHORS = "apart", "paper", "longer", "authors"
-READINGS = (APART, PAPER, AUTHORS)
-"""Further questions of table 3: folds that are harder, the paper's schedule of training, the
-network of the authors' code."""
-WAYS = (PAPER, LONGER, AUTHORS)
-"""Before any other name: how the same is trained. ``longer`` is ``paper`` with twice the plateau, a
-check on it."""
+PAPER = "paper"
+"""Before any other name: the same by the paper's schedule of training, which takes days."""
 
 _NAME = re.compile(
-    rf"(?:(?P<way>{'|'.join(WAYS)})_)?(?:(?P<difference>{'|'.join(DIFFERENCES)})_)?"
-    rf"(?:(?:(?P<apart>{APART})|{CURVE}_(?P<size>[1-9]\d*)"
+    rf"(?:(?P<way>{PAPER})_)?(?:(?:{CURVE}_(?P<size>[1-9]\d*)"
     rf"|(?P<cross>{'|'.join(CROSS)})_(?P<configuration>[{CONFIGURATIONS[0]}-{CONFIGURATIONS[-1]}]))_)?"
     rf"setup(?P<setup>[{SETUPS[0]}-{SETUPS[-1]}])"
 )
@@ -39,15 +32,13 @@ _NAME = re.compile(
 class Name(NamedTuple):
     """What a name says.
 
-    way : how it is trained, of `WAYS`; empty for the schedule of the configuration
-    difference : of ``authors``, the only difference (`variants.DIFFERENCES`); empty for all
-    experiment : of `EXPERIMENTS`, or `APART`
+    way : `PAPER`, or empty for the short schedule
+    experiment : of `EXPERIMENTS`
     number : configuration of an experiment of `CROSS`, size of a learning curve, else 0
     setup : of `SETUPS`
     """
 
     way: str
-    difference: str
     experiment: str
     number: int
     setup: int
@@ -61,32 +52,24 @@ def parse(name: str) -> Name:
     SettingError : nothing is called so.
     """
     found = _NAME.fullmatch(name)
-    if found is None or (found["difference"] and found["way"] != AUTHORS):
+    if found is None:
         raise SettingError(
             f"no data set-up is called {name!r}",
-            remedy="write setup1, apart_setup1, curve_100_setup1 or cross_domain_1_setup1, or with"
-            f" other numbers; before it may stand {', '.join(f'{way}_' for way in WAYS)} and after"
-            f" authors_ one of {', '.join(f'{one}_' for one in DIFFERENCES)}",
+            remedy="write setup1, curve_100_setup1 or cross_domain_1_setup1, or with other numbers;"
+            f" before it may stand {PAPER}_",
         )
-    experiment = found["apart"] or found["cross"] or (CURVE if found["size"] else EXPERIMENTS[0])
+    experiment = found["cross"] or (CURVE if found["size"] else EXPERIMENTS[0])
     number = int(found["configuration"] or found["size"] or 0)
-    way, difference = found["way"] or "", found["difference"] or ""
-    return Name(way, difference, experiment, number, int(found["setup"]))
+    return Name(found["way"] or "", experiment, number, int(found["setup"]))
 
 
 def data_name(name: str) -> str:
     """The name of the data that a training reads: without what only decides how it is trained."""
-    found = parse(name)
-    plain = name.removeprefix(f"{found.way}_").removeprefix(f"{found.difference}_")
-    own = found.way == AUTHORS and found.setup > 1 and changes(found.difference)["data"]
-    return name if own else plain
+    return name.removeprefix(f"{parse(name).way}_")
 
 
 def names(experiment: str, sizes: Iterable[int] = ()) -> list[str]:
-    """The names of one of `EXPERIMENTS` or `READINGS`.
-
-    ``sizes`` are those of the learning curve.
-    """
+    """The names of one of `EXPERIMENTS`; ``sizes`` are those of the learning curve."""
     if experiment == CURVE:
         return [f"{CURVE}_{size}_setup1" for size in sizes]
     if experiment in CROSS:
@@ -95,27 +78,7 @@ def names(experiment: str, sizes: Iterable[int] = ()) -> list[str]:
             for configuration in CONFIGURATIONS
             for setup in SETUPS
         ]
-    prefix = f"{experiment}_" if experiment in READINGS else ""
-    return [f"{prefix}setup{setup}" for setup in SETUPS]
-
-
-def single_differences() -> list[str]:
-    """The names of the authors' differences one at a time: on set-up 1, or on set-up 2 where they
-    need synthetic rows."""
-    return [
-        f"{AUTHORS}_{one}_setup{2 if changes(one)['data'] or one == 'onward' else 1}"
-        for one in DIFFERENCES
-    ]
-
-
-def pairs() -> list[tuple[str, str]]:
-    """(name, what it is compared with): the paper's schedule with that of the configuration, twice
-    the plateau, the authors' network and each of its differences with the paper's schedule."""
-    plain = [*names("cross_validation"), *(name for one in CROSS for name in names(one))]
-    found = [(f"{PAPER}_{name}", name) for name in plain]
-    found.append((f"{LONGER}_setup1", f"{PAPER}_setup1"))
-    found += [(name, f"{PAPER}_setup{parse(name).setup}") for name in single_differences()]
-    return found + [(f"{AUTHORS}_setup{k}", f"{PAPER}_setup{k}") for k in SETUPS]
+    return [f"setup{setup}" for setup in SETUPS]
 
 
 def training_command(name: str) -> str:

@@ -11,17 +11,12 @@ The GRU is Cho et al.'s (2014) as cuDNN and ``torch.nn.GRU`` have it:
     z, r = sigmoid(W x + U h + b),  n = tanh(W_n x + b_n + r (U_n h + c_n)),  h' = n + z (h - n)
 
 The paper's variants (LSTM, both reading directions, classifiers of each level), which it found no
-better, are left out. With ``stacked`` 2, as in the authors' code, the states of a layer after each
-step are the input of the layer above it, and the last states of both go on.
+better, are left out.
 
 Not said in the paper, and chosen here: states are as wide as embeddings; embeddings start as
 N(0, 1), other weights as U(-s, s) with s = 1/sqrt(width of the input), as torch's layers; the
 linear unit's bias starts at the mean rating of the training part; a token that training never saw
-is a vector of zeros. ``start`` = ``authors`` has the values of their code instead (github.com/
-tuetschek/ratpred at ff778e8, with the defaults of TensorFlow 0.12): embeddings U(-sqrt 3, sqrt 3),
-gates' weights U(-s, s) with s = sqrt(3 / (width of input and state)), biases of r and z 1, fully
-connected weights N(0, 0.1), other biases 0. Their GRU multiplies r with h before the product with
-U_n, as in Cho et al.; that is not rebuilt.
+is a vector of zeros.
 
 The backward pass of the GRU is written out: gradients of weights then take one product over all
 steps instead of one a step, and what a step must do is left with one product and seven additions.
@@ -53,7 +48,6 @@ except ModuleNotFoundError as error:
 
 ENCODERS = ("mr", "text")
 PRECISIONS = ("float32", "bfloat16", "float64")
-STARTS = ("torch", "authors")
 ROWS_AT_ONCE = 256
 """Sequences that are encoded at a time where nothing is learned."""
 UNREADABLE = (
@@ -84,12 +78,10 @@ class Architecture:
 
     embedding, hidden : width of the embeddings and of each encoder's state
     layers : fully connected ones
-    stacked : recurrent layers of each encoder
     dropout : share of the encoders' inputs that is dropped, in steps of 1/256
     precision : of the GRU's matrix products in training: ``float32``, or ``bfloat16`` (operands
         rounded to 8 bits of mantissa, sums in single precision). All else is in single precision,
         or in double with ``float64``.
-    start : the values before training, one of `STARTS`; see the module
 
     Raises
     ------
@@ -101,15 +93,11 @@ class Architecture:
     layers: int = 2
     dropout: float = 0.5
     precision: str = "float32"
-    stacked: int = 1
-    start: str = "torch"
 
     def __post_init__(self) -> None:
-        for name, known in (("precision", PRECISIONS), ("start", STARTS)):
-            if getattr(self, name) not in known:
-                raise SettingError(f"{name} is {getattr(self, name)!r}, not one of {list(known)}")
-        counts = (self.embedding, self.hidden, self.layers, self.stacked)
-        if not 0 <= self.dropout < 1 or min(counts) < 1:
+        if self.precision not in PRECISIONS:
+            raise SettingError(f"precision is {self.precision!r}, not one of {list(PRECISIONS)}")
+        if not 0 <= self.dropout < 1 or min(self.embedding, self.hidden, self.layers) < 1:
             raise SettingError(
                 "dropout must be in [0, 1), and widths and the number of layers at least 1"
             )
@@ -121,11 +109,7 @@ class Architecture:
     @property
     def width(self) -> int:
         """Of what goes into the fully connected layers."""
-        return self.hidden * self.stacked * len(ENCODERS)
-
-    def cells(self, encoder: str) -> list[str]:
-        """Names of an encoder's recurrent layers, the one that reads tokens first."""
-        return [encoder, *(f"{encoder}.above{layer}" for layer in range(1, self.stacked))]
+        return self.hidden * len(ENCODERS)
 
     def shapes(self, mr_words: int, text_words: int) -> dict[str, tuple[int, ...]]:
         """Names and shapes of one model's parameters, vocabularies with the unknown token."""
@@ -134,14 +118,13 @@ class Architecture:
             "mr.embedding": (mr_words, self.embedding),
             "text.embedding": (text_words, self.embedding),
         }
-        for encoder in ENCODERS:
-            for name in self.cells(encoder):
-                shapes |= {
-                    f"{name}.input": (self.embedding if name == encoder else self.hidden, gates),
-                    f"{name}.state": (self.hidden, gates),
-                    f"{name}.input_bias": (gates,),
-                    f"{name}.state_bias": (gates,),
-                }
+        for name in ENCODERS:
+            shapes |= {
+                f"{name}.input": (self.embedding, gates),
+                f"{name}.state": (self.hidden, gates),
+                f"{name}.input_bias": (gates,),
+                f"{name}.state_bias": (gates,),
+            }
         width = self.width
         for layer in range(self.layers):
             shapes |= {f"layer{layer}.weight": (width, width), f"layer{layer}.bias": (width,)}
@@ -159,9 +142,7 @@ def initial(
     values = {}
     for name, shape in architecture.shapes(mr_words, text_words).items():
         recurrent = name.split(".")[0] in ENCODERS
-        if architecture.start == "authors":
-            value = _as_the_authors(name, shape, architecture.hidden, generator)
-        elif name.endswith("embedding"):
+        if name.endswith("embedding"):
             value = generator.standard_normal(shape, np.float32)
         else:
             fan = architecture.hidden if recurrent else architecture.width
@@ -169,27 +150,8 @@ def initial(
         if name.endswith("embedding"):
             value[0] = 0
         values[name] = value
-    if architecture.start != "authors":
-        values["output.bias"][:] = mean
+    values["output.bias"][:] = mean
     return values
-
-
-def _as_the_authors(
-    name: str, shape: tuple[int, ...], hidden: int, generator: np.random.Generator
-) -> np.ndarray:
-    """One parameter before training, with the values of the authors' code."""
-    uniform = 2 * generator.random(shape, np.float32) - 1
-    if name.endswith("embedding"):
-        return uniform * np.float32(math.sqrt(3))
-    if name.endswith(("input", "state")):
-        fan = shape[0] + hidden  # the state is as wide as the input of all layers but the first
-        return uniform * np.float32(math.sqrt(3 / fan))
-    if name.endswith("weight"):
-        return generator.standard_normal(shape, np.float32) * np.float32(0.1)
-    value = np.zeros(shape, np.float32)
-    if name.endswith("input_bias"):
-        value[: 2 * hidden] = 1
-    return value
 
 
 # ---- recurrent encoders --------------------------------------------------------------------------
@@ -224,10 +186,9 @@ class _Products:
 
 def _run_gru(
     gates: Tensor, unreal: Tensor, counts: Sequence[int], size: int, state: Tensor, bias: Tensor,
-    products: _Products, keep: bool, every: bool,
-) -> tuple[Tensor, Tensor | None, Tensor | None, Tensor | None]:  # fmt: skip
-    """Last states (models, size, hidden); with ``keep``, also U_n h + c_n and h before each step;
-    with ``every``, also h after each step (as packed: models, rows over all steps, hidden).
+    products: _Products, keep: bool,
+) -> tuple[Tensor, Tensor | None, Tensor | None]:  # fmt: skip
+    """Last states (models, size, hidden); with ``keep``, also U_n h + c_n and h before each step.
 
     ``gates`` holds W x and all biases but c_n, in the order r, z, n, shape (models, rows over all
     steps, 3 hidden); it is overwritten with the values of r, z and n. ``bias`` is c_n.
@@ -238,7 +199,6 @@ def _run_gru(
     h = gates.new_zeros(models, size, hidden)
     reach = gates.new_empty(models, rows, hidden) if keep else None
     before = products.operand(gates.new_empty(models, rows, hidden)) if keep else None
-    after = gates.new_empty(models, rows, hidden) if every else None
     for count, start in _spans(counts):
         here = gates[:, start : start + count]
         old = h[:, :count]
@@ -252,9 +212,7 @@ def _run_gru(
         if reach is not None:
             reach[:, start : start + count] = candidate
         old.sub_(n).mul_(rz[..., hidden:]).add_(n)
-        if after is not None:
-            after[:, start : start + count] = old
-    return h, reach, before, after
+    return h, reach, before
 
 
 def _biases(b: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
@@ -265,24 +223,21 @@ def _biases(b: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
 
 
 class _Gru(torch.autograd.Function):
-    """Last states of a stack of GRUs over packed sequences, and those after each step if a layer
-    above reads them (``every``), with gradients written out."""
+    """Last states of a stack of GRUs over packed sequences, with gradients written out."""
 
     @staticmethod
     def forward(
         ctx: Any, x: Tensor, w: Tensor, u: Tensor, b: Tensor, c: Tensor, unreal: Tensor,
-        counts: Sequence[int], size: int, precision: str, every: bool,
-    ) -> tuple[Tensor, Tensor | None]:  # fmt: skip
+        counts: Sequence[int], size: int, precision: str,
+    ) -> Tensor:  # fmt: skip
         products = _Products(precision)
         x, w, u = products.operand(x), products.operand(w), products.operand(u)
         bias, candidate_bias = _biases(b, c)
         gates = products(x, w).add_(bias)
-        h, reach, before, after = _run_gru(
-            gates, unreal, counts, size, u, candidate_bias, products, True, every
-        )
+        h, reach, before = _run_gru(gates, unreal, counts, size, u, candidate_bias, products, True)
         ctx.save_for_backward(x, w, u, gates, reach, before)
         ctx.counts, ctx.products = counts, products
-        return h, after
+        return h
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> tuple[Tensor | None, ...]:
@@ -300,11 +255,9 @@ class _Gru(torch.autograd.Function):
         torch.mul(dn, r, out=dc)
         torch.sub(1, r, out=dr).mul_(dc).mul_(reach)
         back = u.transpose(1, 2)
-        dh, after = gradients[0].clone(), gradients[1]
+        dh = gradients[0].clone()
         for count, start in reversed(list(_spans(ctx.counts))):
             now = dh[:, :count]
-            if after is not None:
-                now.add_(after[:, start : start + count])
             here = d[:, start : start + count]
             here.view(*here.shape[:2], 4, hidden).mul_(now[:, :, None])
             now.mul_(z[:, start : start + count]).add_(products(here[..., hidden:], back))
@@ -317,7 +270,7 @@ class _Gru(torch.autograd.Function):
         dw = products(x.transpose(1, 2), by_input)
         dw = torch.cat([dw[..., hidden:], dw[..., :hidden]], 2)
         du = products(before.transpose(1, 2), d[..., hidden:])
-        return dx, dw, du, db, sums[:, hidden:], None, None, None, None, None
+        return dx, dw, du, db, sums[:, hidden:], None, None, None, None
 
 
 # ---- the whole network ---------------------------------------------------------------------------
@@ -373,23 +326,17 @@ def encode(
     inputs: Inputs,
     mask: Tensor | None,
 ) -> Tensor:
-    """Last states of one encoder in training, rows as in the batch: (models, rows, stacked x
-    hidden)."""
+    """Last states of one encoder in training, rows as in the batch: (models, rows, hidden)."""
     x = _lookup(parameters[f"{name}.embedding"], inputs.tokens)
     if mask is not None:
         x = x * mask
-    states, cells = [], architecture.cells(name)
-    for cell in cells:
-        own = (parameters[f"{cell}.{p}"] for p in ("input", "state", "input_bias", "state_bias"))
-        sizes = inputs.unreal, inputs.counts, inputs.size
-        h, x = _Gru.apply(x, *own, *sizes, architecture.precision, cell != cells[-1])
-        states.append(h)
-    return _as_given(states, inputs)
+    own = (parameters[f"{name}.{p}"] for p in ("input", "state", "input_bias", "state_bias"))
+    sizes = inputs.unreal, inputs.counts, inputs.size
+    return _as_given(_Gru.apply(x, *own, *sizes, architecture.precision), inputs)
 
 
-def _as_given(states: Sequence[Tensor], inputs: Inputs) -> Tensor:
-    """Last states of all layers side by side, rows as they were before sorting."""
-    h = torch.cat(list(states), 2) if len(states) > 1 else states[0]
+def _as_given(h: Tensor, inputs: Inputs) -> Tensor:
+    """Last states, rows as they were before sorting."""
     return h.flatten(0, 1).index_select(0, inputs.place).view_as(h)
 
 
@@ -398,20 +345,13 @@ def encode_trained(
     architecture: Architecture, parameters: Parameters, name: str, inputs: Inputs
 ) -> Tensor:
     """As `encode` without dropout: then a word's part of the gates is computed once a word."""
-    states, after, cells = [], None, architecture.cells(name)
-    for cell in cells:
-        both = (parameters[f"{cell}.{p}_bias"] for p in ("input", "state"))
-        bias, candidate_bias = _biases(*both)
-        read = parameters[f"{name}.embedding"] if after is None else after
-        gates = torch.baddbmm(bias, read, parameters[f"{cell}.input"])
-        if after is None:
-            gates = _lookup(gates, inputs.tokens)
-        h, _, _, after = _run_gru(
-            gates, inputs.unreal, inputs.counts, inputs.size, parameters[f"{cell}.state"],
-            candidate_bias, _Products("float32"), False, cell != cells[-1],
-        )  # fmt: skip
-        states.append(h)
-    return _as_given(states, inputs)
+    bias, candidate_bias = _biases(*(parameters[f"{name}.{p}_bias"] for p in ("input", "state")))
+    words = torch.baddbmm(bias, parameters[f"{name}.embedding"], parameters[f"{name}.input"])
+    h, _, _ = _run_gru(
+        _lookup(words, inputs.tokens), inputs.unreal, inputs.counts, inputs.size,
+        parameters[f"{name}.state"], candidate_bias, _Products("float32"), False,
+    )  # fmt: skip
+    return _as_given(h, inputs)
 
 
 def head(architecture: Architecture, parameters: Parameters, states: Tensor) -> Tensor:

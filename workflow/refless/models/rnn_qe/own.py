@@ -32,7 +32,6 @@ from refless.models.rnn_qe.data import (
 )
 from refless.models.rnn_qe.meaning import KINDS, TEXT, kind_of, tokens_of, unordered
 from refless.models.rnn_qe.network import Architecture
-from refless.models.rnn_qe.reading import Reading
 from refless.models.rnn_qe.saved import Model, sums_of, word_sum
 from refless.models.rnn_qe.scale import Scale
 from refless.models.rnn_qe.training import SCHEDULES, UNROUNDED, Run, Trained, train
@@ -154,7 +153,7 @@ def cross_validated(
     folds = {}
     for number, split in enumerate(splits):
         own = replace(split, source=split.train)
-        made = instances(texts, own, 2 if how.errors else 1, how.seed, "all_parts")
+        made = instances(texts, own, 2 if how.errors else 1, how.seed)
         folds[number] = Encoded(Instances.of(made))
     schedule = SCHEDULES[how.schedule]
     fewest = min(len(split.train) for split in splits)
@@ -210,7 +209,7 @@ def fit(
     known = frozenset(word_sum(key) for own in answered for key in own if key)
     others = {"scale": rated.scale, "meanings": rated.kind, "seen": seen, "answered": known}
     data = list(folds.values())
-    return Model.of(architecture, done.parameters, data, about, Reading(), **others)
+    return Model.of(architecture, done.parameters, data, about, **others)
 
 
 def _parted(unit: Array, same: Array, seed: int) -> tuple[list[Split], Array, bool]:

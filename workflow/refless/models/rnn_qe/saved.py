@@ -4,7 +4,7 @@ Stage: prediction (RNN-QE). In: parameters of a few models, whose mean predicts,
 Out: a signed file of numbers, and ratings of texts.
 
 A file holds the parameters as a stack, vocabularies as 64-bit sums of words, never as words, and in
-its record all that rating needs: architecture, reading, kind of MRs, scale. Nothing in it is
+its record all that rating needs: architecture, kind of MRs, scale. Nothing in it is
 executed.
 """
 
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,6 @@ from refless.models.rnn_qe.model_file import KIND, REMEDY, read_model
 
 # torch by way of network, which says what to do where it is missing
 from refless.models.rnn_qe.network import ENCODERS, Architecture, Parameters, predict, torch
-from refless.models.rnn_qe.reading import Reading
 from refless.models.rnn_qe.scale import Scale
 from refless.store import signed
 
@@ -57,7 +56,6 @@ class Model:
     parameters: Parameters
     words: Mapping[str, Sequence[Mapping[int, int]]]
     about: Mapping[str, Any]
-    reading: Reading = field(default_factory=Reading)
     scale: Scale = field(default_factory=Scale)
     meanings: str = ACTS
     seen: frozenset[int] = frozenset()
@@ -70,7 +68,6 @@ class Model:
         parameters: Sequence[Parameters],
         data: Sequence[Encoded],
         about: Mapping[str, Any],
-        reading: Reading,
         **others: Any,
     ) -> Model:
         """From what `refless.models.rnn_qe.training.train` gives, and the data of each model.
@@ -84,7 +81,7 @@ class Model:
             for side in ENCODERS
         }
         stacked = {name: _stacked([one[name] for one in parameters]) for name in parameters[0]}
-        return cls(architecture, stacked, words, about, reading, **others)
+        return cls(architecture, stacked, words, about, **others)
 
     @property
     def reads_meanings(self) -> bool:
@@ -154,8 +151,8 @@ class Model:
         if not texts:
             return np.empty(0), np.empty(0)
         given = {
-            "mr": [[word_sum(word) for word in self.reading.mr(mr)] for mr in mrs],
-            "text": [[word_sum(word) for word in self.reading.text(text)] for text in texts],
+            "mr": [[word_sum(word) for word in mr] for mr in mrs],
+            "text": [[word_sum(word) for word in text] for text in texts],
         }
         sequences = {
             side: [numbered(given[side], own) for own in self.words[side]] for side in given
@@ -213,7 +210,6 @@ def save_model(model: Model, path: str | Path, half: bool = False) -> None:
             arrays[name] = np.array(sorted(sums), np.uint64)
     settings = {
         "architecture": asdict(model.architecture),
-        "reading": asdict(model.reading),
         "scale": asdict(model.scale),
         "meanings": model.meanings,
     }
@@ -230,7 +226,8 @@ def load_model(path: str | Path, device: str = "cpu") -> Model:
     """
     file = read_model(path)
     settings, arrays = file.about["settings"], file.content
-    architecture = Architecture(**settings["architecture"])
+    made = settings["architecture"]
+    architecture = Architecture(**{one.name: made[one.name] for one in fields(Architecture)})
     words: dict[str, list[dict[int, int]]] = {side: [] for side in ENCODERS}
     count = sum(name.startswith("text.words") for name in arrays)
     for side, vocabularies in words.items():
@@ -250,5 +247,4 @@ def load_model(path: str | Path, device: str = "cpu") -> Model:
         "meanings": settings["meanings"],
         **{name: frozenset(arrays[name].tolist()) for name in SUMS if name in arrays},
     }
-    reading = Reading(**settings["reading"])
-    return Model(architecture, parameters, words, file.about["facts"], reading, **others)
+    return Model(architecture, parameters, words, file.about["facts"], **others)

@@ -21,17 +21,13 @@ UNTOUCHED = frozenset(["the", "a", "an", *".,:;!?"])
 ACTIONS = ("duplicate", "duplicate_elsewhere", "insert", "replace", "remove")
 
 
-def lowered(rating: float, errors: int, rule: str = "paper") -> float:
+def lowered(rating: float, errors: int) -> float:
     """What a rating on 1..6 becomes with some errors: a point less for each, never below 1.
 
-    From 5.5 or 6, the first error leads to 4. By the rule ``authors``, the code that the authors
-    published, errors are counted from the rating and 4 is the most that is left: 6 with two errors
-    is 4 there, 3 in the paper's text.
+    From 5.5 or 6, the first error leads to 4.
     """
     if errors == 0:
         return rating
-    if rule == "authors":
-        return max(LOWEST, min(AFTER_ONE, rating - errors))
     first = min(AFTER_ONE, rating - 1)
     return max(LOWEST, first - (errors - 1))
 

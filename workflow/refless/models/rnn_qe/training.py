@@ -13,9 +13,7 @@ Spearman correlation of rounded predictions (Dušek et al. 2017, section 3.4). W
 the passes over everything come first, and the best parameters of these start the passes over the
 rated rows, with Adam anew (the paper does not say). What predicts in the end is the best of the
 passes over the rated rows: after a pass over everything a model has the mean of synthetic ratings,
-half a point off on the validation part, and folds of which some are so are not to be pooled. The
-authors' code (`variants`) goes on from the last pass over everything, with Adam as it is, and any
-pass may predict; and it weighs the distance and the loss into what is best.
+half a point off on the validation part, and folds of which some are so are not to be pooled.
 
 With a plateau, training ends when no model of a stack has improved for as many passes. That gives
 what all passes give, unless a best pass follows such a plateau.
@@ -79,8 +77,6 @@ class Schedule:
     rate, batch : Adam's rate, rows of a batch
     plateau : passes over rated rows without an improvement that end training; 0: all are made
     choice : what makes a pass the best, of `CHOICES`
-    onward : the passes over rated rows go on from the last pass over everything, Adam too, and are
-        as many fewer; any pass may be the best
     """
 
     pretrain: int
@@ -89,7 +85,6 @@ class Schedule:
     batch: int
     plateau: int = 0
     choice: str = "sum"
-    onward: bool = False
 
     def __post_init__(self) -> None:
         if self.train < 1 or min(self.pretrain, self.plateau) < 0 or self.batch < 1:
@@ -97,23 +92,16 @@ class Schedule:
         if not self.rate > 0 or self.choice not in CHOICES:
             raise SettingError(f"a schedule needs a rate above 0 and a choice of {list(CHOICES)}")
 
-    def passes(self, phase: int, pretrains: bool = True) -> int:
+    def passes(self, phase: int) -> int:
         """The most passes of a phase."""
-        if self.onward and phase == 1 and pretrains:
-            return max(1, self.train - self.pretrain)
         return (self.pretrain, self.train)[phase]
 
 
 UNROUNDED = "unrounded"
 """For ratings on other scales: they may all lie within the paper's half point."""
-CHOICES: dict[str, Mapping[str, float]] = {
-    "sum": {"pearson": 1, "spearman": 1},
-    "authors": {"pearson": 100, "spearman": 100, "distance": -0.1, "cost": -0.1},
-    UNROUNDED: {"pearson": 1, "spearman": 1},
-}
-"""Weights of what a pass is judged by on the validation part: correlations of rounded predictions
-(with `UNROUNDED`: as they are), mean distance of unrounded ones, and the losses of the pass's
-batches, summed, by instance."""
+CHOICES = ("sum", UNROUNDED)
+"""A pass is judged on the validation part by Pearson plus Spearman of rounded predictions (with
+`UNROUNDED`: as they are)."""
 SCHEDULES = {
     # The batch size is not in the paper; 50 is that of the authors' published configuration.
     "paper": Schedule(pretrain=20, train=500, rate=1e-4, batch=50, plateau=60),
@@ -227,7 +215,7 @@ class Stack:
         return self.phase == len(PHASES)
 
     def most_passes(self, phase: int) -> int:
-        return self.schedule.passes(phase, self._pretrains())
+        return self.schedule.passes(phase)
 
     def fewest_passes(self) -> int:
         """Passes over rated rows that are made if no model improves again."""
@@ -282,18 +270,14 @@ class Stack:
     def advance(self, tick: Callable[[int], None] = lambda instances: None) -> None:
         """One pass, and what comes after it: validation, the best pass so far, the next phase."""
         generators = [generator(m.seed, self.phase, self.done) for m in self.members]
-        total, cost = np.zeros((2, len(self.members)))
+        total = np.zeros(len(self.members))
         for rows in self.deals(generators):
             loss = self.step(rows, generators)
-            own_loss = loss.double().cpu().numpy()
-            total += own_loss * [len(own) for own in rows]
-            cost += own_loss
+            total += loss.double().cpu().numpy() * [len(own) for own in rows]
             tick(sum(map(len, rows)))
         self.done += 1
         found = self.validate()
-        found["cost"] = cost / [len(rows) for rows in self.rows[self.phase]]
-        weights = CHOICES[self.schedule.choice]
-        score = np.sum([weight * found[name] for name, weight in weights.items()], axis=0)
+        score = found["pearson"] + found["spearman"]
         score[np.isnan(score)] = -1e9  # worse than any, better than no pass
         better = score > self.best_score
         for name, value in self.parameters.items():
@@ -313,7 +297,7 @@ class Stack:
         )
         if self.done >= (self.most_passes(0) if self.phase == 0 else self.fewest_passes()):
             self.phase, self.done = self.phase + 1, 0
-            if not self.finished and not self.schedule.onward:
+            if not self.finished:
                 for name, value in self.parameters.items():
                     value.detach().copy_(self.best[name])
                 self.best_score[:] = -math.inf  # what predicts comes from rated rows
@@ -323,18 +307,17 @@ class Stack:
 
     def validate(self) -> dict[str, Array]:
         """``pearson`` and ``spearman`` of each model's validation part, of rounded predictions or
-        as `CHOICES` says, NaN where undefined, and the mean ``distance`` of unrounded ones; shape
-        (models,) each."""
+        as `CHOICES` says, NaN where undefined; shape (models,) each."""
         rows = [data.instances.rows("dev") for data in self.data]
-        found: dict[str, list[Any]] = {"pearson": [], "spearman": [], "distance": []}
+        found: dict[str, list[Any]] = {"pearson": [], "spearman": []}
         predictions = self.predict(rows, self.parameters)
         for data, own, prediction in zip(self.data, rows, predictions, strict=True):
-            clipped, truth = np.clip(prediction, LOWEST, HIGHEST), data.rating[own]
-            given = clipped if self.schedule.choice == UNROUNDED else rounded(prediction)
+            clip = self.schedule.choice == UNROUNDED
+            given = np.clip(prediction, LOWEST, HIGHEST) if clip else rounded(prediction)
+            truth = data.rating[own]
             once = np.ones((1, len(own)))
             found["pearson"].append(weighted_pearson(given[None], truth[None], once)[0])
             found["spearman"].append(weighted_spearman(given, truth, once)[0])
-            found["distance"].append(np.abs(clipped - truth).mean())
         return {name: np.array(values, dtype=float) for name, values in found.items()}
 
     def predict(self, rows: Sequence[Array], parameters: Parameters) -> list[Array]:

@@ -1,0 +1,130 @@
+"""What stands beside RNN-QE: against slow versions, and without a look at what is tested."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from refless.experiments.rnn_qe.baselines import (
+    COLUMNS,
+    METRICS,
+    MIN_NEIGHBORS,
+    MODELS,
+    TAUS,
+    Rated,
+    learning_curve,
+    outputs,
+    to_scale,
+)
+from refless.models.rnn_qe.data import cross_validation, experiments
+from refless.models.rnn_qe.names import CROSS
+from tests.models.rnn_qe.test_data import SETTINGS, small_texts
+
+TEXTS = small_texts()
+RATED = Rated.of(TEXTS)
+FOLDS = cross_validation(TEXTS.rated, SETTINGS.seed)
+
+
+@cache
+def numbers() -> pd.DataFrame:
+    generator = np.random.default_rng(0)
+    metrics = pd.DataFrame({name: generator.random(500) for name in METRICS.values()})
+    metrics["CIDEr"] *= 10
+    return outputs(TEXTS, metrics, RATED, experiments(TEXTS.rated, SETTINGS))
+
+
+def test_each_output_has_its_part_and_predictions_of_test_parts_alone() -> None:
+    found = numbers()
+    assert found.columns.tolist()[: len(COLUMNS)] == COLUMNS
+    assert len(found.columns) == len(COLUMNS) + 7 * len(MODELS)
+    for name in CROSS:
+        assert set(found[name]) == {"", "train", "dev", "test"}
+        for model in MODELS:
+            assert found.loc[found[name] != "test", f"{name}_2:{model}"].isna().all()
+    assert found["cross_validation:ridge"].notna().all()
+    # MRs that differ in values alone are one
+    rated = TEXTS.rated
+    assert 1 < found["mr_number"].nunique() == rated["mr"].nunique() < rated["mr_key"].nunique()
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_model_never_uses_the_ratings_of_what_it_predicts(model: str) -> None:
+    """With other ratings in the test part, its predictions stay the same."""
+    rating = RATED.rating.copy()
+    rating[FOLDS[2].test] = 1.0
+    blind = replace(RATED, rating=rating)
+    np.testing.assert_array_equal(MODELS[model](RATED, FOLDS[2]), MODELS[model](blind, FOLDS[2]))
+
+
+def test_a_look_up_is_the_mean_training_rating_of_the_same_output() -> None:
+    split, words = FOLDS[0], RATED.words.copy()
+    words[split.test[0]] = "not said before"
+    found = MODELS["lookup"](replace(RATED, words=words), split)
+    assert np.isnan(found[0])
+    for row, value in zip(split.test[1:], found[1:], strict=True):
+        same = [k for k in split.train if words[k] == words[row]]
+        assert value == pytest.approx(RATED.rating[same].mean())
+
+
+def test_ridge_is_that_of_scikit_learn() -> None:
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import Ridge
+    from sklearn.model_selection import GroupKFold
+
+    split = FOLDS[1]
+    words, rating, mr = RATED.words[split.train], RATED.rating[split.train], RATED.mr[split.train]
+    vectors = TfidfVectorizer(analyzer="char_wb", ngram_range=(1, 3))
+    x = vectors.fit_transform(words)
+
+    def error(alpha: float) -> float:
+        total = 0.0
+        for train, rest in GroupKFold(3).split(x, groups=mr.astype(str)):
+            fitted = Ridge(alpha).fit(x[train], rating[train])
+            total += ((fitted.predict(x[rest]) - rating[rest]) ** 2).sum()
+        return total
+
+    best = Ridge(min((0.3, 1.0, 3.0, 10.0), key=error)).fit(x, rating)
+    expected = best.predict(vectors.transform(RATED.words[split.test]))
+    np.testing.assert_allclose(MODELS["ridge"](RATED, split), expected, atol=1e-4)
+
+
+def test_bleu_neighbors_takes_the_tau_that_is_best_on_the_validation_part() -> None:
+    split = FOLDS[3]
+
+    def predict(rows: np.ndarray, tau: float) -> np.ndarray:
+        found = []
+        for row in rows:
+            near = [k for k in split.train if RATED.kernel[row, k] >= tau]
+            enough = len(near) >= MIN_NEIGHBORS
+            found.append(RATED.rating[near].mean() if enough else np.nan)
+        return np.array(found)
+
+    def worth(tau: float) -> float:
+        given, truth = to_scale(predict(split.dev, tau)), RATED.rating[split.dev]
+        if len(set(given)) < 2:
+            return -np.inf
+        return float(stats.pearsonr(given, truth)[0] + stats.spearmanr(given, truth)[0])
+
+    expected = predict(split.test, max(TAUS, key=worth))
+    np.testing.assert_allclose(MODELS["bleu_neighbors"](RATED, split), expected)
+
+
+def test_the_learning_curve_ends_at_the_whole() -> None:
+    curve = learning_curve(RATED, FOLDS, [50, 5000], 2, SETTINGS.seed)
+    assert curve["subset"].tolist() == [0, 1, 0]
+    assert curve["size"].iloc[0] == 50
+    raw = np.full(500, np.nan)
+    for split in FOLDS:
+        raw[split.test] = MODELS["bleu_neighbors"](RATED, split)
+    expected = stats.pearsonr(to_scale(raw), RATED.rating)[0]
+    assert curve["pearson"].iloc[-1] == pytest.approx(expected)
+
+
+def test_predictions_are_rounded_to_half_points() -> None:
+    raw = np.array([4.3, 4.2, 9.0, -1.0, np.nan])
+    assert to_scale(raw).tolist() == [4.5, 4.0, 6.0, 1.0, 4.5]

@@ -1,0 +1,325 @@
+"""RNN-QE's tables and its figure: cells on numbers written here, then what is shipped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from refless.experiments.rnn_qe.baselines import SCALE, to_scale
+from refless.experiments.rnn_qe.curve import TABLE_COLUMNS, draw, trained_curve
+from refless.experiments.rnn_qe.runs import PREDICTION_COLUMNS, Gathered, gather, read_curve
+from refless.experiments.rnn_qe.tables import (
+    measured,
+    metric_on_scale,
+    results,
+    table1,
+    table2,
+    williams_p,
+    write_tables,
+)
+from refless.models.rnn_qe.names import CONFIGURATIONS, CROSS, SETUPS
+from refless.report.published import read_published
+from refless.report.tables import join_reasons
+from refless.statistics import draw_weights, williams
+from refless.store.signed import Signed
+from tests.experiments.rnn_qe.test_baselines import numbers
+
+ROOT = Path(__file__).parents[3]
+PUBLISHED = [ROOT / f"resources/published/rnn_qe_table{number}.csv" for number in range(1, 6)]
+BOOTSTRAP = {"draws": 50, "seed": 1}
+NUMBERS = {"cross_validation": 3, "cross_domain": 4, "cross_system": 5}
+DATASETS = ["bagel", "sfrest", "sfhot"]
+
+
+def published(number: int) -> pd.DataFrame:
+    return read_published(PUBLISHED[number - 1], ["system" if number == 1 else "setup"])
+
+
+# ---- cells ---------------------------------------------------------------------------------------
+
+
+def test_metrics_are_cut_to_half_points() -> None:
+    values = np.array([0.0, 0.05, 0.19, 0.5, 1.0])
+    assert metric_on_scale(values, 1.0).tolist() == [1.0, 1.0, 1.5, 3.5, 6.0]
+    assert metric_on_scale(values * 10, 10.0).tolist() == [1.0, 1.0, 1.5, 3.5, 6.0]
+
+
+def near(truth: np.ndarray, generator: np.random.Generator, by: list[int]) -> np.ndarray:
+    return np.clip(truth + generator.choice(by, len(truth)), 1, 6)
+
+
+def test_a_row_is_the_mean_of_its_seeds() -> None:
+    generator = np.random.default_rng(0)
+    truth = generator.choice(SCALE, 300)
+    seeds = np.array([near(truth, generator, [-2, -1, 0, 1]) for _ in range(3)])
+    weights = np.concatenate([np.ones((1, 300), np.uint16), draw_weights(300, 200, 0)])
+    found = measured(seeds, truth, weights)
+    pearson = [stats.pearsonr(seed, truth)[0] for seed in seeds]
+    assert found["pearson"] == pytest.approx(np.mean(pearson))
+    assert found["pearson_sd"] == pytest.approx(np.std(pearson, ddof=1))
+    each = [stats.spearmanr(seed, truth)[0] for seed in seeds]
+    assert found["spearman"] == pytest.approx(np.mean(each))
+    assert found["spearman_low"] < found["spearman"] < found["spearman_high"]
+    assert found["mae"] == pytest.approx(np.abs(seeds - truth).mean())
+    each = [np.sqrt(((seed - truth) ** 2).mean()) for seed in seeds]
+    assert found["rmse"] == pytest.approx(np.mean(each))
+    # the interval is that of the mean over seeds
+    drawn = [
+        np.mean([stats.pearsonr(np.repeat(s, w), np.repeat(truth, w))[0] for s in seeds])
+        for w in weights[1:]
+    ]
+    ends = [found["pearson_low"], found["pearson_high"]]
+    assert ends == pytest.approx(np.quantile(drawn, [0.025, 0.975]))
+
+
+def test_williams_is_two_sided_unless_the_claim_is_that_one_is_better() -> None:
+    generator = np.random.default_rng(0)
+    truth = generator.choice(SCALE, 400)
+    good, poor = (
+        np.array([near(truth, generator, by) for _ in range(2)])
+        for by in ([-3, -2, 0, 2, 3], [-5, -3, 3, 5])
+    )
+    with_truth = [np.mean([stats.pearsonr(s, truth)[0] for s in one]) for one in (good, poor)]
+    between = np.mean([stats.pearsonr(a, b)[0] for a in good for b in poor])
+    _, p = williams(*map(float, with_truth), float(between), 400)
+    assert williams_p(good, poor, truth) == pytest.approx(p)
+    assert williams_p(good, poor, truth, greater=True) == pytest.approx(p / 2)
+    assert williams_p(poor, good, truth, greater=True) == pytest.approx(1 - p / 2)
+
+
+# ---- tables --------------------------------------------------------------------------------------
+
+
+def predictions(ids: list[str], seeds: int = 5, provenance: str = "computed") -> Signed:
+    generator = np.random.default_rng(len(ids))
+    rows = pd.DataFrame({"id": ids * seeds, "seed": np.repeat(np.arange(seeds), len(ids))})
+    rows["prediction"] = generator.choice(SCALE, len(rows))
+    fixed = {"experiment": "cross_validation", "setup": 1, "fold": 0, "part": "test"}
+    table = rows.assign(**fixed, raw=rows["prediction"])[PREDICTION_COLUMNS]
+    return Signed(table, {"provenance": provenance})
+
+
+def made(
+    experiment: str, outputs: pd.DataFrame | None, found: dict[str, Signed], **others: Any
+) -> pd.DataFrame:
+    file = None if outputs is None else Signed(outputs, {"provenance": "computed"})
+    given = Gathered(file, found, [], others.get("untrained", {}))
+    seeds: Callable[[str], int] = others.get("seeds_of", lambda name: 5)
+    return results(experiment, given, published(NUMBERS[experiment]), BOOTSTRAP, seeds)
+
+
+def test_table_3_has_the_papers_rows_and_says_what_is_missing() -> None:
+    outputs = numbers()
+    ids = outputs["id"].tolist()
+    found = {f"{way}setup{k}": predictions(ids) for way in ("", "paper_") for k in (1, 4)}
+    found["paper_setup1"] = predictions(ids, seeds=1, provenance="shipped")
+    why = {"code": "not_trained", "sentence": "not run", "remedy": "train it"}
+    table = made("cross_validation", outputs, found, untrained={"setup2": why})
+    rows = table.set_index(["setup", "schedule"])
+    assert rows.index.is_unique
+    setups = ["1", "1", "2", "3", "4", "4", "5", "6"]
+    assert table["setup"].tolist()[5:-3] == setups
+    assert table["setup"].tolist()[-3:] == ["lookup", "ridge", "bleu_neighbors"]
+    assert (rows.loc[("2", "short"), "reason"], rows.loc[("2", "short"), "source"]) == (
+        "not_trained",
+        "",
+    )
+    assert "train it" in rows.loc[("2", "short"), "note"][0]
+    assert rows.loc[("1", "paper"), "source"] == "shipped"
+    assert rows.loc[("1", "paper"), "paper_pearson"] == "0.273"
+    assert rows.loc[("lookup", ""), "paper_pearson"] == ""
+    tested = rows["p_setup1"].dropna().index.tolist()
+    expected = [("4", "paper"), ("lookup", ""), ("ridge", ""), ("bleu_neighbors", "")]
+    assert tested == expected  # the short set-up 4 predicts what set-up 1 does
+    assert rows["p_metrics"].notna().sum() == 7
+    assert rows.loc[rows["uses_references"] == 1].index.get_level_values(0).tolist() == [
+        *("bleu", "meteor", "rouge_l", "cider", "5", "6")
+    ]
+    assert len(table.columns) <= 25
+
+
+def test_outputs_of_one_mr_are_drawn_together() -> None:
+    outputs = numbers()
+    few = made("cross_validation", outputs, {}).set_index("setup")
+    each = made("cross_validation", outputs.assign(mr_number=range(500)), {}).set_index("setup")
+    assert few.loc["ridge", "pearson"] == each.loc["ridge", "pearson"]
+    mr = pd.factorize(outputs["mr_number"])[0]
+    values = outputs["cross_validation:ridge"].pipe(to_scale)
+    drawn = [
+        stats.pearsonr(np.repeat(values, w[mr]), np.repeat(outputs["rating"], w[mr]))[0]
+        for w in draw_weights(mr.max() + 1, **BOOTSTRAP)
+    ]
+    assert few.loc["ridge", "pearson_low"] == pytest.approx(np.quantile(drawn, 0.025))
+    assert few.loc["ridge", "pearson_low"] != each.loc["ridge", "pearson_low"]
+
+
+def test_the_setting_decides_how_many_seeds_count() -> None:
+    outputs = numbers()
+    file = predictions(outputs["id"].tolist())
+    for count in (5, 2):
+        asked = {f"{way}setup{k}": count for k in SETUPS for way in ("", "paper_")}
+        table = made("cross_validation", outputs, {"setup1": file}, seeds_of=asked.__getitem__)
+        row = table.set_index("setup").loc["1"]
+        own = file.content[file.content["seed"] < count].groupby("seed")["prediction"]
+        expected = np.mean([stats.pearsonr(one, outputs["rating"])[0] for _, one in own])
+        assert (row["seeds"], row["pearson"]) == (count, pytest.approx(expected))
+
+
+def test_a_seed_that_misses_an_output_does_not_count() -> None:
+    outputs = numbers()
+    file = predictions(outputs["id"].tolist())
+    part = Signed(file.content.iloc[:-1], file.about)
+    row = made("cross_validation", outputs, {"setup1": part}).set_index("setup").loc["1"]
+    assert row["seeds"] == 4
+    other = Signed(file.content[file.content["id"] != outputs["id"][0]], file.about)
+    row = made("cross_validation", outputs, {"setup1": other}).set_index("setup").loc["1"]
+    assert (row["seeds"], row["source"]) == (0, "")
+    assert np.isnan(row["pearson"])
+
+
+@pytest.mark.parametrize("experiment", CROSS)
+def test_tables_4_and_5_compare_with_configuration_1(experiment: str) -> None:
+    outputs = numbers()
+    ids = outputs.loc[outputs[experiment] == "test", "id"].tolist()
+    same = predictions(ids)
+    reversed_ = same.content["prediction"].to_numpy()[::-1]
+    other = Signed(same.content.assign(prediction=reversed_), same.about)
+    found = {f"{experiment}_{n}_setup1": same for n in (1, 2)} | {f"{experiment}_3_setup1": other}
+    table = made(experiment, outputs, found)
+    assert len(table) == 3 * 14
+    rows = table.set_index(["setup", "configuration"])
+    assert rows.index.is_unique
+    truth = outputs.set_index("id").loc[ids, "rating"].to_numpy()
+    seeds = [one.content["prediction"].to_numpy().reshape(5, -1) for one in (other, same)]
+    assert rows.loc[("1", "3"), "p_configuration1"] == pytest.approx(williams_p(*seeds, truth))
+    assert np.isnan(rows.loc[("1", "2"), "p_configuration1"])  # the same predictions: no test
+    assert rows.loc[(slice(None), "1"), "p_configuration1"].isna().all()
+    assert set(table["n"]) == {len(ids)}
+    assert len(table.columns) <= 25
+
+
+@pytest.mark.parametrize("experiment", NUMBERS)
+def test_without_numbers_each_published_row_says_why(experiment: str) -> None:
+    table = made(experiment, None, {})
+    missing = [{"of": {}, "code": "raw_file_missing", "sentence": "no file", "remedy": "a; b"}]
+    joined = join_reasons(table, missing, {})
+    assert len(joined) == len(published(NUMBERS[experiment]))
+    assert set(joined["reason"]) == {"raw_file_missing"}
+    assert (joined["paper_mae"] != "").all()
+
+
+def test_tables_1_and_2_count() -> None:
+    outputs = numbers()
+    first = table1(outputs, published(1), DATASETS, "computed").set_index("system")
+    assert first.loc["total", "total"] == 500
+    assert first.loc["LOLS", "sfhot"] == len(
+        outputs.query("system == 'LOLS' and dataset == 'sfhot'")
+    )
+    assert first.loc["TGen", "total"] == 0
+    mine = pd.DataFrame({"system": ["mine"] * 3, "dataset": ["own"] * 3})
+    other = table1(mine, published(1), ["own"], "computed").set_index("system")
+    assert other.index.tolist() == ["LOLS", "RNNLG", "TGen", "mine", "total"]
+    assert other["own"].tolist() == [0, 0, 0, 3, 3]
+    second = table2({str(k): [10 * k, 10 * k + 1] for k in SETUPS}, published(2), "computed")
+    assert second["training_instances"].tolist() == [10 * k + 0.5 for k in SETUPS]
+    assert second["note"].map(len).tolist() == [0, 1, 1, 1, 1, 1]
+    for empty in (table1(None, published(1), DATASETS, ""), table2(None, published(2), "")):
+        assert set(empty["source"]) == {""}
+        assert empty.iloc[:, 1].isna().all()
+        assert not empty["note"].map(len).any()
+
+
+# ---- the figure ----------------------------------------------------------------------------------
+
+
+def test_a_curve_counts_the_folds_of_a_subset_together() -> None:
+    outputs = pd.DataFrame({"id": list("abcdef"), "rating": [1.0, 2, 3, 4, 5, 6]})
+    tested = zip([0, 1, 2, 3, 4, 4], outputs["id"], outputs["rating"], strict=True)
+    rows = [(fold, "test", name, value) for fold, name, value in tested]
+    rows += [(fold + 5, part, name, 7 - value) for fold, part, name, value in rows]
+    rows += [(0, "dev", "b", 6.0)]
+    table = pd.DataFrame(rows, columns=["fold", "part", "id", "prediction"])
+    found = trained_curve(outputs, {"curve_50_setup1": Signed(table, {})})
+    assert found["size"].tolist() == [50, 50]
+    assert found["subset"].tolist() == [0, 1]
+    assert found["pearson"].tolist() == pytest.approx([1, -1])
+
+
+def test_without_numbers_the_figure_says_why() -> None:
+    missing = [{"sentence": "the raw file is missing", "remedy": "place it"}]
+    figure, drawn = draw(None, gather(None, [], {}, missing), pd.DataFrame())
+    assert "place it" in figure.axes[0].texts[0].get_text()
+    assert drawn.empty
+
+
+# ---- what is shipped -----------------------------------------------------------------------------
+
+SHIPPED = ROOT / "resources/shipped/rnn_qe"
+DATA = {"seed": 2017, "domain": "sfhot", "system": "LOLS"}
+GOLDEN = [
+    ("bleu", "", 0.074234, 2.264228),
+    ("1", "short", 0.284049, 0.922480),
+    ("1", "paper", 0.302989, 0.962602),
+    ("6", "short", 0.348972, 0.892561),
+    ("6", "paper", 0.392050, 0.859146),
+    ("lookup", "", 0.315623, 0.919919),
+    ("ridge", "", 0.262900, 0.933537),
+    ("bleu_neighbors", "", 0.312123, 0.920325),
+]
+
+
+@pytest.fixture(scope="module")
+def shipped(tmp_path_factory: pytest.TempPathFactory) -> tuple[Gathered, Path]:
+    folder = tmp_path_factory.mktemp("tables")
+    found = gather(SHIPPED / "outputs.csv", (SHIPPED / "predictions").iterdir(), DATA)
+    seeds = {name: 3 if name.startswith("paper") else 5 for name in found.predictions}
+    write_tables(folder, found, PUBLISHED, DATASETS, BOOTSTRAP, seeds)
+    return found, folder
+
+
+def read(folder: Path, number: int) -> pd.DataFrame:
+    table = pd.read_csv(folder / f"rnn_qe_table{number}.csv", dtype={"setup": str})
+    return table.fillna({"schedule": ""})
+
+
+def test_shipped_numbers_give_the_tables(shipped: tuple[Gathered, Path]) -> None:
+    _, folder = shipped
+    sizes = read(folder, 2)["training_instances"].tolist()
+    assert sizes == [1476, 3936, 12417, 44102, 56781, 79941]
+    first = read(folder, 1).set_index("system")
+    assert first.loc["total", [*DATASETS, "total"]].tolist() == [404, 1181, 875, 2460]
+    third = read(folder, 3).set_index(["setup", "schedule"])
+    for setup, schedule, pearson, mae in GOLDEN:
+        row = third.loc[(setup, schedule), ["pearson", "mae"]].tolist()
+        assert row == pytest.approx([pearson, mae], abs=1e-6)
+    keys = ["setup", "configuration", "schedule"]
+    fourth, fifth = (read(folder, number).set_index(keys) for number in (4, 5))
+    assert fourth.loc[("6", 2, "short"), "pearson"] == pytest.approx(0.242558, abs=1e-6)
+    assert fifth.loc[("5", 1, "short"), "pearson"] == pytest.approx(0.492705, abs=1e-6)
+    assert fifth.loc[("1", 1, "paper"), "pearson"] == pytest.approx(0.340391, abs=1e-6)
+    for table in (fourth, fifth):
+        assert set(table.index.get_level_values(1)) == set(CONFIGURATIONS)
+        assert set(table["source"]) == {"shipped"}
+    for page in folder.glob("*.md"):
+        lines = [line for line in page.read_text(encoding="utf-8").splitlines() if line[:1] == "|"]
+        assert max(line.count("|") - 1 for line in lines) <= 9, page
+
+
+def test_the_figure_is_drawn_from_what_is_shipped(shipped: tuple[Gathered, Path]) -> None:
+    found, folder = shipped
+    smaller = {k: v for k, v in found.predictions.items() if k.startswith("curve")}
+    curve = read_curve(SHIPPED / "curve.csv", {"data": DATA})
+    given = Gathered(found.outputs, smaller, [], {})
+    figure, drawn = draw(curve, given, read(folder, 3)[TABLE_COLUMNS])
+    assert len(figure.axes) == 2
+    rows = drawn.set_index(["model", "size"])
+    assert rows.loc[("rnn_qe", 1476), "pearson"] == pytest.approx(0.284049, abs=1e-6)
+    assert rows.loc[("rnn_qe", 50), "pearson"] == pytest.approx(0.064757, abs=1e-6)
+    assert rows.loc[("bleu_neighbors", 1476), "pearson"] == pytest.approx(0.312123, abs=1e-6)
+    assert rows.loc[("bleu_neighbors", 50), "pearson_sd"] == pytest.approx(0.024413, abs=1e-6)

@@ -1,0 +1,70 @@
+"""Correlation over the number of rated outputs: BLEU Neighbors and RNN-QE.
+
+Stage: cell -> figure. In: the learning curve of BLEU Neighbors, predictions of RNN-QE with fewer
+rated outputs, table 3. Out: the figure, and what it draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from refless.availability import said
+from refless.experiments.rnn_qe.baselines import CURVE_COLUMNS, statistics
+from refless.experiments.rnn_qe.runs import Gathered
+from refless.models.rnn_qe.data import FOLDS
+from refless.report import figures
+from refless.store.signed import Signed
+
+LABELS = {"bleu_neighbors": "BLEU Neighbors", "rnn_qe": "RNN-QE, set-up 1"}
+STATISTICS = ("pearson", "spearman")
+TABLE_COLUMNS = ["setup", "schedule", *STATISTICS, *(f"paper_{name}" for name in STATISTICS)]
+
+
+def trained_curve(outputs: pd.DataFrame, predictions: Mapping[str, Signed]) -> pd.DataFrame:
+    """RNN-QE with fewer rated outputs, `CURVE_COLUMNS`: a row a subset.
+
+    ``predictions`` are of ``curve_50_setup1``, ...; fold 5 s + f is fold f of random subset s.
+    """
+    truth, rows = outputs.set_index("id")["rating"], []
+    for name, file in predictions.items():
+        test = file.content[file.content["part"] == "test"]
+        for subset, own in test.groupby(test["fold"] // FOLDS):
+            found = statistics(own["prediction"].to_numpy(float), truth[own["id"]].to_numpy(float))
+            ends = (found[one][0] for one in STATISTICS)
+            rows.append(("rnn_qe", int(name.split("_")[1]), subset, *ends))
+    return pd.DataFrame(rows, columns=CURVE_COLUMNS)
+
+
+def spread(curves: pd.DataFrame) -> pd.DataFrame:
+    """Mean and standard deviation over the subsets (``_sd``), by model and size."""
+    found = curves.groupby(["model", "size"])[[*STATISTICS]]
+    deviation = found.std(ddof=0).add_suffix("_sd")
+    return found.mean().join(deviation).reset_index()
+
+
+def draw(
+    curve: pd.DataFrame | None, given: Gathered, table: pd.DataFrame
+) -> tuple[Figure, pd.DataFrame]:
+    """The figure, and what it draws: `spread`.
+
+    Parameters
+    ----------
+    curve : of BLEU Neighbors; without it and outputs the figure says why
+    table : table 3, which has set-up 1 on all rated outputs and the published values
+    """
+    if curve is None or given.outputs is None:
+        why = [*map(said, given.missing), "no data set"]
+        return figures.empty_figure(f"not available: {why[0]}"), pd.DataFrame()
+    rows = table[table["setup"].astype(str) == "1"]
+    whole = rows.loc[rows["schedule"] == "short"].iloc[0]
+    last = pd.DataFrame(
+        [("rnn_qe", curve["size"].max(), 0, whole["pearson"], whole["spearman"])],
+        columns=CURVE_COLUMNS,
+    ).dropna()
+    trained = trained_curve(given.outputs.content, given.predictions)
+    drawn = spread(pd.concat([part for part in (curve, trained, last) if len(part)]))
+    published = {name: float(whole[f"paper_{name}"]) for name in STATISTICS}
+    return figures.learning_curve_figure(drawn, LABELS, published), drawn
