@@ -79,7 +79,8 @@ def _with_numbers_first(table: pd.DataFrame) -> pd.DataFrame:
 
 def _section(entry: Entry, section: Section, table: pd.DataFrame) -> Iterable[Part]:
     for name, wanted in section.where.items():
-        table = table[table[name].isin(wanted if isinstance(wanted, list) else [wanted])]
+        allowed = list(map(str, wanted if isinstance(wanted, list) else [wanted]))
+        table = table[table[name].astype(str).isin(allowed)]
     columns = {**(section.columns or entry.columns)}
     for beside in ("reason", "note"):
         if beside in table and (table[beside].fillna("").map(len) > 0).any():

@@ -26,7 +26,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from refless.availability import said
 from refless.experiments.rnn_qe.baselines import (
     CONSTANT,
     METRICS,
@@ -52,11 +51,11 @@ WITHOUT_TESTS = {"constant", *METRICS}
 SCHEDULES = {PAPER: f"{PAPER}_", "short": ""}
 """Schedule of training -> what stands before its names."""
 DIFFERENT_SIZES = {
-    "2": ["folds of the paper are a row uneven"],
-    "3": ["fewer human references could be joined by MR: the paper's own file was not to be had"],
-    "4": ["as in set-up 3, and the paper's source sets have two rows more in training"],
+    "2": "folds of the paper are a row uneven",
+    "3": "fewer human references could be joined by MR: the paper's own file was not to be had",
+    "4": "as in set-up 3, and the paper's source sets have two rows more in training",
 }
-DIFFERENT_SIZES |= {"5": DIFFERENT_SIZES["4"], "6": ["as in set-up 3"]}
+DIFFERENT_SIZES |= {"5": DIFFERENT_SIZES["4"], "6": "as in set-up 3"}
 """Why there are not as many training instances as the paper prints."""
 
 
@@ -81,7 +80,7 @@ def table1(
     table = beside_published(ours, published, ["system"], columns)
     shown = [name for column in columns for name in (column, f"paper_{column}")]
     table = table[["system", *shown]].astype(dict.fromkeys(columns, "Int64"))
-    return table.assign(source=source, note=pd.Series([[] for _ in systems], dtype=object))
+    return table.assign(source=source)
 
 
 def table2(
@@ -92,9 +91,11 @@ def table2(
     ours = pd.DataFrame({"setup": [str(setup) for setup in SETUPS]})
     ours[name] = ours["setup"].map({k: np.mean(v) for k, v in (instances or {}).items()})
     table = beside_published(ours, published, ["setup"], [name])
-    different = table["agreement"].isin(["inside", "outside"])
-    notes = table["setup"].where(different).map(lambda setup: DIFFERENT_SIZES.get(setup, []))
-    return table.assign(source=source, note=notes)
+    printed = pd.to_numeric(table[f"paper_{name}"])
+    different = table[name].notna() & (table[name].round() != printed)
+    return table.assign(
+        source=source, note=table["setup"].map(DIFFERENT_SIZES).where(different, "")
+    )
 
 
 # ---- tables 3 to 5 -------------------------------------------------------------------------------
@@ -230,7 +231,7 @@ def results(
     cells: list[dict[str, Any]] = []
     if given.outputs is None:
         for line in published.to_dict("records"):
-            cell = {key: line[key] for key in keys} | {"source": "", "reason": "", "note": []}
+            cell = {key: line[key] for key in keys} | {"source": "", "reason": ""}
             cells.append(cell | {"schedule": "short" if line["setup"].isdigit() else ""})
     else:
         tested, source = given.outputs.content, given.outputs.about["provenance"]
@@ -258,22 +259,24 @@ def results(
                     "n": len(truth),
                     "source": row.source,
                     "reason": "",
-                    "note": [],
                 }
                 if len(row.seeds):
                     cell |= measured(row.seeds, truth, weights)
                     cell |= _p_values(row, own, first.get(key), truth)
                 elif row.missing is not None:
                     cell["reason"] = row.missing["code"]
-                    cell["note"] = [f"not available: {said(row.missing)}"]
                 cells.append(cell)
     table = beside_published(pd.DataFrame(cells), published, keys, VALUES)
+    # what is trained by the paper's own schedule stands for the paper's row
+    by_paper = pd.MultiIndex.from_frame(table.loc[table["schedule"] == PAPER, keys])
+    other = pd.MultiIndex.from_frame(table[keys]).isin(by_paper) & (table["schedule"] == "short")
+    table.loc[other, [f"paper_{name}" for name in VALUES]] = ""
     shown = [*keys, "schedule"]
     for name in VALUES:
         ends = [f"{name}_low", f"{name}_high"] if name in ("pearson", "spearman") else []
         shown += [name, *ends, *(["pearson_sd"] if name == "pearson" else []), f"paper_{name}"]
     shown += ["uses_references", "p_setup1", "p_metrics"]
-    shown += [*(["p_configuration1"] if crossed else []), "seeds", "n", "source", "reason", "note"]
+    shown += [*(["p_configuration1"] if crossed else []), "seeds", "n", "source", "reason"]
     table = table.reindex(columns=shown)
     return table.astype(dict.fromkeys(["uses_references", "seeds", "n"], "Int64"))
 
