@@ -37,7 +37,7 @@ from refless.settings.rnn_qe import RnnQe
 
 __all__ = ["Settings", "read_settings", "require_plain", "typed"]
 
-LOOKS = ("name", "colour", "line", "marker", "note", "published")
+LOOKS = ("name", "colour", "line", "marker", "published")
 
 
 class KernelOptions(Section):

@@ -170,7 +170,6 @@ class DataSet(Section):
     published: Literal["", "dialogue", "generation", "summarization"] = Field(
         "", description="The data set's name in the BLEU Neighbors paper, if it is in it."
     )
-    note: str = Field("", description="Said once wherever the data set's rows stand.")
     colour: str = Field(
         "",
         pattern="^(#[0-9A-Fa-f]{6})?$",
