@@ -48,7 +48,6 @@ def test_the_configuration_answers_questions():
     assert settings.tasks("bleu_neighbors")[:4] == [
         *("huse_dialogue", "huse_generation", "huse_summarization", "dstc7"),
     ]
-    assert settings.tasks("huse") == settings.tasks("bleu_neighbors")[:3]
     assert settings.tasks("delta_bleu") == ["dstc7", "usr_topicalchat", "usr_personachat"]
     assert settings.tasks("delta_bleu_predictor") == [*settings.tasks("delta_bleu"), "nem"]
     assert settings.tasks("essays") == ["asap_sas"]
