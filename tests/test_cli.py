@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from refless.cli import main
+from refless.cli._neighbors import _tau
 from refless.data.given import read_given
-from refless.errors import FormatError
-from refless.experiments.bleu_neighbors.leave_one_out import neighbor_means
+from refless.errors import FormatError, KernelError, SettingError
 from refless.kernels import kernel
-from refless.models.neighbors import enough_evidence
+from refless.models.neighbors import enough_evidence, neighbor_means
 from refless.models.rnn_qe.scale import Scale
 from tests.kernels.test_bertscore import bert_folder, needs_torch
 from tests.workflow.small_data import sentences
@@ -197,17 +197,12 @@ def test_no_candidates_give_only_the_header(files: tuple[Path, Path, Path]) -> N
     assert out.read_text() == "text\tprediction\tneighbors\n"
 
 
-def test_a_kernel_without_a_published_tau_wants_one(
-    files: tuple[Path, Path, Path], capsys: pytest.CaptureFixture[str]
-) -> None:
-    train, candidates, out = files
-    common = ["--train", train, "--candidates", candidates, "--out", out]
-    assert score(*common, "--kernel", "bleu_idf.char") == 1
-    assert "no tau was published for bleu_idf.char" in capsys.readouterr().err
-    assert not out.exists()
-    assert score(*common, "--kernel", "bleu_idf.char", "--tau", "0.06") == 0
-    assert score(*common, "--kernel", "nothing.char") == 1
-    assert "no tau was published" not in capsys.readouterr().err
+def test_a_kernel_without_a_published_tau_wants_one() -> None:
+    with pytest.raises(SettingError, match=r"no tau was published for embedding\.mine"):
+        _tau(None, "embedding.mine", {})
+    assert _tau("0.06", "embedding.mine", {}) == 0.06
+    with pytest.raises(KernelError):
+        _tau(None, "nothing.char", {})
 
 
 def test_without_torch_the_kernel_that_needs_it_is_named(

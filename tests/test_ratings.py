@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,6 @@ from refless.data.ratings import (
     TEXT_COLUMNS,
     RatedTexts,
     anonymise,
-    exact_points,
     separate_items,
 )
 from refless.errors import FormatError, Problem
@@ -163,10 +161,6 @@ def test_raters_are_numbered_by_first_appearance() -> None:
     assert anonymise([]) == []
 
 
-SCALES = [(0, 5), (1, 5), (1, 6), (0, 3)]
-RATED = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 12)), min_size=1, max_size=25)
-
-
 def rated_on(scale: tuple[float, float], rated: list[tuple[int, int]]) -> pd.DataFrame:
     """Ratings of texts t:0 to t:3 in steps of a half, as the mean of two marks is."""
     low, high = scale
@@ -176,53 +170,9 @@ def rated_on(scale: tuple[float, float], rated: list[tuple[int, int]]) -> pd.Dat
     return pd.DataFrame({"id": ids, "rater": "r001", "label": labels, "rating": rating})
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.sampled_from(SCALES), RATED)
-def test_exact_points_are_the_means_of_fractions(
-    scale: tuple[float, float], rated: list[tuple[int, int]]
-) -> None:
-    low, high = scale
-    ratings = rated_on(scale, rated)
-    texts = pd.DataFrame({"id": ["t:3", "t:1", "t:2", "t:0"]})
-    points, most = exact_points(texts, ratings, scale)
-    total = Fraction(0)
-    for name, found in zip(texts["id"], points, strict=True):
-        own = [Fraction(label) for label in ratings.loc[ratings["id"] == name, "label"]]
-        if own:
-            mean = (sum(own) / len(own) - Fraction(low)) / Fraction(high - low)
-            assert Fraction(found) == mean * Fraction(most)
-            assert found / most == float(mean)
-            total += mean
-        else:
-            assert np.isnan(found)
-    # and so are their sums, in any order
-    assert (
-        Fraction(np.nansum(points)) == Fraction(np.nansum(points[::-1])) == total * Fraction(most)
-    )
-
-
-def test_without_ratings_each_quality_is_one_label() -> None:
-    texts = pd.DataFrame({"id": ["a", "b", "c"], "quality": [1 / 3, np.nan, (2.5 - 1) / 9]})
-    points, most = exact_points(texts, RatedTexts(texts).ratings, (1, 10))
-    np.testing.assert_array_equal(points, [6, np.nan, 3])
-    assert most == 18
-
-
-def test_points_without_a_small_common_multiple_are_rounded_once() -> None:
-    """41 numbers of ratings from 10 to 50 have one of more than 18 digits."""
-    rated = [(number, label) for number in range(10, 51) for label in [0] + [1] * (number - 1)]
-    ratings = pd.DataFrame(rated, columns=["id", "label"]).assign(rater="r001")
-    ratings["rating"] = ratings["label"] / 1.0
-    points, most = exact_points(pd.DataFrame({"id": range(10, 51)}), ratings, (0, 1))
-    assert most == 1
-    assert points.tolist() == [(number - 1) / number for number in range(10, 51)]
-
-
 def test_a_rating_that_is_not_its_label_is_named() -> None:
     ratings = rated_on((0, 5), [(1, 3), (2, 4)])
     ratings.loc[1, "rating"] = 0.8
-    with pytest.raises(FormatError, match=r"label 2.0 of text 't:2' .* rating 0.8 .* from 0 to 5"):
-        exact_points(pd.DataFrame({"id": ["t:1", "t:2"]}), ratings, (0, 5))
     data = RatedTexts(texts_table(), ratings.assign(rating=[0.3, 0.8]), scale=(0, 5))
     with pytest.raises(FormatError, match=r"label 2\.0 of text 't:2'"):
         data.check()

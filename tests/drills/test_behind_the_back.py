@@ -18,12 +18,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from refless.data.task import rated_sums, text_sums
+from refless.data.task import rated_sums, read_task, text_sums
 from refless.errors import ReflessError, StaleError
-from refless.experiments.bleu_neighbors.curves import read_curves
-from refless.experiments.bleu_neighbors.table1 import read_tasks
+from refless.experiments.bleu_neighbors.curves import read_data_sizes
+from refless.experiments.bleu_neighbors.essays import read_estimates
+from refless.experiments.bleu_neighbors.neighbors import read_predicted
 from refless.experiments.bleu_neighbors.table2 import read_pairs
-from refless.experiments.bleu_neighbors.table3 import read_estimates, read_set_sums
 from refless.experiments.delta_bleu.predictor_table import read_predictors
 from refless.experiments.delta_bleu.table2 import read_rows
 from refless.experiments.rnn_qe.runs import require_texts
@@ -87,23 +87,17 @@ def test_flipped_bits_of_every_kind_of_file(small: Project, tmp_path: Path) -> N
 
 QE_TASKS = ("nem", "bagel", "sfrest", "sfhot")
 READERS: dict[str, Callable[[Path, list[Path], dict[str, Any]], object]] = {
-    "curves/mine/thresholds.csv": lambda path, folders, _: read_curves(
-        [path], "threshold curves", {"mine": {}}, folders
+    "curves/dstc7/data_size.csv": lambda path, folders, _: read_data_sizes(
+        [path], {"dstc7": {}}, folders
     ),
-    "curves/dstc7/data_size.csv": lambda path, folders, _: read_curves(
-        [path], "data size curve", {"dstc7": {}}, folders
-    ),
-    "neighbors/mine.csv": lambda path, folders, settings: read_tasks(
+    "neighbors/mine.csv": lambda path, folders, settings: read_predicted(
         [folder for folder in folders if folder.name == "mine"], [path], settings["taus"]
     ),
     "cross_task/mine.dstc7.csv": lambda path, folders, settings: read_pairs(
-        [path], folders, settings["kernels"]
+        [path], {f.name: read_task(f) for f in folders}, settings["kernels"], 5, 0.66
     ),
-    "essays/estimates.csv": lambda path, folders, settings: read_estimates(
-        path, settings, text_sums([f for f in folders if f.name == "asap_sas"])
-    ),
-    "essays/set_sums.csv": lambda path, folders, settings: read_set_sums(
-        path, settings, text_sums([f for f in folders if f.name == "asap_sas"])
+    "essays/estimates.csv": lambda path, folders, _: read_estimates(
+        path, text_sums([f for f in folders if f.name == "asap_sas"])
     ),
     "delta_bleu/usr_topicalchat/units.csv": lambda path, folders, settings: read_rows(
         path, {"usr_topicalchat": settings}, rated_sums(folders)

@@ -22,6 +22,7 @@ from refless.store.files import file_sum
 
 TASKS = ["huse_dialogue", "huse_generation", "huse_summarization", "dstc7"]
 DEFAULTS = {"a": 5.0, "b": 0.66}
+DRAWN = pd.DataFrame({"value": [0.5]})
 LOOKS = {
     task: {"name": task.removeprefix("huse_"), "colour": colour, "line": line}
     for task, colour, line in zip(
@@ -112,8 +113,8 @@ def plain_figure() -> Figure:
 
 @pytest.mark.parametrize("draw", [threshold_figure, data_size_figure, plain_figure])
 def test_the_same_numbers_give_the_same_bytes(tmp_path: Path, draw: object) -> None:
-    first = figures.save(draw(), tmp_path / "one" / "figure2")  # type: ignore[operator]
-    again = figures.save(draw(), tmp_path / "two" / "figure2")  # type: ignore[operator]
+    first = figures.save(draw(), tmp_path / "one" / "figure2", DRAWN)  # type: ignore[operator]
+    again = figures.save(draw(), tmp_path / "two" / "figure2", DRAWN)  # type: ignore[operator]
     assert [p.name for p in first] == ["figure2.pdf", "figure2.svg", "figure2.png"]
     for one, two in zip(first, again, strict=True):
         assert one.read_bytes() == two.read_bytes(), one.suffix
@@ -124,25 +125,27 @@ def test_the_same_numbers_give_the_same_bytes(tmp_path: Path, draw: object) -> N
     assert starts == [b"%PDF-", b"<?xml", b"\x89PNG\r"]
     # nothing half-written, nothing else
     assert sorted(p.name for p in (tmp_path / "one").iterdir()) == sorted(
-        [*(p.name for p in first), "figure2.json"]
+        [*(p.name for p in first), "figure2.json", "figure2.csv"]
     )
+    assert (tmp_path / "one" / "figure2.csv").read_text() == "value\n0.5\n"
     sums = json.loads((tmp_path / "one" / "figure2.json").read_text())
-    assert sums["files"] == {path.name: file_sum(path) for path in first}
+    written = [*first, tmp_path / "one" / "figure2.csv"]
+    assert sums["files"] == {path.name: file_sum(path) for path in written}
     assert (sums["inputs"], sums["told"]) == ({}, "")
 
 
 def test_saving_closes_the_figure_even_if_it_fails(tmp_path: Path) -> None:
     before = plt.get_fignums()
-    figures.save(plain_figure(), tmp_path / "a")
+    figures.save(plain_figure(), tmp_path / "a", DRAWN)
     assert plt.get_fignums() == before
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(OutputError, match="cannot be written"):
-        figures.save(plain_figure(), tmp_path / "file" / "a")
+        figures.save(plain_figure(), tmp_path / "file" / "a", DRAWN)
     assert plt.get_fignums() == before
 
 
 def test_a_name_with_dots_keeps_them(tmp_path: Path) -> None:
-    paths = figures.save(plain_figure(), tmp_path / "bleu.char")
+    paths = figures.save(plain_figure(), tmp_path / "bleu.char", DRAWN)
     assert [p.name for p in paths] == ["bleu.char.pdf", "bleu.char.svg", "bleu.char.png"]
 
 
@@ -196,48 +199,45 @@ def test_undefined_points_leave_gaps_and_are_no_error(
         assert np.isfinite(ax.get_ylim()).all()
 
 
-def test_the_region_above_the_average_annotator_is_shaded_and_seen() -> None:
+def levels(ax: Axes, colour: str) -> list[float]:
+    """Heights of an axes' horizontal lines of a colour."""
+    lines = [line for line in ax.get_lines() if to_hex(line.get_color()) == colour]
+    flat = [np.asarray(line.get_ydata(), float) for line in lines if len(line.get_xdata()) == 2]
+    return sorted(float(y[0]) for y in flat if y[0] == y[1])
+
+
+def test_annotators_are_lines_in_their_tasks_colour_and_are_seen() -> None:
     """Also where every annotator lies far above the curves."""
-    human = {"huse_summarization": (0.8, 0.9)}
-    curves = {"huse_summarization": curve(1).assign(spearman=0.1)}
-    figure = figures.threshold_figure(curves, LOOKS, "spearman", "y", DEFAULTS, human)
+    human = {TASKS[0]: (0.8, 0.9), TASKS[2]: (0.7, 0.85), "not drawn": (0.1, 0.2)}
+    curves = {task: curve(seed).assign(spearman=0.1) for seed, task in enumerate(TASKS[:3])}
+    over = figures.threshold_figure(curves, LOOKS, "spearman", "y", DEFAULTS, human)
+    grown = {task: sizes(seed) for seed, task in enumerate(TASKS[:3])}
+    for figure, axes in (
+        (over, over.axes),
+        *((f, f.axes[:1]) for f in [figures.data_size_figure(grown, LOOKS, human)]),
+    ):
+        for ax in axes:
+            for task in TASKS[:3]:
+                assert levels(ax, LOOKS[task]["colour"]) == sorted(human.get(task, ()))
+            assert ax.get_ylim()[1] > 0.9
+        assert len(legend(figure)) == 3 + 2 * 2
+    assert levels(figures.data_size_figure(grown, LOOKS, human).axes[1], "#0072b2") == []
+
+
+def test_bands_of_several_tasks_are_hatched_each_in_its_way() -> None:
+    figure = figures.data_size_figure({task: sizes(i) for i, task in enumerate(TASKS)}, LOOKS)
     for ax in figure.axes:
-        low, high = ax.get_ylim()
-        assert low <= 0.1 < 0.9 < high
-        (region,) = ax.patches
-        bottom, top = region.get_extents().transformed(ax.transData.inverted()).intervaly
-        # against the others; with the own label it is a line
-        assert (bottom, top) == pytest.approx((0.8, high))
-        level = [float(line.get_ydata()[0]) for line in ax.get_lines()]  # type: ignore[index]
-        assert 0.9 in level
-    assert legend(figure) == [
-        "summarization",
-        "above its average annotator",
-        "annotator, own label included",
-    ]
+        bands = ax.collections
+        assert len({band.get_hatch() for band in bands}) == len(bands) == len(TASKS)
+        assert all(band.get_facecolor().size == 0 for band in bands)
 
 
-def test_annotators_stand_in_the_panel_of_rho_over_the_data_size() -> None:
-    curves = {task: sizes(seed) for seed, task in enumerate(TASKS[:2])}
-    figure = figures.data_size_figure(curves, LOOKS, {TASKS[0]: (0.8, 0.9)})
-    rho, coverage = figure.axes
-    assert (len(rho.patches), len(coverage.patches)) == (1, 0)
-    assert rho.get_ylim()[1] > 0.9
-    assert "above its average annotator" in legend(figure)
-
-
-def test_with_several_tasks_the_legend_says_whose_shading_is_whose() -> None:
-    tasks = TASKS[:3]
-    curves = {task: curve(seed) for seed, task in enumerate(tasks)}
-    human = {task: (0.3 + 0.1 * i, 0.7) for i, task in enumerate(tasks)}
-    figure = figures.threshold_figure(curves, LOOKS, "spearman", "y", DEFAULTS, human)
-    shaded = ["above its average annotator", "annotator, own label included"]
-    assert legend(figure) == ["dialogue", *shaded, "generation", *shaded, "summarization", *shaded]
-    (drawn,) = figure.legends
-    colours = [to_hex(patch.get_facecolor()) for patch in drawn.get_patches()]
-    assert colours == [LOOKS[task]["colour"] for task in tasks]
-    for ax in figure.axes:
-        assert [to_hex(region.get_facecolor()) for region in ax.patches] == colours
+def test_what_is_drawn_is_one_table() -> None:
+    found = figures.drawn({"one": sizes(1), "two": sizes(2)}, ["size", "coverage"])
+    assert list(found) == ["task", "size", "coverage"]
+    assert found["task"].tolist() == ["one"] * 12 + ["two"] * 12
+    assert found["coverage"].tolist()[12:] == sizes(2)["coverage"].tolist()
+    assert list(figures.drawn({}, ["size"])) == ["task", "size"]
 
 
 # ---- figure 4 ---------------------------------------------------------------------------------

@@ -14,7 +14,6 @@ from refless.statistics import (
     covered_errors,
     draw_weights,
     human_rows,
-    overall_error,
 )
 from refless.statistics.humans import draw_people
 
@@ -144,8 +143,6 @@ def test_an_annotator_without_a_covered_candidate_takes_no_part() -> None:
     found = covered_errors(errors, covered, 10, 1)
     assert found.overall.value == pytest.approx((0.125 + 1) / 2)
     assert found.covered.value == pytest.approx(0.25)
-    assert errors.annotators(covered) == 1
-    assert errors.annotators(np.ones(2, bool)) == 2
 
 
 def test_blocks_do_not_show() -> None:
@@ -155,11 +152,3 @@ def test_blocks_do_not_show() -> None:
     found = covered_errors(errors, covered, 6000, 5)  # 2.4 million weights, so two blocks
     weights, people = draw_weights(400, 6000, 5) * covered, draw_people(3, 6000, 5)
     np.testing.assert_array_equal(found.covered_draws, errors.mean(weights, people))
-
-
-def test_errors_against_the_others_are_those_of_the_human_rows() -> None:
-    ratings = made_up(30, 2)
-    people = human_rows(annotators(*ratings, others=True, draws=40, seed=5)).average_mse
-    found = overall_error(annotator_errors(*ratings, others=True), 40, 5)
-    assert vars(found) == pytest.approx(vars(people))
-    assert found.value != overall_error(annotator_errors(*ratings), 2, 5).value

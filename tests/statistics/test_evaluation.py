@@ -14,7 +14,6 @@ from refless.statistics import (
     draw_weights,
     evaluate,
     mean_squared_error,
-    paired_bootstrap,
     spearman,
 )
 
@@ -177,8 +176,6 @@ def test_who_was_not_rated_is_no_candidate() -> None:
     truth, prediction = np.array([0.1, np.nan, 0.3, 0.2]), np.array([0.2, 0.1, 0.4, 0.3])
     with pytest.raises(SettingError, match="1 of 4 candidates"):
         evaluate(prediction, truth)
-    with pytest.raises(SettingError, match="1 of 4 candidates"):
-        paired_bootstrap([prediction], prediction, truth, draws=5)
     with pytest.raises(SettingError, match="3 predictions"):
         evaluate(prediction[:3], prediction)
     assert math.isnan(spearman(prediction, truth)[0])

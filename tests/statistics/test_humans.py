@@ -13,10 +13,8 @@ from scipy import stats
 from refless.statistics import (
     Humans,
     annotators,
-    annotators_less,
     beside_annotators,
     draw_weights,
-    evaluate,
     human_rows,
     interval,
     others_mean,
@@ -172,81 +170,6 @@ def test_without_any_annotator_the_rows_are_empty_not_an_error(case: str) -> Non
     for estimate in (humans.average_spearman, humans.best_spearman):
         assert all(math.isnan(value) for value in vars(estimate).values())
     assert humans.annotators == humans.undefined == (0 if case == "no ratings" else 1)
-
-
-def slow_lead(
-    panel: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
-    estimate: np.ndarray,
-    copies: np.ndarray,
-    people: list[int],
-    instead: float,
-) -> tuple[float, float]:
-    """One annotator at a time, candidates and annotators copied as often as they are drawn: the
-    annotators' mean MSE and rho less those of the estimate on all candidates that have one."""
-    candidate, rater, rating, truth = panel
-    errors, rhos = [], []
-    for name, times in zip(sorted(set(rater)), people, strict=True):
-        own = [i for i in range(len(rating)) if rater[i] == name]
-        drawn = [i for i in own for _ in range(copies[candidate[i]])]
-        given, wanted = rating[drawn], truth[candidate[drawn]]
-        if not drawn:
-            continue
-        errors += [float(np.mean((given - wanted) ** 2))] * times
-        never = min(len(set(rating[own])), len(set(truth[candidate[own]]))) < 2
-        flat = min(len(set(given)), len(set(wanted))) < 2
-        rho = instead if never else NAN if flat else stats.spearmanr(given, wanted).statistic
-        rhos += [] if math.isnan(rho) else [float(rho)] * times
-    known = [i for i in range(len(truth)) if not math.isnan(estimate[i])]
-    seen = [i for i in known for _ in range(copies[i])]
-    mse, rho = NAN, NAN
-    if seen:
-        mse = float(np.mean((estimate[seen] - truth[seen]) ** 2))
-    if min(len(set(estimate[seen])), len(set(truth[seen]))) > 1:
-        rho = float(stats.spearmanr(estimate[seen], truth[seen]).statistic)
-    return (np.mean(errors) if errors else NAN) - mse, (np.mean(rhos) if rhos else NAN) - rho
-
-
-@pytest.mark.parametrize("instead", [0.0, NAN], ids=["counts as 0", "left out"])
-@pytest.mark.parametrize("case", ["candidates", "units", "few candidates"])
-def test_the_annotators_lead_is_what_a_slow_loop_says(case: str, instead: float) -> None:
-    of = small_panel(1) if case == "few candidates" else panel(1)
-    truth = of[3]
-    n, number = len(truth), len(set(of[1]))
-    units = np.arange(n) // 2 if case == "units" else None
-    estimate = np.round(truth + np.random.default_rng(2).normal(0, 0.3, n), 1)
-    estimate[[2, 5]] = NAN
-    each = annotators(*of, units=units, draws=60, seed=3)
-    found = annotators_less(each, estimate, truth, instead, units=units, seed=3)
-    once = slow_lead(of, estimate, np.ones(n, int), [1] * number, instead)
-    copies = draw_weights(n, 60, 3) if units is None else draw_weights(n // 2, 60, 3)[:, units]
-    people = draw_people(number, 60, 3).T.tolist()
-    drawn = [slow_lead(of, estimate, *both, instead) for both in zip(copies, people, strict=True)]
-    for one, value, draws in zip(found, once, np.array(drawn).T, strict=True):
-        wanted = value, *interval(draws)
-        assert (one.value, one.low, one.high) == pytest.approx(wanted, abs=1e-12, nan_ok=True)
-
-
-def test_the_annotators_lead_is_that_of_the_rows() -> None:
-    *of, truth = panel(2)
-    estimate = np.linspace(0, 1, 20)
-    each = annotators(*of, truth, draws=50, seed=1)
-    humans, model = human_rows(each), evaluate(estimate, truth, 50, 1)
-    mse, rho = annotators_less(each, estimate, truth, seed=1)
-    assert mse.value == pytest.approx(humans.average_mse.value - model.mse.value)
-    assert rho.value == pytest.approx(humans.average_spearman.value - model.spearman.value)
-
-
-@pytest.mark.parametrize("case", ["no estimates", "no annotators", "flat"])
-def test_a_lead_over_nothing_is_none(case: str) -> None:
-    candidate, rater, rating, truth = panel(1)
-    some = slice(0, 0) if case == "no annotators" else slice(None)
-    each = annotators(candidate[some], rater[some], rating[some], truth, draws=10)
-    estimate = np.full(20, NAN if case == "no estimates" else 0.5)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        mse, rho = annotators_less(each, estimate, truth)
-    assert all(math.isnan(value) for value in vars(rho).values())
-    assert math.isnan(mse.value) == (case != "flat")
 
 
 # ---- without one's own label --------------------------------------------------------------------

@@ -13,7 +13,6 @@ from refless.statistics import (
     draw_weights,
     interval,
     members,
-    pairwise_accuracy,
 )
 
 NAN = float("nan")
@@ -118,49 +117,3 @@ def test_members_share_a_text() -> None:
     ]
 
 
-# ---- pairs of texts -----------------------------------------------------------------------------
-
-
-def slow_accuracy(
-    prediction: np.ndarray, truth: np.ndarray, groups: np.ndarray
-) -> tuple[list[float], int]:
-    shares, number = [], 0
-    for group in sorted(set(groups)):
-        own = [i for i in range(len(truth)) if groups[i] == group and not np.isnan(prediction[i])]
-        right = [
-            int(prediction[i] > prediction[j]) - int(prediction[i] < prediction[j])
-            == int(truth[i] > truth[j]) - int(truth[i] < truth[j])
-            for i in own
-            for j in own
-            if i < j
-        ]
-        number += len(right)
-        shares += [float(np.mean(right))] if right else []
-    return shares, number
-
-
-@pytest.mark.parametrize("seed", [1, 2])
-def test_pairs_are_counted_one_by_one(seed: int) -> None:
-    prediction, truth, _ = made_up(seed)
-    groups = np.random.default_rng(seed).integers(0, 6, len(truth))
-    groups[0] = 99  # alone in its group
-    found, pairs = pairwise_accuracy(prediction, truth, groups, draws=50, seed=3)
-    shares, number = slow_accuracy(prediction, truth, groups)
-    assert pairs == number
-    assert found.value == pytest.approx(np.mean(shares))
-    drawn = [np.average(shares, weights=w) for w in draw_weights(len(shares), 50, 3)]
-    assert (found.low, found.high) == pytest.approx(interval(np.array(drawn)))
-
-
-def test_ties_count_where_both_tie_and_rounding_makes_none() -> None:
-    groups = np.zeros(3, int)
-    truth = np.array([0.5, 0.1 + 0.2, 0.3])  # the last two tie but for rounding
-    tied, _ = pairwise_accuracy(np.array([0.9, 0.2, 0.2]), truth, groups, draws=2)
-    apart, _ = pairwise_accuracy(np.array([0.9, 0.3, 0.2]), truth, groups, draws=2)
-    assert tied.value == 1
-    assert apart.value == pytest.approx(2 / 3)
-
-
-def test_without_a_pair_there_is_no_accuracy() -> None:
-    found, pairs = pairwise_accuracy(np.array([0.1, NAN]), np.zeros(2), np.zeros(2, int))
-    assert (pairs, math.isnan(found.value)) == (0, True)

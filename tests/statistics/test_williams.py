@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from refless.errors import SettingError
-from refless.statistics import between_needed, williams
+from refless.statistics import williams
 
 
 def transcribed(r13: float, r23: float, r12: float, n: int) -> tuple[float, float]:
@@ -116,17 +116,3 @@ def test_an_undefined_correlation_says_nothing(missing: int) -> None:
 def test_correlations_that_no_data_have_are_refused(r: tuple[float, float, float]) -> None:
     with pytest.raises(SettingError, match="no three variables"):
         williams(*r, n=30)
-
-
-@pytest.mark.parametrize(("a", "b"), [(0.5, 0.441), (0.441, 0.5), (0.3, 0.49), (0.1, 0.49)])
-def test_the_correlation_that_a_difference_needs(a: float, b: float) -> None:
-    r = between_needed(a, b, 39)
-    assert williams(a, b, r + 1e-9, 39)[1] < 0.01 <= williams(a, b, r - 1e-9, 39)[1]
-
-
-def test_no_correlation_is_needed_or_enough() -> None:
-    assert np.isnan(between_needed(0.5, 0.5, 39))
-    assert np.isnan(between_needed(0.5, 0.4, 3))
-    assert np.isnan(between_needed(float("nan"), 0.4, 39))
-    assert between_needed(-0.128, 0.49, 39) == pytest.approx(-0.128 * 0.49)
-    assert between_needed(0.9, -0.4, 500) == pytest.approx(-0.36)  # whatever they share

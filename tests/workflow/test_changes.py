@@ -89,17 +89,6 @@ SETTINGS = [
         },
         id="seeds",
     ),
-    pytest.param(
-        "    cut: cut\n",
-        "    cut: whole\n",
-        {
-            *("predict_essays", "sum_essay_sets", "tabulate_bleu_neighbors_table3"),
-            *("tabulate_reproducibility", "plot_reproducibility_cells"),
-            "tabulate_bleu_neighbors_essays",
-            "make_report",
-        },
-        id="essays",
-    ),
 ]
 
 
@@ -118,7 +107,7 @@ def test_a_changed_setting_rebuilds_what_hangs_on_it(
     "Settings",
     "The tau of one kernel is changed, or which kernel of a model comes first",
     "made again",
-    "whatever was made with it: estimates, curves, the ablation, table 2",
+    "whatever was made with it: estimates, curves, table 2",
 )
 @pytest.mark.parametrize(
     "kernels", ["[bleu.char], taus: {bleu.char: 0.1}", "[bleu.word, bleu.char]"]
@@ -127,8 +116,8 @@ def test_what_hangs_on_the_published_kernel_is_made_again(changed: Project, kern
     changed.configure("kernels: [bleu.char]}", f"kernels: {kernels}}}")
     planned = set(changed.planned("bleu_neighbors"))
     assert {
-        *("predict_neighbors", "compute_threshold_curves", "compute_data_size_curve"),
-        *("compute_ablation", "estimate_cross_task", "plot_bleu_neighbors_figure4"),
+        *("predict_neighbors", "compute_data_size_curve"),
+        *("estimate_cross_task", "plot_bleu_neighbors_figure4"),
     } <= planned
 
 

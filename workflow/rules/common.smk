@@ -307,20 +307,35 @@ def predictions(*tasks):
     return [f"results/neighbors/{Path(folder).name}.csv" for folder in folders(*tasks)]
 
 
-def threshold_curves():
-    """Of every data set that has the published BLEU*."""
-    kernels = there("results/kernels/{task}/{kernel}.npz", task=TASKS, kernel=BLEU.kernels[0])
-    return [f"results/curves/{Path(path).parent.name}/thresholds.csv" for path in kernels]
-
-
 def data_size_curves():
-    """Of every data set that has the published BLEU*, or a shipped curve."""
+    """Of every data set that has the published BLEU*, as a matrix, or a curve."""
+    kernels = there("results/kernels/{task}/{kernel}.npz", task=TASKS, kernel=BLEU.kernels[0])
+    curves = {
+        t: f"results/curves/{t}/data_size.csv" for t in (Path(k).parent.name for k in kernels)
+    }
     return [
-        path.replace("thresholds", "data_size")
-        for path in threshold_curves()
-        if PLAN.origin(path.replace("thresholds", "data_size")) != "absent"
-        or not SETTINGS.data[Path(path).parent.name].streamed
+        path
+        for task, path in curves.items()
+        if PLAN.origin(path) != "absent" or not SETTINGS.data[task].streamed
     ]
+
+
+def size_settings(task):
+    """What decides a data set's curve over the data size."""
+    own, kernel = NEIGHBORS.data_size, BLEU.kernels[0]
+    streamed = SETTINGS.data[task].streamed
+    return {
+        **{"kernel": kernel, "tau": SETTINGS.taus()[kernel]},
+        **{"a": NEIGHBORS.min_neighbors, "b": NEIGHBORS.max_share},
+        **{"subsets": own.subsets, "seed": own.seed},
+        **({"sizes": own.streamed} if streamed else {"step": own.step}),
+    }
+
+
+def cross_estimates():
+    """Estimates of the texts of one data set from those of another."""
+    pairs = "results/cross_task/{source}.{target}.csv"
+    return [p for s in TASKS for t in TASKS if s != t for p in there(pairs, source=s, target=t)]
 
 
 def without_effect():
@@ -530,51 +545,6 @@ def what_was_built():
     return "\n".join(lines)
 
 
-def huse_batches():
-    """The data sets whose items HUSE has."""
-    items = there("results/huse/{task}.csv", task=SETTINGS.tasks("huse"))
-    return [Path(path).stem for path in items]
-
-
-def ablation_parts():
-    """Part of the ablation -> its kernels: `plain` has those that need texts alone."""
-    parts = {"plain": []}
-    for kernel in ABLATION.kernels:
-        apart = resource_files(kernel) or "torch" in environment(kernel)
-        parts.setdefault(kernel if apart else "plain", []).append(kernel)
-    return parts
-
-
-def ablation_kernels(wildcards):
-    """The kernels of a part that are not left out for a data set, with their options."""
-    skipped = SETTINGS.data[wildcards.task].skip_kernels
-    own = ablation_parts()[wildcards.part]
-    return kernel_options(*(kernel for kernel in own if kernel not in skipped))
-
-
-def size_settings(task):
-    """What decides a data set's curve over the data size."""
-    own = NEIGHBORS.data_size
-    streamed = SETTINGS.data[task].streamed
-    return SIZE_SETTINGS | ({"sizes": own.streamed} if streamed else {"step": own.step})
-
-
-def pareto_models():
-    """Model -> its published kernel, that one's tau, and the settings of its sums."""
-    found = {}
-    for name in PARETO.models:
-        kernel = NEIGHBORS.models[name].kernels[0]
-        tau = SETTINGS.taus()[kernel]
-        settings = {"taus": SETTINGS.pareto_taus(tau), "folds": PARETO.folds, "seed": PARETO.seed}
-        found[name] = {"kernel": kernel, "tau": tau, "settings": settings}
-    return found
-
-
-def pareto_deals():
-    """Data set -> how often its texts are dealt into folds, and of how many parts."""
-    some = {"deals": PARETO.deals, "parts": PARETO.parts}
-    streamed = {"deals": PARETO.streamed_deals, "parts": PARETO.streamed_parts}
-    return {task: streamed if SETTINGS.data[task].streamed else some for task in TASKS}
 
 
 def unit_settings(task):

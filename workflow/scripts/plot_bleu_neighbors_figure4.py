@@ -2,16 +2,19 @@
 
 from pathlib import Path
 
-from refless.experiments.bleu_neighbors.curves import average_annotators, read_curves
+from refless.experiments.bleu_neighbors.curves import average_annotators, read_data_sizes
 from refless.job import job
 from refless.report import figures
 
 with job(snakemake):
     given, params = snakemake.input, snakemake.params
-    sizes, thresholds = given.get("sizes", []), given.get("thresholds", [])
-    curves = read_curves(sizes, "data size curve", params.settings, params.folders)
-    sweep = dict.fromkeys(params.looks, params.sweep)
-    thresholds = read_curves(thresholds, "threshold curves", sweep, params.folders)
-    human = {k: v for k, v in average_annotators(thresholds).items() if k in curves}
-    drawn = figures.data_size_figure(curves, params.looks, human)
-    figures.save(drawn, Path(snakemake.output[0]).with_suffix(""))
+    curves = read_data_sizes(given.get("sizes", []), params.settings, params.folders)
+    means = {
+        task: curve.groupby("size", as_index=False)[["spearman", "coverage"]].mean()
+        for task, curve in curves.items()
+    }
+    figures.save(
+        figures.data_size_figure(curves, params.looks, average_annotators(given.table[0])),
+        Path(snakemake.output[0]).with_suffix(""),
+        figures.drawn(means, ["size", "spearman", "coverage"]),
+    )

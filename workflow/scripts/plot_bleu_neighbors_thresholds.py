@@ -2,22 +2,32 @@
 
 from pathlib import Path
 
-from refless.experiments.bleu_neighbors.curves import average_annotators, read_curves
+import numpy as np
+
+from refless.experiments.bleu_neighbors.curves import average_annotators, threshold_curves
+from refless.experiments.bleu_neighbors.neighbors import read_predicted
 from refless.job import job
 from refless.report import figures
 
 with job(snakemake):
-    params = snakemake.params
-    settings = dict.fromkeys(params.looks, params.settings)
-    curves = read_curves(
-        snakemake.input.get("curves", []), "threshold curves", settings, params.folders
-    )
-    human = average_annotators(curves)
-    for column, label, shaded in (
+    given, params = snakemake.input, snakemake.params
+    own, kernel = params.settings, params.kernel
+    least, most = own["a_range"]
+    steps = np.round(np.arange(0, 1 + own["b_step"] / 2, own["b_step"]), 10)
+    sweep = range(least, most + 1), steps, own["a"], own["b"]
+    tasks = read_predicted(params.folders, given.get("predictions", []), params.taus)
+    curves = {
+        task: threshold_curves(data, kernel, *sweep)
+        for task, data in tasks.items()
+        if kernel in data.means
+    }
+    human = average_annotators(given.table[0])
+    for column, label, people in (
         ("spearman", "Spearman's $\\rho$", human),
-        ("coverage", "coverage", None),
+        ("coverage", "coverage", {}),
     ):
-        drawn = figures.threshold_figure(
-            curves, params.looks, column, label, params.settings, human=shaded
+        figures.save(
+            figures.threshold_figure(curves, params.looks, column, label, own, human=people),
+            Path(snakemake.output[column][0]).with_suffix(""),
+            figures.drawn(curves, ["threshold", "value", column]),
         )
-        figures.save(drawn, Path(snakemake.output[column][0]).with_suffix(""))

@@ -1,25 +1,11 @@
-"""Estimate the test essays from each training set, under each recipe. Stage: prediction.
-
-One job serves all recipes: they share the kernels, and an estimate is a matter of milliseconds.
-"""
+"""Mean and number of each test essay's neighbors in each training set. Stage: prediction."""
 
 from pathlib import Path
 
-from refless.data.normalize import read_raw
 from refless.data.task import read_whole_task
-from refless.experiments.bleu_neighbors.essays import COLUMNS, write_estimates
+from refless.experiments.bleu_neighbors.essays import TEXT_COLUMNS, write_estimates
 from refless.job import job
 
 with job(snakemake):
-    params = snakemake.params
-    task = read_whole_task(Path(snakemake.input.ratings[0]).parent, COLUMNS)
-
-    def read_again(quoting):
-        options = {**params.options, "quoting": quoting}
-        raw, _ = read_raw(
-            *(task.name, params.loader, params.files, options, params.malformed),
-            made_from=task.about["made_from"],
-        )
-        return raw.texts
-
-    write_estimates(snakemake.output[0], task, read_again, dict(params.settings), snakemake.threads)
+    task = read_whole_task(Path(snakemake.input.ratings[0]).parent, TEXT_COLUMNS)
+    write_estimates(snakemake.output[0], task, snakemake.threads)

@@ -2,23 +2,25 @@
 
 from pathlib import Path
 
-from refless.experiments.bleu_neighbors.table1 import Settings
-from refless.experiments.bleu_neighbors.table2 import KEYS, read_pairs, table2
+from refless.data.task import read_task
+from refless.experiments.bleu_neighbors.neighbors import read_predicted
+from refless.experiments.bleu_neighbors.table2 import read_pairs, table2
 from refless.job import job
 from refless.report.published import read_published
 from refless.report.tables import publish
 
 with job(snakemake):
-    params = snakemake.params
-    settings = Settings(**params.settings)
-    estimates = snakemake.input.get("estimates", [])
-    pairs, notes = read_pairs(estimates, params.folders, params.taus)
-    published = read_published(snakemake.input.published, KEYS)
+    given, params = snakemake.input, snakemake.params
+    own = params.settings
+    predicted = read_predicted(params.folders, given.get("predictions", []), params.taus)
+    tasks = {Path(folder).name: read_task(folder) for folder in params.folders}
+    pairs = read_pairs(given.get("estimates", []), tasks, params.taus, own["a"], own["b"])
+    published = read_published(given.published, ["source_task", "target_task"])
     publish(
         "bleu_neighbors_table2",
-        table2(params.looks, pairs, published, settings),
+        table2(params.looks, predicted, pairs, published, params.kernels, **own),
         Path(snakemake.output[0]).parent,
         missing=params.missing,
-        facts=params.settings,
-        notes=notes,
+        facts=own,
+        notes=[note for data in predicted.values() for note in data.notes],
     )

@@ -1,49 +1,112 @@
-"""Curves over the thresholds carry the average annotator, with and without the own label."""
+"""Curves of figures 2 to 4: each point by the definition."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
-from refless.data import sources
-from refless.data.task import read_task, write_task
+from refless.errors import SettingError, StaleError
 from refless.experiments.bleu_neighbors.curves import (
     average_annotators,
-    read_curves,
-    write_threshold_curves,
+    data_size_curve,
+    read_data_sizes,
+    threshold_curves,
+    write_data_size_curve,
 )
-from refless.experiments.bleu_neighbors.kernel_files import write_kernel
-from refless.experiments.bleu_neighbors.leave_one_out import (
-    annotators_of,
-    human_cells,
-    read_truth,
+from refless.experiments.bleu_neighbors.neighbors import (
+    rated_texts,
+    read_matrix,
+    read_predictions,
+    write_kernel,
+    write_predictions,
 )
-from tests.workflow import small_data
+from refless.models.neighbors import neighbor_means
+from refless.report.tables import publish
+from refless.store import signed
+from tests.experiments.bleu_neighbors.written import annotated_task
+
+KERNEL, TAU = "bleu.char", 0.3
 
 
-def test_the_average_annotator_of_a_task_comes_with_its_curves(tmp_path: Path) -> None:
-    raw = tmp_path / "batch.csv"
-    small_data.write_huse_batch(raw, items=30, seed=3)
-    folder = tmp_path / "ratings" / "mine"
-    write_task("mine", sources.load("huse", "mine", {"path": raw}), folder, {}, {})
-    task, kernel = read_task(folder), tmp_path / "bleu.char.npz"
-    write_kernel(kernel, task, "bleu.char", {})
-    path = tmp_path / "mine" / "thresholds.csv"
-    write_threshold_curves(path, task, kernel, "bleu.char", 0.3, 2, 0.5, [1, 3], 0.5)
-    settings = {"mine": {"kernel": "bleu.char", "tau": 0.3, "a": 2, "b": 0.5}}
-    found = average_annotators(read_curves([path], "threshold curves", settings, [folder]))
-    truth = read_truth(task.texts, task.ratings)
-    wanted = [
-        human_cells(annotators_of(truth, 1, 0, others=others), 30)["human_average"]["spearman"]
-        for others in (True, False)
-    ]
-    assert found["mine"] == pytest.approx(wanted)
-    assert found["mine"][0] < found["mine"][1]
+def point(means: np.ndarray, counts: np.ndarray, quality: np.ndarray, a: int, b: float) -> Any:
+    inside = (counts >= a) & (counts <= b * (len(quality) - 1) + 1e-9)
+    own = means[inside]
+    defined = len(own) > 2 and np.ptp(own) > 0
+    return stats.spearmanr(own, quality[inside]).statistic if defined else np.nan, inside.mean()
 
 
-def test_a_task_without_annotators_is_not_drawn() -> None:
-    curve = pd.DataFrame({"human_spearman": [np.nan], "human_others": [np.nan]})
-    assert average_annotators({"mine": curve}) == {}
+def test_one_threshold_moves_and_the_other_stays(tmp_path: Path) -> None:
+    task = annotated_task(tmp_path / "t")
+    write_kernel(tmp_path / f"{KERNEL}.npz", task, KERNEL, {})
+    write_predictions(tmp_path / "t.csv", task, [tmp_path / f"{KERNEL}.npz"], {KERNEL: TAU}, {})
+    data = read_predictions(task, tmp_path / "t.csv", {KERNEL: TAU})
+    found = threshold_curves(data, KERNEL, range(1, 12), [0.0, 0.1, 0.3, 0.7, 1.0], 3, 0.5)
+    assert len(found) == 11 + 5
+    of = data.means[KERNEL], data.counts[KERNEL], data.rated.quality
+    for row in found.itertuples():
+        a, b = (row.value, 0.5) if row.threshold == "a" else (3, row.value)
+        assert (row.spearman, row.coverage) == pytest.approx(point(*of, a, b), nan_ok=True)
+    assert found["coverage"].nunique() > 5
+
+
+def test_each_size_has_its_own_subsets_and_leaves_out_within_them(tmp_path: Path) -> None:
+    task = annotated_task(tmp_path / "t")
+    rated = rated_texts(task)
+    write_kernel(tmp_path / f"{KERNEL}.npz", task, KERNEL, {})
+    matrix, n = read_matrix(tmp_path / f"{KERNEL}.npz", task, rated), len(rated.id)
+
+    def within(chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        part = matrix[np.ix_(chosen, chosen)]
+        return neighbor_means(part, rated.quality[chosen], TAU, leave_one_out=True)
+
+    how: dict[str, Any] = {"a": 3, "b": 0.66, "subsets": 4, "seed": 9}
+    found = data_size_curve(within, rated.quality, [10, 25, n], **how)
+    assert found.groupby("size").size().to_dict() == {10: 4, 25: 4, n: 1}
+    again = data_size_curve(within, rated.quality, [25], **how)
+    pd.testing.assert_frame_equal(again, found[found["size"] == 25].reset_index(drop=True))
+    generator = np.random.default_rng([9, 25])
+    for row in again.itertuples():
+        chosen = np.sort(generator.choice(n, 25, replace=False))
+        means, counts = np.full(25, np.nan), np.zeros(25, int)
+        for i, own in enumerate(chosen):
+            near = [j for j in chosen if j != own and matrix[own, j] >= TAU]
+            counts[i] = len(near)
+            means[i] = np.mean(rated.quality[near]) if near else np.nan
+        expected = point(means, counts, rated.quality[chosen], 3, 0.66)
+        assert (row.spearman, row.coverage) == pytest.approx(expected, nan_ok=True)
+    for wrong in (1, n + 1):
+        with pytest.raises(SettingError):
+            data_size_curve(within, rated.quality, [wrong], **how)
+
+
+def test_curves_from_texts_and_from_the_matrix_are_the_same(tmp_path: Path) -> None:
+    task = annotated_task(tmp_path / "ratings/t")
+    settings = {"kernel": KERNEL, "tau": TAU, "a": 3, "b": 0.66, "subsets": 3, "seed": 1}
+    curves = []
+    for tau, own in ((None, {"step": 15}), (TAU, {"sizes": [2, 15, 30, 500]})):
+        path, told = tmp_path / f"{tau}/t/data_size.csv", settings | own
+        write_kernel(tmp_path / f"{tau}/{KERNEL}.npz", task, KERNEL, {}, tau=tau)
+        write_data_size_curve(path, task, tmp_path / f"{tau}/{KERNEL}.npz", told)
+        curves.append(read_data_sizes([path], {"t": told}, [tmp_path / "ratings/t"])["t"])
+        with pytest.raises(StaleError):
+            read_data_sizes([path], {"t": {**told, "seed": 2}}, [])
+        assert signed.verify(path)["provenance"] == "computed"
+    assert set(curves[0]["size"]) == {15, 30, 39}  # everything there is is the last one
+    pd.testing.assert_frame_equal(curves[0], curves[1], check_exact=False, atol=0.02)
+
+
+def test_average_annotators_are_those_of_table_1(tmp_path: Path) -> None:
+    keys = {"task": ["t", "t", "u", "t"], "model": [*["human_average"] * 3, "bleu"]}
+    table = pd.DataFrame(keys).assign(against=["all", "others", "all", "all"], kernel="")
+    table["spearman"] = [0.5, 0.3, np.nan, 0.1]
+    for name in ("mse", "coverage", "n", "p_below_0.01"):
+        table[name] = np.nan
+    table = table.assign(source="computed", note=[[] for _ in range(4)])
+    publish("bleu_neighbors_table1", table, tmp_path, facts={"a": 1, "b": 1.0, "tau": 0.1})
+    found = average_annotators(tmp_path / "bleu_neighbors_table1.csv")
+    assert found == {"t": (0.3, 0.5)}

@@ -9,6 +9,7 @@ import pandas as pd
 
 from refless.data.ratings import RatedTexts
 from refless.data.task import Task, read_task, write_task
+from tests.workflow.small_data import sentences
 
 
 def written_task(
@@ -37,4 +38,38 @@ def written_task(
         rated
     ]
     write_task(name, RatedTexts(table, ratings, scale=(0, 1)), folder, {}, {})
+    return read_task(folder)
+
+
+def annotated_task(folder: Path, first: str = "", turned: bool = False) -> Task:
+    """Forty texts in ten contexts, one without a rating; five annotators, one of whom gives
+    everything the same label. Perhaps with another first text, or with turned labels."""
+    generator = np.random.default_rng(1)
+    texts = sentences(40, 3)
+    texts[7] = texts[3]  # equal texts stay neighbors of each other
+    texts[11] = "nothing like it"
+    texts[0] = first or texts[0]
+    ids = [f"t:{i:04d}" for i in range(len(texts))]
+    level = generator.integers(0, 5, len(texts))
+    rows = []
+    for rater in range(1, 6):
+        for i in generator.permutation(len(texts)):
+            if i != 5 and (generator.random() < 0.7 or rater == 1):
+                label = 3 if rater == 5 else min(5, level[i] + generator.integers(0, 3))
+                rows.append((ids[i], f"r{rater:03d}", float(5 - label if turned else label)))
+    ratings = pd.DataFrame(rows, columns=["id", "rater", "label"])
+    ratings["rating"] = ratings["label"] / 5
+    own = ratings.groupby("id")["rating"]
+    table = pd.DataFrame(
+        {
+            "id": ids,
+            "task": folder.name,
+            "context": [f"context {i // 4}" for i in range(len(texts))],
+            "text": texts,
+            "quality": own.apply(np.mean).reindex(ids).to_numpy(),
+            "n_ratings": own.size().reindex(ids).fillna(0).astype(int).to_numpy(),
+            "system": "",
+        }
+    )
+    write_task(folder.name, RatedTexts(table, ratings, scale=(0, 5)), folder, {}, {})
     return read_task(folder)

@@ -134,16 +134,13 @@ def _named(about: Mapping[str, Any], what: str) -> set[str]:
 
 
 def _same_neighbors(about: Mapping[str, Any], settings: Any) -> bool:
-    """Whether a record's tau, a and b are those of the configuration; the essays have their own."""
-    if "recipe" in about["settings"]:
-        return True
+    """Whether a record's tau, a and b are those of the configuration."""
     neighbors, taus = settings.bleu_neighbors, settings.taus()
     named = about["of"].get("kernel", neighbors.models["bleu"].kernels[0])
     tau = taus.get(named)
     asked = {
         "kernel": neighbors.models["bleu"].kernels[0],
         "tau": tau,
-        "taus": None if tau is None else settings.pareto_taus(tau),
         **dict.fromkeys(("a", "min_neighbors"), neighbors.min_neighbors),
         **dict.fromkeys(("b", "max_share"), neighbors.max_share),
     }
@@ -262,9 +259,8 @@ def require_same(source: Source, places: Places) -> None:
 
 
 def every_kernel(settings: Any) -> list[str]:
-    """The kernels of all models, and those that the ablation and the comparison try."""
-    tried = [*settings.bleu_neighbors.ablation.kernels, *settings.comparison.kernels]
-    return list(dict.fromkeys([*settings.kernels(), *tried]))
+    """The kernels of all models, and those of the comparison."""
+    return list(dict.fromkeys([*settings.kernels(), *settings.comparison.kernels]))
 
 
 def _lacking(kernel: str) -> Reason | None:

@@ -29,7 +29,6 @@ A loader may add further columns behind these.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -152,43 +151,6 @@ def require_scale(ratings: pd.DataFrame, scale: tuple[float, float]) -> None:
             f"label {row['label']} of text {row['id']!r} by {row['rater']!r} does not give rating"
             f" {row['rating']} on the scale from {low:g} to {high:g}"
         )
-
-
-def exact_points(
-    texts: pd.DataFrame, ratings: pd.DataFrame, scale: tuple[float, float]
-) -> tuple[np.ndarray, float]:
-    """Quality of each text as points: quality = points / most, and sums of points are exact.
-
-    Labels are whole numbers, or halves, on their scale; without ratings, each quality is one. So a
-    mean of n labels is a fraction, all means have the least common multiple of the n's as a
-    denominator, and ``most`` is that times the width of the scale. ``numpy.mean`` over labels in
-    [0, 1] rounds on the way instead, which tells apart means that are equal.
-
-    Returns
-    -------
-    points : shape (texts,), NaN where a text has no rating
-    most : the points of quality 1. Where sums of so many points would leave the integers that a
-        float64 holds (numbers of ratings without a small common multiple), it is 1, and points
-        are the quality, rounded once.
-
-    Raises
-    ------
-    FormatError : a rating is not its label on the scale.
-    """
-    low, high = scale
-    if ratings.empty:
-        found: np.ndarray = np.round(2 * (high - low) * texts["quality"].to_numpy(np.float64))
-        return found, 2 * (high - low)
-    require_scale(ratings, scale)
-    grouped = ratings.groupby("id", sort=False)["label"]
-    total = grouped.sum().reindex(texts["id"]).to_numpy(float)
-    number = grouped.size().reindex(texts["id"]).to_numpy(float)
-    above = total - low * number
-    common = math.lcm(*{int(n) for n in number[~np.isnan(number)]})
-    # halves count twice
-    if 2 * (high - low) * common * max(len(texts), 1) > 2**53:
-        return above / ((high - low) * number), 1.0
-    return above * (common / number), (high - low) * common
 
 
 def separate_items(texts: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame:

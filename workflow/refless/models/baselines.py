@@ -390,11 +390,6 @@ class SystemRidge(RidgeTfidf):
         return means + super()._predict(texts, systems)
 
 
-def deal_folds(n: int, folds: int, seed: int) -> Array:
-    """A fold for each of n examples, at random, of sizes that differ by one at most."""
-    return np.random.default_rng(seed).permutation(np.arange(n) % folds)
-
-
 def out_of_fold(
     make: Callable[[], Baseline],
     texts: Sequence[str],

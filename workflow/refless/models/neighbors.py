@@ -36,7 +36,6 @@ def neighbor_means(
     tau: float,
     *,
     leave_one_out: bool = False,
-    most: float = 1.0,
 ) -> tuple[Array, Array]:
     """Mean quality and number of the neighbors ``{s : k(x, s) >= tau}`` of each candidate.
 
@@ -47,8 +46,6 @@ def neighbor_means(
     tau : similarity threshold; a tie counts as a neighbor
     leave_one_out : candidates are the training examples themselves, and each leaves out its own
         row. The row, not its value: an equal text elsewhere stays a neighbor.
-    most : the ``quality`` that counts as 1. With whole numbers for ``quality``, sums are exact
-        and the mean is rounded once.
 
     Returns
     -------
@@ -65,14 +62,14 @@ def neighbor_means(
     counts = near.sum(axis=1).astype(np.int64)
     means = np.full(len(near), np.nan)
     for row in np.flatnonzero(counts):
-        means[row] = np.sum(quality[near[row]]) / (counts[row] * most)
+        means[row] = np.mean(quality[near[row]])
     return means, counts
 
 
-def means_of_sums(sums: Array, counts: Array, most: float = 1.0) -> Array:
-    """Mean quality of the neighbors from sum and number, NaN without any; ``most`` as above."""
+def means_of_sums(sums: Array, counts: Array) -> Array:
+    """Mean quality of the neighbors from sum and number, NaN without any."""
     with np.errstate(invalid="ignore"):
-        return np.asarray(np.where(counts > 0, sums / (np.maximum(counts, 1) * most), np.nan))
+        return np.asarray(np.where(counts > 0, sums / np.maximum(counts, 1), np.nan))
 
 
 def most_neighbors(max_share: float, training: int) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,6 @@ import matplotlib
 matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -32,6 +32,7 @@ FORMATS = ("pdf", "svg", "png")
 # Okabe-Ito: told apart with any colour vision, and in grey by the line style.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 LINES = ("-.", "--", "-", ":")
+HATCHES = ("////", "\\\\\\\\", "....", "||||")
 
 Looks = Mapping[str, Mapping[str, Any]]
 """Data set -> how it is shown: ``name``, ``colour``, ``line``, ``marker``, as configured."""
@@ -83,6 +84,12 @@ def save(figure: Figure, stem: str | Path, drawn: pd.DataFrame) -> list[Path]:
     return paths
 
 
+def drawn(curves: Mapping[str, pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
+    """Curves by task as one table, for `save`."""
+    tables = [curve[list(columns)].assign(task=task) for task, curve in curves.items()]
+    return pd.concat([pd.DataFrame(columns=["task", *columns]), *tables], ignore_index=True)
+
+
 def empty_figure(reason: str = "no task with the published BLEU* kernel is there") -> Figure:
     """A figure that says why there is nothing to draw."""
     style()
@@ -107,8 +114,7 @@ def threshold_figure(
     curves : by task, the columns threshold, value and ``column``
     looks : how tasks are shown
     defaults : the default of ``a`` and of ``b``, marked by a thin line
-    human : by task with annotators, the average one: see `Humans`; the region above the first value
-        is shaded, the second is a thin line
+    human : by task with annotators, the average one: see `Humans`; both are thin lines
     """
     if not curves:
         return empty_figure()
@@ -118,9 +124,6 @@ def threshold_figure(
         "a": "$a$: fewest neighbors",
         "b": "$b$: most neighbors, as a share of the training set",
     }
-    tops = [float(curve[column].max()) for curve in curves.values()]
-    tops += [rho for both in (human or {}).values() for rho in both]
-    top = max([t for t in tops if not np.isnan(t)], default=1.0)
     for ax, threshold in zip(axes, ("a", "b"), strict=True):
         for task, curve in curves.items():
             part = curve[curve["threshold"] == threshold]
@@ -136,38 +139,36 @@ def threshold_figure(
         values = pd.concat([c.loc[c["threshold"] == threshold, "value"] for c in curves.values()])
         ax.set_xlim(values.min(), values.max())
     axes[0].set_ylabel(ylabel)
-    if human:
-        _shade_above(axes, looks, human, top)
+    human = {task: both for task, both in (human or {}).items() if task in curves}
+    _annotators(axes, looks, human)
     figure.tight_layout()
-    _legend(figure, list(curves), looks, human or {})
+    _legend(figure, list(curves), looks, human)
     return figure
 
 
-def _shade_above(axes: Sequence[Axes], looks: Looks, human: Humans, top: float) -> None:
-    """Shade what lies above each task's average annotator, and draw the line with the own label."""
-    low, high = axes[0].get_ylim()
-    high = max(high, top + 0.06 * (top - low))
+OTHERS, ALL = (0, (6, 2)), (0, (1, 4))
+"""Dashes of the lines of an average annotator."""
+
+
+def _annotators(axes: Sequence[Axes], looks: Looks, human: Humans) -> None:
+    """Each task's average annotator as two lines, with and without the own label."""
     for ax in axes:
-        for task, (others, published) in human.items():
-            colour = looks[task]["colour"]
-            ax.axhspan(others, high, color=colour, alpha=0.10, lw=0)
-            ax.axhline(others, color=colour, ls=looks[task]["line"], lw=0.8)
-            ax.axhline(published, color=colour, ls=(0, (1, 4)), lw=0.9)
-        ax.set_ylim(low, high)
+        for task, both in human.items():
+            for rho, dashes in zip(both, (OTHERS, ALL), strict=True):
+                ax.axhline(rho, color=looks[task]["colour"], ls=dashes, lw=0.9)
 
 
 def _legend(figure: Figure, tasks: Sequence[str], looks: Looks, human: Humans) -> None:
-    """A legend below the panels: a column a task, its curve and below it what is shaded for it."""
+    """A legend below the panels: a column a task, its curve and below it its annotators."""
     handles, labels = figure.axes[0].get_legend_handles_labels()
     entries = []
     for task, handle, label in zip(tasks, handles, labels, strict=True):
         entries.append((handle, label))
         if task in human:
             colour = looks[task]["colour"]
-            patch = matplotlib.patches.Patch(color=colour, alpha=0.2)
-            entries.append((patch, "above its average annotator"))
-            line = matplotlib.lines.Line2D([], [], color=colour, ls=(0, (1, 4)), lw=0.9)
-            entries.append((line, "annotator, own label included"))
+            for said, dashes in (("annotator", OTHERS), ("annotator, own label included", ALL)):
+                line = matplotlib.lines.Line2D([], [], color=colour, ls=dashes, lw=0.9)
+                entries.append((line, said))
     figure.legend(
         *zip(*entries, strict=True),
         frameon=False,
@@ -183,7 +184,7 @@ def _legend(figure: Figure, tasks: Sequence[str], looks: Looks, human: Humans) -
 def data_size_figure(
     curves: dict[str, pd.DataFrame], looks: Looks, human: Humans | None = None
 ) -> Figure:
-    """Spearman and coverage over the number of rated texts, one standard deviation shaded.
+    """Spearman and coverage over the number of rated texts, one standard deviation hatched.
 
     ``human`` as for `threshold_figure`, in the panel of Spearman.
     """
@@ -193,7 +194,7 @@ def data_size_figure(
     figure, axes = plt.subplots(1, 2, figsize=(8.2, 3.2))
     panels = [("spearman", "Spearman's $\\rho$"), ("coverage", "coverage")]
     for ax, (column, ylabel) in zip(axes, panels, strict=True):
-        for task, curve in curves.items():
+        for (task, curve), hatch in zip(curves.items(), cycle(HATCHES)):
             grouped = curve.groupby("size")[column]
             mean, spread = grouped.mean(), grouped.std(ddof=0)
             look = looks[task]
@@ -202,14 +203,14 @@ def data_size_figure(
             low, high = mean - spread, mean + spread
             if column == "coverage":
                 low, high = low.clip(lower=0), high.clip(upper=1)
-            ax.fill_between(mean.index, low, high, color=colour, alpha=0.2, lw=0)
+            # hatched: colours laid over each other mix to another one
+            band = {"facecolor": "none", "edgecolor": colour, "alpha": 0.4, "lw": 0}
+            ax.fill_between(mean.index, low, high, hatch=hatch, **band)
         ax.set_xlabel("rated texts")
         ax.set_ylabel(ylabel)
         _size_axis(ax, curves)
-    human = human or {}
-    top = max((rho for both in human.values() for rho in both), default=0.0)
-    if human:
-        _shade_above(axes[:1], looks, human, max(top, axes[0].get_ylim()[1]))
+    human = {task: both for task, both in (human or {}).items() if task in curves}
+    _annotators(axes[:1], looks, human)
     figure.tight_layout()
     _legend(figure, list(curves), looks, human)
     return figure
@@ -225,71 +226,6 @@ def _size_axis(ax: Axes, curves: dict[str, pd.DataFrame]) -> None:
     smallest = min(curve["size"].min() for curve in curves.values())
     ax.set_xlim(0.8 * smallest, 1.25 * max(largest))
     ax.xaxis.set_major_formatter(lambda size, _: f"{size:,.0f}")
-
-
-def set_heat_maps(table: pd.DataFrame, titles: dict[str, str]) -> Figure:
-    """Rho for every test set (down) and training set (across), one panel for each of ``titles``.
-
-    Parameters
-    ----------
-    table : columns essays (a key of ``titles``), test_set, train_set, spearman, length_spearman, n
-    titles : what a panel shows
-
-    Cells without a number stay grey; the diagonal, a set's own training essays, is framed. A last
-    column, set off, has the rho of the essay's length.
-    """
-    # by its name: it is slow to import, and no other figure needs it
-    import seaborn
-
-    style()
-    figure, axes = plt.subplots(
-        1, len(titles), figsize=(10.6, 4.9), layout="constrained", squeeze=False
-    )
-    bound = float(np.nanmax([0.1, *table["spearman"].abs()]))
-    for ax, (part, title) in zip(axes[0], titles.items(), strict=True):
-        own = table[table["essays"] == part]
-        rho = own.pivot_table(
-            index="test_set", columns="train_set", values="spearman", dropna=False
-        )
-        first = own.drop_duplicates("test_set").set_index("test_set")
-        sizes, sets = first["n"], len(rho.columns)
-        rho["length"] = first["length_spearman"]
-        ax.set_facecolor("0.85")
-        seaborn.heatmap(
-            rho,
-            ax=ax,
-            vmin=-bound,
-            vmax=bound,
-            cmap="vlag",
-            annot=rho.round(2) + 0.0,  # no "-0.00"
-            fmt=".2f",
-            annot_kws={"size": 7.5},
-            square=True,
-            cbar=part == list(titles)[-1],
-            cbar_kws={"label": "Spearman's $\\rho$", "shrink": 0.8},
-        )
-        ax.axvline(sets, color="white", lw=4)
-        for i in range(min(len(rho), sets)):
-            frame = matplotlib.patches.Rectangle(
-                (i, i), 1, 1, fill=False, ec="0.15", lw=1.1, zorder=5
-            )
-            ax.add_patch(frame)
-        known = sizes.notna()
-        ax.set_yticks(
-            np.arange(len(rho)) + 0.5,
-            [f"{s} ({int(sizes[s])})" if known[s] else f"{s}" for s in rho.index],
-            rotation=0,
-        )
-        ax.set_xticks(np.arange(rho.shape[1]) + 0.5, [str(s) for s in rho.columns])
-        ax.tick_params(length=0)
-        ax.set_title(title, fontsize=10.5)
-        ax.tick_params(axis="x", rotation=0)
-        ax.get_xticklabels()[-1].set(fontstyle="italic", fontsize=8.5)
-        ax.set_xlabel("training essays of set, and length alone")
-        ax.set_ylabel("test essays of set (their number)")
-        if rho.isna().all(axis=None):
-            ax.text(0.5, 0.5, "not available", transform=ax.transAxes, ha="center", va="center")
-    return figure
 
 
 def learning_curve_figure(

@@ -1,7 +1,7 @@
 """A table as its readers see it: one set of cells, for Markdown and for HTML.
 
-Stage: table -> report. In: a table of ``results/tables`` and its entry in the catalogue. Out:
-`Part`, the cells of one grid, each with its text: ours with its 95% interval, and the paper's value.
+Stage: table -> report. In: a table of ``results/tables`` and its entry in the catalogue. Out: the
+cells of one grid (`Part`), each with its text: ours with its 95% interval, and the paper's value.
 """
 
 from __future__ import annotations

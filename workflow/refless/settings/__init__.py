@@ -28,7 +28,7 @@ from refless.settings.rnn_qe import RnnQe
 
 __all__ = ["Settings", "read_settings", "require_plain", "typed"]
 
-LOOKS = ("name", "colour", "line", "marker", "note", "published")
+LOOKS = ("name", "colour", "line", "marker", "published")
 
 
 class KernelOptions(Section):
@@ -125,13 +125,6 @@ class Settings(Section):
             for kernel in model.kernels
         }
 
-    def pareto_taus(self, tau: float) -> list[float]:
-        """The grid of a kernel of that tau for the Pareto fronts."""
-        factors = self.bleu_neighbors.pareto.tau_factors
-        # the tau itself as it is: equal kernel values lie on it
-        each = (tau if factor == 1 else round(tau * factor, 12) for factor in factors)
-        return [one for one in each if one <= 1]
-
     def options(self, kernel: str) -> dict[str, Any]:
         """What the configuration tells a kernel."""
         found = self.kernel_options.get(kernel)
@@ -172,10 +165,11 @@ class Settings(Section):
 
     @model_validator(mode="after")
     def _kernels_exist(self) -> Settings:
-        configured = [*self.kernels(), *self.bleu_neighbors.ablation.kernels]
         for task, entry in self.data.items():
             where = f"data.{task}.skip_kernels"
-            require_known(where, entry.skip_kernels, configured, "the kernels of bleu_neighbors")
+            require_known(
+                where, entry.skip_kernels, self.kernels(), "the kernels of bleu_neighbors"
+            )
         for kernel in self.kernel_options:
             if kernel not in self.kernels():
                 raise ValueError(

@@ -31,11 +31,7 @@ def _finite(value: Any) -> Any:
 
 
 class InBleuNeighbors(Section):
-    """Tables 1 and 2, figures 2 to 4, the ablation and the Pareto table of BLEU Neighbors."""
-
-
-class InHuse(Section):
-    """HUSE itself: its texts come with the log-probabilities of the models that wrote them."""
+    """Tables 1 and 2, section 5.3 and figures 2 to 4 of BLEU Neighbors."""
 
 
 class InDeltaBleu(Section):
@@ -107,7 +103,6 @@ class Experiments(Section):
     """The experiments that a data set takes part in, each with what it needs."""
 
     bleu_neighbors: InBleuNeighbors | None = None
-    huse: InHuse | None = None
     delta_bleu: InDeltaBleu | None = None
     delta_bleu_predictor: InDeltaBleuPredictor | None = None
     essays: InEssays | None = None
@@ -175,7 +170,6 @@ class DataSet(Section):
     published: Literal["", "dialogue", "generation", "summarization"] = Field(
         "", description="The data set's name in the BLEU Neighbors paper, if it is in it."
     )
-    note: str = Field("", description="Said once wherever the data set's rows stand.")
     colour: str = Field(
         "",
         pattern="^(#[0-9A-Fa-f]{6})?$",

@@ -34,7 +34,6 @@ from refless.statistics.covered import (
     CoveredErrors,
     annotator_errors,
     covered_errors,
-    overall_error,
 )
 from refless.statistics.evaluation import Evaluation, evaluate, mean_squared_error
 from refless.statistics.families import (
@@ -50,21 +49,17 @@ from refless.statistics.humans import (
     BesideAnnotators,
     Humans,
     annotators,
-    annotators_less,
     beside_annotators,
     human_rows,
     others_mean,
 )
-from refless.statistics.paired import Compared, Measures, paired_bootstrap
-from refless.statistics.reliability import Reliability, reliability
 from refless.statistics.scale import scale_counts, scale_statistics
 from refless.statistics.systems import (
     Systems,
     between_and_within,
     members,
-    pairwise_accuracy,
 )
-from refless.statistics.williams import between_needed, williams
+from refless.statistics.williams import williams
 
 __all__ = [
     "ENOUGH_UNITS",
@@ -72,20 +67,15 @@ __all__ = [
     "AnnotatorErrors",
     "Annotators",
     "BesideAnnotators",
-    "Compared",
     "CoveredErrors",
     "Estimate",
     "Evaluation",
     "Humans",
-    "Measures",
-    "Reliability",
     "Systems",
     "annotator_errors",
     "annotators",
-    "annotators_less",
     "beside_annotators",
     "between_and_within",
-    "between_needed",
     "bootstrap_p_value",
     "centred",
     "correlation_p_value",
@@ -110,11 +100,7 @@ __all__ = [
     "needed",
     "ordered",
     "others_mean",
-    "overall_error",
-    "paired_bootstrap",
-    "pairwise_accuracy",
     "pearson_rows",
-    "reliability",
     "scale_counts",
     "scale_statistics",
     "spearman",

@@ -51,10 +51,6 @@ class AnnotatorErrors:
             yield weights, people[:, done : done + len(weights)]
             done += len(weights)
 
-    def annotators(self, chosen: Array) -> int:
-        """How many annotators rated a candidate of ``chosen``, shape (candidates,), bool."""
-        return int((self.number @ chosen.astype(np.float64) > 0).sum())
-
 
 def annotator_errors(
     candidate: Array, rater: Array, rating: Array, truth: Array, others: bool = False
@@ -90,15 +86,6 @@ class CoveredErrors:
     relative: Estimate
     p_value: float
     covered_draws: Array
-
-
-def overall_error(
-    errors: AnnotatorErrors, draws: int = 2000, seed: int = 0, units: Array | None = None
-) -> Estimate:
-    """The first mean of `covered_errors`, which hangs on no model."""
-    n = errors.total.shape[1]
-    drawn = [errors.mean(*both) for both in errors.draws(units, draws, seed)]
-    return Estimate(float(errors.mean(np.ones((1, n)))[0]), *interval(np.concatenate(drawn)))
 
 
 def covered_errors(

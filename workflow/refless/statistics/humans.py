@@ -227,54 +227,6 @@ def human_rows(each: Annotators, undefined: float = 0.0) -> Humans:
     return Humans(average_mse, average_rho, best_mse, best_rho, *counts)
 
 
-def annotators_less(
-    each: Annotators,
-    estimate: Array,
-    truth: Array,
-    undefined: float = 0.0,
-    *,
-    units: Array | None = None,
-    seed: int = 0,
-) -> tuple[Estimate, Estimate]:
-    """The mean MSE and rho of `human_rows` less those of a prediction, as `evaluate` has them.
-
-    Each annotator is on the candidates that this annotator saw, the prediction on all that it
-    covers, both against the same truth; every draw has the same candidates and annotators for both.
-
-    Parameters
-    ----------
-    each : by `annotators`, with the same ``units`` and ``seed``
-    estimate, truth : shape (candidates,), ``estimate`` NaN where undefined
-    undefined : as for `human_rows`
-
-    NaN where either side has no value; intervals leave such draws out.
-
-    Source: ours, for the comparison in table 1 of Ethayarajh & Sadigh (2020).
-    """
-    inside = np.flatnonzero(~np.isnan(estimate))
-    nothing = Estimate(float("nan"))
-    if len(inside) == 0 or len(each.mse) == 0:
-        return nothing, nothing
-    p, t = estimate[inside], truth[inside]
-    human_rho, human_rho_draws = each.filled(undefined)
-
-    def less(human: Array, human_draws: Array, own: float, *own_draws: Array) -> Estimate:
-        if np.isnan(own) or np.isnan(human).all():
-            return nothing
-        drawn = mean_of_drawn(human_draws, each.drawn) - np.concatenate(own_draws)
-        return Estimate(float(np.nanmean(human)) - own, *interval(drawn))
-
-    of = len(truth) if units is None else units
-    mse_draws, rho_draws = [], []
-    for weights in draw_blocks(of, each.drawn.shape[1], seed):
-        mse_draws.append(weighted_mean((p - t) ** 2, weights, inside))
-        rho_draws.append(weighted_spearman(p, t, weights, inside))
-    return (
-        less(each.mse, each.mse_draws, mean_squared_error(p, t), *mse_draws),
-        less(human_rho, human_rho_draws, spearman(p, t)[0], *rho_draws),
-    )
-
-
 def beside_annotators(
     candidate: Array,
     rater: Array,

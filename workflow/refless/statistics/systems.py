@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from refless.statistics.bootstrap import Estimate, draw_blocks, interval
-from refless.statistics.correlation import as_weights, spearman, weighted_mean, weighted_spearman
+from refless.statistics.correlation import as_weights, spearman, weighted_spearman
 
 Array = np.ndarray
 
@@ -148,37 +148,6 @@ def part_of(share: Array, whole: tuple[float, float]) -> Estimate:
     return Estimate(float(share[0]), *interval(share[1:]))
 
 
-def pairwise_accuracy(
-    prediction: Array, truth: Array, groups: Array, *, draws: int = 2000, seed: int = 0
-) -> tuple[Estimate, int]:
-    """Share of a group's pairs of texts that are in their right order, ties counted.
-
-    The mean over groups with a pair, so that a large group counts no more than a small one. A pair
-    is right if prediction and truth both prefer the same text, or if both tie (to nine digits). A
-    prediction without ties is wrong on all pairs that people tie.
-
-    Parameters
-    ----------
-    prediction : shape (candidates,), NaN where undefined: such pairs are left out
-    truth : shape (candidates,)
-    groups : number of each candidate's group, e.g. of what it answers, shape (candidates,)
-    draws, seed : of the bootstrap over groups
-
-    Returns
-    -------
-    The mean share with its interval, NaN without a pair, and the number of pairs.
-
-    Source: Deutsch, Foster & Freitag (2023), "Ties matter: meta-evaluating modern metrics with
-    pairwise accuracy and tie calibration", grouped by item; no tie is calibrated here.
-    """
-    covered = ~np.isnan(prediction)
-    _, group = np.unique(groups[covered], return_inverse=True)
-    right, pairs = pairwise_counts(prediction[covered], truth[covered], group)
-    share = right[pairs > 0] / pairs[pairs > 0]
-    if not len(share):
-        return Estimate(float("nan")), 0
-    drawn = [weighted_mean(share, block) for block in draw_blocks(len(share), draws, seed)]
-    return Estimate(float(share.mean()), *interval(np.concatenate(drawn))), int(pairs.sum())
 
 
 def pairwise_counts(prediction: Array, truth: Array, group: Array) -> tuple[Array, Array]:

@@ -61,26 +61,3 @@ def williams(r_a: float, r_b: float, r_ab: float, n: int) -> tuple[float, float]
     with np.errstate(divide="ignore", invalid="ignore"):
         t = float(np.float64(top) / np.sqrt(spread))
     return t, float(2 * stdtr(n - 3, -abs(t)))
-
-
-def between_needed(r_a: float, r_b: float, n: int, level: float = 0.01) -> float:
-    """The least correlation between two predictions from which on Williams' p is below ``level``.
-
-    Looked for from r_a r_b (what they share is the truth alone) up to the greatest correlation
-    that three variables can have; on that range t grows. NaN where no correlation is enough.
-    """
-    if np.isnan(r_a) or np.isnan(r_b) or n < 4 or r_a == r_b:
-        return float("nan")
-    low = r_a * r_b
-    high = low + float(np.sqrt((1 - r_a**2) * (1 - r_b**2)))
-    if williams(r_a, r_b, high, n)[1] >= level:
-        return float("nan")
-    if williams(r_a, r_b, low, n)[1] < level:
-        return low
-    for _ in range(60):
-        middle = (low + high) / 2
-        if williams(r_a, r_b, middle, n)[1] < level:
-            high = middle
-        else:
-            low = middle
-    return high

@@ -1,13 +1,11 @@
 """Figures 2 to 4 of BLEU Neighbors as numbers: over the thresholds, and over the data size.
 
-Stage: cell. In: a task, and the kernel file of the published BLEU*. Out: two signed tables.
+Stage: cell. In: predictions, the kernel file of the published BLEU*. Out: curves.
 """
 
 from __future__ import annotations
 
-import logging
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,77 +13,80 @@ import numpy as np
 import pandas as pd
 
 from refless.data.task import Task, rated_sums
-from refless.experiments.bleu_neighbors.leave_one_out import (
-    annotators_of,
-    data_size_curve,
-    human_cells,
-    matrix_neighbors,
-    read_truth,
-    threshold_curves,
-)
-from refless.experiments.bleu_neighbors.stored import (
-    read_predictions,
+from refless.errors import SettingError
+from refless.experiments.bleu_neighbors.neighbors import (
+    Predicted,
+    rated_texts,
+    read_matrix,
     require_options,
-    streamed_neighbors,
+    streamed_means,
 )
+from refless.experiments.bleu_neighbors.table1 import ALL, HUMANS, OTHERS
 from refless.kernels import signature
+from refless.models.neighbors import enough_evidence, neighbor_means
+from refless.report.tables import read_published
+from refless.statistics import spearman
 from refless.store import signed
 from refless.store.signatures import sign
 
-log = logging.getLogger(__name__)
-CODE = "experiments/bleu_neighbors/leave_one_out.py"
+Array = np.ndarray
+Within = Callable[[Array], tuple[Array, Array]]
+"""A subset (places of texts, ascending) -> mean and number of each one's neighbors within it."""
 
 
-def write_threshold_curves(
-    path: str | Path,
-    task: Task,
-    path_of_kernel: str | Path,
+def _point(estimate: Array, quality: Array) -> tuple[float, float]:
+    """Spearman's rho (NaN where undefined) and coverage."""
+    covered = ~np.isnan(estimate)
+    return spearman(estimate[covered], quality[covered])[0], float(covered.mean())
+
+
+def threshold_curves(
+    data: Predicted,
     kernel: str,
-    tau: float,
+    a_values: Iterable[int],
+    b_values: Iterable[float],
     a: int,
     b: float,
-    a_range: Sequence[int],
-    b_step: float,
-) -> None:
-    """Spearman and coverage as a or b moves, from the kernel file in one pass.
+) -> pd.DataFrame:
+    """Columns threshold (``a`` or ``b``), value, spearman, coverage: one threshold moves and the
+    other stays (figures 2 and 3)."""
+    settings = [("a", x, x, b) for x in a_values] + [("b", x, a, x) for x in b_values]
+    rows = [
+        (threshold, float(value), *_point(data.estimates(kernel, *both), data.rated.quality))
+        for threshold, value, *both in settings
+    ]
+    return pd.DataFrame(rows, columns=["threshold", "value", "spearman", "coverage"])
 
-    Parameters
-    ----------
-    path_of_kernel : the file of ``kernel``
-    a, b : one keeps its value while the other moves
-    a_range : lowest and highest a
-    b_step : between 0 and 1
+
+def data_size_curve(
+    neighbors: Within,
+    quality: Array,
+    sizes: Iterable[int],
+    *,
+    a: int,
+    b: float,
+    subsets: int,
+    seed: int,
+) -> pd.DataFrame:
+    """Columns size, subset, spearman, coverage: random subsets of the data, leave-one-out in each
+    (figure 4).
+
+    Subsets come from one generator a size, so that adding a size changes no other.
+
+    Source: Ethayarajh & Sadigh (2020), section 5.5.
     """
-    truth = read_truth(task.texts, task.ratings)
-    truths = {"published": truth}
-    predictions, about = read_predictions(path_of_kernel, task, truths, {kernel: tau})
-    b_values = np.round(np.arange(0, 1 + b_step / 2, b_step), 10)
-    curves = threshold_curves(predictions, range(a_range[0], a_range[1] + 1), b_values, a, b)
-    # the average annotator, with and without the own label; no interval is needed here
-    human = {False: np.nan, True: np.nan}
-    if len(truth.rater):
-        for others in human:
-            each = annotators_of(truth, draws=1, seed=0, others=others)
-            human[others] = human_cells(each, len(truth.id))["human_average"]["spearman"]
-    signed.write(
-        path,
-        curves.assign(human_spearman=human[False], human_others=human[True]),
-        {
-            "kind": "threshold curves",
-            "of": {"task": task.name},
-            "provenance": signed.provenance([about, task.about]),
-            "signatures": [*about["signatures"], sign([CODE], task.text_sum)],
-            "settings": {
-                "kernel": kernel,
-                "tau": tau,
-                "a": a,
-                "b": b,
-                "a_range": a_range,
-                "b_step": b_step,
-            },
-            "made_from": task.rated_sums | {"kernel": signed.identity(about)},
-        },
-    )
+    n = len(quality)
+    rows = []
+    for size in sizes:
+        if not 2 <= size <= n:
+            raise SettingError(f"a subset of {size} cannot be drawn from {n} candidates")
+        generator = np.random.default_rng([seed, size])
+        for subset in range(subsets if size < n else 1):
+            chosen = np.sort(generator.choice(n, size, replace=False))
+            means, counts = neighbors(chosen)
+            estimate = enough_evidence(means, counts, size - 1, a, b)
+            rows.append((size, subset, *_point(estimate, quality[chosen])))
+    return pd.DataFrame(rows, columns=["size", "subset", "spearman", "coverage"])
 
 
 def write_data_size_curve(
@@ -95,7 +96,7 @@ def write_data_size_curve(
     settings: dict[str, Any],
     threads: int | None = None,
 ) -> None:
-    """Spearman and coverage on random subsets of the texts, leave-one-out within each.
+    """Write the curve over the data size of a task.
 
     Parameters
     ----------
@@ -104,30 +105,29 @@ def write_data_size_curve(
     settings : ``kernel``, ``tau``, ``a``, ``b``, ``subsets``, ``seed``; ``sizes`` of the subsets in
         the second case, the ``step`` between two in the first; everything there is is the last one
     """
-    truth = read_truth(task.texts, task.ratings)
-    n, tau = len(truth.id), settings["tau"]
-    name = settings["kernel"]
-    about = require_options(kernel, name)
+    rated = rated_texts(task)
+    n, tau, name = len(rated.id), settings["tau"], settings["kernel"]
+    about = require_options(kernel, {})
     if about["kind"] == "kernel":
-        of = {"task": task.name, "kernel": name}
-        file = signed.read(kernel, "kernel", of=of, made_from={"texts": task.text_sum})
-        neighbors = matrix_neighbors(file.content["kernel"].astype(np.float64), truth, tau)
+        matrix = read_matrix(kernel, task, rated)
         sizes: Sequence[int] = range(settings["step"], n, settings["step"])
+
+        def within(chosen: Array) -> tuple[Array, Array]:
+            part = matrix[np.ix_(chosen, chosen)]
+            return neighbor_means(part, rated.quality[chosen], tau, leave_one_out=True)
+
     else:
-        texts = task.texts["text"].tolist()
-        neighbors = streamed_neighbors(name, texts, truth, tau, threads=threads)
+        texts = task.texts["text"].to_numpy(object)[rated.row]
         sizes = settings["sizes"]
-    begin = time.perf_counter()
+
+        def within(chosen: Array) -> tuple[Array, Array]:
+            return streamed_means(name, list(texts[chosen]), rated.quality[chosen], tau, threads)
+
     curve = data_size_curve(
-        neighbors,
-        truth,
-        [size for size in sizes if settings["a"] < size < n] + [n],
-        a=settings["a"],
-        b=settings["b"],
-        subsets=settings["subsets"],
-        seed=settings["seed"],
+        *(within, rated.quality, [s for s in sizes if settings["a"] < s < n] + [n]),
+        **{key: settings[key] for key in ("a", "b", "subsets", "seed")},
     )
-    log.info("%d subsets in %.1f s", len(curve), time.perf_counter() - begin)
+    code = sign(["experiments/bleu_neighbors/curves.py"], task.text_sum)
     signed.write(
         path,
         curve,
@@ -137,21 +137,17 @@ def write_data_size_curve(
             "provenance": signed.provenance([about, task.about]),
             "settings": settings,
             "made_from": task.rated_sums,
-            "signatures": [
-                signature(name, task.text_sum),
-                sign([CODE], task.text_sum),
-            ],
+            "signatures": [signature(name, task.text_sum), code],
         },
     )
 
 
-def read_curves(
+def read_data_sizes(
     paths: Sequence[str | Path],
-    kind: str,
     settings: Mapping[str, Mapping[str, Any]],
     folders: Sequence[str | Path],
 ) -> dict[str, pd.DataFrame]:
-    """Curves by task.
+    """Curves over the data size by task.
 
     Parameters
     ----------
@@ -164,21 +160,17 @@ def read_curves(
     curves = {}
     for path in paths:
         task = Path(path).parent.name
-        file = signed.read(
-            path, kind, of={"task": task}, settings=settings[task], made_from=made_from.get(task)
-        )
-        curves[task] = file.content
+        told = {"of": {"task": task}, "settings": settings[task], "made_from": made_from.get(task)}
+        curves[task] = signed.read(path, "data size curve", **told).content
     return curves
 
 
-def average_annotators(curves: Mapping[str, pd.DataFrame]) -> dict[str, tuple[float, float]]:
-    """Rho of the average annotator by task, from curves over the thresholds.
-
-    Against the mean of the others' ratings, and against the quality, which contains the own. Tasks
-    without annotators are left out.
-    """
-    found = {
-        task: (float(curve["human_others"].iloc[0]), float(curve["human_spearman"].iloc[0]))
-        for task, curve in curves.items()
-    }
-    return {task: both for task, both in found.items() if not np.isnan(both[1])}
+def average_annotators(path: str | Path) -> dict[str, tuple[float, float]]:
+    """Rho of the average annotator by task, from the CSV of table 1: against the others, and
+    against all labels. Tasks without annotators are left out."""
+    table = read_published(path, ["task", "model", "against", "spearman"])
+    table = table[(table["model"] == HUMANS[1]) & table["spearman"].notna()]
+    found = table.pivot_table(index="task", columns="against", values="spearman")
+    if OTHERS not in found:
+        return {}
+    return {str(task): (row[OTHERS], row[ALL]) for task, row in found.iterrows()}
