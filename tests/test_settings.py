@@ -50,7 +50,6 @@ def test_the_configuration_answers_questions():
     ]
     assert settings.tasks("huse") == settings.tasks("bleu_neighbors")[:3]
     assert settings.tasks("delta_bleu") == ["dstc7", "usr_topicalchat", "usr_personachat"]
-    assert settings.tasks("delta_bleu_predictor") == [*settings.tasks("delta_bleu"), "nem"]
     assert settings.tasks("essays") == ["asap_sas"]
     assert settings.tasks("rnn_qe") == ["nem", "bagel", "sfrest", "sfhot"]
     assert settings.experiment("dstc7", "delta_bleu").units[-1] == 100
@@ -167,11 +166,6 @@ def test_settings_of_the_command_line_are_read_as_in_a_file() -> None:
             {"role": "rated", "domain": "a", "system": "b"},
             "2 data sets have the role rated and 3",
         ),
-        (
-            "data.nem.experiments.delta_bleu_predictor.references",
-            ["bagels"],
-            "data.nem.experiments.delta_bleu_predictor.references names 'bagels', which is not",
-        ),
         # names that must exist elsewhere
         (f"{MODELS}.bleu.kernels", ["bleu"], "kernels.0 is 'bleu'; it must be of the form"),
         (f"{MODELS}.bleu.kernels", ["bleu.wurd"], "kernels.0 names 'bleu.wurd': no kernel is"),
@@ -182,7 +176,6 @@ def test_settings_of_the_command_line_are_read_as_in_a_file() -> None:
         (f"{MODELS}.bleu.taus", {"bleu.chars": 0.1}, "models.bleu.taus names 'bleu.chars', which"),
         ("bleu_neighbors.ablation.kernels", ["bleu_idf.chars"], "names 'bleu_idf.chars': no kern"),
         ("bleu_neighbors.pareto.models", ["rogue"], "bleu_neighbors.pareto.models names 'rogue'"),
-        ("delta_bleu.predictor.models", ["rogue"], "delta_bleu.predictor.models names 'rogue'"),
         ("kernels.bertscore/tiny", {}, "kernels has options for 'bertscore.tiny', which no model"),
         ("kernels.bleu/char", {}, "options for 'bleu.char'; only the kernels of BERTScore take"),
         (f"kernels.{BERTSCORE.replace('.', '/')}", {"rescale": True}, f"kernels.{BERTSCORE}: "),

@@ -24,7 +24,6 @@ from refless.experiments.bleu_neighbors.curves import read_curves
 from refless.experiments.bleu_neighbors.table1 import read_tasks
 from refless.experiments.bleu_neighbors.table2 import read_pairs
 from refless.experiments.bleu_neighbors.table3 import read_estimates, read_set_sums
-from refless.experiments.delta_bleu.predictor_table import read_predictors
 from refless.experiments.delta_bleu.table2 import read_rows
 from refless.experiments.rnn_qe.stored import require_texts
 from refless.store import signed
@@ -107,9 +106,6 @@ READERS: dict[str, Callable[[Path, list[Path], dict[str, Any]], object]] = {
     ),
     "delta_bleu/usr_topicalchat/units.csv": lambda path, folders, settings: read_rows(
         path, {"usr_topicalchat": settings}, rated_sums(folders)
-    ),
-    "delta_bleu/nem/predictor.csv": lambda path, folders, settings: read_predictors(
-        [path], {"nem": settings}, rated_sums(folders)
     ),
     "rnn_qe/outputs.csv": lambda path, folders, _: require_texts(
         [path], [f for f in folders if f.name in QE_TASKS], QE_TASKS

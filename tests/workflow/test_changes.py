@@ -27,7 +27,7 @@ EDITS = [
         "workflow/refless/models/delta_bleu.py",
         "\nCHANGED = 1\n",
         "all",
-        {"score_delta_bleu": 2, "predict_delta_bleu": 3, "tabulate_delta_bleu_table2": 1},
+        {"score_delta_bleu": 2, "tabulate_delta_bleu_table2": 1},
         {"compute_kernel", "predict_neighbors", "predict_essays"},
         id="model",
     ),

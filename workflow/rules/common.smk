@@ -606,19 +606,6 @@ def unit_settings(task):
     }
 
 
-def predictor_settings(task):
-    """What decides the estimates by ΔBLEU; computed ones do without kernels that are not there."""
-    lost = set()
-    if PLAN.origin(f"results/delta_bleu/{task}/predictor.csv") == "computed":
-        lost = {one["of"]["kernel"] for one in PLAN.lacking(PREDICTOR_KERNELS)}
-    return {
-        "kernels": {k: SETTINGS.taus()[k] for k in PREDICTOR_KERNELS if k not in lost},
-        "min_neighbors": NEIGHBORS.min_neighbors,
-        "max_share": NEIGHBORS.max_share,
-        **PREDICTOR.bootstrap.model_dump(),
-    }
-
-
 def comparison_lacking():
     """Why kernels of the comparison cannot be computed."""
     return PLAN.lacking(SETTINGS.comparison.kernels)
@@ -654,9 +641,3 @@ def comparison_left_out(task):
     return [("neighbors", *one) for one in lost.items()] + [
         ("rnn_qe", "", why) for why in untrained
     ]
-
-
-def predictor_references(wildcards):
-    """The folders of the data sets whose human references are used."""
-    own = SETTINGS.experiment(wildcards.task, "delta_bleu_predictor")
-    return expand("results/ratings/{task}", task=own.references)

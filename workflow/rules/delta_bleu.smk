@@ -1,10 +1,6 @@
 # Discriminative BLEU (Galley et al., 2015). Stage: cell, table, figure. In: rated responses. Out:
 # results/delta_bleu (numbers without text), and the tables and figure of ΔBLEU.
 
-PREDICTOR = SETTINGS.delta_bleu.predictor
-# Those that ΔBLEU is compared with, as an estimate: the published kernel of each model.
-PREDICTOR_KERNELS = [NEIGHBORS.models[name].kernels[0] for name in PREDICTOR.models]
-
 
 rule score_delta_bleu:
     input:
@@ -37,37 +33,6 @@ rule score_delta_bleu:
         ),
     script:
         "../scripts/score_delta_bleu.py"
-
-
-rule predict_delta_bleu:
-    input:
-        ratings=[f"results/ratings/{{task}}/{name}.csv" for name in ("texts", "ratings")],
-        references=lambda wildcards: expand(
-            "{folder}/{name}.csv",
-            folder=predictor_references(wildcards),
-            name=["texts", "ratings"],
-        ),
-        resources=lambda wildcards: resource_files(*predictor_settings(wildcards.task)["kernels"]),
-    output:
-        "results/delta_bleu/{task}/predictor.csv",
-    log:
-        "results/logs/predict_delta_bleu/{task}.log",
-    benchmark:
-        "results/benchmarks/predict_delta_bleu/{task}.tsv"
-    conda:
-        "../../envs/refless.yaml"
-    threads: 1
-    resources:
-        mem_mb=4000,
-        runtime=60,
-    params:
-        settings=lambda wildcards: predictor_settings(wildcards.task),
-        options=lambda wildcards: kernel_options(*predictor_settings(wildcards.task)["kernels"]),
-        own_encoders=own_encoders(*PREDICTOR_KERNELS),
-        references=predictor_references,
-        code=code("predict_delta_bleu.py", *map(module, PREDICTOR_KERNELS)),
-    script:
-        "../scripts/predict_delta_bleu.py"
 
 
 rule tabulate_delta_bleu_table2:
@@ -117,37 +82,3 @@ rule plot_delta_bleu_figure2:
         code=code("plot_delta_bleu_figure2.py"),
     script:
         "../scripts/plot_delta_bleu_figure2.py"
-
-
-rule tabulate_delta_bleu_predictor:
-    input:
-        ratings=ratings(*SETTINGS.tasks("delta_bleu_predictor")),
-        rows=there(
-            "results/delta_bleu/{task}/predictor.csv",
-            task=SETTINGS.tasks("delta_bleu_predictor"),
-        ),
-    output:
-        table("delta_bleu_predictor"),
-    log:
-        "results/logs/tabulate_delta_bleu_predictor.log",
-    benchmark:
-        "results/benchmarks/tabulate_delta_bleu_predictor.tsv"
-    localrule: True
-    conda:
-        "../../envs/refless.yaml"
-    params:
-        folders=folders(*SETTINGS.tasks("delta_bleu_predictor")),
-        looks=looks(SETTINGS.tasks("delta_bleu_predictor")),
-        settings={task: predictor_settings(task) for task in SETTINGS.tasks("delta_bleu_predictor")},
-        kernels=PREDICTOR_KERNELS,
-        missing=[
-            *missing(
-                "results/delta_bleu/{task}/predictor.csv",
-                task=SETTINGS.tasks("delta_bleu_predictor"),
-            ),
-            *PLAN.lacking(PREDICTOR_KERNELS),
-        ],
-        facts=PREDICTOR.bootstrap.model_dump(),
-        code=code("tabulate_delta_bleu_predictor.py"),
-    script:
-        "../scripts/tabulate_delta_bleu_predictor.py"

@@ -58,16 +58,6 @@ class InDeltaBleu(Section):
     )
 
 
-class InDeltaBleuPredictor(Section):
-    """ΔBLEU as an estimate of the quality of single texts."""
-
-    references: Distinct[str] = Field(
-        default=[],
-        description="Data sets with human references of the same MRs, which then serve as this"
-        " one's references. Without them, rated texts of one context are each other's references.",
-    )
-
-
 class InEssays(Section):
     """Table 3 of BLEU Neighbors: essays with a training and a test part. One data set at most."""
 
@@ -109,7 +99,6 @@ class Experiments(Section):
     bleu_neighbors: InBleuNeighbors | None = None
     huse: InHuse | None = None
     delta_bleu: InDeltaBleu | None = None
-    delta_bleu_predictor: InDeltaBleuPredictor | None = None
     essays: InEssays | None = None
     comparison: InComparison | None = None
     rnn_qe: InRnnQe | None = None

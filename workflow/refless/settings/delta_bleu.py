@@ -9,7 +9,6 @@ from pydantic import Field
 from refless.settings._base import (
     NO_BOOLEAN,
     Count,
-    Distinct,
     FewDraws,
     Section,
     Seed,
@@ -26,25 +25,8 @@ class Intervals(Section):
     figure_draws: FewDraws = Field(description="Draws for the figure.")
 
 
-class PredictorBootstrap(Section):
-    """95% intervals of the estimates: bootstrap over contexts."""
-
-    draws: FewDraws = Field(description="Number of draws.")
-    seed: Seed = Field(description="Seed of the draws.")
-
-
-class Predictor(Section):
-    """ΔBLEU as an estimate of quality."""
-
-    models: Distinct[str] = Field(
-        description="Models of `bleu_neighbors.models` for comparison, with their first kernel,"
-        " tau, a and b."
-    )
-    bootstrap: PredictorBootstrap = Field(description="Intervals.")
-
-
 class DeltaBleu(Section):
-    """ΔBLEU: table 2, figure 2, and estimates of single texts."""
+    """ΔBLEU: table 2 and figure 2."""
 
     assignments: Count = Field(
         description="Random assignments of contexts to units over which correlations are averaged,"
@@ -63,4 +45,3 @@ class DeltaBleu(Section):
         description="Least weights of a reference, panel A of figure 2."
     )
     orders: Several[Count] = Field(description="Highest orders of n-grams, panel C of figure 2.")
-    predictor: Predictor = Field(description="ΔBLEU as an estimate of quality.")
