@@ -215,7 +215,6 @@ def needs(settings: Any) -> dict[str, Need]:
         "results/ablation/{task}/{kernel}.npz": Need(("{task}",), ("{kernel}",)),
         "results/pareto/{task}/{kernel}.npz": Need(("{task}",), ("{kernel}",)),
         "results/delta_bleu/{task}/units.csv": Need(("{task}",)),
-        "results/delta_bleu/{task}/tests.csv": Need(("{task}",)),
         "results/comparison/{task}.csv": Need(("{task}",)),
         "results/comparison/networks/{task}.csv": Need(("{task}",), (f"{TRAINED}{COMPARED}",)),
         "results/rnn_qe/outputs.csv": Need(rnn_qe, (TRAINED,)),

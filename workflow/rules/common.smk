@@ -593,17 +593,7 @@ def training_names(*experiments):
 
 def unit_settings(task):
     """What decides the numbers of table 2 and figure 2 of ΔBLEU, of one data set."""
-    own = SETTINGS.delta_bleu
-    return {
-        **SETTINGS.experiment(task, "delta_bleu").model_dump(),
-        "assignments": own.assignments,
-        "figure_assignments": own.figure_assignments,
-        "draws": own.bootstrap.draws,
-        "figure_draws": own.bootstrap.figure_draws,
-        "seeds": own.seeds,
-        "thresholds": own.thresholds,
-        "orders": own.orders,
-    }
+    return SETTINGS.experiment(task, "delta_bleu").model_dump() | SETTINGS.delta_bleu.model_dump()
 
 
 def comparison_lacking():

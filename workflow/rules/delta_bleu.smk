@@ -1,18 +1,14 @@
 # Discriminative BLEU (Galley et al., 2015). Stage: cell, table, figure. In: rated responses. Out:
-# results/delta_bleu (numbers without text), and the tables and figure of ΔBLEU.
+# results/delta_bleu (numbers without text), and the table and figure of ΔBLEU.
+
+UNITS = SETTINGS.tasks("delta_bleu")
 
 
 rule score_delta_bleu:
     input:
-        ratings=[f"results/ratings/{{task}}/{name}.csv" for name in ("texts", "ratings")],
-        gold=lambda wildcards: (
-            list(raw_files(wildcards.task).values())
-            if unit_settings(wildcards.task)["gold"]
-            else []
-        ),
+        [f"results/ratings/{{task}}/{name}.csv" for name in ("texts", "ratings")],
     output:
-        units="results/delta_bleu/{task}/units.csv",
-        tests="results/delta_bleu/{task}/tests.csv",
+        "results/delta_bleu/{task}/units.csv",
     log:
         "results/logs/score_delta_bleu/{task}.log",
     benchmark:
@@ -25,25 +21,18 @@ rule score_delta_bleu:
         runtime=60,
     params:
         settings=lambda wildcards: unit_settings(wildcards.task),
-        loader=lambda wildcards: SETTINGS.data[wildcards.task].loader,
-        files=lambda wildcards: raw_files(wildcards.task),
-        code=lambda wildcards: code(
-            "score_delta_bleu.py",
-            f"data/sources/{SETTINGS.data[wildcards.task].loader}.py",
-        ),
+        code=code("score_delta_bleu.py"),
     script:
         "../scripts/score_delta_bleu.py"
 
 
 rule tabulate_delta_bleu_table2:
     input:
-        ratings=ratings(*SETTINGS.tasks("delta_bleu")),
-        units=there("results/delta_bleu/{task}/units.csv", task=SETTINGS.tasks("delta_bleu")),
-        tests=there("results/delta_bleu/{task}/tests.csv", task=SETTINGS.tasks("delta_bleu")),
+        ratings=ratings(*UNITS),
+        units=there("results/delta_bleu/{task}/units.csv", task=UNITS),
         published=beside("resources/published/delta_bleu_table2.csv"),
     output:
         table("delta_bleu_table2"),
-        tests=table("delta_bleu_table2_tests"),
     log:
         "results/logs/tabulate_delta_bleu_table2.log",
     benchmark:
@@ -52,10 +41,9 @@ rule tabulate_delta_bleu_table2:
     conda:
         "../../envs/refless.yaml"
     params:
-        folders=folders(*SETTINGS.tasks("delta_bleu")),
-        looks=looks(SETTINGS.tasks("delta_bleu")),
-        settings={task: unit_settings(task) for task in SETTINGS.tasks("delta_bleu")},
-        missing=missing("results/delta_bleu/{task}/units.csv", task=SETTINGS.tasks("delta_bleu")),
+        folders=folders(*UNITS),
+        settings={task: unit_settings(task) for task in UNITS},
+        missing=missing("results/delta_bleu/{task}/units.csv", task=UNITS),
         facts=SETTINGS.delta_bleu.model_dump(),
         code=code("tabulate_delta_bleu_table2.py"),
     script:
@@ -64,8 +52,8 @@ rule tabulate_delta_bleu_table2:
 
 rule plot_delta_bleu_figure2:
     input:
-        ratings=ratings(*SETTINGS.tasks("delta_bleu")),
-        units=there("results/delta_bleu/{task}/units.csv", task=SETTINGS.tasks("delta_bleu")),
+        ratings=ratings(*UNITS),
+        units=there("results/delta_bleu/{task}/units.csv", task=UNITS),
     output:
         figure("delta_bleu_figure2"),
     log:
@@ -76,9 +64,9 @@ rule plot_delta_bleu_figure2:
     conda:
         "../../envs/refless.yaml"
     params:
-        folders=folders(*SETTINGS.tasks("delta_bleu")),
-        looks=looks(SETTINGS.tasks("delta_bleu")),
-        settings={task: unit_settings(task) for task in SETTINGS.tasks("delta_bleu")},
+        folders=folders(*UNITS),
+        looks=looks(UNITS),
+        settings={task: unit_settings(task) for task in UNITS},
         code=code("plot_delta_bleu_figure2.py"),
     script:
         "../scripts/plot_delta_bleu_figure2.py"

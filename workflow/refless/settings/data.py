@@ -51,11 +51,6 @@ class InDeltaBleu(Section):
         " make few observations: then more are needed, or intervals hold what the assignment"
         " moves.",
     )
-    gold: bool = Field(
-        False,
-        description="Whether unrated gold references are tried too. The loader must have a function"
-        " `gold` that reads them, as `dstc7` does.",
-    )
 
 
 class InEssays(Section):
