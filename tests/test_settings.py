@@ -143,7 +143,7 @@ def test_settings_of_the_command_line_are_read_as_in_a_file() -> None:
         ("bleu_neighbors.essays.left_out", [[3], []], "left_out has []; it must be at least one"),
         ("bleu_neighbors.essays.left_out", [[3], [3]], "left_out has [3] twice"),
         ("bleu_neighbors.pareto.tau_factors", [2], "tau_factors is [2.0]; it must contain 1"),
-        ("delta_bleu.seeds", [1, 1], "delta_bleu.seeds is [1, 1]; it must be without repetition"),
+        ("delta_bleu.orders", [1, 1], "delta_bleu.orders is [1, 1]; it must be without repetition"),
         ("numbers", "perhaps", "numbers is 'perhaps'; it must be one of '', 'computed', 'auto' or"),
         ("network", "perhaps", "network is 'perhaps'; it must be true or false"),
         ("mirror", None, "mirror is empty; it must be a text"),
@@ -198,7 +198,6 @@ def test_a_wrong_setting_is_one_line_that_says_what_is_right(path, value, said):
         ("bleu_neighbors.models.bleu", "bleu_neighbors.models has no model bleu"),
         ("bleu_neighbors.models.rouge", "models names 'rouge', which is not among"),
         ("data.nem.experiments.rnn_qe", "0 data sets have the role rated and 3"),
-        ("data.bagel", "references names 'bagel', which is not among the other data sets"),
     ],
 )
 def test_what_is_missing_is_said(path, said):

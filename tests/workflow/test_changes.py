@@ -80,14 +80,14 @@ SETTINGS = [
         id="subsets",
     ),
     pytest.param(
-        "seeds: [2015, 2016]",
-        "seeds: [2014, 2016]",
+        "seed: 2015",
+        "seed: 2014",
         {
             *("score_delta_bleu", "tabulate_delta_bleu_table2", "plot_delta_bleu_figure2"),
             *("tabulate_reproducibility", "plot_reproducibility_cells"),
             "make_report",
         },
-        id="seeds",
+        id="seed",
     ),
     pytest.param(
         "    cut: cut\n",
