@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -138,7 +139,8 @@ def test_the_figure_draws_its_points_and_writes_them(file: Path, tmp_path: Path)
         assert [len(own) for own in lines] == [3, 4, 4]
         for line, metric in zip(lines[0], METRICS, strict=True):
             drawn = points[(points["panel"] == "threshold") & (points["metric"] == metric)]
-            assert line.get_ydata().tolist() == drawn["spearman"].tolist()
+            assert line.get_ydata().tolist() == drawn["spearman"].tolist()[::-1]
+        assert all((np.diff(line.get_xdata()) > 0).all() for own in lines for line in own)
         left, right = figure.axes[0].get_xlim()
         assert left > right  # worse and worse references are let in
         legend = [text.get_text() for text in figure.legends[0].get_texts()]

@@ -66,9 +66,10 @@ def _metric_lines(ax: Axes, panel: str, points: pd.DataFrame) -> None:
         own = points[points["metric"] == metric]
         if panel != "threshold":
             own = own[own["references"] == (references or "w>=0.6")]
-            place = own[panel]
         elif references:
             continue
         else:
-            place = own["references"].str.removeprefix("w>=").astype(float)
+            own = own.assign(threshold=own["references"].str.removeprefix("w>=").astype(float))
+        own = own.sort_values(panel)
+        place = own[panel]
         ax.plot(place, own["spearman"], line, color=colour, marker=marker, ms=3.5, label=label)

@@ -133,21 +133,22 @@ def unit_rows(counted: Counted, settings: Mapping[str, Any]) -> pd.DataFrame:
     table = table_cells()
     shown = [*(("table", unit, cell) for cell in table), *figure_points(settings)]
     every = np.arange(len(own.output), dtype=np.int32)
-    rows: list[dict[str, Any]] = []
+    numbers: dict[tuple[int, Cell], dict[str, Any]] = {}
     for size in dict.fromkeys(size for _, size, _ in shown):
         cells = list(dict.fromkeys(cell for _, of, cell in shown if of == size))
         n = len(every) // size * len(own.pairs)
         assignments = min(settings["assignments"], MOST_OBSERVATIONS // max(n, 1))
         pool = np.tile(every, (max(assignments, 1), 1))
         m, q = observations(counted, cells, pool, size, seed)
-        rho = dict(zip(cells, _mean(correlations(spearman_rows, m, q)), strict=True))
+        rho = _mean(correlations(spearman_rows, m, q))
+        for cell, value in zip(cells, rho, strict=True):
+            numbers[size, cell] = {"spearman": value, "n": n}
         if size == unit:  # the table's, which come first
             tau = _mean(correlations(kendall_rows, m[: len(table)], q))
-        rows += [
-            {"panel": panel, **asdict(cell), "unit": size, "spearman": rho[cell], "n": n}
-            for panel, of, cell in shown
-            if of == size
-        ]
+    rows = [
+        {"panel": panel, **asdict(cell), "unit": size, **numbers[size, cell]}
+        for panel, size, cell in shown
+    ]
     times = settings["times"]
     pool = bootstrap_pool(every, own.wording, settings["draws"], times, seed)
     m, q = observations(counted, table, pool, unit, seed)
