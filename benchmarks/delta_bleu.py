@@ -28,9 +28,8 @@ from refless.experiments.delta_bleu.dialogues import (
     Dialogues,
     read_dialogues,
     tokenize,
-    weights,
 )
-from refless.experiments.delta_bleu.units import observations, plain_pool
+from refless.experiments.delta_bleu.units import observations
 from refless.models.delta_bleu import Statistics, corpus_delta_bleu, scores
 
 log = logging.getLogger(__name__)
@@ -53,7 +52,7 @@ def measure(dialogues: Dialogues, assignments: int, sample: int, runs: int) -> d
     ------
     AssertionError : a peer scores a unit otherwise.
     """
-    pool = plain_pool(np.arange(len(dialogues.output)), assignments)
+    pool = np.tile(np.arange(len(dialogues.output), dtype=np.int32), (assignments, 1))
     units = 2 * len(dialogues.pairs) * assignments * (len(dialogues.output) // UNIT)
     record: dict[str, Any] = {
         "machine": machine(PACKAGES),
@@ -136,7 +135,6 @@ Place = tuple[int, int, np.ndarray]
 def sampled(dialogues: Dialogues, sample: int) -> list[tuple[Place, Unit]]:
     """Random units of random pairs of systems; references are all but the pair's outputs."""
     tokens = [tokenize(text) for text in dialogues.texts]
-    weight = weights(dialogues, "scale")
     rng = np.random.default_rng(1)
     found = []
     for _ in range(sample):
@@ -144,7 +142,7 @@ def sampled(dialogues: Dialogues, sample: int) -> list[tuple[Place, Unit]]:
         contexts = rng.permutation(len(dialogues.output))[:UNIT]
         others = [s for s in range(len(dialogues.systems)) if s not in (a, b)]
         references = np.c_[dialogues.human[contexts], dialogues.output[contexts][:, others]]
-        given = weight[references]
+        given = dialogues.weight[references]
         lost = ~(given > 0).any(axis=1)
         given[lost, 0] = np.maximum(given[lost, 0], LEAST)
         outputs = [tokens[k] for k in dialogues.output[contexts, a]]

@@ -49,7 +49,6 @@ def test_the_configuration_answers_questions():
         *("huse_dialogue", "huse_generation", "huse_summarization", "dstc7"),
     ]
     assert settings.tasks("delta_bleu") == ["dstc7", "usr_topicalchat", "usr_personachat"]
-    assert settings.tasks("delta_bleu_predictor") == [*settings.tasks("delta_bleu"), "nem"]
     assert settings.tasks("essays") == ["asap_sas"]
     assert settings.tasks("rnn_qe") == ["nem", "bagel", "sfrest", "sfhot"]
     assert settings.experiment("dstc7", "delta_bleu").units[-1] == 100
@@ -140,7 +139,6 @@ def test_settings_of_the_command_line_are_read_as_in_a_file() -> None:
         (f"{MODELS}.Bleu", {}, f"{MODELS} has 'Bleu'; a name there must be of the form ^[a-z]"),
         (f"{MODELS}.bleu", 5, f"{MODELS}.bleu is 5; it must be a group of settings"),
         ("bleu_neighbors.thresholds.a", [1], "thresholds.a is [1]; it must be at least 2 long"),
-        ("delta_bleu.seeds", [1, 1], "delta_bleu.seeds is [1, 1]; it must be without repetition"),
         ("numbers", "perhaps", "numbers is 'perhaps'; it must be one of '', 'computed', 'auto' or"),
         ("network", "perhaps", "network is 'perhaps'; it must be true or false"),
         ("mirror", None, "mirror is empty; it must be a text"),
@@ -163,11 +161,6 @@ def test_settings_of_the_command_line_are_read_as_in_a_file() -> None:
             {"role": "rated", "domain": "a", "system": "b"},
             "2 data sets have the role rated and 3",
         ),
-        (
-            "data.nem.experiments.delta_bleu_predictor.references",
-            ["bagels"],
-            "data.nem.experiments.delta_bleu_predictor.references names 'bagels', which is not",
-        ),
         # names that must exist elsewhere
         (f"{MODELS}.bleu.kernels", ["bleu"], "kernels.0 is 'bleu'; it must be of the form"),
         (f"{MODELS}.bleu.kernels", ["bleu.wurd"], "kernels.0 names 'bleu.wurd': no kernel is"),
@@ -175,7 +168,6 @@ def test_settings_of_the_command_line_are_read_as_in_a_file() -> None:
         (f"{MODELS}.human_best", {"tau": 0.9, "kernels": ["rouge_l.plain"]}, "another row"),
         (f"{MODELS}.bleu.kernels", ["meteor.nltk39"], "in the model bleu, whose kernels must need"),
         (f"{MODELS}.bleu.taus", {"bleu.chars": 0.1}, "models.bleu.taus names 'bleu.chars', which"),
-        ("delta_bleu.predictor.models", ["rogue"], "delta_bleu.predictor.models names 'rogue'"),
         ("kernels.bertscore/tiny", {}, "kernels has options for 'bertscore.tiny', which no model"),
         ("kernels.bleu/char", {}, "options for 'bleu.char'; only the kernels of BERTScore take"),
         (f"kernels.{BERTSCORE.replace('.', '/')}", {"rescale": True}, f"kernels.{BERTSCORE}: "),
@@ -198,7 +190,6 @@ def test_a_wrong_setting_is_one_line_that_says_what_is_right(path, value, said):
         ("bleu_neighbors.models.bleu", "bleu_neighbors.models has no model bleu"),
         ("bleu_neighbors.models.rouge", "models names 'rouge', which is not among"),
         ("data.nem.experiments.rnn_qe", "0 data sets have the role rated and 3"),
-        ("data.bagel", "references names 'bagel', which is not among the other data sets"),
     ],
 )
 def test_what_is_missing_is_said(path, said):

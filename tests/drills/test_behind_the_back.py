@@ -24,7 +24,6 @@ from refless.experiments.bleu_neighbors.curves import read_data_sizes
 from refless.experiments.bleu_neighbors.essays import read_estimates
 from refless.experiments.bleu_neighbors.neighbors import read_predicted
 from refless.experiments.bleu_neighbors.table2 import read_pairs
-from refless.experiments.delta_bleu.predictor_table import read_predictors
 from refless.experiments.delta_bleu.table2 import read_rows
 from refless.experiments.rnn_qe.runs import require_texts
 from refless.store import signed
@@ -101,9 +100,6 @@ READERS: dict[str, Callable[[Path, list[Path], dict[str, Any]], object]] = {
     ),
     "delta_bleu/usr_topicalchat/units.csv": lambda path, folders, settings: read_rows(
         path, {"usr_topicalchat": settings}, rated_sums(folders)
-    ),
-    "delta_bleu/nem/predictor.csv": lambda path, folders, settings: read_predictors(
-        [path], {"nem": settings}, rated_sums(folders)
     ),
     "rnn_qe/outputs.csv": lambda path, folders, _: require_texts(
         [path], [f for f in folders if f.name in QE_TASKS], QE_TASKS

@@ -7,7 +7,6 @@ import pytest
 from scipy import stats
 
 from refless.statistics import (
-    bootstrap_p_value,
     holm,
     holm_by,
     least_between,
@@ -48,13 +47,6 @@ def test_the_least_detectable_difference_is_found_in_four_of_five_trials() -> No
     # of normal draws, the ends of their interval say the same
     ends = np.quantile(draws, [0.025, 0.975])
     assert least_between(*ends) / 0.1 == pytest.approx(least, rel=0.05)
-
-
-def test_the_p_value_of_a_bootstrap_is_two_sided() -> None:
-    assert bootstrap_p_value(np.arange(1.0, 100)) == pytest.approx(2 / 100)
-    assert bootstrap_p_value(-np.arange(1.0, 100)) == pytest.approx(2 / 100)
-    assert bootstrap_p_value(np.zeros(9)) == 1
-    assert np.isnan(bootstrap_p_value(np.array([np.nan])))
 
 
 def test_what_could_be_found_falls_with_the_root_of_the_number() -> None:

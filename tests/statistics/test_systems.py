@@ -115,5 +115,3 @@ def test_members_share_a_text() -> None:
         (1, 0, 0.5),
         (1, 1, 0.5),
     ]
-
-

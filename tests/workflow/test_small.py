@@ -116,21 +116,11 @@ def test_essays_are_estimated(small: Project) -> None:
 
 def test_delta_bleu_is_computed(small: Project) -> None:
     second = table(small, "delta_bleu_table2")
-    for task, pairs in (("dstc7", 3), ("usr_topicalchat", 1)):
+    for task, n in (("dstc7", 3 * 6), ("usr_topicalchat", 1 * 3)):
         own = second[second["task"] == task]
-        assert set(own["provenance"]) == {"computed"}
-        assert set(own["pairs"]) == {pairs}
+        assert set(own["source"]) == {"computed"}
+        assert set(own["n"]) == {n}
         assert own["spearman"].dropna().between(-1, 1).all()
-    assert set(second.loc[second["task"] == "dstc7", "gold"]) == {0, 1}
-    assert set(table(small, "delta_bleu_table2_tests")["task"]) == {"dstc7", "usr_topicalchat"}
-    predictor = table(small, "delta_bleu_predictor")
-    assert predictor.groupby("task")["n"].first().to_dict() == {
-        "dstc7": 96,
-        "nem": 440,
-        "usr_topicalchat": 48,
-    }
-    # NEM: other outputs of the MR and human utterances
-    assert predictor.loc[predictor["task"] == "nem", "references"].ge(2).all()
 
 
 def test_rated_outputs_are_counted_and_compared(small: Project) -> None:

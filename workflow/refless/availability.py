@@ -201,7 +201,7 @@ def needs(settings: Any) -> dict[str, Need]:
     """
     essays = tuple(settings.tasks("essays"))
     rnn_qe = tuple(settings.tasks("rnn_qe"))
-    found = {
+    return {
         "results/ratings/{task}/texts.csv": Need(("{task}",)),
         "results/ratings/{task}/ratings.csv": Need(("{task}",)),
         "results/kernels/{task}/{kernel}.npz": Need(("{task}",), ("{kernel}",)),
@@ -209,19 +209,12 @@ def needs(settings: Any) -> dict[str, Need]:
         "results/cross_task/{source}.{target}.csv": Need(("{source}", "{target}")),
         "results/essays/estimates.csv": Need(essays),
         "results/delta_bleu/{task}/units.csv": Need(("{task}",)),
-        "results/delta_bleu/{task}/tests.csv": Need(("{task}",)),
         "results/comparison/{task}.csv": Need(("{task}",)),
         "results/comparison/networks/{task}.csv": Need(("{task}",), (f"{TRAINED}{COMPARED}",)),
         "results/rnn_qe/outputs.csv": Need(rnn_qe, (TRAINED,)),
         "results/rnn_qe/curve.csv": Need(rnn_qe, (TRAINED,)),
         "results/rnn_qe/predictions/{name}.csv.gz": Need(rnn_qe, (TRAINED, f"{TRAINED}{{name}}")),
     }
-    for task in settings.tasks("delta_bleu_predictor"):
-        references = settings.experiment(task, "delta_bleu_predictor").references
-        found[f"results/delta_bleu/{task}/predictor.csv"] = Need(
-            (task, *references), of={"task": task}
-        )
-    return found
 
 
 def path_pattern(path: str) -> re.Pattern[str]:

@@ -549,30 +549,7 @@ def what_was_built():
 
 def unit_settings(task):
     """What decides the numbers of table 2 and figure 2 of ΔBLEU, of one data set."""
-    own = SETTINGS.delta_bleu
-    return {
-        **SETTINGS.experiment(task, "delta_bleu").model_dump(),
-        "assignments": own.assignments,
-        "figure_assignments": own.figure_assignments,
-        "draws": own.bootstrap.draws,
-        "figure_draws": own.bootstrap.figure_draws,
-        "seeds": own.seeds,
-        "thresholds": own.thresholds,
-        "orders": own.orders,
-    }
-
-
-def predictor_settings(task):
-    """What decides the estimates by ΔBLEU; computed ones do without kernels that are not there."""
-    lost = set()
-    if PLAN.origin(f"results/delta_bleu/{task}/predictor.csv") == "computed":
-        lost = {one["of"]["kernel"] for one in PLAN.lacking(PREDICTOR_KERNELS)}
-    return {
-        "kernels": {k: SETTINGS.taus()[k] for k in PREDICTOR_KERNELS if k not in lost},
-        "min_neighbors": NEIGHBORS.min_neighbors,
-        "max_share": NEIGHBORS.max_share,
-        **PREDICTOR.bootstrap.model_dump(),
-    }
+    return SETTINGS.experiment(task, "delta_bleu").model_dump() | SETTINGS.delta_bleu.model_dump()
 
 
 def comparison_lacking():
@@ -610,9 +587,3 @@ def comparison_left_out(task):
     return [("neighbors", *one) for one in lost.items()] + [
         ("rnn_qe", "", why) for why in untrained
     ]
-
-
-def predictor_references(wildcards):
-    """The folders of the data sets whose human references are used."""
-    own = SETTINGS.experiment(wildcards.task, "delta_bleu_predictor")
-    return expand("results/ratings/{task}", task=own.references)

@@ -2,22 +2,10 @@
 
 from pathlib import Path
 
-from refless.data.normalize import read_gold
 from refless.data.task import read_whole_task
 from refless.experiments.delta_bleu.units import write_units
 from refless.job import job
 
 with job(snakemake):
-    params = snakemake.params
-    task = read_whole_task(Path(snakemake.input.ratings[0]).parent, ["context_id"])
-    gold = None
-    if params.settings["gold"]:
-        gold = read_gold(params.loader, params.files, made_from=task.about["made_from"])
-    write_units(
-        snakemake.output.units,
-        snakemake.output.tests,
-        task,
-        gold,
-        params.settings,
-        snakemake.threads,
-    )
+    task = read_whole_task(Path(snakemake.input[0]).parent, ["context_id"])
+    write_units(snakemake.output[0], task, snakemake.params.settings)

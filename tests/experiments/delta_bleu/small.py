@@ -40,12 +40,6 @@ def small_texts(contexts: int = 12, seed: int = 0, humans: int = 1) -> pd.DataFr
     return pd.DataFrame(rows)
 
 
-def small_gold() -> pd.DataFrame:
-    return pd.DataFrame(
-        {"context_id": ["c0", "c0", "c3", "elsewhere"], "text": ["A cat sat", "it", "a tree", "x"]}
-    )
-
-
 def as_task(folder: Path, texts: pd.DataFrame, ratings: pd.DataFrame | None = None) -> Task:
     """Texts as the data set of the folder's name, written and read again."""
     texts = texts.assign(task=folder.name, context="")
@@ -56,16 +50,12 @@ def as_task(folder: Path, texts: pd.DataFrame, ratings: pd.DataFrame | None = No
 
 
 SETTINGS: dict[str, Any] = {
-    "gold": True,
     "unit": 4,
     "assignments": 30,
-    "figure_assignments": 10,
     "draws": 100,
-    "figure_draws": 100,
     "times": 2,
-    "seeds": [1, 2],
+    "seed": 1,
     "thresholds": [0.6, 0, -1],
     "units": [1, 4],
     "orders": [1, 2, 3],
 }
-"""As for `refless.experiments.delta_bleu.units.Settings`."""

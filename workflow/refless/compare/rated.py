@@ -272,15 +272,6 @@ def rated_of(
     )
 
 
-def apart_of(rated: pd.DataFrame) -> Array | None:
-    """Numbers of the contexts that are new to each other (`Rated.apart`), of a tidy table of rated
-    texts; None where there are none, or one."""
-    context, meanings = _contexts(rated), meanings_of(rated)[1]
-    without_names = _delexicalised(rated["text"].tolist(), meanings)
-    alike = _alike(context, rated, meanings, without_names)
-    return context if alike is None else alike
-
-
 def meanings_of(rated: pd.DataFrame) -> tuple[str, list[str]]:
     """What stands beside the texts of a tidy table: the column, ``mr`` where it says anything, else
     ``context``, and its values."""

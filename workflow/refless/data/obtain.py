@@ -109,19 +109,13 @@ def fitting(shipped: Mapping[str, ShippedFile], settings: Any) -> dict[str, Ship
         if (entry := settings.data.get(task)) is not None
         and made != read_with(entry.loader, entry.options, entry.files)
     }
-    predicted = settings.tasks("delta_bleu_predictor")
     without_networks = bool(outputs & other) or outputs != set(settings.tasks("rnn_qe"))
 
     def fits(file: ShippedFile) -> bool:
         about = file.about
         if file.group == "rnn_qe" and without_networks and about["provenance"] == "shipped":
             return False
-        references = _named(about, "references")
-        if about["kind"] == "predictor" and about["of"]["task"] in predicted:
-            own = settings.experiment(about["of"]["task"], "delta_bleu_predictor")
-            if references != set(own.references):
-                return False
-        hangs_on = {*map(str, about["of"].values()), *references}
+        hangs_on = set(map(str, about["of"].values()))
         return not other & hangs_on and _same_neighbors(about, settings)
 
     return {path: file for path, file in shipped.items() if fits(file)}

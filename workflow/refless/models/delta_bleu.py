@@ -11,38 +11,33 @@ with g over the different n-grams of h_i, #_g(u, v) = min(#_g(u), #_g(v)), H the
 and R that of their closest references (the shorter of two as close). An n-gram that no reference
 has adds nothing. With all weights 1 this is BLEU. (Galley et al. 2015, equations 1 and 2.)
 
-Negative weights can make a numerator negative, of which a geometric mean knows nothing, and the
-paper does not say what then happens. Here it is a named rule:
+Negative weights can make a numerator negative; what then happens is a named rule:
 
 =======  ========================================================================================
 zero     a precision that is not positive makes the score 0, as in BLEU without smoothing
 smooth   it counts as a match count of zero, and the k-th such order gets the precision
-         1 / (2^k * denominator): smoothing of mteval-v13a, and what the authors' own code does
-         with both. At most 1, which that code does not see to: small weights on few n-grams make
-         a denominator below 1 / 2^k
-floor    it becomes `FLOOR`, as does a smaller one, and that of an order of which the hypotheses
-         have no n-gram
+         1 / (2^k * denominator), at most 1: smoothing of mteval-v13a, and what the authors' own
+         code does (without the limit of 1)
+floor    it becomes `FLOOR`, as does a smaller one, and that of an order without an n-gram
 signed   the score is BP times the least precision, at least -1: the only rule under which a score
          falls below 0 and worse matches still make it worse
 =======  ========================================================================================
 
 Under the other rules an order of which the hypotheses have no n-gram has precision 0.
-
-The authors' code (github.com/mgalley/sacreBLEU) departs from the formula where a hypothesis repeats
-an n-gram: it multiplies the greatest weight of a reference that has g with the greatest clipped
-count over all references, be they another's. On its own example both give the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
+from typing import Any
 
 import numpy as np
 
 from refless.errors import SettingError
-
-# Compiled loops are imported where they run: who needs names alone does not wait for them.
+from refless.kernels._compiled import compiled
+from refless.kernels._texts import number_words
 
 Array = np.ndarray
 
@@ -50,8 +45,6 @@ NOBODY = -1
 """Owner of references that are never left out."""
 RULES = ("zero", "smooth", "floor", "signed")
 FLOOR = 1e-9
-SMOOTH = -1.0
-"""What `FLOOR` is under the rule ``smooth``."""
 ROUNDING = 1e-12
 """A precision nearer to 0 is 0: matches of good and bad references may cancel, but for rounding."""
 
@@ -62,7 +55,7 @@ class References:
 
     bounds : int64 (items + 1,), where the references of an item start
     text : int64 (references,), number of each one's text
-    owner : int64 (references,), who wrote it (0, 1, ...), or -1 if it is never left out
+    owner : int64 (references,), who wrote it (0, 1, ...), or `NOBODY`
     weight : float64 (references,), in [-1, +1]
     """
 
@@ -76,10 +69,8 @@ class References:
 class Statistics:
     """What a score is made of; each is a sum over hypotheses.
 
-    matches : float64 (..., orders), numerators
-    totals : float64 (..., orders), denominators
-    length : float64 (...), words of the hypotheses
-    closest : float64 (...), words of their closest references
+    matches, totals : float64 (..., orders), numerators and denominators
+    length, closest : float64 (...), words of the hypotheses and of their closest references
     """
 
     matches: Array
@@ -88,23 +79,40 @@ class Statistics:
     closest: Array
 
     def of_others(self) -> Statistics:
-        """Of those by `Texts.statistics`, the ones with all references but the author's own.
-
-        Shapes are (hypotheses, orders) and (hypotheses,).
-        """
+        """Of those by `Texts.statistics`, the ones with all references but the author's own."""
         return Statistics(*(part[:, 0] for part in vars(self).values()))
+
+    def sum(self) -> Statistics:
+        """Of all hypotheses together."""
+        return Statistics(*(part.sum(axis=0) for part in vars(self).values()))
 
 
 class Texts:
-    """Texts with their n-grams counted, once for all that is asked about them."""
+    """Texts with their n-grams counted, once for all that is asked about them; blanks separate
+    words."""
 
     def __init__(self, texts: Sequence[str], max_order: int) -> None:
         if not (isinstance(max_order, int | np.integer) and max_order >= 1):
             raise SettingError(f"max_order is {max_order}; it must be a whole number from 1")
-        from refless.models._weighted_matches import count_grams
-
         self.max_order = int(max_order)
-        self._grams, self._lengths = count_grams(texts, self.max_order)
+        words, starts = number_words([text.split() for text in texts], {})
+        self._lengths = np.diff(starts)
+        text_of = np.repeat(np.arange(len(texts)), self._lengths)
+        left = starts[1:][text_of] - np.arange(len(words))  # words from here to the text's end
+        grams, vocabulary = words.astype(np.int64), int(words.max(initial=0)) + 1
+        # of each order: the different n-grams of each text, ascending, how often it has each, and
+        # where a text's begin
+        self._grams: list[tuple[Array, Array, Array]] = []
+        for order in range(1, self.max_order + 1):
+            whole = np.flatnonzero(left >= order)
+            if order > 1:
+                # the (n-1)-gram that begins it and its last word, numbered anew to stay small
+                keys = grams[whole] * vocabulary + words[whole + order - 1]
+                grams[whole] = np.unique(keys, return_inverse=True)[1]
+            width = int(grams[whole].max(initial=0)) + 1
+            pairs, counts = np.unique(text_of[whole] * width + grams[whole], return_counts=True)
+            bounds = np.searchsorted(pairs // width, np.arange(len(texts) + 1))
+            self._grams.append((pairs % width, counts.astype(np.int64), bounds.astype(np.int64)))
 
     def statistics(
         self, text: Array, owner: Array, item: Array, references: References, owners: int = 0
@@ -113,83 +121,146 @@ class Texts:
 
         Parameters
         ----------
-        text, owner, item : int64 (hypotheses,): number of the text, who wrote it (-1: nobody whose
-            references are to be left out) and its item
+        text, owner, item : int64 (hypotheses,): number of the text, who wrote it (`NOBODY`: nobody
+            whose references are to be left out) and its item
         owners : how many owners there are
 
         Returns
         -------
         Statistics : of shape (hypotheses, 1 + owners): in column 0 with the references of all
             owners but the hypothesis's own, in column 1 + o without those of owner o as well.
-            ``closest`` is -1 where no reference is left, and ``totals`` are -inf; they are not
-            positive where no reference has a positive weight.
+            Where no reference is left, ``closest`` is -1 and ``totals`` are -inf; where none has a
+            positive weight, ``totals`` are not positive.
         """
-        from refless.models._weighted_matches import add_matches, best_and_closest
-
         text, owner, item = (np.ascontiguousarray(a, np.int64) for a in (text, owner, item))
-        shape = (len(text), 1 + owners)
-        side = (
-            *(text, owner, item, references.bounds, references.text, references.owner),
-            references.weight,
-        )
-        matches = np.empty((*shape, self.max_order))
-        for n, grams in enumerate(self._grams):
-            part = np.empty(shape)
-            add_matches(*side, *grams, part)
-            matches[..., n] = part
-        heaviest, closest = np.empty(shape), np.empty(shape, np.int64)
-        best_and_closest(*side, self._lengths, heaviest, closest)
+        side = (text, owner, item, references.bounds, references.text, references.owner)
+        matches = np.empty((self.max_order, len(text), 1 + owners))
+        for grams, part in zip(self._grams, matches, strict=True):
+            _add_matches(*side, references.weight, *grams, part)
         length = self._lengths[text]
+        heaviest, closest = self._best_and_closest(length, owner, item, references, owners)
         number = np.maximum(length[:, None] - np.arange(self.max_order), 0)
         with np.errstate(invalid="ignore"):  # no reference (-inf) and no n-gram (0)
             totals = heaviest[:, :, None] * number[:, None, :]
-        return Statistics(
-            matches,
-            totals,
-            np.broadcast_to(length[:, None], shape).astype(np.float64),
-            closest.astype(np.float64),
-        )
+        lengths = np.broadcast_to(length[:, None], closest.shape).astype(np.float64)
+        return Statistics(np.moveaxis(matches, 0, -1), totals, lengths, closest)
+
+    def _best_and_closest(
+        self, length: Array, owner: Array, item: Array, references: References, owners: int
+    ) -> tuple[Array, Array]:
+        """The greatest weight of a reference and the length nearest to the hypothesis's, with
+        columns as of `statistics`."""
+        first, sizes = references.bounds[item], np.diff(references.bounds)[item]
+        h = np.repeat(np.arange(len(item)), sizes)  # each hypothesis with each of its references
+        j = np.arange(len(h)) + np.repeat(first - (np.cumsum(sizes) - sizes), sizes)
+        others = (references.owner[j] != owner[h]) | (owner[h] == NOBODY)
+        h, j = h[others], j[others]
+        own = self._lengths[references.text[j]]
+        width = int(self._lengths.max(initial=0)) + 1
+        distance = np.abs(own - length[h]) * width + own  # of two as near, the shorter one
+        shape, none = (1 + owners, len(item)), width**2
+        heaviest, nearest = np.full(shape, -np.inf), np.full(shape, none)
+        for column in range(1 + owners):
+            kept = (references.owner[j] != column - 1) | (column == 0)
+            np.maximum.at(heaviest[column], h[kept], references.weight[j[kept]])
+            np.minimum.at(nearest[column], h[kept], distance[kept])
+        closest = np.where(nearest == none, -1.0, nearest % width)
+        return heaviest.T, closest.T
+
+
+_INT = "int64[::1]"
+
+
+@compiled(f"void({', '.join([_INT] * 6)}, float64[::1], {', '.join([_INT] * 3)}, float64[:, ::1])")
+def _add_matches(
+    text: Array,
+    owner: Array,
+    item: Array,
+    reference_bounds: Array,
+    reference_text: Array,
+    reference_owner: Array,
+    weight: Array,
+    ids: Array,
+    counts: Array,
+    bounds: Array,
+    out: Array,
+) -> None:
+    """Write ``out``, shape (hypotheses, 1 + owners): the sum over a hypothesis's n-grams g of
+
+        max over the references j that have g of  weight_j * min(count of g, count of g in j)
+
+    with columns as of `Texts.statistics`. The best match and the best one of another owner are
+    kept, so leaving an owner out counts nothing again.
+    """
+    longest = 0
+    for h in range(len(text)):
+        longest = max(longest, bounds[text[h] + 1] - bounds[text[h]])
+    best = np.empty(longest)
+    second = np.empty(longest)  # the best of another owner than that of `best`
+    whose = np.empty(longest, np.int64)
+    for h in range(len(text)):
+        start = bounds[text[h]]
+        n = bounds[text[h] + 1] - start
+        best[:n] = -np.inf
+        second[:n] = -np.inf
+        whose[:n] = NOBODY
+        for j in range(reference_bounds[item[h]], reference_bounds[item[h] + 1]):
+            own = reference_owner[j]
+            if own == owner[h] and own != NOBODY:
+                continue
+            g, r = 0, bounds[reference_text[j]]
+            end = bounds[reference_text[j] + 1]
+            while g < n and r < end:
+                if ids[start + g] < ids[r]:
+                    g += 1
+                elif ids[start + g] > ids[r]:
+                    r += 1
+                else:
+                    value = weight[j] * min(counts[start + g], counts[r])
+                    if value > best[g]:
+                        if whose[g] != own or own == NOBODY:
+                            second[g] = best[g]
+                        best[g] = value
+                        whose[g] = own
+                    elif value > second[g] and (whose[g] != own or own == NOBODY):
+                        second[g] = value
+                    g += 1
+                    r += 1
+        out[h, :] = 0.0
+        for g in range(n):
+            for o in range(out.shape[1]):
+                value = second[g] if o > 0 and whose[g] == o - 1 else best[g]
+                if value > -np.inf:
+                    out[h, o] += value
 
 
 def scores(statistics: Statistics, rule: str = "zero", max_order: int | None = None) -> Array:
-    """ΔBLEU of sums of statistics, shape (...).
-
-    Parameters
-    ----------
-    rule : for precisions that are not positive, see the module
-    max_order : orders 1 to this one; default: all that the statistics have
+    """ΔBLEU of sums of statistics, shape (...), by n-grams up to ``max_order`` (default: all).
 
     Raises
     ------
     SettingError : unknown rule.
     """
-    if rule not in RULES:
-        raise SettingError(f"unknown rule {rule!r}; there are {', '.join(RULES)}")
+    check_rule(rule)
+    # order by order
     matches, totals = (
         np.ascontiguousarray(np.moveaxis(part[..., :max_order], -1, 0))
         for part in (statistics.matches, statistics.totals)
     )
-    return scores_by_order(matches, totals, statistics.length, statistics.closest, rule)
-
-
-def scores_by_order(
-    matches: Array, totals: Array, length: Array, closest: Array, rule: str
-) -> Array:
-    """`scores` of sums that come order by order: ``matches`` and ``totals`` (orders, ...)."""
-    from refless.models._weighted_matches import precisions
-
-    precision = np.empty(matches.shape)
-    flat = (len(matches), -1)
-    smallest = {"smooth": SMOOTH, "floor": FLOOR}.get(rule, 0.0)
-    precisions(
-        matches.reshape(flat), totals.reshape(flat), smallest, ROUNDING, precision.reshape(flat)
-    )
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
+        precision = np.where(totals > 0, matches / totals, 0.0)
+        precision[np.abs(precision) < ROUNDING] = 0
+        if rule == "smooth":
+            lost = (totals > 0) & (precision <= 0)
+            halved = np.ldexp(totals[lost], np.cumsum(lost, axis=0)[lost])
+            precision[lost] = np.minimum(1 / halved, 1)
+        elif rule == "floor":
+            precision = np.maximum(precision, FLOOR)
         mean = np.exp(np.log(np.maximum(precision, 0)).sum(axis=0) / len(precision))
     if rule == "signed":
         least = precision.min(axis=0)
         mean = np.where(least > 0, mean, np.maximum(least, -1.0))
-    return np.asarray(mean * brevity_penalty(length, closest))
+    return np.asarray(mean * brevity_penalty(statistics.length, statistics.closest))
 
 
 def brevity_penalty(length: Array, closest: Array) -> Array:
@@ -207,16 +278,9 @@ def smoothed_scores(statistics: Statistics, max_order: int | None = None) -> Arr
     A sentence that shares no word with any reference scores 0.
     """
     extra = np.r_[0.0, np.ones(statistics.matches.shape[-1] - 1)]
-    return scores(
-        Statistics(
-            statistics.matches + extra,
-            statistics.totals + extra,
-            statistics.length,
-            statistics.closest + 1,
-        ),
-        "zero",
-        max_order,
-    )
+    matches, totals = statistics.matches + extra, statistics.totals + extra
+    added = Statistics(matches, totals, statistics.length, statistics.closest + 1)
+    return scores(added, "zero", max_order)
 
 
 def corpus_delta_bleu(
@@ -226,7 +290,7 @@ def corpus_delta_bleu(
     max_order: int = 4,
     rule: str = "zero",
 ) -> float:
-    """ΔBLEU of hypotheses against weighted references.
+    """ΔBLEU of hypotheses against weighted references, in [-1, 1].
 
     Parameters
     ----------
@@ -236,19 +300,14 @@ def corpus_delta_bleu(
     rule : for precisions that are not positive, see the module; the default, ``zero``, is the
         formula without additions, while the experiment on ratings uses ``smooth``
 
-    Returns
-    -------
-    float : in [-1, 1]; below 0 under the rule ``signed`` alone
-
     Raises
     ------
-    SettingError : there is no hypothesis; a text is no string; lists differ in length; an item has
-        no reference, or none of positive weight; a weight is no number in [-1, +1]; an unknown
-        rule. It names the item.
+    SettingError : lists do not fit together, or an item has a text that is no string, no reference
+        of positive weight, or a weight outside of [-1, +1]; an unknown rule.
 
     Source: Galley et al. (2015), section 3.
     """
-    return _corpus_score(_of_items(hypotheses, references, weights, max_order), rule)
+    return float(scores(of_items(hypotheses, references, weights, max_order).sum(), rule))
 
 
 def corpus_bleu(
@@ -261,130 +320,69 @@ def corpus_bleu(
 
     Source: Papineni et al. (2002).
     """
-    return _corpus_score(_of_items(hypotheses, references, _ones(references), max_order), rule)
+    ones = [[1.0] * len(own) for own in references]
+    return corpus_delta_bleu(hypotheses, references, ones, max_order, rule)
 
 
-def sentence_bleu(
-    hypotheses: Sequence[str], references: Sequence[Sequence[str]], max_order: int = 4
-) -> Array:
-    """Smoothed BLEU of each hypothesis by itself, shape (hypotheses,); see `smoothed_scores`."""
-    return smoothed_scores(_of_items(hypotheses, references, _ones(references), max_order))
-
-
-def _ones(references: Sequence[Sequence[str]]) -> list[list[float]]:
-    """Weights of 1; what is no list is left to the check of the texts."""
-    return [[1.0] * len(own) for own in references if _is_list(own)] if _is_list(references) else []
-
-
-def _corpus_score(statistics: Statistics, rule: str) -> float:
-    total = Statistics(
-        statistics.matches.sum(axis=0),
-        statistics.totals.sum(axis=0),
-        statistics.length.sum(),
-        statistics.closest.sum(),
-    )
-    return float(scores(total, rule))
-
-
-def _of_items(
+def of_items(
     hypotheses: Sequence[str],
-    references: Sequence[Sequence[str]],
-    weights: Sequence[Sequence[float]],
+    references: Sequence[Sequence[Any]],
+    weights: Sequence[Sequence[Any]],
     max_order: int,
 ) -> Statistics:
     """Statistics of each hypothesis, shape (hypotheses,), of input that is checked."""
-    _check_texts(hypotheses, references)
-    _check_weights(references, weights)
-    n = len(hypotheses)
-    flat = [text for own in references for text in own]
-    bounds = np.cumsum([0, *map(len, references)]).astype(np.int64)
-    weight = np.array([value for own in weights for value in own], np.float64)
-    numbers = np.arange(n, n + len(flat))
-    references_of_items = References(bounds, numbers, np.full(len(flat), NOBODY), weight)
-    counted = Texts([*hypotheses, *flat], max_order)
-    found = counted.statistics(np.arange(n), np.full(n, NOBODY), np.arange(n), references_of_items)
-    return found.of_others()
-
-
-def _check_texts(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> None:
-    for given, what in ((hypotheses, "hypotheses"), (references, "references")):
-        _check_list(given, f"the {what}")
+    for what, given in (("references", references), ("weights", weights)):
+        check_lists(hypotheses, given, "hypotheses", what)
     if len(hypotheses) == 0:
         raise SettingError("there is no hypothesis")
-    if len(hypotheses) != len(references):
-        raise SettingError(
-            f"{len(hypotheses)} hypotheses, but references of {len(references)} items",
-            remedy="give one list of references for each hypothesis",
-        )
-    for item, (text, own) in enumerate(zip(hypotheses, references, strict=True)):
-        _check_text(text, f"the hypothesis of {_item(item)}")
-        _check_list(own, f"the references of {_item(item)}")
-        if len(own) == 0:
-            raise SettingError(f"{_item(item)} has no reference")
-        for text_of in own:
-            _check_text(text_of, f"a reference of {_item(item)}")
+    for number, own in enumerate(zip(hypotheses, references, weights, strict=True)):
+        _check_item(f"item {number} (counted from 0)", *own)
+    n = len(hypotheses)
+    flat = [text for own in references for text in own]
+    side = References(
+        np.cumsum([0, *map(len, references)]).astype(np.int64),
+        np.arange(n, n + len(flat)),
+        np.full(len(flat), NOBODY),
+        np.array([value for own in weights for value in own], np.float64),
+    )
+    counted = Texts([*hypotheses, *flat], max_order)
+    every = np.arange(n)
+    return counted.statistics(every, np.full(n, NOBODY), every, side).of_others()
 
 
-def _check_text(text: object, what: str) -> None:
-    if not isinstance(text, str):
-        raise SettingError(
-            f"{what} is no text, but {text!r}",
-            remedy="texts are strings; join tokens with blanks",
-        )
-
-
-def _check_weights(references: Sequence[Sequence[str]], weights: Sequence[Sequence[float]]) -> None:
-    """Of references that are in order."""
-    _check_list(weights, "the weights")
-    if len(weights) != len(references):
-        raise SettingError(
-            f"{len(references)} hypotheses, but weights of {len(weights)} items",
-            remedy="give one list of weights for each hypothesis",
-        )
-    for item, (own, given) in enumerate(zip(references, weights, strict=True)):
-        _check_list(given, f"the weights of {_item(item)}")
-        if len(own) != len(given):
-            raise SettingError(f"{_item(item)} has {len(own)} references, but {len(given)} weights")
-        value = _numbers(given)
-        if value is None:
-            raise SettingError(f"{_item(item)} has weights that are no numbers: {given}")
-        if not (np.abs(value) <= 1).all():
-            bad = value[~(np.abs(value) <= 1)][0]
-            raise SettingError(f"{_item(item)} has a weight of {bad}; weights lie in [-1, +1]")
-        if not (value > 0).any():
+def _check_item(item: str, text: Any, references: Any, weights: Any) -> None:
+    check_lists(references, weights, f"references of {item}", "weights")
+    if len(references) == 0:
+        raise SettingError(f"{item} has no reference")
+    for one in (text, *references):
+        if not isinstance(one, str):
             raise SettingError(
-                f"{_item(item)} has no reference of positive weight (the greatest is"
-                f" {value.max()})",
-                remedy="leave the item out, or give it a reference that is better than the middle"
-                " of the scale: without one, its share of the denominator is not positive",
+                f"{item} has a text that is no string, but {one!r}",
+                remedy="texts are strings; join tokens with blanks",
             )
-
-
-def _numbers(given: Sequence[float]) -> Array | None:
-    """As float64 (weights,), or None. Numpy would take '0.5' for a number, and None for NaN."""
-    if any(one is None or isinstance(one, str) for one in given):
-        return None
-    try:
-        value = np.asarray(given, np.float64)
-    except (TypeError, ValueError):
-        return None
-    return value if value.ndim == 1 else None
-
-
-def _check_list(given: object, what: str) -> None:
-    if isinstance(given, str):
+    for one in weights:
+        if not (isinstance(one, Real) and abs(float(one)) <= 1):
+            raise SettingError(f"{item} has a weight of {one!r}; weights are numbers in [-1, +1]")
+    if not max(weights) > 0:
         raise SettingError(
-            f"{what} are one string, {given!r}, and no list",
-            remedy="give a list of hypotheses, and a list of references for each of them",
+            f"{item} has no reference of positive weight (the greatest is {max(weights)})",
+            remedy="leave the item out, or give it a reference that is better than the middle of"
+            " the scale: without one, its share of the denominator is not positive",
         )
-    if not _is_list(given):
-        raise SettingError(f"{what} are no list, but {given!r}")
 
 
-def _item(number: int) -> str:
-    return f"item {number} (counted from 0)"
+def check_lists(one: Any, other: Any, name: str, of_other: str) -> None:
+    """Make sure that both are lists (arrays and columns of tables will do) of one length."""
+    for given, what in ((one, name), (other, f"{of_other} beside {name}")):
+        if isinstance(given, str | bytes) or not hasattr(given, "__len__"):
+            raise SettingError(
+                f"the {what} are no list, but {given!r}",
+                remedy="give a list of hypotheses, and lists of references and of weights for each",
+            )
+    if len(one) != len(other):
+        raise SettingError(f"{len(one)} {name}, but {of_other} of {len(other)}")
 
 
-def _is_list(given: object) -> bool:
-    """Whether it has a length and is no string; arrays and columns of tables will do."""
-    return hasattr(given, "__len__") and not isinstance(given, str | bytes)
+def check_rule(rule: str) -> None:
+    if rule not in RULES:
+        raise SettingError(f"unknown rule {rule!r}; there are {', '.join(RULES)}")

@@ -9,17 +9,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
 
 from refless import __version__
-from refless.errors import SettingError
 from refless.models.delta_bleu import (
-    RULES,
     Statistics,
-    _of_items,
     brevity_penalty,
+    check_lists,
+    check_rule,
+    of_items,
     scores,
 )
 
@@ -29,57 +26,32 @@ Weights = Sequence[Sequence[float | None]]
 
 @dataclass(frozen=True)
 class DeltaBLEUScore:
-    """A score, from -100 to 100 (below 0 under the rule ``signed`` alone), and what it is made of.
-
-    matches, totals : weighted, by order
-    length, closest : words of the hypotheses and of their closest references
-    """
+    """A score, from -100 to 100 (below 0 under the rule ``signed`` alone), and its parts."""
 
     score: float
-    matches: tuple[float, ...]
-    totals: tuple[float, ...]
-    length: int
-    closest: int
-    name: str = "ΔBLEU"
+    total: Statistics
 
     @property
     def precisions(self) -> list[float]:
-        """In per cent, without smoothing."""
-        pairs = zip(self.matches, self.totals, strict=True)
+        """By order, in per cent, without smoothing."""
+        pairs = zip(self.total.matches.tolist(), self.total.totals.tolist(), strict=True)
         return [100 * m / t if t > 0 else 0.0 for m, t in pairs]
 
-    @property
-    def bp(self) -> float:
-        """The brevity penalty."""
-        return float(brevity_penalty(np.array(self.length), np.array(self.closest)))
-
-    def format(
-        self,
-        width: int = 2,
-        score_only: bool = False,
-        signature: str = "",
-        is_json: bool = False,
-    ) -> str:
+    def format(self, signature: str = "", is_json: bool = False) -> str:
         """One line, or JSON, as sacreBLEU prints its own."""
+        precisions = self.precisions
+        length, closest = int(self.total.length), int(self.total.closest)
+        bp = float(brevity_penalty(self.total.length, self.total.closest))
         if is_json:
-            facts: dict[str, Any] = {
-                "name": self.name,
-                "score": self.score,
-                "signature": signature,
-                "precisions": self.precisions,
-                "bp": self.bp,
-                "hyp_len": self.length,
-                "ref_len": self.closest,
-            }
+            facts = {"name": "ΔBLEU", "score": self.score, "signature": signature}
+            facts |= {"precisions": precisions, "bp": bp, "hyp_len": length, "ref_len": closest}
             return json.dumps(facts, indent=1, ensure_ascii=False)
-        if score_only:
-            return f"{self.score:.{width}f}"
-        label = f"{self.name}|{signature}" if signature else self.name
-        parts = "/".join(f"{value:.1f}" for value in self.precisions)
-        ratio = self.length / self.closest if self.closest else 0.0
+        label = f"ΔBLEU|{signature}" if signature else "ΔBLEU"
+        parts = "/".join(f"{value:.1f}" for value in precisions)
+        ratio = length / closest if closest else 0.0
         return (
-            f"{label} = {self.score:.{width}f} {parts} (BP = {self.bp:.3f} ratio = {ratio:.3f}"
-            f" hyp_len = {self.length} ref_len = {self.closest})"
+            f"{label} = {self.score:.2f} {parts} (BP = {bp:.3f} ratio = {ratio:.3f}"
+            f" hyp_len = {length} ref_len = {closest})"
         )
 
     def __str__(self) -> str:
@@ -99,12 +71,10 @@ class DeltaBLEU:
     """
 
     def __init__(self, max_ngram_order: int = 4, rule: str = "smooth") -> None:
-        if rule not in RULES:
-            raise SettingError(f"unknown rule {rule!r}; there are {', '.join(RULES)}")
+        check_rule(rule)
         self.max_ngram_order = max_ngram_order
         self.rule = rule
-        # of the last call, for the signature
-        self._references = self._weights = ""
+        self._references = self._weights = "?"  # of the last call, for the signature
 
     def corpus_score(
         self, hypotheses: Sequence[str], references: Streams, weights: Weights | None = None
@@ -121,72 +91,42 @@ class DeltaBLEU:
         ------
         SettingError : as by `refless.models.delta_bleu.corpus_delta_bleu`.
         """
-        each = self._statistics(hypotheses, references, weights)
-        return self._score(Statistics(*(part.sum(axis=0) for part in vars(each).values())))
-
-    def sentence_score(
-        self,
-        hypothesis: str,
-        references: Sequence[str],
-        weights: Sequence[float] | None = None,
-    ) -> DeltaBLEUScore:
-        """The score of one hypothesis by itself."""
-        own = None if weights is None else [[value] for value in weights]
-        return self.corpus_score([hypothesis], [[text] for text in references], own)
+        return self._score(self._statistics(hypotheses, references, weights).sum())
 
     def sentence_scores(
         self, hypotheses: Sequence[str], references: Streams, weights: Weights | None = None
     ) -> list[DeltaBLEUScore]:
         """The scores of each hypothesis by itself; arguments as of `corpus_score`."""
         each = self._statistics(hypotheses, references, weights)
-        rows = zip(*vars(each).values(), strict=True)
-        return [self._score(Statistics(*row)) for row in rows]
+        return [self._score(Statistics(*row)) for row in zip(*vars(each).values(), strict=True)]
 
     def get_signature(self) -> str:
         """All that decides the score, in sacreBLEU's manner."""
         return (
-            f"nrefs:{self._references or '?'}|weights:{self._weights or '?'}|case:mixed|tok:none"
+            f"nrefs:{self._references}|weights:{self._weights}|case:mixed|tok:none"
             f"|order:{self.max_ngram_order}|rule:{self.rule}|version:refless.{__version__}"
         )
 
     def _score(self, total: Statistics) -> DeltaBLEUScore:
-        return DeltaBLEUScore(
-            100 * float(scores(total, self.rule)),
-            tuple(map(float, total.matches)),
-            tuple(map(float, total.totals)),
-            int(total.length),
-            int(total.closest),
-        )
+        return DeltaBLEUScore(100 * float(scores(total, self.rule)), total)
 
     def _statistics(
         self, hypotheses: Sequence[str], references: Streams, weights: Weights | None
     ) -> Statistics:
-        if isinstance(hypotheses, str) or any(isinstance(stream, str) for stream in references):
-            raise SettingError(
-                "a stream is one string", remedy="give lists of texts, as sacreBLEU takes them"
-            )
         self._weights = "1" if weights is None else "given"
-        if weights is None:
-            weights = [[1.0] * len(stream) for stream in references]
-        for what, streams in (("references", references), ("weights", weights)):
+        given = [[1.0] * len(stream) for stream in references] if weights is None else weights
+        check_lists(references, given, "streams of references", "streams of weights")
+        for streams, what in ((references, "references"), (given, "weights")):
             for k, stream in enumerate(streams):
-                if len(stream) != len(hypotheses):
-                    raise SettingError(
-                        f"{len(hypotheses)} hypotheses, but {len(stream)} in stream {k} of {what}",
-                        remedy="give one in each stream for each hypothesis, None where there is"
-                        " none",
-                    )
-        if len(weights) != len(references):
-            raise SettingError(
-                f"{len(references)} streams of references, {len(weights)} of weights"
-            )
-        texts: list[list[str]] = [[] for _ in hypotheses]
-        numbers: list[list[float]] = [[] for _ in hypotheses]
-        for stream, own in zip(references, weights, strict=True):
-            for i, (text, weight) in enumerate(zip(stream, own, strict=True)):
-                if text is not None:
-                    texts[i].append(text)
-                    numbers[i].append(float("nan") if weight is None else weight)
-        sizes = {len(one) for one in texts}
+                check_lists(hypotheses, stream, "hypotheses", f"stream {k} of {what}")
+        there = [
+            [k for k, own in enumerate(references) if own[i] is not None]
+            for i in range(len(hypotheses))
+        ]
+        sizes = set(map(len, there))
         self._references = str(max(sizes, default=0)) if len(sizes) < 2 else "var"
-        return _of_items(hypotheses, texts, numbers, self.max_ngram_order)
+        texts, numbers = (
+            [[streams[k][i] for k in own] for i, own in enumerate(there)]
+            for streams in (references, given)
+        )
+        return of_items(hypotheses, texts, numbers, self.max_ngram_order)

@@ -1,6 +1,6 @@
 """Sentence ΔBLEU against rated texts of the same group, be it a context or an MR.
 
-Stage: prediction (helper of ``delta_bleu.predictor`` and ``rnn_qe.delta_bleu``). In: ratings,
+Stage: prediction (helper of ``rnn_qe.delta_bleu`` and of `refless.compare.predicted`). In: ratings,
 groups. Out: references, their weights, scores; the line from score to rating.
 """
 

@@ -157,13 +157,6 @@ class Settings(Section):
         return with_looks(data)
 
     @model_validator(mode="after")
-    def _models_exist(self) -> Settings:
-        models = list(self.bleu_neighbors.models)
-        for where, named in (("delta_bleu.predictor.models", self.delta_bleu.predictor.models),):
-            require_known(where, named, models, "bleu_neighbors.models")
-        return self
-
-    @model_validator(mode="after")
     def _kernels_exist(self) -> Settings:
         for task, entry in self.data.items():
             where = f"data.{task}.skip_kernels"
@@ -193,11 +186,6 @@ class Settings(Section):
 
     @model_validator(mode="after")
     def _data_sets_fit_together(self) -> Settings:
-        for task in self.tasks("delta_bleu_predictor"):
-            references = self.experiment(task, "delta_bleu_predictor").references
-            where = f"data.{task}.experiments.delta_bleu_predictor.references"
-            others = [name for name in self.data if name != task]
-            require_known(where, references, others, "the other data sets")
         if len(self.tasks("essays")) > 1:
             raise ValueError(
                 f"data: {' and '.join(self.tasks('essays'))} take part in essays; one data set can"

@@ -47,21 +47,6 @@ class InDeltaBleu(Section):
         " make few observations: then more are needed, or intervals hold what the assignment"
         " moves.",
     )
-    gold: bool = Field(
-        False,
-        description="Whether unrated gold references are tried too. The loader must have a function"
-        " `gold` that reads them, as `dstc7` does.",
-    )
-
-
-class InDeltaBleuPredictor(Section):
-    """ΔBLEU as an estimate of the quality of single texts."""
-
-    references: Distinct[str] = Field(
-        default=[],
-        description="Data sets with human references of the same MRs, which then serve as this"
-        " one's references. Without them, rated texts of one context are each other's references.",
-    )
 
 
 class InEssays(Section):
@@ -104,7 +89,6 @@ class Experiments(Section):
 
     bleu_neighbors: InBleuNeighbors | None = None
     delta_bleu: InDeltaBleu | None = None
-    delta_bleu_predictor: InDeltaBleuPredictor | None = None
     essays: InEssays | None = None
     comparison: InComparison | None = None
     rnn_qe: InRnnQe | None = None

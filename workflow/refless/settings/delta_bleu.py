@@ -6,61 +6,21 @@ from typing import Annotated
 
 from pydantic import Field
 
-from refless.settings._base import (
-    NO_BOOLEAN,
-    Count,
-    Distinct,
-    FewDraws,
-    Section,
-    Seed,
-    Several,
-)
+from refless.settings._base import NO_BOOLEAN, Count, FewDraws, Section, Seed, Several
 
 LeastWeight = Annotated[float, Field(ge=-1, le=1), NO_BOOLEAN]
 
 
-class Intervals(Section):
-    """95% intervals: draws of contexts, and of systems and contexts."""
-
-    draws: FewDraws = Field(description="Draws for the table.")
-    figure_draws: FewDraws = Field(description="Draws for the figure.")
-
-
-class PredictorBootstrap(Section):
-    """95% intervals of the estimates: bootstrap over contexts."""
-
-    draws: FewDraws = Field(description="Number of draws.")
-    seed: Seed = Field(description="Seed of the draws.")
-
-
-class Predictor(Section):
-    """ΔBLEU as an estimate of quality."""
-
-    models: Distinct[str] = Field(
-        description="Models of `bleu_neighbors.models` for comparison, with their first kernel,"
-        " tau, a and b."
-    )
-    bootstrap: PredictorBootstrap = Field(description="Intervals.")
-
-
 class DeltaBleu(Section):
-    """ΔBLEU: table 2, figure 2, and estimates of single texts."""
+    """ΔBLEU: table 2 and figure 2."""
 
     assignments: Count = Field(
-        description="Random assignments of contexts to units over which correlations are averaged,"
-        " under each seed."
+        description="Random assignments of contexts to units over which correlations are averaged;"
+        " fewer for units of few contexts, which make far more observations each."
     )
-    figure_assignments: Count = Field(
-        description="The same in the figure. Units of few contexts get fewer assignments: they make"
-        " far more observations each."
-    )
-    seeds: Several[Seed] = Field(
-        description="Seeds of the assignments: the first is the table's, the others show how stable"
-        " it is."
-    )
-    bootstrap: Intervals = Field(description="Intervals.")
+    seed: Seed = Field(description="Seed of the assignments and of the draws.")
+    draws: FewDraws = Field(description="Draws of contexts for the 95% intervals of table 2.")
     thresholds: Several[LeastWeight] = Field(
         description="Least weights of a reference, panel A of figure 2."
     )
     orders: Several[Count] = Field(description="Highest orders of n-grams, panel C of figure 2.")
-    predictor: Predictor = Field(description="ΔBLEU as an estimate of quality.")

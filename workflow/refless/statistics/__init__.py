@@ -19,7 +19,6 @@ from refless.statistics.correlation import (
     NOISE,
     centred,
     correlation_p_value,
-    fisher_interval,
     kendall_rows,
     midranks,
     ordered,
@@ -37,7 +36,6 @@ from refless.statistics.covered import (
 )
 from refless.statistics.evaluation import Evaluation, evaluate, mean_squared_error
 from refless.statistics.families import (
-    bootstrap_p_value,
     holm,
     holm_by,
     least_between,
@@ -76,7 +74,6 @@ __all__ = [
     "annotators",
     "beside_annotators",
     "between_and_within",
-    "bootstrap_p_value",
     "centred",
     "correlation_p_value",
     "covered_errors",
@@ -86,7 +83,6 @@ __all__ = [
     "drawn_together",
     "drawn_whole",
     "evaluate",
-    "fisher_interval",
     "holm",
     "holm_by",
     "human_rows",

@@ -86,55 +86,38 @@ _SIDE = (float64[:, ::1], int64[:, ::1])
 """Rows, and what sorts each."""
 
 
-@compiled(void(*_SIDE, *_SIDE, WEIGHTS, float64[::1]))
+@compiled(void(*_SIDE, *_SIDE, float64[::1]))
 def spearman_rows_loop(
-    x: np.ndarray,
-    x_order: np.ndarray,
-    y: np.ndarray,
-    y_order: np.ndarray,
-    weights: np.ndarray,
-    rho: np.ndarray,
+    x: np.ndarray, x_order: np.ndarray, y: np.ndarray, y_order: np.ndarray, rho: np.ndarray
 ) -> None:
     """Write Spearman's rho of each row of ``x`` and ``y`` (rows, n); NaN where a side is constant.
 
-    ``x_order`` and ``y_order`` sort each row; ``weights`` (rows, n), or (1, n) for all rows, are
-    how often each pair counts.
+    ``x_order`` and ``y_order`` sort each row.
     """
     n = x.shape[1]
     ranks = np.empty((2, n))
+    middle = (n + 1.0) / 2.0
     for row in range(x.shape[0]):
-        weight = weights[row if weights.shape[0] > 1 else 0]
         defined = True
-        number = 0.0
         for side in range(2):
             values = x[row] if side == 0 else y[row]
             order = x_order[row] if side == 0 else y_order[row]
-            number = 0.0
-            groups = 0
             start = 0
             while start < n:
                 end = start
-                size = 0.0
                 while end < n and values[order[end]] == values[order[start]]:
-                    size += weight[order[end]]
                     end += 1
                 for i in range(start, end):
-                    ranks[side, order[i]] = number + (size + 1.0) / 2.0
-                number += size
-                groups += size > 0.0
+                    ranks[side, order[i]] = (start + end + 1.0) / 2.0
+                defined = defined and end - start < n
                 start = end
-            defined = defined and groups > 1
-        if not defined:
-            rho[row] = np.nan
-            continue
-        middle = (number + 1.0) / 2.0
         xx = yy = xy = 0.0
         for i in range(n):
             dx, dy = ranks[0, i] - middle, ranks[1, i] - middle
-            xx += weight[i] * dx * dx
-            yy += weight[i] * dy * dy
-            xy += weight[i] * dx * dy
-        rho[row] = xy / np.sqrt(xx * yy)
+            xx += dx * dx
+            yy += dy * dy
+            xy += dx * dy
+        rho[row] = xy / np.sqrt(xx * yy) if defined else np.nan
 
 
 @compiled(void(*_SIDE, *_SIDE, float64[::1]))

@@ -1,7 +1,7 @@
 """Pearson's r, Spearman's rho (midranks for ties) and Kendall's tau-b, one or many at a time.
 
-Stage: cell. In: arrays of numbers, and weights of a bootstrap. Out: correlations; their p-value and
-interval. NaN where one side is constant.
+Stage: cell. In: arrays of numbers, and weights of a bootstrap. Out: correlations and their
+p-value. NaN where one side is constant.
 
 A weight of k is exactly k copies, midranks included, so that many draws are one pass of array
 arithmetic.
@@ -40,15 +40,6 @@ def correlation_p_value(r: float, n: int) -> float:
         return 0.0
     t = abs(r) * np.sqrt((n - 2) / ((1 - r) * (1 + r)))
     return float(2 * stdtr(n - 2, -t))
-
-
-def fisher_interval(r: float, n: int) -> tuple[float, float]:
-    """95% interval of a correlation of n pairs by Fisher's z; NaN for n < 4 or without r."""
-    if n < 4 or np.isnan(r) or abs(r) >= 1:
-        return float("nan"), float("nan")
-    half = 1.959963984540054 / np.sqrt(n - 3)
-    low, high = np.tanh([np.arctanh(r) - half, np.arctanh(r) + half])
-    return float(low), float(high)
 
 
 def weighted_pearson(x: Array, y: Array, weights: Array) -> Array:
@@ -142,18 +133,12 @@ def ordered(values: Array) -> tuple[Array, Array]:
     return values, np.argsort(values, axis=1)
 
 
-def spearman_rows(
-    x: tuple[Array, Array], y: tuple[Array, Array], weights: Array | None = None
-) -> Array:
-    """Spearman's rho of each row of ``x`` and ``y``, by `ordered`; NaN where a side is constant.
-
-    ``weights`` : how often each pair counts, shape (rows, n), or (n,) for all rows; None: once
-    """
+def spearman_rows(x: tuple[Array, Array], y: tuple[Array, Array]) -> Array:
+    """Spearman's rho of each row of ``x`` and ``y``, by `ordered`; NaN where a side is constant."""
     from refless.statistics._rank_loops import spearman_rows_loop
 
-    given = np.ones(x[0].shape[1]) if weights is None else weights
     rho = np.empty(len(x[0]))
-    spearman_rows_loop(*x, *y, np.atleast_2d(as_weights(given)), rho)
+    spearman_rows_loop(*x, *y, rho)
     return rho
 
 

@@ -56,18 +56,6 @@ def least_between(low: float, high: float) -> float:
     return POWER * (high - low) / (2 * NORMAL)
 
 
-def bootstrap_p_value(draws: Array) -> float:
-    """Two-sided p-value that a difference is 0, from its bootstrap draws; NaN without any.
-
-    Twice the share of draws on the rarer side of 0, one draw added to it and to all.
-    """
-    known = defined(draws)
-    if len(known) == 0:
-        return float("nan")
-    rarer = min((known <= 0).sum(), (known >= 0).sum())
-    return min(1.0, float(2 * (1 + rarer) / (1 + len(known))))
-
-
 def needed(difference: float, least: float, now: float) -> float:
     """How many would have to be drawn to find a difference as it is with 80% power: its standard
     error falls with the square root of their number. NaN where there is none.

@@ -148,8 +148,6 @@ def part_of(share: Array, whole: tuple[float, float]) -> Estimate:
     return Estimate(float(share[0]), *interval(share[1:]))
 
 
-
-
 def pairwise_counts(prediction: Array, truth: Array, group: Array) -> tuple[Array, Array]:
     """Of each group (numbered from 0), its pairs in the right order, and all of its pairs."""
     order = np.argsort(group, kind="stable")

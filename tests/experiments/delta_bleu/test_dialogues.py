@@ -1,0 +1,152 @@
+"""ΔBLEU's experiment: what is compared, and which references there are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from refless.errors import FormatError
+from refless.experiments.delta_bleu.dialogues import (
+    GOOD,
+    HIGH,
+    METRICS,
+    SINGLE,
+    Cell,
+    Counted,
+    Dialogues,
+    read_dialogues,
+    tokenize,
+)
+from tests.experiments.delta_bleu.small import SYSTEMS, small_texts
+
+
+def test_tokens_are_lower_case_words_and_marks() -> None:
+    assert tokenize("It's fine, isn't it?") == "it ' s fine , isn ' t it ?"
+    assert tokenize("It's fine, no?", "blanks") == "It's fine, no?"
+
+
+def test_dialogues_are_brought_into_shape() -> None:
+    texts = small_texts(humans=2)
+    found = read_dialogues(texts)
+    assert found.systems == sorted(SYSTEMS)
+    assert (found.output.shape, found.human.shape) == ((12, 4), (12, 2))
+    row = texts.loc[found.output[3, 1]]
+    assert (row["model"], row["context_id"]) == ("beta", "c3")
+    # the original response is the single reference
+    models = texts["model"][found.human[0]].tolist()
+    assert models == ["Original Ground Truth", "New Human Generated"]
+
+
+def test_contexts_that_somebody_did_not_answer_are_left_out() -> None:
+    texts = small_texts()
+    texts.loc[texts["id"] == "t:2:3", ["n_ratings", "quality"]] = [0, np.nan]
+    texts = texts[texts["id"] != "t:5:0"]
+    found = read_dialogues(texts)
+    assert [texts["context_id"].iloc[k] for k in found.output[:, 0]] == [
+        f"c{k}" for k in range(12) if k not in (2, 5)
+    ]
+
+
+def test_contexts_of_one_wording_are_known() -> None:
+    texts = small_texts(5)
+    context = {"c0": "a  passage", "c1": "", "c2": "a passage", "c3": "", "c4": "another"}
+    texts["context"] = texts["context_id"].map(context)
+    assert read_dialogues(texts).wording.tolist() == [0, 1, 0, 2, 3]
+
+
+def test_what_cannot_be_paired_is_named() -> None:
+    texts = small_texts()
+    human, beta = texts["system"] == "human", texts["model"] == "beta"
+    apart = texts.assign(context_id=texts["context_id"].where(~beta, texts["id"]))
+    for lost in (texts[~human], texts[human | beta], apart):
+        with pytest.raises(FormatError, match="every system") as caught:
+            read_dialogues(lost)
+        assert caught.value.remedy
+    twice = pd.concat([texts, texts[beta].iloc[[4]].assign(id="t:again")])
+    with pytest.raises(FormatError, match="beta answers one context twice") as caught:
+        read_dialogues(twice)
+    assert f"{texts[beta]['id'].iloc[4]} and t:again" in caught.value.message
+
+
+def by_hand() -> Dialogues:
+    """Weights of human, alpha, beta, gamma: 0, 0.8, 0.2, -0.8; then 0.9, -0.6, -0.4, -0.2."""
+    quality = [[0.5, 0.9, 0.6, 0.1], [0.95, 0.2, 0.3, 0.4]]
+    return read_dialogues(
+        pd.DataFrame(
+            [
+                {
+                    "text": f"{name} says {context}",
+                    "quality": quality[context][k],
+                    "n_ratings": 3,
+                    "system": name,
+                    "context_id": f"c{context}",
+                    "context": "",
+                }
+                for context in (0, 1)
+                for k, name in enumerate(["human", "alpha", "beta", "gamma"])
+            ]
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("cell", "number", "without"),
+    [
+        # of six contexts and pairs; only alpha, for beta and gamma, reaches 0.6 in the first
+        (Cell("bleu", HIGH), 1, 2 / 6),
+        (Cell("delta_bleu", HIGH), 1, 2 / 6),
+        (Cell("bleu"), 2, 0),
+        # alpha and beta are left with weights of 0 and -0.8
+        (Cell("delta_bleu"), 2, 1 / 6),
+        # the human response alone; with beta; with alpha; and three times itself in the second
+        (Cell("bleu", "w>=0"), (1 + 2 + 2 + 3) / 6, 0),
+        (Cell("delta_bleu", "w>=0"), (1 + 2 + 2 + 3) / 6, 1 / 6),
+        (Cell("bleu", SINGLE), 1, 0),
+        (Cell("delta_bleu", SINGLE), 1, 3 / 6),
+        # those without a good one have none, for BLEU, too
+        (Cell("bleu", HIGH, GOOD), 4 / 6, 2 / 6),
+        (Cell("delta_bleu", "all", GOOD), 2 * 5 / 6, 1 / 6),
+        (Cell("bleu", SINGLE, GOOD), 3 / 6, 3 / 6),
+    ],
+)
+def test_how_many_references_there_are_and_where_none_is_good(
+    cell: Cell, number: float, without: float
+) -> None:
+    assert Counted(by_hand(), 2).references(cell) == pytest.approx((number, without))
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_contexts_without_a_good_reference_can_count_for_no_metric(metric: str) -> None:
+    counted = Counted(by_hand(), 2)
+    kept = counted.rows(Cell(metric, HIGH))
+    found = counted.rows(Cell(metric, HIGH, GOOD))
+    # systems are alpha, beta, gamma; alpha, which the pairs of alpha lack, is the good reference
+    for a, b, context in [(a, b, c) for a in range(3) for b in range(3) for c in (0, 1) if a != b]:
+        there = context == 1 or 0 not in (a, b)
+        expected = kept[a, b, context] if there else np.zeros(kept.shape[-1])
+        np.testing.assert_array_equal(found[a, b, context], expected)
+    assert kept[0, 1, 0].any()
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_no_output_is_a_reference_of_itself_or_of_the_other_of_its_pair(metric: str) -> None:
+    """What the two say decides nothing but their own matches: neither sees the other's text."""
+    texts = small_texts(humans=2)
+    before = Counted(read_dialogues(texts), 2).rows(Cell(metric))
+    beta = texts["model"] == "beta"
+    changed = texts.assign(
+        text=texts["text"].where(~beta, "the the the"), quality=texts["quality"].where(~beta, 1.0)
+    )
+    after = Counted(read_dialogues(changed), 2).rows(Cell(metric))
+    systems = sorted(SYSTEMS)
+    b = systems.index("beta")
+    for a in range(len(systems)):
+        if a != b:
+            np.testing.assert_array_equal(before[a, b], after[a, b])
+    others = [a for a in range(len(systems)) if a != b]
+    assert (before[others[0], others[1]] != after[others[0], others[1]]).any()
+    # nor does beta see itself: another rating of its own leaves its score
+    rated = texts.assign(quality=texts["quality"].where(~beta, 1.0))
+    again = Counted(read_dialogues(rated), 2).rows(Cell(metric))
+    np.testing.assert_array_equal(before[b, others], again[b, others])
