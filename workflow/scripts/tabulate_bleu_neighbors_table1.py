@@ -22,5 +22,4 @@ with job(snakemake):
             Path(snakemake.output[0]).parent,
             missing=params.missing,
             facts={**params.settings, "tau": params.taus[params.models["bleu"][0]]},
-            notes=[note for data in tasks.values() for note in data.notes],
         )

@@ -22,5 +22,4 @@ with job(snakemake):
         Path(snakemake.output[0]).parent,
         missing=params.missing,
         facts=own,
-        notes=[note for data in predicted.values() for note in data.notes],
     )

@@ -17,5 +17,4 @@ with job(snakemake):
         table3(file, read_published(snakemake.input.published, KEYS), **params.settings),
         Path(snakemake.output[0]).parent,
         missing=params.missing,
-        notes=[] if file is None else file.about["facts"]["notes"],
     )

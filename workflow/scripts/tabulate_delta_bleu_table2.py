@@ -7,18 +7,15 @@ from refless.experiments.delta_bleu.table2 import NOT_PUBLIC, read_rows, table2
 from refless.job import job
 from refless.report.published import read_published
 from refless.report.tables import publish
-from refless.store.signatures import signature_note
 
 with job(snakemake):
     params, given = snakemake.params, snakemake.input
     rated = rated_sums(params.folders)
     units = dict(read_rows(path, params.settings, rated) for path in given.get("units", []))
-    abouts = [own.about for own in units.values()]
     publish(
         "delta_bleu_table2",
         table2(params.settings, units, read_published(given.published, ["metric", "references"])),
         Path(snakemake.output[0]).parent,
         missing=[*params.missing, NOT_PUBLIC],
         facts=params.facts,
-        notes=[signature_note(one, about) for about in abouts for one in about["signatures"]],
     )

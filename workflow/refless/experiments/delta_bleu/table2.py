@@ -28,7 +28,7 @@ SHOWN = [
     *KEYS,
     *("spearman", "spearman_low", "spearman_high", "paper_spearman_low", "paper_spearman_high"),
     *("kendall", "kendall_low", "kendall_high"),
-    *("references_per_context", "without_good_reference", "n", "source", "note"),
+    *("references_per_context", "without_good_reference", "n", "source"),
 ]
 
 
@@ -80,7 +80,6 @@ def table2(
     table = pd.concat(parts, ignore_index=True).reindex(columns=SHOWN)
     for name in [*KEYS, *(f"paper_{name}" for name in ends)]:
         table[name] = table[name].astype(object).fillna("")
-    table["note"] = pd.Series([[]] * len(table), dtype=object)
     return table.astype({"n": "Int64"})
 
 
