@@ -141,12 +141,6 @@ def test_a_fault_names_file_line_and_remedy(
     assert "What to do: " in said
 
 
-@pytest.mark.drill(
-    "What data hold",
-    "Outputs of ΔBLEU have one id twice, or none",
-    "refused",
-    "by row: they would share references",
-)
 @pytest.mark.parametrize(
     ("outputs", "line"),
     [
@@ -183,14 +177,6 @@ def test_options_out_of_range_exit_with_1_and_wrong_usage_with_2(files: tuple[Pa
     assert main(["delta-bleu", "--outputs", "-", "--references", "-"]) == 2
 
 
-@pytest.mark.drill(
-    "What data hold",
-    "In a user's file, a column's name has other letters (`Rater`, `weights`) than the one that is"
-    " read",
-    "refused",
-    "with both names, by every command and loader; `compare` names other columns that it does not"
-    " read",
-)
 @pytest.mark.parametrize(("file", "right", "wrong"), [(0, "id", "ID"), (1, "weight", "weights")])
 def test_a_column_in_other_letters_is_refused(
     files: tuple[Path, Path],
@@ -205,12 +191,6 @@ def test_a_column_in_other_letters_is_refused(
     assert f"column {wrong!r} is not read" in capsys.readouterr().err
 
 
-@pytest.mark.drill(
-    "What data hold",
-    "`refless delta-bleu` gets references without weights, or outputs without ids",
-    "told",
-    "that this is BLEU, and that outputs are numbered",
-)
 def test_what_is_not_there_is_told(
     files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:

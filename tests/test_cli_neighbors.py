@@ -508,12 +508,6 @@ def test_a_tau_that_suits_few_texts_is_named(
         ('{"text": "a", "quality": 1, "quality": 5}', "'quality' stands twice"),
     ],
 )
-@pytest.mark.drill(
-    "What data hold",
-    "A training text of `refless score` or `fit` is empty, or its rating makes no sense",
-    "refused",
-    "with its line: it would be nobody's neighbor, and count among the training texts",
-)
 def test_rows_that_make_no_sense_are_no_training_texts(
     files: Files, capsys: pytest.CaptureFixture[str], row: str, said: str
 ) -> None:
@@ -546,12 +540,6 @@ def test_raters_may_spell_contexts_and_mrs_otherwise(
     assert found[0] == found[1]
 
 
-@pytest.mark.drill(
-    "What data hold",
-    "One rater is spelt with a blank behind the name, as a number and as a text, or not at all",
-    "refused",
-    "by row: the rating would count twice",
-)
 @pytest.mark.parametrize(
     ("rater", "again", "said"),
     [

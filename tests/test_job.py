@@ -34,12 +34,6 @@ def restore() -> Iterator[None]:
     signal.signal(signal.SIGTERM, on_term)
 
 
-@pytest.mark.drill(
-    "A file between two stages is not what was written",
-    "Ratings of a data set that its loader read under other settings lie in their place",
-    "refused",
-    "by every job that they go into; deleted and run again, they are made",
-)
 def test_ratings_that_were_read_otherwise_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -69,12 +63,6 @@ def told(log: Path) -> SimpleNamespace:
     return SimpleNamespace(log=[str(log)])
 
 
-@pytest.mark.drill(
-    "A run is killed, starved or crowded",
-    "A result's directory, or the log's, cannot be written",
-    "refused",
-    "the error names it; nothing is half-written",
-)
 def test_a_log_that_cannot_be_written_is_an_error_for_users(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -127,12 +115,6 @@ def test_an_unknown_error_keeps_its_traceback(tmp_path: Path) -> None:
     assert "ZeroDivisionError: a bug" in log.read_text()
 
 
-@pytest.mark.drill(
-    "A run is killed, starved or crowded",
-    "A job is cancelled (SIGTERM, `scancel`)",
-    "no effect",
-    "it takes its half-written file along; the same command makes the result",
-)
 def test_a_cancelled_job_takes_its_half_written_file_along(tmp_path: Path) -> None:
     """Schedulers cancel with SIGTERM, which would end Python without another word."""
     code = f"""

@@ -136,12 +136,6 @@ def make(folder: Path, *arguments: str, **environment: str) -> subprocess.Comple
     )
 
 
-@pytest.mark.drill(
-    "A run is killed, starved or crowded",
-    "`make clean` is asked for",
-    "made again",
-    "results and compiled loops are taken away; raw data and the environment stay",
-)
 def test_clean_takes_results_and_compiled_loops_away(tmp_path: Path) -> None:
     loops = tmp_path / "cache/refless/loops/one"
     kept = tmp_path / "here/resources/data"
@@ -155,12 +149,6 @@ def test_clean_takes_results_and_compiled_loops_away(tmp_path: Path) -> None:
     assert kept.is_dir()
 
 
-@pytest.mark.drill(
-    "Anywhere",
-    "`make` is typed in a path with `$`",
-    "refused",
-    "before anything is installed; docs/anywhere.md has the commands without make",
-)
 def test_make_installs_nothing_in_a_path_with_a_dollar_sign(tmp_path: Path) -> None:
     (tmp_path / "for $5").mkdir()
     for name in ("envs", "pyproject.toml"):

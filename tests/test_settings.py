@@ -114,13 +114,6 @@ def test_settings_of_the_command_line_are_read_as_in_a_file() -> None:
     assert read.data["dstc7"].options == {"scale": [1, 5]}
 
 
-@pytest.mark.drill(
-    "Settings",
-    "A setting is unknown, misspelt, `NaN`, of another type or out of range; one "
-    "kernel stands in two models; a loader or kernel does not exist",
-    "refused",
-    "in one line with the setting's path, before any job starts",
-)
 @pytest.mark.parametrize(
     ("path", "value", "said"),
     [
@@ -206,12 +199,6 @@ def test_the_documentation_is_made_from_the_models():
     assert all(row.split(" | ")[-1].strip(" |") for row in rows), "a setting without description"
 
 
-@pytest.mark.drill(
-    "Settings",
-    "A setting stands twice in a file, or a data set twice in the configuration",
-    "refused",
-    "with the line, or the data set's name: the last would win without a word",
-)
 def test_nothing_is_said_twice(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text("bleu_neighbors:\n  min_neighbors: 5\n  max_share: 1\nnumbers: auto\n")
@@ -246,12 +233,6 @@ def test_jobs_do_not_import_pydantic():
     assert out.stdout.strip() == "False"
 
 
-@pytest.mark.drill(
-    "Settings",
-    "A number that YAML's older rules read as another one (`010` as 8, `1:30` as 90, `1_000`)",
-    "refused",
-    "with its line; numbers are written like 8 or 0.25",
-)
 @pytest.mark.parametrize("number", ["010", "1:30", "1_000", "0x1F", "0b1", "1:30.5", "1_0.5"])
 def test_numbers_are_what_they_look_like(tmp_path: Path, number: str) -> None:
     path = tmp_path / "mine.yaml"

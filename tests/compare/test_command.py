@@ -154,12 +154,6 @@ def test_the_curve_grows(made: tuple[Path, Path]) -> None:
     assert ridge["pearson"].iloc[-1] > ridge["pearson"].iloc[0]
 
 
-@pytest.mark.drill(
-    "What data hold",
-    "A file of ratings is written while `refless compare` reads it",
-    "refused",
-    "by its sum before and after; nothing is written",
-)
 def test_ratings_that_change_while_they_are_read_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -193,12 +187,6 @@ def test_a_second_comparison_leaves_nothing_of_the_first(tmp_path: Path) -> None
     assert not (out / "learning_curve.csv").exists()
 
 
-@pytest.mark.drill(
-    "What data hold",
-    "Two columns of scores make methods of one name",
-    "refused",
-    "with the column's name",
-)
 @pytest.mark.parametrize(
     "columns", [("score_judge", "score_judge.calibrated"), ("score_length", "score_score_length")]
 )

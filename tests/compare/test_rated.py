@@ -120,14 +120,6 @@ def test_a_folder_without_ratings(tmp_path: Path) -> None:
         read_rated([tmp_path])
 
 
-@pytest.mark.drill(
-    "What data hold",
-    "Texts or contexts differ only in case, marks, blanks, forms of letters or what tokenizers make"
-    " of them; MRs only in names or in the order of their slots",
-    "no effect",
-    "`refless compare` takes them for one (`10²` and `102`, too): new texts have no such"
-    " text on both sides, new contexts no such context",
-)
 def test_blanks_and_composed_letters_make_no_other_context(tmp_path: Path) -> None:
     given = rows(40)
     for k, row in enumerate(given):
@@ -160,12 +152,6 @@ def test_dialogues_about_one_passage_are_left_out_together() -> None:
     assert all(len(set(fold[passages == k])) == 1 for k in range(7))
 
 
-@pytest.mark.drill(
-    "What data hold",
-    "One row of many has no context, or an MR where the others have contexts",
-    "no effect",
-    "on the others: contexts of one wording are left out together all the same",
-)
 def test_one_row_that_says_nothing_changes_nothing_for_the_others() -> None:
     spelt = [f"{'So it is.' if k % 2 else 'so it is .'} {k // 2}" for k in range(40)]
     contexts = [*spelt[:38], "", ""]

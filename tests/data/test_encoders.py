@@ -76,13 +76,6 @@ def test_a_folder_at_hand_is_copied_with_its_sums(
     fetch_encoder("mine", places)  # a second time, nothing is to be done
 
 
-@pytest.mark.drill(
-    "Raw files and downloads",
-    "An encoder is exchanged after it was taken: where a user placed it, in a mirror that is a"
-    " directory, or in `REFLESS_MODELS`",
-    "refused",
-    "when the rules are read, whatever the times of its files say; deleted, it is taken anew",
-)
 @pytest.mark.parametrize("place", ["manual", "mirror", "REFLESS_MODELS"])
 def test_another_encoder_than_was_taken_is_refused(
     places: Places, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
@@ -115,12 +108,6 @@ def test_another_encoder_than_was_taken_is_refused(
     require_same("mine", places)
 
 
-@pytest.mark.drill(
-    "Raw files and downloads",
-    "A file of an encoder is another than it was when it was fetched, new, or gone",
-    "refused",
-    "right before the encoder is loaded",
-)
 @pytest.mark.parametrize("change", ["other", "gone", "new", "no weights", "no sums"])
 def test_a_changed_file_is_refused(places: Places, change: str) -> None:
     fake_model(places.manual / "models/mine")

@@ -178,13 +178,6 @@ def test_right_bytes_arrive_under_the_final_name_and_nothing_else(
 PAGE = b" <!doctype HTML><title>not found</title>"
 
 
-@pytest.mark.drill(
-    "Raw files and downloads",
-    "A server gives wrong bytes, a page of HTML, more or fewer bytes than the file "
-    "has, an error, or redirects in circles",
-    "refused",
-    "and named; nothing is left of it, and the next place is tried",
-)
 @pytest.mark.parametrize(
     ("answer", "changes", "said", "asked"),
     [
@@ -215,12 +208,6 @@ def test_what_is_not_the_file_is_refused(
     assert files_in(places.data) == []
 
 
-@pytest.mark.drill(
-    "Raw files and downloads",
-    "A body never ends",
-    "given up",
-    "at the known size of the file",
-)
 def test_an_endless_body_is_not_read_on(site: Site, places: Places) -> None:
     sent = []
 
@@ -236,12 +223,6 @@ def test_an_endless_body_is_not_read_on(site: Site, places: Places) -> None:
     assert sum(sent) < 100 * len(CONTENT)  # what fits into the system's buffers
 
 
-@pytest.mark.drill(
-    "Raw files and downloads",
-    "A body never ends, and the size of the file is not known",
-    "given up",
-    "at 256 MiB",
-)
 def test_an_endless_body_of_unknown_size_ends_at_a_limit(site: Site, places: Places) -> None:
     def endless(handler: BaseHTTPRequestHandler) -> None:
         send(b"", length=None)(handler)
@@ -255,12 +236,6 @@ def test_an_endless_body_of_unknown_size_ends_at_a_limit(site: Site, places: Pla
     assert files_in(places.data) == []
 
 
-@pytest.mark.drill(
-    "Raw files and downloads",
-    "One place has a bad file of which no sum is known, the next a sound one",
-    "no effect",
-    "the sound one is taken; the bad one is named",
-)
 def test_a_file_without_a_sum_that_is_another_one_blocks_no_sound_one(
     site: Site, places: Places, caplog: Any
 ) -> None:
@@ -275,12 +250,6 @@ def test_a_file_without_a_sum_that_is_another_one_blocks_no_sound_one(
     assert site.base + "/mirror/" in caplog.text
 
 
-@pytest.mark.drill(
-    "Raw files and downloads",
-    "A server falls silent, or sends a byte at a time",
-    "given up",
-    "after a time without a byte, or at the deadline of the whole transfer",
-)
 @pytest.mark.parametrize(
     ("limit", "said", "asked"),
     [({"timeout": (20.0, 0.3)}, "timed out", 2), ({"deadline": 0.3}, "deadline", 1)],
@@ -416,13 +385,6 @@ def from_everywhere(site: Site, tmp_path: Path, content: bytes) -> Iterator[tupl
     yield source(site.base + "/a", content), Places(data, manual)
 
 
-@pytest.mark.drill(
-    "A run is killed, starved or crowded",
-    "The disk is full",
-    "refused",
-    "the error says which file could not be written and to make room; nothing is left"
-    " under its name. With room, the same command goes on to the same bytes",
-)
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, the full disk")
 @pytest.mark.parametrize("content", [b"small", CONTENT], ids=["at the end", "on the way"])
 def test_a_full_disk_is_no_fault_of_the_source(
@@ -495,12 +457,6 @@ def test_a_file_by_hand_that_breaks_while_it_is_read(
     assert files_in(places.data) == []
 
 
-@pytest.mark.drill(
-    "Raw files and downloads",
-    "A download is killed",
-    "no effect",
-    "nothing lies under the final name",
-)
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_killed_fetch_leaves_nothing_under_the_final_name(
     site: Site, places: Places, sign: signal.Signals
@@ -528,12 +484,6 @@ def test_a_killed_fetch_leaves_nothing_under_the_final_name(
     assert get(wanted, places).read_bytes() == CONTENT
 
 
-@pytest.mark.drill(
-    "Raw files and downloads",
-    "Two runs fetch the same file at once",
-    "no effect",
-    "it is there once, and right",
-)
 def test_two_fetches_of_one_file_do_not_get_in_each_others_way(site: Site, places: Places) -> None:
     together = threading.Barrier(4)
 

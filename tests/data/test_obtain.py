@@ -36,12 +36,6 @@ CHAT: dict[str, Any] = {
 TABLE = pd.DataFrame({"value": [1.0]})
 
 
-@pytest.mark.drill(
-    "Settings",
-    "A data set's loader gets other options, and only shipped numbers are at hand",
-    "refused",
-    "numbers that were made under other options do not stand in: its rows say why they are empty",
-)
 def test_shipped_numbers_of_other_loader_options_do_not_stand_in(tmp_path: Path) -> None:
     for path, kind, of in (
         ("ratings/chat/texts.csv", "texts", {"task": "chat"}),
@@ -64,12 +58,6 @@ def test_shipped_numbers_of_other_loader_options_do_not_stand_in(tmp_path: Path)
         assert of_entry(**other) == ["results/curves/news/data_size.csv"]
 
 
-@pytest.mark.drill(
-    "A file between two stages is not what was written",
-    "A file that comes with refless (`resources/shipped`) is damaged, deleted, or not of it",
-    "refused",
-    "`SHA256SUMS` says which; the remedy brings it back, or says to move it away",
-)
 @pytest.mark.parametrize("harm", ["damaged", "deleted", "more", "no list"])
 def test_shipped_files_are_those_of_the_list(tmp_path: Path, harm: str) -> None:
     paths = [tmp_path / name for name in ("data_sets.csv", "curves/chat/data_size.csv")]
@@ -113,12 +101,6 @@ def without(changed: dict[str, Any]) -> set[str]:
     return set(shipped) - set(fitting(shipped, read_settings(changed)))
 
 
-@pytest.mark.drill(
-    "Settings",
-    "The files of two data sets are exchanged, and only shipped numbers are at hand",
-    "refused",
-    "numbers from other files do not stand in: their rows say why they are empty",
-)
 @pytest.mark.parametrize(
     ("task", "changed", "lost", "kept"),
     [
@@ -153,12 +135,6 @@ def test_shipped_numbers_of_other_files_do_not_stand_in(
     assert f"results/{kept}" not in gone
 
 
-@pytest.mark.drill(
-    "Settings",
-    "Other data sets give the references, and only shipped numbers are at hand",
-    "refused",
-    "the networks of others do not stand in; their rows say why",
-)
 def test_shipped_numbers_with_other_references_do_not_stand_in() -> None:
     fewer = deepcopy(DEFAULTS)
     fewer["data"]["sfrest"]["experiments"] = {"rnn_qe": False}
@@ -175,12 +151,6 @@ def test_shipped_numbers_of_another_first_kernel_do_not_stand_in() -> None:
     assert "results/kernels/dstc7/bleu.char.npz" not in gone
 
 
-@pytest.mark.drill(
-    "Settings",
-    "tau, a or b of BLEU Neighbors is changed, and only shipped numbers are at hand",
-    "refused",
-    "numbers that were made under others do not stand in: their rows say why they are empty",
-)
 def test_shipped_numbers_of_other_neighbors_do_not_stand_in() -> None:
     shipped = shipped_files(ROOT / "resources/shipped")
     assert fitting(shipped, read_settings(DEFAULTS)) == shipped
@@ -208,13 +178,6 @@ def test_shipped_numbers_of_other_neighbors_do_not_stand_in() -> None:
         assert "results/kernels/dstc7/bleu.char.npz" not in lost(name, value)
 
 
-@pytest.mark.drill(
-    "Settings",
-    "Other weights are put into the folder of a user's own encoder, or another baseline, of the"
-    " same size and time; or a package that carries an encoder is another version",
-    "made again",
-    "what was computed with them: the sum of each file is among a job's parameters",
-)
 def test_another_encoder_that_nothing_fetches_is_noticed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -243,13 +206,6 @@ def test_another_encoder_that_nothing_fetches_is_noticed(
     assert as_it_lies("bleu.char", {}) == {}
 
 
-@pytest.mark.drill(
-    "Raw files and downloads",
-    "A file that has no published sum is exchanged in a mirror that is a directory, after it was"
-    " taken",
-    "refused",
-    "when the rules are read; deleted, the file is taken anew",
-)
 def test_another_file_in_the_mirror_than_was_taken_is_refused(tmp_path: Path) -> None:
     places = Places(tmp_path / "data", tmp_path / "manual", str(tmp_path / "mirror"))
     source = Source("huse", "huse/lm_results.csv")

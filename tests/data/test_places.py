@@ -18,12 +18,6 @@ def never(address: str) -> bool:
     raise AssertionError(address)
 
 
-@pytest.mark.drill(
-    "Raw files and downloads",
-    "The mirror is `ftp://...` or another scheme that cannot be asked; or `HTTP://` in capitals",
-    "refused",
-    "the first at once, with the setting's name; capitals mean the same as small letters",
-)
 @pytest.mark.parametrize(
     ("mirror", "directory", "address"),
     [
@@ -48,12 +42,6 @@ def test_a_mirror_is_a_directory_or_a_url(
         assert "REFLESS_MIRROR" in caught.value.remedy
 
 
-@pytest.mark.drill(
-    "Raw files and downloads",
-    "The mirror's name is misspelt",
-    "told",
-    "the run ends by saying where numbers came from, and that nothing came from the mirror",
-)
 @pytest.mark.parametrize("kind", ["none", "sound", "misspelt", "too high", "url", "no answer"])
 def test_a_mirror_that_gives_nothing_is_said_to(tmp_path: Path, kind: str) -> None:
     source = Source("batch", "huse/batch.csv")

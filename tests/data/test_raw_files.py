@@ -43,12 +43,6 @@ WORDNET = Source("wordnet", "nltk/wordnet.zip", members=SUMS)
 UNKNOWN = Source("batch", "huse/batch.csv", access="manual", description="worksheet 0x88")
 
 
-@pytest.mark.drill(
-    "Raw files and downloads",
-    "A raw file is another than the one that is recorded, whatever its time says",
-    "refused",
-    "with both sums, where it is read",
-)
 def test_a_raw_file_is_known_by_its_sum(tmp_path: Path) -> None:
     path = tmp_path / "batch.csv"
     path.write_bytes(b"content")
@@ -81,13 +75,6 @@ def test_a_source_without_a_sum_is_accepted_with_a_warning_but_no_page(
         verify(path, Source("page", "index.HTML"))
 
 
-@pytest.mark.drill(
-    "Raw files and downloads",
-    "A raw file of which no sum was ever published is something else (a page, a note "
-    "in JSON, UTF-16, an empty table)",
-    "refused",
-    "it must have its columns and a row before it is kept",
-)
 @pytest.mark.parametrize(
     ("content", "said"),
     [
@@ -121,12 +108,6 @@ def test_an_archive_is_known_by_its_members_however_it_was_packed(tmp_path: Path
         assert verify(path, WORDNET) == sha256(content)
 
 
-@pytest.mark.drill(
-    "Raw files and downloads",
-    "A member of WordNet's archive is thinned, missing or another",
-    "refused",
-    "with the member's name, right before METEOR reads it",
-)
 @pytest.mark.parametrize(
     ("content", "named"),
     [
@@ -145,12 +126,6 @@ def test_a_wrong_archive_is_refused(tmp_path: Path, content: bytes, named: str) 
         verify(path, WORDNET)
 
 
-@pytest.mark.drill(
-    "Raw files and downloads",
-    "A byte of WordNet's archive is broken (each byte was tried)",
-    "refused",
-    "or its members are still the right ones",
-)
 def test_an_archive_with_any_byte_broken_is_refused_or_still_has_the_right_members(
     tmp_path: Path,
 ) -> None:

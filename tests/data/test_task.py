@@ -43,12 +43,6 @@ def test_a_blanked_task_says_which_texts_answer_the_same_and_nothing_more(tmp_pa
     assert blanked.text_sum == read_task(folder).text_sum
 
 
-@pytest.mark.drill(
-    "A file between two stages is not what was written",
-    "Tables that came with refless, and have no texts, lie where numbers are computed from texts",
-    "refused",
-    "the folder is to be deleted, and the same command reads the raw data",
-)
 def test_nothing_is_computed_from_texts_that_are_not_there(tmp_path: Path) -> None:
     written_task(tmp_path / "t", ["fine", "good", "bad"], np.array([0.1, 0.2, 0.3]), None)
     assert read_whole_task(tmp_path / "t").texts["text"].tolist() == ["fine", "good", "bad"]
@@ -57,12 +51,6 @@ def test_nothing_is_computed_from_texts_that_are_not_there(tmp_path: Path) -> No
         read_whole_task(tmp_path / "out" / "t")
 
 
-@pytest.mark.drill(
-    "What data hold",
-    "Ids, systems, contexts or MRs look like numbers, truth values or nothing",
-    "same bytes",
-    "every column of words is read as it was written",
-)
 def test_words_that_look_like_numbers_stay_words(tmp_path: Path) -> None:
     odd = ["007", "7", "1e3", "True", "NA", "nan", "1.0", "01", "null"]
     lines = [
@@ -81,12 +69,6 @@ def test_words_that_look_like_numbers_stay_words(tmp_path: Path) -> None:
     assert read.ratings["rater"].tolist() == data.ratings["rater"].tolist()
 
 
-@pytest.mark.drill(
-    "A file between two stages is not what was written",
-    "Another run writes its texts over this one's before the ratings are written",
-    "refused",
-    "the ratings name the texts that they came with",
-)
 def test_ratings_do_not_adopt_the_texts_of_another_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

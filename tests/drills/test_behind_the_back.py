@@ -52,12 +52,6 @@ def signed_files(project: Project) -> dict[str, Path]:
     return {signed.record_of(path)["kind"]: path for path in paths}
 
 
-@pytest.mark.drill(
-    "A file between two stages is not what was written",
-    "Bits of a run's own files are others, one file of each kind (ratings, kernels, curves, ...)",
-    "refused",
-    "or the bit decides nothing and the content is the same",
-)
 def test_flipped_bits_of_every_kind_of_file(small: Project, tmp_path: Path) -> None:
     files = signed_files(small)
     assert len(files) >= 15
@@ -107,12 +101,6 @@ READERS: dict[str, Callable[[Path, list[Path], dict[str, Any]], object]] = {
 }
 
 
-@pytest.mark.drill(
-    "A file between two stages is not what was written",
-    "A result of a run with other texts or ratings, whole and valid, lies in a result's place",
-    "refused",
-    "by the table or figure that reads it: it was made from other data",
-)
 @pytest.mark.parametrize("name", READERS)
 def test_what_was_made_from_other_ratings_is_refused(
     small: Project, tmp_path: Path, name: str
@@ -127,12 +115,6 @@ def test_what_was_made_from_other_ratings_is_refused(
         READERS[name](other, folders, found.about["settings"])
 
 
-@pytest.mark.drill(
-    "A file between two stages is not what was written",
-    "A file of a run is deleted: estimates, a table, the record beside a table",
-    "same bytes",
-    "the next run of what needs it makes it again, where what hangs on it is gone too",
-)
 def test_what_is_deleted_is_made_again(changed: Project) -> None:
     before = changed.contents()
     results = changed.path / "results"
@@ -143,12 +125,6 @@ def test_what_is_deleted_is_made_again(changed: Project) -> None:
     assert changed.contents() == before
 
 
-@pytest.mark.drill(
-    "A file between two stages is not what was written",
-    "In a run: a kernel is cut short, a table and a figure are edited",
-    "same bytes",
-    "each is named before the first job, with the command that makes all of it",
-)
 def test_what_is_refused_is_mended_by_what_the_error_says(changed: Project) -> None:
     before = changed.contents()
     results = changed.path / "results"
@@ -180,13 +156,6 @@ def test_what_is_refused_is_mended_by_what_the_error_says(changed: Project) -> N
     assert changed.contents() == before
 
 
-@pytest.mark.drill(
-    "A file between two stages is not what was written",
-    "In a run: a table, its page, a figure or the report is edited, or an older one is put back,"
-    " with the time of the right one, and nothing is to be done",
-    "refused",
-    "with the file and the command, which makes it again",
-)
 def test_what_people_read_is_looked_at_though_nothing_reads_it(changed: Project) -> None:
     before = changed.contents()
     results = changed.path / "results"
@@ -205,13 +174,6 @@ def test_what_people_read_is_looked_at_though_nothing_reads_it(changed: Project)
     assert changed.contents() == before
 
 
-@pytest.mark.drill(
-    "Settings",
-    "Snakemake is told to pass over a change (`--touch`, `--rerun-triggers mtime`) and then goes on"
-    " with a part of the run",
-    "refused",
-    "before the first job, with the file that was made under other settings and the command",
-)
 def test_a_run_builds_on_no_result_of_other_settings(changed: Project) -> None:
     # a setting of which the figure itself is told nothing
     changed.configure("step: 10, streamed", "step: 30, streamed")
@@ -247,12 +209,6 @@ def again(said: str) -> list[str]:
     return typed[typed.index("--cores") + 2 :]
 
 
-@pytest.mark.drill(
-    "Settings",
-    "A run with a file of settings is refused, and the command that the error names is typed",
-    "same bytes",
-    "it is the command that was typed, with its settings and target, and `--forcerun`",
-)
 def test_a_remedy_keeps_the_settings_of_the_run(changed: Project) -> None:
     (changed.path / "own file.yaml").write_text(
         "bleu_neighbors: {bootstrap: {draws: 1002}}\n", encoding="utf-8"
@@ -267,12 +223,6 @@ def test_a_remedy_keeps_the_settings_of_the_run(changed: Project) -> None:
     assert changed.planned(*own) == {}
 
 
-@pytest.mark.drill(
-    "Settings",
-    "A setting of several tables is changed and passed over (`--touch`)",
-    "refused",
-    "one command makes all of them",
-)
 def test_one_command_makes_all_that_is_of_other_settings(changed: Project) -> None:
     changed.configure("bootstrap: {draws: 1000, seed", "bootstrap: {draws: 1001, seed")
     targets = ("--", "bleu_neighbors_table1", "bleu_neighbors_table3")
@@ -283,12 +233,6 @@ def test_one_command_makes_all_that_is_of_other_settings(changed: Project) -> No
     assert changed.planned(*targets) == {}
 
 
-@pytest.mark.drill(
-    "Raw files and downloads",
-    "A published number that comes with refless is exchanged and listed, with an older time",
-    "made again",
-    "every table that shows published numbers is",
-)
 def test_published_numbers_with_an_older_time_are_read_again(changed: Project) -> None:
     published = changed.path / "resources/published"
     kept = published.resolve()
@@ -303,12 +247,6 @@ def test_published_numbers_with_an_older_time_are_read_again(changed: Project) -
     assert changed.planned("bleu_neighbors_table1")["tabulate_bleu_neighbors_table1"] == 1
 
 
-@pytest.mark.drill(
-    "Raw files and downloads",
-    "A raw file is exchanged for one of a new release, whose sum is recorded, with an older time",
-    "made again",
-    "everything that hangs on it is; so is what hangs on a file of which no sum is known",
-)
 @pytest.mark.parametrize("known", [True, False])
 def test_a_raw_file_of_a_new_release_is_read_again(changed: Project, known: bool) -> None:
     sources = changed.path / "resources/sources.csv"
@@ -329,13 +267,6 @@ def test_a_raw_file_of_a_new_release_is_read_again(changed: Project, known: bool
     assert changed.planned(target)["normalize_ratings"] == 1
 
 
-@pytest.mark.drill(
-    "Settings",
-    "Snakemake finds nothing to do, since its memory is gone (`.snakemake`), an older table was put"
-    " back, or it was told to pass over a change, also one further up",
-    "refused",
-    "with a file of other settings, data or code, and the command",
-)
 def test_nothing_to_be_done_holds_for_todays_settings(changed: Project) -> None:
     target = ("--", "bleu_neighbors_table1")
     other = "was made under other settings"
@@ -368,13 +299,6 @@ def test_nothing_to_be_done_holds_for_todays_settings(changed: Project) -> None:
     assert "Nothing to be done" in changed.snakemake(*target)
 
 
-@pytest.mark.drill(
-    "Settings",
-    "A shipped number is renewed, or its copy in `results` exchanged, and Snakemake does not know"
-    " (`.snakemake` is gone, `--rerun-triggers mtime`)",
-    "refused",
-    "by name; the command of the error takes what is shipped now",
-)
 def test_shipped_numbers_in_use_are_those_of_today(quick: Project, tmp_path: Path) -> None:
     project = quick.copy(tmp_path / "project")
     path = project.path / "results/essays/estimates.csv"
@@ -389,12 +313,6 @@ def test_shipped_numbers_in_use_are_those_of_today(quick: Project, tmp_path: Pat
     assert project.planned(*own) == {}
 
 
-@pytest.mark.drill(
-    "Settings",
-    "Snakemake is told to leave out what has changed (`--until`, `--omit-from`, `--allowed-rules`)",
-    "told",
-    "what is left out, and what hangs on it, was not looked at",
-)
 def test_what_is_omitted_was_not_looked_at(changed: Project) -> None:
     own = changed.path / "mine.tsv"
     content = own.read_text(encoding="utf-8")
@@ -414,12 +332,6 @@ def test_what_is_omitted_was_not_looked_at(changed: Project) -> None:
     assert "not looked at" in said
 
 
-@pytest.mark.drill(
-    "Raw files and downloads",
-    "A user's own file of ratings is exchanged for another with an older time",
-    "made again",
-    "everything that hangs on it is",
-)
 def test_an_own_file_with_an_older_time_is_read_again(changed: Project) -> None:
     path = changed.path / "mine.tsv"
     assert changed.planned("all") == {}
@@ -432,12 +344,6 @@ def test_an_own_file_with_an_older_time_is_read_again(changed: Project) -> None:
     assert planned["predict_neighbors"] >= 1
 
 
-@pytest.mark.drill(
-    "Raw files and downloads",
-    "A file placed by hand, of which no sum is known, is exchanged for another with an older time",
-    "refused",
-    "with the command after which it is taken",
-)
 def test_another_file_placed_by_hand_is_not_passed_over(changed: Project) -> None:
     columns = "WorkerId,Input.TYPE0,Input.OUT0,Input.LOGP0,Answer.0\n"
     placed = changed.path / "resources/manual/huse/lm_results.csv"
@@ -453,12 +359,6 @@ def test_another_file_placed_by_hand_is_not_passed_over(changed: Project) -> Non
     assert (changed.path / target).read_bytes() == placed.read_bytes()
 
 
-@pytest.mark.drill(
-    "Settings",
-    "A data set without ratings takes part where ratings are needed",
-    "refused",
-    "with its name and the experiments; no row of numbers is made of it",
-)
 def test_a_data_set_without_ratings_is_refused_where_they_are_needed(changed: Project) -> None:
     entry = "files: {path: bagel/ACL10-inform-training.txt}\n    experiments:\n"
     changed.configure(entry, f"{entry}      bleu_neighbors: {{}}\n")
@@ -468,12 +368,6 @@ def test_a_data_set_without_ratings_is_refused_where_they_are_needed(changed: Pr
     assert not (changed.path / "results/neighbors/bagel.csv").exists()
 
 
-@pytest.mark.drill(
-    "Settings",
-    "A data set gets another loader",
-    "refused",
-    "the loader decides and not the data set's name: the file is not in its format",
-)
 def test_another_loader_has_an_effect(changed: Project) -> None:
     changed.configure("    loader: nem\n", "    loader: usr\n")
     output = changed.snakemake("results/ratings/nem/texts.csv", ok=False)
@@ -481,12 +375,6 @@ def test_another_loader_has_an_effect(changed: Project) -> None:
     assert "Traceback" not in output
 
 
-@pytest.mark.drill(
-    "Raw files and downloads",
-    "The mirror's name is misspelt",
-    "told",
-    "the run ends by saying where numbers came from, and that nothing came from the mirror",
-)
 def test_a_misspelt_mirror_is_said_at_the_end(changed: Project) -> None:
     changed.mirror += "s"
     shutil.rmtree(changed.path / "resources/data/usr")

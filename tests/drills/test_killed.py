@@ -61,14 +61,6 @@ def take_stage_away(project: Project, stage: str) -> tuple[str, str]:
     return script, target
 
 
-@pytest.mark.drill(
-    "A run is killed, starved or crowded",
-    "A job is killed (`kill -9`) at any stage; or the whole run is: Ctrl-C, SIGTERM, a closed"
-    " terminal, no power",
-    "same bytes",
-    "its result is absent, not half there. The same command makes it; where Snakemake says that the"
-    " directory is locked, `make resume` goes first",
-)
 @pytest.mark.parametrize(("deed", "stage"), DEEDS)
 def test_a_killed_run_goes_on_to_the_same_bytes(changed: Project, deed: str, stage: str) -> None:
     if deed == "hangup" and signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
@@ -81,12 +73,6 @@ def test_a_killed_run_goes_on_to_the_same_bytes(changed: Project, deed: str, sta
     assert changed.contents() == before
 
 
-@pytest.mark.drill(
-    "A run is killed, starved or crowded",
-    "Snakemake is killed and a job goes on",
-    "same bytes",
-    "the job's result is whole; `make resume` with the same command makes the rest",
-)
 def test_a_job_that_outlives_snakemake_does_no_harm(changed: Project) -> None:
     before = changed.contents()
     script, target = take_stage_away(changed, "prediction")
@@ -95,13 +81,6 @@ def test_a_job_that_outlives_snakemake_does_no_harm(changed: Project) -> None:
     assert changed.contents() == before
 
 
-@pytest.mark.drill(
-    "A run is killed, starved or crowded",
-    "The disk is full",
-    "refused",
-    "the error says which file could not be written and to make room; nothing is left"
-    " under its name. With room, the same command goes on to the same bytes",
-)
 @pytest.mark.parametrize("stage", ["download", "kernel", "figure"])
 def test_a_full_disk_is_named_and_leaves_nothing(changed: Project, stage: str) -> None:
     before = changed.contents()
@@ -116,12 +95,6 @@ def test_a_full_disk_is_named_and_leaves_nothing(changed: Project, stage: str) -
     assert changed.contents() == before
 
 
-@pytest.mark.drill(
-    "A run is killed, starved or crowded",
-    "Two runs start in one directory",
-    "same bytes",
-    "one does the work; the other is refused until the first is done, or finds nothing to do",
-)
 def test_two_runs_at_once(changed: Project) -> None:
     codes, told = both_at_once(changed)
     # one of the two does the work; the other is refused or finds nothing to do
@@ -129,13 +102,6 @@ def test_two_runs_at_once(changed: Project) -> None:
     assert not codes[1] or "locked" in told.lower()
 
 
-@pytest.mark.drill(
-    "A run is killed, starved or crowded",
-    "Two runs with `--nolock` write the same result at once",
-    "same bytes",
-    "each writes a file of its own, and the last whole one stands; Snakemake may end one with an"
-    " error, and the same command then finds nothing to do",
-)
 def test_two_runs_without_a_lock(changed: Project) -> None:
     both_at_once(changed, "--nolock")
 
@@ -164,12 +130,6 @@ def forgo_privilege() -> None:
                 raise OSError(ctypes.get_errno(), "capabilities cannot be dropped here")
 
 
-@pytest.mark.drill(
-    "A run is killed, starved or crowded",
-    "A result's directory, or the log's, cannot be written",
-    "refused",
-    "the error names it; nothing is half-written",
-)
 def test_a_read_only_results_folder_is_named(changed: Project) -> None:
     try:
         subprocess.run(["true"], preexec_fn=forgo_privilege, check=True)

@@ -72,12 +72,6 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, list[s
         server.shutdown()
 
 
-@pytest.mark.drill(
-    "Raw files and downloads",
-    "In a run: a mirror serves wrong bytes, falls silent or hangs up, and is mended later",
-    "same bytes",
-    "the error lists every place and where to put the file by hand; the same command then goes on",
-)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_faulty_mirror_is_named_and_a_sound_one_later_does(
     runs: tuple[str, list[str], Project, str], fault: str

@@ -63,12 +63,6 @@ def test_hostile_texts_come_through_and_reach_no_table(fresh: Project) -> None:
             assert not any(text in written for text in HOSTILE if text not in ("NaN", "null"))
 
 
-@pytest.mark.drill(
-    "What data hold",
-    "Texts of a data set must not get out",
-    "no effect",
-    "no table, figure, page or number beside them has any in it",
-)
 def test_no_text_leaves_the_ratings(small: Project) -> None:
     """Of any data set: what holds for ordinary texts holds for formulas and markup."""
     results = small.path / "results"
@@ -258,15 +252,6 @@ BAD_ROWS: list[tuple[str, str, str | int, Any, str]] = [
 ]
 
 
-@pytest.mark.drill(
-    "What data hold",
-    "Rows of the raw data make no sense (a rating that is `NaN`, infinite or out of "
-    "range, an empty text, a NUL, half of a surrogate pair, a system named `=cmd()` "
-    "or `<b>`)",
-    "refused",
-    "with file, line and fault; `malformed_rows: skip` goes on without them, all "
-    "other rows stay as they were, and tables say how many are missing",
-)
 @pytest.mark.parametrize(("task", "file", "column", "value", "message"), BAD_ROWS)
 def test_a_bad_row_is_named_and_can_be_left_out(
     raw: Callable[[str], Raw], task: str, file: str, column: str | int, value: Any, message: str
@@ -293,12 +278,6 @@ def test_a_bad_row_is_named_and_can_be_left_out(
     assert (after["quality"] != left["quality"]).sum() - after["quality"].isna().sum() <= 1
 
 
-@pytest.mark.drill(
-    "What data hold",
-    "A raw file lacks a column",
-    "refused",
-    "with the column and what was found, whatever `malformed_rows` says",
-)
 @pytest.mark.parametrize("malformed", ["error", "skip"])
 @pytest.mark.parametrize(
     ("task", "file", "column"),
@@ -329,12 +308,6 @@ def test_a_table_with_a_wrong_column_is_refused(
 WIDTHS = [(HUSE, "path"), ("dstc7", RESPONSES), ("asap_sas", "test"), ("nem", "path")]
 
 
-@pytest.mark.drill(
-    "What data hold",
-    "A row has too few or too many fields",
-    "refused",
-    "as any row that makes no sense",
-)
 @pytest.mark.parametrize("change", ["one more field", "one field less"])
 @pytest.mark.parametrize(("task", "file"), WIDTHS)
 def test_a_row_of_another_width_is_named(
@@ -352,12 +325,6 @@ def test_a_row_of_another_width_is_named(
     assert len(before) - 1 <= len(data.load("skip")) <= len(before)
 
 
-@pytest.mark.drill(
-    "What data hold",
-    "A rating, essay or response stands there twice",
-    "refused",
-    "as any row that makes no sense; skipped, it counts once",
-)
 @pytest.mark.parametrize(
     ("task", "file", "message"),
     [
@@ -379,12 +346,6 @@ def test_what_stands_there_twice_counts_once(
     assert data.load("skip").equals(before)
 
 
-@pytest.mark.drill(
-    "Raw files and downloads",
-    "An archive has links, devices, or paths that climb out",
-    "refused",
-    "as a whole; archives are read, never unpacked",
-)
 @pytest.mark.parametrize("malformed", ["error", "skip"])
 @pytest.mark.parametrize("name", ["../../climbed", "/climbed", "..\\climbed"])
 def test_an_archive_that_climbs_out_is_refused_whole(
@@ -413,15 +374,6 @@ PLACES: list[tuple[str, str, str | int]] = [
 ]
 
 
-@pytest.mark.drill(
-    "What data hold",
-    "Texts are `NaN`, `=cmd()`, markup, control or right-to-left characters, a "
-    "megabyte long, or the same as another",
-    "no effect",
-    "they are texts like any other. They stand as they are in "
-    "`results/ratings/<task>/texts.csv`, so open that file as text and not in a "
-    "spreadsheet",
-)
 @pytest.mark.parametrize(("task", "file", "column"), PLACES)
 def test_odd_and_equal_texts_are_texts_like_any_other(
     raw: Callable[[str], Raw], task: str, file: str, column: str | int
@@ -466,12 +418,6 @@ KERNELS = ["bleu.char", "bleu.word", "bleu.char.unclipped"]
 KERNELS += ["rouge_l.stem", "rouge_l.plain"]
 
 
-@pytest.mark.drill(
-    "What data hold",
-    "Odd texts stand among ordinary ones",
-    "no effect",
-    "no other text's numbers change",
-)
 @pytest.mark.parametrize("name", KERNELS)
 def test_odd_texts_change_no_other_texts_numbers(name: str) -> None:
     ordinary = small_data.sentences(40, seed=3)
@@ -489,12 +435,6 @@ def test_odd_texts_change_no_other_texts_numbers(name: str) -> None:
     np.testing.assert_array_equal(kernel(name, mixed, mixed, threads=1), among)
 
 
-@pytest.mark.drill(
-    "Raw files and downloads",
-    "A user's own files of one data set have the same name in two folders",
-    "no effect",
-    "each has a sum of its own",
-)
 def test_own_files_of_one_name_have_sums_of_their_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -54,12 +54,6 @@ def pack(folder: Path, path: Path) -> Path:
     return path
 
 
-@pytest.mark.drill(
-    "What data hold",
-    "Another WordNet than 3.0, or a damaged one, is given to a command",
-    "told",
-    "METEOR's values are others, so it is warned of; the signature has the sum of what was read",
-)
 def test_another_wordnet_is_warned_of(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     place = write(tmp_path / "wordnet")
     WordNet(place)

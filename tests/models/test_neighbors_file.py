@@ -132,12 +132,6 @@ def test_a_model_that_is_not_fitted_cannot_be_kept(tmp_path: Path) -> None:
     assert not (tmp_path / "m").exists()
 
 
-@pytest.mark.drill(
-    "What data hold",
-    "A fitted model's file is written into while `refless score` uses it",
-    "refused",
-    "nothing is written; a file that takes its place by its name changes nothing",
-)
 def test_a_file_that_was_written_into_is_noticed(tmp_path: Path) -> None:
     path = tmp_path / "m"
     save(fitted(), path)

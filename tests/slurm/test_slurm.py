@@ -103,12 +103,6 @@ RUNS = [
 ]
 
 
-@pytest.mark.drill(
-    "Clusters",
-    "Jobs are spread over the nodes of a Slurm cluster, one by one or as arrays",
-    "same bytes",
-    "results are those of a local run",
-)
 @pytest.mark.parametrize(("target", "options", "jobs", "calls"), RUNS)
 def test_results_are_those_of_a_local_run_bit_for_bit(
     local: Project, tmp_path: Path, target: str, options: list[str], jobs: int, calls: int
@@ -132,12 +126,6 @@ def test_results_are_those_of_a_local_run_bit_for_bit(
         assert requests(remote, rule) == []
 
 
-@pytest.mark.drill(
-    "Clusters",
-    "Only shipped numbers are at hand on a cluster",
-    "no effect",
-    "jobs know which numbers the run asks for",
-)
 def test_the_setting_of_numbers_reaches_the_jobs(tmp_path: Path) -> None:
     """Without raw data: a job that did not know of `quickstart` would want computed ratings."""
     project = copy_project(tmp_path / "project")
@@ -165,12 +153,6 @@ def test_the_commented_request_for_a_gpu_works(local: Project, tmp_path: Path) -
     assert any("gres:gpu" in value for value in job.values())
 
 
-@pytest.mark.drill(
-    "Clusters",
-    "A scheduler starts jobs in an empty environment",
-    "no effect",
-    "the profile `cluster-generic` brings its own",
-)
 def test_a_generic_executor_brings_its_own_environment(local: Project, tmp_path: Path) -> None:
     """As with schedulers that start jobs in an empty environment."""
     remote = local.copy(tmp_path / "remote")
@@ -238,12 +220,6 @@ def is_as(project: Project, local: Project) -> bool:
     return results(project) == results(local) and project.planned(*SQUEUE) == {}
 
 
-@pytest.mark.drill(
-    "Clusters",
-    "A job is cancelled on a cluster (`scancel`)",
-    "made again",
-    "the run says which, and the same command makes it",
-)
 @pytest.mark.parametrize("drill", [SQUEUE], ids=["squeue"], indirect=True)
 def test_a_cancelled_job_is_reported_and_the_same_command_makes_it(
     drill: Drill, local: Project
@@ -258,12 +234,6 @@ def test_a_cancelled_job_is_reported_and_the_same_command_makes_it(
     assert is_as(drill.project, local)
 
 
-@pytest.mark.drill(
-    "Clusters",
-    "A job is cancelled on a cluster whose status command is `sacct`",
-    "made again",
-    "the run may wait for it until Ctrl-C; then the same command makes it",
-)
 @pytest.mark.parametrize("drill", [SACCT], ids=["sacct"], indirect=True)
 def test_a_cancelled_job_that_sacct_hides_is_made_after_ctrl_c(
     drill: Drill, local: Project
@@ -281,12 +251,6 @@ def test_a_cancelled_job_that_sacct_hides_is_made_after_ctrl_c(
     assert is_as(drill.project, local)
 
 
-@pytest.mark.drill(
-    "Clusters",
-    "A node is lost with its job",
-    "made again",
-    "Slurm gives the job to another node",
-)
 @pytest.mark.parametrize("drill", [SQUEUE, SACCT], ids=["squeue", "sacct"], indirect=True)
 def test_a_node_that_is_lost_with_its_job_is_done_without(
     drill: Drill, local: Project, request: pytest.FixtureRequest
@@ -308,12 +272,6 @@ def test_a_node_that_is_lost_with_its_job_is_done_without(
 
 
 @pytest.mark.parametrize("drill", [[*SACCT[:-1], CURVE]], ids=["sacct"], indirect=True)
-@pytest.mark.drill(
-    "Clusters",
-    "Snakemake is killed while a job runs on a node",
-    "same bytes",
-    "the job goes on; `python workflow/resume.py` with the same options makes the rest",
-)
 def test_after_a_killed_snakemake_one_command_suffices(drill: Drill, local: Project) -> None:
     drill.run.kill()
     drill.go_on()
@@ -324,12 +282,6 @@ def test_after_a_killed_snakemake_one_command_suffices(drill: Drill, local: Proj
     assert is_as(drill.project, local)
 
 
-@pytest.mark.drill(
-    "Clusters",
-    "A job asks for more threads than a node has",
-    "refused",
-    "by Slurm, at once; docs/cluster.md says what to type",
-)
 def test_more_threads_than_a_node_has_are_refused_at_once(local: Project, tmp_path: Path) -> None:
     """docs/cluster.md says what to type then."""
     changed = local.copy(tmp_path / "project")

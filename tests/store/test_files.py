@@ -64,13 +64,6 @@ def test_an_error_on_the_way_leaves_the_old_file_and_nothing_else(
     assert not there or path.read_text() == "old"
 
 
-@pytest.mark.drill(
-    "A run is killed, starved or crowded",
-    "The disk is full",
-    "refused",
-    "the error says which file could not be written and to make room; nothing is left"
-    " under its name. With room, the same command goes on to the same bytes",
-)
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, the full disk")
 def test_a_full_disk(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
@@ -89,12 +82,6 @@ def test_a_full_disk(tmp_path: Path) -> None:
     assert path.read_text() == "old"
 
 
-@pytest.mark.drill(
-    "A run is killed, starved or crowded",
-    "A result's directory, or the log's, cannot be written",
-    "refused",
-    "the error names it; nothing is half-written",
-)
 @pytest.mark.parametrize("obstacle", ["file", "directory", "read-only", "nothing written"])
 def test_a_place_that_cannot_be_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, obstacle: str
@@ -151,12 +138,6 @@ def test_writers_of_one_file_do_not_get_in_each_others_way(tmp_path: Path) -> No
 # ---- JSON -------------------------------------------------------------------------------------
 
 
-@pytest.mark.drill(
-    "A run is killed, starved or crowded",
-    "A job is killed and leaves a hidden `.*.partial*` file",
-    "made again",
-    "the next run that writes the same result removes it; a living job's file stays",
-)
 def test_what_a_killed_process_left_is_removed_and_a_living_ones_is_not(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     child = subprocess.Popen([sys.executable, "-c", ""])
@@ -224,12 +205,6 @@ def test_broken_json_is_named(tmp_path: Path, content: bytes | None) -> None:
     assert caught.value.remedy
 
 
-@pytest.mark.drill(
-    "A file between two stages is not what was written",
-    "A published or benchmark file that comes with refless is edited, missing or added",
-    "refused",
-    "when rules are read, with what brings it back, and what renews the list",
-)
 @pytest.mark.parametrize("change", ["edited", "missing", "added"])
 def test_a_folder_that_comes_along_is_as_its_list_says(tmp_path: Path, change: str) -> None:
     folder = tmp_path / "a folder"

@@ -39,12 +39,6 @@ def test_a_loop_is_kept_and_used_again(cache: Path) -> None:
     assert files(cache) == kept
 
 
-@pytest.mark.drill(
-    "A file between two stages is not what was written",
-    "A constant that a compiled loop takes from another file is edited",
-    "made again",
-    "the loop is compiled anew",
-)
 def test_a_loop_hangs_on_code_of_other_files(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make()
     before = files(cache)
@@ -54,12 +48,6 @@ def test_a_loop_hangs_on_code_of_other_files(cache: Path, monkeypatch: pytest.Mo
     assert len(files(cache)) == len(before)  # and no longer kept twice
 
 
-@pytest.mark.drill(
-    "A run is killed, starved or crowded",
-    "A file in the cache of compiled loops is damaged, cut short or gone",
-    "made again",
-    "the loop is compiled anew",
-)
 @pytest.mark.parametrize("suffix", [".nbi", ".nbc", ".json"])
 @pytest.mark.parametrize("damage", ["cut", "bit", "gone", "empty"])
 def test_a_damaged_file_is_not_used(cache: Path, suffix: str, damage: str) -> None:
@@ -78,12 +66,6 @@ def test_a_damaged_file_is_not_used(cache: Path, suffix: str, damage: str) -> No
     assert all(one != whole[: len(whole) // 2] for one in files(cache).values())
 
 
-@pytest.mark.drill(
-    "A run is killed, starved or crowded",
-    "Compiled loops cannot be kept (full disk, something in the way)",
-    "told",
-    "they are compiled in memory, and it is said once, with the remedy",
-)
 @pytest.mark.parametrize("fault", ["a file in the way", "full disk"])
 def test_without_a_place_loops_are_compiled_in_memory_and_it_is_said_once(
     cache: Path,

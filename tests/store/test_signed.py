@@ -53,12 +53,6 @@ def test_the_same_content_gives_the_same_bytes(file: Path) -> None:
     assert file.read_bytes() == before
 
 
-@pytest.mark.drill(
-    "A file between two stages is not what was written",
-    "One bit of a file between two stages is another (each bit was tried)",
-    "refused",
-    "by name and with what to type, or the bit decides nothing and the content is the same",
-)
 def test_no_flipped_bit_gives_other_content(file: Path) -> None:
     """Whatever bit of the file is another: it is refused, or what is read is what was written."""
     raw = file.read_bytes()
@@ -80,12 +74,6 @@ def test_no_flipped_bit_gives_other_content(file: Path) -> None:
     assert refused > 8 * len(raw) * (0.5 if file.suffix in {".npz", ".gz"} else 0.99)
 
 
-@pytest.mark.drill(
-    "A file between two stages is not what was written",
-    "A file between two stages is empty, cut short, overwritten with random bytes or with zeros",
-    "refused",
-    "by name and with what to type",
-)
 @pytest.mark.parametrize("keep", [0, 1, 40, -1, -20])
 def test_a_truncated_file_is_refused(file: Path, keep: int) -> None:
     whole = file.read_bytes()
@@ -102,12 +90,6 @@ def test_a_missing_file_is_refused(tmp_path: Path) -> None:
         signed.read(tmp_path / "none.csv", "numbers")
 
 
-@pytest.mark.drill(
-    "A file between two stages is not what was written",
-    "Rows of ratings, texts or estimates are edited or taken away",
-    "refused",
-    "by name and with what to type",
-)
 def test_rows_that_were_taken_away_or_changed_are_noticed(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     signed.write(path, TABLE, ABOUT)
@@ -118,12 +100,6 @@ def test_rows_that_were_taken_away_or_changed_are_noticed(tmp_path: Path) -> Non
             signed.read(path, "numbers")
 
 
-@pytest.mark.drill(
-    "A file between two stages is not what was written",
-    "A valid file of another kernel, data set, setting or other texts lies under this one's name",
-    "refused",
-    "what it is and what it should be is said",
-)
 @pytest.mark.parametrize(
     ("asked", "fault"),
     [
@@ -144,12 +120,6 @@ def test_another_file_than_the_expected_one_is_refused(
     assert caught.value.remedy
 
 
-@pytest.mark.drill(
-    "A file between two stages is not what was written",
-    "A file was computed, or shipped, by other code than today's",
-    "refused",
-    "as stale, with the kernel's or module's name",
-)
 def test_numbers_of_other_code_or_versions_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     good = sign(["kernels/bleu.py"], "abc", packages=["numpy"], kernel="bleu.char")

@@ -30,12 +30,6 @@ def names(place: Path) -> set[str]:
     return {path.name for path in place.iterdir() if path.name[0] != "."}
 
 
-@pytest.mark.drill(
-    "Anywhere",
-    "The workflow runs in another directory: with `-s`, or with `--directory`",
-    "no effect",
-    "results and downloads are there; what comes with refless is found beside it",
-)
 @pytest.mark.parametrize("way", ["snakefile", "directory"])
 def test_a_run_in_another_directory(fresh: Project, tmp_path: Path, way: str) -> None:
     """One has the Snakefile elsewhere, the other the results."""
@@ -70,12 +64,6 @@ def test_a_folder_with_the_name_of_a_target_asks_for_nothing(tmp_path: Path) -> 
     assert "take_huse_summarization" in project.planned("--", "quickstart")
 
 
-@pytest.mark.drill(
-    "Anywhere",
-    "The workflow is a `module` of another one",
-    "no effect",
-    "its settings are laid over those that come with refless",
-)
 def test_a_module_of_another_workflow(fresh: Project, tmp_path: Path) -> None:
     """Its settings are laid over those of the checkout, under which it is planned and run."""
     project = elsewhere(fresh, tmp_path)
@@ -116,12 +104,6 @@ def test_a_module_of_another_workflow(fresh: Project, tmp_path: Path) -> None:
     assert "texts.csv: was made under other settings" in said
 
 
-@pytest.mark.drill(
-    "Anywhere",
-    "Another checkout of refless is on Python's path, or is installed",
-    "no effect",
-    "each checkout's jobs use its own library",
-)
 def test_a_job_uses_the_library_of_its_own_checkout(fresh: Project) -> None:
     """Another one is on Python's path, before anything that is installed."""
     fresh.own_modules()
@@ -137,12 +119,6 @@ def test_a_run_within_a_job_of_another_makes_its_own_plan(fresh: Project) -> Non
     assert fresh.planned(RATINGS, REFLESS_PLAN=foreign) == {"normalize_ratings": 1}
 
 
-@pytest.mark.drill(
-    "Anywhere",
-    "Snakemake runs in a path with blanks, umlauts, quotes and `$`; `--config` has nested numbers",
-    "no effect",
-    "numbers stay numbers",
-)
 def test_any_path_and_nested_settings_of_the_command_line(fresh: Project, tmp_path: Path) -> None:
     """Snakemake hands on the numbers of such settings as strings."""
     place = tmp_path / "mit Leerzeichen, Ümlaut, $HOME und 'Strich'"
@@ -157,12 +133,6 @@ def test_any_path_and_nested_settings_of_the_command_line(fresh: Project, tmp_pa
     assert '"scale": [0, 9]' in about
 
 
-@pytest.mark.drill(
-    "Anywhere",
-    "A run was killed and left Snakemake's lock",
-    "same bytes",
-    "`make resume` takes the lock away and goes on; while a run goes on, it is refused",
-)
 def test_one_command_goes_on_after_a_kill_but_not_into_a_run(fresh: Project) -> None:
     done = fresh.path / "drill.done"
     told = {"SCRIPT": "normalize_ratings.py", "DEED": "hang", "DONE": str(done)}

@@ -103,12 +103,6 @@ def test_a_changed_setting_rebuilds_what_hangs_on_it(
     assert {name for name in planned - again if not name.startswith("plot_")} == set()
 
 
-@pytest.mark.drill(
-    "Settings",
-    "The tau of one kernel is changed, or which kernel of a model comes first",
-    "made again",
-    "whatever was made with it: estimates, curves, table 2",
-)
 @pytest.mark.parametrize(
     "kernels", ["[bleu.char], taus: {bleu.char: 0.1}", "[bleu.word, bleu.char]"]
 )
@@ -154,14 +148,6 @@ def test_a_jobs_plan_is_that_of_the_run_that_started_it(fresh: Project) -> None:
     assert fresh.planned(target)["normalize_ratings"] == 1  # a user's own file
 
 
-@pytest.mark.drill(
-    "Same inputs, same bytes",
-    "Everything is made again (`--forceall`), or in another directory (with blanks "
-    "and umlauts), with another number of threads and shards, another language, time "
-    "zone or seed of Python's hashes",
-    "same bytes",
-    "of every table; of figures when made again",
-)
 @pytest.mark.slow
 def test_the_same_bytes_again_and_elsewhere(small: Project, changed: Project) -> None:
     """Once more in place; then with one thread a job, two shards a kernel, and from nothing.

@@ -11,8 +11,6 @@ import shutil
 import time
 from pathlib import Path
 
-import pytest
-
 from tests.conftest import Project
 from tests.workflow import small_data
 
@@ -42,12 +40,6 @@ def test_a_wrong_setting_is_one_line(fresh: Project) -> None:
 # ---- raw files -----------------------------------------------------------------------------------
 
 
-@pytest.mark.drill(
-    "Raw files and downloads",
-    "In a run: a mirror and a user have wrong raw files",
-    "refused",
-    "each by name, with every place that was tried; nothing is kept",
-)
 def test_wrong_raw_files_are_refused_and_nothing_is_left(fresh: Project) -> None:
     """In the mirror, or placed by hand; and what cannot be had at all says what to do."""
     mirrored = Path(fresh.mirror) / SUMMARIES
@@ -71,12 +63,6 @@ def test_wrong_raw_files_are_refused_and_nothing_is_left(fresh: Project) -> None
     assert not list((fresh.path / "results/ratings").rglob("*.csv"))
 
 
-@pytest.mark.drill(
-    "Raw files and downloads",
-    "A raw file is exchanged for another after it was fetched, with an older time",
-    "refused",
-    "where it is read; nothing is made from it",
-)
 def test_a_raw_file_exchanged_for_another_is_refused_where_it_is_read(changed: Project) -> None:
     """Also with an older time, which is no change to Snakemake."""
     path = changed.path / "resources/data" / SUMMARIES
@@ -89,12 +75,6 @@ def test_a_raw_file_exchanged_for_another_is_refused_where_it_is_read(changed: P
     assert not (changed.path / RATINGS).exists()
 
 
-@pytest.mark.drill(
-    "Raw files and downloads",
-    "A user's own file is dated in the future",
-    "refused",
-    "before anything is read; the remedy is to `touch` it",
-)
 def test_a_file_of_the_future_is_refused(fresh: Project) -> None:
     """What is made from it would count as older than it, at once and in each run."""
     path = fresh.path / "mine.tsv"
@@ -147,13 +127,6 @@ def harm(project: Project, path: str, content: bytes) -> None:
     os.utime(project.path / path, ns=(times.st_atime_ns, times.st_mtime_ns))
 
 
-@pytest.mark.drill(
-    "A file between two stages is not what was written",
-    "In a run: ratings cut in half, a kernel with a zeroed end, another kernel under "
-    "this one's name",
-    "refused",
-    "each by name; no estimate is made of them",
-)
 def test_results_that_are_not_what_they_seem_are_refused_by_name(changed: Project) -> None:
     ratings, chat, summaries, other = (
         "results/ratings/mine/ratings.csv",
@@ -188,12 +161,6 @@ def test_results_that_are_not_what_they_seem_are_refused_by_name(changed: Projec
     assert [path for path in targets if (changed.path / path).exists()] == targets[::2]
 
 
-@pytest.mark.drill(
-    "A file between two stages is not what was written",
-    "In a run: a result is refused, and its user deletes it as told",
-    "same bytes",
-    "the same command makes it and what hangs on it",
-)
 def test_an_edited_result_is_refused_and_made_again_when_it_is_deleted(changed: Project) -> None:
     path, table = "results/neighbors/mine.csv", "results/tables/bleu_neighbors_table1.csv"
     before = {name: (changed.path / name).read_bytes() for name in (path, table)}

@@ -55,12 +55,6 @@ def test_records_give_back_what_csv_wrote_and_where(rows):
     assert reading.records(out.getvalue(), "f") == list(zip(starts, rows, strict=True))
 
 
-@pytest.mark.drill(
-    "What data hold",
-    "A line has any length",
-    "no effect",
-    "it is read like any other",
-)
 def test_fields_larger_than_the_csv_module_allows_are_read_and_its_limit_is_put_back():
     # the limit of this process may be a gigabyte by now
     before, small = csv.field_size_limit(1000), 1000
@@ -125,12 +119,6 @@ def test_named_records_and_those_of_another_width():
     assert caught.value.line == 3
 
 
-@pytest.mark.drill(
-    "What data hold",
-    "A file is not UTF-8 (UTF-16, Latin-1)",
-    "refused",
-    "with the line of the first byte that is not",
-)
 def test_bytes_and_encoding(write, tmp_path):
     assert reading.read_text(write(b"\xef\xbb\xbfgr\xc3\xbcn")) == "grün"
     with pytest.raises(FormatError, match="byte 0xfc is not UTF-8") as caught:

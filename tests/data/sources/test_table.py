@@ -236,12 +236,6 @@ def test_several_files_make_one_table(write):
     assert loaded.ends == (1, 5)
 
 
-@pytest.mark.drill(
-    "What data hold",
-    "Some texts have no system, and others have one",
-    "refused",
-    "by row: nobody would be ranked as one more system",
-)
 def test_texts_without_a_system_are_no_system(write):
     path = write("text\tquality\tsystem\nA.\t2\ts1\nB.\t4\t\nC.\t5\ts2\n", "a.tsv")
     problems = table.load_all([path], "mine", [1, 5]).problems
@@ -250,24 +244,12 @@ def test_texts_without_a_system_are_no_system(write):
     assert set(table.load_all([alone], "mine", [1, 5]).texts["system"]) == {"unknown"}
 
 
-@pytest.mark.drill(
-    "What data hold",
-    "A system's name has the sign that joins names (`+`)",
-    "refused",
-    "by row, with the remedy",
-)
 def test_a_plus_in_a_system_is_refused(write):
     path = write("text\tquality\tsystem\nA.\t2\tT5+RAG\nB.\t4\tGPT\n", "a.tsv")
     (problem,) = table.load_all([path], "mine", [1, 5]).problems
     assert (problem.line, "another sign" in problem.message) == (2, True)
 
 
-@pytest.mark.drill(
-    "What data hold",
-    "Some texts have no context, and others have one",
-    "no effect",
-    "each such text has a context of its own, so they share no references",
-)
 def test_texts_without_a_context_share_none(write):
     lines = ["A.\t2\tone", "B.\t4\t", "C.\t5\t", "D.\t1\tone"]
     path = write("\n".join(["text\tquality\tcontext", *lines]) + "\n", "a.tsv")
@@ -312,14 +294,6 @@ def test_a_bad_row_is_named_with_its_own_file(write):
     assert [(problem.path, problem.line) for problem in problems] == [(str(second), 2)]
 
 
-@pytest.mark.drill(
-    "What data hold",
-    "In a user's file, a column's name has other letters (`Rater`, `weights`) than the one that is"
-    " read",
-    "refused",
-    "with both names, by every command and loader; `compare` names other columns that it does not"
-    " read",
-)
 @pytest.mark.parametrize("name", ["Rater", "raters", "Systems", "Score_x", "REFERENCE1"])
 def test_a_column_in_other_letters_is_refused(write, name):
     path = write(f"text\tquality\t{name}\na\t1\tx\nb\t2\ty\n", "x.tsv")
@@ -337,12 +311,6 @@ def test_what_is_about_references_is_none(write, caplog):
     assert "columns that are not read: 'reference_id'" in caplog.text
 
 
-@pytest.mark.drill(
-    "What data hold",
-    "In JSON Lines, an object has a key twice",
-    "refused",
-    "with its line: the last would win without a word",
-)
 def test_a_key_that_stands_twice_is_a_problem(write):
     path = write('{"text": "a", "quality": 1, "quality": 5}\n' + json_lines(ROWS), "x.jsonl")
     (problem,) = table.load(path, "mine").problems
@@ -350,12 +318,6 @@ def test_a_key_that_stands_twice_is_a_problem(write):
     assert "'quality' stands twice" in problem.message
 
 
-@pytest.mark.drill(
-    "What data hold",
-    "A rating, essay or response stands there twice",
-    "refused",
-    "as any row that makes no sense; skipped, it counts once",
-)
 def test_a_rating_counts_once(write):
     rows = "a\t1\tx\na\t3\ty\nb\t5\tx\na\t1\tx\n"
     loaded = table.load(write(f"text\tquality\trater\n{rows}", "x.tsv"), "mine")
@@ -364,12 +326,6 @@ def test_a_rating_counts_once(write):
     assert loaded.texts["n_ratings"].tolist() == [2, 1]
 
 
-@pytest.mark.drill(
-    "What data hold",
-    "A file of ratings is given twice, by another name or in another format",
-    "refused",
-    "with both names",
-)
 def test_a_file_counts_once(write):
     first, again = write(delimited(ROWS), "x.tsv"), write(delimited(ROWS, ",", quote=True), "y.csv")
     for paths in ([first, first], [first, again]):
@@ -389,12 +345,6 @@ def test_a_file_counts_once(write):
         table.load_all([one, other], "mine")
 
 
-@pytest.mark.drill(
-    "What data hold",
-    "A rating is so large (1e307) that sums of it are infinite",
-    "refused",
-    "with its line",
-)
 def test_a_rating_that_cannot_be_reckoned_with_is_a_problem(write):
     path = write("text\tquality\na\t1e307\nb\t2\nc\t3\n", "x.tsv")
     (problem,) = table.load(path, "mine").problems

@@ -120,12 +120,6 @@ def test_gathered_shards_are_the_whole_kernels_bytes(
     assert (tmp_path / "gathered.npz").read_bytes() == files[form].read_bytes()
 
 
-@pytest.mark.drill(
-    "A file between two stages is not what was written",
-    "A shard of a kernel is of another kernel, stands at the wrong place, or is missing",
-    "refused",
-    "no kernel is gathered from it",
-)
 def test_shards_that_do_not_fit_together_are_refused(task: Task, tmp_path: Path) -> None:
     out = tmp_path / "k.npz"
     first, second, third = write_shards(task, tmp_path, 3, None)
@@ -156,12 +150,6 @@ def test_sums_of_something_else_are_refused_and_a_matrix_serves_any_ratings(
     write_predictions(out, other, files[:1], {KERNEL: 0.2}, {})
 
 
-@pytest.mark.drill(
-    "A file between two stages is not what was written",
-    "Valid estimates of another tau, or a kernel with other options, lie in the right ones' place",
-    "refused",
-    "by what reads them",
-)
 def test_predictions_of_another_tau_or_kernel_options_are_refused(
     files: list[Path], task: Task, tmp_path: Path
 ) -> None:

@@ -108,12 +108,6 @@ def test_training_data_are_a_file_a_fold(folders: list[Path], tmp_path: Path) ->
     assert read_fold(tmp_path / "cut/fold0.csv")[1]["facts"]["share"] < 0.2
 
 
-@pytest.mark.drill(
-    "A file between two stages is not what was written",
-    "A fold of training data is of other data, stands at another's place or is gone",
-    "refused",
-    "and the whole folder is to be deleted, which is what helps",
-)
 def test_folds_of_different_data_are_not_trained_on_together(
     folders: list[Path], tmp_path: Path
 ) -> None:

@@ -116,12 +116,6 @@ def test_refless_qe(
     assert "already has a column 'raw'" in capsys.readouterr().err
 
 
-@pytest.mark.drill(
-    "What data hold",
-    "Outputs for `refless qe` have both columns, `mr` and `context`",
-    "no effect",
-    "the one is read that the model was trained with; if that one is missing, it is told",
-)
 def test_the_column_of_the_training_is_read(
     made: tuple[Any, Any, Encoded], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

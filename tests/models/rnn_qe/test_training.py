@@ -253,12 +253,6 @@ def test_killed_while_a_checkpoint_is_written(
     assert_same(whole, trained(data, [0], run))
 
 
-@pytest.mark.drill(
-    "A file between two stages is not what was written",
-    "A bit of a trained model's weights, or of a checkpoint of its training, is another",
-    "refused",
-    "as damaged, with its name (torch itself reads other numbers without a word)",
-)
 def test_other_data_start_anew_and_a_broken_checkpoint_is_named(tmp_path: Path) -> None:
     run = Run(checkpoints=tmp_path, every=0)
     trained(folds(31), [0], run)
