@@ -50,10 +50,10 @@ def threshold_curves(
 ) -> pd.DataFrame:
     """Columns threshold (``a`` or ``b``), value, spearman, coverage: one threshold moves and the
     other stays (figures 2 and 3)."""
-    settings = [("a", x, x, b) for x in a_values] + [("b", x, a, x) for x in b_values]
+    settings = [("a", float(x), x, b) for x in a_values] + [("b", x, a, x) for x in b_values]
     rows = [
-        (threshold, float(value), *_point(data.estimates(kernel, *both), data.rated.quality))
-        for threshold, value, *both in settings
+        (threshold, value, *_point(data.estimates(kernel, own_a, own_b), data.rated.quality))
+        for threshold, value, own_a, own_b in settings
     ]
     return pd.DataFrame(rows, columns=["threshold", "value", "spearman", "coverage"])
 
@@ -160,8 +160,12 @@ def read_data_sizes(
     curves = {}
     for path in paths:
         task = Path(path).parent.name
-        told = {"of": {"task": task}, "settings": settings[task], "made_from": made_from.get(task)}
-        curves[task] = signed.read(path, "data size curve", **told).content
+        curves[task] = signed.read(
+            *(path, "data size curve"),
+            of={"task": task},
+            settings=settings[task],
+            made_from=made_from.get(task),
+        ).content
     return curves
 
 

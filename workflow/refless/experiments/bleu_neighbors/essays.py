@@ -70,7 +70,10 @@ def essay_estimates(texts: pd.DataFrame, threads: int | None = None) -> pd.DataF
     own = texts[texts["text"].map(sentences).between(FEWEST, MOST)]
     test = own[(own["part"] == "test") & (own["set"] == TEST_SET)]
     train = own[(own["part"] == "train") & (own["set"] != TEST_SET)]
-    common = {"id": test["id"].to_numpy(), "quality": test["quality"].to_numpy(np.float64)}
+    common: dict[str, Any] = {
+        "id": test["id"].to_numpy(),
+        "quality": test["quality"].to_numpy(np.float64),
+    }
     matrix = kernel(KERNEL, test["text"].tolist(), train["text"].tolist(), threads=threads)
     quality, sets = training_quality(train), train["set"].to_numpy()
     topics = {str(number): sets == number for number in sorted(set(sets))}

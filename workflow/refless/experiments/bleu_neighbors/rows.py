@@ -52,7 +52,7 @@ def in_order(looks: Looks, there: Iterable[str]) -> list[str]:
 def of_our_tasks(published: pd.DataFrame, looks: Looks) -> pd.DataFrame:
     """Published cells under our names of tasks, without those of tasks that are not configured."""
     names = {look["published"]: task for task, look in looks.items() if look["published"]}
-    roles = [name for name in published if name.endswith("task")]
+    roles = [str(name) for name in published if str(name).endswith("task")]
     table = published.assign(**{role: published[role].map(names) for role in roles})
     return table.dropna(subset=roles)
 
