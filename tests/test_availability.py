@@ -17,7 +17,6 @@ NEEDS = {
     "results/ratings/{task}/texts.csv": Need(("{task}",)),
     "results/kernels/{task}/{kernel}.npz": Need(("{task}",), ("{kernel}",)),
     "results/cross/{source}.{target}.csv": Need(("{source}", "{target}")),
-    "results/chat/estimates.csv": Need(("chat", "news"), of={"task": "chat"}),
 }
 
 
@@ -71,12 +70,6 @@ def test_a_pair_needs_both_and_names_each_reason_once() -> None:
     found = plan().missing(["results/cross/news.news.csv"])
     assert [one["sentence"] for one in found] == [RAW.sentence, OTHER.sentence]
     assert found[0]["of"] == {"source": "news", "target": "news"}
-
-
-def test_a_result_of_one_task_is_about_that_task_whatever_else_it_needs() -> None:
-    found = plan().missing(["results/chat/estimates.csv"])
-    assert [one["sentence"] for one in found] == [RAW.sentence, OTHER.sentence]
-    assert [one["of"] for one in found] == [{"task": "chat"}] * 2
 
 
 def test_shipped_numbers_only_means_shipped_numbers_only() -> None:

@@ -97,12 +97,10 @@ class Need:
 
     tasks : data sets whose raw data are needed
     kernels : kernels that are computed on the way
-    of : what it is about, where its path has no wildcard for it
     """
 
     tasks: tuple[str, ...] = ()
     kernels: tuple[str, ...] = ()
-    of: Mapping[str, str] = field(default_factory=dict)
 
 
 class Plan:
@@ -171,7 +169,7 @@ class Plan:
         for pattern, need in self._needs:
             found = pattern.fullmatch(path)
             if found:
-                return {**need.of, **found.groupdict()}, need
+                return found.groupdict(), need
         raise KeyError(f"nothing is known about how {path} is made; see workflow/rules/common.smk")
 
     def _against(self, path: str) -> list[Reason]:

@@ -91,7 +91,7 @@ def shipped_files(shipped: str | Path, *own: str | Path) -> dict[str, ShippedFil
 
 def fitting(shipped: Mapping[str, ShippedFile], settings: Any) -> dict[str, ShippedFile]:
     """Those shipped files that were made under the choices of the configuration: from which raw
-    files and how a data set is read, which data sets give references, and what makes a neighbor.
+    files and how a data set is read, and what makes a neighbor.
     Others do not stand in; readers check all other settings.
     """
     read: dict[str, Any] = {}
