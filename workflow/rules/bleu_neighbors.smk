@@ -558,7 +558,6 @@ if ESSAY_TASKS:
             loader=SETTINGS.data[ESSAY_TASKS[0]].loader,
             files=raw_files(ESSAY_TASKS[0]),
             options=ESSAY_OPTIONS,
-            malformed=SETTINGS.malformed_rows,
             settings=ESSAY_SETTINGS,
             code=code(
                 "predict_essays.py",

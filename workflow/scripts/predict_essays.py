@@ -16,10 +16,6 @@ with job(snakemake):
 
     def read_again(quoting):
         options = {**params.options, "quoting": quoting}
-        raw, _ = read_raw(
-            *(task.name, params.loader, params.files, options, params.malformed),
-            made_from=task.about["made_from"],
-        )
-        return raw.texts
+        return read_raw(task.name, params.loader, params.files, options)[0].texts
 
     write_estimates(snakemake.output[0], task, read_again, dict(params.settings), snakemake.threads)

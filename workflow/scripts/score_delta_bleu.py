@@ -12,7 +12,7 @@ with job(snakemake):
     task = read_whole_task(Path(snakemake.input.ratings[0]).parent, ["context_id"])
     gold = None
     if params.settings["gold"]:
-        gold = read_gold(params.loader, params.files, made_from=task.about["made_from"])
+        gold = read_gold(params.loader, params.files)
     write_units(
         snakemake.output.units,
         snakemake.output.tests,
