@@ -2,7 +2,7 @@
 
 Stage: fetch. In: a row of ``resources/sources.csv`` and the places to look. Out: the verified file
 under the data directory, or an error that names every place that was tried. Whoever reads raw data
-calls `verify` right before. As a command: ``python -m refless.data.fetch LOG [--keep-going] NAME...``
+calls `verify` right before. As a command: ``-m refless.data.fetch LOG [--keep-going] NAME...``
 with names that are paths in the table of sources, or ``models/<encoder>``.
 
 Order of places: the data directory itself, the folder for files placed by hand, the mirror
@@ -150,6 +150,9 @@ def fetch(
     tried = []
     everywhere: list[Path | str] = [*places.local(source), *places.addresses(source)]
     for place in everywhere:
+        if isinstance(place, Path) and not place.exists():
+            tried.append(f"{place}: not there")
+            continue
         until = time.monotonic() + deadline
         try:
             with whole_file(target) as partial:
@@ -202,8 +205,6 @@ def _chunks(place: Path | str, timeout: tuple[float, float], attempts: int) -> I
                 # read1 returns what has come: read would wait for a whole chunk, past any deadline.
                 while chunk := answer.raw.read1(CHUNK, decode_content=True):
                     yield chunk
-    except FileNotFoundError as error:
-        raise SourceError("not there") from error
     except (OSError, HTTPError) as error:  # those of requests are OSErrors
         why = str(error).rsplit(": ", 1)[-1].strip("')")
         raise SourceError(f"{type(error).__name__}: {why}") from error
@@ -263,4 +264,6 @@ def main(logged: str, *names: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    from refless.data import fetch as module  # and not this copy of it
+
+    module.main(*sys.argv[1:])

@@ -102,9 +102,9 @@ def words(text: str) -> str:
 
 def whole(text: str | int, low: int, high: int) -> int:
     """A whole number, if it lies in a range."""
-    if low <= (number := int(text)) <= high:
+    if low <= (number := int(text)) <= high and number == float(text):
         return number
-    raise ValueError(f"{number} is not {low} to {high}")
+    raise ValueError(f"{text} is not {low} to {high}")
 
 
 def known(name: Name, names: Container[Name]) -> Name:
