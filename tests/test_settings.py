@@ -110,8 +110,8 @@ def test_settings_of_the_command_line_are_read_as_in_a_file() -> None:
         "a": {"options": {"scale": [1, 2.5], "name": "two", "on": True}},
         "b": ["x", 7],
     }
-    read = read_settings(changed("data.dstc7.options", typed({"scale": ["1", "5"]})))
-    assert read.data["dstc7"].options == {"scale": [1, 5]}
+    read = read_settings(changed("data.huse_generation.options", typed({"contexts": "false"})))
+    assert read.data["huse_generation"].options == {"contexts": False}
 
 
 @pytest.mark.parametrize(

@@ -17,11 +17,10 @@ import pytest
 import yaml
 
 from refless.data import obtain
-from refless.data.obtain import as_it_lies, fitting, shipped_files
-from refless.data.places import Places
-from refless.data.raw_files import Source
+from refless.data.fetch import Places, Source
+from refless.data.obtain import as_it_lies, fitting, shipped_files, why_not
 from refless.data.task import read_with
-from refless.errors import FormatError, SourceError
+from refless.errors import FormatError
 from refless.settings import read_settings
 from refless.store import signed
 from refless.store.files import list_sums
@@ -31,7 +30,7 @@ DEFAULTS = yaml.safe_load((ROOT / "config/config.yaml").read_text(encoding="utf-
 CHAT: dict[str, Any] = {
     "loader": "table",
     "files": {"path": "a.tsv"},
-    "options": {"unit": "pair"},
+    "options": {"format": "tsv"},
 }
 TABLE = pd.DataFrame({"value": [1.0]})
 
@@ -54,7 +53,11 @@ def test_shipped_numbers_of_other_loader_options_do_not_stand_in(tmp_path: Path)
         return list(fitting(shipped, settings))
 
     assert of_entry() == list(shipped)
-    for other in ({"options": {"unit": "item"}}, {"loader": "usr"}, {"files": {"path": "b.tsv"}}):
+    for other in (
+        {"options": {"format": "csv"}},
+        {"loader": "usr", "options": {}},
+        {"files": {"path": "b.tsv"}},
+    ):
         assert of_entry(**other) == ["results/curves/news/data_size.csv"]
 
 
@@ -122,7 +125,12 @@ def without(changed: dict[str, Any]) -> set[str]:
             ["rnn_qe/outputs.csv", "rnn_qe/predictions/setup4.csv.gz", "comparison/nem.csv"],
             "essays/estimates.csv",
         ),
-        ("sfhot", {"loader": "bagel"}, ["rnn_qe/curve.csv"], ""),
+        (
+            "sfhot",
+            {"loader": "bagel", "files": {"path": "a.txt"}},
+            ["rnn_qe/curve.csv"],
+            "",
+        ),
     ],
 )
 def test_shipped_numbers_of_other_files_do_not_stand_in(
@@ -206,22 +214,27 @@ def test_another_encoder_that_nothing_fetches_is_noticed(
     assert as_it_lies("bleu.char", {}) == {}
 
 
-def test_another_file_in_the_mirror_than_was_taken_is_refused(tmp_path: Path) -> None:
-    places = Places(tmp_path / "data", tmp_path / "manual", str(tmp_path / "mirror"))
-    source = Source("huse", "huse/lm_results.csv")
-    obtain.require_same(source, places)
-    for folder in ("data", "mirror"):
-        path = tmp_path / folder / source.path
-        path.parent.mkdir(parents=True)
-        path.write_text("one")
-    obtain.require_same(source, places)
-    path.write_text("two")
-    with pytest.raises(SourceError, match="another file") as caught:
-        obtain.require_same(source, places)
-    assert f"delete {tmp_path / 'data' / source.path}" in caught.value.remedy
-    # one with a sum is checked by it, and what is placed by hand comes first
-    obtain.require_same(replace(source, sha256="0" * 64), places)
-    by_hand = places.by_hand(source)[0]
-    by_hand.parent.mkdir(parents=True)
-    by_hand.write_text("three")
-    obtain.require_same(source, places)
+def test_what_a_run_can_have_of_raw_files_is_known_from_the_disk(tmp_path: Path) -> None:
+    public = Source("huse/a.csv", "https://example.org/a.csv", "0" * 64)
+    by_hand = Source("huse/b.csv", about="worksheet")
+    here = Places(tmp_path / "data", tmp_path / "manual")
+    offline = replace(here, network=False)
+    remote = Places(here.data, here.manual, "https://example.org", network=False)
+    assert why_not(public, here, "computed") is None
+    assert why_not(public, remote, "auto") is None
+    for source, places, numbers in (
+        (by_hand, here, "computed"),
+        (public, here, "auto"),
+        (public, offline, "computed"),
+        (by_hand, remote, "computed"),
+    ):
+        reason = why_not(source, places, numbers)
+        assert reason is not None
+        assert reason.code == "raw_file_missing"
+        assert str(here.manual / source.path) in reason.remedy
+    for source in (public, by_hand):
+        path = here.by_hand(source)[1]
+        path.parent.mkdir(exist_ok=True)
+        path.touch()
+        assert why_not(source, offline, "auto") is None
+        assert why_not(source, here, "shipped") is not None

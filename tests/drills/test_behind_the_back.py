@@ -381,7 +381,7 @@ def test_a_misspelt_mirror_is_said_at_the_end(changed: Project) -> None:
     (changed.path / "results/tables/reproducibility.csv").unlink()
     output = changed.snakemake("reproducibility", "--config", "numbers=auto")
     last = output[output.index("refless: done") :]
-    assert f"The mirror {changed.mirror} is no directory: nothing came from it" in last
+    assert f"The mirror {changed.mirror} has none of the raw files" in last
     (computed,) = re.findall(r"From the raw data: (.*)\.", last)
     assert "huse_summarization" in computed
     assert "usr_topicalchat" not in computed

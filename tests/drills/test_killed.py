@@ -22,7 +22,7 @@ RATINGS = f"results/ratings/{TASK}"
 KERNEL = f"results/kernels/{TASK}/bleu.char.npz"
 # stage -> (script of its job, what of its results is taken away, what is asked for)
 STAGES = {
-    "download": ("refless.data.bring", ["resources/data/huse", RATINGS], f"{RATINGS}/texts.csv"),
+    "download": ("refless.data.fetch", ["resources/data/huse", RATINGS], f"{RATINGS}/texts.csv"),
     "ratings": ("normalize_ratings.py", [RATINGS], f"{RATINGS}/texts.csv"),
     "kernel": ("compute_kernel.py", [KERNEL], KERNEL),
     "sums": ("compute_kernel.py", ["results/kernels/dstc7/bleu.char.npz"], "kernels"),

@@ -61,7 +61,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, list[s
         server.daemon_threads = True
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         project.mirror = f"http://127.0.0.1:{server.server_port}"
-        first = drilled(project, *command, script="refless.data.bring", patience="0.5")
+        first = drilled(project, *command, script="refless.data.fetch", patience="0.5")
         assert first.returncode != 0
         data = (project.path / "resources/data").rglob("*")
         left = [str(path.relative_to(project.path)) for path in data if path.is_file()]
@@ -80,7 +80,7 @@ def test_a_faulty_mirror_is_named_and_a_sound_one_later_does(
     output, left, project, _ = runs
     assert left == []
     told = output[output.index(f"error: {path}: could not be had") :]
-    told = told[: told.index("run the fetch again")]
+    told = told[: told.index("or point REFLESS_MIRROR")]
     assert f"{project.mirror}/{path}: " in told
     assert said in told
     assert "What to do:" in told

@@ -5,7 +5,6 @@ The encoder is a random one of three layers; where torch is not installed, what 
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -16,11 +15,11 @@ from refless.data.task import read_task
 from refless.kernels import kernel
 from refless.store import signed
 from tests.conftest import Project
-from tests.kernels.test_bertscore import TORCH, bert_folder, fake_model
+from tests.kernels.test_bertscore import TORCH, bert_folder
 
 KERNEL = "bertscore.refless-tiny"
 FILE = f"results/kernels/mine/{KERNEL}.npz"
-HERE = "resources/data/models/refless-tiny"
+HERE = "resources/manual/models/refless-tiny"
 TARGETS = ["bleu_neighbors_table1"]
 needs_torch = pytest.mark.skipif(bool(TORCH), reason=TORCH or "torch is there")
 
@@ -36,15 +35,14 @@ def with_model(small: Project, tmp_path_factory: pytest.TempPathFactory) -> Proj
     if TORCH:
         pytest.skip(TORCH)
     project = small.copy(tmp_path_factory.mktemp("encoder") / "project")
-    bert_folder(project.path / "resources/manual/models/refless-tiny")
+    bert_folder(project.path / HERE)
     project.snakemake(*TARGETS)
     return project
 
 
 @pytest.mark.slow
-def test_an_encoder_placed_by_hand_is_fetched_and_used(with_model: Project) -> None:
+def test_an_encoder_placed_by_hand_is_used(with_model: Project) -> None:
     folder = with_model.path / HERE
-    assert set(json.loads((folder / "sums.json").read_text())) >= {"model.safetensors"}
     texts = read_task(with_model.path / "results/ratings/mine").texts["text"].tolist()
     found = signed.read(with_model.path / FILE, "kernel")
     np.testing.assert_allclose(
@@ -66,20 +64,16 @@ def test_a_changed_option_computes_that_kernel_again(with_model: Project, tmp_pa
     project.configure("{layer: 2}", "{layer: 1}")
     planned = project.planned("bleu_neighbors_table1")
     assert planned["compute_kernel"] == 2
-    assert "fetch_encoder" not in planned
 
 
 @pytest.mark.slow
-def test_other_weights_than_those_that_were_fetched_are_refused(
+def test_another_encoder_in_its_place_computes_its_kernel_again(
     with_model: Project, tmp_path: Path
 ) -> None:
     project = with_model.copy(tmp_path / "project")
     config = project.path / HERE / "config.json"
     config.write_bytes(config.read_bytes() + b"\n")
-    (project.path / FILE).unlink()
-    output = project.snakemake(FILE, ok=False)
-    assert "config.json" in output
-    assert "What to do:" in output
+    assert project.planned(FILE)["compute_kernel"] == 1
 
 
 @needs_torch
@@ -107,10 +101,3 @@ def test_what_the_encoder_lacks_is_said_and_nothing_is_planned(
     own = table[(table["model"] == "bertscore") & (table["task"] == "mine")].iloc[0]
     assert np.isnan(own["mse"])
     assert missing in own["note"]
-    assert "fetch_encoder" not in small.planned("fetch", "--config", "network=False")
-
-
-@needs_torch
-def test_fetch_brings_the_encoder_that_is_at_hand(fresh: Project) -> None:
-    fake_model(Path(fresh.mirror) / "models/refless-tiny")
-    assert fresh.planned("fetch", "--config", "network=False")["fetch_encoder"] == 1

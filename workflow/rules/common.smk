@@ -29,8 +29,7 @@ environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environ["PA
 import refless
 from refless.availability import Facts, Plan, needs
 from refless.command_line import options
-from refless.data.fetch import answers
-from refless.data.raw_files import read_sources, source_tables
+from refless.data.fetch import read_sources
 from refless.data.obtain import (
     as_it_lies,
     every_kernel,
@@ -41,7 +40,9 @@ from refless.data.obtain import (
     resources_of,
     shipped_files,
 )
+from refless.data.encoders import has_encoder, lacking
 from refless.errors import ReflessError
+from refless.kernels.bertscore import in_package, model_name
 from refless.models.rnn_qe import names as qe
 from refless.report.catalogue import catalogue, figures, tables
 from refless.settings import read_settings, require_plain, typed
@@ -94,14 +95,14 @@ if workflow.is_main_process:
             f" snakemake --cores 1 -s {shlex.quote(str(ROOT / 'Snakefile'))} --directory FOLDER"
         ) from None
 
-# The tables of sources too come with the workflow.
+# The table of sources too comes with the workflow.
 environ["REFLESS_RESOURCES"] = str(ROOT / "resources")
 BEGIN, PLACE = time.time(), Path.cwd()
 try:
     for CONFIG in workflow.configfiles:
         require_plain(CONFIG)
     SETTINGS = read_settings(whole_config())
-    SOURCES = read_sources(*source_tables())
+    SOURCES = read_sources()
     PLACES = places_of(SETTINGS, Path("resources"))
     # The numbers asked for: `snakemake quickstart` typed by hand means what `make` does.
     NUMBERS = SETTINGS.numbers or ("auto" if "quickstart" in typed_targets() else "computed")
@@ -240,8 +241,8 @@ def raw_sums(task):
     found = {}
     for path in SETTINGS.data[task].files.values():
         source = SOURCES.get(path)
-        if source and (known := source.sha256 or source.members):
-            found[path] = known
+        if source and source.sha256:
+            found[path] = source.sha256
             continue
         places = [PLACES.data / path, *PLACES.local(source)] if source else [Path(path)]
         if there := [place for place in places if place.is_file()]:
@@ -251,18 +252,8 @@ def raw_sums(task):
 
 def placed_by_hand(wildcards):
     """What a user placed by hand: a newer one is taken again."""
-    source = SOURCES[wildcards.path]
-    placed = [str(path) for path in PLACES.by_hand(source) if path.is_file()][:1]
-    taken = f"resources/data/{source.path}"
-    # without a published sum, nothing else tells that an older one was put in its place
-    if placed and not (source.sha256 or source.members) and os.path.isfile(taken):
-        older = os.path.getmtime(placed[0]) <= os.path.getmtime(taken)
-        if older and file_sum(placed[0]) != file_sum(taken):
-            raise WorkflowError(
-                f"{placed[0]} is older than {taken}, which was taken from it or elsewhere, and"
-                f" differs from it.\n  What to do: touch {placed[0]}, and it is taken"
-            )
-    return placed
+    placed = PLACES.by_hand(SOURCES[wildcards.path])
+    return [str(path) for path in placed if path.is_file()][:1]
 
 
 def shard_files(wildcards):
@@ -284,14 +275,10 @@ def kernel_parameters(wildcards):
 
 
 def fetchable():
-    """Every raw file and encoder that this run can have."""
-    files = [
-        f"resources/data/{path}"
-        for path, source in SOURCES.items()
-        if PLACES.at_hand(source) or source.access == "url"
-    ]
-    kernels = [k for k in every_kernel(SETTINGS) if not FACTS.kernels.get(k)]
-    return list(dict.fromkeys(files + resource_files(*kernels)))
+    """Every raw file, and the encoders that are fetched where torch is installed."""
+    kernels = [k for k in every_kernel(SETTINGS) if has_encoder(k) and not lacking(k)]
+    models = {model_name(k) for k in kernels if "model" not in SETTINGS.options(k)}
+    return [*SOURCES, *sorted(f"models/{model}" for model in models if not in_package(model))]
 
 
 def may_be_shipped():
@@ -534,9 +521,12 @@ def what_was_built():
         lost = [p for p in entry.files.values() if p not in SOURCES and not Path(p).is_file()]
         lines += [f"  {task} is left out: there is no file {path}." for path in lost]
     page = "open results/report.html; " if Path("results/report.html").exists() else ""
-    silent = PLACES.silent_mirror(SOURCES.values(), answers)
-    if silent:
-        lines.append(f"  {silent}")
+    mirror = PLACES.mirror_directory
+    if mirror and not any((mirror / path).is_file() for path in SOURCES):
+        lines.append(
+            f"  The mirror {mirror} has none of the raw files. Is it spelt right (REFLESS_MIRROR,"
+            " or mirror: in the configuration)?"
+        )
     lines += [
         f"  It took {time.time() - BEGIN:.0f} s from reading the rules to here.",
         f"  Next: {page}change a line of config/config.yaml and run again; put your own ratings"

@@ -18,29 +18,9 @@ rule fetch_source:
     conda:
         "../../envs/refless.yaml"
     shell:
-        "python -m refless.data.bring file {wildcards.path:q} {log:q}"
+        "python -m refless.data.fetch {log:q} {wildcards.path:q}"
 
 
-# A model's folder, whole, and the sums of its files as they were when it was fetched.
-rule fetch_encoder:
-    output:
-        "resources/data/models/{model}/sums.json",
-    log:
-        "results/logs/fetch_encoder/{model}.log",
-    benchmark:
-        "results/benchmarks/fetch_encoder/{model}.tsv"
-    wildcard_constraints:
-        model=r"[\w.-]+",
-    localrule: True
-    conda:
-        "../../envs/refless.yaml"
-    shell:
-        "python -m refless.data.bring encoder {wildcards.model:q} {log:q}"
-
-
-# It also writes malformed.txt beside them, which is no output: a run that takes shipped tables does not
-# make it, and of a job with an output that it knows nothing of, Snakemake compares no parameters. It
-# would then leave the shipped tables, which have no texts, where the raw data have come.
 rule normalize_ratings:
     input:
         unpack(lambda wildcards: raw_files(wildcards.task)),
@@ -57,7 +37,6 @@ rule normalize_ratings:
     params:
         loader=lambda wildcards: SETTINGS.data[wildcards.task].loader,
         options=lambda wildcards: SETTINGS.data[wildcards.task].options,
-        malformed=SETTINGS.malformed_rows,
         files=lambda wildcards: raw_files(wildcards.task),
         raw=lambda wildcards: raw_sums(wildcards.task),
         rated_for=lambda wildcards: SETTINGS.needs_ratings(wildcards.task),
@@ -69,10 +48,18 @@ rule normalize_ratings:
         "../scripts/normalize_ratings.py"
 
 
-# Every download, and nothing else: for the login node, before compute nodes without network.
+# Every download, and nothing else: for the login node, before compute nodes without network. It says
+# what it could not get, and goes on.
 rule fetch:
-    input:
-        fetchable(),
+    log:
+        "results/logs/fetch.log",
+    localrule: True
+    conda:
+        "../../envs/refless.yaml"
+    params:
+        names=fetchable(),
+    shell:
+        "python -m refless.data.fetch {log:q} --keep-going {params.names:q}"
 
 
 # Every data set that is there, as the tidy tables.

@@ -11,7 +11,6 @@ with job(snakemake):
         snakemake.params.loader,
         dict(snakemake.input.items()),
         snakemake.params.options,
-        snakemake.params.malformed,
         Path(snakemake.output.texts).parent,
         rated_for=snakemake.params.rated_for,
     )

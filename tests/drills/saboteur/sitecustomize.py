@@ -76,10 +76,10 @@ def _sabotage():
 
 
 def _lose_patience():
-    from refless.data.fetch import download
+    from refless.data.fetch import fetch
 
     patience = float(os.environ["DRILL_PATIENCE"])
-    download.__kwdefaults__ |= {"attempts": 2, "timeout": (patience, patience), "pause": 0.0}
+    fetch.__kwdefaults__ |= {"attempts": 2, "timeout": (patience, patience)}
 
 
 _script = os.environ.get("DRILL_SCRIPT")

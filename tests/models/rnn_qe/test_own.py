@@ -18,7 +18,6 @@ pytest.importorskip("torch", reason="torch is not installed: make torch")
 
 from refless.experiments.rnn_qe.trainer import card_page
 from refless.models.rnn_qe.data import Split
-from refless.models.rnn_qe.meaning import told_apart
 from refless.models.rnn_qe.model_file import shipped_model
 from refless.models.rnn_qe.own import (
     NEW,
@@ -247,17 +246,6 @@ def test_names_and_marks_make_no_other_text() -> None:
     known, other, _, new, *_ = map(set, sums_of(mrs, texts, "acts"))
     assert known & other
     assert not known & new
-
-
-def test_marks_as_html_writes_them_make_no_other_context_or_text() -> None:
-    contexts = ["who is Ann's boss?", "who is Ann&apos;s boss?", "who is <b>Ann's</b> boss -RRB-"]
-    assert groups(contexts, ["a", "b", "c"], "text").unit.tolist() == [0, 0, 0]
-    mrs = ["inform(name='Ann')", "inform(name='Bob')", "inform(name='O&apos;Hara')"]
-    texts = ["Ann can't shop", "Bob can&apos;t shop", "O&#39;Hara can't shop"]
-    assert groups(mrs, texts, "acts").same.tolist() == [0, 0, 0]
-    open_values = ["inform(name=A &amp; B)", "inform(name=C and D)", "inform(name=O&apos;Hara)"]
-    assert groups(open_values, texts, "acts").unit.tolist() == [0, 0, 0]
-    assert len(set(told_apart([*open_values, "inform(name=A & B)"], "acts"))) == 3
 
 
 def test_slots_have_no_order_and_keep_their_values() -> None:

@@ -377,7 +377,7 @@ def _delexicalised(texts: list[str], meanings: list[str]) -> tuple[list[str], li
         return None
     broken = mr_faults(meanings, kind)
     read = ["" if k in broken else meaning for k, meaning in enumerate(meanings)]
-    found = tokens_of(read, texts, kind, plain=True)
+    found = tokens_of(read, texts, kind)
     mrs = [
         wording(meanings[k]) if k in broken else unordered(mr) for k, (mr, _) in enumerate(found)
     ]

@@ -1,49 +1,141 @@
 """Bring the raw data here, and let nothing wrong through.
 
-Stage: fetch. In: one row of ``resources/sources.csv`` and the places to look. Out: the verified
-file under the data directory, or an error that names every place that was tried. Whoever reads
-raw data calls `verify` right before.
+Stage: fetch. In: a row of ``resources/sources.csv`` and the places to look. Out: the verified file
+under the data directory, or an error that names every place that was tried. Whoever reads raw data
+calls `verify` right before. As a command: ``-m refless.data.fetch LOG [--keep-going] NAME...``
+with names that are paths in the table of sources, or ``models/<encoder>``.
 
 Order of places: the data directory itself, the folder for files placed by hand, the mirror
-(a directory or a base URL), the public URL. The sha256 decides in every case. Bytes are written
-under a temporary name and moved into place only after the sum was right.
+(a directory or a base URL), the public URL. The sum decides in every case.
 """
 
 from __future__ import annotations
 
+import csv
+import hashlib
 import logging
+import os
+import sys
 import time
+import zipfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from urllib.parse import unquote
 
-from refless.data.places import Places
-from refless.data.raw_files import Source, is_html, verify
-from refless.errors import SourceError
-from refless.store.files import whole_file
-
-if TYPE_CHECKING:
-    import requests
+from refless.errors import ReflessError, SettingError, SourceError
+from refless.store.files import file_sum, whole_file
 
 log = logging.getLogger(__name__)
 
 CHUNK = 1 << 16
 LIMIT = 256 * 2**20  # bytes of a raw file whose size is not known; the largest has 11 MB
-PASSING = {429, 500, 502, 503, 504}  # answers of a server in trouble that may soon be over
+PASSING = (429, 500, 502, 503, 504)  # answers of a server in trouble that may soon be over
 
 
-class AbsentError(SourceError):
-    """A place does not have the file."""
+@dataclass(frozen=True)
+class Source:
+    """One raw file: where it can be had and how to know that it is the right one.
+
+    ``sha256`` is that of the bytes, or of the contents of an archive's ``members`` one after the
+    other (an archive may be packed anew); empty where none was ever published. ``about`` says what
+    it is, and where a person can get it if there is no ``url``.
+    """
+
+    path: str
+    url: str = ""
+    sha256: str = ""
+    bytes: int | None = None
+    members: tuple[str, ...] = ()
+    about: str = ""
 
 
-def fetch(source: Source, places: Places, **patience: Any) -> Path:
+def read_sources(table: str | Path | None = None) -> dict[str, Source]:
+    """The table of sources, by path: the one beside the workflow (REFLESS_RESOURCES), wherever it
+    runs, or else beside this library.
+
+    Raises
+    ------
+    SourceError : it cannot be read.
+    """
+    beside = os.environ.get("REFLESS_RESOURCES") or Path(__file__).parents[3] / "resources"
+    table = table or Path(beside, "sources.csv")
+    try:
+        with open(table, newline="", encoding="utf-8") as handle:
+            return {
+                row["path"]: Source(
+                    *(row["path"], row["url"], row["sha256"], int(row["bytes"] or 0) or None),
+                    *(tuple(row["members"].split()), row["description"]),
+                )
+                for row in csv.DictReader(handle, strict=True)
+            }
+    except (OSError, ValueError, LookupError, AttributeError, csv.Error) as error:
+        raise SourceError(f"is no table of sources: {error!r}", path=table) from error
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where to look for raw files.
+
+    ``data``: where they end up; ``manual``: where a user puts files by hand; ``mirror``: a
+    directory or a base URL with the files under the same relative paths, or empty;
+    ``network``: whether public URLs may be asked at all.
+    """
+
+    data: Path = Path("resources/data")
+    manual: Path = Path("resources/manual")
+    mirror: str = ""
+    network: bool = True
+
+    def __post_init__(self) -> None:
+        scheme, is_url, _ = self.mirror.partition("://")
+        if is_url and scheme.lower() not in ("file", "http", "https"):
+            raise SettingError(
+                f"the mirror {self.mirror} is neither a directory nor a URL of http or https",
+                remedy="set REFLESS_MIRROR, or mirror: in the configuration, to one of these",
+            )
+
+    @property
+    def mirror_directory(self) -> Path | None:
+        """The mirror as a directory, or None if there is none or it is a URL."""
+        scheme, is_url, rest = self.mirror.partition("://")
+        if is_url:
+            local = scheme.lower() == "file"
+            return Path(unquote(rest.removeprefix("localhost"))) if local else None
+        return Path(self.mirror).expanduser() if self.mirror else None
+
+    def by_hand(self, source: Source) -> list[Path]:
+        """Where a user may place the file by hand: under its whole path, or only its name."""
+        return [self.manual / source.path, self.manual / Path(source.path).name]
+
+    def local(self, source: Source) -> list[Path]:
+        """Files that may be the source, besides the one in the data directory, in their order."""
+        directory = self.mirror_directory
+        return self.by_hand(source) + ([] if directory is None else [directory / source.path])
+
+    def addresses(self, source: Source) -> list[str]:
+        """URLs that may have the source, in their order."""
+        remote = self.mirror and self.mirror_directory is None
+        mirrored = [f"{self.mirror.rstrip('/')}/{source.path}"] if remote else []
+        return mirrored + ([source.url] if source.url and self.network else [])
+
+
+def fetch(
+    source: Source,
+    places: Places,
+    *,
+    deadline: float = 600.0,
+    timeout: tuple[float, float] = (10.0, 30.0),
+    attempts: int = 3,
+) -> Path:
     """Bring one source into the data directory and return its path there.
-
-    What one place has may be wrong: it is named in a warning, and the next place is tried.
 
     Parameters
     ----------
-    patience : attempts, timeout, pause, deadline, limit of `download`
+    deadline : seconds for the transfer from one place
+    timeout : seconds to connect, and seconds without a byte
+    attempts : tries, where a connection fails or the server is in trouble
 
     Raises
     ------
@@ -55,196 +147,123 @@ def fetch(source: Source, places: Places, **patience: Any) -> Path:
     if target.is_file():
         verify(target, source)
         return target
-    tried = [f"{target}: not there"]
+    tried = []
     everywhere: list[Path | str] = [*places.local(source), *places.addresses(source)]
     for place in everywhere:
+        if isinstance(place, Path) and not place.exists():
+            tried.append(f"{place}: not there")
+            continue
+        until = time.monotonic() + deadline
         try:
-            if isinstance(place, Path):
-                copy(place, target, source)
-            else:
-                download(place, target, source, **patience)
+            with whole_file(target) as partial:
+                with partial.open("wb") as out:
+                    for chunk in _chunks(place, timeout, attempts):
+                        out.write(chunk)
+                        if out.tell() > (most := source.bytes or LIMIT):
+                            raise SourceError(f"is longer than the {most:,} bytes that it may have")
+                        if time.monotonic() > until:
+                            raise SourceError(f"was given up after {out.tell():,} bytes: too slow")
+                verify(partial, source)
             return target
         except SourceError as error:
-            if not isinstance(error, AbsentError):
-                log.warning("%s: %s", place, error.message)
+            log.warning("%s: %s", place, error.message)
             tried.append(f"{place}: {error.message}")
     if not places.mirror:
         tried.append("mirror: none is set (REFLESS_MIRROR, or mirror: in the configuration)")
-    if not source.url:
-        tried.append("public address: there is none")
-    elif not places.network:
-        tried.append(f"{source.url}: not asked, the network is switched off in the settings")
+    if not (source.url and places.network):
+        off = f"{source.url}: not asked, the network is switched off in the settings"
+        tried.append(off if source.url else "public address: there is none")
     raise SourceError(
         "could not be had. Tried:\n  " + "\n  ".join(tried),
         path=source.path,
-        remedy=f"get it by hand ({source.origin}) and put it at {places.manual / source.path},"
-        " or point REFLESS_MIRROR at a directory that has it, and run the fetch again;"
-        " `snakemake --cores 1 --config numbers=auto -- TARGET` takes shipped numbers instead",
+        remedy=f"get it by hand ({source.url or source.about}) and put it at"
+        f" {places.manual / source.path}, or point REFLESS_MIRROR at a directory that has it",
     )
 
 
-def copy(path: Path, target: Path, source: Source) -> None:
-    """Copy a local file, if it is the right one.
-
-    Raises
-    ------
-    AbsentError : it is not there.
-    SourceError : it cannot be read or is the wrong one.
-    OutputError : the copy cannot be written.
-    """
-    if not path.exists():
-        raise AbsentError("not there", path=path)
-    try:
-        _keep(_read(path), target, source)
-    except SourceError as error:
-        raise SourceError(error.message, path=path, remedy=error.remedy) from error
-
-
-def _read(path: Path) -> Iterator[bytes]:
-    try:
-        with path.open("rb") as handle:
-            while chunk := handle.read(CHUNK):
-                yield chunk
-    except OSError as error:
-        message = f"cannot be read: {error.strerror or error}"
-        raise SourceError(message, path=path, remedy="make it readable, or remove it") from error
-
-
-def download(
-    url: str,
-    target: Path,
-    source: Source,
-    *,
-    attempts: int = 3,
-    timeout: tuple[float, float] = (10.0, 30.0),
-    pause: float = 1.0,
-    deadline: float = 600.0,
-    limit: int = LIMIT,
-) -> None:
-    """Download a file, if it is the right one.
-
-    Parameters
-    ----------
-    attempts : tries, where a connection fails, a body breaks off or the server is in trouble
-    timeout : seconds to connect, and seconds without a byte
-    pause : seconds between tries, doubled for each further one
-    deadline : seconds for the whole transfer, over all tries
-    limit : most bytes of a file whose size is not known
-
-    Raises
-    ------
-    AbsentError : the server does not have the file, or gives a page of HTML in its stead.
-    SourceError : the server cannot be asked, or has the wrong file.
-    OutputError : the file cannot be written.
-    """
+def _chunks(place: Path | str, timeout: tuple[float, float], attempts: int) -> Iterator[bytes]:
+    """The bytes that a file or an address has; SourceError where it cannot give them."""
     import requests
-    from requests.adapters import HTTPAdapter
-    from urllib3 import Retry
+    from requests.adapters import HTTPAdapter, Retry
     from urllib3.exceptions import HTTPError
 
-    until = time.monotonic() + deadline
+    retry = Retry(attempts - 1, backoff_factor=1, status_forcelist=PASSING, raise_on_status=False)
     # A server may ask for hours in Retry-After; nobody waits for that.
-    patience = Retry(
-        attempts - 1,
-        backoff_factor=pause,
-        status_forcelist=PASSING,
-        raise_on_status=False,
-        respect_retry_after_header=False,
-    )
-    with requests.Session() as session:
-        session.mount("http://", HTTPAdapter(max_retries=patience))
-        session.mount("https://", HTTPAdapter(max_retries=patience))
-        # Retry ends where a body begins; a body that breaks off is asked for again here.
-        for attempt in range(1, attempts + 1):
-            try:
-                with session.get(url, stream=True, timeout=timeout) as answer:
-                    _refuse(answer, source)
-                    _keep(_body(answer, source, until, limit), target, source)
-                return
-            except requests.RequestException as error:
-                raise SourceError(_short(error)) from error
-            except HTTPError as error:
-                reason = _short(error)
-            log.warning("%s: attempt %d of %d failed: %s", url, attempt, attempts, reason)
-            if attempt < attempts:
-                time.sleep(pause * 2 ** (attempt - 1))
-    raise SourceError(f"{reason} ({attempts} attempts)")
+    adapter = HTTPAdapter(max_retries=retry.new(respect_retry_after_header=False))
+    try:
+        if isinstance(place, Path):
+            with place.open("rb") as handle:
+                while chunk := handle.read(CHUNK):
+                    yield chunk
+            return
+        with requests.Session() as session:
+            session.mount("http://", adapter)
+            session.mount("https://", adapter)
+            with session.get(place, stream=True, timeout=timeout) as answer:
+                if not answer.ok:
+                    raise SourceError(f"the server said {answer.status_code} {answer.reason}")
+                # read1 returns what has come: read would wait for a whole chunk, past any deadline.
+                while chunk := answer.raw.read1(CHUNK, decode_content=True):
+                    yield chunk
+    except (OSError, HTTPError) as error:  # those of requests are OSErrors
+        why = str(error).rsplit(": ", 1)[-1].strip("')")
+        raise SourceError(f"{type(error).__name__}: {why}") from error
 
 
-def _refuse(answer: requests.Response, source: Source) -> None:
-    """Raise SourceError if an answer's head tells that it is not the file."""
-    if not answer.ok:
-        kind = AbsentError if answer.status_code in {404, 410} else SourceError
-        raise kind(f"the server said {answer.status_code} {answer.reason}")
-    if _is_page(answer) and not is_html(source.path):
-        raise AbsentError("the server gave a page of HTML")
-
-
-def _is_page(answer: requests.Response) -> bool:
-    return answer.headers.get("Content-Type", "").lower().startswith("text/html")
-
-
-def _body(answer: requests.Response, source: Source, until: float, limit: int) -> Iterator[bytes]:
-    """The body of an answer, no further than the source's size, or the limit, and in time.
+def verify(path: str | Path, source: Source) -> str:
+    """Return the sum of a raw file (see `Source`) if it is the one of the table of sources.
 
     Raises
     ------
-    SourceError : there is more than that, or it takes longer.
-    urllib3.exceptions.HTTPError : it breaks off.
+    SourceError : it is missing or unreadable, or has another sum; or it has none and is a page of
+        HTML.
     """
-    from urllib3.exceptions import IncompleteRead
-
-    received = 0
-    # read1 returns what has come: read would wait for a whole chunk, past any deadline.
-    while chunk := answer.raw.read1(CHUNK, decode_content=True):
-        received += len(chunk)
-        most = limit if source.bytes is None else source.bytes
-        if received > most:
-            raise SourceError(f"is longer than the {most:,} bytes that {source.path} may have")
-        if time.monotonic() > until:
-            raise SourceError(f"was given up at the deadline, after {received:,} bytes")
-        yield chunk
-    if source.bytes and received < source.bytes and "Content-Length" not in answer.headers:
-        raise IncompleteRead(received, source.bytes - received)
-
-
-def _keep(chunks: Iterator[bytes], target: Path, source: Source) -> None:
-    """Write bytes to a temporary name beside the target, and move them there if they are right."""
-    from tqdm import tqdm
-
-    with whole_file(target) as partial:
-        with (
-            open(partial, "wb") as out,
-            # disable=None: no bar where standard error is not a terminal
-            tqdm(
-                total=source.bytes, unit="B", unit_scale=True, desc=source.path, disable=None
-            ) as bar,
-        ):
-            for chunk in chunks:
-                out.write(chunk)
-                bar.update(len(chunk))
-        verify(partial, source)
-    log.info("%s: %s bytes, verified", target, f"{target.stat().st_size:,}")
-
-
-def answers(url: str, timeout: float = 5.0) -> bool:
-    """Whether a file can be had from an address, by the headers alone."""
-    import requests
-
+    remedy = (
+        f"delete it and fetch it again, or put the right one there ({source.url or source.about})"
+    )
     try:
-        with requests.head(url, timeout=timeout, allow_redirects=True) as answer:
-            return answer.ok and (is_html(url) or not _is_page(answer))
-    except requests.RequestException:
-        return False
+        if source.members:
+            content = hashlib.sha256()
+            with zipfile.ZipFile(path) as archive:
+                for member in source.members:
+                    content.update(archive.read(member))
+            found = content.hexdigest()
+        else:
+            found = file_sum(path)
+        with open(path, "rb") as handle:
+            page = handle.read(99).lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"<")
+    except Exception as error:  # over broken bytes, zipfile passes on what decompressors raise
+        raise SourceError(f"cannot be read: {error}", path=path, remedy=remedy) from error
+    if not source.sha256 and not page:
+        log.warning("%s: no sum was ever published for it; accepted: %s", source.path, found)
+    elif found != source.sha256:
+        said = f"sha256 {found} instead of {source.sha256}" if source.sha256 else "a page of HTML"
+        raise SourceError(f"is not {source.path}: {said}", path=path, remedy=remedy)
+    return found
 
 
-def _short(error: BaseException) -> str:
-    """A network error's kind and its innermost cause, without the layers between."""
-    kind, cause = type(error).__name__, error
-    while True:
-        inner = getattr(cause, "reason", None) or (cause.args[0] if cause.args else None)
-        if not isinstance(inner, BaseException):
-            break
-        cause = inner
-    # urllib3 puts the connection's repr before the reason
-    return f"{kind}: {str(cause).split('): ', 1)[-1]}"
+def main(logged: str, *names: str) -> None:
+    """Bring raw files and encoders here; with ``--keep-going`` first, say what could not be had and
+    go on."""
+    from refless.data.encoders import fetch_encoder
+    from refless.job import job
+
+    mirror, network = os.environ.get("REFLESS_MIRROR", ""), os.environ.get("REFLESS_NETWORK")
+    places = Places(mirror=mirror, network=network != "off")
+    with job(SimpleNamespace(log=[logged])):
+        for name in names:
+            try:
+                if name.startswith("models/"):
+                    fetch_encoder(name.removeprefix("models/"), places)
+                elif name != "--keep-going":
+                    fetch(read_sources()[name], places)
+            except ReflessError as error:
+                if "--keep-going" not in names:
+                    raise
+                log.warning("%s", error)
+
+
+if __name__ == "__main__":
+    from refless.data import fetch as module  # and not this copy of it
+
+    module.main(*sys.argv[1:])

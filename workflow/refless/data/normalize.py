@@ -10,37 +10,22 @@ from typing import Any
 import pandas as pd
 
 from refless.data import sources
+from refless.data.fetch import read_sources, verify
 from refless.data.ratings import RatedTexts
-from refless.data.raw_files import read_sources, source_tables, verify
 from refless.data.task import read_with, write_task
-from refless.errors import FormatError, SettingError, StaleError
-from refless.store.files import file_sum, whole_file
+from refless.errors import FormatError, SettingError
+from refless.store.files import file_sum
 
 log = logging.getLogger(__name__)
+DATA = Path("resources/data")
 
 
 def read_raw(
-    task: str,
-    loader: str,
-    files: Mapping[str, str],
-    options: Mapping[str, Any],
-    malformed: str,
-    resources: str | Path = "resources",
-    made_from: Mapping[str, str] | None = None,
+    task: str, loader: str, files: Mapping[str, str], options: Mapping[str, Any]
 ) -> tuple[RatedTexts, dict[str, str]]:
-    """Load a data set from raw files, each verified right before; parameters as of `normalize`.
-
-    ``made_from`` has the sums of the files that its ratings were made from, where there are any.
-
-    Returns
-    -------
-    The data, and name of a raw file -> its SHA-256.
-    """
-    sums = _verified(files, Path(resources), made_from)
-    data = sources.load(loader, task, files, options)
-    if malformed == "error":
-        data.require_clean()
-    return data, sums
+    """Load a data set; parameters and errors as of `normalize`. Also: raw file -> its SHA-256."""
+    sums = _verified(files)
+    return sources.load(loader, task, files, options).require_clean(), sums
 
 
 def normalize(
@@ -48,18 +33,15 @@ def normalize(
     loader: str,
     files: Mapping[str, str],
     options: Mapping[str, Any],
-    malformed: str,
     out: str | Path,
-    resources: str | Path = "resources",
     rated_for: Collection[str] = (),
 ) -> None:
     """Load a data set by `read_raw`, and write its tables.
 
     Parameters
     ----------
-    files : the loader's name of a file -> its path; files below ``<resources>/data`` must be what
-        the table of sources says, others are a user's own
-    malformed : ``error`` to stop at rows that make no sense, ``skip`` to list them
+    files : the loader's name of a file -> its path; those that were fetched must be what the table
+        of sources says, others are a user's own
     rated_for : the experiments that it takes part in and that need ratings
 
     Raises
@@ -68,48 +50,24 @@ def normalize(
     FormatError : a raw file is not in its loader's format; no text is rated, and ratings are
         needed.
     """
-    data, sums = read_raw(task, loader, files, options, malformed, resources)
+    data, sums = read_raw(task, loader, files, options)
     if rated_for and not data.texts["quality"].notna().any():
         raise FormatError(
             f"no text of {task} is rated, and {', '.join(sorted(rated_for))} needs ratings",
             path=next(iter(files.values())),
             remedy=f"take {task} out of these experiments in the configuration, or give it ratings",
         )
-    out = Path(out)
-    for problem in data.problems:
-        log.warning("left out: %s", problem)
-    with whole_file(out / "malformed.txt") as partial:
-        partial.write_text("".join(f"{p}\n" for p in data.problems), encoding="utf-8")
-    below = Path(resources) / "data"
-    named = {
-        name: Path(path).relative_to(below).as_posix() if Path(path).is_relative_to(below) else path
-        for name, path in files.items()
-    }
-    write_task(task, data, out, sums, read_with(loader, options, named))
+    told = {name: _listed(path) or path for name, path in files.items()}
+    write_task(task, data, out, sums, read_with(loader, options, told))
     log.info("%s: %d rated texts, %d ratings", task, len(data.texts), len(data.ratings))
 
 
-def read_gold(
-    loader: str,
-    files: Mapping[str, str],
-    resources: str | Path = "resources",
-    made_from: Mapping[str, str] | None = None,
-) -> pd.DataFrame:
-    """The unrated gold references in raw files, each verified right before.
-
-    Parameters
-    ----------
-    loader, files, resources : as in `normalize`; the loader's module has a function ``gold`` that
-        takes the files by name
-    made_from : as of `read_raw`
-
-    Returns
-    -------
-    Columns ``context_id`` and ``text``.
+def read_gold(loader: str, files: Mapping[str, str]) -> pd.DataFrame:
+    """The unrated gold references in raw files: columns ``context_id`` and ``text``.
 
     Raises
     ------
-    SettingError : the loader knows of no gold references.
+    SettingError : the loader's module has no function ``gold`` that reads them.
     SourceError, FormatError : as in `normalize`.
     """
     module = sources.module(loader)
@@ -118,29 +76,23 @@ def read_gold(
             f"`gold: true`, but the loader {loader} reads no gold references",
             remedy="set `gold: false` under `delta_bleu` of this data set",
         )
-    _verified(files, Path(resources), made_from)
-    gold: pd.DataFrame = module.gold(**files)
-    return gold
+    _verified(files)
+    found: pd.DataFrame = module.gold(**files)
+    return found
 
 
-def _verified(
-    files: Mapping[str, str], resources: Path, made_from: Mapping[str, str] | None = None
-) -> dict[str, str]:
-    """Sums of raw files by their names (of equal names, by their paths), after a check of those
-    that the table of sources has."""
-    known = read_sources(*source_tables())
-    below = resources / "data"
-    sums = {}
+def _listed(path: str) -> str:
+    """The path in the table of sources, of a file that is fetched; empty for a user's own."""
+    return Path(path).relative_to(DATA).as_posix() if Path(path).is_relative_to(DATA) else ""
+
+
+def _verified(files: Mapping[str, str]) -> dict[str, str]:
+    """Sums of raw files by their names (of equal names, by their paths), those that are fetched
+    compared with the table of sources."""
+    known, sums = read_sources(), {}
     names = [Path(path).name for path in files.values()]
-    for path in map(Path, files.values()):
-        listed = path.relative_to(below).as_posix() if path.is_relative_to(below) else ""
-        name = path.name if names.count(path.name) == 1 else path.as_posix()
-        sums[name] = verify(path, known[listed]) if listed in known else file_sum(path)
-        if made_from is not None and made_from.get(name) != sums[name]:
-            raise StaleError(
-                "is not the file that the ratings were made from",
-                path=path,
-                remedy="put that one back, or delete the data set's folder in results/ratings and"
-                " run again",
-            )
+    for path in files.values():
+        name = Path(path).name if names.count(Path(path).name) == 1 else path
+        own = _listed(path) not in known
+        sums[name] = file_sum(path) if own else verify(path, known[_listed(path)])
     return sums

@@ -10,17 +10,14 @@ import os
 import shlex
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from refless.availability import COMPARED, COMPUTED, SHIPPED, TRAINED, Facts, Reason
 from refless.data import encoders
-from refless.data.fetch import answers as asked
-from refless.data.places import NOTHING_COMPUTED, Places, why_no_wordnet, why_not
-from refless.data.raw_files import Source, read_source, source_tables, verify
+from refless.data.fetch import Places, Source, read_sources, verify
 from refless.data.task import read_with
 from refless.errors import SourceError
 from refless.kernels._registry import constants, module_path
@@ -32,6 +29,11 @@ from refless.store.files import file_sum, files_below, require_as_listed, sum_no
 from refless.store.shipping import DATA_SETS
 
 WORDNET = "nltk/wordnet.zip"
+NOTHING_COMPUTED = Reason(
+    "numbers_shipped",
+    "it is not shipped, and the setting numbers: shipped computes nothing",
+    "set numbers: computed, or auto",
+)
 ENCODER_FILES = (".json", ".safetensors", ".bin", ".txt", ".model")
 """Endings of what an encoder is loaded from."""
 
@@ -166,20 +168,16 @@ def places_of(settings: Any, resources: Path) -> Places:
 
 
 def gather_facts(settings: Any, numbers: str, sources: dict[str, Source], places: Places) -> Facts:
-    """What can be had; addresses are asked where only an answer tells, each once.
+    """What can be had, known from the disk and the settings alone.
 
     Raises
     ------
-    SourceError : a user's own file is dated in the future; what was taken from somewhere is no more
-        what lies there.
+    SourceError : a user's own file is dated in the future.
     """
-    answers = cache(asked)
 
     def raw_file(path: str) -> Reason | None:
         if path in sources:
-            if numbers != SHIPPED:
-                require_same(sources[path], places)
-            return why_not(sources[path], places, numbers, answers)
+            return why_not(sources[path], places, numbers)
         if Path(path).is_file():
             if os.path.getmtime(path) > time.time() + 1:  # results would count as older than it
                 message = "is dated in the future, so that no result of it would be up to date"
@@ -194,18 +192,17 @@ def gather_facts(settings: Any, numbers: str, sources: dict[str, Source], places
 
     def kernel(name: str) -> Reason | None:
         if name.startswith("meteor."):
-            return why_no_wordnet(sources[WORDNET], places, numbers, answers)
+            reason = why_not(sources[WORDNET], places, numbers)
+            if reason is None or reason is NOTHING_COMPUTED:
+                return reason
+            sentence = f"METEOR needs {WORDNET}, which is missing"
+            return replace(reason, code="wordnet_missing", sentence=sentence)
         if not encoders.has_encoder(name):
             return _lacking(name)
         folder = settings.options(name).get("model")
         if folder is not None:
-            return encoders.lacking(name) or encoders.fault(name, Path(folder))
-        if numbers == SHIPPED:
-            return NOTHING_COMPUTED
-        reason = encoders.why_not(name, places, answers if numbers == COMPUTED else None)
-        if reason is None and in_package(model_name(name)) is None:
-            encoders.require_same(model_name(name), places)
-        return reason
+            return encoders.why_not(name, places, Path(folder))
+        return NOTHING_COMPUTED if numbers == SHIPPED else encoders.why_not(name, places)
 
     tasks = {
         task: [reason for path in entry.files.values() if (reason := raw_file(path))]
@@ -230,26 +227,27 @@ def gather_facts(settings: Any, numbers: str, sources: dict[str, Source], places
     return Facts(numbers, tasks, kernels, left_out)
 
 
-def require_same(source: Source, places: Places) -> None:
-    """Make sure that a raw file without a published sum is still what the mirror has.
+def at_hand(source: Source, places: Places) -> bool:
+    """Whether a raw file lies on this machine."""
+    return any(path.is_file() for path in (places.data / source.path, *places.local(source)))
 
-    What is placed by hand instead is taken by its time: see the rules.
 
-    Raises
-    ------
-    SourceError : the mirror's file is another one than was taken.
-    """
-    taken = places.data / source.path
-    told = source.sha256 or source.members or any(p.is_file() for p in places.by_hand(source))
-    if told or not taken.is_file():
-        return
-    for path in places.local(source):
-        if path.is_file() and file_sum(path) != file_sum(taken):
-            raise SourceError(
-                f"is another file than {taken}, which was taken from there or elsewhere",
-                path=path,
-                remedy=f"delete {taken}, and it is taken anew",
-            )
+def why_not(source: Source, places: Places, numbers: str) -> Reason | None:
+    """Why a run cannot have a raw file, at hand or fetched on the way; None if it can."""
+    if numbers == SHIPPED:
+        return NOTHING_COMPUTED
+    # a mirror behind a URL is taken at its word for files that have a public source
+    mirrored = source.url and places.mirror and places.mirror_directory is None
+    fetched = source.url and places.network and numbers == COMPUTED
+    if mirrored or fetched or at_hand(source, places):
+        return None
+    also = "" if places.network else " and `network: true`"
+    return Reason(
+        "raw_file_missing",
+        f"the raw file {source.path} is missing",
+        f"put it at {places.manual / source.path} ({source.about})"
+        + (f", or set `numbers: computed`{also}, which fetches it" if source.url else ""),
+    )
 
 
 def every_kernel(settings: Any) -> list[str]:
@@ -278,11 +276,10 @@ def resources_of(kernel: str, settings: Any, places: Places) -> tuple[list[str],
     beside = [options["baseline"]] if "baseline" in options else []
     if "model" in options:
         return _encoder_files(Path(options["model"])) + beside, {}
-    model = model_name(kernel)
-    if in_package(model) is not None:
+    folder = encoders.folder_of(model_name(kernel), places)
+    if folder is None:
         return beside, {}
-    folder = (places.data / "models" / model).as_posix()
-    return [f"{folder}/sums.json", *beside], {"model": folder}
+    return _encoder_files(folder) + beside, {"model": folder.as_posix()}
 
 
 def _encoder_files(folder: Path) -> list[str]:
@@ -317,14 +314,12 @@ def verify_resources(options: Mapping[str, Mapping[str, Any]]) -> None:
 
     Parameters
     ----------
-    options : kernel -> its options, of which ``wordnet`` and ``model`` say where files lie
+    options : kernel -> its options, of which ``wordnet`` says where that lies
 
     Raises
     ------
-    SourceError : a file is not what was recorded of it.
+    SourceError : it is not what the table of sources says.
     """
     for own in options.values():
         if "wordnet" in own:
-            verify(own["wordnet"], read_source(WORDNET, *source_tables()))
-        if "model" in own and (Path(own["model"]) / encoders.SUMS).is_file():
-            encoders.verify_encoder(own["model"])
+            verify(own["wordnet"], read_sources()[WORDNET])

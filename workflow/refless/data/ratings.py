@@ -29,7 +29,6 @@ A loader may add further columns behind these.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -41,25 +40,24 @@ from refless.errors import FormatError, Problem
 
 TEXT_COLUMNS = ["id", "task", "context", "text", "quality", "n_ratings", "system"]
 RATING_COLUMNS = ["id", "rater", "label", "rating"]
-_ID = re.compile(r"[A-Za-z0-9._:\-]+")
+
+
+def _no_ratings() -> pd.DataFrame:
+    return pd.DataFrame({"id": [], "rater": [], "label": np.empty(0), "rating": np.empty(0)})
 
 
 @dataclass
 class RatedTexts:
-    """What a loader returns: the two tables, the rows that it could not use, the labels' scale.
+    """What a loader returns: the two tables, and the labels' scale.
 
     ``scale`` is (lowest, highest label): rating = (label - lowest) / (highest - lowest). None where
     there are no labels, that is, no whole numbers or halves. Without ``ratings``, each quality is
-    one label. Of a user's own files, ``ends`` are the lowest and the highest quality
-    that there can be, whatever the ratings are, and ``remarks`` what to know before trusting them.
+    one label. Of a user's own files, ``problems`` are rows that make no sense, ``ends`` the lowest
+    and the highest quality that there can be, and ``remarks`` what to know before trusting them.
     """
 
     texts: pd.DataFrame
-    ratings: pd.DataFrame = field(
-        default_factory=lambda: pd.DataFrame(
-            {"id": [], "rater": [], "label": np.empty(0), "rating": np.empty(0)}
-        )
-    )
+    ratings: pd.DataFrame = field(default_factory=_no_ratings)
     problems: list[Problem] = field(default_factory=list)
     scale: tuple[float, float] | None = None
     ends: tuple[float, float] | None = None
@@ -71,86 +69,61 @@ class RatedTexts:
         Raises
         ------
         FormatError : a column is missing, an id repeats, a quality or rating lies outside
-            [0, 1], a rating has no text or is not its label on the scale. A loader's tables never
-            should; a user's may.
+            [0, 1], a rating has no text or is not its label on the scale.
         """
-        _columns(self.texts, TEXT_COLUMNS, "texts")
-        _columns(self.ratings, RATING_COLUMNS, "ratings")
         texts, ratings = self.texts, self.ratings
-        if texts["id"].duplicated().any():
-            name = texts.loc[texts["id"].duplicated(), "id"].iloc[0]
-            raise FormatError(f"id {name!r} stands in two rows of the table of rated texts")
-        for name in texts["id"]:
-            if not _ID.fullmatch(str(name)):
-                raise FormatError(f"id {name!r} has characters other than letters, digits, ._:-")
-        quality = texts["quality"].to_numpy(float)
-        rated = texts["n_ratings"].to_numpy(int) > 0
-        bad = np.where(rated, ~((quality >= 0) & (quality <= 1)), ~np.isnan(quality))
-        if bad.any():
-            row = texts.iloc[int(np.flatnonzero(bad)[0])]
-            raise FormatError(
-                f"text {row['id']!r} has quality {row['quality']} from {row['n_ratings']} ratings;"
-                " it must lie in [0, 1], or be empty where nobody rated the text"
-            )
-        value = ratings["rating"].to_numpy(float)
-        bad = ~((value >= 0) & (value <= 1))
-        if bad.any():
-            row = ratings.iloc[int(np.flatnonzero(bad)[0])]
-            raise FormatError(
-                f"the rating of text {row['id']!r} by {row['rater']!r} is {row['rating']}; it must"
-                " lie in [0, 1]"
-            )
+        for table, wanted in ((texts, TEXT_COLUMNS), (ratings, RATING_COLUMNS)):
+            if missing := [name for name in wanted if name not in table]:
+                raise FormatError(f"columns {', '.join(missing)} are missing")
+        _refuse(texts, texts["id"].duplicated(), "id {id!r} stands in two rows")
+        unfit: Any = ~texts["id"].astype(str).str.fullmatch(r"[A-Za-z0-9._:\-]+")
+        _refuse(texts, unfit, "id {id!r} has characters other than letters, digits, ._:-")
+        rated = texts["n_ratings"] > 0
+        unfit = np.where(rated, ~texts["quality"].between(0, 1), texts["quality"].notna())
+        said = "text {id!r} has quality {quality} from {n_ratings} ratings; it must lie in [0, 1],"
+        _refuse(texts, unfit, said + " or be empty where nobody rated the text")
+        unfit = ~ratings["rating"].between(0, 1)
+        _refuse(ratings, unfit, "rating {rating} of text {id!r} by {rater!r} is not in [0, 1]")
         if self.scale is not None:
             require_scale(ratings, self.scale)
-        lost = set(ratings["id"]) - set(texts["id"])
-        if lost:
-            raise FormatError(f"{len(lost)} rated ids have no text, e.g. {min(lost)!r}")
+        _refuse(ratings, ~ratings["id"].isin(texts["id"]), "rated id {id!r} has no text")
         return self
 
     def require_clean(self, command: str = "", limit: int = 20) -> RatedTexts:
-        """Return self if the loader met no malformed row.
-
-        ``command`` names the one that reads a user's file; without, it is the workflow.
+        """Return self if no row of a user's own file is malformed.
 
         Raises
         ------
         FormatError : with file and line of the first ``limit`` malformed rows.
         """
         if self.problems:
-            shown = "\n  ".join(str(p) for p in self.problems[:limit])
+            shown = "\n  ".join(map(str, self.problems[:limit]))
             more = len(self.problems) - limit
             first = self.problems[0]
-            help_of = "mend or remove these rows (leave the quality of an unrated text empty);"
-            help_of += f" `refless {command} --help` names the columns"
             raise FormatError(
                 f"{len(self.problems)} malformed rows:\n  {shown}"
                 + (f"\n  ... and {more} more" if more > 0 else ""),
                 path=first.path,
                 line=first.line,
-                remedy=help_of
-                if command
-                else "mend these rows, or set `malformed_rows: skip` in the configuration to"
-                " go on without them (they are then listed beside the ratings)",
+                remedy="mend or remove these rows (leave the quality of an unrated text empty);"
+                f" `refless {command or 'compare'} --help` names the columns",
             )
         return self
 
 
-def require_scale(ratings: pd.DataFrame, scale: tuple[float, float]) -> None:
-    """Make sure that each rating is its label, brought from ``scale`` to [0, 1].
+def _refuse(table: pd.DataFrame, unfit: Any, said: str) -> None:
+    """Raise FormatError, if rows are ``unfit``, with what is ``said`` of the first one."""
+    if np.any(unfit):
+        raise FormatError(said.format(**table[np.asarray(unfit, bool)].iloc[0]))
 
-    Raises
-    ------
-    FormatError : with the first rating that is not.
-    """
+
+def require_scale(ratings: pd.DataFrame, scale: tuple[float, float]) -> None:
+    """Make sure that each rating is its label, brought from ``scale`` to [0, 1]."""
     low, high = scale
     label, rating = ratings["label"].to_numpy(float), ratings["rating"].to_numpy(float)
-    bad = ~(np.abs((label - low) / (high - low) - rating) < 1e-9)
-    if bad.any():
-        row = ratings.iloc[int(np.flatnonzero(bad)[0])]
-        raise FormatError(
-            f"label {row['label']} of text {row['id']!r} by {row['rater']!r} does not give rating"
-            f" {row['rating']} on the scale from {low:g} to {high:g}"
-        )
+    unfit = ~(np.abs((label - low) / (high - low) - rating) < 1e-9)
+    said = "label {label} of text {id!r} by {rater!r} does not give rating {rating}"
+    _refuse(ratings, unfit, f"{said} on the scale from {low:g} to {high:g}")
 
 
 def separate_items(texts: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame:
@@ -193,7 +166,7 @@ def _authors(items: Sequence[str], system: str) -> list[str]:
     return [end if end in names else own for end, own in zip(ends, placed, strict=True)]
 
 
-def anonymise(raters: Sequence[str]) -> list[str]:
+def anonymise(raters: Iterable[str]) -> list[str]:
     """``r001``, ``r002``, ... in order of first appearance."""
     seen: dict[str, str] = {}
     return [seen.setdefault(name, f"r{len(seen) + 1:03d}") for name in raters]
@@ -212,22 +185,5 @@ def rating_table(
 ) -> pd.DataFrame:
     """Rows of (text's id, rater, label) as a table of ratings."""
     low, high = scale
-    label = np.array([label for _, _, label in rows], dtype=float)
-    return pd.DataFrame(
-        {
-            "id": [name for name, _, _ in rows],
-            "rater": [rater for _, rater, _ in rows],
-            "label": label,
-            "rating": (label - low) / (high - low),
-        }
-    )
-
-
-def _columns(table: pd.DataFrame, wanted: list[str], where: str) -> None:
-    missing = [name for name in wanted if name not in table.columns]
-    if missing:
-        raise FormatError(
-            f"columns {', '.join(missing)} are missing"
-            f" (found: {', '.join(map(str, table.columns))})",
-            path=where,
-        )
+    table = pd.DataFrame(rows, columns=RATING_COLUMNS[:3]).astype({"label": float})
+    return table.assign(rating=(table["label"] - low) / (high - low))

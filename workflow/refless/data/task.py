@@ -21,16 +21,10 @@ from refless.errors import FormatError, StaleError
 from refless.store import signed
 from refless.store.signatures import text_sum
 
-Array = np.ndarray
-
 
 @dataclass(frozen=True)
 class Task:
-    """A data set's tables and the record of its texts.
-
-    texts, ratings : see `refless.data.ratings`
-    about : record of ``texts.csv``
-    """
+    """A data set's tables, and the record of its texts (``about``)."""
 
     texts: pd.DataFrame
     ratings: pd.DataFrame
@@ -48,10 +42,8 @@ class Task:
 
     @property
     def rated_sums(self) -> dict[str, str]:
-        """What numbers about its rated texts hang on, for ``made_from``: texts and quality.
-
-        To nine digits: the last bits of a mean may be another machine's own.
-        """
+        """What numbers about its rated texts hang on, for ``made_from``: texts, and quality to nine
+        digits (the last bits of a mean may be another machine's own)."""
         rated = self.texts[self.texts["quality"].notna()]
         lines = (f"{i} {q:.9f}" for i, q in zip(rated["id"], rated["quality"], strict=True))
         return {"texts": self.text_sum, "quality": text_sum(lines)}
@@ -74,23 +66,24 @@ class Task:
         return str(self.about["provenance"])
 
     @property
-    def contexts(self) -> Array | None:
-        """Number of each rated text's context, int64 (rated,); None where there is one alone.
-
-        Texts that answer nothing that is known answer nothing in common. By first appearance, which
-        shipped contexts keep: a bootstrap's draws hang on the numbers.
-        """
+    def contexts(self) -> np.ndarray | None:
+        """`numbered` contexts of the rated texts; None where there is one alone. The draws of a
+        bootstrap hang on these numbers, so shipped contexts keep them."""
         number = numbered(self.texts["context"][self.texts["quality"].notna()])
         return number if len(set(number)) > 1 else None
 
     @property
     def notes(self) -> list[str]:
         """What a table's footer has to say of the raw data."""
-        said = list(self.about["facts"].get("remarks", []))
-        if lost := self.about["facts"]["malformed"]:
-            rows = "row" if lost == 1 else "rows"
-            said.append(f"{lost} malformed {rows} of the raw files skipped (`malformed_rows`)")
-        return [f"{self.name}: {sentence}" for sentence in said]
+        return [f"{self.name}: {said}" for said in self.about["facts"].get("remarks", [])]
+
+
+def numbered(contexts: pd.Series) -> np.ndarray:
+    """Number of each context by first appearance, int64 (n,): one for all of one `wording`, and for
+    each blank one its own, since nothing in common is known of what they answer."""
+    said = [wording(str(context)) for context in contexts]
+    named = np.array([own or f" {k}" for k, own in enumerate(said)], dtype=object)
+    return np.asarray(pd.factorize(named)[0], np.int64)
 
 
 def write_task(
@@ -107,21 +100,15 @@ def write_task(
     sources : name of a raw file -> its SHA-256
     settings : what the loader was told
     """
-    folder = Path(folder)
-    about = {
-        "kind": "texts",
-        "of": {"task": name},
-        "made_from": dict(sources),
-        "settings": dict(settings),
-        "facts": {
-            "text_sum": text_sum(data.texts["text"].tolist()),
-            "scale": data.scale,
-            "ends": data.ends or data.scale,
-            "malformed": len(data.problems),
-            **({"remarks": data.remarks} if data.remarks else {}),
-        },
+    facts = {
+        "text_sum": text_sum(data.texts["text"].tolist()),
+        "scale": data.scale,
+        "ends": data.ends or data.scale,
+        **({"remarks": data.remarks} if data.remarks else {}),
     }
-    _write(folder, data.texts, data.ratings, about)
+    made = {"made_from": dict(sources), "settings": dict(settings), "facts": facts}
+    about = {"kind": "texts", "of": {"task": name}, **made}
+    _write(Path(folder), data.texts, data.ratings, about)
 
 
 def blank_task(folder: str | Path, out: str | Path) -> None:
@@ -129,23 +116,11 @@ def blank_task(folder: str | Path, out: str | Path) -> None:
     task = read_task(folder)
     numeric = [c for c in task.texts.select_dtypes("number").columns if c not in TEXT_COLUMNS]
     # of what a text answers, only that others answer the same
-    number = numbered(task.texts["context"])
-    context = [
-        f"c{i}" if context else "" for i, context in zip(number, task.texts["context"], strict=True)
-    ]
+    both = zip(numbered(task.texts["context"]), task.texts["context"], strict=True)
+    context = [f"c{number}" if context else "" for number, context in both]
     texts = task.texts[TEXT_COLUMNS + numeric].assign(context=context, text="")
-    # which item a rating is of is a name, and the reading `item` of table 1 needs it
     kept = [column for column in (*RATING_COLUMNS, "item") if column in task.ratings]
-    ratings = task.ratings[kept]
-    _write(Path(out), texts, ratings, {**task.about, "provenance": "shipped"})
-
-
-def numbered(contexts: pd.Series) -> Array:
-    """Number of each context by first appearance, int64 (n,): one for all of one wording, and for
-    each blank one its own."""
-    said = [wording(str(context)) for context in contexts]
-    named = np.array([own or f" {k}" for k, own in enumerate(said)], dtype=object)
-    return np.asarray(pd.factorize(named)[0], np.int64)
+    _write(Path(out), texts, task.ratings[kept], {**task.about, "provenance": "shipped"})
 
 
 def _write(
@@ -162,33 +137,9 @@ def _write(
 
 
 def read_with(loader: str, options: Mapping[str, Any], files: Mapping[str, str]) -> dict[str, Any]:
-    """The settings in the record of texts: which raw files were read, and how.
-
-    ``files`` are those of the configuration: the loader's name for a file -> its path there.
-    """
-    found: dict[str, Any] = json.loads(
-        json.dumps({"loader": loader, "files": dict(files), **options})
-    )
-    return found
-
-
-def rated_sums(folders: Iterable[str | Path]) -> dict[str, dict[str, str]]:
-    """Data set -> `Task.rated_sums`, of those whose folders are given.
-
-    Numbers say from which ratings they were made; readers that need no rating compare these sums.
-    """
-    return {task.name: task.rated_sums for task in map(read_task, folders)}
-
-
-def text_sums(folders: Iterable[str | Path]) -> dict[str, str]:
-    """Data set -> the sum of its texts, of those whose folders are given; by their records alone.
-
-    Raises
-    ------
-    FormatError : a table of texts is missing or broken.
-    """
-    abouts = [signed.record_of(Path(folder) / "texts.csv") for folder in folders]
-    return {str(about["of"]["task"]): str(about["facts"]["text_sum"]) for about in abouts}
+    """The settings in the record of texts: which files of the configuration were read, and how."""
+    found = json.loads(json.dumps({"loader": loader, "files": dict(files), **options}))
+    return dict(found)
 
 
 def read_task(folder: str | Path, columns: Sequence[str] = ()) -> Task:
@@ -205,41 +156,22 @@ def read_task(folder: str | Path, columns: Sequence[str] = ()) -> Task:
     folder = Path(folder)
     of = {"task": folder.name}
     texts = signed.read(folder / "texts.csv", "texts", of=of, columns=TEXT_COLUMNS)
-    require_columns(texts.content, folder, columns)
-    ratings = signed.read(
-        folder / "ratings.csv",
-        "ratings",
-        of=of,
-        made_from={"texts": signed.identity(texts.about)},
-        columns=RATING_COLUMNS,
-    )
+    if lacking := [name for name in columns if name not in texts.content]:
+        raise FormatError(
+            f"the texts of {folder.name} have no {' and no '.join(lacking)}, which this experiment"
+            " needs",
+            path=folder,
+            remedy=f"take the experiment out of those of {folder.name} in the configuration; or its"
+            " loader must give what is lacking",
+        )
+    made_from = {"texts": signed.identity(texts.about)}
+    path = folder / "ratings.csv"
+    ratings = signed.read(path, "ratings", of=of, made_from=made_from, columns=RATING_COLUMNS)
     return Task(texts.content, ratings.content, texts.about)
 
 
-def require_columns(texts: pd.DataFrame, folder: str | Path, columns: Iterable[str]) -> None:
-    """Make sure that a data set has what an experiment needs.
-
-    Raises
-    ------
-    FormatError : its texts lack a column.
-    """
-    if lacking := [name for name in columns if name not in texts]:
-        name = Path(folder).name
-        raise FormatError(
-            f"the texts of {name} have no {' and no '.join(lacking)}, which this experiment needs",
-            path=folder,
-            remedy=f"take the experiment out of those of {name} in the configuration; or its loader"
-            " must give what is lacking",
-        )
-
-
 def read_whole_task(folder: str | Path, columns: Sequence[str] = ()) -> Task:
-    """The same for what is computed from texts, which shipped tables do not have.
-
-    Raises
-    ------
-    FormatError, StaleError : as `read_task`; or the tables came with refless.
-    """
+    """The same for what is computed from texts; StaleError if these came with refless, blanked."""
     task = read_task(folder, columns)
     if task.provenance == "shipped":
         raise StaleError(
@@ -248,3 +180,14 @@ def read_whole_task(folder: str | Path, columns: Sequence[str] = ()) -> Task:
             remedy="delete this folder and run again, which reads the raw data",
         )
     return task
+
+
+def rated_sums(folders: Iterable[str | Path]) -> dict[str, dict[str, str]]:
+    """Data set -> `Task.rated_sums`, by their folders; readers without ratings compare these."""
+    return {task.name: task.rated_sums for task in map(read_task, folders)}
+
+
+def text_sums(folders: Iterable[str | Path]) -> dict[str, str]:
+    """Data set -> the sum of its texts, by the records alone of those whose folders are given."""
+    abouts = [signed.record_of(Path(folder) / "texts.csv") for folder in folders]
+    return {str(about["of"]["task"]): str(about["facts"]["text_sum"]) for about in abouts}

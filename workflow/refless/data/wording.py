@@ -1,60 +1,40 @@
-"""When two texts are one: by their letters and digits alone.
+"""When two texts are one: by their letters and digits alone. Stage: ratings.
 
-Stage: ratings. In: a text. Out: what it is compared by, wherever a text that was rated must not
-stand beside itself: folds, units that are drawn, warnings of repeated texts.
-
-Files have texts as written or as tokens, in many spellings (``don't``, ``do n't``, ``don&apos;t``;
-``can not``; curly quotes; wide letters). To list them all has no end, so whatever is no letter and
-no digit does not count. Two texts that differ in marks alone are then one as well: that costs a few
-texts, and the other way would let a text predict itself.
+Used wherever a text that was rated must not stand beside itself: folds, groups that are resampled,
+warnings of repeated texts. Files have texts as written or as tokens, in many spellings (``don't``,
+``do n't``, wide letters, curly quotes), so whatever is no letter and no digit does not count.
 """
 
 from __future__ import annotations
 
-import html
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
-from functools import cache
 
 import numpy as np
 
-ASIDE = "case, forms of letters, marks, tags of HTML and blanks aside"
+ASIDE = "case, forms of letters, marks and blanks aside"
 """What `wording` does not count."""
-RUN = 8
-"""Words in a row that two texts have in common only if one has them of the other, or both of a
-third."""
-_BRACKETS = re.compile(r"-[lr][rsc]b-", re.IGNORECASE)
-"""Brackets, as the Penn Treebank writes them."""
-_MARKUP = re.compile(
-    r"</?(?:a|b|big|blockquote|br|center|cite|code|dd|del|div|dl|dt|em|font|h[1-6]|hr|i|img|ins|li"
-    r"|mark|ol|p|pre|q|s|small|span|strike|strong|sub|sup|table|tbody|td|th|thead|tr|tt|u|ul)"
-    r"(?:\s+[\w:-]+=[^<>]*)?\s*/?>",
-    re.IGNORECASE,
-)
-"""Tags of HTML that say how a text looks, or where a paragraph is."""
-_NO_LETTERS = re.compile(r"[\W_]+")
 
 
 def wording(text: str) -> str:
-    """A text's letters and digits, in lower case, as it is compared with others; of a text that has
-    none, its marks."""
-    # some letters have no case until their form is gone
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", bare(text)).casefold())
-    folded = unicodedata.normalize("NFKC", folded)
-    return _NO_LETTERS.sub(_signs, folded) or "".join(folded.split())
+    """A text's letters and digits in lower case, by which it is compared with others; of a text
+    that has none, its marks."""
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    return re.sub(r"[\W_]+", "", folded) or "".join(folded.split())
 
 
-def bare(text: str) -> str:
-    """A text with its marks as they are read: not as HTML or the Penn Treebank writes them, and
-    without tags. Where tokens are compared, it comes first: they would take ``&apos;`` apart."""
-    plain = text
-    with suppress(ValueError):  # a number of thousands of digits
-        # some tokenizers write marks as HTML does, and some files are written so twice
-        plain = html.unescape(html.unescape(text))
-    return _MARKUP.sub(" ", _BRACKETS.sub("", plain))
+def numbered(texts: Iterable[str]) -> np.ndarray:
+    """The number of each text among the different ones, by `wording`, from 0 in their order."""
+    first: dict[str, int] = {}
+    return np.array([first.setdefault(wording(text), len(first)) for text in texts], np.int64)
+
+
+def among(texts: Iterable[str], known: Iterable[str]) -> list[bool]:
+    """Which texts stand among the known ones, by `wording`."""
+    there = set(map(wording, known))
+    return [wording(text) in there for text in texts]
 
 
 def together(*labels: Sequence[object] | np.ndarray) -> np.ndarray:
@@ -77,32 +57,17 @@ def together(*labels: Sequence[object] | np.ndarray) -> np.ndarray:
     return connected_components(graph, directed=False)[1][:rows].astype(np.int64)
 
 
-class _Marks(dict[int, int]):
-    """For `str.translate`: marks, which may stand between words without a blank, are blanks."""
-
-    def __missing__(self, code: int) -> int:
-        self[code] = 32 if unicodedata.category(chr(code))[0] in "PSZC" else code
-        return self[code]
-
-
-def numbered(texts: Iterable[str]) -> np.ndarray:
-    """The number of each text among the different ones, by `wording`, from 0 in their order."""
-    first: dict[str, int] = {}
-    return np.array([first.setdefault(wording(text), len(first)) for text in texts], np.int64)
-
-
-def repeats(texts: Sequence[str]) -> int:
-    """How many texts repeat an earlier one, by `wording`."""
-    return len(texts) - len(set(map(wording, texts)))
+RUN = 8
+"""Words in a row that two texts have in common only if one has them of the other, or both of a
+third."""
 
 
 def overlapping(texts: Iterable[str]) -> int:
     """How many different texts begin with another one, or have `RUN` words in a row of another one,
     as histories and windows of a dialogue do, or questions on one passage; words by `wording`. A
     run that more than half of the texts have is an instruction, and does not count."""
-    word, marks = cache(wording), _Marks()
-    split = (bare(text).translate(marks).split() for text in texts)
-    every = sorted({tuple(filter(None, map(word, own))) for own in split} - {()})
+    split = (re.split(r"[\W_]+", text) for text in texts)
+    every = sorted({tuple(filter(None, map(wording, own))) for own in split} - {()})
     runs = [{hash(text[k : k + RUN]) for k in range(len(text) - RUN + 1)} for text in every]
     often = Counter(run for own in runs for run in own)
     starts: list[tuple[str, ...]] = []
@@ -115,23 +80,12 @@ def overlapping(texts: Iterable[str]) -> int:
     return found
 
 
-def among(texts: Iterable[str], known: Iterable[str]) -> list[bool]:
-    """Which texts stand among the known ones, by `wording`."""
-    there = set(map(wording, known))
-    return [wording(text) in there for text in texts]
+def repeats(texts: Sequence[str]) -> int:
+    """How many texts repeat an earlier one, by `wording`."""
+    return len(texts) - len(set(map(wording, texts)))
 
 
 def exactly(text: str) -> str:
     """A text with its marks, for which case, blanks and composed letters alone do not count: for
     ratings that are averaged, where a mark may be all that tells two texts apart."""
     return " ".join(unicodedata.normalize("NFC", text).casefold().split())
-
-
-def _signs(found: re.Match[str]) -> str:
-    """Vowel signs and accents belong to letters; what selects a letter's form does not."""
-    return "".join(
-        one
-        for one in found[0]
-        if unicodedata.category(one)[0] == "M"
-        and not re.match("VARIATION|MONGOLIAN FREE|COMBINING GRAPHEME", unicodedata.name(one, ""))
-    )

@@ -67,11 +67,6 @@ class Settings(Section):
         " `shipped`: shipped numbers only. Empty: `computed`, and `auto` for the target"
         " `quickstart`.",
     )
-    malformed_rows: Literal["error", "skip"] = Field(
-        "error",
-        description="What to do with rows of the raw files that make no sense: stop and list them,"
-        " or go on without them and list them in `results/ratings/<task>/malformed.txt`.",
-    )
     data: dict[Name, DataSet] = Field(
         min_length=1, description="The data sets, in the order of rows, columns and legends."
     )

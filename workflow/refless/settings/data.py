@@ -182,6 +182,12 @@ class DataSet(Section):
         " loader `table`, else none.",
     )
 
+    @model_validator(mode="after")
+    def _as_the_loader_takes_them(self) -> DataSet:
+        if fault := sources.fault(self.loader, self.files, self.options):
+            raise ValueError(fault)
+        return self
+
 
 def with_looks(data: dict[str, DataSet]) -> dict[str, DataSet]:
     """The entries with name, colour, line and marker filled in where they were left open."""

@@ -21,7 +21,7 @@ PACKAGE = Path(__file__).parents[1]
 
 PLUMBING = (
     *("availability.py", "cli/", "errors.py", "job.py", "settings/"),
-    *("data/encoders.py", "data/fetch.py", "data/obtain.py", "data/places.py", "data/raw_files.py"),
+    *("data/encoders.py", "data/fetch.py", "data/obtain.py"),
 )
 """Parts of the package that bring things, say what is wrong, and end up in no result: an edited
 message is no reason to compute anything again."""

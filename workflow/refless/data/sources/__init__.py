@@ -3,9 +3,8 @@
 Stage: ratings. In: a loader, the name of the task, the paths of its raw files. Out: a `RatedTexts`.
 
 A module of this package that has a function ``load`` is a loader, under its own name: nothing else
-has to be told about it. None is imported before it is asked for, and a broken one stands in nobody
-else's way. ``load`` gets the paths and the options of an entry under ``data`` in the configuration
-by name, and the entry's name if it has a parameter ``task``.
+has to be told about it. ``load`` gets the paths and the options of an entry under ``data`` in the
+configuration by name, and the entry's name if it has a parameter ``task``.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 from refless.errors import FormatError
 
@@ -33,18 +32,33 @@ def loaders() -> list[str]:
 
 
 def module(loader: str) -> ModuleType:
-    """The module of a loader, imported now.
-
-    Raises
-    ------
-    FormatError : there is no loader of that name.
-    """
+    """The module of a loader, imported now; FormatError if there is none."""
     if loader not in loaders():
-        raise FormatError(
-            f"there is no loader named {loader!r}",
-            remedy=f"choose one of: {', '.join(loaders())}",
-        )
+        remedy = f"choose one of: {', '.join(loaders())}"
+        raise FormatError(f"there is no loader named {loader!r}", remedy=remedy)
     return import_module(f"{__name__}.{loader}")
+
+
+def fault(loader: str, files: Mapping[str, Any], options: Mapping[str, Any]) -> str:
+    """What a loader's signature says against its files and options, or an empty string."""
+    from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+    function = module(loader).load
+    names = inspect.signature(function).parameters
+    told = {**({"task": ""} if "task" in names else {}), **files, **options}
+    try:
+        inspect.signature(function).bind(**told)
+    except TypeError as error:
+        known = ", ".join(name for name in names if name != "task")
+        return f"does not fit the loader {loader}: {error}; its files and options are {known}"
+    hints, strict = get_type_hints(function), ConfigDict(strict=True)
+    for name, value in options.items():
+        try:
+            TypeAdapter(hints.get(name, Any), config=strict).validate_python(value)
+        except ValidationError as error:
+            first = error.errors()[0]
+            return f".options.{name} is {value!r}: {first['msg']} (loader {loader})"
+    return ""
 
 
 def load(
@@ -64,22 +78,14 @@ def load(
 
     Raises
     ------
-    FormatError : an unknown loader; a file or an option that it does not take or misses; files
-        that are not in its format.
+    FormatError : a file or an option that the loader does not take; files that are not in its
+        format.
     """
+    options = options or {}
+    if said := fault(loader, files, options):
+        raise FormatError(f"{task}: {said}")
     function = module(loader).load
-    signature = inspect.signature(function)
-    arguments = {**files, **(options or {})}
-    if "task" in signature.parameters:
-        arguments["task"] = task
-    try:
-        signature.bind(**arguments)
-    except TypeError as error:
-        known = [name for name in signature.parameters if name != "task"]
-        raise FormatError(
-            f"the loader {loader} of {task!r} cannot be called like this: {error}",
-            remedy=f"its files and options are {', '.join(known)}",
-        ) from error
-    result: RatedTexts = function(**arguments)
+    more = {"task": task} if "task" in inspect.signature(function).parameters else {}
+    result: RatedTexts = function(**files, **options, **more)
     result.texts["task"] = task
     return result.check()

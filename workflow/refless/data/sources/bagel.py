@@ -10,15 +10,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 from refless.data.ratings import RatedTexts, text_table
 from refless.data.sources import mr
-from refless.data.sources._reading import broken, lines, read_text, shorten, text_fault
-from refless.errors import FormatError, Problem
+from refless.data.sources._raw import each, reading, words
 
-_FULL = re.compile(r"FULL_DA\s*=\s*(.*)")
-_ABSTRACT = re.compile(r"ABSTRACT_DA\s*=\s*(.*)")
-_UTTERANCE = re.compile(r'->\s*"(.*)"\s*;?')
+_RECORD = re.compile(r'FULL_DA = (.*)\nABSTRACT_DA = (.*)\n-> "(.*)";?')
 _MARK = re.compile(r"\[[^\[\]]*\]")
 
 
@@ -31,71 +29,31 @@ def load(path: str | Path) -> RatedTexts:
         MR as written; ``text`` the utterance without the alignment marks, still with ``X`` for
         what the abstract MR abstracts from (the file has no other text); ``quality`` NaN,
         ``n_ratings`` 0, ``system`` ``human``. Extra columns: ``mr_full``, ``mr_abstract`` (the
-        context again, under the name to look for), ``mr_key`` and ``mr_set``
-        (`refless.data.sources.mr.key` of the abstract MR, with and without the order of slots) and
-        ``text_nem`` (the text in the style of NEM's outputs: `refless.data.sources.mr.nem_style`).
-
-        Problems (such an utterance is not used), at the line where its record starts: a record
-        without full MR, abstract MR or utterance; an MR that cannot be read; a bracket that is
-        not closed; an empty text or one with a NUL; a line that is none of the three.
+        context again), and those of `refless.data.sources.mr.reference_row`.
 
     Raises
     ------
-    FormatError : no line of the file is of this format; the file stops within a record.
+    FormatError : the file is not in this format.
     """
-    content = [line.strip() for line in lines(read_text(path))]
-    if not any(map(_FULL.match, content)):
-        raise broken("this is not BAGEL: no line begins with FULL_DA =", path)
-    rows: list[dict[str, object]] = []
-    problems: list[Problem] = []
-    full = abstract = ""
-    start = number = 0
-
-    def note(message: str, line: int) -> None:
-        problems.append(Problem(str(path), line, message))
-
-    for line, written in enumerate(content, start=1):
-        if not written:
-            continue
-        if found := _FULL.fullmatch(written):
-            if full:
-                note("the record has no utterance", start)
-            full, abstract, start = found[1], "", line
-            number += 1
-        elif found := _ABSTRACT.fullmatch(written):
-            if full and not abstract:
-                abstract = found[1]
-            else:
-                note("an abstract MR that belongs to no full MR", line)
-        elif found := _UTTERANCE.fullmatch(written):
-            if full and abstract:
-                try:
-                    rows.append(_row(found[1], full, abstract, number))
-                except FormatError as error:
-                    note(error.message, start)
-            elif full:
-                note("the record has no abstract MR", start)
-            else:
-                note("an utterance that belongs to no MR", line)
-            full = abstract = ""
-        elif line == len(content) and full:
-            break  # a line cut short: told of below
-        else:
-            note(f"neither an MR nor an utterance: {shorten(written)}", line)
-    if full:
-        raise broken("the file stops within this record; it seems to be cut short", path, start)
-    problems.sort(key=lambda problem: problem.line)
+    with reading(path):
+        lines = [line.strip() for line in Path(path).read_text(encoding="utf-8").split("\n")]
+        starts = [number for number, line in enumerate(lines) if line.startswith("FULL_DA")]
+        if not starts:
+            raise ValueError("no line begins with FULL_DA")
+    ends = [*starts[1:], len(lines)]
+    records = ["\n".join(filter(None, lines[a:b])) for a, b in zip(starts, ends, strict=True)]
+    places = [start + 1 for start in starts]
+    numbered = zip(places, enumerate(records, start=1), strict=True)
     extra = ["mr_full", "mr_abstract", "mr_key", "mr_set", "text_nem"]
-    return RatedTexts(text_table(rows, extra), problems=problems)
+    return RatedTexts(text_table(each(path, numbered, _row), extra))
 
 
-def _row(aligned: str, full: str, abstract: str, number: int) -> dict[str, object]:
-    text = _MARK.sub("", aligned).strip()
-    fault = text_fault(text)
-    if "[" in text or "]" in text:
-        fault = f"an alignment mark is not closed: {shorten(text)}"
-    if fault:
-        raise FormatError(fault)
-    mr.parse(full)
-    row = mr.reference_row(f"bagel:{number:04d}", "bagel", abstract, text)
+def _row(record: tuple[int, str]) -> dict[str, Any]:
+    number, written = record
+    found = _RECORD.fullmatch(written)
+    if found is None:
+        raise ValueError("this is not a full MR, an abstract MR and an utterance")
+    full, abstract, aligned = found.groups()
+    text = words(_MARK.sub("", aligned).strip())
+    row = mr.reference_row(f"bagel:{number:04d}", abstract, text)
     return {**row, "mr_full": full, "mr_abstract": abstract}

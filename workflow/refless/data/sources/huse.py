@@ -15,50 +15,35 @@ in the published digits (0.0802 and 0.405; rho moves by less than 0.0001).
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from refless.data.ratings import RatedTexts, anonymise, rating_table, text_table
-from refless.data.sources._reading import (
-    Record,
-    broken,
-    header,
-    name_fault,
-    of_width,
-    read_text,
-    records,
-    shorten,
-    text_fault,
-)
-from refless.errors import FormatError, Problem
+from refless.data.sources._raw import each, known, table, words
+from refless.errors import FormatError
 
 LABELS = ("invalid", "rare", "specific", "average", "typical", "very typical")
-UNITS = ("pair", "item")
-
-_READ = re.compile(r"WorkerId$|Input\.(IDX|CTX|TYPE|OUT|LOGP)[0-9]+$|Answer\.[0-9]+$")
-_COLUMN = re.compile(r"(Input\.OUT|Answer\.)([0-9]+)")
+SCALE = (0, len(LABELS) - 1)
 
 
-@dataclass
-class _Item:
-    number: int
+class _Item(NamedTuple):
+    id: str
     type: str
     context: str
     text: str
     logp: float
-    labels: list[tuple[int, str, int]] = field(default_factory=list)  # (sequence, worker, label)
 
 
 def load(
     path: str | Path,
     task: str,
-    unit: str = "pair",
-    types: Collection[str] | None = None,
+    unit: Literal["pair", "item"] = "pair",
+    types: list[str] | None = None,
     contexts: bool = True,
 ) -> RatedTexts:
     """Read one batch.
@@ -87,181 +72,76 @@ def load(
         ``logp`` (log-probability under the model, as in the file; NaN where empty, may be -inf) and
         ``item`` (ids of the items in this row, joined by ``+``). ``ratings`` has the extra
         columns ``item``, the item that was labelled, and its raw ``type`` and ``logp``; ``label``
-        is 0..5.
-
-        A sentence all of whose labels are unusable stays, unrated (quality NaN, n_ratings 0).
-
-        Problems (such a label is not used): a row with too few or too many fields, without a
-        worker, or of an assignment that stood in the file before; an item without type or of one
-        that is no name; an empty text or one with a NUL; an empty or unknown label; a LOGP that is
-        no number or differs from the item's first. Labels may be written in any case, or as the
-        integers 0..5.
+        is 0..5, in the file a word of any case or a number.
 
     Raises
     ------
-    FormatError : not a batch file of this kind; an unknown unit.
+    FormatError : not a batch file of this kind; no item has one of the ``types``.
     """
-    if unit not in UNITS:
-        raise FormatError(f"unknown unit {unit!r}", remedy="choose pair or item")
-    raw = read_text(path)
-    rows = records(raw, path)
-    columns = header(rows, ["WorkerId"], path, "a Mechanical Turk batch")
-    n_items = _count_items(columns, contexts, path, rows[0][0])
-    # Exports leave out the empty columns at the end (Approve, Reject).
-    read = [position for name, position in columns.items() if _READ.match(name)]
-    body, problems = of_width(rows[1:], 1 + max(read), len(columns), path, raw)
-    items, faults, workers = _collect(body, columns, n_items, str(path))
-    problems = sorted(problems + faults, key=lambda problem: problem.line)
-    if not items and not problems:
-        raise broken("the file has a header and no assignments", path)
-    rater = dict(zip(workers, anonymise(workers), strict=True))
-
-    if types is not None:
-        unknown = set(types) - {item.type for item in items}
-        if unknown:
-            raise FormatError(
-                f"no item has type {shorten(min(unknown))}",
-                path=path,
-                remedy="the types here are " + ", ".join(sorted({i.type for i in items})),
-            )
-        items = [item for item in items if item.type in types]
-    groups: dict[tuple[object, ...], list[_Item]] = {}
-    for item in items:
-        key = (item.context, item.text) if unit == "pair" else (item.number,)
-        groups.setdefault(key, []).append(item)
-
-    texts: list[dict[str, object]] = []
-    ratings: list[tuple[int, str, str, int, str]] = []
-    for group in groups.values():
-        first, name = group[0], _id(task, group[0])
-        labelled = sorted(
-            (sequence, worker, label, _id(task, item))
-            for item in group
-            for sequence, worker, label in item.labels
-        )
-        ratings += [
-            (seq, name, rater[worker], label, item) for seq, worker, label, item in labelled
-        ]
-        texts.append(
-            {
-                "id": name,
-                "task": task,
-                "context": first.context,
-                "text": first.text,
-                # In this order, and label by label: see the head of this file.
-                "quality": np.mean([label / 5 for _, _, label, _ in labelled])
-                if labelled
-                else math.nan,
-                "n_ratings": len(labelled),
-                "system": "+".join(dict.fromkeys(_system(item.type) for item in group)),
-                "type": "+".join(dict.fromkeys(item.type for item in group)),
-                "logp": first.logp,
-                "item": "+".join(_id(task, item) for item in group),
-            }
-        )
-    ratings.sort()
-    scale = (0, len(LABELS) - 1)
-    table = rating_table([(name, who, label) for _, name, who, label, _ in ratings], scale)
-    table["item"] = [item for *_, item in ratings]
-    by_id = {_id(task, item): item for item in items}
-    table["type"] = [by_id[item].type for item in table["item"]]
-    table["logp"] = np.array([by_id[item].logp for item in table["item"]], dtype=float)
-    return RatedTexts(text_table(texts, ["type", "logp", "item"], ["logp"]), table, problems, scale)
-
-
-def _count_items(columns: dict[str, int], contexts: bool, path: str | Path, line: int) -> int:
-    """Number of items in an assignment, from the header (Answer columns come in string order)."""
-    found = [match for match in map(_COLUMN.fullmatch, columns) if match]
-    n_items = 1 + max((int(match[2]) for match in found), default=-1)
-    wanted = ["Input.TYPE", "Input.OUT", "Input.LOGP", "Answer."]
-    if contexts or any(name.startswith("Input.CTX") for name in columns):
-        wanted.append("Input.CTX")
-    if any(name.startswith("Input.IDX") for name in columns):
-        wanted.append("Input.IDX")
-    for k in range(max(n_items, 1)):
-        missing = [f"{name}{k}" for name in wanted if f"{name}{k}" not in columns]
-        if missing:
-            raise broken(f"this is not a HUSE batch: no column {missing[0]}", path, line)
-    return n_items
-
-
-def _collect(
-    rows: list[Record], columns: dict[str, int], n_items: int, path: str
-) -> tuple[list[_Item], list[Problem], list[str]]:
-    """Items by first appearance with their labels, problems, and workers by first appearance."""
     items: dict[tuple[str, ...], _Item] = {}
-    problems: list[Problem] = []
-    workers: dict[str, None] = {}
-    assignments: dict[str, int] = {}
-    kinds = ["Input.TYPE", "Input.OUT", "Input.LOGP", "Answer.", "Input.CTX", "Input.IDX"]
-    places = [[columns.get(f"{kind}{k}") for kind in kinds] for k in range(n_items)]
-    sequence = 0
-    for line, fields in rows:
-        worker = fields[columns["WorkerId"]].strip()
-        if not worker:
-            problems.append(Problem(path, line, "the assignment has no WorkerId"))
-            continue
-        workers[worker] = None
-        if "AssignmentId" in columns:
-            assignment = fields[columns["AssignmentId"]]
-            if assignment and assignment in assignments:
-                before = assignments[assignment]
-                message = f"assignment {shorten(assignment)} stands on line {before} already"
-                problems.append(Problem(path, line, message))
-                continue
-            assignments[assignment] = line
-        for k, place in enumerate(places):
-            kind, text, logp, answer, context, index = (
-                "" if position is None else fields[position] for position in place
-            )
-            fault = text_fault(text) or _type_fault(kind.strip())
-            value, bad_logp = _number(logp)
-            if not fault:
-                key = (index, kind, context, text)
-                item = items.get(key)
-                if item is None:
-                    # Counted before its label is looked at, so that ids do not hang on labels.
-                    item = _Item(len(items) + 1, kind.strip(), context, text, value)
-                    items[key] = item
-                elif not bad_logp and not _same(value, item.logp):
-                    bad_logp = f"LOGP {shorten(logp)} differs from {item.logp}, this item's first"
-                label = _label(answer)
-                fault = bad_logp or ("" if label is not None else f"label {shorten(answer)}")
-                if not fault and label is not None:
-                    item.labels.append((sequence, worker, label))
-                    sequence += 1
-            if fault:
-                problems.append(Problem(path, line, f"item {k}: {fault}"))
-    return list(items.values()), problems, list(workers)
+    labels: list[tuple[_Item, str, int]] = []
+
+    def read(row: dict[str, str]) -> None:
+        worker = words(row["WorkerId"]).strip()
+        for k in count():
+            if f"Answer.{k}" not in row:
+                return
+            index, context = row.get(f"Input.IDX{k}", ""), row.get(f"Input.CTX{k}", "")
+            kind, text = words(row[f"Input.TYPE{k}"]), words(row[f"Input.OUT{k}"])
+            logp = float(row[f"Input.LOGP{k}"].strip() or "nan")
+            name = f"{task}:{len(items) + 1:04d}"
+            new = _Item(name, kind.strip(), context, text, logp)
+            item = items.setdefault((index, kind, context, text), new)
+            labels.append((item, worker, _label(row[f"Answer.{k}"])))
+
+    wanted = [f"Input.{name}0" for name in ("TYPE", "OUT", "LOGP", *(["CTX"] if contexts else []))]
+    each(path, table(path, ["WorkerId", "Answer.0", *wanted], short=True), read)
+    raters = anonymise([worker for _, worker, _ in labels])
+    there = {item.type for item in items.values()}
+    if types is not None and (lost := sorted(set(types) - there)):
+        remedy = f"the types here are {', '.join(sorted(there))}"
+        raise FormatError(f"no item has type {lost[0]!r}", path=path, remedy=remedy)
+
+    groups: dict[tuple[str, ...], list[_Item]] = {}
+    for item in items.values():
+        if types is None or item.type in types:
+            key = (item.context, item.text) if unit == "pair" else (item.id,)
+            groups.setdefault(key, []).append(item)
+    text_of = {item.id: group[0].id for group in groups.values() for item in group}
+    rated = [
+        (text_of[item.id], rater, label, item)
+        for (item, _, label), rater in zip(labels, raters, strict=True)
+        if item.id in text_of
+    ]
+    fifths: dict[str, list[float]] = {}
+    for name, _, label, _ in rated:
+        fifths.setdefault(name, []).append(label / 5)
+    texts: list[dict[str, Any]] = [
+        {
+            "id": group[0].id,
+            "context": group[0].context,
+            "text": group[0].text,
+            # Label by label, in the order of the file: see the head of this file.
+            "quality": np.mean(fifths[group[0].id]),
+            "n_ratings": len(fifths[group[0].id]),
+            "system": "+".join(dict.fromkeys(_system(item.type) for item in group)),
+            "type": "+".join(dict.fromkeys(item.type for item in group)),
+            "logp": group[0].logp,
+            "item": "+".join(item.id for item in group),
+        }
+        for group in groups.values()
+    ]
+    found = rating_table([(name, rater, label) for name, rater, label, _ in rated], SCALE)
+    found["item"] = [item.id for *_, item in rated]
+    found["type"] = [item.type for *_, item in rated]
+    found["logp"] = np.array([item.logp for *_, item in rated], dtype=float)
+    return RatedTexts(text_table(texts, ["type", "logp", "item"], ["logp"]), found, scale=SCALE)
 
 
-def _type_fault(kind: str) -> str:
-    if not kind:
-        return "the item has no type"
-    fault = name_fault(kind)
-    return f"type {fault}" if fault else ""
-
-
-def _label(answer: str) -> int | None:
+def _label(answer: str) -> int:
     plain = " ".join(answer.split()).lower()
-    if plain in LABELS:
-        return LABELS.index(plain)
-    return int(plain) if plain in {"0", "1", "2", "3", "4", "5"} else None
-
-
-def _number(logp: str) -> tuple[float, str]:
-    """The log-probability and, where it is none, why."""
-    if not logp.strip():
-        return math.nan, ""
-    try:
-        value = float(logp)
-    except ValueError:
-        value = math.nan
-    return (value, "") if not math.isnan(value) else (value, f"LOGP {shorten(logp)} is no number")
-
-
-def _same(a: float, b: float) -> bool:
-    return a == b or (math.isnan(a) and math.isnan(b))
+    digits = [str(k) for k in range(len(LABELS))]
+    return digits.index(plain) if plain in digits else LABELS.index(known(plain, LABELS))
 
 
 def _system(kind: str) -> str:
@@ -290,7 +170,7 @@ def comparisons(types: Collection[str]) -> dict[str, tuple[str, str]]:
         beside = [name for name in human if len(human) == 1 or _numbers(name) == _numbers(kind)]
         if len(beside) != 1:
             raise FormatError(
-                f"type {shorten(kind)} has {len(beside)} human types beside it",
+                f"type {kind!r} has {len(beside)} human types beside it",
                 remedy="name the types that belong together in the option `types` of this data"
                 f" set; here are {', '.join(sorted(types))}",
             )
@@ -300,7 +180,3 @@ def comparisons(types: Collection[str]) -> dict[str, tuple[str, str]]:
 
 def _numbers(kind: str) -> list[str]:
     return re.findall(r"[0-9]+(?:\.[0-9]+)?", kind)
-
-
-def _id(task: str, item: _Item) -> str:
-    return f"{task}:{item.number:04d}"

@@ -20,7 +20,7 @@ act of a question     ``request(near)``   ``?request(near)``                    
 either way            ``x='yes or no'``   ``x='yes';x='no'``                                 25
 ====================  ==================  ============================  ================  =====
 
-The order of the slots is the same in all three, and in BAGEL it tells MRs apart: with it
+The order of the slots is the same in all three, and in BAGEL it is part of the MR: with it
 (``mr_key``) each of the 202 MRs has exactly its two utterances, without it (``mr_set``) they are
 143.
 """
@@ -45,9 +45,8 @@ _SLOT = re.compile(
         \s*(?:[,;]|$)""",
     re.VERBOSE,
 )
-_ACTS = {"inform_count": "inform"}
-_PLACEHOLDER = re.compile(r"X[0-9]+")
 _WORDS = {"st": "street", "ave": "avenue"}
+_QUESTIONS = ("confirm", "request", "reqmore", "select")
 
 
 class MeaningRepresentation(NamedTuple):
@@ -58,12 +57,8 @@ class MeaningRepresentation(NamedTuple):
 
 
 def parse(text: str) -> MeaningRepresentation:
-    """Read an MR.
-
-    The act loses its question mark, and ``inform_count`` is ``inform``; slot names are lower case
-    without underscores; values are as written, without quotation marks (empty for a slot that
-    has none), except that ``X1`` is ``X`` and ``yes or no`` is two slots. So the values are those
-    that stand in the text which goes with this MR.
+    """Read an MR: slot names in lower case without underscores, values as written without quotation
+    marks (empty for a slot that has none), and the conventions of `settled`.
 
     Raises
     ------
@@ -72,29 +67,28 @@ def parse(text: str) -> MeaningRepresentation:
     outer = _MR.fullmatch(text)
     if outer is None:
         raise FormatError(f"this is no meaning representation: {text[:80]!r}")
-    act, body = outer[1].lower(), outer[2]
+    body, position = outer[2], 0
     written: list[tuple[str, str]] = []
-    position = 0
     while body[position:].strip():
         found = _SLOT.match(body, position)
         if found is None:
-            raise FormatError(
-                f"cannot read the slot at {body[position : position + 40]!r} in {text[:80]!r}"
-            )
+            at = body[position : position + 40]
+            raise FormatError(f"cannot read the slot at {at!r} in {text[:80]!r}")
         position = found.end()
-        slot = found[1].replace("_", "").lower()
-        written.append((slot, (found[2] or found[3] or found[4] or "").strip()))
-    return settled(act, written)
+        value = (found[2] or found[3] or found[4] or "").strip()
+        written.append((found[1].replace("_", "").lower(), value))
+    return settled(outer[1].lower(), written)
 
 
 def settled(act: str, written: Iterable[tuple[str, str]]) -> MeaningRepresentation:
-    """The conventions of `parse` on what was read: acts, placeholders, slots of two values."""
+    """``inform_count`` is ``inform``, ``X1`` is ``X``, and ``yes or no`` is two slots: then values
+    are those that stand in the text which goes with this MR."""
     slots: list[tuple[str, str]] = []
     for slot, value in written:
         both = value.lower() == "yes or no"
-        one = "X" if _PLACEHOLDER.fullmatch(value) else value
+        one = "X" if re.fullmatch("X[0-9]+", value) else value
         slots += [(slot, "yes"), (slot, "no")] if both else [(slot, one)]
-    return MeaningRepresentation(_ACTS.get(act, act), slots)
+    return MeaningRepresentation("inform" if act == "inform_count" else act, slots)
 
 
 def key(text: str, ordered: bool = True) -> str:
@@ -102,24 +96,14 @@ def key(text: str, ordered: bool = True) -> str:
 
     Values are lower case with single blanks, and ``st`` and ``ave`` are written out. Slots stay
     in their order, or are sorted (``ordered=False``); repeated ones stay.
-
-    Raises
-    ------
-    FormatError : as `parse`.
     """
     act, slots = parse(text)
-    pairs = [(slot, _plain(value)) for slot, value in slots]
-    if not ordered:
-        pairs.sort()
+    plain = [
+        (slot, " ".join(_WORDS.get(word, word) for word in value.lower().split()))
+        for slot, value in slots
+    ]
+    pairs = plain if ordered else sorted(plain)
     return f"{act}({';'.join(f'{slot}={value}' if value else slot for slot, value in pairs)})"
-
-
-def _plain(value: str) -> str:
-    return " ".join(_WORDS.get(word, word) for word in value.lower().split())
-
-
-_QUESTIONS = ("confirm", "request", "reqmore", "select")
-_PLURALS = {"child -s": "children", "policy -s": "policies"}
 
 
 def nem_style(text: str, act: str = "inform") -> str:
@@ -130,7 +114,7 @@ def nem_style(text: str, act: str = "inform") -> str:
     stop at the end, or a question mark where ``act`` asks, as in all of NEM's outputs.
     """
     text = " ".join(text.lower().split())
-    for split, whole in _PLURALS.items():
+    for split, whole in (("child -s", "children"), ("policy -s", "policies")):
         text = re.sub(rf"\b{split}\b", whole, text)
     text = re.sub(r"(?<=\w) -(?=(?:s|ly)\b)", "", text)
     text = re.sub(r" +(?=[,.!?])", "", text).rstrip(" .,;!?")
@@ -142,11 +126,10 @@ def key_columns(text: str) -> dict[str, str]:
     return {"mr_key": key(text), "mr_set": key(text, ordered=False)}
 
 
-def reference_row(name: str, task: str, meaning: str, text: str) -> dict[str, Any]:
+def reference_row(name: str, meaning: str, text: str) -> dict[str, Any]:
     """The row of an unrated human reference, with `key_columns` and ``text_nem`` (`nem_style`)."""
     return {
         "id": name,
-        "task": task,
         "context": meaning,
         "text": text,
         "quality": math.nan,

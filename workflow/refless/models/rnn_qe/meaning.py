@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 from refless.data.sources import mr
 from refless.data.sources.mr import MeaningRepresentation
-from refless.data.wording import bare, wording
+from refless.data.wording import wording
 from refless.errors import FormatError
 from refless.models.rnn_qe.delex import SPECIAL, delexicalised, tokens
 
@@ -48,28 +48,24 @@ def kind_of(meanings: Sequence[str]) -> str:
 
 
 def tokens_of(
-    meanings: Sequence[str], texts: Sequence[str], kind: str, plain: bool = False
+    meanings: Sequence[str], texts: Sequence[str], kind: str
 ) -> list[tuple[list[str], list[str]]]:
     """Tokens of each meaning and text, delexicalised; an empty meaning has none.
-
-    ``plain`` takes texts and values as `refless.data.wording.bare` has them: to tell them apart,
-    not to read them.
 
     Raises
     ------
     FormatError : a meaning is not of this kind; ``line`` is its number, from 1.
     """
-    shown, understood = (bare, _bare) if plain else (str, read)
     found = []
     for row, (meaning, text) in enumerate(zip(meanings, texts, strict=True), start=1):
         if kind == TEXT or not meaning.strip():
-            found.append((tokens(shown(meaning)), tokens(shown(text))))
+            found.append((tokens(meaning), tokens(text)))
             continue
         try:
-            own = understood(meaning, kind)
+            own = read(meaning, kind)
         except FormatError as error:
             raise FormatError(error.message, line=row) from error
-        triples, words = delexicalised(own, shown(text))
+        triples, words = delexicalised(own, text)
         found.append((triples.split(), words.split()))
     return found
 
@@ -84,22 +80,13 @@ def read(meaning: str, kind: str) -> MeaningRepresentation:
     return (_acts if kind == ACTS else _slots)(meaning)
 
 
-def _bare(meaning: str, kind: str) -> MeaningRepresentation:
-    """An MR with its marks as they are read; as it is written, where that is none: an entity has a
-    semicolon, as slots have between them."""
-    try:
-        return read(bare(meaning), kind)
-    except FormatError:
-        return read(meaning, kind)
-
-
 def told_apart(meanings: Sequence[str], kind: str) -> list[str]:
     """By what MRs are told apart, values and all: act and slots in one order; by its `wording`,
     what is no MR of this kind."""
     found = []
     for meaning in meanings:
         try:
-            act, slots = _bare(meaning, kind) if kind != TEXT and meaning.strip() else ("", [])
+            act, slots = read(meaning, kind) if kind != TEXT and meaning.strip() else ("", [])
         except FormatError:
             act, slots = "", []
         each = (

@@ -278,7 +278,7 @@ def groups(
     ------
     FormatError : a meaning that cannot be read; ``line`` is its number, from 1.
     """
-    read = tokens_of(meanings, texts, kind, plain=True)
+    read = tokens_of(meanings, texts, kind)
     said = [
         wording(m) if kind == TEXT else unordered(mr)
         for m, (mr, _) in zip(meanings, read, strict=True)

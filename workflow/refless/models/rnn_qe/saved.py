@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from refless.data.wording import bare, wording
+from refless.data.wording import wording
 from refless.errors import FormatError
 from refless.models.rnn_qe.batches import Encoded, numbered
 from refless.models.rnn_qe.delex import tokens
@@ -171,10 +171,9 @@ def sums_of(meanings: Sequence[str], texts: Sequence[str], kind: str) -> list[li
     ------
     FormatError : a meaning that cannot be read; ``line`` is its number, from 1.
     """
-    read = tokens_of(meanings, texts, kind, plain=True)
+    read = tokens_of(meanings, texts, kind)
     ways = [
-        (" ".join(tokens(bare(t))), " ".join(words))
-        for t, (_, words) in zip(texts, read, strict=True)
+        (" ".join(tokens(t)), " ".join(words)) for t, (_, words) in zip(texts, read, strict=True)
     ]
     return [[word_sum(way) for one in own for way in (one, wording(one))] for own in ways]
 

@@ -1,0 +1,481 @@
+"""The readers of the data sets: small made files, what does not fit in them, and the real ones."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from scipy.stats import spearmanr
+
+from refless.data import sources
+from refless.data.ratings import RatedTexts
+from refless.data.sources import dstc7
+from refless.errors import FormatError, SettingError
+from refless.settings import read_settings
+from tests.conftest import ROOT
+from tests.workflow import small_data
+
+CONFIG: dict[str, Any] = yaml.safe_load((ROOT / "config/config.yaml").read_text(encoding="utf-8"))
+Files = dict[str, Path]
+
+
+def written(folder: Path, **contents: str | bytes) -> Files:
+    """Files of these contents, byte for byte."""
+    for name, content in contents.items():
+        data = content if isinstance(content, bytes) else content.encode()
+        (folder / name).write_bytes(data)
+    return {name: folder / name for name in contents}
+
+
+# ---- HUSE ----------------------------------------------------------------------------------------
+
+FIRST, SAME = ("0", "a", "SUM", "first", "-4.5"), ("1", "b", "SUM", "same", "-2")
+HUMAN, THIRD = ("1", "b", "HUMAN", "same", ""), ("0", "a", "HUMAN", "third, one", "-inf")
+HUSE_ITEMS: list[Any] = [
+    ("as1", "zoe", [(*FIRST, "Typical"), (*SAME, "Rare")]),
+    ("as2", "ann", [(*HUMAN, "5"), (*THIRD, " very  TYPICAL")]),
+    ("as3", "zoe", [(*HUMAN, "3"), (*FIRST, "Invalid")]),
+]
+
+
+def batch(rows: list[Any] = HUSE_ITEMS, leave_out: str = "-") -> str:
+    """A batch as exported: answers in string order, the empty last column in the header alone."""
+    count = len(rows[0][2])
+    kinds = [kind for kind in ("IDX", "CTX", "TYPE", "OUT", "LOGP") if kind != leave_out]
+    names = [
+        "AssignmentId",
+        "WorkerId",
+        *(f"Input.{kind}{k}" for k in range(count) for kind in kinds),
+    ]
+    answers = sorted(f"Answer.{k}" for k in range(count))
+    out = io.StringIO(newline="")
+    writer = csv.writer(out)
+    writer.writerow([*names, *answers, "Approve"])
+    for assignment, worker, items in rows:
+        cells = {}
+        for k, item in enumerate(items):
+            for kind, cell in zip(("IDX", "CTX", "TYPE", "OUT", "LOGP"), item, strict=False):
+                cells[f"Input.{kind}{k}"] = cell
+            cells[f"Answer.{k}"] = item[5]
+        named = [cells[name] for name in (*names[2:], *answers)]
+        writer.writerow([assignment, worker, *named])
+    return out.getvalue()
+
+
+def huse(folder: Path, content: str, **options: Any) -> RatedTexts:
+    return sources.load("huse", "h", written(folder, path=content), options)
+
+
+def test_huse_pairs_share_a_row_and_its_labels(tmp_path: Path) -> None:
+    data = huse(tmp_path, batch())
+    texts, ratings = data.texts, data.ratings
+    assert texts["id"].tolist() == ["h:0001", "h:0002", "h:0004"]
+    assert texts["text"].tolist() == ["first", "same", "third, one"]
+    assert texts["context"].tolist() == ["a", "b", "a"]
+    assert texts["system"].tolist() == ["sum", "sum+human", "human"]
+    assert texts["item"].tolist() == ["h:0001", "h:0002+h:0003", "h:0004"]
+    assert texts["quality"].tolist() == [np.mean([4 / 5, 0]), np.mean([1 / 5, 1, 3 / 5]), 1]
+    assert texts["n_ratings"].tolist() == [2, 3, 1]
+    assert texts["logp"].tolist() == [-4.5, -2, -np.inf]
+    assert ratings["item"].str[-1].tolist() == ["1", "2", "3", "4", "3", "1"]
+    assert ratings["rater"].tolist() == ["r001", "r001", "r002", "r002", "r001", "r001"]
+    assert ratings["label"].tolist() == [4, 1, 5, 5, 3, 0]
+    items = huse(tmp_path, batch(), unit="item").texts
+    assert items["id"].str[-1].tolist() == ["1", "2", "3", "4"]
+    some = huse(tmp_path, batch(), types=["HUMAN"])
+    assert some.texts["id"].tolist() == ["h:0003", "h:0004"]
+    assert some.ratings["rater"].tolist() == ["r002", "r002", "r001"]
+    with pytest.raises(FormatError, match="no item has type 'LM'"):
+        huse(tmp_path, batch(), types=["LM"])
+
+
+def test_huse_systems_of_several_temperatures_and_no_contexts(tmp_path: Path) -> None:
+    kinds = ["LOGP_1.0.txt", "HUMAN_REDDIT1.0", "LOGP_0.7.txt"]
+    items = [(str(k), "", kind, f"text {k}", "-1", str(k)) for k, kind in enumerate(kinds)]
+    # more than ten items: their answers come in string order
+    items += [(str(k), "", "LM", f"text {k}", "-1", str(k % 6)) for k in range(3, 12)]
+    content = batch([("as1", "w", items)], leave_out="CTX")
+    texts = huse(tmp_path, content, contexts=False).texts
+    assert texts["system"].tolist()[:4] == ["reddit_1.0", "human", "reddit_0.7", "lm"]
+    assert texts["quality"].tolist() == [k % 6 / 5 for k in range(12)]
+    assert set(texts["context"]) == {""}
+    with pytest.raises(FormatError, match=r"no column Input\.CTX0"):
+        huse(tmp_path, content)
+
+
+# ---- DSTC7 ---------------------------------------------------------------------------------------
+
+C1, C2, C3 = "c0ffee00c0ffee00aaaa01", "00decafbad00cccc02", "beef00beef00beef"
+DSTC7 = {
+    "context": f"InstanceID\tDepth\tContext\n{C1}\t2\thello\n{C2}\t3\tnan\n{C3}\t3\thello\n",
+    "system_responses": "SystemID\tInstanceID\tResponse\n"
+    f'Constant\t{C1}\tso\nConstant\t{C2}\t"so\nHuman\t{C1}\tgood day!\nTeamCE\t{C1}\thm\n'
+    f"Baseline\t{C1}\tso\nConstant\t{C3}\tso\n",
+    "human-eval-per-judge": "\ufeffJudgeID\tInstanceID\tSystemID\tRelevance\tInformativeness\n"
+    f"j9\t{C1}\tConstant\t3\t4\nj2\t{C1}\tConstant\t1\t1\nj2\t{C1}\tHuman\t5\t4\n"
+    f"j4\t{C1}\tTeamEC\t1\t2\nj2\t{C1}\tTeamCE\t2\t3\nj9\t{C1}\tBaseline\t4\t2\n"
+    f"j7\t{C3}\tConstant\t2\t2\n",
+    "gold_responses": f'InstanceID\tReference1\t...\n{C1}\tGood day !\t"oh" no\t \n{C2}\t \n',
+}
+
+
+def archive(folder: Path, **changed: str) -> Files:
+    with tarfile.open(folder / "path", "w:gz") as packed:
+        for name, content in {**DSTC7, **changed}.items():
+            info = tarfile.TarInfo(f"dstc7-task2-human_eval/dstc7-task2-{name}.tsv")
+            info.size = len(content.encode())
+            packed.addfile(info, io.BytesIO(content.encode()))
+    return {"path": folder / "path"}
+
+
+@pytest.mark.parametrize(
+    ("unit", "item", "system", "labels", "count"),
+    [
+        ("output", "Constant", "Constant", [3.5, 1], 6),
+        ("pair", "Constant Baseline", "Constant+Baseline", [3.5, 1, 3], 5),
+        ("wording", "Constant Baseline Constant", "Constant+Baseline", [3.5, 1, 3, 2], 4),
+    ],
+)
+def test_dstc7_units(
+    tmp_path: Path, unit: str, item: str, system: str, labels: list[float], count: int
+) -> None:
+    data = sources.load("dstc7", "dstc7", archive(tmp_path), {"unit": unit})
+    first = data.texts.iloc[0]
+    assert (first["id"], first["context_id"]) == ("dstc7:c0ffee00c0ff:Constant", C1)
+    assert [one.split(":")[2] for one in first["item"].split("+")] == item.split()
+    assert first["system"] == system
+    assert first["n_ratings"] == len(labels)
+    assert first["quality"] == pytest.approx((sum(labels) / len(labels) - 1) / 4)
+    assert data.ratings.loc[data.ratings["id"] == first["id"], "label"].tolist() == labels
+    assert len(data.texts) == count
+    unrated = data.texts[data.texts["text"] == '"so'].iloc[0]  # a quote is a character
+    assert np.isnan(unrated["quality"])
+    assert unrated["n_ratings"] == 0
+
+
+def test_dstc7_labels_raters_and_the_team_without_texts(tmp_path: Path) -> None:
+    files = archive(tmp_path)
+    data = sources.load("dstc7", "dstc7", files)
+    assert data.ratings["rater"].tolist() == ["r001", "r002", "r002", "r002", "r001", "r003"]
+    assert data.ratings["rating"].tolist() == [0.625, 0, 0.875, 0.375, 0.5, 0.25]
+    for quality, labels in (
+        ("relevance", [3, 1, 5, 2, 4, 2]),
+        ("informativeness", [4, 1, 4, 3, 2, 2]),
+    ):
+        one = sources.load("dstc7", "dstc7", files, {"quality": quality})
+        assert one.ratings["label"].tolist() == labels
+    pooled = sources.load("dstc7", "dstc7", files, {"team_ec": "pool"}).texts.set_index("system")
+    assert pooled.loc["TeamCE", "n_ratings"] == 2
+    assert pooled.loc["TeamCE", "quality"] == pytest.approx((2 - 1) / 4)
+    gold = dstc7.gold(files["path"])
+    assert gold.to_numpy().tolist() == [[C1, "Good day !"], [C1, '"oh" no']]
+
+
+# ---- ASAP-SAS ------------------------------------------------------------------------------------
+
+ESSAYS = {
+    "train": "Id\tEssaySet\tScore1\tScore2\tEssayText\r\n7\t1\t2\t3\tIt is plain.\r\n"
+    '31\t10\t0\t0\t"He said ""no"".\tTwice."\r\n32\t3\t1\t1\t"over\r\ntwo lines"\r\n',
+    "test": 'Id\tEssaySet\tEssayText\r\n12\t1\tNA\r\n11\t3\t"a ""b"""\r\n',
+    "solution": "id,essay_set,essay_score\r\n11,3,2\r\n12,1,0\r\n",
+}
+
+
+def test_essays(tmp_path: Path) -> None:
+    files = written(tmp_path, **ESSAYS)
+    data = sources.load("asap_sas", "asap_sas", files)
+    texts = data.texts
+    assert texts["id"].str[9:].tolist() == ["00007", "00031", "00032", "00012", "00011"]
+    assert texts["text"].tolist()[1:] == [
+        'He said "no".\tTwice.',
+        "over\r\ntwo lines",
+        "NA",
+        'a "b"',
+    ]
+    assert texts["quality"].tolist() == [(2 + 3) / 2 / 3, 0, 1 / 3, 0, 2 / 3]
+    assert texts["n_ratings"].tolist() == [2, 2, 2, 1, 1]
+    assert texts["context"].tolist() == ["set 1", "set 10", "set 3", "set 1", "set 3"]
+    assert texts["part"].tolist() == ["train"] * 3 + ["test"] * 2
+    assert texts["score2"].tolist()[:3] == [3, 0, 1]
+    assert texts["score2"].isna().tolist() == [False] * 3 + [True] * 2
+    assert data.ratings["rater"].tolist() == ["score1", "score2"] * 3 + ["gold"] * 2
+    first = sources.load("asap_sas", "asap_sas", files, {"raters": "first"})
+    assert first.texts["quality"].tolist() == [2 / 3, 0, 1 / 3, 0, 2 / 3]
+    assert first.ratings["rater"].tolist() == ["score1"] * 3 + ["gold"] * 2
+    plain = ESSAYS["train"].replace("over\r\n", "over ").replace(".\tTw", ". Tw")
+    files = written(tmp_path, **{**ESSAYS, "train": plain})
+    unquoted = sources.load("asap_sas", "asap_sas", files, {"quoting": False}).texts
+    assert unquoted["text"].tolist()[1] == '"He said ""no"". Twice."'
+
+
+# ---- USR, NEM, BAGEL, RNNLG ----------------------------------------------------------------------
+
+
+def usr_file(model: str = "Argmax", text: str = "so \n", overall: Any = (1, 1, 2)) -> str:
+    low = {
+        "Understandable": 0,
+        "Natural": 1,
+        "Maintains Context": 3,
+        "Engaging": 2,
+        "Uses Knowledge": 1,
+    }
+    marks = {name: [value, value, 1] for name, value in low.items()}
+    responses = [
+        {"response": "fine\n", "model": "Original Ground Truth", **marks, "Overall": [5, 4, 5]},
+        {"response": text, "model": model, **marks, "Overall": overall},
+    ]
+    names = [["mo", "al", "bo"], ["bo", "mo", "cy"]]
+    both = zip(names, ["_nofact\n", "it is\n"], strict=True)
+    dialogues = [
+        {"context": "hi\nyou\n", "fact": fact, "annotators": own, "responses": responses}
+        for own, fact in both
+    ]
+    return json.dumps(dialogues, indent=1)
+
+
+def test_usr(tmp_path: Path) -> None:
+    data = sources.load("usr", "u", written(tmp_path, path=usr_file("Nucleus (p = 0.3)")))
+    texts = data.texts
+    ids = ["original-ground-truth", "nucleus-p-0.3"]
+    assert texts["id"].tolist() == [f"u:{c}:{name}" for c in ("01", "02") for name in ids]
+    assert texts["system"].tolist() == ["human", "Nucleus (p = 0.3)"] * 2
+    assert texts["text"].tolist() == ["fine", "so"] * 2
+    assert set(texts["context"]) == {"hi\nyou"}
+    assert texts["fact"].tolist() == ["", "", "it is", "it is"]
+    assert texts["context_id"].tolist() == ["c01", "c01", "c02", "c02"]
+    assert texts["quality"].to_numpy() == pytest.approx([11 / 12, 1 / 12] * 2)
+    assert texts["maintains_context"].to_numpy() == pytest.approx([7 / 3] * 4)
+    raters = ["r001", "r002", "r003"] * 2 + ["r003", "r001", "r004"] * 2
+    assert data.ratings["rater"].tolist() == raters
+    assert data.ratings["label"].tolist() == [5, 4, 5, 1, 1, 2] * 2
+    assert data.ratings["engaging"].tolist() == [2, 2, 1] * 4
+
+
+def test_nem_and_the_references_of_its_meanings(tmp_path: Path) -> None:
+    small_data.write_rated_outputs(tmp_path)
+    texts = sources.load("nem", "nem", {"path": tmp_path / "nem/emnlp_data_medians.csv"}).texts
+    assert texts["id"].tolist()[:2] == ["nem:0001", "nem:0002"]
+    assert set(texts["dataset"]) == {"sfhot", "sfrest", "bagel"}
+    assert set(texts["system"]) == {"LOLS", "TGen", "RNNLG"}
+    assert (texts["quality"] == (texts["median_quality"] - 1) / 5).all()
+    assert list(texts)[-len(small_data.METRICS) :] == small_data.METRICS
+    parts = {part: tmp_path / f"rnnlg/hotel/{part}.json" for part in ("train", "valid", "test")}
+    hotels = sources.load("rnnlg", "sfhot", parts).texts
+    assert hotels["part"].unique().tolist() == list(parts)
+    assert hotels["id"].tolist()[0] == "sfhot:train:0001"
+    assert hotels["quality"].isna().all()
+    assert set(hotels["baseline"]) == {"it is there"}
+    assert set(texts.loc[texts["dataset"] == "sfhot", "mr_key"]) <= set(hotels["mr_key"])
+    some = sources.load("rnnlg", "sfhot", {"test": parts["test"]}).texts
+    assert some["id"].tolist() == hotels.loc[hotels["part"] == "test", "id"].tolist()
+    path = tmp_path / "bagel/ACL10-inform-training.txt"
+    path.write_text(path.read_text() * 2)
+    bagel = sources.load("bagel", "bagel", {"path": path}).texts
+    assert bagel["id"].tolist() == ["bagel:0001", "bagel:0002"]
+    assert bagel["text"].tolist() == ["X lies near X"] * 2
+    assert bagel["text_nem"][0] == "x lies near x."
+    assert bagel["context"][0] == 'inform(name="X1",area="X2")'
+    assert set(texts.loc[texts["dataset"] == "bagel", "mr_key"]) <= set(bagel["mr_key"])
+
+
+def test_nem_metrics_may_be_tiny_or_empty(tmp_path: Path) -> None:
+    small_data.write_rated_outputs(tmp_path)
+    path = tmp_path / "nem/emnlp_data_medians.csv"
+    rows = pd.read_csv(path, dtype=str)
+    rows.loc[0, ["Bleu_4", "CIDEr", "NIST"]] = ["6.15E-013", " ", "NA"]
+    rows.to_csv(path, index=False)
+    first = sources.load("nem", "nem", {"path": path}).texts.iloc[0]
+    assert first["Bleu_4"] == 6.15e-13
+    assert first[["CIDEr", "NIST"]].isna().all()
+
+
+# ---- what does not fit ---------------------------------------------------------------------------
+
+JUDGES = f"human-eval-per-judge={DSTC7['human-eval-per-judge']}"
+NEM_HEAD = "dataset,system,mr,sys_ref,TER,parser.sc.max,informativeness,naturalness,quality\n"
+SINGLE: dict[str, Callable[[Path, str], Files]] = {
+    "dstc7": lambda folder, content: archive(folder, **dict([content.split("=", 1)])),
+    "asap_sas": lambda folder, content: written(
+        folder, **{**ESSAYS, **dict([content.split("=", 1)])}
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("loader", "content", "line", "said"),
+    [
+        ("huse", batch().replace("Typical", "Typicall"), 2, "'typicall'"),
+        ("huse", batch().replace("-4.5", "high"), 2, "high"),
+        ("huse", batch().replace("ann,", " ,"), 3, "empty"),
+        ("huse", batch().replace("WorkerId", "Worker"), None, "no column WorkerId"),
+        ("huse", batch() + '"x', 5, "end of data"),
+        ("huse", b"\xff\xfe", None, "utf-8"),
+        ("dstc7", f"{JUDGES}j\t{C1}\tHuman\t6\t1\n", 9, "6"),
+        ("dstc7", f"{JUDGES}j\t{C2}\tHuman\t1\t1\n", 9, C2),
+        ("dstc7", f"system_responses={DSTC7['system_responses']}Human\t{C2}\t \n", 8, "empty"),
+        ("dstc7", f"context={DSTC7['context']}x\t1\n", 5, "2 fields where the header has 3"),
+        ("dstc7", "context=InstanceID\n", None, "no column Context"),
+        ("asap_sas", "train=" + ESSAYS["train"].replace("\t2\t3", "\t2\t4"), 2, "4 is not 0 to 3"),
+        ("asap_sas", "train=" + ESSAYS["train"].replace("7\t1", "7\t11"), 2, "11 is not 1 to 10"),
+        ("asap_sas", "test=" + ESSAYS["test"].replace("12\t", "13\t"), 2, "13"),
+        ("asap_sas", "solution=" + ESSAYS["solution"].replace(",2", ",nan"), 2, "nan"),
+        ("usr", usr_file(text="\n"), 1, "empty"),
+        ("usr", usr_file(text="half \ud83d"), 1, "surrogates"),
+        ("usr", usr_file(overall=[1, 2, 6]), 1, "6 is not 1 to 5"),
+        ("usr", usr_file(overall=[1, 2]), 1, "zip"),
+        ("usr", usr_file()[:-2], None, "line"),
+        ("usr", '[{"a": 1}]', 1, "responses"),
+        ("nem", f"{NEM_HEAD}E2E,LOLS,inform(a=b),x,1,1,2,2,2\n", 2, "'E2E'"),
+        ("nem", f"{NEM_HEAD}BAGEL,LOLS,hello,x,1,1,2,2,2\n", 2, "no meaning representation"),
+        ("nem", f"{NEM_HEAD}BAGEL,LOLS,inform(a=b),x,1,1,2,2,4.3\n", 2, "median 4.3"),
+        ("nem", f"{NEM_HEAD}BAGEL,LOLS,inform(a=b),x,1,1,2,2,nan\n", 2, "median nan"),
+        ("bagel", "x\n", None, "FULL_DA"),
+        ("bagel", 'x\nFULL_DA = inform(a=b)\n-> "so";\n', 2, "abstract MR"),
+        ("rnnlg", "# so\n[[1, 2]]", 1, "strip"),
+        ("rnnlg", '[["inform(a=b)", " ", "x"]]', 1, "empty"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_one_line_with_file_and_row(
+    tmp_path: Path, loader: str, content: Any, line: int | None, said: str
+) -> None:
+    make = SINGLE.get(loader) or (lambda folder, content: written(folder, path=content))
+    files = make(tmp_path, content)
+    if loader == "rnnlg":
+        files = {"test": files["path"]}
+    with pytest.raises(FormatError, match=f"(?i){re.escape(said)}") as caught:
+        sources.load(loader, "mine", files)
+    assert caught.value.path in map(str, files.values())
+    assert caught.value.line == line
+    assert caught.value.remedy
+    assert "\n" not in caught.value.message
+
+
+def test_a_damaged_archive_or_one_without_a_member_is_named(tmp_path: Path) -> None:
+    files = archive(tmp_path)
+    whole = files["path"].read_bytes()
+    for content in (whole[: len(whole) // 2], b"x", b""):
+        files["path"].write_bytes(content)
+        with pytest.raises(FormatError) as caught:
+            sources.load("dstc7", "dstc7", files)
+        assert caught.value.path == str(files["path"])
+    with tarfile.open(files["path"], "w:gz"):
+        pass
+    with pytest.raises(FormatError, match="context"):
+        sources.load("dstc7", "dstc7", files)
+
+
+# ---- the registry, and options -------------------------------------------------------------------
+
+
+def test_loaders_are_found_without_importing_them() -> None:
+    assert " ".join(sources.loaders()) == "asap_sas bagel dstc7 huse nem rnnlg table usr"
+    with pytest.raises(FormatError, match="no loader named 'mr'"):
+        sources.load("mr", "nem", {"path": "x"})
+
+
+@pytest.mark.parametrize(
+    ("task", "changed", "said"),
+    [
+        ("dstc7", {"options": {"qality": "relevance"}}, "'qality'.*quality, team_ec, unit"),
+        ("dstc7", {"options": {"unit": "item"}}, "options.unit is 'item'.*'wording'"),
+        ("huse_generation", {"options": {"contexts": "no"}}, "options.contexts is 'no'"),
+        ("asap_sas", {"options": {"raters": 1}}, "options.raters is 1"),
+        ("nem", {"files": {"file": "nem/emnlp_data_medians.csv"}}, "'path'"),
+    ],
+)
+def test_a_wrong_option_is_named_when_settings_are_read(
+    task: str, changed: dict[str, Any], said: str
+) -> None:
+    config = {**CONFIG, "data": {**CONFIG["data"], task: {**CONFIG["data"][task], **changed}}}
+    with pytest.raises(SettingError, match=f"data.{task}.*{said}"):
+        read_settings(config)
+
+
+def test_a_new_module_is_a_new_loader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "__file__", str(tmp_path / "__init__.py"))
+    monkeypatch.setattr(sources, "__path__", [str(tmp_path)])
+    (tmp_path / "made_up_loader.py").write_text(
+        "import pandas as pd\n"
+        "from refless.data.ratings import RatedTexts\n"
+        "def load(path, task, share: float = 0.5):\n"
+        "    row = ['a', 'its own', '', path, share, 1, 'human']\n"
+        "    names = ['id', 'task', 'context', 'text', 'quality', 'n_ratings', 'system']\n"
+        "    return RatedTexts(pd.DataFrame([row], columns=names))\n"
+    )
+    (tmp_path / "made_up_broken.py").write_text("x = 1\ndef load(:\n")  # in nobody's way
+    loaded = sources.load("made_up_loader", "mine", {"path": "p"}, {"share": 0.25})
+    assert loaded.texts.loc[0].tolist() == ["a", "mine", "", "p", 0.25, 1, "human"]
+    with pytest.raises(FormatError, match="quality 2"):  # tables are checked
+        sources.load("made_up_loader", "mine", {"path": "p"}, {"share": 2.0})
+
+
+# ---- the real files ------------------------------------------------------------------------------
+
+MIRROR = Path(os.environ.get("REFLESS_MIRROR") or "no mirror")
+real = pytest.mark.skipif(
+    not MIRROR.is_dir(), reason="REFLESS_MIRROR: the real data are not at hand"
+)
+
+
+def of_config(task: str, **options: Any) -> RatedTexts:
+    entry = CONFIG["data"][task]
+    files = {name: MIRROR / path for name, path in entry["files"].items()}
+    return sources.load(entry["loader"], task, files, {**entry.get("options", {}), **options})
+
+
+@real
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("task", "options", "texts", "ratings", "raters"),
+    [
+        ("huse_summarization", {}, 199, 4000, 93),
+        ("huse_summarization", {"unit": "item"}, 200, 4000, 93),
+        ("dstc7", {}, 9969, 30000, 317),
+        ("dstc7", {"unit": "wording"}, 9231, 30000, 317),
+        ("dstc7", {"unit": "output", "team_ec": "pool"}, 10000, 33000, 317),
+        ("asap_sas", {}, 22267, 2 * 17043 + 5224, 3),
+        ("asap_sas", {"quoting": False, "raters": "first"}, 22267, 22267, 2),
+        ("usr_topicalchat", {}, 360, 1080, 5),
+        ("usr_personachat", {}, 300, 900, 4),
+        ("nem", {}, 2460, 0, 0),
+        ("bagel", {}, 404, 0, 0),
+        ("sfrest", {}, 5192, 0, 0),
+        ("sfhot", {}, 5373, 0, 0),
+    ],
+)
+def test_the_real_files(
+    task: str, options: dict[str, Any], texts: int, ratings: int, raters: int
+) -> None:
+    data = of_config(task, **options)
+    assert (len(data.texts), len(data.ratings)) == (texts, ratings)
+    assert data.ratings["rater"].nunique() == raters
+
+
+@real
+@pytest.mark.slow
+def test_the_real_files_give_the_published_human_row_and_find_their_references() -> None:
+    data = of_config("huse_summarization")
+    quality = data.texts.set_index("id")["quality"]
+    mse, rho = [], []
+    for _, seen in data.ratings.groupby("rater", sort=False):
+        own, mean = seen["rating"].to_numpy(), quality[seen["id"]].to_numpy()
+        mse.append(np.mean((own - mean) ** 2))
+        rho.append(spearmanr(own, mean).statistic if len(set(own)) > 1 else 0.0)
+    assert np.mean(mse) == pytest.approx(0.0802, abs=5e-5)
+    assert np.mean(rho) == pytest.approx(0.40499, abs=5e-6)  # 0.4061 by exact means
+    rated = of_config("nem").texts
+    known = {
+        key for task in ("bagel", "sfrest", "sfhot") for key in of_config(task).texts["mr_key"]
+    }
+    assert set(rated["mr_key"]) <= known
