@@ -164,7 +164,8 @@ def read_texts(
     format: str = "",
     columns: Mapping[str, str] | None = None,
 ) -> File:
-    """Texts to rate, a row each; parameters as of `read_columns`, and ``text`` is always needed.
+    """Texts to rate, a row each; parameters as of `read_columns`, but ``text`` is always needed,
+    and what ``columns`` names may be missing.
 
     Raises
     ------
@@ -173,7 +174,8 @@ def read_texts(
     """
     faults = Faults()
     file = read_file(path, format, faults)
-    read_columns(file, read, ["text", *need], columns or {}, faults)
+    there = {name: theirs for name, theirs in (columns or {}).items() if theirs in file.names}
+    read_columns(file, read, ["text", *need], there, faults)
     faults.check()
     if "quality" in file.columns and "rater" in file.names:
         message = "has the columns rater and quality: each row would count as a text of its own"
