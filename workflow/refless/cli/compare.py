@@ -90,7 +90,6 @@ def _compare(arguments: argparse.Namespace) -> None:
     require_files(arguments.ratings)
     if not arguments.out:
         raise UsageError("--out names a folder")
-    _require_apart(arguments.out, arguments.ratings)
     sums = _sums(arguments.ratings)
     own = ratings_of(arguments, scale=arguments.scale)
     if _sums(arguments.ratings) != sums:
@@ -103,6 +102,7 @@ def _compare(arguments: argparse.Namespace) -> None:
     from refless.compare.files import BESIDE, FILES, write_comparison
     from refless.compare.rated import of_own
 
+    _require_apart(arguments.out, arguments.ratings)
     rated = of_own(own, arguments.scale)
     settings = _settings(arguments)
     _make_folder(arguments.out)
