@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -152,3 +153,15 @@ def test_names_of_systems_may_have_any_sign(
     table = (folder / "out/comparison.csv").read_text().splitlines()
     systems = table[0].split(",").index("systems")
     assert {row.split(",")[systems] for row in table[1:]} <= {"3", ""}
+
+
+def test_a_closed_pipe_is_a_failure_without_a_word(folder: Path) -> None:
+    read, written = os.pipe()
+    os.close(read)
+    told = ["score", "--ratings", "good.jsonl", "--outputs", "good.jsonl", "--tau", "0.2"]
+    call = [sys.executable, "-m", "refless.cli", *told]
+    done = subprocess.run(call, stdout=written, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(written)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert "Exception" not in done.stderr

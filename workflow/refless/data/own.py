@@ -29,6 +29,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -261,7 +262,7 @@ def read_ratings(
     table = pd.DataFrame({name: [one.columns.get(name, "") for one in texts] for name in kept})
     for name in kept:
         if name.startswith("score_"):
-            table[name] = pd.to_numeric(table[name])
+            table[name] = pd.to_numeric(table[name]).astype(float)
     means = [{rater: fmean(own) for rater, own in one.given.items()} for one in texts]
     table.insert(1, "quality", [fmean(own.values()) if own else math.nan for own in means])
     single = [(number, rater, means[number][rater]) for number, rater in dict.fromkeys(order)]
@@ -289,11 +290,11 @@ def _joined(
     texts: list[_Text] = []
     text_of, order = [], []
     known: dict[tuple[tuple[str, str], ...], int] = {}
-    systems = any(any(file.columns.get("system", [])) for file in files)
+    systems, form = any(any(file.columns.get("system", [])) for file in files), cache(wording)
     for file, row, one in _rows(files, bad):
         rater, rating = one.pop("rater", None), one.pop(rated, math.nan)
-        said = {k: v for k, v in one.items() if v == v and v not in ("", [])}
-        alike = [(k, wording(v) if k == "context" else plain(str(v))) for k, v in said.items()]
+        said = {k: v for k, v in one.items() if rater is not None and v == v and v not in ("", [])}
+        alike = [(k, form(v) if k == "context" else plain(str(v))) for k, v in said.items()]
         key = tuple(sorted(alike))
         number = len(texts) if rater is None else known.get(key, len(texts))
         text = texts[number] if number < len(texts) else _Text((file.path, file.lines[row]), one)

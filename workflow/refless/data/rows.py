@@ -23,15 +23,8 @@ from typing import Any
 
 from refless.errors import FormatError, Problem
 
-ENDINGS = {
-    ".tsv": "tsv",
-    ".csv": "csv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "jsonl",
-    ".txt": "lines",
-    ".lines": "lines",
-}
+ENDINGS = {".tsv": "tsv", ".csv": "csv", ".txt": "lines", ".lines": "lines"}
+ENDINGS |= dict.fromkeys([".jsonl", ".ndjson", ".json"], "jsonl")
 FORMATS = ("tsv", "csv", "jsonl", "lines")
 STANDARD_INPUT = "standard input"
 _OTHERS = (
