@@ -207,14 +207,6 @@ def test_candidates_in_contexts_of_training_are_told(
     assert "1 of 3 candidates answer contexts of the training" in capsys.readouterr().err
 
 
-def test_each_candidate_stands_once(files: Files, capsys: pytest.CaptureFixture[str]) -> None:
-    """Rows of raters would count as candidates: intervals would be too narrow."""
-    rows = [(MINE[0], 3, "ann"), (MINE[0], 4, "bob")]
-    tsv(files["mine.tsv"], ["text", "quality", "rater"], rows)
-    assert refless("score", "--train", files["tsv"], "--candidates", files["mine.tsv"]) == 1
-    assert "rater" in capsys.readouterr().err
-
-
 def test_candidates_among_the_training_texts_are_counted(
     files: Files, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -274,94 +266,6 @@ def test_another_scale_is_noticed(
 
 
 # ---- faults -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("suffix", "content", "line", "message"),
-    [
-        ("tsv", "text\tquality\na\t1_000\n", 2, "quality is '1_000', which is not a finite number"),
-        ("tsv", "text\tquality\na\t٣\n", 2, "which is not a finite number"),
-        ("csv", "text,quality\na,1\nb\n", 3, "1 fields where the header has 2"),
-        ("csv", "text,quality\na,\n", 2, "which is not a finite number"),
-        ("csv", "text,quality\n", None, "has no rows"),
-        ("jsonl", '{"text": "a", "quality": 1}\n{"text": "b"}\n', 2, "has no key 'quality'"),
-        ("jsonl", '{"text": 3, "quality": 1}\n', 1, "text: '3' is no text"),
-        ("jsonl", '{"text": "a", "quality": true}\n', 1, "which is not a finite number"),
-        ("jsonl", '{"text": "a", "quality": NaN}\n', 1, "which is not a finite number"),
-        ("jsonl", '{"text": "\\ud83d", "quality": 1}\n', 1, "half a character"),
-        ("jsonl", '{"text": "a", "quality": 1, "more": 1e400}\n', 1, "'1e400' is too large"),
-        ("jsonl", "[1]\n", 1, "is no JSON object"),
-        ("jsonl", "{\n", 1, "cannot be read as JSON"),
-        ("jsonl", '[{"text": "a"}]\n', None, "is a JSON array"),
-        ("json", '[{"text": "' + "long " * 9000 + '"}]', None, "is a JSON array"),
-        ("json", '{"text": "a", "quality": 1}\n{"text": "b"}\n', 2, "has no key 'quality'"),
-        ("tsv", '{"text": "' + "long " * 9000 + '"}\n', 1, "no column 'text'"),
-    ],
-)
-def test_a_fault_is_one_line_with_a_remedy(
-    files: Files,
-    tmp_path: Path,
-    suffix: str,
-    content: str,
-    line: int | None,
-    message: str,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    path = tmp_path / f"bad.{suffix}"
-    path.write_text(content, encoding="utf-8")
-    assert refless("score", "--train", path, "--candidates", files["mine.tsv"]) == 1
-    said = capsys.readouterr()
-    assert said.out == ""
-    first, second = said.err.splitlines()
-    assert message in first
-    assert first.startswith(f"refless: {path}:" + (f"{line}:" if line else ""))
-    assert second.startswith("  What to do: ")
-    assert len(said.err) < 500
-
-
-@pytest.mark.parametrize("coding", ["utf-16", "utf-16-le-sig", "utf-16-be-sig"])
-def test_the_remedy_for_utf_16_works(
-    files: Files, coding: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    text = files["tsv"].read_text(encoding="utf-8")
-    mark = {"utf-16-le-sig": b"\xff\xfe", "utf-16-be-sig": b"\xfe\xff"}.get(coding, b"")
-    path = files["tsv"].with_name("of excel.tsv")
-    path.write_bytes(mark + text.encode(coding.removesuffix("-sig")))
-    common = ["--candidates", files["mine.tsv"], "--out", files["out"]]
-    assert refless("score", "--train", path, *common) == 1
-    said = capsys.readouterr().err
-    command = said.partition("convert it: ")[2].strip()
-    new = files["tsv"].with_name("new.tsv")
-    subprocess.run(command.replace("NEW", str(new)), shell=True, check=True)
-    assert refless("score", "--train", new, *common) == 0
-    np.testing.assert_allclose(predicted("tsv", files["out"].read_text()), EXPECTED, atol=1e-12)
-
-
-def leave_one_out(path: Path, out: Path) -> Any:
-    assert refless("score", "--train", path, "--leave-one-out", "--json", "--out", out) == 0
-    return json.loads(out.read_text())["predictions"]
-
-
-def test_a_lone_opening_quote_does_not_change_how_a_file_is_read(
-    tmp_path: Path, files: Files, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path, out = tmp_path / "q.tsv", files["out"]
-    pairs = list(zip(TRAIN, QUALITY, strict=True))
-    quoted = [(f'"{text}"', q) for text, q in pairs]
-    expected = leave_one_out(files["tsv"], out)
-    tsv(path, ["text", "quality"], quoted)
-    assert leave_one_out(path, out) == expected
-    # in a quoted file it is a fault
-    tsv(path, ["text", "quality"], [*quoted, ('"open', 3)])
-    assert refless("score", "--train", path, "--leave-one-out") == 1
-    assert f"{path}:52: '\"open' begins with a quote that is not closed" in capsys.readouterr().err
-    # in one that is not quoted it is a character like any other, and so are quotes that are closed
-    odd = [('"open', 3), ('"closed"', 2)]
-    tsv(path, ["text", "quality"], [*pairs, *odd])
-    model = NeighborsRegressor().fit([*TRAIN, '"open', '"closed"'], [*QUALITY, 3, 2])
-    model.leave_one_out()
-    found = [row["neighbors"] for row in leave_one_out(path, out)]
-    assert found == model.neighbors_.tolist()
 
 
 @pytest.mark.parametrize("command", ["score", "fit"])
@@ -500,76 +404,6 @@ def test_a_tau_that_suits_few_texts_is_named(
         assert ("--tau auto" in capsys.readouterr().err) == warned
 
 
-@pytest.mark.parametrize(
-    ("row", "said"),
-    [
-        ('{"text": "", "quality": 1}', "the text is empty"),
-        ('{"text": "a", "quality": 1e307}', "too large"),
-        ('{"text": "a", "quality": 1, "quality": 5}', "'quality' stands twice"),
-    ],
-)
-def test_rows_that_make_no_sense_are_no_training_texts(
-    files: Files, capsys: pytest.CaptureFixture[str], row: str, said: str
-) -> None:
-    with files["jsonl"].open("a", encoding="utf-8") as handle:
-        handle.write(row + "\n")
-    arguments = ["score", "--train", str(files["jsonl"]), "--candidates", str(files["mine.tsv"])]
-    assert main(arguments) == 1
-    output = capsys.readouterr()
-    assert said in output.err
-    assert "train.jsonl:51:" in output.err
-    assert output.out == ""
-
-
-def test_raters_may_spell_contexts_and_mrs_otherwise(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    one, twice, mine = (tmp_path / f"{name}.tsv" for name in ("one", "twice", "mine"))
-    header = ["text", "quality", "rater", "context", "mr"]
-    rated = list(zip(TRAIN, QUALITY, strict=True))
-    mr = "inform(a=b,c=d)"
-    ann = [(text, q, "ann", "Where to?", mr) for text, q in rated]
-    tsv(one, header, [*ann, *((text, q, "bob", "Where to?", mr) for text, q in rated)])
-    other = [(text, q, "bob", "where to", "inform(c=D, a=b)") for text, q in rated]
-    tsv(twice, header, [*ann, *other])
-    tsv(mine, ["text"], [(text,) for text in MINE])
-    found = []
-    for train in (one, twice):
-        assert refless("score", "--train", train, "--candidates", mine) == 0
-        found.append(capsys.readouterr().out)
-    assert found[0] == found[1]
-
-
-@pytest.mark.parametrize(
-    ("rater", "again", "said"),
-    [
-        ("ann", "ann\u00a0", "rated this text already"),
-        (7, "7", "rated this text already"),
-        (7, 7.0, "rated this text already"),
-        ("ann", None, "rater: is empty"),
-        ("ann", [1], "is no name"),
-    ],
-)
-def test_raters_are_told_apart_by_name(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], rater: object, again: object, said: str
-) -> None:
-    path = tmp_path / "rated.jsonl"
-    pairs = [(text, q, rater) for text, q in zip(TRAIN, QUALITY, strict=True)]
-    rows = [{"text": t, "quality": q, "rater": r} for t, q, r in pairs]
-    rows.append({**rows[0], "rater": again})
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    assert refless("fit", "--train", path, "--out", tmp_path / "m") == 1
-    assert said in capsys.readouterr().err
-
-
-def test_a_rating_counts_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "rated.tsv"
-    rows = [(text, q, "ann") for text, q in zip(TRAIN, QUALITY, strict=True)]
-    tsv(path, ["text", "quality", "rater"], [*rows, rows[0]])
-    assert refless("fit", "--train", path, "--out", tmp_path / "m") == 1
-    assert "rated.tsv:52: 'ann' rated this text already, on line 2" in capsys.readouterr().err
-
-
 # ---- ridge regression ----------------------------------------------------------------------------
 
 
@@ -639,18 +473,6 @@ def test_a_text_of_two_systems_is_two_and_a_system_is_one(tmp_path: Path) -> Non
     assert own[0] == own[1]
 
 
-@pytest.mark.parametrize("column", ["context", "mr"])
-def test_a_rater_may_rate_one_text_for_two_contexts(tmp_path: Path, column: str) -> None:
-    rows = [(TRAIN[k], QUALITY[k], f"c{k}", "ann") for k in range(50)]
-    rated, mine, out = (tmp_path / f"{name}.tsv" for name in ("rated", "mine", "out"))
-    tsv(rated, ["text", "quality", column, "rater"], [*rows, (TRAIN[0], 1, "another", "ann")])
-    tsv(mine, ["text"], [(MINE[0],)])
-    told = ["score", "--train", rated, "--candidates", mine, "--out", out, "--method", "ridge"]
-    assert main([*map(str, told)]) == 0
-    tsv(rated, ["text", "quality", column, "rater"], [*rows, (*rows[0][:1], 1, *rows[0][2:])])
-    assert main([*map(str, told)]) == 1
-
-
 def test_no_neighbors_at_all_may_not_be_asked_for(
     files: Files, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -681,28 +503,6 @@ def test_two_raters_of_a_text_that_differs_in_blanks_rate_one(
     found = list(csv.DictReader(io.StringIO(capsys.readouterr().out), delimiter="\t"))
     # both rows from the other text, whose own estimate is the mean of the two ratings
     assert [float(row["prediction"]) for row in found] == [2, 2, 2.5]
-    path.write_text("text\tquality\trater\n" + rows.replace("bob", "ann"))
-    assert refless("score", "--train", path, "--leave-one-out") == 1
-    assert "'ann' rated this text already, on line 2" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("column", ["system", "context", "mr"])
-def test_blanks_make_no_other_text_of_a_rater(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], column: str
-) -> None:
-    path = tmp_path / "t.tsv"
-    path.write_text(f"text\tquality\trater\t{column}\nabc\t1\tann\tone\nabc\t3\tann\tone \n")
-    assert refless("score", "--train", path, "--leave-one-out") == 1
-    assert "'ann' rated this text already, on line 2" in capsys.readouterr().err
-
-
-def test_a_column_of_raters_in_other_letters_is_refused(
-    tmp_path: Path, files: Files, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "c.tsv"
-    path.write_text("text\tquality\tRater\nabc\t1\tann\n")
-    assert refless("score", "--train", files["tsv"], "--candidates", path) == 1
-    assert "rater" in capsys.readouterr().err
 
 
 def test_rounding_is_no_order_and_tiny_ratings_are_numbers(
@@ -781,19 +581,6 @@ def test_a_link_to_a_model_stays_a_link(files: Files, tmp_path: Path) -> None:
     assert refless("fit", "--train", files["tsv"], "--out", link) == 0
     assert link.is_symlink()
     assert model.read_bytes() != b"old"
-
-
-def test_half_a_character_that_would_be_written_is_named(
-    files: Files, capsys: pytest.CaptureFixture[str]
-) -> None:
-    files["mine.jsonl"].write_text('{"text": "a"}\n{"text": "b", "note": ["\\ud83d"]}\n')
-    told = ["score", "--train", files["tsv"], "--candidates", files["mine.jsonl"]]
-    assert refless(*told, "--out", files["out"]) == 1
-    said = capsys.readouterr().err
-    assert "mine.jsonl:2" in said
-    assert "'note'" in said
-    assert not files["out"].exists()
-    assert refless(*told, "--json", "--out", files["out"]) == 0  # where it is not written
 
 
 def test_a_column_that_is_there_is_known_before_the_work(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from refless.compare.rated import Rated, read_rated
+from refless.compare.rated import Rated
 from tests.compare import made_up
 
 
@@ -14,4 +14,4 @@ from tests.compare import made_up
 def rated(tmp_path_factory: pytest.TempPathFactory) -> Rated:
     """120 invented texts with everything that a comparison can use."""
     path: Path = tmp_path_factory.mktemp("rated") / "rated.jsonl"
-    return read_rated([made_up.write(path, made_up.rows())], [1, 5])
+    return made_up.read_rated([made_up.write(path, made_up.rows())], [1, 5])

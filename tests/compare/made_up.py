@@ -7,10 +7,14 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from refless.compare.rated import Rated, of_own
+from refless.data.own import read_ratings
 
 GOOD = ["lovely", "warm", "quiet", "clean", "friendly", "bright", "fresh", "kind"]
 BAD = ["rude", "noisy", "cold", "dirty", "slow", "broken", "stale", "dull"]
@@ -44,6 +48,11 @@ def write(path: Path, given: list[dict[str, Any]]) -> Path:
     """As JSON Lines."""
     path.write_text("".join(json.dumps(row) + "\n" for row in given), encoding="utf-8")
     return path
+
+
+def read_rated(paths: Sequence[Path], scale: Sequence[float] | None = None) -> Rated:
+    """As `refless compare` reads them."""
+    return of_own(read_ratings(paths, scale=scale), scale)
 
 
 if __name__ == "__main__":

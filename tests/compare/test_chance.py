@@ -17,7 +17,7 @@ import pytest
 
 from refless.compare.advice import verdict
 from refless.compare.compared import Comparison, Settings, compare
-from refless.compare.rated import Rated, read_rated
+from refless.compare.rated import Rated
 from tests.compare import made_up
 
 Row = dict[str, Any]
@@ -149,7 +149,7 @@ KINDS = {
 
 
 def read(folder: Path, rows: list[Row]) -> Rated:
-    return read_rated([made_up.write(folder / "rated.jsonl", rows)], [1, 5])
+    return made_up.read_rated([made_up.write(folder / "rated.jsonl", rows)], [1, 5])
 
 
 @pytest.mark.parametrize("kind", KINDS)

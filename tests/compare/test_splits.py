@@ -83,14 +83,6 @@ def test_texts_that_repeat_across_systems_are_counted() -> None:
     assert by_name(of(texts, systems))["texts"].repeated == 0
 
 
-def test_a_text_of_two_systems_takes_no_part_where_systems_are_left_out() -> None:
-    systems = [f"s{k % 4}" for k in range(30)]
-    systems[5] = "s1+s2"
-    split = by_name(of([f"text {k}" for k in range(30)], systems))["systems"]
-    assert np.flatnonzero(split.fold < 0).tolist() == [5]
-    assert split.folds == 4
-
-
 def test_many_systems_are_dealt_to_folds() -> None:
     systems = [f"s{k % 12}" for k in range(60)]
     fold = by_name(of([f"text {k}" for k in range(60)], systems))["systems"].fold

@@ -154,13 +154,6 @@ def test_right_bytes_arrive_under_the_final_name_and_nothing_else(
 PAGE = b" <!doctype HTML><title>not found</title>"
 
 
-@pytest.mark.drill(
-    "Raw files and downloads",
-    "A server gives wrong bytes, a page of HTML, more or fewer bytes than the file "
-    "has, an error, or redirects in circles",
-    "refused",
-    "and named; nothing is left of it, and the next place is tried",
-)
 @pytest.mark.parametrize(
     ("answer", "changes", "said"),
     [
@@ -186,12 +179,6 @@ def test_what_is_not_the_file_is_refused(
     assert files_in(places.data) == []
 
 
-@pytest.mark.drill(
-    "Raw files and downloads",
-    "A body never ends",
-    "given up",
-    "at the known size of the file, or at 256 MiB",
-)
 @pytest.mark.parametrize("known", [True, False])
 def test_an_endless_body_is_not_read_on(
     site: Site, places: Places, monkeypatch: pytest.MonkeyPatch, known: bool
@@ -212,12 +199,6 @@ def test_an_endless_body_is_not_read_on(
     assert files_in(places.data) == []
 
 
-@pytest.mark.drill(
-    "Raw files and downloads",
-    "A server is not there, falls silent, or sends a byte at a time",
-    "given up",
-    "after a time without a byte, or at the deadline of the whole transfer",
-)
 @pytest.mark.parametrize(
     ("limit", "said"),
     [
@@ -245,12 +226,6 @@ def test_a_server_that_does_not_finish_is_given_up(
 # ---- the order of places -------------------------------------------------------------------------
 
 
-@pytest.mark.drill(
-    "Raw files and downloads",
-    "One place has a bad file, the next a sound one",
-    "no effect",
-    "the sound one is taken; the bad one is named",
-)
 def test_places_are_tried_in_their_order(
     site: Site, places: Places, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from refless.data.normalize import read_raw
+from refless.data.own import read_ratings
 from refless.data.ratings import RatedTexts
 from refless.data.sources import table
 from refless.data.task import read_task
@@ -107,7 +108,7 @@ def test_own_files_of_one_name_have_sums_of_their_own(
         files[part] = str(path)
 
     def load(loader: str, task: str, files: dict[str, str], options: object) -> RatedTexts:
-        return table.load_all(list(files.values()), task)
+        return table.tidy(read_ratings(list(files.values())), task)
 
     monkeypatch.setattr("refless.data.sources.load", load)
     data, sums = read_raw("mine", "table", files, {})

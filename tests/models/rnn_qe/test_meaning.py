@@ -50,9 +50,10 @@ def test_what_the_loaders_read_is_read_the_same() -> None:
     assert (" ".join(mr), " ".join(words)) == delexicalise(meaning, text)
 
 
-def test_a_mistake_among_many_is_named_and_many_are_plain_text() -> None:
+def test_meanings_are_of_a_kind_if_all_are_and_a_mistake_is_named() -> None:
     meanings = ["name[a]"] * 19 + ["name[a"]
-    assert kind_of(meanings) == SLOTS
+    assert kind_of(meanings) == TEXT
+    assert kind_of(meanings[:-1]) == SLOTS
     with pytest.raises(FormatError, match="no meaning representation") as caught:
         tokens_of(meanings, ["x"] * 20, SLOTS)
     assert caught.value.line == 20

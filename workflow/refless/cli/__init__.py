@@ -34,8 +34,8 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Entry point: 0; 1 with a message for a fault of the input; 2 for wrong usage (from argparse
-    as well); 130 after Ctrl-C."""
+    """Entry point: 0; 1 for a fault of the input, with a message, or a closed pipe; 2 for wrong
+    usage (from argparse as well); 130 after Ctrl-C."""
     if sys.stderr is None:  # closed; `print` would put messages among the results
         sys.stderr = io.StringIO()
     logging.basicConfig(format="refless: %(message)s", level=logging.WARNING)
@@ -52,8 +52,9 @@ def main(argv: list[str] | None = None) -> int:
         print("\nrefless: interrupted", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader of our output went away (`| head`); there is nobody left to tell.
+        # the reader of our output went away (`| head`); there is nobody left to tell
         sys.stderr.close()
+        return 1
     return 0
 
 

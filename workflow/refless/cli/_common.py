@@ -6,24 +6,24 @@ Stage: outside the workflow (helper of ``refless.cli``).
 from __future__ import annotations
 
 import argparse
+import csv
+import io
 import json
-import logging
 import os
 import re
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from refless.data.own import LARGEST, NAMES, Own, read_ratings, read_texts
+from refless.data.rows import FORMATS, File
 from refless.errors import FormatError, OutputError, SettingError
 
 if TYPE_CHECKING:
     from numpy import ndarray as Array
-
-    from refless.data.given import Given
 
 Commands = Any  # what ``add_subparsers`` returns has no public name
 
@@ -59,33 +59,97 @@ def tell(line: str) -> None:
     print(line, file=sys.stderr)
 
 
+TABLES = "TSV, CSV, JSON Lines or a JSON array, by its ending; also gzipped"
+
+
+def add_ratings(
+    parser: argparse.ArgumentParser,
+    *aliases: str,
+    formats: Sequence[str] = (),
+    columns: str = "text, quality",
+    instead: Any = None,
+) -> None:
+    """``--ratings``, and how they are read; ``instead`` is a group that has another option, of
+    which one must be given."""
+    (instead or parser).add_argument(
+        "--ratings",
+        *aliases,
+        nargs="+",
+        metavar="FILE",
+        required=instead is None,
+        help=f"columns {columns}; with rater, a row is one rating, and a text has their mean;"
+        f" several files, or a folder of them, make one table; {TABLES}",
+    )
+    parser.add_argument("--ratings-format", *formats, choices=FORMATS[:-1], default="", help=ENDING)
+    parser.add_argument(
+        "--repeated-ratings",
+        choices=["refuse", "mean"],
+        default="refuse",
+        help="of one text by one rater (default: %(default)s)",
+    )
+    add_columns(parser)
+
+
+ENDING = "whatever the ending says"
+
+
+def add_outputs(parser: argparse.ArgumentParser, *formats: str) -> None:
+    """How ``--outputs`` is read."""
+    parser.add_argument("--outputs-format", *formats, choices=FORMATS, default="", help=ENDING)
+
+
+def add_columns(parser: argparse.ArgumentParser) -> None:
+    """``--column``."""
+    parser.add_argument(
+        "--column",
+        action="append",
+        default=[],
+        metavar="NAME=YOURS",
+        help="what your file calls a column, e.g. text=response; may be given several times",
+    )
+
+
+def ratings_of(arguments: argparse.Namespace, **more: Any) -> Own:
+    """What ``--ratings`` names; ``more`` as of `refless.data.own.read_ratings`."""
+    return read_ratings(
+        arguments.ratings,
+        format=arguments.ratings_format,
+        columns=_columns(arguments),
+        repeated=arguments.repeated_ratings,
+        **more,
+    )
+
+
+def outputs_of(
+    arguments: argparse.Namespace, read: Sequence[str], need: Sequence[str] = ()
+) -> File:
+    """What ``--outputs`` names; ``read`` and ``need`` as of `refless.data.own.read_texts`."""
+    format = arguments.outputs_format
+    return read_texts(arguments.outputs, read, need, format, _columns(arguments))
+
+
+def _columns(arguments: argparse.Namespace) -> dict[str, str]:
+    pairs = [given.partition("=")[::2] for given in arguments.column]
+    for name, theirs in pairs:
+        if not theirs or not (name in NAMES or name.startswith(("score_", "reference"))):
+            raise UsageError(
+                f"--column {name}={theirs}: write NAME=YOURS, where NAME is one of"
+                f" {', '.join(NAMES)}, score_..."
+            )
+    return dict(pairs)
+
+
 def check_scale(scale: Sequence[float] | None) -> None:
     """``--scale LOW HIGH``, where it is given."""
-    from refless.data.sources._reading import size_fault
-
-    if scale and not float("-inf") < scale[0] < scale[1] < float("inf"):
+    if scale and not -LARGEST <= scale[0] < scale[1] <= LARGEST:
         given = " ".join(f"{end:g}" for end in scale)
         raise SettingError(f"--scale is {given}", remedy="give the lowest, then the highest")
-    if fault := "".join(map(size_fault, scale or [])):
-        raise SettingError(f"--scale: {fault}")
 
 
 def check_least(name: str, value: int, least: int) -> None:
     """A whole number of the command line that has a least value."""
     if value < least:
         raise SettingError(f"--{name} is {value}", remedy=f"give {least} or more")
-
-
-@contextmanager
-def quiet(name: str) -> Iterator[None]:
-    """What the reader has to say of a user's file stands among the warnings."""
-    log = logging.getLogger(name)
-    before = log.level
-    log.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        log.setLevel(before)
 
 
 def require_torch() -> None:
@@ -179,26 +243,50 @@ def require_files(ratings: Iterable[str]) -> None:
         raise UsageError("--ratings names files; write standard input into one")
 
 
-def require_whole(given: Given) -> None:
-    """Known before the work: what is written again has no half of a character.
+def require_free(file: File, *names: str) -> None:
+    """Columns that are to be added must not be there; FormatError if one is."""
+    clash = sorted(set(names) & set(file.names))
+    if clash and file.format != "lines":
+        raise FormatError(f"already has a column {clash[0]!r}", path=file.path, remedy="rename it")
 
-    Raises
-    ------
-    FormatError : with the row.
+
+def with_columns(file: File, added: Mapping[str, Sequence[Any]]) -> str:
+    """A file with further columns, in its own format; of plain lines, a TSV of these alone.
+
+    None becomes an empty field, or null in JSON; lists become JSON.
     """
-    from refless.data.sources._reading import half_character
+    rows = list(zip(*added.values(), strict=True))
+    if file.format == "jsonl":
+        objects = [
+            json.dumps({**row, **dict(zip(added, more, strict=True))}, ensure_ascii=False)
+            for row, more in zip(file.raw, rows, strict=True)
+        ]
+        made = (
+            "[" + ",\n".join(objects) + "]\n"
+            if file.array
+            else "".join(map("{}\n".format, objects))
+        )
+        # half a character has no bytes, and JSON has an escape for it
+        return made.encode("utf-8", "backslashreplace").decode()
+    shown = [[_shown(value) for value in row] for row in rows]
+    if file.format == "csv":
+        buffer = io.StringIO()
+        writer = csv.writer(buffer, lineterminator="\n")
+        writer.writerow([*file.header, *added])
+        writer.writerows([*row, *more] for row, more in zip(file.raw, shown, strict=True))
+        return buffer.getvalue()
+    before = [[line] for line in file.raw] if file.format == "tsv" else [[]] * len(shown)
+    table = [[file.header, *added] if file.format == "tsv" else list(added)]
+    table += [[*row, *more] for row, more in zip(before, shown, strict=True)]
+    return "".join("\t".join(row) + "\n" for row in table)
 
-    # text from bytes has none; JSON can write one
-    columns = given.columns if given.format == "jsonl" else {}
-    for name, values in columns.items():
-        for line, value in zip(given.line_of, values, strict=True):
-            if half_character(json.dumps({name: value}, ensure_ascii=False)):
-                raise FormatError(
-                    f"{name!r} contains half a character, which cannot be written",
-                    path=given.path,
-                    line=line,
-                    remedy="mend or remove it",
-                )
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, list):
+        return json.dumps(value, ensure_ascii=False)
+    return repr(value) if isinstance(value, float) else str(value)
 
 
 def write(content: str, out: str) -> None:

@@ -8,14 +8,13 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from refless.cli._common import UsageError, tell
-from refless.data.given import FORMATS, Given, read_given
+from refless.cli._common import UsageError, ratings_of, tell
+from refless.data.own import Own
 from refless.errors import FormatError, KernelError, SettingError
 
 if TYPE_CHECKING:
@@ -25,10 +24,6 @@ if TYPE_CHECKING:
 TAUS = {"bleu": 0.08, "rouge_l": 0.06, "meteor": 0.18, "bertscore": 0.1}
 PUBLISHED_BERTSCORE = "bertscore.roberta-large"
 DEFAULTS: dict[str, Any] = {"kernel": "bleu.char", "min_neighbors": 5, "max_share": 0.66}
-FILES = (
-    "text, quality; with rater, a row is one rating, and a text has their mean; TSV, CSV or JSON"
-    " Lines, by its ending"
-)
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
@@ -49,11 +44,6 @@ def add_model(parser: argparse.ArgumentParser) -> None:
         type=float,
         help=f"most neighbors, as a share of the training texts (default: {DEFAULTS['max_share']})",
     )
-    parser.add_argument(
-        "--train-format",
-        choices=[name for name in FORMATS if name != "lines"],
-        help="format of the training texts, whatever the ending",
-    )
     add_kernel(parser)
 
 
@@ -73,100 +63,51 @@ def add_kernel(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True)
 class Training:
-    """Rated texts.
+    """Rated texts, of all that there are.
 
-    given : the file
     texts, quality : what a model learns from
-    row_of : of each row of the file, the number of its text
-    systems : who wrote each text, where that is asked for
+    number : of each text of ``own`` among them, -1 where it is unrated
+    systems, contexts : of each text, where they are told
     """
 
-    given: Given
+    own: Own
     texts: list[str]
     quality: list[float]
-    row_of: list[int]
-    systems: list[str] | None = None
+    number: list[int]
+    systems: list[str] | None
+    contexts: list[str] | None
 
 
 def read_training(arguments: argparse.Namespace, by_system: bool = False) -> Training:
-    """The training texts and their ratings: each row is one; with a column ``rater`` each text of a
-    system, context and MR, where there are such, whose quality is the mean of its rows."""
-    from refless.compare.rated import mrs_apart
-    from refless.data.sources.table import plain
-    from refless.data.wording import ASIDE, repeats, wording
-
-    required = ["text", "quality", *(["system"] if by_system else [])]
-    apart = ["system", "context", "mr"]
-    optional = ["rater", *apart]
-    given = read_given(arguments.train, required, arguments.train_format or "", optional)
-    texts, quality = given.texts("text", full=True), given.numbers("quality")
-    if not texts:
-        raise FormatError("has no rows", path=given.path, remedy="give it rated texts, one a row")
-    systems = list(map(plain, given.names("system"))) if by_system else None
-    for line, name in zip(given.line_of, systems or [], strict=False):
-        if "+" in name:
-            raise FormatError(
-                f"the system {name!r} has a + in its name",
-                path=given.path,
-                line=line,
-                remedy="write another sign",
-            )
-    if "rater" not in given.columns:
-        if again := repeats(texts):
-            tell(
-                f"note: {again} of {len(texts)} training texts repeat an earlier one ({ASIDE}), and"
-                " each counts as another one. If several people rated it, add a column rater; then"
-                " each text is one, with the mean of its ratings"
-            )
-        return Training(given, texts, quality, list(range(len(texts))), systems)
-    number: dict[tuple[str, ...], int] = {}
-    told = {name: given.names(name, full=False) for name in apart if name in given.columns}
-    answered = "mr" if any(map(str.strip, told.get("mr", []))) else "context"
-    keys = [list(map(plain, texts))]
-    for name, own in told.items():
-        form = wording if name == "context" else plain
-        keys.append(mrs_apart(own) if name == answered else list(map(form, own)))
-    row_of = [number.setdefault(key, len(number)) for key in zip(*keys, strict=True)]
-    require_raters_once(given, row_of)
-    first: dict[int, str] = {}
-    ratings: list[list[float]] = [[] for _ in number]
-    for row, text, value in zip(row_of, texts, quality, strict=True):
-        first.setdefault(row, text)
-        ratings[row].append(value)
-    means = [fmean(own) for own in ratings]
-    written_by = [key[1] for key in number] if by_system else None
-    return Training(given, list(first.values()), means, row_of, written_by)
-
-
-def refuse_raters(candidates: Given) -> None:
-    """Rows of several raters are no candidates with a quality each."""
-    if {"quality", "rater"} <= set(candidates.columns):
-        raise FormatError(
-            "has the columns rater and quality: each row would count as a candidate of its own",
-            path=candidates.path,
-            remedy="give each candidate once, with the mean of its ratings and no column rater",
-        )
-
-
-def require_raters_once(given: Given, texts: Sequence[object]) -> None:
-    """Nobody rates a text twice; ``texts`` says which text each row is about.
+    """The training texts and their ratings.
 
     Raises
     ------
-    FormatError : somebody does, or a rating has no rater.
+    FormatError : as `refless.data.own.read_ratings`, or no text is rated.
     """
-    from refless.data.sources.table import plain
+    from refless.data.wording import ASIDE, repeats
 
-    seen: dict[tuple[object, str], int] = {}
-    raters = map(plain, given.names("rater"))
-    for line, text, rater in zip(given.line_of, texts, raters, strict=True):
-        if (before := seen.setdefault((text, rater), line)) != line:
-            raise FormatError(
-                f"{rater!r} rated this text already, on line {before}",
-                path=given.path,
-                line=line,
-                remedy="leave one of the two, or give their mean in one row",
-            )
+    need = ["quality", *(["system"] if by_system else [])]
+    own = ratings_of(arguments, need=need)
+    rated = own.texts["quality"].notna()
+    told = own.texts[rated]
+    if told.empty:
+        raise FormatError("no text is rated", path=own.files[0].path, remedy="give it ratings")
+    texts = told["text"].tolist()
+    raters = any("rater" in file.columns for file in own.files)
+    if (again := repeats(texts)) and not raters:
+        tell(
+            f"note: {again} of {len(texts)} training texts repeat an earlier one ({ASIDE}), and"
+            " each counts as another one. If several people rated it, add a column rater; then"
+            " each text is one, with the mean of its ratings"
+        )
+    return Training(
+        own,
+        texts,
+        told["quality"].tolist(),
+        (rated.cumsum() - 1).where(rated, -1).tolist(),
+        *(told[name].tolist() if name in told else None for name in ("system", "context")),
+    )
 
 
 def fitted(arguments: argparse.Namespace, train: Training) -> NeighborsRegressor:

@@ -6,6 +6,7 @@ Stage: outside the workflow.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from functools import partial
 from importlib.util import find_spec
@@ -15,12 +16,14 @@ from typing import Any
 from refless.cli._common import (
     Commands,
     UsageError,
+    add_ratings,
     check_least,
     check_scale,
     command,
-    quiet,
+    ratings_of,
     require_files,
 )
+from refless.data.rows import files_of
 from refless.errors import FormatError, OutputError, ReflessError
 
 
@@ -38,17 +41,8 @@ def add(commands: Commands) -> None:
         example="refless compare --ratings rated.tsv --scale 1 5 --out comparison\n"
         "  # then open comparison/report.html",
     )
-    compare.add_argument(
-        "--ratings",
-        required=True,
-        nargs="+",
-        metavar="RATED",
-        help="TSV, CSV or JSON Lines; several files, or a folder of them, make one table",
-    )
+    add_ratings(compare, formats=["--format"])
     compare.add_argument("--out", required=True, metavar="DIR", help="a folder, made if need be")
-    compare.add_argument(
-        "--format", choices=("tsv", "csv", "jsonl"), default="", help="default: by the ending"
-    )
     compare.add_argument(
         "--scale",
         type=float,
@@ -96,19 +90,20 @@ def _compare(arguments: argparse.Namespace) -> None:
     require_files(arguments.ratings)
     if not arguments.out:
         raise UsageError("--out names a folder")
-    _require_apart(arguments.out, arguments.ratings)
-    from refless.compare.advice import judged, recommendation, warnings
-    from refless.compare.compared import compare
-    from refless.compare.files import BESIDE, FILES, write_comparison
-    from refless.compare.rated import read_rated
-
     sums = _sums(arguments.ratings)
-    with quiet("refless.data.sources.table"):
-        rated = read_rated(arguments.ratings, arguments.scale, arguments.format)
+    own = ratings_of(arguments, scale=arguments.scale)
     if _sums(arguments.ratings) != sums:
         raise FormatError(
             "the ratings were changed while they were read", remedy="wait until they are written"
         )
+
+    from refless.compare.advice import judged, recommendation, warnings
+    from refless.compare.compared import compare
+    from refless.compare.files import BESIDE, FILES, write_comparison
+    from refless.compare.rated import of_own
+
+    _require_apart(arguments.out, arguments.ratings)
+    rated = of_own(own, arguments.scale)
     settings = _settings(arguments)
     _make_folder(arguments.out)
     found = _with_progress(compare, rated, settings)
@@ -125,16 +120,16 @@ def _compare(arguments: argparse.Namespace) -> None:
 
 def _sums(ratings: list[str]) -> dict[str, str]:
     """The sums of the files by name; of several of one name by their paths."""
-    from refless.compare.rated import files_of
-    from refless.data.sources.table import shown_name
     from refless.store.files import file_sum
 
-    files = [path for given in ratings for path in files_of(given) if path.is_file()]
+    files = [path for path in files_of(ratings) if path.is_file()]
     names = [path.name for path in files]
-    return {
-        shown_name(path.name if names.count(path.name) == 1 else path.as_posix()): file_sum(path)
-        for path in files
-    }
+    sums = {}
+    for path in files:
+        name = path.name if names.count(path.name) == 1 else path.as_posix()
+        # a byte of a name that is not UTF-8 is written as \xff
+        sums[os.fsencode(name).decode("utf-8", "backslashreplace")] = file_sum(path)
+    return sums
 
 
 def _require_apart(out: str, ratings: list[str]) -> None:

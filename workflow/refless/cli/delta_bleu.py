@@ -7,28 +7,33 @@ from __future__ import annotations
 
 import argparse
 import json
-from statistics import fmean
 
 from refless.cli._common import (
+    TABLES,
     Commands,
     UsageError,
+    add_outputs,
+    add_ratings,
     check_out,
     check_scale,
     command,
-    require_whole,
+    outputs_of,
+    ratings_of,
+    require_free,
     tell,
+    with_columns,
     write,
 )
-from refless.cli._neighbors import require_raters_once
-from refless.data.given import Given, read_given
+from refless.data.own import Own
+from refless.data.rows import File
 from refless.errors import FormatError, SettingError
 
 MOST = 100
 """The longest n-gram that may be asked for; from 5 on hardly a sentence has any in common."""
 RULES = ("zero", "smooth", "floor", "signed")
 EXAMPLE = """
-refless delta-bleu --outputs mine.tsv --references rated.tsv
-refless delta-bleu --outputs mine.tsv --references rated.tsv --scale 1 5 --sentences --out s.tsv
+refless delta-bleu --outputs mine.tsv --ratings rated.tsv
+refless delta-bleu --outputs mine.tsv --ratings rated.tsv --scale 1 5 --sentences --out s.tsv
 
 mine.tsv has the columns id and text, a row for each output; rated.tsv has id, text and weight
 (from -1 to +1), a row for each reference.
@@ -49,15 +54,12 @@ def add(commands: Commands) -> None:
         "--outputs",
         required=True,
         metavar="FILE",
-        help="column text; id, which references name (default: the number of the row, from 1)",
+        help="column text; id, which references name (default: the number of the row, from 1);"
+        f" {TABLES}, or plain lines (.txt)",
     )
-    parser.add_argument(
-        "--references",
-        required=True,
-        metavar="FILE",
-        help="columns id, text, and weight (default: 1 for all, which is BLEU); TSV, CSV or JSON"
-        " Lines, by its ending",
-    )
+    add_outputs(parser)
+    columns = "id, text (a reference) and weight (default: 1 for all, which is BLEU)"
+    add_ratings(parser, "--references", columns=columns)
     parser.add_argument(
         "--scale",
         type=float,
@@ -86,22 +88,24 @@ def add(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Read, score, write."""
-    if arguments.outputs == "-" and arguments.references == "-":
-        raise UsageError("only one of --outputs and --references can be standard input")
+    if arguments.outputs == "-" and arguments.ratings == ["-"]:
+        raise UsageError("only one of --outputs and --ratings can be standard input")
     if not 1 <= arguments.max_order <= MOST:
         raise SettingError(
             f"--max-order is {arguments.max_order}", remedy=f"give a number from 1 to {MOST}"
         )
     check_scale(arguments.scale)
-    check_out(arguments.out, [arguments.outputs, arguments.references])
-    outputs = read_given(arguments.outputs, ["text"], optional=["id"])
-    graded = "quality" if arguments.scale else "weight"
-    side = read_given(arguments.references, ["text"], optional=["id", graded, "rater"])
-    hypotheses = outputs.texts("text")
+    check_out(arguments.out, [arguments.outputs, *arguments.ratings])
+    outputs = outputs_of(arguments, ["id"])
+    rated = "quality" if arguments.scale else "weight"
+    need = ["id", "quality"] if arguments.scale else ["id"]
+    side = ratings_of(
+        arguments, scale=arguments.scale or (-1, 1), rated=rated, need=need, more=["id"]
+    )
+    hypotheses = outputs.columns["text"]
     references, weights = _by_output(outputs, side, _weights(side, arguments.scale))
     if arguments.sentences and not arguments.json:
-        outputs.free("delta_bleu")
-        require_whole(outputs)
+        require_free(outputs, "delta_bleu")
 
     from refless.models.delta_bleu_metric import DeltaBLEU
 
@@ -120,7 +124,7 @@ def run(arguments: argparse.Namespace) -> None:
             found["sentences"] = [one.score for one in each]
         content = json.dumps(found, ensure_ascii=False, indent=1) + "\n"
     elif arguments.sentences:
-        content = outputs.with_columns({"delta_bleu": [one.score for one in each]})
+        content = with_columns(outputs, {"delta_bleu": [one.score for one in each]})
     else:
         content = total.format(signature=signature) + "\n"
     write(content, arguments.out)
@@ -129,112 +133,60 @@ def run(arguments: argparse.Namespace) -> None:
     if "id" not in outputs.columns:
         tell("note: the outputs have no column id; references name them by their row, from 1")
     if not weights:
-        tell("note: the references have no column weight; each counts alike, which is BLEU")
+        quality = any("quality" in file.names for file in side.files)
+        more = "; their quality is read with --scale LOW HIGH" if quality else ""
+        tell(f"note: the references have no column weight; each counts alike, which is BLEU{more}")
 
 
-def _weights(side: Given, scale: list[float] | None) -> list[float]:
-    """The weight of each reference; none at all where the file has no such column."""
-    name = "quality" if scale else "weight"
-    if name not in side.columns:
-        if scale:
-            raise FormatError(
-                "no column 'quality'",
-                path=side.path,
-                remedy="leave out --scale, or name the column of ratings quality",
-            )
-        if "quality" in side.columns:
-            tell(
-                f"warning: the column quality of {side.path} is not read without --scale LOW HIGH:"
-                " every reference has the weight 1, which is BLEU"
-            )
+def _weights(side: Own, scale: list[float] | None) -> list[float]:
+    """The weight of each reference, NaN of an unrated one; none at all where no file has them."""
+    rated = side.texts["quality"]
+    if not scale and rated.isna().all():
         return []
-    if scale and "weight" in side.columns:
-        tell(f"note: with --scale the column weight of {side.path} is not read")
-    low, high = scale or (-1.0, 1.0)
-    values = side.numbers(name)
-    for line, value in zip(side.line_of, values, strict=True):
-        if not low <= value <= high:
-            raise FormatError(
-                f"{name} {value:g} is not from {low:g} to {high:g}",
-                path=side.path,
-                line=line,
-                remedy="mend the row"
-                if scale
-                else "name the column quality and give the scale of ratings: --scale 1 5",
+    if not side.ratings["rater"].any():
+        again = side.texts.duplicated(["id", "text"])
+        if other := int((again & ~side.texts.duplicated(["id", "text", "quality"])).sum()):
+            tell(
+                f"warning: {other} references stand twice beside an output, with other weights; the"
+                " best one counts. If several people rated them, add a column rater, for the mean"
             )
+    low, high = scale or (-1.0, 1.0)
     # the middle of a scale is 0, and not what rounding leaves of it: that would be a weight above 0
-    return [_round(2 * (value - low) / (high - low) - 1) for value in values] if scale else values
-
-
-def _round(weight: float) -> float:
-    return round(weight, 12)
-
-
-def _averaged(texts: list[str], weights: list[float]) -> tuple[list[str], list[float]]:
-    """References that several people rated, each once with its mean weight."""
-    from refless.data.sources.table import plain
-
-    wording: dict[str, str] = {}
-    given: dict[str, list[float]] = {}
-    for text, weight in zip(texts, weights, strict=True):
-        given.setdefault(wording.setdefault(plain(text), text), []).append(weight)
-    return list(given), [_round(fmean(own)) for own in given.values()]
+    return (2 * (rated - low) / (high - low) - 1 if scale else rated).round(12).tolist()
 
 
 def _by_output(
-    outputs: Given, side: Given, weights: list[float]
+    outputs: File, side: Own, weights: list[float]
 ) -> tuple[list[list[str]], list[list[float]]]:
-    """References of each output, and their weights, if there are any."""
-    from refless.data.sources.table import plain
-
-    if "id" not in side.columns:
-        raise FormatError(
-            "has no column 'id'",
-            path=side.path,
-            remedy="say in it of which output each reference is: the output's own id, or its"
-            " number from 1",
-        )
-    numbers = list(map(str, range(1, len(outputs.line_of) + 1)))
-    names = outputs.names("id") if "id" in outputs.columns else numbers
-    known: dict[str, int] = {}
-    for line, name in zip(outputs.line_of, names, strict=True):
-        if (before := known.setdefault(name, line)) != line:
+    """References of each output, and their weights, if there are any; unrated ones are left out."""
+    numbers = list(map(str, range(1, len(outputs.rows) + 1)))
+    names = outputs.columns.get("id", numbers)
+    if not names:
+        raise FormatError("has no rows", path=outputs.path, remedy="name the file with outputs")
+    found: dict[str, tuple[list[str], list[float]]] = {}
+    for line, name in zip(outputs.lines, names, strict=True):
+        if not name or name in found:
             raise FormatError(
-                f"the id {name[:40]!r} stands on line {before} already",
+                f"the id {name[:40]!r} {'stands there already' if name else 'is empty'}",
                 path=outputs.path,
                 line=line,
                 remedy="give each output an id of its own",
             )
-    if not names:
-        raise FormatError("has no rows", path=outputs.path, remedy="name the file with outputs")
-    found: dict[str, tuple[list[str], list[float]]] = {name: ([], []) for name in names}
-    each = weights or [1.0] * len(side.line_of)
-    rows = list(zip(side.names("id"), side.texts("text"), strict=True))
-    for line, (name, text), weight in zip(side.line_of, rows, each, strict=True):
+        found[name] = [], []
+    own = zip(side.where, side.texts["id"], side.texts["text"], strict=True)
+    each = weights or [1.0] * len(side.where)
+    for ((path, line), name, text), weight in zip(own, each, strict=True):
         if name not in found:
             raise FormatError(
                 f"no output has the id {name[:40]!r}",
-                path=side.path,
+                path=path,
                 line=line,
                 remedy="without a column id, outputs are numbered 1, 2, ... in their order",
             )
-        found[name][0].append(text)
-        found[name][1].append(weight)
-    if "rater" not in side.columns:
-        seen: dict[tuple[str, str], float] = {}
-        again = sum(
-            seen.setdefault((name, plain(text)), weight) != weight
-            for (name, text), weight in zip(rows, each, strict=True)
-        )
-        if again:
-            tell(
-                f"warning: {again} references stand twice beside an output, with other weights; the"
-                " best one counts. If several people rated them, add a column rater, for the mean"
-            )
-    else:
-        require_raters_once(side, [(name, plain(text)) for name, text in rows])
-        found = {name: _averaged(*own) for name, own in found.items()}
-    for line, name in zip(outputs.line_of, names, strict=True):
+        if weight == weight:
+            found[name][0].append(text)
+            found[name][1].append(weight)
+    for line, name in zip(outputs.lines, names, strict=True):
         best = max(found[name][1], default=None)
         if best is None or best <= 0:
             fault = "no reference" if best is None else "no reference of positive weight"

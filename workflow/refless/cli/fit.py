@@ -7,12 +7,18 @@ from __future__ import annotations
 
 import argparse
 
-from refless.cli._common import Commands, check_model, command, tell
-from refless.cli._neighbors import FILES, add_model, fitted, read_training
+from refless.cli._common import (
+    Commands,
+    add_ratings,
+    check_model,
+    command,
+    tell,
+)
+from refless.cli._neighbors import add_model, fitted, read_training
 
 EXAMPLE = """
-refless fit --train rated.tsv --tau auto --out rated.model
-refless score --model rated.model --candidates mine.tsv --out predicted.tsv
+refless fit --ratings rated.tsv --tau auto --out rated.model
+refless score --model rated.model --outputs mine.tsv --out predicted.tsv
 """
 
 
@@ -23,10 +29,10 @@ def add(commands: Commands) -> None:
         "fit",
         help="make rated texts ready once, for refless score --model",
         description="Write a neighbors model with its index. Its predictions are those of refless"
-        " score with --train and the same settings, to the byte. The file has the texts in it.",
+        " score with --ratings and the same settings, to the byte. The file has the texts in it.",
         example=EXAMPLE,
     )
-    parser.add_argument("--train", required=True, metavar="FILE", help=f"columns {FILES}")
+    add_ratings(parser, "--train", formats=["--format", "--train-format"])
     add_model(parser)
     parser.add_argument("--out", required=True, metavar="FILE", help="the model")
     parser.set_defaults(run=run)
@@ -34,9 +40,11 @@ def add(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Fit and write."""
+    path = check_model(arguments.out, arguments.ratings)
+    training = read_training(arguments)
+
     from refless.models.neighbors_file import save, signature_line
 
-    path = check_model(arguments.out, [arguments.train])
-    model = fitted(arguments, read_training(arguments))
+    model = fitted(arguments, training)
     save(model, path)
     tell(f"signature {signature_line(model)}")

@@ -10,17 +10,20 @@ import json
 import sys
 
 from refless.cli._common import (
+    TABLES,
     Commands,
+    add_columns,
+    add_outputs,
     check_out,
     command,
+    outputs_of,
+    require_free,
     require_torch,
-    require_whole,
     tell,
     warn_of_scale,
+    with_columns,
     write,
 )
-from refless.cli._neighbors import refuse_raters
-from refless.data.given import read_given
 from refless.errors import FormatError
 
 
@@ -45,9 +48,12 @@ def add(commands: Commands) -> None:
     what.add_argument(
         "--outputs",
         metavar="FILE",
-        help="columns text and mr, such as inform(name=x), or context; may have quality",
+        help="columns text and mr, such as inform(name=x), or context; may have quality;"
+        f" {TABLES}, or plain lines (.txt); - is standard input",
     )
     what.add_argument("--card", action="store_true", help="say what the model is, as JSON")
+    add_outputs(qe, "--format")
+    add_columns(qe)
     qe.add_argument(
         "--out", default="-", metavar="FILE", help="adds raw and prediction (default: -)"
     )
@@ -62,6 +68,8 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.card:
         write(json.dumps(card(read_model(path)), indent=2) + "\n", arguments.out)
         return
+    outputs = outputs_of(arguments, ["mr", "context", "quality"])
+    require_free(outputs, "raw", "prediction")
     require_torch()
 
     import numpy as np
@@ -70,17 +78,10 @@ def run(arguments: argparse.Namespace) -> None:
     from refless.models.rnn_qe.saved import load_model
 
     model = load_model(path)
-    outputs = read_given(
-        arguments.outputs, ["text"], optional=["mr", "context", "quality", "rater"]
-    )
-    outputs.free("raw", "prediction")
-    require_whole(outputs)
-    truth = None
-    if "quality" in outputs.columns:
-        given = np.array(outputs.numbers("quality", empty=True))
-        truth = given if not np.isnan(given).all() else None
-    refuse_raters(outputs)
-    texts = outputs.texts("text")
+    texts = outputs.columns["text"]
+    truth = np.array(outputs.columns["quality"]) if "quality" in outputs.columns else None
+    if truth is not None and np.isnan(truth).all():
+        truth = None
     trained = str(model.about.get("column", "mr"))
     column = next((name for name in (trained, "mr", "context") if name in outputs.columns), "")
     if column and not model.reads_meanings:
@@ -94,21 +95,21 @@ def run(arguments: argparse.Namespace) -> None:
             path=outputs.path,
             remedy="add it",
         )
-    meanings = outputs.names(column, full=False) if column else [""] * len(texts)
+    meanings = outputs.columns[column] if column else [""] * len(texts)
     # what is not read may still be what texts have in common
     more = [name for name in ("mr", "context") if name in outputs.columns and name != column]
-    beside = [outputs.names(name, full=False) for name in more]
+    beside = [outputs.columns[name] for name in more]
     try:
         raw, prediction = model.rate(meanings, texts)
     except FormatError as error:
-        line = None if error.line is None else outputs.line_of[error.line - 1]
+        line = None if error.line is None else outputs.lines[error.line - 1]
         remedy = error.remedy or f"mend it; the model reads {model.meanings}, as it was trained"
         raise FormatError(error.message, path=outputs.path, line=line, remedy=remedy) from error
     added = {
         "raw": model.scale.to_digits(raw).tolist(),
         "prediction": prediction.tolist(),
     }
-    write(outputs.with_columns(added), arguments.out)
+    write(with_columns(outputs, added), arguments.out)
     if seen := sum(model.has_seen(meanings, texts)):
         tell(
             f"warning: {seen} of {len(texts)} texts (values as slots) are among those that the"

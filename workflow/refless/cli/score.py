@@ -13,28 +13,31 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from refless.cli._common import (
+    TABLES,
     Commands,
     UsageError,
+    add_outputs,
+    add_ratings,
     check_least,
     check_out,
     command,
-    require_whole,
+    outputs_of,
+    require_free,
     tell,
     tell_few,
     warn_of_scale,
+    with_columns,
     write,
 )
 from refless.cli._neighbors import (
-    FILES,
     Training,
     add_model,
     fitted,
     kernel_options,
     progress,
     read_training,
-    refuse_raters,
 )
-from refless.data.given import FORMATS, Given, read_given
+from refless.data.rows import File
 from refless.errors import FormatError
 
 if TYPE_CHECKING:
@@ -45,10 +48,10 @@ if TYPE_CHECKING:
 
 NEIGHBORS, RIDGE, SYSTEM_RIDGE = METHODS = ("neighbors", "ridge", "ridge_system")
 EXAMPLE = """
-refless score --train rated.tsv --candidates mine.tsv --out predicted.tsv
-refless score --train rated.tsv --tau auto --leave-one-out --json
-refless score --train rated.tsv --method ridge --candidates mine.tsv --out predicted.tsv
-tail -n +2 mine.tsv | cut -f2 | refless score --train rated.tsv --candidates - --format lines
+refless score --ratings rated.tsv --outputs mine.tsv --out predicted.tsv
+refless score --ratings rated.tsv --tau auto --leave-one-out --json
+refless score --ratings rated.tsv --method ridge --outputs mine.tsv --out predicted.tsv
+tail -n +2 mine.tsv | cut -f2 | refless score --ratings rated.tsv --outputs - --format lines
 """
 
 
@@ -64,23 +67,22 @@ def add(commands: Commands) -> None:
         example=EXAMPLE,
     )
     source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument("--train", metavar="FILE", help=f"columns {FILES}")
+    add_ratings(parser, "--train", formats=["--train-format"], instead=source)
     source.add_argument("--model", metavar="FILE", help="a model that refless fit wrote")
     candidates = parser.add_mutually_exclusive_group(required=True)
     candidates.add_argument(
+        "--outputs",
         "--candidates",
         metavar="FILE",
-        help="column text; with a column quality, correlations are printed; TSV, CSV, JSON Lines"
-        " or plain lines (.txt), by its ending; - is standard input",
+        help=f"texts to rate: column text; with quality, correlations are printed; {TABLES}, or"
+        " plain lines (.txt); - is standard input",
     )
+    add_outputs(parser, "--format")
     candidates.add_argument(
         "--leave-one-out",
         action="store_true",
         help="predict each training text from the others, where there are no further rated texts;"
         " correlations come out low, see docs/score.md",
-    )
-    parser.add_argument(
-        "--format", choices=FORMATS, help="format of the candidates, whatever the ending"
     )
     parser.add_argument(
         "--method",
@@ -136,49 +138,49 @@ class Scored:
 def run(arguments: argparse.Namespace) -> None:
     """Read, predict, write, and say on standard error what a person wants to know."""
     _check(arguments)
-    check_out(arguments.out, [arguments.train, arguments.candidates, arguments.model])
+    check_out(arguments.out, [*(arguments.ratings or []), arguments.outputs, arguments.model])
     alone, by_system = arguments.leave_one_out, arguments.method == SYSTEM_RIDGE
-    train = read_training(arguments, by_system) if arguments.train else None
+    train = read_training(arguments, by_system) if arguments.ratings else None
     by_neighbors = arguments.method in (None, NEIGHBORS)
     if alone:
-        assert train is not None  # --leave-one-out has --train
-        given, texts, row_of = train.given, train.texts, train.row_of
+        assert train is not None  # --leave-one-out has --ratings
+        given, texts = train.own.files[0], train.texts
         truth: list[float] | None = train.quality
     else:
-        given = read_given(
-            arguments.candidates,
-            ["text", "system"] if by_system else ["text"],
-            arguments.format or "",
-            ["quality", "rater", "context"],
-        )
-        texts = given.texts("text")
-        row_of = list(range(len(texts)))
-        truth = given.numbers("quality") if "quality" in given.columns else None
-        refuse_raters(given)
+        need = ["system"] if by_system else []
+        given = outputs_of(arguments, ["quality", "context"], need)
+        texts, truth = given.columns["text"], given.columns.get("quality")
     if not arguments.json:
         more = ["neighbors"] if by_neighbors else []
-        given.free("prediction", *more, *(["nearest"] if arguments.explain else []))
-        require_whole(given)
+        require_free(given, "prediction", *more, *(["nearest"] if arguments.explain else []))
     model = _neighbors(arguments, train) if by_neighbors else None
     if model is not None:
         scored = _by_neighbors(model, None if alone else texts, arguments)
         rated: Sequence[float] | Array = model.quality_
     else:
-        assert train is not None  # --method has --train
+        assert train is not None  # --method has --ratings
         scored = _by_ridge(train, given, texts, by_system)
         rated = train.quality
     prediction = scored.columns["prediction"]
-    evaluation, different = _evaluated(prediction, truth, texts)
+    there = [k for k, value in enumerate(truth or []) if not math.isnan(value)]
+    truth = [truth[k] for k in there] if truth and there else None
+    judged = [prediction[k] for k in there]
+    evaluation, different = _evaluated(judged, truth, [texts[k] for k in there])
     if arguments.json:
-        columns = scored.columns.values()
-        rows = [dict(zip(scored.columns, row, strict=True)) for row in zip(*columns, strict=True)]
-        numbers = _numbers(evaluation, prediction, truth)
+        values = zip(*scored.columns.values(), strict=True)
+        rows = [dict(zip(scored.columns, row, strict=True)) for row in values]
+        numbers = _numbers(evaluation, judged, truth)
         found = {"signature": scored.signature, **scored.facts, **scored.counts, **numbers}
         content = json.dumps({**found, "predictions": rows}, ensure_ascii=False, indent=1) + "\n"
     else:
-        content = given.with_columns(
-            {name: [values[k] for k in row_of] for name, values in scored.columns.items()}
-        )
+        columns = scored.columns
+        if alone and train:  # a row for each of the file
+            rows_of = [train.number[text] for text in train.own.text_of]
+            columns = {
+                name: [None if row < 0 else values[row] for row in rows_of]
+                for name, values in columns.items()
+            }
+        content = with_columns(given, columns)
     if alone:
         _warn_of_repeats(texts)
         tell(
@@ -193,25 +195,27 @@ def run(arguments: argparse.Namespace) -> None:
     write(content, arguments.out)
     for line in scored.said:
         tell(line)
-    _report(evaluation, prediction, truth)
+    _report(evaluation, judged, truth)
     if evaluation is not None:
         tell_few(different)
     tell(f"signature {scored.signature}")
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    if arguments.train == "-" and arguments.candidates == "-":
-        raise UsageError("only one of --train and --candidates can be standard input")
+    if arguments.ratings == ["-"] and arguments.outputs == "-":
+        raise UsageError("only one of --ratings and --outputs can be standard input")
+    if arguments.leave_one_out and arguments.ratings and len(arguments.ratings) > 1:
+        raise UsageError("--leave-one-out takes one file of ratings, and adds columns to it")
     if arguments.explain is not None:
         check_least("explain", arguments.explain, 1)
-    if arguments.leave_one_out and arguments.format:
-        raise UsageError("--format goes with --candidates; --train-format says that of --train")
+    if arguments.leave_one_out and arguments.outputs_format:
+        raise UsageError("--format goes with --outputs; --ratings-format says that of --ratings")
     of_neighbors = ("kernel", "tau", "min_neighbors", "max_share")
     if arguments.model:
         if arguments.leave_one_out:
-            raise UsageError("--leave-one-out goes with --train")
-        for name in (*of_neighbors, "train_format", "method"):
-            if getattr(arguments, name) is not None:
+            raise UsageError("--leave-one-out goes with --ratings")
+        for name in (*of_neighbors, "ratings_format", "method"):
+            if getattr(arguments, name):
                 raise UsageError(f"--{name.replace('_', '-')} was settled by refless fit")
     if arguments.method in (RIDGE, SYSTEM_RIDGE):
         of_kernels = ("option", "wordnet", "threads")
@@ -277,18 +281,17 @@ def _by_neighbors(
     return Scored(columns, counts, signature_line(model, **more), said, {"tau": model.tau_})
 
 
-def _by_ridge(train: Training, given: Given, texts: list[str], by_system: bool) -> Scored:
+def _by_ridge(train: Training, given: File, texts: list[str], by_system: bool) -> Scored:
     """As `refless compare` does; equal texts stay together where the penalty is chosen."""
     from importlib.metadata import version
 
-    from refless.data.sources.table import plain
     from refless.data.wording import wording
     from refless.models.baselines import RidgeTfidf, SystemRidge
     from refless.store.signatures import text_sum
 
-    systems = list(map(plain, given.names("system"))) if by_system else None
+    systems = given.columns["system"] if by_system else None
     if systems is not None and (new := sorted(set(systems) - set(train.systems or []))):
-        line = given.line_of[systems.index(new[0])]
+        line = given.lines[systems.index(new[0])]
         raise FormatError(
             f"no training text is of the system {new[0]!r}",
             path=given.path,
@@ -297,9 +300,13 @@ def _by_ridge(train: Training, given: Given, texts: list[str], by_system: bool) 
         )
     model = SystemRidge() if by_system else RidgeTfidf()
     groups = [wording(text) for text in train.texts]
-    model.fit(train.texts, train.quality, systems=train.systems, groups=groups)
-    found: Sequence[float] | Array = model.predict(texts, systems=systems) if texts else []
-    rows = zip(train.texts, map(repr, train.quality), train.systems or train.texts, strict=True)
+    # numbers, since the model would part a name at its +
+    number = {name: str(k) for k, name in enumerate(dict.fromkeys(train.systems or []))}
+    known, own = (None if s is None else [number[n] for n in s] for s in (train.systems, systems))
+    model.fit(train.texts, train.quality, systems=known if by_system else None, groups=groups)
+    found: Sequence[float] | Array = model.predict(texts, systems=own) if texts else []
+    beside = (train.systems if by_system else None) or train.texts
+    rows = zip(train.texts, map(repr, train.quality), beside, strict=True)
     facts = {
         "method": SYSTEM_RIDGE if by_system else RIDGE,
         "alpha": f"{model.alpha_:g}" if hasattr(model, "alpha_") else "none",
@@ -325,7 +332,7 @@ def _standing_in(model: NeighborsRegressor | None, train: Training | None, texts
     if train is None:
         from refless.models.neighbors_file import standing_in
 
-        assert model is not None  # without --train there is --model
+        assert model is not None  # without --ratings there is --model
         return int(standing_in(model, texts).sum())
     from refless.data.wording import among
 
@@ -438,17 +445,17 @@ def _warn_of_leaks(number: int, n: int) -> None:
         tell(
             f"warning: {number} of {n} candidates stand word for word in the training texts; their"
             " own ratings go into their predictions, so correlations are too high. Take them out;"
-            " neighbors that --train learns also have --leave-one-out"
+            " neighbors that --ratings teaches also have --leave-one-out"
         )
 
 
-def _tell_of_contexts(train: Training | None, given: Given) -> None:
+def _tell_of_contexts(train: Training | None, given: File) -> None:
     """How many candidates answer what training texts answer, where both files say."""
     from refless.data.wording import among
 
-    if train is None or any("context" not in one.columns for one in (train.given, given)):
+    if train is None or train.contexts is None or "context" not in given.columns:
         return
-    known, asked = (one.names("context", full=False) for one in (train.given, given))
+    known, asked = train.contexts, given.columns["context"]
     if number := sum(among(asked, filter(str.strip, known))):
         tell(
             f"note: {number} of {len(asked)} candidates answer contexts of the training texts. On"

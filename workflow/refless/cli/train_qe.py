@@ -8,16 +8,16 @@ from __future__ import annotations
 import argparse
 import sys
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from refless.cli._common import (
     Commands,
+    add_ratings,
     check_least,
     check_model,
     check_scale,
     command,
-    quiet,
+    ratings_of,
     require_files,
     require_torch,
     tell,
@@ -37,22 +37,15 @@ def add(commands: Commands) -> None:
         example="refless train-qe --ratings rated.tsv --out mine.npz\n"
         "refless qe --model mine.npz --outputs new.tsv --out rated_new.tsv",
     )
-    train.add_argument(
-        "--ratings",
-        required=True,
-        nargs="+",
-        metavar="RATED",
-        help="TSV, CSV or JSON Lines with text, quality (any scale) and, if there are any, mr or"
-        " context, rater; several files, or a folder of them, make one table",
-    )
+    columns = "text, quality (any scale) and, if there is one, mr or context"
+    add_ratings(train, formats=["--format"], columns=columns)
     train.add_argument("--out", required=True, metavar="FILE", help="the model, ends in .npz")
-    train.add_argument("--format", choices=["tsv", "csv", "jsonl"], help="default: by the ending")
     train.add_argument(
         "--mr",
         choices=["auto", "acts", "slots", "text"],
         default="auto",
         help="how MRs are written: acts, inform(name='x', area=y); slots, name[x], area[y]; text,"
-        " plain words (default: what nine in ten can be read as)",
+        " plain words (default: what all can be read as)",
     )
     train.add_argument(
         "--scale",
@@ -81,17 +74,6 @@ def add(commands: Commands) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    from refless.compare.rated import (
-        about_meanings,
-        contexts_beside,
-        files_of,
-        meanings_of,
-        mr_faults,
-        mrs_apart,
-    )
-    from refless.data.sources import table
-    from refless.models.rnn_qe.scale import Scale
-
     require_files(arguments.ratings)
     path = check_model(arguments.out, arguments.ratings)
     if {Path(arguments.out).suffix, path.suffix} != {".npz"}:
@@ -100,28 +82,23 @@ def run(arguments: argparse.Namespace) -> None:
     check_least("seed", arguments.seed, 0)
     check_least("width", arguments.width, 1)
     check_least("threads", arguments.threads, 1)
-    require_torch()
     kind = "" if arguments.mr == "auto" else arguments.mr
-    with quiet("refless.data.sources.table"):  # the scale is said below
-        loaded = table.load_all(
-            [file for given in arguments.ratings for file in files_of(given)],
-            "own",
-            arguments.scale,
-            arguments.format or "",
-            tell=lambda sentence: tell(f"note: {sentence}"),
-            mr_faults=partial(mr_faults, kind=kind),
-            mrs_apart=partial(mrs_apart, kind=kind),
-        )
-    loaded.require_clean("train-qe")
+    own = ratings_of(arguments, scale=arguments.scale)
+    require_torch()
+
+    from refless.compare.rated import about_meanings, contexts_beside, meanings_of
+    from refless.data.sources.table import tidy
+    from refless.models.rnn_qe.meaning import TEXT
+    from refless.models.rnn_qe.own import NEW, How, Rated, fit, worth_lines
+    from refless.models.rnn_qe.saved import save_model
+    from refless.models.rnn_qe.scale import Scale
+    from refless.models.rnn_qe.training import Run
+
+    loaded = tidy(own, "own", arguments.scale)
     texts = loaded.texts[loaded.texts["n_ratings"] > 0]
     assert loaded.ends is not None
     low, high = loaded.ends
     scale = Scale(low, high, None)
-
-    from refless.models.rnn_qe.meaning import TEXT
-    from refless.models.rnn_qe.own import NEW, How, Rated, fit, worth_lines
-    from refless.models.rnn_qe.saved import save_model
-    from refless.models.rnn_qe.training import Run
 
     column, meanings = meanings_of(texts)
     rated = Rated.of(
@@ -137,14 +114,11 @@ def run(arguments: argparse.Namespace) -> None:
     try:
         model = fit(rated, how, run)
     except FormatError as error:
-        where = ""
+        path_of, line = ", ".join(arguments.ratings), None
         if error.line is not None:
-            where = f" (rated text {error.line}: {rated.texts[error.line - 1][:40]!r})"
-        raise FormatError(
-            f"{error.message}{where}",
-            path=", ".join(arguments.ratings),
-            remedy=error.remedy or "mend it",
-        ) from error
+            path_of, line = own.where[texts.index[error.line - 1]]
+        remedy = error.remedy or "mend it, or say --mr text, which takes all as plain words"
+        raise FormatError(error.message, path=path_of, line=line, remedy=remedy) from error
     column = column if model.reads_meanings else ""
     model = replace(model, about={**model.about, "column": column})
     save_model(model, path, half=True)

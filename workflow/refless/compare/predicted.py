@@ -137,6 +137,8 @@ def baseline(
     if method == "context_mean":
         assert rated.several is not None
         systems = [f"c{number}" for number in rated.several]
+    elif systems is not None:  # numbers, since the model would part a name at its +
+        systems = [f"s{number}" for number in np.unique(systems, return_inverse=True)[1]]
     estimate = np.full(len(rated), np.nan)
     for k in range(split.folds):
         rows, asked = np.flatnonzero(train & (fold != k)), np.flatnonzero(fold == k)

@@ -10,11 +10,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from refless.data.own import Own, plain
 from refless.data.sources import table
 from refless.data.wording import ASIDE, RUN, numbered, overlapping, together, wording
 from refless.errors import FormatError
@@ -24,6 +24,7 @@ from refless.models.rnn_qe.meaning import (
     SLOTS,
     TEXT,
     kind_of,
+    readable,
     tokens_of,
     told_apart,
     unordered,
@@ -44,7 +45,7 @@ class Rated:
 
     quality : float64 (n,), in [0, 1]
     wording : int64 (n,), number of the text among the different ones, by `wording`
-    systems : who wrote it, or None where nobody says or one wrote all; ``a+b`` wrote it both
+    systems : who wrote it, or None where nobody says or one wrote all
     context : int64 (n,), number of its context or MR, or None
     alike : int64 (n,), the same, where contexts of one wording (several dialogues about one
         passage) or MRs that differ in values alone have one number; None where all differ
@@ -117,13 +118,9 @@ class Rated:
 
     def memberships(self) -> tuple[list[str], Array]:
         """The systems' names, sorted, and who wrote what, bool (n, systems)."""
-        own = [name.split("+") for name in self.systems or ["" for _ in self.texts]]
-        names = sorted({name for row in own for name in row})
-        at = {name: k for k, name in enumerate(names)}
-        wrote = np.zeros((len(own), len(names)), bool)
-        for row, written_by in enumerate(own):
-            wrote[row, [at[name] for name in written_by]] = True
-        return names, wrote
+        own = self.systems or ["" for _ in self.texts]
+        names = sorted(set(own))
+        return names, np.array(own, object)[:, None] == np.array(names, object)
 
     def on_scale(self, name: str) -> bool:
         """Whether somebody else's scores lie on the ratings' scale, and use half of it or more."""
@@ -135,57 +132,23 @@ class Rated:
         return inside and float(np.ptp(known)) >= (high - low) / 2
 
 
-def read_rated(
-    paths: Sequence[str | Path], scale: Sequence[float] | None = None, format: str = ""
-) -> Rated:
-    """Read a user's files; a folder stands for all files in it whose endings tell their format.
-
-    Parameters
-    ----------
-    scale, format : as `refless.data.sources.table.load_all`
+def of_own(own: Own, scale: Sequence[float] | None = None) -> Rated:
+    """A user's ratings.
 
     Raises
     ------
-    FormatError : a file cannot be read or has a bad row (it is named), such as one with an MR that
-        cannot be read where most can; there are no files; as `rated_of`.
+    FormatError : as `refless.data.sources.table.tidy` and `rated_of`.
     """
-    files = [file for path in paths for file in files_of(path)]
-    warnings: list[str] = []
-    found = table.load_all(
-        *(files, "ratings", scale, format),
-        tell=warnings.append,
-        mr_faults=mr_faults,
-        mrs_apart=mrs_apart,
-    )
-    found.require_clean("compare")
+    found = table.tidy(own, "ratings", scale)
     assert found.ends is not None
     low, high = found.ends
+    warnings: tuple[str, ...] = ()
     if not scale:
-        warnings.append(
+        warnings = (
             f"The scale of the ratings is not given; it is taken from the lowest, {low:g}, to the"
-            f" highest, {high:g}. Squared errors are on that scale, brought to 0 to 1."
+            f" highest, {high:g}. Squared errors are on that scale, brought to 0 to 1.",
         )
-    return rated_of(found.texts, (low, high), tuple(warnings), ", ".join(map(str, files)))
-
-
-def files_of(path: str | Path) -> list[Path]:
-    """The file, or those in the folder whose endings tell their format.
-
-    Raises
-    ------
-    FormatError : the folder has none.
-    """
-    path = Path(path)
-    if not path.is_dir():
-        return [path]
-    found = sorted(p for p in path.iterdir() if p.suffix.lower() in table.FORMATS and p.is_file())
-    if not found:
-        raise FormatError(
-            f"the folder has no file that ends in {', '.join(table.FORMATS)}",
-            path=path,
-            remedy="name the files one by one, with --format",
-        )
-    return found
+    return rated_of(found.texts, (low, high), warnings, ", ".join(one.path for one in own.files))
 
 
 def rated_of(
@@ -242,12 +205,6 @@ def rated_of(
     column, meanings = meanings_of(own)
     without_names = _delexicalised(own["text"].tolist(), meanings)
     context = _contexts(own)
-    if broken := len(mr_faults(meanings)):
-        warnings = (
-            *warnings,
-            f"{broken} of {len(own)} MRs cannot be read, as nine in ten can. They are taken as they"
-            " are written: mend them.",
-        )
     beside = contexts_beside(own, column)
     warnings = (*warnings, *about_meanings(column, meanings, without_names is not None, beside))
     return Rated(
@@ -293,7 +250,7 @@ def about_meanings(
     beside: Iterable[str] = (),
     as_asked: bool = False,
 ) -> Iterator[str]:
-    """What is to be said of what stands beside texts (`meanings_of`): MRs of which too few can be
+    """What is to be said of what stands beside texts (`meanings_of`): MRs of which not all can be
     ``read`` (if nobody asked for that), contexts a tenth of which overlap with another one, texts
     that have nothing.
 
@@ -324,36 +281,12 @@ def about_meanings(
         )
 
 
-def mr_faults(meanings: Sequence[str], kind: str = "") -> dict[int, str]:
-    """Position, from 0, and fault of each MR that cannot be read, where most can (``kind_of``), or
-    where ``kind`` was asked for."""
-    remedy = f"--mr {kind} asks for such: mend it, or say --mr text, which takes all as plain words"
-    if not kind:
-        kind = kind_of(meanings)
-        remedy = (
-            f"nine in ten are {kind}, so it must be, too: mend it, or put MRs into a column mr, and"
-            " what else texts answer into a column context"
-        )
-    if kind == TEXT:
-        return {}
-    found = {}
-    for k, meaning in enumerate(meanings):
-        try:
-            tokens_of([meaning], [""], kind)
-        except FormatError as error:
-            found[k] = f"{error.message}; {remedy}"
-    return found
-
-
-def mrs_apart(meanings: Sequence[str], kind: str = "") -> list[str]:
-    """`told_apart`, as these are written (``kind_of``)."""
-    return told_apart(meanings, kind or kind_of(meanings))
-
-
 def _mostly_read(meanings: Sequence[str]) -> str:
-    """What to say of MRs of which most, but fewer than `kind_of` asks for, can be read."""
+    """What to say of MRs of which not all can be read (`kind_of`)."""
     written = [meaning for meaning in meanings if meaning.strip()]
-    lost, kind = min((len(mr_faults(written, kind)), kind) for kind in (ACTS, SLOTS))
+    lost, kind = min(
+        (sum(not readable(mr, kind) for mr in written), kind) for kind in (ACTS, SLOTS)
+    )
     said = (
         f"{lost} of {len(written)} MRs cannot be read as {kind}, as the others can."
         if lost < len(written)
@@ -367,21 +300,12 @@ def _mostly_read(meanings: Sequence[str]) -> str:
 
 def _delexicalised(texts: list[str], meanings: list[str]) -> tuple[list[str], list[str]] | None:
     """By what MRs are told apart, values aside, and texts with slots in the place of values; None
-    where there are no MRs to read.
-
-    An MR that cannot be read is told by its wording, and its text is as it is written: one damaged
-    row takes nothing from the others.
-    """
+    where there are no MRs, or not all can be read."""
     kind = kind_of(meanings)
     if kind == TEXT:
         return None
-    broken = mr_faults(meanings, kind)
-    read = ["" if k in broken else meaning for k, meaning in enumerate(meanings)]
-    found = tokens_of(read, texts, kind)
-    mrs = [
-        wording(meanings[k]) if k in broken else unordered(mr) for k, (mr, _) in enumerate(found)
-    ]
-    return mrs, [" ".join(words) for _, words in found]
+    found = tokens_of(meanings, texts, kind)
+    return [unordered(mr) for mr, _ in found], [" ".join(words) for _, words in found]
 
 
 def _alike(
@@ -429,7 +353,7 @@ def _contexts(texts: pd.DataFrame) -> Array | None:
     among others belongs to the rows of its context.
     """
     # identifiers are taken as they are
-    given, form = ("context_id", table.plain) if "context_id" in texts else ("context", wording)
+    given, form = ("context_id", plain) if "context_id" in texts else ("context", wording)
     named = texts[given].astype(str).map(form).tolist()
     keys = texts["mr_key" if "mr_key" in texts else "context"].fillna("").astype(str).tolist()
     kind = kind_of(keys)

@@ -100,9 +100,6 @@ def all_splits(rated: Rated, seed: int | Sequence[int] = 0) -> tuple[list[Split]
             why["systems"] = "every text has a system of its own, so new texts are new systems"
         else:
             found.append(_by_system(rated, wrote, generator))
-            if found[-1].folds < FEWEST:
-                found.pop()
-                why["systems"] = "nearly all texts are of several systems"
     if rated.context is None:
         why["contexts"] = "there are no contexts or MRs, or only one"
     else:
@@ -132,12 +129,7 @@ def _by_system(rated: Rated, wrote: Array, generator: np.random.Generator) -> Sp
     of_system = (
         np.arange(systems) if systems <= MOST else generator.permutation(systems) % FOLDS
     ).astype(np.int64)
-    lowest = np.where(wrote, of_system, systems).min(axis=1)
-    highest = np.where(wrote, of_system, -1).max(axis=1)
-    fold = np.where(lowest == highest, lowest, -1)
-    # a system whose texts are all shared leaves its fold empty
-    _, numbers = np.unique(fold[fold >= 0], return_inverse=True)
-    fold[fold >= 0] = numbers
+    fold = of_system[wrote.argmax(axis=1)]
     return Split("systems", fold, fold.copy(), _repeated(rated.wording, fold))
 
 

@@ -28,7 +28,7 @@ from refless.store import mapped
 
 Array = np.ndarray
 KIND = "fitted neighbors"
-AGAIN = "fit it again: refless fit --train RATED --out FILE"
+AGAIN = "fit it again: refless fit --ratings RATED --out FILE"
 
 
 _CHANGED = {"fingerprint": "code", "packages": "versions of packages", "resources": "files"}

@@ -24,8 +24,6 @@ from refless.models.rnn_qe.delex import SPECIAL, delexicalised, tokens
 
 ACTS, SLOTS, TEXT = "acts", "slots", "text"
 KINDS = (ACTS, SLOTS, TEXT)
-MOSTLY = 0.9
-"""The share of meanings of a kind from which on the others are taken for mistakes."""
 
 _NAME = r"\s*([^\W\d][\w \-]*?)\s*"
 _ACT = re.compile(rf"\s*\??{_NAME}\((.*)\)\s*", re.DOTALL)
@@ -38,11 +36,10 @@ _BRACKET = re.compile(rf"{_NAME}\[([^\[\]]*)\]\s*(?:[,;]|$)")
 
 
 def kind_of(meanings: Sequence[str]) -> str:
-    """How these are written, of `KINDS`: that of at least nine in ten, else plain text."""
+    """How these are written, of `KINDS`: that of all of them, else plain text."""
     written = [meaning for meaning in meanings if meaning.strip()]
     for kind in (ACTS, SLOTS):
-        readable = sum(_readable(meaning, kind) for meaning in written)
-        if written and readable >= MOSTLY * len(written):
+        if written and all(readable(meaning, kind) for meaning in written):
             return kind
     return TEXT
 
@@ -102,7 +99,8 @@ def unordered(mr: Sequence[str]) -> str:
     return ";".join(sorted(_plain(" ".join(mr[k : k + 3])) for k in range(0, len(mr), 3)))
 
 
-def _readable(meaning: str, kind: str) -> bool:
+def readable(meaning: str, kind: str) -> bool:
+    """Whether a meaning is of a kind."""
     try:
         read(meaning, kind)
     except FormatError:

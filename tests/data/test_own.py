@@ -1,0 +1,281 @@
+"""Users' own files: every format gives one table, and every fault its file, line and column."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from refless.data.own import Own, read_ratings, read_texts
+from refless.errors import FormatError
+
+ROWS: list[dict[str, Any]] = [
+    {"text": "It is cheap.", "quality": 1, "context": "how much?", "system": "A&B"},
+    {"text": 'A "fine" one, really', "quality": 5, "context": "", "system": "GPT-4+RAG"},
+    {"text": "", "quality": 2.5, "context": "why?", "system": "[MASK] model"},
+    {"text": "NA", "quality": None, "context": "why?", "system": "7"},
+]
+NAMES = list(ROWS[0])
+
+
+def delimited(delimiter: str, quoted: bool, end: str = "\n") -> str:
+    def cell(value: Any) -> str:
+        text = "" if value is None else str(value)
+        return '"' + text.replace('"', '""') + '"' if quoted else text
+
+    rows = [NAMES, *(row.values() for row in ROWS)]
+    return "".join(delimiter.join(map(cell, row)) + end for row in rows)
+
+
+LINES = "".join(json.dumps(row) + "\n" for row in ROWS)
+FORMATS = {
+    "plain.tsv": delimited("\t", False),
+    "quoted.tsv": delimited("\t", True),
+    "windows.TSV": delimited("\t", False, "\r\n"),
+    "mac.tsv": delimited("\t", False, "\r"),
+    "blank last line.tsv": delimited("\t", False) + "\n",
+    "blank last line.csv": delimited(",", True) + "\n",
+    "mark.csv": "\ufeff" + delimited(",", True),
+    "lines.jsonl": LINES,
+    "numbers.ndjson": LINES.replace('"7"', "7.0"),
+    "array.json": json.dumps(ROWS, indent=2),
+    "lines.json": LINES.replace("\n", "\n\n"),
+    "packed.csv.gz": delimited(",", True),
+    "no ending": delimited("\t", False),
+}
+
+
+def write(path: Path, content: str | bytes) -> Path:
+    data = content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
+    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+    return path
+
+
+def rows_of(own: Own) -> list[dict[str, Any]]:
+    return [
+        {name: None if value != value else value for name, value in row.items()}
+        for row in own.texts.to_dict("records")
+    ]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_gives_the_same_rows(tmp_path: Path, name: str) -> None:
+    path = write(tmp_path / name, FORMATS[name])
+    assert rows_of(read_ratings([path])) == ROWS
+    file = read_texts(path, ["system", "quality"])
+    assert file.columns["text"] == [row["text"] for row in ROWS]
+    assert file.columns["system"] == [row["system"] for row in ROWS]
+    assert math.isnan(file.columns["quality"][3])
+
+
+@pytest.mark.parametrize(
+    ("rows", "texts"),
+    [
+        ('"say ""hi"""\t1\nplain\t1\n', ['say "hi"', "plain"]),
+        ('"hi"\t1\nplain\t1\n', ["hi", "plain"]),
+        ('"hi"\t1\nplain\t1\nso\t1\n', ['"hi"', "plain", "so"]),
+        ('"open\t1\n"shut"\t1\n', ['"open', '"shut"']),
+        ("a\u2028b\t1\n=cmd()\t1\n", ["a\u2028b", "=cmd()"]),
+    ],
+)
+def test_quotes_of_tsv(tmp_path: Path, rows: str, texts: list[str]) -> None:
+    path = write(tmp_path / "x.tsv", "text\tquality\n" + rows)
+    assert read_ratings([path]).texts["text"].tolist() == texts
+
+
+def test_columns_have_the_users_names(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.csv", "Response,text,overall,Rater\na,b,3,ann\n")
+    with pytest.raises(FormatError) as caught:
+        read_ratings([path])
+    assert "'overall'" in caught.value.message
+    assert "--column quality=" in caught.value.remedy
+    named = {"text": "Response", "quality": "overall"}
+    own = read_ratings([path], columns=named)
+    assert own.texts.to_dict("records") == [{"text": "a", "quality": 3}]
+    assert own.ratings["rater"].tolist() == ["ann"]
+    assert read_texts(path, columns={"system": "who"}).columns["text"] == ["b"]
+    with pytest.raises(FormatError, match="who"):
+        read_ratings([path], columns={**named, "system": "who"})
+
+
+def test_letters_are_composed_once(tmp_path: Path) -> None:
+    row = {
+        "text": "cafe\u0301",
+        "quality": 1,
+        "system": " Mu\u0308ller  A",
+        "references": ["e\u0301"],
+    }
+    own = read_ratings([write(tmp_path / "x.jsonl", json.dumps(row))])
+    assert own.texts.loc[0, ["text", "system"]].tolist() == ["caf\u00e9", "M\u00fcller A"]
+    assert own.texts["references"][0] == ["\u00e9"]
+
+
+def test_references_and_scores(tmp_path: Path) -> None:
+    header = "text\tquality\treference1\treference_2\treferences\treference_id\tscore_J\n"
+    own = read_ratings(
+        [write(tmp_path / "x.tsv", header + 't\t1\ta\t\t["b"]\tx7\t0.5\nu\t2\t\t\t\t\t\n')]
+    )
+    assert own.texts["references"].tolist() == [["a", "b"], []]
+    assert own.texts["score_J"][0] == 0.5
+    assert math.isnan(own.texts["score_J"][1])
+    assert list(own.texts) == ["text", "quality", "references", "score_J"]
+
+
+# ---- several raters, several files ---------------------------------------------------------------
+
+RATED = """text,quality,system,context,rater
+yes,4,A,Where to?,ann
+no,1,A,q,ann
+yes ,5,A,where to,bob
+yes,5,B,q,bob
+no,,A,q,bob
+yes,5,A,other,bob
+"""
+
+
+def test_raters_of_a_text_are_averaged(tmp_path: Path) -> None:
+    own = read_ratings([write(tmp_path / "x.csv", RATED)])
+    assert own.texts["quality"].tolist() == [4.5, 1, 5, 5]
+    assert own.texts["system"].tolist() == ["A", "A", "B", "A"]
+    assert own.text_of == [0, 1, 0, 2, 1, 3]
+    assert [line for _, line in own.where] == [2, 3, 5, 7]
+    single = [(0, "ann", 4), (1, "ann", 1), (0, "bob", 5), (2, "bob", 5), (3, "bob", 5)]
+    assert list(own.ratings.itertuples(index=False, name=None)) == single
+
+
+def test_a_text_is_rated_once_by_each_rater_or_the_mean_counts(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.csv", RATED + "yes,1,A,where to?,bob\u00a0\n")
+    with pytest.raises(FormatError, match="--repeated-ratings mean") as caught:
+        read_ratings([path])
+    assert caught.value.line == 8
+    own = read_ratings([path], repeated="mean")
+    assert own.texts["quality"].tolist() == [3.5, 1, 5, 5]
+    assert len(own.ratings) == 5
+
+
+def test_files_and_folders_make_one_table(tmp_path: Path) -> None:
+    write(tmp_path / "2.csv", "text,rater,quality,system\nb,bob,2,s\nc,bob,1,s\n")
+    write(tmp_path / "1.tsv", "text\tquality\trater\tsystem\nb\t4\tann\ts\n")
+    for name in (".hidden.csv", "readme.md", "notes.txt"):
+        write(tmp_path / name, "no ratings")
+    own = read_ratings([tmp_path, tmp_path / "2.csv"])
+    assert rows_of(own) == [
+        {"text": "b", "quality": 3, "system": "s"},
+        {"text": "c", "quality": 1, "system": "s"},
+    ]
+    assert [Path(path).name for path, _ in own.where] == ["1.tsv", "2.csv"]
+    write(tmp_path / "3.csv", "text,quality\nd,1\n")
+    with pytest.raises(FormatError, match="rater") as caught:
+        read_ratings([tmp_path])
+    assert caught.value.path == str(tmp_path / "3.csv")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(FormatError, match="empty"):
+        read_ratings([tmp_path / "empty"])
+
+
+# ---- faults --------------------------------------------------------------------------------------
+
+
+def objects(*rows: str) -> str:
+    return "\n".join(['{"text": "fine", "quality": 3}', *rows])
+
+
+BAD = [  # name, content, line, columns that are named
+    ("x.tsv", "text\tquality\na\thigh\nb\t2\n", 2, ["quality"]),
+    ("x.tsv", "text\tquality\na\t4,5\n", 2, ["quality"]),
+    ("x.tsv", "text\tquality\na\t1_000\n", 2, ["quality"]),
+    ("x.tsv", "text\tquality\na\t٣\n", 2, ["quality"]),
+    ("x.tsv", "text\tquality\na\tnan\n", 2, ["quality"]),
+    ("x.tsv", "text\tquality\na\t1e307\n", 2, ["quality"]),
+    ("x.tsv", "text\tquality\na\t6\nb\t2\n", 2, ["quality"]),
+    ("x.tsv", "text\tquality\na\t1\nb\n", 3, ["row"]),
+    ("x.csv", "text,quality\nb,2\n\n\na,1,2\n", 5, ["row"]),
+    ("x.csv", 'text,quality\n"a\nb",x\n"c",1\n', 2, ["quality"]),
+    ("x.csv", 'text,quality\nb,2\n"a,1\n', 3, []),
+    ("x.csv", 'text,quality\nb,2\n"a" b,1\n', 3, []),
+    ("x.csv", b"text,quality\nb,2\n\xff,1\n", 3, []),
+    ("x.csv", "text,quality\n", None, []),
+    ("x.csv", "text;quality\na;1\n", None, ["quality"]),
+    ("x.csv", "text,text,quality\na,b,1\n", None, ["text"]),
+    ("x.csv", "text,quality,score_x\na,1,?\n", 2, ["score_x"]),
+    ("x.csv", "text,quality,references\na,1,[b\n", 2, ["references"]),
+    ("x.csv", "text,quality,rater\na,1,ann\nb,2,\n", 3, ["rater"]),
+    ("x.csv", "text,quality,rater\na,1,ann\na,2,ann\n", 3, ["rater"]),
+    ("x.csv", "text,quality,system\na,1,s\nb,2,\n", 3, ["system"]),
+    ("x.csv", "text,quality\na\0,1\n", 2, ["text"]),
+    ("x.csv", "", None, []),
+    ("x.csv", "text,quality\na,1\n".encode("utf-16"), None, []),
+    ("x.csv", b"PAR1....", None, []),
+    ("x.csv", b"PK\x03\x04....xl/workbook.xml", None, []),
+    ("x.zip", b"PK\x03\x04....", None, []),
+    ("x.jsonl", objects("[1]"), 2, ["row"]),
+    ("x.jsonl", objects('{"text": "t"'), 2, ["row"]),
+    ("x.jsonl", objects('{"text": "t", "quality": 1' + "0" * 5000 + "}"), 2, ["row"]),
+    ("x.jsonl", objects('{"text": 5, "quality": 1}'), 2, ["text"]),
+    ("x.jsonl", objects('{"quality": 1}'), 2, ["text"]),
+    ("x.jsonl", objects('{"text": "t", "quality": true}'), 2, ["quality"]),
+    ("x.jsonl", objects('{"text": "t", "quality": [1]}'), 2, ["quality"]),
+    ("x.jsonl", objects('{"text": "t", "system": ["a"]}'), 2, ["system"]),
+    ("x.jsonl", objects('{"text": "t", "context": {"a": 1}}'), 2, ["context"]),
+    ("x.jsonl", objects('{"text": "t", "references": [1]}'), 2, ["references"]),
+    ("x.jsonl", objects('{"text": "\\ud83d", "quality": 1}'), 2, ["text"]),
+    ("x.json", '[{"text": "a", "quality": 1},\n{"text": "b", "quality": "x"}]', 2, ["quality"]),
+    ("x.json", '[{"text": "a", "quality": 1},\n{"text": "b', 2, []),
+    ("x.json", '[{"text": "a", "quality": 1}', 1, []),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "line", "columns"), BAD)
+def test_a_fault_has_file_line_and_column(
+    tmp_path: Path, name: str, content: str | bytes, line: int | None, columns: list[str]
+) -> None:
+    path = write(tmp_path / name, content)
+    with pytest.raises(FormatError) as caught:
+        read_ratings([path], scale=[1, 5])
+    assert (caught.value.path, caught.value.line) == (str(path), line)
+    assert caught.value.remedy
+    assert all(column in caught.value.message for column in columns)
+    assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize("name", ["none.csv", "cut.csv.gz"])
+def test_a_file_that_cannot_be_read(tmp_path: Path, name: str) -> None:
+    (tmp_path / "cut.csv.gz").write_bytes(gzip.compress(b"text,quality\na,1\n" * 99)[:40])
+    with pytest.raises(FormatError) as caught:
+        read_ratings([tmp_path / name])
+    assert caught.value.path == str(tmp_path / name)
+
+
+def test_all_faults_come_at_once_one_line_each(tmp_path: Path) -> None:
+    header = "text,quality,rater,score_x\n"
+    words = "".join(f"t{k},{('yes', 'no')[k % 2]},ann,\n" for k in range(1200))
+    path = write(tmp_path / "x.csv", header + words + "a,9,ann,?\nb,8,ann,\nc,1,ann,\nc,2,ann,\n")
+    with pytest.raises(FormatError) as caught:
+        read_ratings([path], scale=[1, 5])
+    first, *rest = caught.value.message.splitlines()
+    assert "1,200 of 1,204" in first
+    assert "'yes', 'no'" in first
+    for line, column, told in zip(
+        (1202, 1203, 1205), ("score_x", "quality", "rater"), rest, strict=True
+    ):
+        assert f"{path}:{line}: {column}: 1 of 1,204" in told
+
+
+def test_texts_of_several_raters_are_no_texts_to_rate(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.csv", "text,quality,rater\na,1,ann\na,2,bob\n")
+    with pytest.raises(FormatError, match="rater"):
+        read_texts(path, ["quality"])
+    assert len(read_texts(path).rows) == 2
+
+
+def test_plain_lines_are_texts(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.txt", "one\n\n\tthree\n")
+    assert read_texts(path).columns["text"] == ["one", "", "\tthree"]
+    with pytest.raises(FormatError):
+        read_texts(path, need=["system"])
+    with pytest.raises(FormatError, match="xls"):
+        read_texts(path, format="xls")

@@ -1,0 +1,234 @@
+"""Rows of users' own files: TSV, CSV, JSON Lines, a JSON array, one text a line; also gzipped.
+
+Stage: ratings. In: paths. Out: rows with their lines, and what is wrong with them.
+
+Lines end at a line feed. A field of TSV has neither tabs nor line breaks; quotes around fields are
+removed if no quote is left open, and some have doubled quotes inside or they are half as many as
+the rows. In any other TSV a quote is a character.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from refless.errors import FormatError, Problem
+
+ENDINGS = {".tsv": "tsv", ".csv": "csv", ".txt": "lines", ".lines": "lines"}
+ENDINGS |= dict.fromkeys([".jsonl", ".ndjson", ".json"], "jsonl")
+FORMATS = ("tsv", "csv", "jsonl", "lines")
+STANDARD_INPUT = "standard input"
+_OTHERS = (
+    (b"\xff\xfe|\xfe\xff", "is UTF-16", "convert it: iconv -f UTF-16 -t UTF-8 FILE > NEW"),
+    (rb"PK\x03\x04(?=[\s\S]*xl/)|\xd0\xcf\x11\xe0", "is an Excel file", "save it as CSV (UTF-8)"),
+    (rb"PK\x03\x04", "is a zip archive", "unpack it, and name the file that is in it"),
+    (b"PAR1", "is a Parquet file", "write it as CSV or JSON Lines"),
+)
+_QUOTED = re.compile(r'"(?:[^"]|"")*"')
+_BETWEEN = re.compile(r"[\s,]*")
+
+
+@dataclass
+class File:
+    """A file as it was read.
+
+    names : of its columns; ``header`` and ``raw`` are the first line and the rows as written
+    rows : values by column; ``lines``, on which each row starts
+    columns : the values that `read_columns` read
+    unread : the columns that it did not
+    total : number of rows, with those that cannot be read
+    """
+
+    path: str
+    format: str
+    array: bool = False
+    names: list[str] = field(default_factory=list)
+    header: Any = ""
+    raw: list[Any] = field(default_factory=list)
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+    columns: dict[str, list[Any]] = field(default_factory=dict)
+    unread: list[str] = field(default_factory=list)
+    total: int = 0
+
+
+class Faults:
+    """What is wrong with rows: by file, column and kind, the lines and some examples."""
+
+    def __init__(self) -> None:
+        self.found: dict[tuple[str, str, str], tuple[File, list[int], dict[str, None]]] = {}
+
+    def add(self, file: File, line: int, column: str, what: str, value: Any = None) -> None:
+        """One more row; ``what`` completes "2 of 10 ..."."""
+        key = file.path, column, what
+        _, lines, examples = self.found.setdefault(key, (file, [], {}))
+        lines.append(line)
+        if value is not None and len(examples) < 3:
+            examples[shorten(value)] = None
+
+    def check(self) -> None:
+        """FormatError with a line for each fault, if there is any."""
+        said = []
+        for (path, column, what), (file, lines, examples) in self.found.items():
+            seen = f" ({', '.join(examples)})" if examples else ""
+            what, _, remedy = what.partition(": ")
+            told = f"{column}: {len(lines):,} of {file.total:,} {what}{seen}"
+            said.append((path, lines[0], f"{told}: {remedy}" if remedy else told))
+        if said:
+            path, line, first = said[0]
+            more = "".join(f"\n  {where}:{at}: {told}" for where, at, told in said[1:])
+            remedy = "mend these rows, or take them out"
+            raise FormatError(first + more, path=path, line=line, remedy=remedy)
+
+    def problems(self) -> list[Problem]:
+        """Row by row, in the order of the lines."""
+        found = [
+            Problem(path, line, f"{column}: {what}")
+            for (path, column, what), (_, lines, _) in self.found.items()
+            for line in lines
+        ]
+        return sorted(found, key=lambda problem: problem.line)
+
+
+def shorten(value: Any, limit: int = 40) -> str:
+    """A value quoted for a message, cut to ``limit`` characters."""
+    text = value if isinstance(value, str) else json.dumps(value)
+    return repr(text if len(text) <= limit else text[: limit - 3] + "...")
+
+
+def files_of(paths: Iterable[str | Path]) -> list[Path]:
+    """The files, each once; of a folder, those whose endings tell a table, but for hidden ones.
+
+    Raises
+    ------
+    FormatError : a folder has none.
+    """
+    found: list[Path] = []
+    for path in map(Path, paths):
+        inside = sorted(path.iterdir()) if path.is_dir() else []
+        tables = [p for p in inside if p.name[0] != "." and _format(p, "lines") != "lines"]
+        if path.is_dir() and not tables:
+            ends = ", ".join(end for end, kind in ENDINGS.items() if kind != "lines")
+            message = f"the folder has no file that ends in {ends}"
+            raise FormatError(message, path=path, remedy="name the files one by one")
+        found += tables or [path]
+    return list(dict.fromkeys(found))
+
+
+def _format(path: Path, default: str) -> str:
+    name = path.stem if path.suffix.lower() == ".gz" else path.name
+    return ENDINGS.get(Path(name).suffix.lower(), default)
+
+
+def _content(path: str | Path, name: str) -> str:
+    try:
+        data = sys.stdin.buffer.read() if name == STANDARD_INPUT else Path(path).read_bytes()
+        data = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+    except (OSError, EOFError) as error:
+        message = f"cannot be read: {getattr(error, 'strerror', '') or error}"
+        raise FormatError(message, path=name, remedy="look at its name and its folder") from error
+    for begin, message, remedy in _OTHERS:
+        if re.match(begin, data):
+            raise FormatError(message, path=name, remedy=remedy)
+    if not data.strip():
+        raise FormatError("the file is empty", path=name, remedy="name a file with rows")
+    try:
+        text = data.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        message = f"byte {data[error.start]:#04x} is not UTF-8 text"
+        raise FormatError(message, path=name, line=line, remedy="save it as UTF-8") from error
+    return text if "\n" in text else text.replace("\r", "\n")
+
+
+def read_file(path: str | Path, format: str, faults: Faults) -> File:
+    """The rows of a file; without a format its ending decides, else it is TSV.
+
+    Raises
+    ------
+    FormatError : an unknown format, or the file cannot be read at all.
+    """
+    name = STANDARD_INPUT if str(path) == "-" else str(path)
+    if format not in ("", *FORMATS):
+        known = f"give one of {', '.join(FORMATS)}"
+        raise FormatError(f"unknown format {format!r}", path=name, remedy=known)
+    file = File(name, format or _format(Path(path), "tsv"))
+    text = _content(path, name)
+    file.array = file.format == "jsonl" and text.lstrip()[:1] == "["
+    for line, raw, fields in _records(file, text):
+        if fields is not None and not file.names:
+            file.header, file.names = raw, [one.strip() for one in fields]
+            continue
+        file.total += 1
+        if fields is None and not isinstance(raw, dict):
+            faults.add(file, line, "row", "are no JSON objects", raw)
+        elif fields is not None and len(fields) != len(file.names):
+            what = f"rows have not {len(file.names)} fields, as the header has"
+            if file.format == "tsv":
+                what += ": where texts have tabs or line breaks, write CSV or JSON Lines"
+            faults.add(file, line, "row", what, f"{len(fields)} fields")
+        else:
+            file.lines.append(line)
+            file.raw.append(raw)
+            file.rows.append(raw if fields is None else dict(zip(file.names, fields, strict=True)))
+    if not file.names:
+        file.names = list(dict.fromkeys(key for row in file.rows for key in row))
+    return file
+
+
+def _records(file: File, text: str) -> Iterator[tuple[int, Any, list[str] | None]]:
+    """Line, record as it is written, and its fields; None where the record names them itself."""
+    lines = text.removesuffix("\n").split("\n")
+    if file.format == "lines":
+        yield 0, "", ["text"]
+        yield from ((number, line, [line]) for number, line in enumerate(lines, 1))
+    elif file.array:
+        at, counted, number, decoder = text.index("[") + 1, 0, 1, json.JSONDecoder()
+        while text[(at := _BETWEEN.match(text, at).end()) : at + 1] != "]":  # type: ignore[union-attr]
+            number, counted = number + text.count("\n", counted, at), at
+            try:
+                value, at = decoder.raw_decode(text, at)
+            except (ValueError, RecursionError) as error:
+                raise _broken(file, number, "JSON") from error
+            yield number, value, None
+    elif file.format == "jsonl":
+        for number, line in enumerate(lines, 1):
+            value = line
+            with suppress(ValueError, RecursionError):
+                value = json.loads(line)
+            if line.strip():
+                yield number, value, None
+    elif file.format == "csv":
+        csv.field_size_limit(sys.maxsize)
+        parsed, start = csv.reader(io.StringIO(text, newline="\n"), strict=True), 1
+        try:
+            for fields in parsed:
+                if fields:
+                    yield start, fields, fields
+                start = parsed.line_num + 1
+        except csv.Error as error:
+            raise _broken(file, start, "CSV") from error
+    else:
+        rows = [line.split("\t") for line in lines]
+        begun = [one for row in rows for one in row if one.startswith('"')]
+        some = any('""' in one[1:-1] for one in begun) or 2 * len(begun) >= len(rows) - 1
+        quoted = some and all(map(_QUOTED.fullmatch, begun))
+        for number, (line, row) in enumerate(zip(lines, rows, strict=True), 1):
+            bare = [f[1:-1].replace('""', '"') if quoted and f[:1] == '"' else f for f in row]
+            if line or (len(rows[0]) == 1 and number < len(rows)):
+                yield number, line, bare
+
+
+def _broken(file: File, line: int, kind: str) -> FormatError:
+    message = f"cannot be read as {kind} from here on"
+    remedy = "mend it: a quote is left open, or stands in a text once, or the file was cut short"
+    return FormatError(message, path=file.path, line=line, remedy=remedy)
