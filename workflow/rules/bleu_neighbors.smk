@@ -6,11 +6,6 @@ THRESHOLDS = {"a": NEIGHBORS.min_neighbors, "b": NEIGHBORS.max_share}
 TABLE_SETTINGS = {**THRESHOLDS, **BOOTSTRAP}
 # Figures 2 to 4 are about the published BLEU*.
 PLAIN = BLEU.kernels[0]
-SWEEP = {
-    **THRESHOLDS,
-    "a_range": list(NEIGHBORS.thresholds.a),
-    "b_step": NEIGHBORS.thresholds.b_step,
-}
 
 
 # One job for all kernels of a data set: an estimate is a matter of milliseconds, a job is not.
@@ -115,7 +110,7 @@ rule plot_bleu_neighbors_thresholds:
     conda:
         "../../envs/refless.yaml"
     params:
-        settings=SWEEP,
+        settings=THRESHOLDS,
         kernel=PLAIN,
         taus=SETTINGS.taus(),
         folders=folders(*TASKS),

@@ -45,7 +45,7 @@ from refless.errors import ReflessError
 from refless.kernels.bertscore import in_package, model_name
 from refless.models.rnn_qe import names as qe
 from refless.report.catalogue import catalogue, figures, tables
-from refless.settings import read_settings, require_plain, typed
+from refless.settings import read_settings
 from refless.store.beside import read_beside
 from refless.store.code import code_sum
 from refless.store.files import file_sum, files_below, whole_list
@@ -67,7 +67,7 @@ def whole_config():
     entries follow ours; `--config` hands on nested numbers as strings."""
     if not workflow.modifier.skip_configfile:
         # in its place, since jobs look there as well
-        update_config(config, typed(workflow.config_settings.config))
+        update_config(config, workflow.config_settings.config)
     found = load_configfile(ROOT / "config/config.yaml")
     update_config(found, config)
     return found
@@ -99,8 +99,6 @@ if workflow.is_main_process:
 environ["REFLESS_RESOURCES"] = str(ROOT / "resources")
 BEGIN, PLACE = time.time(), Path.cwd()
 try:
-    for CONFIG in workflow.configfiles:
-        require_plain(CONFIG)
     SETTINGS = read_settings(whole_config())
     SOURCES = read_sources()
     PLACES = places_of(SETTINGS, Path("resources"))
@@ -125,7 +123,7 @@ NEIGHBORS = SETTINGS.bleu_neighbors
 BLEU = NEIGHBORS.models["bleu"]
 TASKS = SETTINGS.tasks("bleu_neighbors")
 LOOKS = SETTINGS.looks()
-BOOTSTRAP = NEIGHBORS.bootstrap.model_dump()
+BOOTSTRAP = {"draws": NEIGHBORS.draws, "seed": NEIGHBORS.seed}
 
 
 # By the library's own path: sums go over files in the order of their paths.
@@ -309,14 +307,9 @@ def data_size_curves():
 
 def size_settings(task):
     """What decides a data set's curve over the data size."""
-    own, kernel = NEIGHBORS.data_size, BLEU.kernels[0]
-    streamed = SETTINGS.data[task].streamed
-    return {
-        **{"kernel": kernel, "tau": SETTINGS.taus()[kernel]},
-        **{"a": NEIGHBORS.min_neighbors, "b": NEIGHBORS.max_share},
-        **{"subsets": own.subsets, "seed": own.seed},
-        **({"sizes": own.streamed} if streamed else {"step": own.step}),
-    }
+    kernel = BLEU.kernels[0]
+    thresholds = {"a": NEIGHBORS.min_neighbors, "b": NEIGHBORS.max_share}
+    return {"kernel": kernel, "tau": SETTINGS.taus()[kernel], **thresholds, "seed": NEIGHBORS.seed}
 
 
 def cross_estimates():

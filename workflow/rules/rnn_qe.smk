@@ -15,7 +15,6 @@ QE_SETTINGS = {
             for name in ("domain", "system")
         },
     },
-    "curve": RNN_QE.curve.model_dump(),
 }
 
 
@@ -73,7 +72,7 @@ rule tabulate_rnn_qe:
         datasets=REFERENCES,
         data=QE_SETTINGS["data"],
         bootstrap=BOOTSTRAP,
-        seeds={name: RNN_QE.seeds_of(name) for name in SETTINGS.trainings()},
+        seeds={name: qe.seeds_of(name, RNN_QE.seeds) for name in SETTINGS.trainings()},
         missing=missing("results/rnn_qe/outputs.csv"),
         untrained=missing(QE_PREDICTIONS, name=SETTINGS.trainings()),
         code=[code("tabulate_rnn_qe.py", shows=name) for name in QE_TABLES],
@@ -86,7 +85,7 @@ rule plot_rnn_qe_data_size:
         ratings=ratings(*RATED, *REFERENCES),
         outputs=QE_OUTPUTS,
         curve=there("results/rnn_qe/curve.csv"),
-        predictions=there(QE_PREDICTIONS, name=qe.names(qe.CURVE, RNN_QE.curve.sizes)),
+        predictions=there(QE_PREDICTIONS, name=qe.names(qe.CURVE, qe.CURVE_SIZES)),
         table="results/tables/rnn_qe_table3.csv",
         record="results/tables/rnn_qe_table3.json",
     output:
@@ -131,7 +130,6 @@ rule prepare_rnn_qe_data:
         rated=RATED,
         references=REFERENCES,
         data=QE_SETTINGS["data"],
-        subsets=RNN_QE.curve.subsets,
         code=code("prepare_rnn_qe_data.py"),
     script:
         "../scripts/prepare_rnn_qe_data.py"
@@ -155,14 +153,14 @@ rule train_rnn_qe:
     conda:
         "../../envs/torch.yaml"
     # Models are trained five together, each five on one core.
-    threads: lambda wildcards: min(8, -(-RNN_QE.training_of(wildcards.name)["models"] // 5))
+    threads: lambda wildcards: min(8, -(-qe.training_of(wildcards.name, 1)["models"] // 5))
     resources:
-        gpu=0 if RNN_QE.training.device == "cpu" else 1,
+        gpu=0 if RNN_QE.device == "cpu" else 1,
         mem_mb=6000,
         runtime=2880,
     params:
-        training=lambda wildcards: RNN_QE.training_of(wildcards.name),
-        device=RNN_QE.training.device,
+        training=lambda wildcards: qe.training_of(wildcards.name, RNN_QE.seeds),
+        device=RNN_QE.device,
         code=code("train_rnn_qe.py"),
     script:
         "../scripts/train_rnn_qe.py"

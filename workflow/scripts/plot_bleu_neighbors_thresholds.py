@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import numpy as np
-
 from refless.experiments.bleu_neighbors.curves import average_annotators, threshold_curves
 from refless.experiments.bleu_neighbors.neighbors import read_predicted
 from refless.job import job
@@ -12,12 +10,9 @@ from refless.report import figures
 with job(snakemake):
     given, params = snakemake.input, snakemake.params
     own, kernel = params.settings, params.kernel
-    least, most = own["a_range"]
-    steps = np.round(np.arange(0, 1 + own["b_step"] / 2, own["b_step"]), 10)
-    sweep = range(least, most + 1), steps, own["a"], own["b"]
     tasks = read_predicted(params.folders, given.get("predictions", []), params.taus)
     curves = {
-        task: threshold_curves(data, kernel, *sweep)
+        task: threshold_curves(data, kernel, **own)
         for task, data in tasks.items()
         if kernel in data.means
     }

@@ -13,5 +13,4 @@ with job(snakemake):
         folders / params.rated[0],
         [folders / task for task in params.references],
         params.data,
-        params.subsets,
     )

@@ -16,7 +16,6 @@ with job(snakemake):
         snakemake.output.models,
         snakemake.input[0],
         how["schedule"],
-        how["architecture"],
         how["seeds"],
         Run(
             device=snakemake.params.device,

@@ -1,32 +1,24 @@
 """The configuration, checked once: every setting, its type, its limits and what it means.
 
 Stage: none. In: the mapping that Snakemake read from config/config.yaml and ``--config``. Out:
-`Settings`, or a `SettingError` of one line. Only the Snakefile reads settings; jobs get plain
-values, so pydantic is not imported in them. ``python -m refless.settings`` prints docs/settings.md.
+`Settings`, or a `SettingError`. ``python -m refless.settings`` prints docs/settings.md.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from contextlib import suppress
-from pathlib import Path
 from typing import Any, Literal
 
-import yaml
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from refless.errors import KernelError, SettingError
 from refless.kernels.bertscore import layer_and_offset
-from refless.models.rnn_qe.names import EXPERIMENTS, PAPER, names
-from refless.settings._base import Name, Section, Seed, require_known, sentence
-from refless.settings.bleu_neighbors import BleuNeighbors
-from refless.settings.comparison import Comparison
+from refless.models.rnn_qe.names import CROSS, CURVE_SIZES, EXPERIMENTS, PAPER, names
+from refless.settings._base import Name, Section, Seed
 from refless.settings.data import DataSet, with_looks
-from refless.settings.delta_bleu import DeltaBleu
-from refless.settings.rnn_qe import RnnQe
+from refless.settings.papers import BleuNeighbors, Comparison, DeltaBleu, RnnQe
 
-__all__ = ["Settings", "read_settings", "require_plain", "typed"]
+__all__ = ["Settings", "read_settings"]
 
 LOOKS = ("name", "colour", "line", "marker", "published")
 
@@ -48,10 +40,7 @@ class KernelOptions(Section):
 
 
 class Settings(Section):
-    """All settings. They are what science may vary; threads, memory and time live in the profiles.
-
-    ``kernels`` is the attribute `kernel_options` here, since `kernels` lists the kernels.
-    """
+    """All settings: what science may vary. Threads, memory and time live in the profiles."""
 
     mirror: str = Field(
         "",
@@ -73,20 +62,16 @@ class Settings(Section):
     kernel_options: dict[str, KernelOptions] = Field(
         default={}, alias="kernels", description="Options of single kernels, by the kernel's name."
     )
-    bleu_neighbors: BleuNeighbors = Field(description="BLEU Neighbors.")
-    delta_bleu: DeltaBleu = Field(description="ΔBLEU.")
-    rnn_qe: RnnQe = Field(description="RNN quality estimation.")
-    comparison: Comparison = Field(description="Every method on every data set.")
+    bleu_neighbors: BleuNeighbors
+    delta_bleu: DeltaBleu
+    rnn_qe: RnnQe
+    comparison: Comparison
 
     # ---- questions ----------------------------------------------------------------------------
 
     def tasks(self, experiment: str) -> list[str]:
         """The data sets that take part in an experiment, in order."""
-        return [
-            task
-            for task, entry in self.data.items()
-            if getattr(entry.experiments, experiment) is not None
-        ]
+        return [task for task in self.data if getattr(self.data[task].experiments, experiment)]
 
     def experiment(self, task: str, name: str) -> Any:
         """What a data set says about an experiment that it takes part in.
@@ -96,7 +81,7 @@ class Settings(Section):
         KeyError : it does not take part.
         """
         found = getattr(self.data[task].experiments, name)
-        if found is None:
+        if not found:
             raise KeyError(f"{task} takes no part in {name}")
         return found
 
@@ -133,16 +118,16 @@ class Settings(Section):
 
     def trainings(self) -> list[str]:
         """The names of everything that RNN-QE may be trained on, and how."""
-        sizes = self.rnn_qe.curve.sizes
-        long = [f"{PAPER}_{name}" for one in EXPERIMENTS[:-1] for name in names(one)]
-        return [*(name for one in EXPERIMENTS for name in names(one, sizes)), *long]
+        plain = [name for one in EXPERIMENTS for name in names(one, CURVE_SIZES)]
+        longer = [name for one in ("cross_validation", *CROSS) for name in names(one)]
+        return [*plain, *(f"{PAPER}_{name}" for name in longer)]
 
     def trained_now(self) -> list[str]:
-        """Those that a run trains: see `rnn_qe.train`. The paper's schedule takes days: by name
+        """Those that a run trains: see `rnn_qe.train`. The paper's schedule takes days, so by name
         alone."""
         if self.rnn_qe.train != "run":
             return []
-        return [name for one in EXPERIMENTS for name in names(one, self.rnn_qe.curve.sizes)]
+        return [name for name in self.trainings() if not name.startswith(PAPER)]
 
     # ---- names that must exist elsewhere ------------------------------------------------------
 
@@ -153,61 +138,36 @@ class Settings(Section):
 
     @model_validator(mode="after")
     def _kernels_exist(self) -> Settings:
+        known = {*self.kernels(), *self.comparison.kernels}
         for task, entry in self.data.items():
-            where = f"data.{task}.skip_kernels"
-            require_known(
-                where, entry.skip_kernels, self.kernels(), "the kernels of bleu_neighbors"
-            )
+            if other := set(entry.skip_kernels) - known:
+                raise ValueError(f"data.{task}.skip_kernels: no model has {min(other)}")
         for kernel in self.kernel_options:
-            if kernel not in self.kernels():
-                raise ValueError(
-                    f"kernels has options for {kernel!r}, which no model of bleu_neighbors.models"
-                    f" has ({', '.join(self.kernels())})"
-                )
-            if not kernel.startswith("bertscore."):
-                raise ValueError(
-                    f"kernels has options for {kernel!r}; only the kernels of BERTScore take any"
-                )
+            if kernel not in self.kernels() or not kernel.startswith("bertscore."):
+                raise ValueError(f"kernels.{kernel}: no model has such a kernel of BERTScore")
         for kernel in self.kernels():
             if kernel.startswith("bertscore."):
                 own = self.options(kernel)
                 try:
                     layer_and_offset(kernel, *map(own.get, ("layer", "rescale", "baseline")))
                 except KernelError as error:
-                    raise ValueError(
-                        f"kernels.{kernel}: {error.message}; {error.remedy}".rstrip("; ")
-                    ) from error
+                    said = f"kernels.{kernel}: {error.message}; {error.remedy}"
+                    raise ValueError(said.rstrip("; ")) from error
         return self
 
     @model_validator(mode="after")
     def _data_sets_fit_together(self) -> Settings:
         if len(self.tasks("essays")) > 1:
-            raise ValueError(
-                f"data: {' and '.join(self.tasks('essays'))} take part in essays; one data set can"
-            )
+            raise ValueError(f"data: {' and '.join(self.tasks('essays'))} take part in essays")
         roles = [self.experiment(task, "rnn_qe").role for task in self.tasks("rnn_qe")]
         if roles and (roles.count("rated") != 1 or len(roles) < 2):
-            raise ValueError(
-                f"data: in rnn_qe, {roles.count('rated')} data sets have the role rated and"
-                f" {roles.count('references')} the role references; it needs one that is rated, and"
-                " references"
-            )
-        published: dict[str, str] = {}
-        for task, entry in self.data.items():
-            if entry.published and entry.published in published:
-                raise ValueError(
-                    f"data.{task}.published is {entry.published!r}, as is that of"
-                    f" {published[entry.published]}; a column of the paper is one data set's"
-                )
-            published[entry.published] = task
-        shown: dict[str, str] = {}
+            raise ValueError("data: rnn_qe needs one data set that is rated, and references")
+        for key in ("name", "published"):
+            values = [getattr(entry, key) for entry in self.data.values() if getattr(entry, key)]
+            if twice := [value for value in values if values.count(value) > 1]:
+                raise ValueError(f"data: two data sets have {key} {twice[0]}")
         reads: dict[str, str] = {}
         for task, entry in self.data.items():
-            if (before := shown.setdefault(entry.name, task)) != task:
-                raise ValueError(
-                    f"data.{task}.name is {entry.name!r}, as is that of {before}; legends would not"
-                    " tell them apart"
-                )
             read = f"{entry.loader} {sorted(entry.files.items())} {sorted(entry.options.items())}"
             if (before := reads.setdefault(read, task)) != task:
                 raise ValueError(
@@ -216,96 +176,27 @@ class Settings(Section):
         return self
 
 
-PLAIN_NUMBER = re.compile(
-    r"[-+]?(0|[1-9][0-9]*)?(\.[0-9]*)?([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)"
-)
-READ_AS = "is a number that YAML reads as another one"
-WRITE = "write it like 8 or 0.25, or in quotes if it is a name"
-
-
-def typed(value: Any) -> Any:
-    """Settings of the command line with the types that they would have in a file.
-
-    Snakemake hands on nested numbers and truth values of ``--config`` as strings.
-
-    Raises
-    ------
-    SettingError : a number that is written otherwise than in decimals.
-    """
-    if isinstance(value, Mapping):
-        return {key: typed(one) for key, one in value.items()}
-    if isinstance(value, list):
-        return [typed(one) for one in value]
-    if isinstance(value, str):
-        with suppress(yaml.YAMLError):
-            read = yaml.safe_load(value)
-            number = isinstance(read, int | float) and not isinstance(read, bool)
-            if number and not PLAIN_NUMBER.fullmatch(value.strip()):
-                raise SettingError(f"--config: {value} {READ_AS}", remedy=WRITE)
-            return read if number or isinstance(read, bool) else value
-    return value
-
-
-class _Plain(yaml.SafeLoader):
-    """YAML in which no key stands twice, and a number is what a reader takes it for: YAML's older
-    rules read 010 as 8 and 1:30 as 90."""
-
-    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
-        seen: set[str] = set()
-        for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
-            if key.value in seen:
-                raise _Fault(key, "stands twice in its group", "leave one of the two")
-            seen.add(key.value)
-        return super().construct_mapping(node, deep)
-
-    def construct_number(self, node: Any) -> float:
-        if not PLAIN_NUMBER.fullmatch(node.value):
-            raise _Fault(node, READ_AS, WRITE)
-        return 0.0  # nobody looks: Snakemake reads the settings
-
-
-for _kind in ("int", "float"):
-    _Plain.add_constructor(f"tag:yaml.org,2002:{_kind}", _Plain.construct_number)
-
-
-class _Fault(Exception):
-    def __init__(self, node: Any, message: str, remedy: str) -> None:
-        super().__init__(f"{node.value} {message}")
-        self.line, self.remedy = node.start_mark.line + 1, remedy
-
-
-def require_plain(path: str | Path) -> None:
-    """Make sure that Snakemake reads a file of settings as a person does.
-
-    Raises
-    ------
-    SettingError : with the line of the first setting that stands twice in its group, where the last
-        would win without a word, or of the first number that is written otherwise than in decimals;
-        it is not UTF-8.
-    """
-    content = Path(path).read_bytes()
-    try:
-        yaml.load(content.decode("utf-8"), _Plain)
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        raise SettingError(
-            f"is not UTF-8: {error.reason}", path=path, line=line, remedy="save it as UTF-8"
-        ) from None
-    except _Fault as fault:
-        raise SettingError(str(fault), path=path, line=fault.line, remedy=fault.remedy) from None
-    except yaml.YAMLError:
-        pass  # Snakemake says it
-
-
 def read_settings(raw: Mapping[str, Any]) -> Settings:
     """The settings, checked.
 
     Raises
     ------
-    SettingError : the first fault, in one line: the setting's path, its value, what is allowed.
+    SettingError : a line a fault: the setting's path, what is wrong, and its value.
     """
     try:
         return Settings.model_validate(dict(raw))
     except ValidationError as error:
-        fault = error.errors(include_url=False)[0]
-        raise SettingError(f"config: {sentence(fault)}") from None
+        lines = []
+        for fault in error.errors(include_url=False):
+            # the branch of a union is no setting
+            branches = ("literal[", "Plain", "In")
+            path = ".".join(str(p) for p in fault["loc"] if not str(p).startswith(branches))
+            told = fault["msg"].removeprefix("Value error, ")
+            if path and fault["type"] != "missing":
+                told += f" (it is {str(fault['input'])[:60]})"
+            lines.append(f"{path}: {told}")
+        raise SettingError(
+            "\n".join(dict.fromkeys(line.removeprefix(": ") for line in lines)),
+            path="config",
+            remedy="docs/settings.md has every setting and what it may be",
+        ) from None

@@ -30,6 +30,11 @@ from refless.store import signed
 from refless.store.signatures import sign
 
 Array = np.ndarray
+# The paper's figures, read off: a up to 60 and b in small steps; sizes every 10, of 20 subsets each.
+A_VALUES, B_VALUES = range(1, 61), np.round(np.arange(0, 1.005, 0.01), 10)
+STEP, SUBSETS = 10, 20
+LARGE = (20, 50, 100, 200, 500, 1000, 2000, 5000)
+"""Sizes where a kernel has no matrix."""
 Within = Callable[[Array], tuple[Array, Array]]
 """A subset (places of texts, ascending) -> mean and number of each one's neighbors within it."""
 
@@ -43,10 +48,11 @@ def _point(estimate: Array, quality: Array) -> tuple[float, float]:
 def threshold_curves(
     data: Predicted,
     kernel: str,
-    a_values: Iterable[int],
-    b_values: Iterable[float],
+    *,
     a: int,
     b: float,
+    a_values: Iterable[int] = A_VALUES,
+    b_values: Iterable[float] = B_VALUES,
 ) -> pd.DataFrame:
     """Columns threshold (``a`` or ``b``), value, spearman, coverage: one threshold moves and the
     other stays (figures 2 and 3)."""
@@ -65,8 +71,8 @@ def data_size_curve(
     *,
     a: int,
     b: float,
-    subsets: int,
     seed: int,
+    subsets: int = SUBSETS,
 ) -> pd.DataFrame:
     """Columns size, subset, spearman, coverage: random subsets of the data, leave-one-out in each
     (figure 4).
@@ -102,15 +108,14 @@ def write_data_size_curve(
     ----------
     kernel : its file; where it holds sums of neighbors and no matrix, the kernel is computed anew
         for each subset
-    settings : ``kernel``, ``tau``, ``a``, ``b``, ``subsets``, ``seed``; ``sizes`` of the subsets in
-        the second case, the ``step`` between two in the first; everything there is is the last one
+    settings : ``kernel``, ``tau``, ``a``, ``b``, ``seed``
     """
     rated = rated_texts(task)
     n, tau, name = len(rated.id), settings["tau"], settings["kernel"]
     about = require_options(kernel, {})
     if about["kind"] == "kernel":
         matrix = read_matrix(kernel, task, rated)
-        sizes: Sequence[int] = range(settings["step"], n, settings["step"])
+        sizes: Sequence[int] = range(STEP, n, STEP)
 
         def within(chosen: Array) -> tuple[Array, Array]:
             part = matrix[np.ix_(chosen, chosen)]
@@ -118,14 +123,14 @@ def write_data_size_curve(
 
     else:
         texts = task.texts["text"].to_numpy(object)[rated.row]
-        sizes = settings["sizes"]
+        sizes = LARGE
 
         def within(chosen: Array) -> tuple[Array, Array]:
             return streamed_means(name, list(texts[chosen]), rated.quality[chosen], tau, threads)
 
     curve = data_size_curve(
         *(within, rated.quality, [s for s in sizes if settings["a"] < s < n] + [n]),
-        **{key: settings[key] for key in ("a", "b", "subsets", "seed")},
+        **{key: settings[key] for key in ("a", "b", "seed")},
     )
     code = sign(["experiments/bleu_neighbors/curves.py"], task.text_sum)
     signed.write(

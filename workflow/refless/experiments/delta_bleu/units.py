@@ -47,6 +47,10 @@ Array = np.ndarray
 
 REFERENCES = (SINGLE, HIGH, "w>=0.4", "w>=0.2", ALL)
 """Those of the table. The paper's are the first two and the last."""
+THRESHOLDS = (1, 0.8, 0.6, 0.4, 0.2, 0, -0.2, -0.4, -0.6, -0.8, -1)
+"""Least weights of a reference, panel A of figure 2."""
+ORDERS = (1, 2, 3, 4)
+"""Highest orders of n-grams, panel C."""
 MOST_OBSERVATIONS = 4_000_000
 """Of a point of the figure over all assignments: small units make so many observations each time
 that fewer assignments say as much."""
@@ -85,12 +89,12 @@ def figure_points(settings: Mapping[str, Any]) -> Iterator[tuple[str, int, Cell]
     BLEU and sBLEU best, and ΔBLEU all references as well, with which it reports that best.
     """
     best = [*((metric, HIGH) for metric in METRICS), ("delta_bleu", ALL)]
-    for value in settings["thresholds"]:
+    for value in THRESHOLDS:
         for metric in METRICS:
             yield "threshold", settings["unit"], Cell(metric, f"w>={value:g}")
     for unit in settings["units"]:
         yield from (("unit", unit, Cell(*pair)) for pair in best)
-    for order in settings["orders"]:
+    for order in ORDERS:
         yield from (("order", settings["unit"], Cell(*pair, order=order)) for pair in best)
 
 
@@ -110,7 +114,7 @@ def write_units(path: str | Path, task: Task, settings: Mapping[str, Any]) -> No
     """
     # a system's outputs are its own, also where another says the same
     dialogues = read_dialogues(separate_items(task.texts, task.ratings))
-    counted = Counted(dialogues, max(Cell.order, *settings["orders"]))
+    counted = Counted(dialogues, max(Cell.order, *ORDERS))
     begin = time.perf_counter()
     rows = unit_rows(counted, settings)
     log.info("%d numbers in %.1f s", len(rows), time.perf_counter() - begin)

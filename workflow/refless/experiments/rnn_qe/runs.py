@@ -39,7 +39,7 @@ from refless.models.rnn_qe.data import (
     size,
     tables,
 )
-from refless.models.rnn_qe.names import SETUPS, training_command
+from refless.models.rnn_qe.names import CURVE_SIZES, CURVE_SUBSETS, SETUPS, training_command
 from refless.store import signed
 from refless.store.signatures import sign
 
@@ -78,7 +78,6 @@ def write_data(
     rated: str | Path,
     references: Sequence[str | Path],
     settings: Mapping[str, Any],
-    subsets: int,
 ) -> None:
     """Training, validation and test data under one name, a file a fold: ``fold0.csv``, ...
 
@@ -87,7 +86,6 @@ def write_data(
     name : see `refless.models.rnn_qe.names`
     rated, references : see `read_rated`
     settings : see `DataSettings`
-    subsets : random ones, of a learning curve
 
     Raises
     ------
@@ -95,7 +93,7 @@ def write_data(
     """
     _, texts = read_rated(rated, references)
     made = DataSettings(**settings)
-    folds = list(tables(texts, name, made, subsets))
+    folds = list(tables(texts, name, made, CURVE_SUBSETS))
     about = {
         "kind": DATA,
         "settings": {"data": asdict(made)},
@@ -147,7 +145,7 @@ def write_outputs(
     ----------
     path, curve : the two files
     rated, references : see `read_rated`
-    settings : ``data`` (`DataSettings`) and ``curve`` (``sizes``, ``subsets``)
+    settings : ``data``: see `DataSettings`
     """
     task, texts = read_rated(rated, references)
     if lacking := [name for name in METRICS.values() if name not in task.texts]:
@@ -171,7 +169,7 @@ def write_outputs(
     }
     found = outputs(texts, task.texts, seen, splits)
     signed.write(path, found, about | {"facts": {"instances": instances}})
-    drawn = learning_curve(seen, folds, **settings["curve"], seed=made.seed)
+    drawn = learning_curve(seen, folds, CURVE_SIZES, CURVE_SUBSETS, seed=made.seed)
     signed.write(curve, drawn, about | {"kind": CURVE, "settings": dict(settings)})
 
 

@@ -32,7 +32,6 @@ def write_training(
     models: str | Path,
     data: str | Path,
     schedule: Mapping[str, Any],
-    architecture: Mapping[str, Any],
     seeds: Sequence[int],
     run: Run,
 ) -> None:
@@ -45,7 +44,6 @@ def write_training(
     data : folder of the training data, by `refless.experiments.rnn_qe.runs.write_data`
     schedule : ``name`` (of `SCHEDULES`), and what is otherwise than there: ``pretrain``, ``train``,
         ``rate``, ``batch``, ``plateau``
-    architecture : what is otherwise than in `Architecture`
     run : its checkpoints are removed when all is done, unless it says ``keep``
 
     Raises
@@ -55,7 +53,7 @@ def write_training(
     """
     folds, about = _read_folds(Path(data))
     chosen = _schedule(schedule, about["facts"]["share"])
-    built = Architecture(**architecture)
+    built = Architecture()
     done = train(folds, seeds, chosen, built, run)
     name = Path(path).name.removesuffix(".csv.gz")
     found = parse(about["of"]["name"])

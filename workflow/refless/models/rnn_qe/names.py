@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from refless.errors import SettingError
 
@@ -17,10 +17,14 @@ CONFIGURATIONS = (1, 2, 3)
 CROSS = ("cross_domain", "cross_system")
 """The experiments of tables 4 and 5."""
 CURVE = "curve"
+CURVE_SIZES, CURVE_SUBSETS = (50, 100, 200, 400, 800), 5
+"""Of the learning curve: numbers of rated training outputs, beside the whole; random subsets."""
 EXPERIMENTS = ("cross_validation", *CROSS, CURVE)
 """What tables 3 to 5 and the learning curve want."""
 PAPER = "paper"
 """Before any other name: the same by the paper's schedule of training, which takes days."""
+PAPER_SEEDS, PLATEAU = 3, 60
+"""Seeds of the paper's schedule; it ends when no model of a stack has improved for so many passes."""
 
 _NAME = re.compile(
     rf"(?:(?P<way>{PAPER})_)?(?:(?:{CURVE}_(?P<size>[1-9]\d*)"
@@ -66,6 +70,32 @@ def parse(name: str) -> Name:
 def data_name(name: str) -> str:
     """The name of the data that a training reads: without what only decides how it is trained."""
     return name.removeprefix(f"{parse(name).way}_")
+
+
+def seeds_of(name: str, seeds: int) -> int:
+    """Number of seeds of what a name says. Of a learning curve the random subsets do what
+    elsewhere the seeds do."""
+    found = parse(name)
+    return 1 if found.experiment == CURVE else PAPER_SEEDS if found.way else seeds
+
+
+def training_of(name: str, seeds: int) -> dict[str, Any]:
+    """How what a name says is trained.
+
+    Returns
+    -------
+    dict : ``schedule`` as `refless.experiments.rnn_qe.trainer.write_training` wants it, ``seeds``,
+        ``models`` (how many there are) and ``long`` (whether the schedule is the paper's)
+    """
+    found, count = parse(name), seeds_of(name, seeds)
+    folds = 1 if found.experiment in CROSS else 5
+    subsets = CURVE_SUBSETS if found.experiment == CURVE else 1
+    return {
+        "schedule": {"name": "paper", "plateau": PLATEAU} if found.way else {"name": "fast"},
+        "seeds": list(range(count)),
+        "models": folds * subsets * count,
+        "long": bool(found.way),
+    }
 
 
 def names(experiment: str, sizes: Iterable[int] = ()) -> list[str]:

@@ -1,0 +1,116 @@
+"""The settings of the three papers and of the comparison. Stage: none.
+
+A paper's own constants stand beside its experiment, with their source; here is what users change.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, field_validator, model_validator
+
+from refless.errors import KernelError
+from refless.kernels import module_path
+from refless.settings._base import Count, Draws, Kernel, Name, Section, Seed, Several, Tau
+
+
+def _there_is(kernel: str) -> str:
+    try:
+        module_path(kernel)
+    except KernelError as error:
+        raise ValueError(f"{error.message}; {error.remedy}") from error
+    return kernel
+
+
+ExistingKernel = Annotated[Kernel, AfterValidator(_there_is)]
+
+
+class Model(Section):
+    """A row of table 1: a similarity, in one or more variants."""
+
+    tau: Tau = Field(description="Similarity from which on a text is a neighbor.")
+    kernels: Several[ExistingKernel] = Field(
+        description="Kernels `<module of workflow/refless/kernels>.<variant>`: the published"
+        " variant first; what follows shows what a choice does."
+    )
+    taus: dict[str, Tau] = Field(
+        default={}, description="Kernel -> a tau of its own, for kernels on another scale."
+    )
+
+    @model_validator(mode="after")
+    def _taus_of_own_kernels(self) -> Model:
+        if other := set(self.taus) - set(self.kernels):
+            raise ValueError(f"taus names {', '.join(sorted(other))}, which is not in kernels")
+        return self
+
+
+class BleuNeighbors(Section):
+    """BLEU Neighbors (Ethayarajh and Sadigh, 2020)."""
+
+    models: dict[Name, Model] = Field(
+        description="The models, in the order of the rows; `bleu` is one and draws the figures."
+    )
+    min_neighbors: Count = Field(description="a: fewest neighbors that carry an estimate.")
+    max_share: Tau = Field(description="b: most neighbors, as a share of the training set.")
+    draws: Draws = Field(description="Draws of the bootstrap over contexts, or over texts.")
+    seed: Seed = Field(description="Seed of the draws.")
+
+    @field_validator("models")
+    @classmethod
+    def _bleu_and_each_kernel_once(cls, models: dict[str, Model]) -> dict[str, Model]:
+        if "bleu" not in models:
+            raise ValueError("there is no model bleu, which the figures need")
+        every = [kernel for model in models.values() for kernel in model.kernels]
+        if twice := sorted({kernel for kernel in every if every.count(kernel) > 1}):
+            raise ValueError(f"{twice[0]} stands in two models; a kernel has one tau")
+        if other := [name for name in models["bleu"].kernels if not name.startswith("bleu.")]:
+            raise ValueError(f"{other[0]} stands in the model bleu; give it a model of its own")
+        return models
+
+
+class DeltaBleu(Section):
+    """ΔBLEU (Galley et al., 2015)."""
+
+    assignments: Count = Field(
+        description="Random assignments of contexts to units over which correlations are averaged;"
+        " fewer for units of few contexts, which make far more observations each."
+    )
+    draws: Draws = Field(description="Draws of contexts for the 95% intervals of table 2.")
+    seed: Seed = Field(description="Seed of the assignments and of the draws.")
+
+
+class RnnQe(Section):
+    """RNN quality estimation (Dušek et al., 2017)."""
+
+    seed: Seed = Field(description="Seed of the folds and of the synthetic errors.")
+    train: Literal["shipped", "run"] = Field(
+        description="RNN-QE's predictions. `shipped`: those in resources/trained/rnn_qe, which an"
+        " earlier training left, else those that come with refless, if they were made from the same"
+        " data. `run`: train every set-up of tables 3 to 5 and of the learning curve (`make torch`;"
+        " some six hours of one core)."
+    )
+    seeds: Count = Field(
+        description="Number of seeds, 0, 1, ..., over which tables have the mean."
+    )
+    device: str = Field(
+        pattern="^[a-z]+(:[0-9]+)?$", description="Device of torch: cpu, cuda, cuda:1."
+    )
+
+
+class Comparison(Section):
+    """Every method of `refless compare` on the data sets that take part."""
+
+    kernels: Several[ExistingKernel] = Field(
+        description="Kernels of neighbors; those that cannot be computed are left out."
+    )
+    draws: Draws = Field(description="Draws of the bootstrap.")
+    deals: Count = Field(
+        description="How often texts are dealt to folds, at most; never more than 10,000 divided"
+        " by their number. Correlations and errors are means over these repeats."
+    )
+    seed: Seed = Field(description="Seed of the folds and of the draws.")
+    networks: Literal["shipped", "run"] = Field(
+        "shipped",
+        description="RNN-QE's estimates: those that come with refless, or trained here, minutes a"
+        " data set (`make torch`).",
+    )
