@@ -189,8 +189,7 @@ def read_settings(raw: Mapping[str, Any]) -> Settings:
         lines = []
         for fault in error.errors(include_url=False):
             # the branch of a union is no setting
-            branches = ("literal[", "Plain", "In")
-            path = ".".join(str(p) for p in fault["loc"] if not str(p).startswith(branches))
+            path = ".".join(map(str, fault["loc"]))
             told = fault["msg"].removeprefix("Value error, ")
             if path and fault["type"] != "missing":
                 told += f" (it is {str(fault['input'])[:60]})"

@@ -61,17 +61,23 @@ class InRnnQe(Section):
 class Experiments(Section):
     """The experiments that a data set takes part in; `false` (or nothing) for none."""
 
-    bleu_neighbors: Plain | Literal[False] = Field(
-        False, description="Tables 1 and 2 and figures 2 to 4 of BLEU Neighbors: `{}`."
+    bleu_neighbors: Plain | None = Field(
+        None, description="Tables 1 and 2 and figures 2 to 4 of BLEU Neighbors: `{}`."
     )
-    delta_bleu: InDeltaBleu | Literal[False] = Field(
-        False, description="Table 2 and figure 2 of ΔBLEU."
+    delta_bleu: InDeltaBleu | None = Field(None, description="Table 2 and figure 2 of ΔBLEU.")
+    essays: Plain | None = Field(
+        None, description="Table 3 of BLEU Neighbors, one data set at most: `{}`."
     )
-    essays: Plain | Literal[False] = Field(
-        False, description="Table 3 of BLEU Neighbors, one data set at most: `{}`."
-    )
-    comparison: Plain | Literal[False] = Field(False, description="The table `comparison`: `{}`.")
-    rnn_qe: InRnnQe | Literal[False] = Field(False, description="RNN quality estimation.")
+    comparison: Plain | None = Field(None, description="The table `comparison`: `{}`.")
+    rnn_qe: InRnnQe | None = Field(None, description="RNN quality estimation.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _false_is_none(cls, raw: Any) -> Any:
+        # a file given by --configfile can change what stands elsewhere, but not remove it
+        if isinstance(raw, dict):
+            return {name: None if value is False else value for name, value in raw.items()}
+        return raw
 
 
 def _loader(name: str) -> str:

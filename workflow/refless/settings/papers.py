@@ -89,9 +89,7 @@ class RnnQe(Section):
         " data. `run`: train every set-up of tables 3 to 5 and of the learning curve (`make torch`;"
         " some six hours of one core)."
     )
-    seeds: Count = Field(
-        description="Number of seeds, 0, 1, ..., over which tables have the mean."
-    )
+    seeds: Count = Field(description="Number of seeds, 0, 1, ..., over which tables have the mean.")
     device: str = Field(
         pattern="^[a-z]+(:[0-9]+)?$", description="Device of torch: cpu, cuda, cuda:1."
     )

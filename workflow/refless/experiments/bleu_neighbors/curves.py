@@ -30,7 +30,7 @@ from refless.store import signed
 from refless.store.signatures import sign
 
 Array = np.ndarray
-# The paper's figures, read off: a up to 60 and b in small steps; sizes every 10, of 20 subsets each.
+# Read off the paper's figures: a up to 60, b in small steps; sizes every 10, 20 subsets each.
 A_VALUES, B_VALUES = range(1, 61), np.round(np.arange(0, 1.005, 0.01), 10)
 STEP, SUBSETS = 10, 20
 LARGE = (20, 50, 100, 200, 500, 1000, 2000, 5000)

@@ -24,7 +24,7 @@ EXPERIMENTS = ("cross_validation", *CROSS, CURVE)
 PAPER = "paper"
 """Before any other name: the same by the paper's schedule of training, which takes days."""
 PAPER_SEEDS, PLATEAU = 3, 60
-"""Seeds of the paper's schedule; it ends when no model of a stack has improved for so many passes."""
+"""Seeds of the paper's schedule; it ends when no model of a stack improved for so many passes."""
 
 _NAME = re.compile(
     rf"(?:(?P<way>{PAPER})_)?(?:(?:{CURVE}_(?P<size>[1-9]\d*)"
