@@ -20,6 +20,7 @@ from refless.store.signed import Signed
 
 LABELS = {"bleu_neighbors": "BLEU Neighbors", "rnn_qe": "RNN-QE, set-up 1"}
 STATISTICS = ("pearson", "spearman")
+COLUMNS = ["model", "size", *STATISTICS, *(f"{name}_sd" for name in STATISTICS)]
 TABLE_COLUMNS = ["setup", "schedule", *STATISTICS, *(f"paper_{name}" for name in STATISTICS)]
 
 
@@ -42,7 +43,7 @@ def spread(curves: pd.DataFrame) -> pd.DataFrame:
     """Mean and standard deviation over the subsets (``_sd``), by model and size."""
     found = curves.groupby(["model", "size"])[[*STATISTICS]]
     deviation = found.std(ddof=0).add_suffix("_sd")
-    return found.mean().join(deviation).reset_index()
+    return found.mean().join(deviation).reset_index()[COLUMNS]
 
 
 def draw(
@@ -57,7 +58,7 @@ def draw(
     """
     if curve is None or given.outputs is None:
         why = [*map(said, given.missing), "no data set"]
-        return figures.empty_figure(f"not available: {why[0]}"), pd.DataFrame()
+        return figures.empty_figure(f"not available: {why[0]}"), pd.DataFrame(columns=COLUMNS)
     rows = table[table["setup"].astype(str) == "1"]
     whole = rows.loc[rows["schedule"] == "short"].iloc[0]
     last = pd.DataFrame(
