@@ -1,9 +1,6 @@
 """How fast ΔBLEU's experiment is: beside scoring each unit anew.
 
-Stage: none; `make benchmark`, or `python -m benchmarks.delta_bleu`. In: DSTC7's
-dialogues. Out: a record of numbers with the machine that they were taken on, and a table of them.
-
-A peer scores a random sample of the units, each from its texts, as one would without statistics
+`make benchmark`, or `python -m benchmarks.delta_bleu`, on DSTC7's dialogues. A peer scores a random sample of the units, each from its texts, as one would without statistics
 that add up; tokens are made beforehand. Ours is timed from the same tokens to the scores of all
 units. The scores of the sampled units are compared in passing.
 """
@@ -11,16 +8,13 @@ units. The scores of the sampled units are compared in passing.
 from __future__ import annotations
 
 import argparse
-import logging
-import statistics
 from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-from refless.report.benchmarks import peer_table
 
-from benchmarks.common import add_data, machine, parser, responses, run, timed, write
+from benchmarks.common import HEAD, line, parser, responses, run, timed
 from refless.experiments.delta_bleu.dialogues import (
     LEAST,
     Cell,
@@ -32,16 +26,13 @@ from refless.experiments.delta_bleu.dialogues import (
 from refless.experiments.delta_bleu.units import observations
 from refless.models.delta_bleu import Statistics, corpus_delta_bleu, scores
 
-log = logging.getLogger(__name__)
-
 UNIT = 100
 ORDER = 2
 TOLERANCE = 1e-9
-PACKAGES = ("refless", "numpy", "numba", "sacrebleu")
 
 
-def measure(dialogues: Dialogues, assignments: int, sample: int, runs: int) -> dict[str, Any]:
-    """The whole record: seconds of ours for all units of all pairs, of the peers for one unit.
+def measure(dialogues: Dialogues, assignments: int, sample: int, runs: int) -> list[str]:
+    """A line a peer: its seconds for a unit, and ours, of all units of all pairs.
 
     Parameters
     ----------
@@ -54,46 +45,26 @@ def measure(dialogues: Dialogues, assignments: int, sample: int, runs: int) -> d
     """
     pool = np.tile(np.arange(len(dialogues.output), dtype=np.int32), (assignments, 1))
     units = 2 * len(dialogues.pairs) * assignments * (len(dialogues.output) // UNIT)
-    record: dict[str, Any] = {
-        "machine": machine(PACKAGES),
-        "texts": {"source": "DSTC7", "contexts": len(dialogues.output)},
-        "unit": UNIT,
-        "order": ORDER,
-        "assignments": assignments,
-        "scores": units,
-        "sample": sample,
-        "rows": [],
-    }
     chosen = sampled(dialogues, sample)
+    lines = []
     for name, metric, peer in peers():
         cell = Cell(metric)
         peer(*chosen[0][1])  # what it does once
-        counting, adding, alone = [], [], []
+        ours, alone = [], []
         for _ in range(runs):
             counted = Counted(dialogues, ORDER)
-            seconds, rows = timed(counted.rows, cell)
-            counting.append(seconds)
-            adding.append(timed(observations, counted, [cell], pool, UNIT, 0)[0])
+            counting, rows = timed(counted.rows, cell)
+            adding, _ = timed(observations, counted, [cell], pool, UNIT, 0)
+            ours.append((counting + adding) / units)
             seconds, found = timed(lambda: [peer(*unit) for _, unit in chosen])  # noqa: B023
             alone.append(seconds / sample)
         for (place, _), theirs in zip(chosen, found, strict=True):
-            ours = _score(rows[place].sum(axis=0))
-            if abs(ours - theirs) > TOLERANCE:
-                raise AssertionError(f"{name} gives {theirs}, the sums give {ours}")
-        spent = zip(alone, counting, adding, strict=True)
-        ratio = [one * units / (count + add) for one, count, add in spent]
-        record["rows"].append(
-            {
-                "metric": metric,
-                "peer": name,
-                "counting": counting,
-                "adding": adding,
-                "alone": alone,
-                "ratio": ratio,
-            }
-        )
-        log.info("%s beside %s: %.0f times", metric, name, statistics.median(ratio))
-    return record
+            if abs(_score(rows[place].sum(axis=0)) - theirs) > TOLERANCE:
+                raise AssertionError(
+                    f"{name} gives {theirs}, the sums {_score(rows[place].sum(0))}"
+                )
+        lines.append(line(f"{metric}, a unit", name, alone, ours))
+    return lines
 
 
 Unit = tuple[list[str], list[list[str]], list[list[float]]]
@@ -160,13 +131,12 @@ def _score(total: np.ndarray) -> float:
 
 def main(arguments: argparse.Namespace) -> None:
     dialogues = read_dialogues(responses(arguments.data))
-    record = measure(dialogues, arguments.assignments, arguments.sample, arguments.runs)
-    write(record, arguments)
-    print(peer_table({"delta_bleu": record}))
+    print(
+        HEAD, *measure(dialogues, arguments.assignments, arguments.sample, arguments.runs), sep="\n"
+    )
 
 
-options = parser(__doc__.splitlines()[0], "delta_bleu")
-add_data(options)
+options = parser(__doc__.splitlines()[0])
 options.add_argument("--assignments", type=int, default=1000)
 options.add_argument("--sample", type=int, default=40, help="units that a peer scores in a run")
 

@@ -1,47 +1,18 @@
-"""How fast RNN-QE is trained: models together, beside one at a time. Stage: none.
+"""How fast RNN-QE is trained: models together, beside torch's own layers, one at a time.
 
-`make torch`, then `python -m benchmarks.rnn_qe`. The peer is the same network from torch's own
-layers (Embedding, GRU over packed sequences, Linear, Adam), one model at a time on the same
-batches, and `--cores` is shared as each can use it best: the peer's products take all cores (or one
-core, whichever is faster), the stacks take a core each. Both take turns in one process. Texts are
-instances of a set-up where they are at hand, else random ones of the same lengths.
-
-What a pass over an instance costs, with width 300, 9 tokens of an MR and 10.5 of a text:
-
-    a token, forward    2 products of 300 x 900           1.1 million operations
-    backward            twice that                        3.2 in all
-    an instance         19.5 tokens, and 4 x 600 x 600    63 + 4 = 67 million operations
-
-One core of the record's machine does about 80 (single precision) and 300 (bfloat16) thousand
-million a second in products of 100 rows and more (60 and 160 of 25 rows, which is what a step of a
-batch of 50 has on average): at most 1,200 and 4,500 instances. Besides products there are Adam
-(1.9 million parameters, read and written for each batch: 2 to 4 ms beside 42 ms of products in
-single precision, 11 in bfloat16) and what is done element by element.
-
-torch's GRU leaves out padding too and comes to 700 instances a second of a core, near 60% of the
-bound. So in single precision five times its speed is out of reach on a CPU, whatever is batched:
-the bound is at 1.7. bfloat16 would move it to 6 in products of 100 rows; of the 25 rows that there
-are, it is at 3.4 (160 thousand million by 67 million, over 700), and what is reached is between 2
-and 3. By the clock there is more where cores are shared with other work, for a product on two cores
-waits for both, and stacks never wait for each other. Encoding an MR once a batch would save an
-eighth, but then its instances would share what dropout drops, which the paper does not say; smaller
-states would not be the paper's.
+`make torch`, then `python -m benchmarks.rnn_qe`. The peer is the same network (Embedding, GRU over
+packed sequences, Linear, Adam) on the same batches, on one core or all, whichever is faster.
 """
 
 from __future__ import annotations
 
 import argparse
-import statistics
-import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from refless.report.benchmarks import peer_table
 
-from benchmarks.common import machine, parser, run, timed, write
-from refless.experiments.rnn_qe.runs import read_fold
+from benchmarks.common import HEAD, line, parser, run, timed
 from refless.models.rnn_qe.batches import Encoded, Instances
 
 
@@ -153,50 +124,21 @@ def ways(data: Encoded, arguments: argparse.Namespace) -> dict[str, tuple[Any, i
 
 
 def main(arguments: argparse.Namespace) -> None:
-    if arguments.instances.is_file():
-        data, about = Encoded(read_fold(arguments.instances)[0]), arguments.instances.name
-    else:
-        data, about = Encoded(random_instances()), "random words"
-    here = machine(["torch", "numpy"])
-    every = ways(data, arguments)
+    every = ways(Encoded(random_instances()), arguments)
     for work, _ in every.values():
         work()
-    rates: dict[str, dict[str, list[float]]] = {name: {"clock": [], "core": []} for name in every}
+    seconds: dict[str, list[float]] = {name: [] for name in every}
     for _ in range(arguments.runs):
         for name, (work, instances) in every.items():
-            before = time.process_time()
-            wall, _ = timed(work)
-            rates[name]["clock"].append(instances / wall)
-            rates[name]["core"].append(instances / (time.process_time() - before))
-    median = {
-        name: {kind: statistics.median(values) for kind, values in rate.items()}
-        for name, rate in rates.items()
-    }
-    peers = [rate for name, rate in median.items() if name.startswith("torch")]
-    best = {kind: max(rate[kind] for rate in peers) for kind in ("clock", "core")}
-    record = {
-        "machine": here,
-        "data": about,
-        "settings": {k: getattr(arguments, k) for k in ("batch", "batches", "together", "cores")},
-        "runs": arguments.runs,
-        "instances_per_second": median,
-        "ratio": {
-            name: {kind: rate[kind] / best[kind] for kind in best}
-            for name, rate in median.items()
-            if name.startswith("together")
-        },
-    }
-    write(record, arguments)
-    print(peer_table({"rnn_qe": record}))
+            seconds[name].append(timed(work)[0] / instances)
+    peer = min((name for name in every if name.startswith("torch")), key=lambda n: min(seconds[n]))
+    print(HEAD)
+    for name in every:
+        if not name.startswith("torch"):
+            print(line(f"an instance, {name}", peer, seconds[peer], seconds[name]))
 
 
-options = parser(__doc__.splitlines()[0], "rnn_qe")
-options.add_argument(
-    "--instances",
-    type=Path,
-    default=Path("results/rnn_qe/data/setup1/fold0.csv"),
-    help="default: %(default)s, or random ones",
-)
+options = parser(__doc__.splitlines()[0])
 options.add_argument("--batch", type=int, default=50, help="rows in a batch")
 options.add_argument("--batches", type=int, default=10, help="timed in a run")
 options.add_argument("--together", type=int, default=5, help="models in a stack")
