@@ -1,8 +1,8 @@
 """How fast ΔBLEU's experiment is: beside scoring each unit anew.
 
-`make benchmark`, or `python -m benchmarks.delta_bleu`, on DSTC7's dialogues. A peer scores a random sample of the units, each from its texts, as one would without statistics
-that add up; tokens are made beforehand. Ours is timed from the same tokens to the scores of all
-units. The scores of the sampled units are compared in passing.
+`make benchmark`, or `python -m benchmarks.delta_bleu`, on DSTC7's dialogues. A peer scores a random
+sample of the units, each from its texts, as one would without statistics that add up; tokens are
+made beforehand. Ours is timed from the same tokens to the scores of all units.
 """
 
 from __future__ import annotations

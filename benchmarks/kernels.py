@@ -66,7 +66,7 @@ def peers(name: str, pairs: Pairs) -> Iterator[dict[str, Score]]:
                 "rouge-score, words kept": rouge(RougeScorer(["rougeL"], tokenizer=kept)),
             }
         elif name == BERTSCORE:
-            from bert_score import BERTScorer
+            from bert_score import BERTScorer  # type: ignore[import-not-found]
 
             from refless.kernels.bertscore import find
 
@@ -131,9 +131,9 @@ def beside(name: str, texts: Sequence[str], sample: int, runs: int, threads: int
             seconds, (counts, _) = timed(neighbor_sums, name, x, s, quality, [tau], threads=threads)
             ours["sums of neighbors"].append(seconds / n**2)
             np.testing.assert_array_equal(counts[:, 0], (matrix >= tau).sum(1))
-            for _, values in found.values():
+            for _, scores in found.values():
                 # nltk has the smallest double instead of 0
-                values = np.where(np.abs(values) < 1e-50, 0, values)
+                values = np.where(np.abs(scores) < 1e-50, 0, scores)
                 np.testing.assert_allclose(matrix[i, j], values, rtol=0, atol=allowed)
     return [
         line(f"{name}, {what}", peer, theirs[peer], own)
