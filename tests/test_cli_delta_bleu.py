@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from refless.cli import main
-from refless.models.delta_bleu import corpus_bleu, corpus_delta_bleu
+from refless.models.delta_bleu import corpus_delta_bleu
 
 OUTPUTS = ["the cat sat on the mat today", "there is a dog in the yard"]
 REFERENCES = [["the cat sat on a mat", "no cat was there"], ["a dog is in the yard"]]
@@ -102,7 +102,12 @@ def test_without_weights_and_ids_it_is_bleu_by_row(
     references.write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert delta_bleu((outputs, references), "--json") == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["score"] == pytest.approx(100 * corpus_bleu(OUTPUTS, REFERENCES, rule="smooth"))
+    assert found["score"] == pytest.approx(
+        100
+        * corpus_delta_bleu(
+            OUTPUTS, REFERENCES, [[1.0] * len(r) for r in REFERENCES], rule="smooth"
+        )
+    )
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ from refless.statistics import (
     ENOUGH_UNITS,
     annotators,
     beside_annotators,
-    between_and_within,
     bootstrap,
     draw_blocks,
     draw_weights,
@@ -91,7 +90,6 @@ def test_twins_that_are_drawn_together_tell_nothing_new() -> None:
     n = 30
     truth = generator.random(n)
     prediction = np.where(generator.random(n) < 0.9, truth + generator.random(n), NAN)
-    system = np.array(["p", "q", "r"])[generator.integers(0, 3, n)]
     candidate, rater = np.repeat(np.arange(n), 3), np.tile(np.arange(3), n)
     rating = np.round(truth[candidate] + generator.normal(0, 0.2, 3 * n), 1)
 
@@ -101,12 +99,10 @@ def test_twins_that_are_drawn_together_tell_nothing_new() -> None:
         of = copies, np.tile(rater, times), np.tile(rating, times)
         how: dict[str, Any] = {"units": unit, "draws": 60, "seed": 3}
         mine, true = prediction[unit], truth[unit]
-        apart = between_and_within(mine, true, system[unit].tolist(), **how)
         beside = beside_annotators(*of, mine, **how)
         people = human_rows(annotators(*of, true, others=True, **how))
         found = [
             evaluate(mine, true, **how).spearman,
-            *(apart.between_share, apart.within_spearman),
             *(beside.difference, beside.mse, people.average_spearman, people.best_mse),
         ]
         return [end for one in found for end in (one.low, one.high)]

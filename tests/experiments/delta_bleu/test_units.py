@@ -32,7 +32,7 @@ from refless.experiments.delta_bleu.units import (
     unit_rows,
     write_units,
 )
-from refless.models.delta_bleu import corpus_bleu, corpus_delta_bleu
+from refless.models.delta_bleu import corpus_delta_bleu
 from refless.statistics import spearman_rows
 from refless.store import signed
 from tests.experiments.delta_bleu.small import SETTINGS, as_task, small_texts
@@ -86,7 +86,9 @@ def direct_score(cell: Cell, texts: list[str], references: list[list[tuple[str, 
             for text, own in zip(hypotheses, named, strict=True)
         )
     if cell.metric == "bleu":
-        return corpus_bleu(hypotheses, named, cell.order, cell.rule)
+        return corpus_delta_bleu(
+            hypotheses, named, [[1.0] * len(r) for r in named], cell.order, cell.rule
+        )
     weights = [[w for _, w in references[k]] for k in kept]
     return corpus_delta_bleu(hypotheses, named, weights, cell.order, cell.rule)
 

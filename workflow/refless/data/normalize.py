@@ -7,13 +7,11 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from refless.data import sources
 from refless.data.fetch import read_sources, verify
 from refless.data.ratings import RatedTexts
 from refless.data.task import read_with, write_task
-from refless.errors import FormatError, SettingError
+from refless.errors import FormatError
 from refless.store.files import file_sum
 
 log = logging.getLogger(__name__)
@@ -60,25 +58,6 @@ def normalize(
     told = {name: _listed(path) or path for name, path in files.items()}
     write_task(task, data, out, sums, read_with(loader, options, told))
     log.info("%s: %d rated texts, %d ratings", task, len(data.texts), len(data.ratings))
-
-
-def read_gold(loader: str, files: Mapping[str, str]) -> pd.DataFrame:
-    """The unrated gold references in raw files: columns ``context_id`` and ``text``.
-
-    Raises
-    ------
-    SettingError : the loader's module has no function ``gold`` that reads them.
-    SourceError, FormatError : as in `normalize`.
-    """
-    module = sources.module(loader)
-    if not hasattr(module, "gold"):
-        raise SettingError(
-            f"`gold: true`, but the loader {loader} reads no gold references",
-            remedy="set `gold: false` under `delta_bleu` of this data set",
-        )
-    _verified(files)
-    found: pd.DataFrame = module.gold(**files)
-    return found
 
 
 def _listed(path: str) -> str:

@@ -53,7 +53,7 @@ class RatedTexts:
     ``scale`` is (lowest, highest label): rating = (label - lowest) / (highest - lowest). None where
     there are no labels, that is, no whole numbers or halves. Without ``ratings``, each quality is
     one label. Of a user's own files, ``problems`` are rows that make no sense, ``ends`` the lowest
-    and the highest quality that there can be, and ``remarks`` what to know before trusting them.
+    and the highest quality that there can be.
     """
 
     texts: pd.DataFrame
@@ -61,7 +61,6 @@ class RatedTexts:
     problems: list[Problem] = field(default_factory=list)
     scale: tuple[float, float] | None = None
     ends: tuple[float, float] | None = None
-    remarks: list[str] = field(default_factory=list)
 
     def check(self) -> RatedTexts:
         """Return self if both tables keep their promises.

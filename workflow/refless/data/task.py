@@ -72,11 +72,6 @@ class Task:
         number = numbered(self.texts["context"][self.texts["quality"].notna()])
         return number if len(set(number)) > 1 else None
 
-    @property
-    def notes(self) -> list[str]:
-        """What a table's footer has to say of the raw data."""
-        return [f"{self.name}: {said}" for said in self.about["facts"].get("remarks", [])]
-
 
 def numbered(contexts: pd.Series) -> np.ndarray:
     """Number of each context by first appearance, int64 (n,): one for all of one `wording`, and for
@@ -104,7 +99,6 @@ def write_task(
         "text_sum": text_sum(data.texts["text"].tolist()),
         "scale": data.scale,
         "ends": data.ends or data.scale,
-        **({"remarks": data.remarks} if data.remarks else {}),
     }
     made = {"made_from": dict(sources), "settings": dict(settings), "facts": facts}
     about = {"kind": "texts", "of": {"task": name}, **made}

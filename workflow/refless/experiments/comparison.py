@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from refless.compare.advice import recommendation, warnings
 from refless.compare.compared import COLUMNS, Settings, compare
 from refless.compare.predicted import NETWORKS
 from refless.compare.rated import Rated, rated_of
@@ -164,9 +163,6 @@ def compare_task(
                 ),
             ],
             "facts": {
-                "recommendation": recommendation(found),
-                "warnings": warnings(rated, found),
-                "notes": task.notes,
                 "networks": "" if networks is None else signed.record_of(networks)["provenance"],
             },
         },

@@ -310,20 +310,6 @@ def corpus_delta_bleu(
     return float(scores(of_items(hypotheses, references, weights, max_order).sum(), rule))
 
 
-def corpus_bleu(
-    hypotheses: Sequence[str],
-    references: Sequence[Sequence[str]],
-    max_order: int = 4,
-    rule: str = "zero",
-) -> float:
-    """BLEU, that is ΔBLEU with all weights 1; ``zero`` is BLEU without smoothing.
-
-    Source: Papineni et al. (2002).
-    """
-    ones = [[1.0] * len(own) for own in references]
-    return corpus_delta_bleu(hypotheses, references, ones, max_order, rule)
-
-
 def of_items(
     hypotheses: Sequence[str],
     references: Sequence[Sequence[Any]],

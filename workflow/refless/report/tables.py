@@ -99,8 +99,10 @@ def read_published(path: str | Path, columns: Sequence[str] = ()) -> pd.DataFram
     read_record(path)
     table = read_table(path, columns)
     texts = pd.read_csv(path, dtype=str, keep_default_na=False)
-    words = [name for name in texts if name.startswith("paper_") or name in WORDS]
-    return table.assign(**{name: texts[name].astype(object) for name in words})
+    for name in map(str, texts):
+        if name.startswith("paper_") or name in WORDS:
+            table[name] = texts[name].astype(object)
+    return table
 
 
 def read_record(path: str | Path) -> dict[str, Any]:
@@ -135,7 +137,7 @@ def with_reasons(
         reasons[i] = " ".join(dict.fromkeys(found)) or "not_made"
     if "reason" in table:
         return table.assign(reason=reasons)
-    table.insert(table.columns.get_loc("source") + 1, "reason", reasons)
+    table.insert(list(table).index("source") + 1, "reason", reasons)
     return table
 
 

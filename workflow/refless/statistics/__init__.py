@@ -35,13 +35,6 @@ from refless.statistics.covered import (
     covered_errors,
 )
 from refless.statistics.evaluation import Evaluation, evaluate, mean_squared_error
-from refless.statistics.families import (
-    holm,
-    holm_by,
-    least_between,
-    least_detectable,
-    needed,
-)
 from refless.statistics.humans import (
     Annotators,
     BesideAnnotators,
@@ -52,11 +45,6 @@ from refless.statistics.humans import (
     others_mean,
 )
 from refless.statistics.scale import scale_counts, scale_statistics
-from refless.statistics.systems import (
-    Systems,
-    between_and_within,
-    members,
-)
 from refless.statistics.williams import williams
 
 __all__ = [
@@ -69,11 +57,9 @@ __all__ = [
     "Estimate",
     "Evaluation",
     "Humans",
-    "Systems",
     "annotator_errors",
     "annotators",
     "beside_annotators",
-    "between_and_within",
     "centred",
     "correlation_p_value",
     "covered_errors",
@@ -83,17 +69,11 @@ __all__ = [
     "drawn_together",
     "drawn_whole",
     "evaluate",
-    "holm",
-    "holm_by",
     "human_rows",
     "interval",
     "kendall_rows",
-    "least_between",
-    "least_detectable",
     "mean_squared_error",
-    "members",
     "midranks",
-    "needed",
     "ordered",
     "others_mean",
     "pearson_rows",

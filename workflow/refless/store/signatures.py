@@ -83,18 +83,3 @@ def _version(package: str) -> str | None:
         return importlib.metadata.version(package).partition("+")[0]
     except importlib.metadata.PackageNotFoundError:
         return None
-
-
-def signature_note(signature: Mapping[str, Any], about: Mapping[str, Any]) -> str:
-    """One line of a footer: what was computed, on what data, by which code and packages.
-
-    ``about`` is the record that holds the signature.
-    """
-    what = signature.get("kernel") or ", ".join(signature["code"])
-    of = " ".join(str(value) for role, value in about["of"].items() if role != "kernel")
-    facts = [f"{name} {version}" for name, version in sorted(signature["packages"].items())]
-    facts += [f"{n} {value[:12]}" for n, value in sorted(signature.get("resources", {}).items())]
-    return (
-        f"`{what}` on {of}: {about['provenance']}; code {signature['fingerprint'][:12]}, data"
-        f" {signature['data'][:12]}" + "".join(f", {fact}" for fact in facts)
-    )

@@ -131,21 +131,6 @@ def load(
     return RatedTexts(texts[[*order, *marks, "item"]], ratings, scale=(LOW, HIGH))
 
 
-def gold(path: str | Path) -> pd.DataFrame:
-    """Unrated gold references: columns ``context_id`` and ``text``, in the order of the file. A
-    context without references (46 of 1,000) has no row; repeated references are kept.
-
-    Raises
-    ------
-    FormatError : not this archive.
-    """
-    found = []
-    for line in _member(path, "gold_responses").split("\n")[1:]:
-        context, *references = line.rstrip("\r").split("\t")
-        found += [(context.strip(), text) for text in references if text.strip()]
-    return pd.DataFrame(found, columns=["context_id", "text"])
-
-
 def _member(path: str | Path, name: str) -> str:
     """The text of one table in the archive."""
     with reading(path), tarfile.open(path) as archive:

@@ -16,7 +16,6 @@ in the published digits (0.0802 and 0.405; rho moves by less than 0.0001).
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
 from itertools import count
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -149,34 +148,3 @@ def _system(kind: str) -> str:
     if kind.upper().startswith("HUMAN"):
         return "human"
     return re.sub(r"^logp_", "reddit_", kind.lower().removesuffix(".txt"))
-
-
-def comparisons(types: Collection[str]) -> dict[str, tuple[str, str]]:
-    """System -> (raw type of the model's items, raw type of the human items beside them).
-
-    A batch with one human type has it beside every model; where there are several, as at the
-    three temperatures of the dialogue batch, they belong together by their number
-    (``LOGP_0.7.txt`` and ``HUMAN_REDDIT0.7``).
-
-    Raises
-    ------
-    FormatError : a model's type has no human type, or several.
-    """
-    human = [kind for kind in types if _system(kind) == "human"]
-    found = {}
-    for kind in types:
-        if kind in human:
-            continue
-        beside = [name for name in human if len(human) == 1 or _numbers(name) == _numbers(kind)]
-        if len(beside) != 1:
-            raise FormatError(
-                f"type {kind!r} has {len(beside)} human types beside it",
-                remedy="name the types that belong together in the option `types` of this data"
-                f" set; here are {', '.join(sorted(types))}",
-            )
-        found[_system(kind)] = (kind, beside[0])
-    return found
-
-
-def _numbers(kind: str) -> list[str]:
-    return re.findall(r"[0-9]+(?:\.[0-9]+)?", kind)

@@ -97,7 +97,6 @@ def write_estimates(path: str | Path, task: Task, threads: int | None = None) ->
         "provenance": task.provenance,
         "made_from": {"texts": task.text_sum},
         "signatures": [signature(KERNEL, task.text_sum), code],
-        "facts": {"notes": task.notes},
     }
     signed.write(path, essay_estimates(task.texts, threads), about)
 

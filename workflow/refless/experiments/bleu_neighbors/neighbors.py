@@ -295,7 +295,6 @@ class Predicted:
     source : of the ratings, ``computed`` or ``shipped``
     means, counts : by kernel, of the neighbors of each rated text; NaN without any
     kernels : by kernel, its columns ``source`` and ``stand_in`` in tables
-    notes : what a table's footer has to say of the raw data
     """
 
     rated: Rated
@@ -303,7 +302,6 @@ class Predicted:
     means: dict[str, Array]
     counts: dict[str, Array]
     kernels: dict[str, dict[str, Any]]
-    notes: list[str]
 
     def estimates(self, kernel: str, a: int, b: float) -> Array:
         """The predictions under the thresholds a and b, NaN where undefined."""
@@ -331,7 +329,6 @@ def read_predictions(task: Task, path: str | Path, taus: Mapping[str, float]) ->
         {name: own["mean"].to_numpy(np.float64) for name, own in by_kernel.items()},
         {name: own["neighbors"].to_numpy(np.int64) for name, own in by_kernel.items()},
         file.about["facts"]["kernels"],
-        task.notes,
     )
 
 
