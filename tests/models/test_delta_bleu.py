@@ -95,9 +95,6 @@ def test_at_weights_1_it_is_the_bleu_of_sacrebleu(case, max_order: int, rules) -
     ours = corpus_delta_bleu(
         hypotheses, references, [[1.0] * len(r) for r in references], max_order, rules[0]
     )
-    assert ours == corpus_delta_bleu(
-        hypotheses, references, [[1.0] * len(own) for own in references], max_order, rules[0]
-    )
     metric = sacrebleu.BLEU(
         tokenize="none", force=True, smooth_method=rules[1], max_ngram_order=max_order
     )

@@ -95,21 +95,23 @@ def by_table(cells: pd.DataFrame) -> pd.DataFrame:
     """A row a table and one of all, as `TABLES`: the number of cells by agreement, the mean CV*,
     and Pearson's r of the published and our cells (NaN for fewer than three).
     """
-    groups = [(*map(str, name), own) for name, own in cells.groupby(["paper", "table"], sort=False)]
+    groups: list[tuple[str, str, pd.DataFrame]] = []
+    for table, own in cells.groupby("table", sort=False):
+        groups.append((str(own["paper"].iloc[0]), str(table), own))
     rows = []
-    for paper, table, own in [*groups, ("all", "all", cells)]:
+    for paper, name, own in [*groups, ("all", "all", cells)]:
         there = own[own["ours"].notna()]
         pair = there["ours"].to_numpy(float), there["published"].to_numpy(float)
         enough = len(there) >= 3 and all(np.ptp(one) > 0 for one in pair)
         rows.append(
             {
                 "paper": paper,
-                "table": table,
+                "table": name,
                 "cells": len(own),
-                **{name: int((own["agreement"] == name).sum()) for name in TABLES[3:7]},
+                **{word: int((own["agreement"] == word).sum()) for word in TABLES[3:7]},
                 "mean_cv": there["cv"].mean(),
                 # of all tables together, the scales of their measures would decide
-                "pearson": np.corrcoef(*pair)[0, 1] if enough and table != "all" else np.nan,
+                "pearson": np.corrcoef(*pair)[0, 1] if enough and name != "all" else np.nan,
                 "source": "shipped" if (own["source"] == "shipped").any() else "computed",
             }
         )
