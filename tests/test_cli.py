@@ -10,12 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from refless.experiments.bleu_neighbors.leave_one_out import neighbor_means
 
 from refless.cli import main
 from refless.data.own import read_texts
 from refless.kernels import kernel
-from refless.models.neighbors import enough_evidence
+from refless.models.neighbors import enough_evidence, neighbor_means
 from refless.models.rnn_qe.scale import Scale
 from tests.kernels.test_bertscore import bert_folder, needs_torch
 from tests.workflow.small_data import sentences
