@@ -31,19 +31,17 @@ def load(
 
     Parameters
     ----------
-    train : ``train_rel_2.tsv``
-    test : ``public_leaderboard_rel_2.tsv``
-    solution : ``public_leaderboard_solution.csv``, joined to ``test`` on the essay's id
+    train, test, solution : ``train_rel_2.tsv``, ``public_leaderboard_rel_2.tsv``, and
+        ``public_leaderboard_solution.csv``, joined to ``test`` on the essay's id
     raters : quality of a training essay: ``both`` (published), the mean of two ratings, or
         ``first``
     quoting : False reads a quotation mark as a character like any other
 
     Returns
     -------
-    RatedTexts : ``id`` is ``asap_sas:<the essay's own id>``, five digits; ``context`` is
-        ``set 3``; ``system`` is ``human``. Extra columns: ``set`` (1..10), ``part`` (``train``
-        or ``test``), ``score1`` and ``score2`` (the two raters; NaN in the test part). Raters
-        are ``score1``, ``score2`` and, for the test part, ``gold``; ``label`` is 0..3.
+    RatedTexts : ``id`` is ``asap_sas:<the essay's own id>``, five digits. Extra columns: ``set``
+        (1..10), ``part`` (``train`` or ``test``), ``score1`` and ``score2`` (NaN in the test part).
+        Raters are ``score1``, ``score2`` and, for the test part, ``gold``.
 
     Raises
     ------

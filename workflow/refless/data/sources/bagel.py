@@ -26,10 +26,8 @@ def load(path: str | Path) -> RatedTexts:
     Returns
     -------
     RatedTexts : ``id`` is ``bagel:<utterance>``, four digits, from 1; ``context`` is the abstract
-        MR as written; ``text`` the utterance without the alignment marks, still with ``X`` for
-        what the abstract MR abstracts from (the file has no other text); ``quality`` NaN,
-        ``n_ratings`` 0, ``system`` ``human``. Extra columns: ``mr_full``, ``mr_abstract`` (the
-        context again), and those of `refless.data.sources.mr.reference_row`.
+        MR; ``text`` has no alignment marks, and ``X`` for what the abstract MR abstracts from.
+        Extra columns: ``mr_full``, ``mr_abstract``, and those of `mr.reference_row`.
 
     Raises
     ------

@@ -45,7 +45,7 @@ def load(
     types: list[str] | None = None,
     contexts: bool = True,
 ) -> RatedTexts:
-    """Read one batch.
+    """Read one batch, texts in order of first appearance.
 
     Parameters
     ----------
@@ -54,24 +54,17 @@ def load(
     unit : what one sentence is. ``pair`` (published): one context and output, so items that are
         the same pair share a row and its labels. ``item``: one item, known by its IDX, TYPE,
         context and output (IDX alone counts within a Mechanical Turk task and repeats).
-        HUSE's own code tells items by task and place, which gives the same 200.
-    types : take only items of these raw types, e.g. ``{"LOGP_1.0.txt", "HUMAN_REDDIT1.0"}``;
-        ids stay what they are without it. Default: all. (HUSE's own code reads the dialogue
-        batch at three temperatures: ``LOGP_1.0.txt``, ``LOGP_0.7.txt``, ``LOGP_0.5.txt`` with
-        ``HUMAN_REDDIT1.0`` and so on.)
+    types : take only items of these raw types, e.g. ``[LOGP_1.0.txt, HUMAN_REDDIT1.0]``; ids stay
     contexts : False lets the batch lack its context columns: open-ended generation answers
         nothing.
 
     Returns
     -------
-    RatedTexts : texts in order of first appearance. ``id`` is ``<task>:<number>``, the number
-        counting items by first appearance (a pair has its first item's). ``system`` is
-        ``human`` or the model (``sum``, ``lm``, ``reddit_1.0``, ...); of a pair that several
-        wrote, all of them, joined by ``+``. Extra columns: ``type`` (raw; joined likewise),
-        ``logp`` (log-probability under the model, as in the file; NaN where empty, may be -inf) and
-        ``item`` (ids of the items in this row, joined by ``+``). ``ratings`` has the extra
-        columns ``item``, the item that was labelled, and its raw ``type`` and ``logp``; ``label``
-        is 0..5, in the file a word of any case or a number.
+    RatedTexts : ``id`` is ``<task>:<number>`` of the row's first item, counting items by first
+        appearance; ``system`` is ``human`` or the model (``sum``, ``lm``, ``reddit_1.0``), of a
+        pair all that wrote it, joined by ``+``. Extra columns: ``type`` (raw), ``logp`` (under the
+        model; NaN where empty) and ``item`` (ids of the row's items, joined by ``+``); in
+        ``ratings`` those of the item that was labelled. A label is 0..5, or its word.
 
     Raises
     ------

@@ -29,12 +29,9 @@ def load(path: str | Path) -> RatedTexts:
     Returns
     -------
     RatedTexts : ``id`` is ``nem:<row>``, four digits, from 1; ``context`` is the MR as written;
-        ``system`` is ``LOLS``, ``RNNLG`` (in the file WEN) or ``TGen`` (Dusek); ``quality`` is
-        (median - 1) / 5 and ``n_ratings`` 3; ``ratings`` has no rows. Extra columns: ``dataset``
-        (``bagel``, ``sfrest``, ``sfhot``); ``mr_key`` and ``mr_set`` (`refless.data.sources.mr.key`
-        with and without the order of slots; the same in `bagel` and `rnnlg`);
-        ``median_informativeness``, ``median_naturalness``, ``median_quality`` (1..6); and the
-        file's own metrics, NaN where empty.
+        ``quality`` is (median - 1) / 5; ``ratings`` has no rows. Extra columns: ``dataset``
+        (``bagel``, ``sfrest``, ``sfhot``), ``mr_key`` and ``mr_set`` (`mr.key_columns`), the
+        medians, and the file's own metrics, NaN where empty.
 
     Raises
     ------

@@ -23,20 +23,13 @@ def load(
     valid: str | Path | None = None,
     test: str | Path | None = None,
 ) -> RatedTexts:
-    """Read the parts of one domain.
-
-    Parameters
-    ----------
-    train, valid, test : the files of the parts; some may be left out
-    task : the data set's name, with which ids begin
+    """Read the parts of one domain, of which some may be left out.
 
     Returns
     -------
     RatedTexts : ``id`` is ``<task>:<part>:<row>``, four digits, from 1; ``context`` is the MR as
-        written; ``text`` the human reference; ``quality`` NaN, ``n_ratings`` 0, ``system``
-        ``human``. Parts come in the order train, valid, test. Extra columns: ``part``;
-        ``baseline`` (the baseline's output); and those of
-        `refless.data.sources.mr.reference_row`. Blanks around a text are left off.
+        written. Extra columns: ``part``, ``baseline`` (the baseline's output), and those of
+        `mr.reference_row`. Blanks around a text are left off.
 
     Raises
     ------

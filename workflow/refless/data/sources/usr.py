@@ -30,24 +30,15 @@ DIMENSIONS = {
 
 
 def load(path: str | Path, task: str) -> RatedTexts:
-    """Read the rated responses of one data set.
-
-    Parameters
-    ----------
-    path : the JSON file
-    task : the data set's name, with which ids begin
+    """Read the rated responses of one data set, with whose name (``task``) ids begin.
 
     Returns
     -------
-    RatedTexts : in the order of the file. ``id`` is ``<task>:<context>:<model>``, the context by
-        its number in the file, the model's name in lower case with hyphens; ``quality`` is
-        (mean of Overall - 1) / 4. ``system`` is ``human`` for both human references, of which
-        ``model`` tells which one it is; else the model's name. Extra columns: ``context_id``
-        (``c01``, ...), ``fact`` (empty where the file says ``_nofact``), ``model`` (the name as
-        in the file) and the means of the dimensions: ``understandable``, ``uses_knowledge``
-        (0..1), ``natural``, ``maintains_context``, ``engaging`` (1..3). ``ratings``: label is
-        Overall, 1..5, with the other dimensions as extra columns. Blanks and line feeds around a
-        text, context or fact are left off (300 of 360 texts end with a line feed).
+    RatedTexts : ``id`` is ``<task>:<context>:<model>``; ``quality`` is (mean of Overall - 1) / 4;
+        ``system`` is ``human`` for both human references, of which ``model`` says which one it is.
+        Extra columns: ``context_id`` (``c01``, ...), ``fact`` (empty where the file says
+        ``_nofact``), ``model`` (as in the file) and the means of the dimensions; in ``ratings`` the
+        dimensions. Blanks around texts are left off (300 of 360 end with a line feed).
 
     Raises
     ------
