@@ -125,10 +125,10 @@ def test_a_kernel_without_a_published_tau_wants_one(
 ) -> None:
     train, candidates, out = files
     common = ["--train", train, "--candidates", candidates, "--out", out]
-    assert score(*common, "--kernel", "bleu_idf.char") == 1
-    assert "no tau was published for bleu_idf.char" in capsys.readouterr().err
+    assert score(*common, "--kernel", "meteor.nltk39") == 1
+    assert "no tau was published for meteor.nltk39" in capsys.readouterr().err
     assert not out.exists()
-    assert score(*common, "--kernel", "bleu_idf.char", "--tau", "0.06") == 0
+    assert score(*common, "--kernel", "meteor.nltk39", "--tau", "0.06") == 0
     assert score(*common, "--kernel", "nothing.char") == 1
     assert "no tau was published" not in capsys.readouterr().err
 

@@ -20,7 +20,6 @@ from scipy.stats import spearmanr
 
 from refless.data import sources
 from refless.data.ratings import RatedTexts
-from refless.data.sources import dstc7
 from refless.errors import FormatError, SettingError
 from refless.settings import read_settings
 from tests.conftest import ROOT
@@ -178,8 +177,6 @@ def test_dstc7_labels_raters_and_the_team_without_texts(tmp_path: Path) -> None:
     pooled = sources.load("dstc7", "dstc7", files, {"team_ec": "pool"}).texts.set_index("system")
     assert pooled.loc["TeamCE", "n_ratings"] == 2
     assert pooled.loc["TeamCE", "quality"] == pytest.approx((2 - 1) / 4)
-    gold = dstc7.gold(files["path"])
-    assert gold.to_numpy().tolist() == [[C1, "Good day !"], [C1, '"oh" no']]
 
 
 # ---- ASAP-SAS ------------------------------------------------------------------------------------

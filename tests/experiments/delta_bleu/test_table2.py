@@ -150,7 +150,7 @@ def test_the_figure_draws_its_points_and_writes_them(file: Path, tmp_path: Path)
     keys = ["task", "panel", "metric", "references", "unit", "order"]
     assert written.columns.tolist() == [*keys, "spearman"]
     assert not written.duplicated(keys).any()
-    assert len(written) == 3 * 3 + 2 * 4 + 3 * 4
+    assert len(written) == 11 * 3 + 3 * 4 + 4 * 4 - 4
 
 
 def test_without_data_sets_the_figure_says_so() -> None:

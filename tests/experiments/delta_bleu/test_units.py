@@ -188,7 +188,7 @@ def test_contexts_of_one_wording_are_drawn_together() -> None:
 
 
 def test_rows_have_the_means_of_scipys_correlations(monkeypatch: pytest.MonkeyPatch) -> None:
-    counted = Counted(read_dialogues(small_texts(contexts=24)), 3)
+    counted = Counted(read_dialogues(small_texts(contexts=24)), max(units.ORDERS))
     monkeypatch.setattr(units, "MOST_OBSERVATIONS", 720)
     rows = unit_rows(counted, SETTINGS)
     table = rows[rows["panel"] == "table"]
@@ -199,8 +199,10 @@ def test_rows_have_the_means_of_scipys_correlations(monkeypatch: pytest.MonkeyPa
             assert row[name] == pytest.approx(np.nanmean(each))
             assert row[f"{name}_low"] < row[f"{name}_high"]
     points = rows[rows["panel"] != "table"].set_index("panel")
-    assert set(points.loc["threshold", "references"]) == {"w>=0.6", "w>=0", "w>=-1"}
-    assert set(points.loc["order", "order"]) == {1, 2, 3}
+    assert set(points.loc["threshold", "references"]) == {
+        f"w>={value:g}" for value in units.THRESHOLDS
+    }
+    assert set(points.loc["order", "order"]) == set(units.ORDERS)
     # small units get fewer assignments
     sizes = points.loc["unit"].drop_duplicates("unit").set_index("unit")["n"]
     assert sizes.to_dict() == {1: 6 * 24, 4: 6 * 6}

@@ -94,7 +94,7 @@ def test_metrics_that_are_not_there_are_named(folders: list[Path], tmp_path: Pat
 
 
 def test_training_data_are_a_file_a_fold(folders: list[Path], tmp_path: Path) -> None:
-    write_data(tmp_path / "setup1", "setup1", folders[0], folders[1:], DATA, 1)
+    write_data(tmp_path / "setup1", "setup1", folders[0], folders[1:], DATA)
     assert len(list((tmp_path / "setup1").iterdir())) == 5
     instances, about = read_fold(tmp_path / "setup1/fold4.csv", "setup1")
     assert len(instances.rows("train")) > 200
@@ -103,8 +103,8 @@ def test_training_data_are_a_file_a_fold(folders: list[Path], tmp_path: Path) ->
     assert about["made_from"]["texts"] == small_texts().digest()
     with pytest.raises(FormatError, match="is about name setup1, not setup2"):
         read_fold(tmp_path / "setup1/fold4.csv", "setup2")
-    write_data(tmp_path / "cut", "curve_30_setup1", folders[0], folders[1:], DATA, 2)
-    assert len(list((tmp_path / "cut").iterdir())) == 10
+    write_data(tmp_path / "cut", "curve_30_setup1", folders[0], folders[1:], DATA)
+    assert len(list((tmp_path / "cut").iterdir())) == 5 * CURVE_SUBSETS
     assert read_fold(tmp_path / "cut/fold0.csv")[1]["facts"]["share"] < 0.2
 
 
@@ -115,7 +115,7 @@ def test_folds_of_different_data_are_not_trained_on_together(
     from refless.experiments.rnn_qe.trainer import _read_folds
 
     one, two = tmp_path / "setup1", tmp_path / "other/setup1"
-    write_data(one, "setup1", folders[0], folders[1:], DATA, 1)
+    write_data(one, "setup1", folders[0], folders[1:], DATA)
     write_data(two, "setup1", folders[0], folders[1:], {**DATA, "seed": 7}, 1)
     assert len(_read_folds(one)[0]) == 5
     whole = (one / "fold3.csv").read_bytes()
@@ -135,9 +135,10 @@ def test_training_makes_predictions_and_models(folders: list[Path], tmp_path: Pa
     pytest.importorskip("torch", reason="make torch")
     from refless.experiments.rnn_qe.trainer import write_training
     from refless.models.rnn_qe.training import Run
+from refless.models.rnn_qe.names import CURVE_SUBSETS
 
     name, path = "curve_30_setup1", tmp_path / "predictions/curve_30_setup1.csv.gz"
-    write_data(tmp_path / name, name, folders[0], folders[1:], DATA, 2)
+    write_data(tmp_path / name, name, folders[0], folders[1:], DATA)
     given = (tmp_path / name, {"name": "fast", "train": 1}, {"embedding": 6, "hidden": 6}, [0, 1])
     write_training(path, tmp_path / "models", *given, Run(checkpoints=tmp_path / "kept"))
     file = signed.read(path, PREDICTIONS, columns=PREDICTION_COLUMNS)

@@ -64,8 +64,9 @@ def save(figure: Figure, stem: str | Path, drawn: pd.DataFrame) -> list[Path]:
     ``stem.csv`` has what is ``drawn``. ``stem.json`` has the sums of all these files, by which the
     report knows that they are the ones that were drawn.
     """
-    paths, sums = [], {f"{Path(stem).name}.csv": write_table(drawn, f"{stem}.csv")}
+    paths, sums = [], {}
     try:
+        sums[f"{Path(stem).name}.csv"] = write_table(drawn, f"{stem}.csv")
         # laid out and measured once, not once for each format
         figure.draw_without_rendering()
         figure.set_layout_engine("none")

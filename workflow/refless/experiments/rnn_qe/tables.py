@@ -93,9 +93,8 @@ def table2(
     table = beside_published(ours, published, ["setup"], [name])
     printed = pd.to_numeric(table[f"paper_{name}"])
     different = table[name].notna() & (table[name].round() != printed)
-    return table.assign(
-        source=source, note=table["setup"].map(DIFFERENT_SIZES).where(different, "")
-    )
+    notes = table["setup"].map(DIFFERENT_SIZES).fillna("")
+    return table.assign(source=source, note=notes.where(different, ""))
 
 
 # ---- tables 3 to 5 -------------------------------------------------------------------------------
