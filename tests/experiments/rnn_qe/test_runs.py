@@ -23,11 +23,12 @@ from refless.experiments.rnn_qe.runs import (
     write_data,
     write_outputs,
 )
+from refless.models.rnn_qe.names import CURVE_SUBSETS
 from refless.store import signed
 from tests.models.rnn_qe.test_data import small_texts
 
 DATA = {"seed": 2017, "domain": "sfhot", "system": "LOLS"}
-SETTINGS = {"data": DATA, "curve": {"sizes": [50], "subsets": 2}}
+SETTINGS = {"data": DATA}
 TASKS = ["nem", "bagel", "sfrest", "sfhot"]
 
 
@@ -135,11 +136,10 @@ def test_training_makes_predictions_and_models(folders: list[Path], tmp_path: Pa
     pytest.importorskip("torch", reason="make torch")
     from refless.experiments.rnn_qe.trainer import write_training
     from refless.models.rnn_qe.training import Run
-from refless.models.rnn_qe.names import CURVE_SUBSETS
 
     name, path = "curve_30_setup1", tmp_path / "predictions/curve_30_setup1.csv.gz"
     write_data(tmp_path / name, name, folders[0], folders[1:], DATA)
-    given = (tmp_path / name, {"name": "fast", "train": 1}, {"embedding": 6, "hidden": 6}, [0, 1])
+    given = (tmp_path / name, {"name": "fast", "train": 1}, [0, 1])
     write_training(path, tmp_path / "models", *given, Run(checkpoints=tmp_path / "kept"))
     file = signed.read(path, PREDICTIONS, columns=PREDICTION_COLUMNS)
     table, about = file.content, file.about

@@ -62,13 +62,13 @@ class Experiments(Section):
     """The experiments that a data set takes part in; `false` (or nothing) for none."""
 
     bleu_neighbors: Plain | None = Field(
-        default=None, description="Tables 1 and 2 and figures 2 to 4 of BLEU Neighbors: `{}`."
+        default=None, description="BLEU Neighbors but for its table 3: `{}`."
     )
     delta_bleu: InDeltaBleu | None = Field(
         default=None, description="Table 2 and figure 2 of ΔBLEU."
     )
     essays: Plain | None = Field(
-        default=None, description="Table 3 of BLEU Neighbors, one data set at most: `{}`."
+        default=None, description="Table 3 of BLEU Neighbors; one data set: `{}`."
     )
     comparison: Plain | None = Field(default=None, description="The table `comparison`: `{}`.")
     rnn_qe: InRnnQe | None = Field(default=None, description="RNN quality estimation.")
