@@ -32,6 +32,7 @@ def publish(
     *,
     missing: Sequence[Mapping[str, Any]] = (),
     facts: Mapping[str, Any] | None = None,
+    intervals: pd.DataFrame | None = None,
 ) -> None:
     """Write one table in all its forms.
 
@@ -44,6 +45,8 @@ def publish(
     missing : why results cannot be had, by `refless.availability.Plan.missing`; rows without
         numbers get the words of the reasons that are about them
     facts : for the caption
+    intervals : ends of intervals, row by row, that the agreement with the paper needs and the CSV
+        has no room for; they stand in the record
 
     Raises
     ------
@@ -66,6 +69,9 @@ def publish(
         "rows": len(table),
         "source": {str(origin): int(n) for origin, n in counts.items()},
     }
+    if intervals is not None:
+        known = intervals.astype(object).where(intervals.notna(), None)
+        about["intervals"] = known.to_dict("list")
     write_beside(stem.with_suffix(".json"), about, sums)
     read_record(stem.with_suffix(".csv"))  # another run may have written here meanwhile
 
@@ -89,15 +95,16 @@ def _check(entry: Entry, table: pd.DataFrame) -> None:
 def read_published(path: str | Path, columns: Sequence[str] = ()) -> pd.DataFrame:
     """Read the CSV of a table by `publish`, if it is the one that was written.
 
-    Published values are as they were printed (0.50 has two digits), words never NaN.
+    Published values are as they were printed (0.50 has two digits), words never NaN. Intervals of
+    the record are columns as well.
 
     Raises
     ------
     FormatError : a file is missing or broken, or a column is missing.
     StaleError : the CSV is not the one that was written.
     """
-    read_record(path)
-    table = read_table(path, columns)
+    record = read_record(path)
+    table = read_table(path, columns).assign(**record.get("intervals", {}))
     texts = pd.read_csv(path, dtype=str, keep_default_na=False)
     for name in map(str, texts):
         if name.startswith("paper_") or name in WORDS:

@@ -44,6 +44,8 @@ from refless.store.signed import provenance
 Array = np.ndarray
 
 VALUES = ("pearson", "spearman", "mae", "rmse")
+ASIDE = [f"{name}_{end}" for name in ("mae", "rmse") for end in ("low", "high")]
+"""Columns that stand in the tables' records."""
 TOPS = {"bleu": 1.0, "meteor": 1.0, "rouge_l": 1.0, "cider": 10.0}
 WITH_REFERENCES = {*METRICS, "5", "6"}
 """What sees human references of the outputs that it rates: the paper's star."""
@@ -276,7 +278,7 @@ def results(
         shown += [name, *ends, *(["pearson_sd"] if name == "pearson" else []), f"paper_{name}"]
     shown += ["uses_references", "p_setup1", "p_metrics"]
     shown += [*(["p_configuration1"] if crossed else []), "seeds", "n", "source", "reason"]
-    table = table.reindex(columns=shown)
+    table = table.reindex(columns=[*shown, *ASIDE])
     return table.astype(dict.fromkeys(["uses_references", "seeds", "n"], "Int64"))
 
 
@@ -314,4 +316,6 @@ def write_tables(
         paper = read_published(path, ["setup"])
         made.append(results(experiment, given, paper, bootstrap, seeds.__getitem__))
     for number, table in enumerate(made, start=1):
-        publish(f"rnn_qe_table{number}", table, folder, missing=given.missing)
+        aside = table[ASIDE] if number > 2 else None
+        shown = table.drop(columns=ASIDE, errors="ignore")
+        publish(f"rnn_qe_table{number}", shown, folder, missing=given.missing, intervals=aside)
