@@ -102,8 +102,8 @@ def _cell(row: Mapping[Any, Any], name: str, column: Column) -> Cell:
         number = isinstance(value, int | float)
     else:
         text, number = with_interval(row, name, column.digits, column.bare), True
-        if value is not None and row.get(column.star) == 1:
-            text += "*"
+    if value is not None and row.get(column.star) == 1:
+        text += "*"
     if column.of and value is not None:
         text += f" of {row[column.of]}"
     plain = "" if value is None else str(value)
