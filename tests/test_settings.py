@@ -100,7 +100,6 @@ def test_settings_of_the_command_line_are_strings() -> None:
         ("data.nem.experiments.essays", {}, "essays"),
         ("data.dstc7.experiments.delta_bleu", {}, "data.dstc7.experiments.delta_bleu.unit"),
         ("data.dstc7.skip_kernels", ["bleu.wort"], "data.dstc7.skip_kernels"),
-        ("data.again", {**CONFIG["data"]["nem"], "experiments": {}}, "data.again"),
         ("kernels.bertscore/tiny", {}, "kernels.bertscore.tiny"),
         ("kernels.bleu/char", {}, "kernels.bleu.char"),
         ("comparison.kernels", [], "comparison.kernels"),

@@ -9,18 +9,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from refless.errors import KernelError, SettingError
 from refless.kernels.bertscore import layer_and_offset
 from refless.models.rnn_qe.names import CROSS, CURVE_SIZES, EXPERIMENTS, PAPER, names
 from refless.settings._base import Name, Section, Seed
-from refless.settings.data import DataSet, with_looks
+from refless.settings.data import DataSet
 from refless.settings.papers import BleuNeighbors, Comparison, DeltaBleu, RnnQe
 
 __all__ = ["Settings", "read_settings"]
 
-LOOKS = ("name", "colour", "line", "marker", "published")
+# Okabe and Ito's colours but yellow: told apart with any colour vision, and in grey by the line.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+LINES = ("-.", "--", "-", ":")
+MARKERS = ("s", "^", "o", "D", "v", "P", "X")
 
 
 class KernelOptions(Section):
@@ -45,16 +48,13 @@ class Settings(Section):
     mirror: str = Field(
         "",
         description="A directory or base URL with the raw files under the paths of"
-        " resources/sources.csv; empty for none. It is tried before the public URLs. The"
-        " environment variable REFLESS_MIRROR goes before this setting.",
+        " resources/sources.csv; tried before the public URLs. REFLESS_MIRROR goes before it.",
     )
     network: bool = Field(True, description="Whether public URLs may be asked for raw files.")
     numbers: Literal["", "computed", "auto", "shipped"] = Field(
         "",
-        description="Where numbers come from. `computed`: from raw data, fetched if need be."
-        " `auto`: the same where the raw data is at hand, shipped numbers where it is not."
-        " `shipped`: shipped numbers only. Empty: `computed`, and `auto` for the target"
-        " `quickstart`.",
+        description="Where numbers come from: `computed`, `shipped`, or `auto`: shipped where raw"
+        " data are not at hand. Empty: `computed`, and `auto` for `quickstart`.",
     )
     data: dict[Name, DataSet] = Field(
         min_length=1, description="The data sets, in the order of rows, columns and legends."
@@ -74,12 +74,7 @@ class Settings(Section):
         return [task for task in self.data if getattr(self.data[task].experiments, experiment)]
 
     def experiment(self, task: str, name: str) -> Any:
-        """What a data set says about an experiment that it takes part in.
-
-        Raises
-        ------
-        KeyError : it does not take part.
-        """
+        """What a data set says about an experiment that it takes part in, else KeyError."""
         found = getattr(self.data[task].experiments, name)
         if not found:
             raise KeyError(f"{task} takes no part in {name}")
@@ -111,9 +106,16 @@ class Settings(Section):
         return found.model_dump(exclude_none=True) if found else {}
 
     def looks(self) -> dict[str, dict[str, str]]:
-        """Task -> how tables and figures show it: `LOOKS`."""
+        """Task -> how tables and figures show it; a line and a marker by its place."""
         return {
-            task: {key: getattr(entry, key) for key in LOOKS} for task, entry in self.data.items()
+            task: {
+                "name": entry.name or task.replace("_", " "),
+                "published": entry.published,
+                "colour": entry.colour or COLOURS[k % len(COLOURS)],
+                "line": LINES[k % len(LINES)],
+                "marker": MARKERS[k % len(MARKERS)],
+            }
+            for k, (task, entry) in enumerate(self.data.items())
         }
 
     def trainings(self) -> list[str]:
@@ -130,11 +132,6 @@ class Settings(Section):
         return [name for name in self.trainings() if not name.startswith(PAPER)]
 
     # ---- names that must exist elsewhere ------------------------------------------------------
-
-    @field_validator("data")
-    @classmethod
-    def _looks_are_filled_in(cls, data: dict[str, DataSet]) -> dict[str, DataSet]:
-        return with_looks(data)
 
     @model_validator(mode="after")
     def _kernels_exist(self) -> Settings:
@@ -166,13 +163,6 @@ class Settings(Section):
             values = [getattr(entry, key) for entry in self.data.values() if getattr(entry, key)]
             if twice := [value for value in values if values.count(value) > 1]:
                 raise ValueError(f"data: two data sets have {key} {twice[0]}")
-        reads: dict[str, str] = {}
-        for task, entry in self.data.items():
-            read = f"{entry.loader} {sorted(entry.files.items())} {sorted(entry.options.items())}"
-            if (before := reads.setdefault(read, task)) != task:
-                raise ValueError(
-                    f"data.{task} is {before} once more: loader, files and options are the same"
-                )
         return self
 
 

@@ -20,14 +20,6 @@ A file of your own (`snakemake --configfile mine.yaml`) or `--config mirror=/dat
 `<name>` stands for a name of your choice.
 """
 CONFIG = Path(__file__).parents[3] / "config/config.yaml"
-TYPES = {
-    "string": "text",
-    "integer": "whole number",
-    "number": "number",
-    "boolean": "true, false",
-    "array": "list",
-    "object": "names with values",
-}
 LIMITS = {"minimum": "at least", "exclusiveMinimum": "above", "maximum": "at most"}
 
 
@@ -40,60 +32,43 @@ def document() -> str:
 
 def _section(section: dict[str, Any], defs: dict[str, Any], path: str, values: Any) -> list[str]:
     """A heading and a table for a group of settings, then the same for the groups in it."""
-    about = " ".join(section["description"].split())
-    parts = [
-        f"\n## {f'`{path}`' if path else 'At the top'}\n\n{about}\n",
-        "\n| Setting | Allowed | Default | Meaning |\n|---|---|---|---|\n",
-    ]
+    title = f"`{path}`" if path else "At the top"
+    parts = [f"\n## {title}\n\n{' '.join(section['description'].split())}\n"]
+    parts.append("\n| Setting | Allowed | Default | Meaning |\n|---|---|---|---|\n")
     inner: list[str] = []
     for name, own in section["properties"].items():
-        own, named = _plain(own, defs)
-        group = own if own.get("properties") else None
-        value = values.get(name, own.get("default")) if isinstance(values, dict) else None
-        value = own.get("default") if value is None else value
-        must = name in section.get("required", []) and value is None and not group
-        shown = "must be given" if must else "" if group or value is None else f"`{_json(value)}`"
-        kind = "settings, see below" if group else _kind(own)
-        meaning = " ".join(own.get("description", "").split())
-        cells = [f"`{name}`", kind, shown, meaning]
-        parts.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |\n")
-        if group:
+        about, (own, named) = own, _plain(own, defs)
+        value = values.get(name) if isinstance(values, dict) else None
+        value = about.get("default") if value is None else value
+        meaning = " ".join((about.get("description") or own.get("description", "")).split())
+        if own.get("properties"):
             below = f"{path}.{name}".lstrip(".") + (".<name>" if named else "")
-            inner += _section(group, defs, below, None if named else value)
+            inner += _section(own, defs, below, None if named else value)
+        must = value is None and name in section.get("required", [])
+        shown = "must be given" if must else "" if value is None else f"`{json.dumps(value)}`"
+        cells = [f"`{name}`", _kind(own), "" if own.get("properties") else shown, meaning]
+        parts.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |\n")
     return parts + inner
 
 
 def _plain(own: dict[str, Any], defs: dict[str, Any]) -> tuple[dict[str, Any], bool]:
     """What a setting is without references and unions, and whether names stand before it."""
-    about = {key: own[key] for key in ("description", "default") if key in own}
-    named = False
-    while True:
-        # the other branch of a union says that there is none
-        own = own["anyOf"][0] if "anyOf" in own else own
-        if "$ref" in own:
-            own = defs[own["$ref"].rpartition("/")[2]]
-        elif (inside := own.get("patternProperties") or own.get("additionalProperties")) and (
-            "$ref" in str(inside)
-        ):
-            own, named = next(iter(inside.values())) if "$ref" not in inside else inside, True
-        else:
-            return own | about, named
+    own = own["anyOf"][0] if "anyOf" in own else own  # the other branch is none
+    inside = own.get("additionalProperties") or {}
+    named = list(own.get("patternProperties", {}).values()) + [inside] * isinstance(inside, dict)
+    for group in [one for one in named if "$ref" in one]:
+        return defs[group["$ref"].rpartition("/")[2]], True
+    return defs[own["$ref"].rpartition("/")[2]] if "$ref" in own else own, False
 
 
 def _kind(own: dict[str, Any]) -> str:
     """What a setting may be, in words."""
-    if "enum" in own or "const" in own:
-        allowed = own.get("enum", [own.get("const")])
-        return ", ".join(f"`{value}`" if value else "empty" for value in allowed)
-    words = [TYPES.get(own.get("type", ""), "")]
+    if own.get("properties"):
+        return "settings, see below"
+    allowed = own.get("enum") or ([own["const"]] if "const" in own else [])
+    words = [", ".join(f"`{value}`" if value else "empty" for value in allowed) or own["type"]]
     words += [f"{text} {own[key]:g}" for key, text in LIMITS.items() if key in own]
-    if "pattern" in own:
-        words.append(f"of the form `{own['pattern']}`")
-    return ", ".join(filter(None, words))
-
-
-def _json(value: Any) -> str:
-    return value if isinstance(value, str) and value else json.dumps(value, ensure_ascii=False)
+    return ", ".join([*words, *([f"of the form `{own['pattern']}`"] if "pattern" in own else [])])
 
 
 if __name__ == "__main__":

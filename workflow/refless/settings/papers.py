@@ -30,8 +30,7 @@ class Model(Section):
 
     tau: Tau = Field(description="Similarity from which on a text is a neighbor.")
     kernels: Several[ExistingKernel] = Field(
-        description="Kernels `<module of workflow/refless/kernels>.<variant>`: the published"
-        " variant first; what follows shows what a choice does."
+        description="Kernels `<module>.<variant>`, the published one first."
     )
     taus: dict[str, Tau] = Field(
         default={}, description="Kernel -> a tau of its own, for kernels on another scale."
@@ -72,8 +71,7 @@ class DeltaBleu(Section):
     """ΔBLEU (Galley et al., 2015)."""
 
     assignments: Count = Field(
-        description="Random assignments of contexts to units over which correlations are averaged;"
-        " fewer for units of few contexts, which make far more observations each."
+        description="Random assignments of contexts to units; fewer for units of few contexts."
     )
     draws: Draws = Field(description="Draws of contexts for the 95% intervals of table 2.")
     seed: Seed = Field(description="Seed of the assignments and of the draws.")
@@ -84,10 +82,8 @@ class RnnQe(Section):
 
     seed: Seed = Field(description="Seed of the folds and of the synthetic errors.")
     train: Literal["shipped", "run"] = Field(
-        description="RNN-QE's predictions. `shipped`: those in resources/trained/rnn_qe, which an"
-        " earlier training left, else those that come with refless, if they were made from the same"
-        " data. `run`: train every set-up of tables 3 to 5 and of the learning curve (`make torch`;"
-        " some six hours of one core)."
+        description="RNN-QE's predictions. `shipped`: those of an earlier training, else those that"
+        " come with refless. `run`: train every set-up (`make torch`; some six hours of one core)."
     )
     seeds: Count = Field(description="Number of seeds, 0, 1, ..., over which tables have the mean.")
     device: str = Field(
@@ -103,12 +99,10 @@ class Comparison(Section):
     )
     draws: Draws = Field(description="Draws of the bootstrap.")
     deals: Count = Field(
-        description="How often texts are dealt to folds, at most; never more than 10,000 divided"
-        " by their number. Correlations and errors are means over these repeats."
+        description="Repeats of the folds, at most; never more than 10,000 divided by the texts."
     )
     seed: Seed = Field(description="Seed of the folds and of the draws.")
     networks: Literal["shipped", "run"] = Field(
         "shipped",
-        description="RNN-QE's estimates: those that come with refless, or trained here, minutes a"
-        " data set (`make torch`).",
+        description="RNN-QE's estimates: shipped, or trained here (`make torch`).",
     )
