@@ -80,7 +80,8 @@ class Project:
 
     def resume(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run what a user types after a run was killed."""
-        return self.start(*arguments, program=("workflow/resume.py",))
+        self.snakemake("--unlock")
+        return self.start(*arguments)
 
     def planned(self, *arguments: str, **environment: str) -> dict[str, int]:
         """The jobs that a dry run plans, by rule, with their number; the targets are left out."""

@@ -46,7 +46,7 @@ def assert_nothing_half_written(project: Project, before: dict[str, bytes]) -> N
 
 
 def run_again(project: Project, *targets: str) -> None:
-    """What a user types after a crash: the same command, and `make resume`'s if it is locked."""
+    """What a user types after a crash: the same command, after --unlock if it is locked."""
     first = project.start(*targets)
     if first.returncode:
         assert "--unlock" in first.stdout, first.stdout

@@ -133,7 +133,7 @@ def test_any_path_and_nested_settings_of_the_command_line(fresh: Project, tmp_pa
     assert '"scale": [0, 9]' in about
 
 
-def test_one_command_goes_on_after_a_kill_but_not_into_a_run(fresh: Project) -> None:
+def test_a_run_goes_on_after_a_kill_and_an_unlock(fresh: Project) -> None:
     done = fresh.path / "drill.done"
     told = {"SCRIPT": "normalize_ratings.py", "DEED": "hang", "DONE": str(done)}
     drill = {f"DRILL_{name}": value for name, value in told.items()}
@@ -143,9 +143,6 @@ def test_one_command_goes_on_after_a_kill_but_not_into_a_run(fresh: Project) -> 
             assert time.monotonic() < end
             assert run.poll() is None, run.communicate()[0]
             time.sleep(0.1)
-        refused = fresh.resume(RATINGS)
-        assert refused.returncode != 0
-        assert "a run goes on in" in refused.stdout
         run.send_signal(signal.SIGKILL)
         run.wait()
         done.with_suffix(".on").touch()

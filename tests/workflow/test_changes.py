@@ -74,12 +74,6 @@ def test_an_edited_module_rebuilds_what_hangs_on_it(
 
 SETTINGS = [
     pytest.param(
-        "subsets: 3, seed: 2020",
-        "subsets: 4, seed: 2020",
-        {"compute_data_size_curve", "plot_bleu_neighbors_figure4", "make_report"},
-        id="subsets",
-    ),
-    pytest.param(
         "seed: 2015",
         "seed: 2014",
         {

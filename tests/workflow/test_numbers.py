@@ -50,9 +50,9 @@ def test_what_is_shipped_gives_the_same_tables_and_holds_no_text(changed: Projec
     quick.snakemake(*names, *OFFLINE)
     for name, before in computed.items():
         after = read(quick, name)
-        there = after["provenance"].notna()
-        assert set(after.loc[there, "provenance"]) == {"shipped"}
-        values = [c for c in after if c not in ("provenance", "reason", "note")]
+        there = after["source"] != ""
+        assert set(after.loc[there, "source"]) == {"shipped"}
+        values = [c for c in after if c not in ("source", "reason")]
         pd.testing.assert_frame_equal(after[values], before[values])
     assert not (quick.path / "resources/data").exists()
     assert quick.planned(*names, *OFFLINE) == {}
@@ -72,12 +72,10 @@ def test_nothing_shipped_and_nothing_at_hand_leaves_reasons(fresh: Project) -> N
     first = read(fresh, names[0])
     assert first["mse"].isna().all()
     assert first["reason"].ne("").all()
-    assert first.loc[first["task"] == "mine", "note"].str.contains("mine.tsv is missing").all()
     essays = read(fresh, names[1])
     own = essays[essays["model"] == "bleu_neighbors"]
     assert own["spearman"].isna().all()
-    for name in ("train_rel_2.tsv", "public_leaderboard_rel_2.tsv"):
-        assert own["note"].str.contains(f"put it at resources/manual/asap-sas/{name}").all()
+    assert set(own["reason"]) == {"raw_file_missing"}
     assert not (fresh.path / "results/ratings").exists()
 
 
@@ -85,7 +83,7 @@ def test_with_shipped_numbers_alone_no_file_is_asked_for(fresh: Project) -> None
     fresh.snakemake("bleu_neighbors_table1", "--config", "numbers=shipped")
     first = read(fresh, "bleu_neighbors_table1")
     assert first["mse"].isna().all()
-    assert not first["note"].str.contains("resources/manual").any()
+    assert not first["reason"].str.contains("raw_file_missing").any()
 
 
 @pytest.mark.slow

@@ -48,7 +48,7 @@ from refless.report.catalogue import catalogue, figures, tables
 from refless.settings import read_settings
 from refless.store.beside import read_beside
 from refless.store.code import code_sum
-from refless.store.files import file_sum, files_below, whole_list
+from refless.store.files import file_sum, whole_list
 from refless.store.inputs import made_of, parameter_sum, require
 
 # folders of files for people; of each, a record has the sum
@@ -316,12 +316,6 @@ def cross_estimates():
     """Estimates of the texts of one data set from those of another."""
     pairs = "results/cross_task/{source}.{target}.csv"
     return [p for s in TASKS for t in TASKS if s != t for p in there(pairs, source=s, target=t)]
-
-
-def without_effect():
-    """Settings that decide nothing here: how networks are trained, where none ever was."""
-    trained = RNN_QE.train == "run" or files_below("resources/trained")
-    return {} if trained else {"rnn_qe": {"training": {"plateau", "device", "precision"}}}
 
 
 def item_files(name):

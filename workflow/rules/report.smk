@@ -71,7 +71,7 @@ rule make_report:
     conda:
         "../../envs/refless.yaml"
     params:
-        settings=SETTINGS.model_dump(mode="json", exclude=without_effect()),
+        settings=SETTINGS.model_dump(mode="json"),
         numbers=NUMBERS,
         told=lambda wildcards: told_now(),
         code=code("make_report.py", *PAGE_FILES),

@@ -81,7 +81,8 @@ def _section(entry: Entry, section: Section, table: pd.DataFrame) -> Iterable[Pa
     for name, wanted in section.where.items():
         allowed = list(map(str, wanted if isinstance(wanted, list) else [wanted]))
         table = table[table[name].astype(str).isin(allowed)]
-    columns = {**(section.columns or entry.columns)}
+    # an entry without columns has those that the configuration names
+    columns = {**(section.columns or entry.columns or dict.fromkeys(_ours(table), Column()))}
     for beside in ("reason", "note"):
         if beside in table and (table[beside].fillna("").map(len) > 0).any():
             columns.setdefault(beside, Column())
@@ -94,6 +95,11 @@ def _section(entry: Entry, section: Section, table: pd.DataFrame) -> Iterable[Pa
         yield Part(section.title.format(value=value), header, rows)
 
 
+def _ours(table: pd.DataFrame) -> list[str]:
+    beside = ("source", "reason", "note")
+    return [c for c in map(str, table) if c not in beside and not c.startswith("paper_")]
+
+
 def _cell(row: Mapping[Any, Any], name: str, column: Column) -> Cell:
     value = None if _empty(row.get(name)) else row[name]
     if column.digits is None:
@@ -101,14 +107,12 @@ def _cell(row: Mapping[Any, Any], name: str, column: Column) -> Cell:
         text = "" if whole is None else f"`{whole}`" if column.code else str(whole)
         number = isinstance(value, int | float)
     else:
-        text, number = with_interval(row, name, column.digits, column.bare), True
+        text, number = with_interval(row, name, column.digits), True
     if value is not None and row.get(column.star) == 1:
         text += "*"
-    if column.of and value is not None:
-        text += f" of {row[column.of]}"
     plain = "" if value is None else str(value)
     printed = row.get(f"paper_{name}")
-    if column.bare or _empty(printed):
+    if _empty(printed):
         return Cell(text, plain, number=number)
     ours, low, high = (_float(row.get(f"{name}{end}")) for end in ("", "_low", "_high"))
     star = "*" if str(row.get(f"paper_{column.star}")) == "1" else ""
@@ -135,11 +139,11 @@ def number(value: Any, digits: int) -> str:
     return f"{value:.1e}" if tiny else f"{value:.{digits}f}"
 
 
-def with_interval(row: Mapping[Any, Any], name: str, digits: int, bare: bool = False) -> str:
+def with_interval(row: Mapping[Any, Any], name: str, digits: int) -> str:
     """``0.325 (0.19, 0.45)``; its ends have a digit less."""
     text = number(row.get(name), digits)
     low, high = (row.get(f"{name}_{end}") for end in ("low", "high"))
-    if text == "–" or bare or _empty(low) or _empty(high) or low == high:
+    if text == "–" or _empty(low) or _empty(high) or low == high:
         return text
     return f"{text} ({number(low, digits - 1)}, {number(high, digits - 1)})"
 

@@ -63,7 +63,7 @@ def _beside(row: dict[str, Any], measure: str) -> dict[str, Any]:
         for name in (measure, f"{measure}_low", f"{measure}_high")
     )
     verdict = compare(ours, printed, low, high)
-    shift = int(measure.partition("_ci95")[0] in SHIFTED)
+    shift = int(measure in SHIFTED)
     return {
         "published": printed,
         "ours": ours,

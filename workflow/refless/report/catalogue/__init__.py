@@ -45,16 +45,12 @@ class Column:
     digits : after the point, for numbers
     star : a column that is 1 where a star is put
     code : whether it is a name of code
-    of : a column with the total, shown as ``12 of 40``
-    bare : whether interval and published value are left out
     """
 
     label: str = ""
     digits: int | None = None
     star: str = ""
     code: bool = False
-    of: str = ""
-    bare: bool = False
 
 
 @dataclass(frozen=True)
