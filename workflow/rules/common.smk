@@ -522,8 +522,6 @@ def what_was_built():
     return "\n".join(lines)
 
 
-
-
 def unit_settings(task):
     """What decides the numbers of table 2 and figure 2 of ΔBLEU, of one data set."""
     return SETTINGS.experiment(task, "delta_bleu").model_dump() | SETTINGS.delta_bleu.model_dump()
