@@ -48,7 +48,7 @@ def test_predictions_are_the_mean_quality_of_the_neighbors(
     )
     expected = enough_evidence(means, counts, 40, 5, 0.66)
     table = read_texts(out)
-    found = [float(row["prediction"] or "nan") for row in table.rows]
+    found = [float(value or "nan") for value in table.cells("prediction")]
     np.testing.assert_allclose(found, expected, atol=1e-12)
     assert np.isnan(expected).any()
     assert not np.isnan(expected).all()

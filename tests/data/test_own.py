@@ -122,7 +122,7 @@ def test_references_and_scores(tmp_path: Path) -> None:
     assert own.texts["references"].tolist() == [["a", "b"], []]
     assert own.texts["score_J"][0] == 0.5
     assert math.isnan(own.texts["score_J"][1])
-    assert list(own.texts) == ["text", "quality", "references", "score_J"]
+    assert set(own.texts) == {"text", "quality", "references", "score_J"}
 
 
 # ---- several raters, several files ---------------------------------------------------------------

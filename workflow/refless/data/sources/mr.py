@@ -121,20 +121,16 @@ def nem_style(text: str, act: str = "inform") -> str:
     return text + ("?" if act in _QUESTIONS else ".")
 
 
-def key_columns(text: str) -> dict[str, str]:
+REFERENCE_COLUMNS = ["mr_key", "mr_set", "text_nem"]
+
+
+def keys(text: str) -> dict[str, str]:
     """The columns ``mr_key`` and ``mr_set`` of an MR: `key` with and without the order of slots."""
     return {"mr_key": key(text), "mr_set": key(text, ordered=False)}
 
 
 def reference_row(name: str, meaning: str, text: str) -> dict[str, Any]:
-    """The row of an unrated human reference, with `key_columns` and ``text_nem`` (`nem_style`)."""
-    return {
-        "id": name,
-        "context": meaning,
-        "text": text,
-        "quality": math.nan,
-        "n_ratings": 0,
-        "system": "human",
-        **key_columns(meaning),
-        "text_nem": nem_style(text, parse(meaning).act),
-    }
+    """The row of an unrated human reference, with `keys` and ``text_nem`` (`nem_style`)."""
+    row = {"id": name, "context": meaning, "text": text, "quality": math.nan, "n_ratings": 0}
+    styled = nem_style(text, parse(meaning).act)
+    return {**row, "system": "human", **keys(meaning), "text_nem": styled}
