@@ -32,12 +32,6 @@ def normalize(
     files : the loader's name of a file -> its path; those that were fetched must be what the table
         of sources says, others are a user's own
     rated_for : the experiments that it takes part in and that need ratings
-
-    Raises
-    ------
-    SourceError : a raw file is not what the table of sources says.
-    FormatError : a raw file is not in its loader's format; no text is rated, and ratings are
-        needed.
     """
     known, sums, told = read_sources(), {}, {}
     names = [Path(path).name for path in files.values()]

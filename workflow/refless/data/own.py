@@ -3,17 +3,9 @@
 Stage: ratings. In: files (`refless.data.rows`). Out: texts to rate (`read_texts`), or one table of
 rated texts in which raters are averaged (`read_ratings`).
 
-================  ================================================================================
-text              the candidate; it may be empty
-quality           how good it is, on any scale; empty where nobody rated the text
-context           what the text answers
-mr                the meaning representation that it expresses
-system            who wrote it
-references        other texts for the same context or MR: a JSON list of texts
-reference*        the same in columns of their own (``reference1``, ``reference_2``, ...)
-rater             who rated it; then a row is one rating, and rows of one text are put together
-score_<name>      a score of the text by somebody else's metric, a number or empty
-================  ================================================================================
+The columns are ``text`` (may be empty), ``quality`` on any scale (empty where nobody rated it),
+``context``, ``mr``, ``system``, ``rater`` (then a row is one rating, and rows of one text are put
+together), ``references`` (a JSON list of texts) or ``reference*``, and ``score_<name>``.
 
 All faults of all rows are found in one pass, and said in one line for each column and fault, before
 a heavy package is imported.
@@ -30,6 +22,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -127,10 +120,6 @@ def _read_columns(
     read, need : names that are read if they are there, and that must be; with ``references``, also
         ``reference*`` and ``score_*``
     columns : a name of `NAMES` -> what the file calls it
-
-    Raises
-    ------
-    FormatError : a needed column is missing, or stands there twice.
     """
     own = {theirs: name for name, theirs in columns.items()}
     place: dict[str, list[str]] = {}
@@ -175,12 +164,7 @@ def read_texts(
     columns: Mapping[str, str] | None = None,
 ) -> File:
     """Texts to rate, a row each; parameters as of `_read_columns`, but ``text`` is always needed,
-    and what ``columns`` names may be missing.
-
-    Raises
-    ------
-    FormatError : the file cannot be read, lacks a column, or has faulty rows; or its rows are
-        ratings of several people, and no texts.
+    and what ``columns`` names may be missing. FormatError says what is wrong with the file.
     """
     faults = Faults()
     file = read_file(path, format, faults)
@@ -246,8 +230,7 @@ def read_ratings(
         taken = {*file.columns, *(columns or {}).values()}
         if unread := [name for name in file.names if not {name, name.casefold()} & taken]:
             log.warning("%s: columns that are not read: %s", path, ", ".join(unread))
-        listed = [name for name in file.columns if name.startswith("reference")]
-        if listed:
+        if listed := [name for name in file.columns if name.startswith("reference")]:
             parts = zip(*map(file.columns.pop, listed), strict=True)
             each = [[own if isinstance(own, list) else [own] for own in row] for row in parts]
             file.columns["references"] = [[t for own in row for t in own if t] for row in each]
@@ -256,6 +239,9 @@ def read_ratings(
         message, remedy = "has no column rater, and others have", "give it to all files or to none"
         raise FormatError(message, path=without[0].path, remedy=remedy)
     said = [name for name in names if name not in ("rater", rated)]
+    for file, name in product(files, said):
+        empty: Any = [] if name == "references" else math.nan if name[:6] == "score_" else ""
+        file.columns.setdefault(name, [empty] * len(file.lines))
     texts, text_of, given = _joined(files, said, rated, scale, repeated == "mean", faults)
     faults.check()
     if not texts:
@@ -269,19 +255,11 @@ def read_ratings(
     for number, _, rating in single:
         of_text.setdefault(number, []).append(rating)
     quality = [fmean(of_text.get(number, [math.nan])) for number in range(len(texts))]
-    values = {name: [_column(file, name)[row] for file, row in texts] for name in said}
+    values = {name: [file.columns[name][row] for file, row in texts] for name in said}
     where = [(file.path, file.lines[row]) for file, row in texts]
     table = pd.DataFrame({"text": values["text"], "quality": quality, **values})
     ratings = pd.DataFrame(single, columns=["text", "rater", "quality"])
     return Own(table, ratings, files, text_of, where)
-
-
-def _column(file: File, name: str) -> list[Any]:
-    """A column, which is empty where a file lacks it."""
-    if name not in file.columns:
-        empty: Any = [] if name == "references" else math.nan if name.startswith("score_") else ""
-        file.columns[name] = [empty] * len(file.lines)
-    return file.columns[name]
 
 
 def _joined(
@@ -303,11 +281,11 @@ def _joined(
         raters = file.columns.get("rater")
         ratings = file.columns.get(rated) or [math.nan] * len(file.lines)
         forms = [
-            [same(v or "") if name == "context" else spaced(str(v)) for v in _column(file, name)]
+            [same(v or "") if name == "context" else spaced(str(v)) for v in file.columns[name]]
             for name in (said if raters else [])
         ]
         keys = list(zip(*forms, strict=True)) if raters else list(zip(range(len(ratings))))
-        who = _column(file, "system") if systems else ["none"] * len(ratings)
+        who = file.columns["system"] if systems else ["none"] * len(ratings)
         for row, (key, rating, system) in enumerate(zip(keys, ratings, who, strict=True)):
             if row in file.bad:
                 continue

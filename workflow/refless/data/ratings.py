@@ -1,30 +1,13 @@
-"""The tidy tables that every source becomes: rated texts, and individual ratings.
+"""The tidy tables that every source becomes: rated texts, and individual ratings. Stage: ratings.
 
-Stage: ratings. In: rows from a loader in ``refless.data.sources``. Out: two tables, checked.
+``texts`` has a row a text: ``id`` (letters, digits and ``._:-``), ``task`` (the data set),
+``context`` (what the text answers, may be empty), ``text``, ``quality`` (in [0, 1]; NaN where
+nobody rated it), ``n_ratings`` and ``system`` (or ``human``).
 
-``texts``, one row a rated text:
-
-==========  =======  ===================================================================
-id          str      unique in the table; made of letters, digits and ``._:-``
-task        str      the data set, e.g. ``huse_summarization``
-context     str      what the text answers (article, dialogue, MR, essay set), may be empty
-text        str      the candidate itself
-quality     float    in [0, 1], or NaN where nobody rated the text (``n_ratings`` 0)
-n_ratings   int      number of human ratings behind ``quality``
-system      str      who wrote it: a system's name, or ``human``
-==========  =======  ===================================================================
-
-``ratings``, one row an individual rating, in the order of the raw file (that order decides the
-rounding noise of a floating-point mean, and with it some published values):
-
-==========  =======  ===================================================================
-id          str      the rated text
-rater       str      ``r001``, ``r002``, ... in order of first appearance (no worker ids)
-label       float    on the source's own scale
-rating      float    the label brought to [0, 1]
-==========  =======  ===================================================================
-
-A loader may add further columns behind these.
+``ratings`` has a row an individual rating, in the order of the raw file (that order decides the
+rounding noise of a mean, and with it some published values): ``id`` of the text, ``rater``
+(``r001``, ... in order of first appearance), ``label`` on the source's own scale, and ``rating``,
+the label brought to [0, 1]. A loader may add further columns behind these.
 """
 
 from __future__ import annotations
@@ -106,17 +89,10 @@ class RatedTexts:
 def separate_items(texts: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame:
     """One row an output, where outputs that say the same share a row.
 
-    Parameters
-    ----------
-    texts, ratings : tidy tables; where ``texts`` has no column ``item`` they are apart already.
-        ``item`` names a row's outputs, joined by ``+``, and ``ratings`` has the output that was
-        rated under the same name. Who wrote an output is what its name ends in
-        (``<...>:<system>``); where that is none of the row's systems, the system at its place.
-
-    Returns
-    -------
-    The rows of ``texts``; one of several outputs becomes as many, each with its own ``id``,
-    ``system``, ``quality`` (mean rating) and ``n_ratings``; other columns are repeated.
+    ``item`` names a row's outputs, joined by ``+``; in ``ratings`` it is the output that was rated.
+    A row of several outputs becomes as many, each with its own ``id``, ``system``, ``quality``
+    (mean rating) and ``n_ratings``. Who wrote an output is what its name ends in (``<...>:<system>``);
+    where that is none of the row's systems, the system at its place.
     """
     items = [names.split("+") for names in texts["item"]] if "item" in texts else []
     if not any(len(own) > 1 for own in items):

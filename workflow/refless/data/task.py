@@ -1,7 +1,6 @@
-"""A data set as the stages after the loader see it: two signed tables in one folder.
+"""A data set after its loader: two signed tables in one folder. Stage: ratings.
 
-Stage: ratings. In: what a loader returned. Out: ``texts.csv`` and ``ratings.csv`` (see
-`refless.data.ratings` for their columns), and the same read back, checked against each other.
+Their columns are those of `refless.data.ratings`.
 """
 
 from __future__ import annotations
@@ -82,13 +81,7 @@ def write_task(
     sources: Mapping[str, str],
     settings: Mapping[str, Any],
 ) -> None:
-    """Write a loader's tables.
-
-    Parameters
-    ----------
-    sources : name of a raw file -> its SHA-256
-    settings : what the loader was told
-    """
+    """Write a loader's tables, from raw files of these sums, as the loader was told."""
     facts = {"text_sum": text_sum(data.texts["text"].tolist()), "scale": data.scale}
     made = {"made_from": dict(sources), "settings": dict(settings), "facts": facts}
     _write(Path(folder), data, {"kind": "texts", "of": {"task": name}, **made})
@@ -122,16 +115,8 @@ def read_with(loader: str, options: Mapping[str, Any], files: Mapping[str, str])
 
 
 def read_task(folder: str | Path, columns: Sequence[str] = ()) -> Task:
-    """Read the tables of a data set from its folder, which has its name.
-
-    Parameters
-    ----------
-    columns : further columns that its texts must have
-
-    Raises
-    ------
-    FormatError, StaleError : as `refless.store.signed.read`; or the ratings are of other texts.
-    """
+    """Read the tables of a data set from its folder, which has its name; ``columns`` are further
+    ones that its texts must have."""
     folder = Path(folder)
     of = {"task": folder.name}
     texts = signed.read(folder / "texts.csv", "texts", of=of, columns=TEXT_COLUMNS)
