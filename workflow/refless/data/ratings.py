@@ -91,8 +91,8 @@ def separate_items(texts: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame:
 
     ``item`` names a row's outputs, joined by ``+``; in ``ratings`` it is the output that was rated.
     A row of several outputs becomes as many, each with its own ``id``, ``system``, ``quality``
-    (mean rating) and ``n_ratings``. Who wrote an output is what its name ends in (``<...>:<system>``);
-    where that is none of the row's systems, the system at its place.
+    (mean rating) and ``n_ratings``. Who wrote it is what its name ends in (``<...>:<system>``), or
+    the system at its place.
     """
     items = [names.split("+") for names in texts["item"]] if "item" in texts else []
     if not any(len(own) > 1 for own in items):
