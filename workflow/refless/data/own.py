@@ -289,12 +289,12 @@ def _joined(
         for row, (key, rating, system) in enumerate(zip(keys, ratings, who, strict=True)):
             if row in file.bad:
                 continue
-            rater = raters[row] if raters else "nobody"
+            rater = raters[row] if raters else ""
             number = known.get(key, len(texts)) if raters else len(texts)
             there = not math.isnan(rating)
             if there and scale and not scale[0] <= rating <= scale[1]:
                 faults.add(file, row, rated, f"are not from {scale[0]:g} to {scale[1]:g}", rating)
-            elif there and rater == "":
+            elif there and raters and rater == "":
                 faults.add(file, row, "rater", "ratings have no rater")
             elif system == "":
                 faults.add(file, row, "system", "are empty, where others are not")
@@ -307,5 +307,5 @@ def _joined(
                     texts.append((file, row))
                 text_of.append(number)
                 if there:
-                    given.setdefault((number, rater if raters else ""), []).append(rating)
+                    given.setdefault((number, rater), []).append(rating)
     return texts, text_of, given
