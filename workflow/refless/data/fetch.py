@@ -124,11 +124,7 @@ def fetch(
     timeout : seconds to connect, and seconds without a byte
     attempts : tries, where a connection fails or the server is in trouble
 
-    Raises
-    ------
-    SourceError : the file that is there already is wrong (it is never replaced), or no place has
-        the right one.
-    OutputError : the data directory cannot be written (disk full, read-only).
+    A file that is there already is never replaced. SourceError names every place that was tried.
     """
     target = places.data / source.path
     if target.is_file():

@@ -218,10 +218,6 @@ def read_ratings(
     scale : lowest and highest rating that there can be
     repeated : what becomes of ratings of one text by one rater: ``refuse``, or ``mean``
     rated : the column with ratings
-
-    Raises
-    ------
-    FormatError : a file cannot be read, lacks a column, or has faulty rows; there are no rows.
     """
     faults, files = Faults(), []
     for path in [Path("-")] if list(paths) == ["-"] else files_of(paths):

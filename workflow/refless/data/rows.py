@@ -107,12 +107,7 @@ def shorten(value: Any, limit: int = 40) -> str:
 
 
 def files_of(paths: Iterable[str | Path]) -> list[Path]:
-    """The files, each once; of a folder, those whose endings tell a table, but for hidden ones.
-
-    Raises
-    ------
-    FormatError : a folder has none.
-    """
+    """The files, each once; of a folder, those whose endings tell a table, but for hidden ones."""
     found: list[Path] = []
     for path in map(Path, paths):
         inside = sorted(path.iterdir()) if path.is_dir() else []
@@ -150,12 +145,7 @@ def _content(path: str | Path, name: str) -> str:
 
 
 def read_file(path: str | Path, format: str, faults: Faults) -> File:
-    """The rows of a file; without a format its ending decides, else it is TSV.
-
-    Raises
-    ------
-    FormatError : an unknown format, or the file cannot be read at all.
-    """
+    """The rows of a file; without a format its ending decides, else it is TSV."""
     name = STANDARD_INPUT if str(path) == "-" else str(path)
     if format not in ("", *FORMATS):
         known = f"give one of {', '.join(FORMATS)}"

@@ -115,8 +115,8 @@ def read_with(loader: str, options: Mapping[str, Any], files: Mapping[str, str])
 
 
 def read_task(folder: str | Path, columns: Sequence[str] = ()) -> Task:
-    """Read the tables of a data set from its folder, which has its name; ``columns`` are further
-    ones that its texts must have."""
+    """A data set, from its folder, which has its name; ``columns`` are further ones that its texts
+    must have."""
     folder = Path(folder)
     of = {"task": folder.name}
     texts = signed.read(folder / "texts.csv", "texts", of=of, columns=TEXT_COLUMNS)

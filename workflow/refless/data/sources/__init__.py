@@ -67,10 +67,6 @@ def load(
     ----------
     files : the loader's name for each raw file -> its path
     options : further arguments of the loader
-
-    Raises
-    ------
-    FormatError : no such loader; files that are not in its format.
     """
     function = _load(loader)
     named = {"task": task} if "task" in inspect.signature(function).parameters else {}
