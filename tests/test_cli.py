@@ -48,11 +48,11 @@ def test_predictions_are_the_mean_quality_of_the_neighbors(
     )
     expected = enough_evidence(means, counts, 40, 5, 0.66)
     table = read_texts(out)
-    found = [float(row["prediction"] or "nan") for row in table.rows]
+    found = [float(value or "nan") for value in table.cells("prediction")]
     np.testing.assert_allclose(found, expected, atol=1e-12)
     assert np.isnan(expected).any()
     assert not np.isnan(expected).all()
-    assert [int(row["neighbors"]) for row in table.rows] == counts.tolist()
+    assert list(map(int, table.cells("neighbors"))) == counts.tolist()
     assert table.columns["text"] == TEXTS[40:]
     assert "coverage" in capsys.readouterr().err
 
@@ -151,7 +151,7 @@ def test_options_reach_the_kernel(files: tuple[Path, Path, Path], tmp_path: Path
     for layer in (1, 3):
         assert score(*common, "--option", f"layer={layer}", "--option", "rescale=false") == 0
         matrix = kernel("bertscore.tiny", TEXTS[40:], TEXTS[:40], model=model, layer=layer)
-        found = [int(row["neighbors"]) for row in read_texts(out).rows]
+        found = list(map(int, read_texts(out).cells("neighbors")))
         assert found == (matrix >= 0.8).sum(1).tolist()
 
 

@@ -17,7 +17,7 @@ from refless.data.ratings import (
     anonymise,
     separate_items,
 )
-from refless.errors import FormatError, Problem
+from refless.errors import FormatError
 from refless.store.tables import read_table, write_table
 
 
@@ -88,7 +88,7 @@ def test_both_tables_come_back(tmp_path: Path, text: str) -> None:
     pd.testing.assert_frame_equal(ratings, ratings_table(), check_dtype=False)
     assert texts["quality"].dtype == ratings["rating"].dtype == np.float64
     data = RatedTexts(texts, ratings)
-    assert data.check() is data.require_clean() is data
+    assert data.check() is data
     # other readers agree on where a row ends
     assert pd.read_csv(tmp_path / "texts.csv")["id"].tolist() == written["id"].tolist()
 
@@ -141,15 +141,6 @@ def test_a_broken_promise_names_the_row(
         RatedTexts(texts, ratings).check()
 
 
-def test_malformed_rows_are_listed_with_file_line_and_remedy() -> None:
-    problems = [Problem("raw.csv", 3 + i, f"label {i}") for i in range(5)]
-    data = RatedTexts(texts_table(), ratings_table(), problems)
-    with pytest.raises(FormatError, match=r"raw\.csv:4: label 1\n.*and 3 more") as caught:
-        data.require_clean(limit=2)
-    assert (caught.value.path, caught.value.line) == ("raw.csv", 3)
-    assert caught.value.remedy
-
-
 # ---- raters and means -------------------------------------------------------------------------
 
 
@@ -157,23 +148,6 @@ def test_raters_are_numbered_by_first_appearance() -> None:
     assert anonymise(["W9", "W1", "W9", "A"]) == ["r001", "r002", "r001", "r003"]
     assert anonymise([str(i) for i in range(1001)])[-1] == "r1001"
     assert anonymise([]) == []
-
-
-def rated_on(scale: tuple[float, float], rated: list[tuple[int, int]]) -> pd.DataFrame:
-    """Ratings of texts t:0 to t:3 in steps of a half, as the mean of two marks is."""
-    low, high = scale
-    labels = np.array([min(low + half / 2, high) for _, half in rated])
-    ids = [f"t:{text}" for text, _ in rated]
-    rating = (labels - low) / (high - low)
-    return pd.DataFrame({"id": ids, "rater": "r001", "label": labels, "rating": rating})
-
-
-def test_a_rating_that_is_not_its_label_is_named() -> None:
-    ratings = rated_on((0, 5), [(1, 3), (2, 4)])
-    ratings.loc[1, "rating"] = 0.8
-    data = RatedTexts(texts_table(), ratings.assign(rating=[0.3, 0.8]), scale=(0, 5))
-    with pytest.raises(FormatError, match=r"label 2\.0 of text 't:2'"):
-        data.check()
 
 
 def test_outputs_that_share_a_row_come_apart() -> None:

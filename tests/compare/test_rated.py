@@ -10,7 +10,6 @@ import pytest
 
 from refless.compare.rated import rated_of
 from refless.compare.splits import all_splits
-from refless.data.wording import overlapping
 from refless.errors import FormatError
 from tests.compare.made_up import read_rated, rows, write
 
@@ -308,31 +307,6 @@ def test_contexts_are_drawn_where_mrs_without_values_are_few(tmp_path: Path) -> 
     assert found.apart is not None
     assert len(set(found.apart)) == 1
     assert len(found.drawn[0]) == 40
-
-
-def test_histories_of_a_dialogue_are_told(tmp_path: Path) -> None:
-    turns = [" ".join(f"turn {d} of {k}" for k in range(n)) for d in "abcd" for n in (1, 2, 3)]
-    told = "begin with another one"
-    for contexts, there in ((turns, True), ([f"what of {d} ?" for d in "abcdefgh"], False)):
-        given = [
-            {"text": f"text {k}", "quality": k % 5, "context": contexts[k % len(contexts)]}
-            for k in range(60)
-        ]
-        found = read_rated([write(tmp_path / "a.jsonl", given)], [0, 4])
-        assert any(told in sentence for sentence in found.warnings) == there
-    # beside MRs, too
-    given = [{**row, "context": turns[k % 12], "mr": f"a[{k % 3}]"} for k, row in enumerate(given)]
-    found = read_rated([write(tmp_path / "b.jsonl", given)], [0, 4])
-    assert any(told in sentence for sentence in found.warnings)
-    assert overlapping(turns) == 8
-    assert overlapping(["question 1", "question 12"]) == 0
-    for between in ("<br>", "</s>", '"},{"'):
-        assert overlapping([f"who is {d} ?{between}yes"[:n] for d in "abcd" for n in (10, 99)]) == 4
-    passages = [" ".join(f"{p}{k}" for k in range(9)) for p in "abcd"]
-    asked = [f"{passage} {question} ?" for passage in passages for question in ("who", "where")]
-    assert overlapping(asked) == 8
-    # what stands before all of them is an instruction
-    assert overlapping([f"{passages[0]} {name} ?" for name in "efgh"]) == 0
 
 
 def test_mrs_of_one_text_each_are_taken_without_their_values(tmp_path: Path) -> None:

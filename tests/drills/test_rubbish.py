@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from refless.data.normalize import read_raw
+from refless.data.normalize import normalize
 from refless.data.own import read_ratings
 from refless.data.ratings import RatedTexts
 from refless.data.sources import table
@@ -110,6 +110,9 @@ def test_own_files_of_one_name_have_sums_of_their_own(
     def load(loader: str, task: str, files: dict[str, str], options: object) -> RatedTexts:
         return table.tidy(read_ratings(list(files.values())), task)
 
+    def written(task: str, data: RatedTexts, out: Path, sums: dict[str, str], told: object) -> None:
+        assert (len(data.texts), sorted(sums)) == (4, sorted(files.values()))
+
     monkeypatch.setattr("refless.data.sources.load", load)
-    data, sums = read_raw("mine", "table", files, {})
-    assert (len(data.texts), sorted(sums)) == (4, sorted(files.values()))
+    monkeypatch.setattr("refless.data.normalize.write_task", written)
+    normalize("mine", "table", files, {}, tmp_path)

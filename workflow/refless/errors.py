@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 
@@ -55,15 +54,3 @@ class OutputError(ReflessError):
 
 class SettingError(ReflessError):
     """A setting has a value that makes no sense."""
-
-
-@dataclass(frozen=True)
-class Problem:
-    """A malformed row that a loader leaves out: where it stands and what is wrong with it."""
-
-    path: str
-    line: int
-    message: str
-
-    def __str__(self) -> str:
-        return f"{self.path}:{self.line}: {self.message}"

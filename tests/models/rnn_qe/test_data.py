@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from refless.data.sources import bagel, mr, nem, rnnlg
+from refless.data import sources
+from refless.data.sources import mr
 from refless.errors import FormatError, SettingError
 from refless.models.rnn_qe.data import (
     COLUMNS,
@@ -329,11 +330,12 @@ def real() -> Texts:
     root = Path(os.environ.get("REFLESS_MIRROR") or "/nowhere")
     if not (root / "nem/emnlp_data_medians.csv").is_file():
         pytest.skip("needs the real data: set REFLESS_MIRROR to a directory that has it")
-    references = [bagel.load(root / "bagel/ACL10-inform-training.txt").texts.assign(part="")]
+    path = root / "bagel/ACL10-inform-training.txt"
+    references = [sources.load("bagel", "bagel", {"path": path}).texts.assign(part="")]
     for task, directory in (("sfrest", "restaurant"), ("sfhot", "hotel")):
         parts = {p: root / "rnnlg" / directory / f"{p}.json" for p in ("train", "valid", "test")}
-        references.append(rnnlg.load(task, **parts).texts)
-    rated = nem.load(root / "nem/emnlp_data_medians.csv").texts
+        references.append(sources.load("rnnlg", task, parts).texts)
+    rated = sources.load("nem", "nem", {"path": root / "nem/emnlp_data_medians.csv"}).texts
     return Texts.of(rated, pd.concat(references, ignore_index=True))
 
 

@@ -85,7 +85,7 @@ def read_training(arguments: argparse.Namespace, by_system: bool = False) -> Tra
     ------
     FormatError : as `refless.data.own.read_ratings`, or no text is rated.
     """
-    from refless.data.wording import ASIDE, repeats
+    from refless.data.wording import ASIDE, wording
 
     need = ["quality", *(["system"] if by_system else [])]
     own = ratings_of(arguments, need=need)
@@ -95,7 +95,7 @@ def read_training(arguments: argparse.Namespace, by_system: bool = False) -> Tra
         raise FormatError("no text is rated", path=own.files[0].path, remedy="give it ratings")
     texts = told["text"].tolist()
     raters = any("rater" in file.columns for file in own.files)
-    if (again := repeats(texts)) and not raters:
+    if (again := len(texts) - len(set(map(wording, texts)))) and not raters:
         tell(
             f"note: {again} of {len(texts)} training texts repeat an earlier one ({ASIDE}), and"
             " each counts as another one. If several people rated it, add a column rater; then"

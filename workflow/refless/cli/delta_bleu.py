@@ -159,7 +159,7 @@ def _by_output(
     outputs: File, side: Own, weights: list[float]
 ) -> tuple[list[list[str]], list[list[float]]]:
     """References of each output, and their weights, if there are any; unrated ones are left out."""
-    numbers = list(map(str, range(1, len(outputs.rows) + 1)))
+    numbers = list(map(str, range(1, len(outputs.lines) + 1)))
     names = outputs.columns.get("id", numbers)
     if not names:
         raise FormatError("has no rows", path=outputs.path, remedy="name the file with outputs")

@@ -464,9 +464,9 @@ def _tell_of_contexts(train: Training | None, given: File) -> None:
 
 
 def _warn_of_repeats(texts: list[str]) -> None:
-    from refless.data.wording import ASIDE, repeats
+    from refless.data.wording import ASIDE, wording
 
-    if again := repeats(texts):
+    if again := len(texts) - len(set(map(wording, texts))):
         tell(
             f"warning: {again} of {len(texts)} texts repeat an earlier one ({ASIDE}); ratings of"
             " the same text go into their predictions"

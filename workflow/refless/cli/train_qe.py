@@ -96,8 +96,8 @@ def run(arguments: argparse.Namespace) -> None:
 
     loaded = tidy(own, "own", arguments.scale)
     texts = loaded.texts[loaded.texts["n_ratings"] > 0]
-    assert loaded.ends is not None
-    low, high = loaded.ends
+    assert loaded.scale is not None
+    low, high = loaded.scale
     scale = Scale(low, high, None)
 
     column, meanings = meanings_of(texts)
@@ -133,9 +133,7 @@ def run(arguments: argparse.Namespace) -> None:
         *worth_lines(worth),
     ]
     print("\n".join(said), file=sys.stderr)
-    for sentence in about_meanings(
-        column, meanings, rated.kind != TEXT, rated.beside, as_asked=kind == TEXT
-    ):
+    for sentence in about_meanings(column, meanings, rated.kind != TEXT, as_asked=kind == TEXT):
         tell(f"note: {sentence}")
     if column and not tested.endswith(NEW):
         tell(

@@ -27,6 +27,7 @@ being left out there. So no threshold has seen a rating of the texts that it is 
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -35,7 +36,7 @@ import numpy as np
 
 from refless.compare.rated import Rated
 from refless.compare.splits import Split
-from refless.data.wording import exactly, wording
+from refless.data.wording import wording
 from refless.experiments.delta_bleu.dialogues import tokenize
 from refless.kernels import group_sums
 from refless.models.baselines import (
@@ -156,13 +157,18 @@ def baseline(
     return filled_in(method, "", estimate, quality, fold, used, orders_systems=False, note=note)
 
 
+def _spelt(text: str) -> str:
+    """A text with its marks, for which case, blanks and composed letters alone do not count."""
+    return " ".join(unicodedata.normalize("NFC", text).casefold().split())
+
+
 class SpeltLookup(Lookup):
     """The mean quality of the training examples of the same text, marks included; where there is
     none, of those of the same `wording`. Of these at once, where marks are shown to tell nothing:
     where it predicts training examples better from each other."""
 
     def __init__(self) -> None:
-        super().__init__(exactly, "nan")
+        super().__init__(_spelt, "nan")
         self.near = Lookup(wording, "nan")
 
     def fit(self, *args: Any, **more: Any) -> SpeltLookup:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -16,7 +16,7 @@ import pandas as pd
 
 from refless.data.own import Own, plain
 from refless.data.sources import table
-from refless.data.wording import ASIDE, RUN, numbered, overlapping, together, wording
+from refless.data.wording import ASIDE, numbered, together, wording
 from refless.errors import FormatError
 from refless.models.baselines import Ngrams
 from refless.models.rnn_qe.meaning import (
@@ -140,8 +140,8 @@ def of_own(own: Own, scale: Sequence[float] | None = None) -> Rated:
     FormatError : as `refless.data.sources.table.tidy` and `rated_of`.
     """
     found = table.tidy(own, "ratings", scale)
-    assert found.ends is not None
-    low, high = found.ends
+    assert found.scale is not None
+    low, high = found.scale
     warnings: tuple[str, ...] = ()
     if not scale:
         warnings = (
@@ -205,8 +205,7 @@ def rated_of(
     column, meanings = meanings_of(own)
     without_names = _delexicalised(own["text"].tolist(), meanings)
     context = _contexts(own)
-    beside = contexts_beside(own, column)
-    warnings = (*warnings, *about_meanings(column, meanings, without_names is not None, beside))
+    warnings = (*warnings, *about_meanings(column, meanings, without_names is not None))
     return Rated(
         own["text"].tolist(),
         quality,
@@ -247,26 +246,12 @@ def about_meanings(
     column: str,
     meanings: Sequence[str],
     read: bool,
-    beside: Iterable[str] = (),
     as_asked: bool = False,
 ) -> Iterator[str]:
     """What is to be said of what stands beside texts (`meanings_of`): MRs of which not all can be
-    ``read`` (if nobody asked for that), contexts a tenth of which overlap with another one, texts
-    that have nothing.
-
-    ``beside`` are the contexts beside MRs.
-    """
+    ``read`` (if nobody asked for that), texts that have nothing."""
     if column == "mr" and not read and not as_asked:
         yield _mostly_read(meanings)
-    contexts = [*([] if read else meanings), *set(beside).difference(meanings)]
-    inside, different = overlapping(contexts), len(set(map(wording, contexts)))
-    if inside and 10 * inside >= different:
-        yield (
-            f"{inside} contexts begin with another one, or have {RUN} words in a row of it, as"
-            " those of one dialogue, or questions on one passage. They count as different ones, so"
-            " what is said of new contexts is too good if you mean new dialogues or passages. Then"
-            " give all texts of one of these one context, such as its name."
-        )
     if not any(map(str.strip, meanings)):
         yield (
             "No column says what texts answer, so texts on one document or of one dialogue may be"

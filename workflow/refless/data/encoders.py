@@ -1,8 +1,6 @@
-"""The encoders of kernels: where one lies on this machine, and how it is fetched.
+"""The encoders of kernels: where one lies, and how it is fetched. Stage: fetch, planning.
 
-Stage: fetch, planning. One counts only if it lies on disk: in the data directory, in the folder for
-what is placed by hand, in a mirror that is a directory, in the folder REFLESS_MODELS, or in an
-installed package. No job that computes needs a network.
+One counts only if it lies on disk, or in an installed package.
 """
 
 from __future__ import annotations
@@ -62,14 +60,7 @@ def why_not(kernel: str, places: Places, folder: Path | None = None) -> Reason |
 
 def fetch_encoder(model: str, places: Places) -> Path:
     """Bring an encoder from the model hub into the data directory, whole or not at all, unless it
-    lies somewhere already; its folder.
-
-    Raises
-    ------
-    SourceError : the network is switched off.
-    KernelError : the hub does not have it, or has another one.
-    OutputError : the data directory cannot be written.
-    """
+    lies somewhere already; its folder. SourceError where the network is switched off."""
     if found := folder_of(model, places):
         return found
     if not places.network:

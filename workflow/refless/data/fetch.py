@@ -1,12 +1,10 @@
 """Bring the raw data here, and let nothing wrong through.
 
-Stage: fetch. In: a row of ``resources/sources.csv`` and the places to look. Out: the verified file
-under the data directory, or an error that names every place that was tried. Whoever reads raw data
-calls `verify` right before. As a command: ``-m refless.data.fetch LOG [--keep-going] NAME...``
-with names that are paths in the table of sources, or ``models/<encoder>``.
-
-Order of places: the data directory itself, the folder for files placed by hand, the mirror
-(a directory or a base URL), the public URL. The sum decides in every case.
+Stage: fetch. In: a row of ``resources/sources.csv`` and the places to look: the data directory
+itself, the folder for files placed by hand, the mirror (a directory or a base URL), the public URL.
+Out: the verified file under the data directory. Whoever reads raw data calls `verify` right before.
+As a command: ``-m refless.data.fetch LOG [--keep-going] NAME...`` with names that are paths in the
+table of sources, or ``models/<encoder>``.
 """
 
 from __future__ import annotations
@@ -36,11 +34,10 @@ PASSING = (429, 500, 502, 503, 504)  # answers of a server in trouble that may s
 
 @dataclass(frozen=True)
 class Source:
-    """One raw file: where it can be had and how to know that it is the right one.
+    """One raw file, where it can be had, and how to know that it is the right one.
 
     ``sha256`` is that of the bytes, or of the contents of an archive's ``members`` one after the
-    other (an archive may be packed anew); empty where none was ever published. ``about`` says what
-    it is, and where a person can get it if there is no ``url``.
+    other (an archive may be packed anew); empty where none was ever published.
     """
 
     path: str
@@ -52,13 +49,8 @@ class Source:
 
 
 def read_sources(table: str | Path | None = None) -> dict[str, Source]:
-    """The table of sources, by path: the one beside the workflow (REFLESS_RESOURCES), wherever it
-    runs, or else beside this library.
-
-    Raises
-    ------
-    SourceError : it cannot be read.
-    """
+    """The table of sources, by path: the one beside the workflow (REFLESS_RESOURCES), or beside
+    this library; SourceError if it cannot be read."""
     beside = os.environ.get("REFLESS_RESOURCES") or Path(__file__).parents[3] / "resources"
     table = table or Path(beside, "sources.csv")
     try:
@@ -76,12 +68,8 @@ def read_sources(table: str | Path | None = None) -> dict[str, Source]:
 
 @dataclass(frozen=True)
 class Places:
-    """Where to look for raw files.
-
-    ``data``: where they end up; ``manual``: where a user puts files by hand; ``mirror``: a
-    directory or a base URL with the files under the same relative paths, or empty;
-    ``network``: whether public URLs may be asked at all.
-    """
+    """Where to look for raw files: the data directory, the folder for those placed by hand, a
+    mirror (a directory or a base URL, or empty), and whether public URLs may be asked."""
 
     data: Path = Path("resources/data")
     manual: Path = Path("resources/manual")
@@ -91,10 +79,9 @@ class Places:
     def __post_init__(self) -> None:
         scheme, is_url, _ = self.mirror.partition("://")
         if is_url and scheme.lower() not in ("file", "http", "https"):
-            raise SettingError(
-                f"the mirror {self.mirror} is neither a directory nor a URL of http or https",
-                remedy="set REFLESS_MIRROR, or mirror: in the configuration, to one of these",
-            )
+            remedy = "set REFLESS_MIRROR, or mirror: in the configuration, to one of these"
+            message = f"the mirror {self.mirror} is neither a directory nor a URL of http or https"
+            raise SettingError(message, remedy=remedy)
 
     @property
     def mirror_directory(self) -> Path | None:
@@ -137,11 +124,7 @@ def fetch(
     timeout : seconds to connect, and seconds without a byte
     attempts : tries, where a connection fails or the server is in trouble
 
-    Raises
-    ------
-    SourceError : the file that is in the data directory already is wrong (it is never replaced);
-        or the file could be had nowhere: the message lists every place and what happened there.
-    OutputError : the data directory cannot be written (disk full, read-only).
+    A file that is there already is never replaced. SourceError names every place that was tried.
     """
     target = places.data / source.path
     if target.is_file():
@@ -170,15 +153,12 @@ def fetch(
             tried.append(f"{place}: {error.message}")
     if not places.mirror:
         tried.append("mirror: none is set (REFLESS_MIRROR, or mirror: in the configuration)")
-    if not (source.url and places.network):
-        off = f"{source.url}: not asked, the network is switched off in the settings"
-        tried.append(off if source.url else "public address: there is none")
-    raise SourceError(
-        "could not be had. Tried:\n  " + "\n  ".join(tried),
-        path=source.path,
-        remedy=f"get it by hand ({source.url or source.about}) and put it at"
-        f" {places.manual / source.path}, or point REFLESS_MIRROR at a directory that has it",
-    )
+    if not places.network:
+        tried.append(f"{source.url or 'public address'}: the network is switched off")
+    by_hand = f"get it by hand ({source.url or source.about}) and put it at"
+    remedy = f"{by_hand} {places.manual / source.path}, or set REFLESS_MIRROR to where it lies"
+    said = "could not be had. Tried:\n  " + "\n  ".join(tried)
+    raise SourceError(said, path=source.path, remedy=remedy)
 
 
 def _chunks(place: Path | str, timeout: tuple[float, float], attempts: int) -> Iterator[bytes]:
@@ -211,23 +191,14 @@ def _chunks(place: Path | str, timeout: tuple[float, float], attempts: int) -> I
 
 
 def verify(path: str | Path, source: Source) -> str:
-    """Return the sum of a raw file (see `Source`) if it is the one of the table of sources.
-
-    Raises
-    ------
-    SourceError : it is missing or unreadable, or has another sum; or it has none and is a page of
-        HTML.
-    """
-    remedy = (
-        f"delete it and fetch it again, or put the right one there ({source.url or source.about})"
-    )
+    """The sum of a raw file (see `Source`); SourceError if it is not that of the table of sources,
+    or if that has none and the file is a page of HTML."""
+    remedy = f"delete it, fetch it again, or put it there by hand ({source.url or source.about})"
     try:
         if source.members:
-            content = hashlib.sha256()
             with zipfile.ZipFile(path) as archive:
-                for member in source.members:
-                    content.update(archive.read(member))
-            found = content.hexdigest()
+                content = b"".join(map(archive.read, source.members))
+            found = hashlib.sha256(content).hexdigest()
         else:
             found = file_sum(path)
         with open(path, "rb") as handle:

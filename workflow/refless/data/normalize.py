@@ -9,21 +9,12 @@ from typing import Any
 
 from refless.data import sources
 from refless.data.fetch import read_sources, verify
-from refless.data.ratings import RatedTexts
 from refless.data.task import read_with, write_task
 from refless.errors import FormatError
 from refless.store.files import file_sum
 
 log = logging.getLogger(__name__)
 DATA = Path("resources/data")
-
-
-def read_raw(
-    task: str, loader: str, files: Mapping[str, str], options: Mapping[str, Any]
-) -> tuple[RatedTexts, dict[str, str]]:
-    """Load a data set; parameters and errors as of `normalize`. Also: raw file -> its SHA-256."""
-    sums = _verified(files)
-    return sources.load(loader, task, files, options).require_clean(), sums
 
 
 def normalize(
@@ -34,44 +25,28 @@ def normalize(
     out: str | Path,
     rated_for: Collection[str] = (),
 ) -> None:
-    """Load a data set by `read_raw`, and write its tables.
+    """Load a data set, and write its tables.
 
     Parameters
     ----------
     files : the loader's name of a file -> its path; those that were fetched must be what the table
         of sources says, others are a user's own
     rated_for : the experiments that it takes part in and that need ratings
-
-    Raises
-    ------
-    SourceError : a raw file is not what the table of sources says.
-    FormatError : a raw file is not in its loader's format; no text is rated, and ratings are
-        needed.
     """
-    data, sums = read_raw(task, loader, files, options)
+    known, sums, told = read_sources(), {}, {}
+    names = [Path(path).name for path in files.values()]
+    for name, path in files.items():
+        fetched = Path(path).is_relative_to(DATA)
+        told[name] = Path(path).relative_to(DATA).as_posix() if fetched else path
+        source = known.get(told[name])
+        key = Path(path).name if names.count(Path(path).name) == 1 else path
+        sums[key] = verify(path, source) if fetched and source else file_sum(path)
+    data = sources.load(loader, task, files, options)
     if rated_for and not data.texts["quality"].notna().any():
         raise FormatError(
             f"no text of {task} is rated, and {', '.join(sorted(rated_for))} needs ratings",
             path=next(iter(files.values())),
             remedy=f"take {task} out of these experiments in the configuration, or give it ratings",
         )
-    told = {name: _listed(path) or path for name, path in files.items()}
     write_task(task, data, out, sums, read_with(loader, options, told))
     log.info("%s: %d rated texts, %d ratings", task, len(data.texts), len(data.ratings))
-
-
-def _listed(path: str) -> str:
-    """The path in the table of sources, of a file that is fetched; empty for a user's own."""
-    return Path(path).relative_to(DATA).as_posix() if Path(path).is_relative_to(DATA) else ""
-
-
-def _verified(files: Mapping[str, str]) -> dict[str, str]:
-    """Sums of raw files by their names (of equal names, by their paths), those that are fetched
-    compared with the table of sources."""
-    known, sums = read_sources(), {}
-    names = [Path(path).name for path in files.values()]
-    for path in files.values():
-        name = Path(path).name if names.count(Path(path).name) == 1 else path
-        own = _listed(path) not in known
-        sums[name] = file_sum(path) if own else verify(path, known[_listed(path)])
-    return sums

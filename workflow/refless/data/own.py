@@ -3,17 +3,9 @@
 Stage: ratings. In: files (`refless.data.rows`). Out: texts to rate (`read_texts`), or one table of
 rated texts in which raters are averaged (`read_ratings`).
 
-================  ================================================================================
-text              the candidate; it may be empty
-quality           how good it is, on any scale; empty where nobody rated the text
-context           what the text answers
-mr                the meaning representation that it expresses
-system            who wrote it
-references        other texts for the same context or MR: a JSON list of texts
-reference*        the same in columns of their own (``reference1``, ``reference_2``, ...)
-rater             who rated it; then a row is one rating, and rows of one text are put together
-score_<name>      a score of the text by somebody else's metric, a number or empty
-================  ================================================================================
+The columns are ``text`` (may be empty), ``quality`` on any scale (empty where nobody rated it),
+``context``, ``mr``, ``system``, ``rater`` (then a row is one rating, and rows of one text are put
+together), ``references`` (a JSON list of texts) or ``reference*``, and ``score_<name>``.
 
 All faults of all rows are found in one pass, and said in one line for each column and fault, before
 a heavy package is imported.
@@ -26,10 +18,11 @@ import logging
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
+from itertools import product
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -61,13 +54,7 @@ def plain(text: str) -> str:
     return " ".join(text.split())
 
 
-def _value(column: str, value: Any) -> Any:
-    if column in ("quality", "weight") or column.startswith("score_"):
-        return _number(value)
-    if column == "text" and not isinstance(value, str):
-        raise _Bad("are no texts")
-    if column == "references":
-        return _references(value)
+def _words(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, float) and value.is_integer():
@@ -76,8 +63,13 @@ def _value(column: str, value: Any) -> Any:
         raise _Bad("are neither texts nor numbers")
     if _UNWRITABLE.search(text := str(value)):
         raise _Bad("have a NUL or half a character")
-    composed = unicodedata.normalize("NFC", text)
-    return plain(composed) if column in ("system", "rater", "id") else composed
+    return unicodedata.normalize("NFC", text)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise _Bad("are no texts")
+    return _words(value)
 
 
 def _number(value: Any) -> float:
@@ -103,27 +95,31 @@ def _references(value: Any) -> list[str]:
     value = [] if value in (None, "") else value
     if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
         raise _Bad('are no JSON list of texts, as ["one", "two"]')
-    return [_value("text", text) for text in value]
+    return list(map(_text, value))
 
 
-def read_columns(
+def _reader(column: str) -> Callable[[Any], Any]:
+    if column in ("quality", "weight") or column.startswith("score_"):
+        return _number
+    if column in ("system", "rater", "id"):
+        return lambda value: plain(_words(value))
+    return {"text": _text, "references": _references}.get(column, _words)
+
+
+def _read_columns(
     file: File,
     read: Iterable[str],
     need: Iterable[str],
     columns: Mapping[str, str],
     faults: Faults,
-) -> set[int]:
-    """Read columns, and return the rows in which one of them has no value of its kind.
+) -> None:
+    """Read columns of a file, and find its bad rows.
 
     Parameters
     ----------
     read, need : names that are read if they are there, and that must be; with ``references``, also
         ``reference*`` and ``score_*``
     columns : a name of `NAMES` -> what the file calls it
-
-    Raises
-    ------
-    FormatError : a needed column is missing, or stands there twice.
     """
     own = {theirs: name for name, theirs in columns.items()}
     place: dict[str, list[str]] = {}
@@ -142,20 +138,22 @@ def read_columns(
             remedy = f"say which one it is: --column {name}=NAME (in the configuration: columns)"
             message = f"the column {columns.get(name, name)!r} {what}; there are: {there}"
             raise FormatError(message, path=file.path, remedy=remedy)
-    bad: set[int] = set()
     for name in used:
-        values = file.columns[name] = []
-        for row, fields in enumerate(file.rows):
-            value = fields.get(place[name][0])
+        theirs, reader = place[name][0], _reader(name)
+        values: list[Any] = []
+        known: dict[str, Any] = {}  # most contexts, systems, raters and ratings stand there often
+        for row, value in enumerate(file.cells(theirs)):
             try:
-                values.append(_value(name, value))
+                if not isinstance(value, str):
+                    values.append(reader(value))
+                    continue
+                if value not in known:
+                    known[value] = reader(value)
+                values.append(known[value])
             except _Bad as fault:
                 values.append(None)
-                bad.add(row)
-                faults.add(file, file.lines[row], place[name][0], str(fault), value)
-    taken = {place[name][0] for name in used}
-    file.unread = [name for name in file.names if name and name not in taken]
-    return bad
+                faults.add(file, row, theirs, str(fault), value)
+        file.columns[name] = values
 
 
 def read_texts(
@@ -165,27 +163,19 @@ def read_texts(
     format: str = "",
     columns: Mapping[str, str] | None = None,
 ) -> File:
-    """Texts to rate, a row each; parameters as of `read_columns`, but ``text`` is always needed,
-    and what ``columns`` names may be missing.
-
-    Raises
-    ------
-    FormatError : the file cannot be read, lacks a column, or has faulty rows; or its rows are
-        ratings of several people, and no texts.
+    """Texts to rate, a row each; parameters as of `_read_columns`, but ``text`` is always needed,
+    and what ``columns`` names may be missing. FormatError says what is wrong with the file.
     """
     faults = Faults()
     file = read_file(path, format, faults)
     there = {name: theirs for name, theirs in (columns or {}).items() if theirs in file.names}
-    read_columns(file, read, ["text", *need], there, faults)
+    _read_columns(file, read, ["text", *need], there, faults)
     faults.check()
     if "quality" in file.columns and "rater" in file.names:
         message = "has the columns rater and quality: each row would count as a text of its own"
         remedy = "give each text once, with the mean of its ratings and no column rater"
         raise FormatError(message, path=file.path, remedy=remedy)
     return file
-
-
-# ---- rated texts ---------------------------------------------------------------------------------
 
 
 @dataclass
@@ -216,7 +206,6 @@ def read_ratings(
     rated: str = "quality",
     need: Sequence[str] = ("quality",),
     more: Sequence[str] = (),
-    faults: Faults | None = None,
 ) -> Own:
     """Read files, or folders of them, as one table of rated texts.
 
@@ -225,109 +214,94 @@ def read_ratings(
 
     Parameters
     ----------
-    format, columns, need, more : as of `read_file` and `read_columns`; ``more`` is read as well
+    format, columns, need, more : as of `read_file` and `_read_columns`; ``more`` is read as well
     scale : lowest and highest rating that there can be
     repeated : what becomes of ratings of one text by one rater: ``refuse``, or ``mean``
     rated : the column with ratings
-    faults : gets all faults, and faulty rows are left out
-
-    Raises
-    ------
-    FormatError : a file cannot be read, or lacks a column; there are no rows; without ``faults``,
-        there are faulty rows.
     """
-    found = Faults() if faults is None else faults
-    files, bad = [], []
+    faults, files = Faults(), []
     for path in [Path("-")] if list(paths) == ["-"] else files_of(paths):
-        files.append(read_file(path, format, found))
-        read = (*RATED, rated, *more)
-        bad.append(read_columns(files[-1], read, ["text", *need], columns or {}, found))
-        if unread := ", ".join(files[-1].unread):
-            log.warning("%s: columns that are not read: %s", path, unread)
+        files.append(file := read_file(path, format, faults))
+        _read_columns(file, (*RATED, rated, *more), ["text", *need], columns or {}, faults)
+        taken = {*file.columns, *(columns or {}).values()}
+        if unread := [name for name in file.names if not {name, name.casefold()} & taken]:
+            log.warning("%s: columns that are not read: %s", path, ", ".join(unread))
+        if listed := [name for name in file.columns if name.startswith("reference")]:
+            parts = zip(*map(file.columns.pop, listed), strict=True)
+            each = [[own if isinstance(own, list) else [own] for own in row] for row in parts]
+            file.columns["references"] = [[t for own in row for t in own if t] for row in each]
     names = dict.fromkeys(name for file in files for name in file.columns)
     if "rater" in names and (without := [one for one in files if "rater" not in one.columns]):
         message, remedy = "has no column rater, and others have", "give it to all files or to none"
         raise FormatError(message, path=without[0].path, remedy=remedy)
-    texts, text_of, order = _joined(files, bad, rated, scale, repeated == "mean", found)
-    if faults is None:
-        found.check()
-    if not texts and not found.found:
+    said = [name for name in names if name not in ("rater", rated)]
+    for file, name in product(files, said):
+        empty: Any = [] if name == "references" else math.nan if name[:6] == "score_" else ""
+        file.columns.setdefault(name, [empty] * len(file.lines))
+    texts, text_of, given = _joined(files, said, rated, scale, repeated == "mean", faults)
+    faults.check()
+    if not texts:
         told = ", ".join(file.path for file in files)
         raise FormatError("has no rows", path=told, remedy="give it rated texts, one a row")
 
     import pandas as pd
 
-    kept = ["references" if name.startswith("reference") else name for name in names]
-    kept = [name for name in dict.fromkeys(kept) if name not in ("rater", rated)]
-    table = pd.DataFrame({name: [one.columns.get(name, "") for one in texts] for name in kept})
-    for name in kept:
-        if name.startswith("score_"):
-            table[name] = pd.to_numeric(table[name]).astype(float)
-    means = [{rater: fmean(own) for rater, own in one.given.items()} for one in texts]
-    table.insert(1, "quality", [fmean(own.values()) if own else math.nan for own in means])
-    single = [(number, rater, means[number][rater]) for number, rater in dict.fromkeys(order)]
+    single = [(number, rater, fmean(own)) for (number, rater), own in given.items()]
+    of_text: dict[int, list[float]] = {}
+    for number, _, rating in single:
+        of_text.setdefault(number, []).append(rating)
+    quality = [fmean(of_text.get(number, [math.nan])) for number in range(len(texts))]
+    values = {name: [file.columns[name][row] for file, row in texts] for name in said}
+    where = [(file.path, file.lines[row]) for file, row in texts]
+    table = pd.DataFrame({"text": values["text"], "quality": quality, **values})
     ratings = pd.DataFrame(single, columns=["text", "rater", "quality"])
-    return Own(table, ratings, files, text_of, [one.where for one in texts])
-
-
-@dataclass
-class _Text:
-    where: tuple[str, int]
-    columns: dict[str, Any]
-    given: dict[str, list[float]] = field(default_factory=dict)
+    return Own(table, ratings, files, text_of, where)
 
 
 def _joined(
     files: Sequence[File],
-    bad: Sequence[set[int]],
+    said: Sequence[str],
     rated: str,
     scale: Sequence[float] | None,
     mean: bool,
     faults: Faults,
-) -> tuple[list[_Text], list[int], list[tuple[int, str]]]:
-    """Each text once, with its ratings by rater; the text of each row; and text and rater of each
-    rating. Faulty rows are left out."""
-    texts: list[_Text] = []
-    text_of, order = [], []
-    known: dict[tuple[tuple[str, str], ...], int] = {}
-    systems, form = any(any(file.columns.get("system", [])) for file in files), cache(wording)
-    for file, row, one in _rows(files, bad):
-        rater, rating = one.pop("rater", None), one.pop(rated, math.nan)
-        said = {k: v for k, v in one.items() if rater is not None and v == v and v not in ("", [])}
-        alike = [(k, form(v) if k == "context" else plain(str(v))) for k, v in said.items()]
-        key = tuple(sorted(alike))
-        number = len(texts) if rater is None else known.get(key, len(texts))
-        text = texts[number] if number < len(texts) else _Text((file.path, file.lines[row]), one)
-        there, fault = not math.isnan(rating), None
-        if there and scale and not scale[0] <= rating <= scale[1]:
-            fault = rated, f"are not from {scale[0]:g} to {scale[1]:g}", rating
-        elif there and rater == "":
-            fault = "rater", "ratings have no rater", None
-        elif systems and not one.get("system"):
-            fault = "system", "are empty, where others are not", None
-        elif there and not mean and rater in text.given:
-            fault = "rater", "rated a text again: --repeated-ratings mean takes the mean", rater
-        if fault:
-            faults.add(file, file.lines[row], *fault)
-            continue
-        if number == len(texts):
-            known[key] = number
-            texts.append(text)
-        text_of.append(number)
-        if there:
-            text.given.setdefault(rater or "", []).append(rating)
-            order.append((number, rater or ""))
-    return texts, text_of, order
-
-
-def _rows(
-    files: Sequence[File], bad: Sequence[set[int]]
-) -> Iterator[tuple[File, int, dict[str, Any]]]:
-    """The good rows: values by column, all references in one list."""
-    for file, without in zip(files, bad, strict=True):
-        for row in sorted(set(range(len(file.rows))) - without):
-            one = {name: values[row] for name, values in file.columns.items()}
-            many = [one.pop(name) for name in list(one) if name.startswith("reference")]
-            listed = [own if isinstance(own, list) else [own] for own in many]
-            one["references"] = [text for own in listed for text in own if text]
-            yield file, row, one
+) -> tuple[list[tuple[File, int]], list[int], dict[tuple[int, str], list[float]]]:
+    """Where each text stands first; the text of each row; and its ratings by text and rater."""
+    texts: list[tuple[File, int]] = []
+    text_of: list[int] = []
+    given: dict[tuple[int, str], list[float]] = {}
+    known: dict[Any, int] = {}
+    systems = any(any(file.columns.get("system", [])) for file in files)
+    same, spaced = cache(wording), cache(plain)
+    for file in files:
+        raters = file.columns.get("rater")
+        ratings = file.columns.get(rated) or [math.nan] * len(file.lines)
+        forms = [
+            [same(v or "") if name == "context" else spaced(str(v)) for v in file.columns[name]]
+            for name in (said if raters else [])
+        ]
+        keys = list(zip(*forms, strict=True)) if raters else list(zip(range(len(ratings))))
+        who = file.columns["system"] if systems else ["none"] * len(ratings)
+        for row, (key, rating, system) in enumerate(zip(keys, ratings, who, strict=True)):
+            if row in file.bad:
+                continue
+            rater = raters[row] if raters else ""
+            number = known.get(key, len(texts)) if raters else len(texts)
+            there = not math.isnan(rating)
+            if there and scale and not scale[0] <= rating <= scale[1]:
+                faults.add(file, row, rated, f"are not from {scale[0]:g} to {scale[1]:g}", rating)
+            elif there and raters and rater == "":
+                faults.add(file, row, "rater", "ratings have no rater")
+            elif system == "":
+                faults.add(file, row, "system", "are empty, where others are not")
+            elif there and raters and not mean and (number, rater) in given:
+                what = "rated a text again: --repeated-ratings mean takes the mean"
+                faults.add(file, row, "rater", what, rater)
+            else:
+                if number == len(texts):
+                    known[key] = number
+                    texts.append((file, row))
+                text_of.append(number)
+                if there:
+                    given.setdefault((number, rater), []).append(rating)
+    return texts, text_of, given

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from refless.errors import FormatError, Problem
+from refless.errors import FormatError
 
 ENDINGS = {".tsv": "tsv", ".csv": "csv", ".txt": "lines", ".lines": "lines"}
 ENDINGS |= dict.fromkeys([".jsonl", ".ndjson", ".json"], "jsonl")
@@ -32,6 +32,7 @@ _OTHERS = (
     (rb"PK\x03\x04(?=[\s\S]*xl/)|\xd0\xcf\x11\xe0", "is an Excel file", "save it as CSV (UTF-8)"),
     (rb"PK\x03\x04", "is a zip archive", "unpack it, and name the file that is in it"),
     (b"PAR1", "is a Parquet file", "write it as CSV or JSON Lines"),
+    (rb"\s*\Z", "the file is empty", "name a file with rows"),
 )
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
 _BETWEEN = re.compile(r"[\s,]*")
@@ -42,9 +43,8 @@ class File:
     """A file as it was read.
 
     names : of its columns; ``header`` and ``raw`` are the first line and the rows as written
-    rows : values by column; ``lines``, on which each row starts
-    columns : the values that `read_columns` read
-    unread : the columns that it did not
+    rows : the fields of each row, or its JSON object; ``lines``, on which each row starts
+    columns : the values that `refless.data.own` read; ``bad`` are the rows in which one is missing
     total : number of rows, with those that cannot be read
     """
 
@@ -54,11 +54,18 @@ class File:
     names: list[str] = field(default_factory=list)
     header: Any = ""
     raw: list[Any] = field(default_factory=list)
-    rows: list[dict[str, Any]] = field(default_factory=list)
+    rows: list[Any] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
     columns: dict[str, list[Any]] = field(default_factory=dict)
-    unread: list[str] = field(default_factory=list)
+    bad: set[int] = field(default_factory=set)
     total: int = 0
+
+    def cells(self, name: str) -> list[Any]:
+        """A column as it is written."""
+        if self.format == "jsonl":
+            return [row.get(name) for row in self.rows]
+        at = self.names.index(name)
+        return [row[at] for row in self.rows]
 
 
 class Faults:
@@ -67,11 +74,14 @@ class Faults:
     def __init__(self) -> None:
         self.found: dict[tuple[str, str, str], tuple[File, list[int], dict[str, None]]] = {}
 
-    def add(self, file: File, line: int, column: str, what: str, value: Any = None) -> None:
-        """One more row; ``what`` completes "2 of 10 ..."."""
+    def add(
+        self, file: File, row: int, column: str, what: str, value: Any = None, line: int = 0
+    ) -> None:
+        """One more row, or line that is none; ``what`` completes "2 of 10 ..."."""
         key = file.path, column, what
+        file.bad.add(row)
         _, lines, examples = self.found.setdefault(key, (file, [], {}))
-        lines.append(line)
+        lines.append(line or file.lines[row])
         if value is not None and len(examples) < 3:
             examples[shorten(value)] = None
 
@@ -80,23 +90,14 @@ class Faults:
         said = []
         for (path, column, what), (file, lines, examples) in self.found.items():
             seen = f" ({', '.join(examples)})" if examples else ""
-            what, _, remedy = what.partition(": ")
-            told = f"{column}: {len(lines):,} of {file.total:,} {what}{seen}"
-            said.append((path, lines[0], f"{told}: {remedy}" if remedy else told))
+            what, colon, remedy = what.partition(": ")
+            told = f"{column}: {len(lines):,} of {file.total:,} {what}{seen}{colon}{remedy}"
+            said.append((path, lines[0], told))
         if said:
             path, line, first = said[0]
             more = "".join(f"\n  {where}:{at}: {told}" for where, at, told in said[1:])
             remedy = "mend these rows, or take them out"
             raise FormatError(first + more, path=path, line=line, remedy=remedy)
-
-    def problems(self) -> list[Problem]:
-        """Row by row, in the order of the lines."""
-        found = [
-            Problem(path, line, f"{column}: {what}")
-            for (path, column, what), (_, lines, _) in self.found.items()
-            for line in lines
-        ]
-        return sorted(found, key=lambda problem: problem.line)
 
 
 def shorten(value: Any, limit: int = 40) -> str:
@@ -106,12 +107,7 @@ def shorten(value: Any, limit: int = 40) -> str:
 
 
 def files_of(paths: Iterable[str | Path]) -> list[Path]:
-    """The files, each once; of a folder, those whose endings tell a table, but for hidden ones.
-
-    Raises
-    ------
-    FormatError : a folder has none.
-    """
+    """The files, each once; of a folder, those whose endings tell a table, but for hidden ones."""
     found: list[Path] = []
     for path in map(Path, paths):
         inside = sorted(path.iterdir()) if path.is_dir() else []
@@ -139,8 +135,6 @@ def _content(path: str | Path, name: str) -> str:
     for begin, message, remedy in _OTHERS:
         if re.match(begin, data):
             raise FormatError(message, path=name, remedy=remedy)
-    if not data.strip():
-        raise FormatError("the file is empty", path=name, remedy="name a file with rows")
     try:
         text = data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
@@ -151,12 +145,7 @@ def _content(path: str | Path, name: str) -> str:
 
 
 def read_file(path: str | Path, format: str, faults: Faults) -> File:
-    """The rows of a file; without a format its ending decides, else it is TSV.
-
-    Raises
-    ------
-    FormatError : an unknown format, or the file cannot be read at all.
-    """
+    """The rows of a file; without a format its ending decides, else it is TSV."""
     name = STANDARD_INPUT if str(path) == "-" else str(path)
     if format not in ("", *FORMATS):
         known = f"give one of {', '.join(FORMATS)}"
@@ -165,48 +154,35 @@ def read_file(path: str | Path, format: str, faults: Faults) -> File:
     text = _content(path, name)
     file.array = file.format == "jsonl" and text.lstrip()[:1] == "["
     for line, raw, fields in _records(file, text):
-        if fields is not None and not file.names:
+        if not file.names and file.format != "jsonl":
             file.header, file.names = raw, [one.strip() for one in fields]
             continue
         file.total += 1
-        if fields is None and not isinstance(raw, dict):
-            faults.add(file, line, "row", "are no JSON objects", raw)
-        elif fields is not None and len(fields) != len(file.names):
+        if file.format == "jsonl" and not isinstance(fields, dict):
+            faults.add(file, -1, "row", "are no JSON objects", raw, line)
+        elif file.format != "jsonl" and len(fields) != len(file.names):
             what = f"rows have not {len(file.names)} fields, as the header has"
             if file.format == "tsv":
                 what += ": where texts have tabs or line breaks, write CSV or JSON Lines"
-            faults.add(file, line, "row", what, f"{len(fields)} fields")
+            faults.add(file, -1, "row", what, f"{len(fields)} fields", line)
         else:
             file.lines.append(line)
             file.raw.append(raw)
-            file.rows.append(raw if fields is None else dict(zip(file.names, fields, strict=True)))
-    if not file.names:
+            file.rows.append(fields)
+    if file.format == "jsonl":
         file.names = list(dict.fromkeys(key for row in file.rows for key in row))
     return file
 
 
-def _records(file: File, text: str) -> Iterator[tuple[int, Any, list[str] | None]]:
-    """Line, record as it is written, and its fields; None where the record names them itself."""
+def _records(file: File, text: str) -> Iterator[tuple[int, Any, Any]]:
+    """Line, record as it is written, and its fields, or the value that JSON has."""
     lines = text.removesuffix("\n").split("\n")
     if file.format == "lines":
         yield 0, "", ["text"]
         yield from ((number, line, [line]) for number, line in enumerate(lines, 1))
-    elif file.array:
-        at, counted, number, decoder = text.index("[") + 1, 0, 1, json.JSONDecoder()
-        while text[(at := _BETWEEN.match(text, at).end()) : at + 1] != "]":  # type: ignore[union-attr]
-            number, counted = number + text.count("\n", counted, at), at
-            try:
-                value, at = decoder.raw_decode(text, at)
-            except (ValueError, RecursionError) as error:
-                raise _broken(file, number, "JSON") from error
-            yield number, value, None
     elif file.format == "jsonl":
-        for number, line in enumerate(lines, 1):
-            value = line
-            with suppress(ValueError, RecursionError):
-                value = json.loads(line)
-            if line.strip():
-                yield number, value, None
+        read = _array(file, text) if file.array else _json_lines(lines)
+        yield from ((number, value, value) for number, value in read)
     elif file.format == "csv":
         csv.field_size_limit(sys.maxsize)
         parsed, start = csv.reader(io.StringIO(text, newline="\n"), strict=True), 1
@@ -219,13 +195,34 @@ def _records(file: File, text: str) -> Iterator[tuple[int, Any, list[str] | None
             raise _broken(file, start, "CSV") from error
     else:
         rows = [line.split("\t") for line in lines]
-        begun = [one for row in rows for one in row if one.startswith('"')]
+        begun = [one for row in rows for one in row if one[:1] == '"']
         some = any('""' in one[1:-1] for one in begun) or 2 * len(begun) >= len(rows) - 1
         quoted = some and all(map(_QUOTED.fullmatch, begun))
         for number, (line, row) in enumerate(zip(lines, rows, strict=True), 1):
-            bare = [f[1:-1].replace('""', '"') if quoted and f[:1] == '"' else f for f in row]
+            if quoted:
+                row = [f[1:-1].replace('""', '"') if f[:1] == '"' else f for f in row]
             if line or (len(rows[0]) == 1 and number < len(rows)):
-                yield number, line, bare
+                yield number, line, row
+
+
+def _array(file: File, text: str) -> Iterator[tuple[int, Any]]:
+    at, counted, number, decoder = text.index("[") + 1, 0, 1, json.JSONDecoder()
+    while text[(at := _BETWEEN.match(text, at).end()) : at + 1] != "]":  # type: ignore[union-attr]
+        number, counted = number + text.count("\n", counted, at), at
+        try:
+            value, at = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError) as error:
+            raise _broken(file, number, "JSON") from error
+        yield number, value
+
+
+def _json_lines(lines: list[str]) -> Iterator[tuple[int, Any]]:
+    for number, line in enumerate(lines, 1):
+        value: Any = line
+        with suppress(ValueError, RecursionError):
+            value = json.loads(line)
+        if line.strip():
+            yield number, value
 
 
 def _broken(file: File, line: int, kind: str) -> FormatError:

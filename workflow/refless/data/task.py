@@ -1,7 +1,6 @@
-"""A data set as the stages after the loader see it: two signed tables in one folder.
+"""A data set after its loader: two signed tables in one folder. Stage: ratings.
 
-Stage: ratings. In: what a loader returned. Out: ``texts.csv`` and ``ratings.csv`` (see
-`refless.data.ratings` for their columns), and the same read back, checked against each other.
+Their columns are those of `refless.data.ratings`.
 """
 
 from __future__ import annotations
@@ -49,15 +48,9 @@ class Task:
         return {"texts": self.text_sum, "quality": text_sum(lines)}
 
     @property
-    def scale(self) -> tuple[float, float] | None:
-        """The lowest and the highest label, if it has labels."""
-        scale = self.about["facts"]["scale"]
-        return None if scale is None else (scale[0], scale[1])
-
-    @property
-    def ends(self) -> tuple[float, float]:
+    def scale(self) -> tuple[float, float]:
         """The lowest and the highest rating that there can be; (0, 1) where nobody says."""
-        low, high = self.about["facts"].get("ends") or self.scale or (0.0, 1.0)
+        low, high = self.about["facts"]["scale"] or (0.0, 1.0)
         return low, high
 
     @property
@@ -73,12 +66,12 @@ class Task:
         return number if len(set(number)) > 1 else None
 
 
-def numbered(contexts: pd.Series) -> np.ndarray:
+def numbered(contexts: Iterable[str]) -> np.ndarray:
     """Number of each context by first appearance, int64 (n,): one for all of one `wording`, and for
     each blank one its own, since nothing in common is known of what they answer."""
-    said = [wording(str(context)) for context in contexts]
-    named = np.array([own or f" {k}" for k, own in enumerate(said)], dtype=object)
-    return np.asarray(pd.factorize(named)[0], np.int64)
+    first: dict[object, int] = {}
+    named = (wording(context) or row for row, context in enumerate(contexts))
+    return np.array([first.setdefault(name, len(first)) for name in named], np.int64)
 
 
 def write_task(
@@ -88,21 +81,10 @@ def write_task(
     sources: Mapping[str, str],
     settings: Mapping[str, Any],
 ) -> None:
-    """Write a loader's tables.
-
-    Parameters
-    ----------
-    sources : name of a raw file -> its SHA-256
-    settings : what the loader was told
-    """
-    facts = {
-        "text_sum": text_sum(data.texts["text"].tolist()),
-        "scale": data.scale,
-        "ends": data.ends or data.scale,
-    }
+    """Write a loader's tables, from raw files of these sums, as the loader was told."""
+    facts = {"text_sum": text_sum(data.texts["text"].tolist()), "scale": data.scale}
     made = {"made_from": dict(sources), "settings": dict(settings), "facts": facts}
-    about = {"kind": "texts", "of": {"task": name}, **made}
-    _write(Path(folder), data.texts, data.ratings, about)
+    _write(Path(folder), data, {"kind": "texts", "of": {"task": name}, **made})
 
 
 def blank_task(folder: str | Path, out: str | Path) -> None:
@@ -114,20 +96,16 @@ def blank_task(folder: str | Path, out: str | Path) -> None:
     context = [f"c{number}" if context else "" for number, context in both]
     texts = task.texts[TEXT_COLUMNS + numeric].assign(context=context, text="")
     kept = [column for column in (*RATING_COLUMNS, "item") if column in task.ratings]
-    _write(Path(out), texts, task.ratings[kept], {**task.about, "provenance": "shipped"})
+    about = {**task.about, "provenance": "shipped"}
+    _write(Path(out), RatedTexts(texts, task.ratings[kept]), about)
 
 
-def _write(
-    folder: Path, texts: pd.DataFrame, ratings: pd.DataFrame, about: Mapping[str, Any]
-) -> None:
-    beside = signed.identity(signed.write(folder / "texts.csv", texts, about))
-    of_ratings = {
-        "kind": "ratings",
-        "of": about["of"],
-        "provenance": about.get("provenance", "computed"),
-        "made_from": {"texts": beside},
-    }
-    signed.write(folder / "ratings.csv", ratings, of_ratings)
+def _write(folder: Path, data: RatedTexts, about: Mapping[str, Any]) -> None:
+    written = signed.write(folder / "texts.csv", data.texts, about)
+    same = {name: about[name] for name in ("of", "provenance") if name in about}
+    made_from = {"texts": signed.identity(written)}
+    about = {"kind": "ratings", **same, "made_from": made_from}
+    signed.write(folder / "ratings.csv", data.ratings, about)
 
 
 def read_with(loader: str, options: Mapping[str, Any], files: Mapping[str, str]) -> dict[str, Any]:
@@ -137,30 +115,18 @@ def read_with(loader: str, options: Mapping[str, Any], files: Mapping[str, str])
 
 
 def read_task(folder: str | Path, columns: Sequence[str] = ()) -> Task:
-    """Read the tables of a data set from its folder, which has its name.
-
-    Parameters
-    ----------
-    columns : further columns that its texts must have
-
-    Raises
-    ------
-    FormatError, StaleError : as `refless.store.signed.read`; or the ratings are of other texts.
-    """
+    """A data set, from its folder, which has its name; ``columns`` are further ones that its texts
+    must have."""
     folder = Path(folder)
     of = {"task": folder.name}
     texts = signed.read(folder / "texts.csv", "texts", of=of, columns=TEXT_COLUMNS)
     if lacking := [name for name in columns if name not in texts.content]:
-        raise FormatError(
-            f"the texts of {folder.name} have no {' and no '.join(lacking)}, which this experiment"
-            " needs",
-            path=folder,
-            remedy=f"take the experiment out of those of {folder.name} in the configuration; or its"
-            " loader must give what is lacking",
-        )
-    made_from = {"texts": signed.identity(texts.about)}
+        remedy = f"take the experiment out of those of {folder.name} in the configuration"
+        message = f"the texts have no {' and no '.join(lacking)}, which this experiment needs"
+        raise FormatError(message, path=folder, remedy=remedy)
+    made = {"texts": signed.identity(texts.about)}
     path = folder / "ratings.csv"
-    ratings = signed.read(path, "ratings", of=of, made_from=made_from, columns=RATING_COLUMNS)
+    ratings = signed.read(path, "ratings", of=of, made_from=made, columns=RATING_COLUMNS)
     return Task(texts.content, ratings.content, texts.about)
 
 
@@ -168,11 +134,8 @@ def read_whole_task(folder: str | Path, columns: Sequence[str] = ()) -> Task:
     """The same for what is computed from texts; StaleError if these came with refless, blanked."""
     task = read_task(folder, columns)
     if task.provenance == "shipped":
-        raise StaleError(
-            "has no texts: it came with refless, for numbers that come with it as well",
-            path=folder,
-            remedy="delete this folder and run again, which reads the raw data",
-        )
+        remedy = "delete this folder and run again, which reads the raw data"
+        raise StaleError("has no texts: it came with refless", path=folder, remedy=remedy)
     return task
 
 

@@ -107,7 +107,7 @@ def read_networks(path: str | Path, task: Task, seed: int) -> Callable[[Rated, S
 
 
 def rated_task(task: Task) -> Rated:
-    return rated_of(separate_items(task.texts, task.ratings), task.ends)
+    return rated_of(separate_items(task.texts, task.ratings), task.scale)
 
 
 def compare_task(

@@ -13,8 +13,8 @@ SystemRidge  the mean of the system, and ridge regression on what it leaves of t
 ===========  ====================================================================================
 
 All are used alike, ``fit(texts, quality, systems=..., groups=...)`` and ``predict(texts,
-systems=...)``; who needs no systems or groups does not look at them. A text of several systems has
-their names joined by ``+``. ``leave_one_out()`` predicts each training example from all the others.
+systems=...)``; who needs no systems or groups does not look at them. ``leave_one_out()`` predicts
+each training example from all the others.
 
 Mind a trap of leave-one-out: a mean without one's own quality is the lower, the higher that is. So
 a constant has rho -1 by construction, and a mean over a large system is upside down within it.
@@ -173,14 +173,14 @@ class Length(Baseline):
 
 
 class _MeansByName(Baseline):
-    """The mean quality of the training examples that have a name in common with a text."""
+    """The mean quality of the training examples of a text's own name."""
 
     def __init__(self, unseen: str) -> None:
         if unseen not in ("mean", "nan"):
             raise SettingError(f"unseen is {unseen!r}; it must be mean or nan")
         self.unseen = unseen
 
-    def _names(self, texts: list[str], systems: list[str] | None) -> list[list[object]]:
+    def _names(self, texts: list[str], systems: list[str] | None) -> list[object]:
         raise NotImplementedError
 
     def _fit(self) -> None:
@@ -211,8 +211,8 @@ class Lookup(_MeansByName):
         super().__init__(unseen)
         self.key = key
 
-    def _names(self, texts: list[str], systems: list[str] | None) -> list[list[object]]:
-        return [[self.key(text)] for text in texts]
+    def _names(self, texts: list[str], systems: list[str] | None) -> list[object]:
+        return [self.key(text) for text in texts]
 
 
 class SystemMean(_MeansByName):
@@ -222,20 +222,17 @@ class SystemMean(_MeansByName):
     ----------
     unseen : what a text of a system without training examples has: ``mean`` (of all training
         examples), or ``nan``
-
-    An example of several systems counts for each of them; the estimate of a text of several
-    systems is the mean over the examples of any of them, each counted once.
     """
 
     def __init__(self, unseen: str = "mean") -> None:
         super().__init__(unseen)
 
-    def _names(self, texts: list[str], systems: list[str] | None) -> list[list[object]]:
+    def _names(self, texts: list[str], systems: list[str] | None) -> list[object]:
         if systems is None:
             raise SettingError(
                 "the mean of a text's system needs the systems", remedy="give them as systems="
             )
-        return [list(name.split("+")) for name in systems]
+        return list(systems)
 
 
 class Ngrams:
@@ -439,39 +436,25 @@ def out_of_fold(
 
 
 class _Sums:
-    """Sums of quality by name, where a row may have several names.
+    """Sums of quality by name."""
 
-    Rows of equal names share a class. The classes that meet a class (a name in common) are
-    looked up once, so that a row with several names counts once.
-    """
-
-    def __init__(self, names: Sequence[Iterable[object]], quality: Array) -> None:
+    def __init__(self, names: Sequence[object], quality: Array) -> None:
         self._quality = quality
-        self._classes: dict[frozenset[object], int] = {}
-        self._row = np.array(
-            [self._classes.setdefault(frozenset(row), len(self._classes)) for row in names]
-        )
-        self._total = np.bincount(self._row, quality)
-        self._number = np.bincount(self._row)
-        self._with: dict[object, set[int]] = {}
-        for own, number in self._classes.items():
-            for name in own:
-                self._with.setdefault(name, set()).add(number)
+        self._place: dict[object, int] = {}
+        self._row = [self._place.setdefault(name, len(self._place)) for name in names]
+        # the last place is that of an unknown name
+        self._total = np.append(np.bincount(self._row, quality), 0)
+        self._number = np.append(np.bincount(self._row), 0)
 
-    def _meeting(self, names: Iterable[object]) -> tuple[float, int]:
-        """Sum and number of the rows that have one of the names."""
-        classes = sorted(set().union(*(self._with.get(name, set()) for name in names)))
-        return float(self._total[classes].sum()), int(self._number[classes].sum())
-
-    def means(self, names: Sequence[Iterable[object]]) -> Array:
-        """Mean quality of the rows that have a name in common, NaN without any."""
-        found = [self._meeting(row) for row in names]
-        return _mean(*(np.array(column, np.float64) for column in zip(*found, strict=True)))
+    def means(self, names: Sequence[object]) -> Array:
+        """Mean quality of the rows of each name, NaN without any."""
+        found = [self._place.get(name, -1) for name in names]
+        return _mean(self._total[found], self._number[found].astype(np.float64))
 
     def means_of_others(self) -> Array:
         """The same for the rows themselves, each without its own quality."""
-        found = np.array([self._meeting(own) for own in self._classes])[self._row]
-        return _mean(found[:, 0] - self._quality, found[:, 1] - 1)
+        number = self._number[self._row].astype(np.float64)
+        return _mean(self._total[self._row] - self._quality, number - 1)
 
 
 def _mean(total: Array, number: Array | int) -> Array:

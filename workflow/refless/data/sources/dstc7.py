@@ -1,33 +1,24 @@
 """DSTC7 task 2: replies of ten systems and of people to 1,000 Reddit contexts, rated by judges.
 
-Stage: ratings. In: ``dstc7-task2-human_eval.tgz`` (never unpacked to disk), of which the contexts,
-the systems' responses, the ratings of each judge and the gold responses are read. Out: a
-`RatedTexts`; and, by `gold`, the unrated gold references.
-
-What stands where: the rated human response is the system ``Human`` of the responses file, beside
-the machines', lower-cased and detokenised as theirs are (here ``human``). The gold file holds
-tokenised, cased references; letters and digits only, the human response is among them in 893
-contexts (894 if one without any letter is found in an empty cell; 905 without a leading TIL).
-
-TeamEC has 3,000 ratings and no texts. The organisers' own summary pools them: its column TeamCE
-is, for every context, the mean of the six judgments of TeamCE and TeamEC. The two means correlate
-by context at 0.35, where one set of texts rated twice would give 0.33 (from the judges' agreement)
-and other systems give 0.06. So the two names are in all likelihood one system's outputs, rated
-twice; ``team_ec="pool"`` takes them so.
+Stage: ratings. The rated human response is the system ``Human`` of the responses file, lower-cased
+and detokenised as the machines' are (here ``human``); the gold references are not read. TeamEC has
+3,000 ratings and no texts: in all likelihood it is TeamCE's system, rated twice (see docs/data.md).
 """
 
 from __future__ import annotations
 
-import tarfile
+import math
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pandas as pd
 
-from refless.data.ratings import RatedTexts, anonymise
-from refless.data.sources._raw import each, known, reading, table, whole, words
+from refless.data.ratings import RatedTexts, anonymise, text_table
+from refless.data.sources._raw import reading, table
 
 LOW, HIGH = 1, 5
+MARKS = ["relevance", "informativeness"]
+MEMBER = "dstc7-task2-human_eval/dstc7-task2-{}.tsv"
 
 
 def load(
@@ -42,7 +33,7 @@ def load(
 
     Parameters
     ----------
-    path : the archive
+    path : the archive, which is not unpacked to disk
     quality : what a judge's label is: the mean of relevance and informativeness (as the
         organisers report), or one of the two
     team_ec : what becomes of the ratings of TeamEC: ``leave_out``, or ``pool`` with TeamCE's
@@ -52,96 +43,68 @@ def load(
 
     Returns
     -------
-    RatedTexts : ``id`` is ``dstc7:<context>:<system>`` of the first output in the row, the context
-        by the first 12 characters of its id; ``context`` is the passage that the dialogue is about
-        (the file has no dialogue, and several share one); ``system`` names all systems of the row,
-        joined by ``+``. Extra columns: ``context_id`` (whole), ``relevance`` and
-        ``informativeness`` (means on 1..5), ``item`` (ids of the row's outputs, joined by ``+``).
-        ``ratings`` has a row a judgment, in the order of the file, with ``relevance``,
-        ``informativeness`` and ``item``, the output; 54 times a judge rated an output twice.
-
-    Raises
-    ------
-    FormatError : not this archive, or a member of it is not in its format.
+    RatedTexts : ``context`` is the passage that the dialogue is about (several share one);
+        ``system`` names all systems of the row, joined by ``+``. Extra columns: ``context_id``,
+        ``relevance`` and ``informativeness`` (means on 1..5), ``item`` (ids of the row's outputs,
+        joined by ``+``). ``ratings`` has a row a judgment, in the order of the file, with
+        ``relevance``, ``informativeness`` and ``item``, the output.
     """
-    contexts: dict[str, str] = {}
-    responses: dict[tuple[str, str], str] = {}
-    judged: list[tuple[str, str, int, int]] = []
 
-    def context(row: dict[str, str]) -> None:
-        contexts[row["InstanceID"]] = words(row["Context"])
+    def member(name: str) -> Any:
+        return reading(path, table(path, MEMBER.format(name), delimiter="\t", quoting=False))
 
-    def response(row: dict[str, str]) -> None:
-        output = known(row["InstanceID"], contexts), row["SystemID"]
-        responses[output] = words(row["Response"])
-
-    def judgment(row: dict[str, str]) -> None:
-        system = row["SystemID"]
-        if system == "TeamEC" and team_ec == "leave_out":
-            return
-        system = "TeamCE" if system == "TeamEC" else system
-        output = known((row["InstanceID"], system), responses)
-        marks = whole(row["Relevance"], LOW, HIGH), whole(row["Informativeness"], LOW, HIGH)
-        judged.append((_id(*output), row["JudgeID"], *marks))
-
-    for member, wanted, read in (
-        ("context", ["InstanceID", "Context"], context),
-        ("system_responses", ["SystemID", "InstanceID", "Response"], response),
-        ("human-eval-per-judge", ["JudgeID", "Relevance", "Informativeness"], judgment),
-    ):
-        text = _member(path, member)
-        each(path, table(path, wanted, text, delimiter="\t", quoting=False), read)
-
-    marks = ["relevance", "informativeness"]
-    ratings = pd.DataFrame(judged, columns=["item", "rater", *marks])
-    ratings = ratings.astype(dict.fromkeys(marks, float))
-    ratings["rater"] = anonymise(ratings["rater"])
-    ratings["label"] = ratings[quality] if quality in ratings else ratings[marks].sum(axis=1) / 2
-    ratings["rating"] = (ratings["label"] - LOW) / (HIGH - LOW)
-
-    groups: dict[tuple[str, str], list[tuple[str, str]]] = {}
-    for (of, system), text in responses.items():
-        key = {"pair": (of, text), "wording": (contexts[of], text), "output": (of, system)}[unit]
-        groups.setdefault(key, []).append((of, system))
-    rows: list[dict[str, str]] = []
+    with member("context") as rows:
+        contexts = {row["InstanceID"]: row["Context"] for row in rows}
+    groups: dict[tuple[str, str], list[dict[str, str]]] = {}
     text_of: dict[str, str] = {}
-    for group in groups.values():
-        ids = [_id(*output) for output in group]
-        text_of |= dict.fromkeys(ids, ids[0])
-        rows.append(
+    with member("system_responses") as rows:
+        for row in rows:
+            of, text, system = row["InstanceID"], row["Response"], row["SystemID"]
+            key = {"pair": (of, text), "wording": (contexts[of], text), "output": (of, system)}
+            item = _item(of, system)
+            group = groups.setdefault(key[unit], [])
+            group.append({**row, "system": item.rpartition(":")[2], "item": item})
+            text_of[item] = group[0]["item"]
+    judged: list[tuple[str, str, str, float, float]] = []
+    with member("human-eval-per-judge") as rows:
+        for row in rows:
+            system = row["SystemID"]
+            if system == "TeamEC" and team_ec == "leave_out":
+                continue
+            item = _item(row["InstanceID"], "TeamCE" if system == "TeamEC" else system)
+            marks = int(row["Relevance"]), int(row["Informativeness"])
+            if not all(LOW <= mark <= HIGH for mark in marks):
+                raise ValueError(f"a mark is not {LOW} to {HIGH}")
+            judged.append((text_of[item], item, row["JudgeID"], *marks))
+
+    ratings = pd.DataFrame(judged, columns=["id", "item", "rater", *MARKS])
+    ratings = ratings.astype(dict.fromkeys(MARKS, float))
+    ratings["rater"] = anonymise(ratings["rater"])
+    ratings["label"] = ratings[quality] if quality in MARKS else ratings[MARKS].sum(axis=1) / 2
+    ratings["rating"] = (ratings["label"] - LOW) / (HIGH - LOW)
+    grouped = ratings.groupby("id")
+    means, number = grouped[["label", *MARKS]].mean().to_dict("index"), grouped.size()
+    texts = []
+    for outputs in groups.values():
+        first, name = outputs[0], outputs[0]["item"]
+        mean = means.get(name, dict.fromkeys(["label", *MARKS], math.nan))
+        texts.append(
             {
-                "id": ids[0],
-                "task": "dstc7",
-                "context": contexts[group[0][0]],
-                "text": responses[group[0]],
-                "system": "+".join(dict.fromkeys(_name(system) for _, system in group)),
-                "context_id": group[0][0],
-                "item": "+".join(ids),
+                "id": name,
+                "context": contexts[first["InstanceID"]],
+                "text": first["Response"],
+                "quality": (mean["label"] - LOW) / (HIGH - LOW),
+                "n_ratings": number.get(name, 0),
+                "system": "+".join(dict.fromkeys(output["system"] for output in outputs)),
+                "context_id": first["InstanceID"],
+                **{mark: mean[mark] for mark in MARKS},
+                "item": "+".join(output["item"] for output in outputs),
             }
         )
-    texts = pd.DataFrame(rows)
-    ratings["id"] = ratings["item"].map(text_of)
-    grouped = ratings.groupby("id")
-    means = grouped[["label", *marks]].mean().reindex(texts["id"]).reset_index(drop=True)
-    texts["quality"] = (means["label"] - LOW) / (HIGH - LOW)
-    texts["n_ratings"] = grouped.size().reindex(texts["id"], fill_value=0).to_numpy()
-    texts[marks] = means[marks]
-    order = ["id", "task", "context", "text", "quality", "n_ratings", "system", "context_id"]
-    ratings = ratings[["id", "rater", "label", "rating", *marks, "item"]]
-    return RatedTexts(texts[[*order, *marks, "item"]], ratings, scale=(LOW, HIGH))
+    ratings = ratings[["id", "rater", "label", "rating", *MARKS, "item"]]
+    found = text_table(texts, ["context_id", *MARKS, "item"], MARKS)
+    return RatedTexts(found, ratings, scale=(LOW, HIGH))
 
 
-def _member(path: str | Path, name: str) -> str:
-    """The text of one table in the archive."""
-    with reading(path), tarfile.open(path) as archive:
-        inside = archive.extractfile(f"dstc7-task2-human_eval/dstc7-task2-{name}.tsv")
-        assert inside is not None
-        return inside.read().decode("utf-8-sig")
-
-
-def _name(system: str) -> str:
-    return "human" if system == "Human" else system
-
-
-def _id(context: str, system: str) -> str:
-    return f"dstc7:{context[:12]}:{_name(system)}"
+def _item(context: str, system: str) -> str:
+    return f"dstc7:{context[:12]}:{'human' if system == 'Human' else system}"

@@ -1,16 +1,12 @@
 """HUSE: sentences by people and models, each labelled by 20 Mechanical Turk annotators.
 
-Stage: ratings. In: a Mechanical Turk batch file (CSV), one row an assignment of, say, 25 items:
-``Input.IDXk``, ``CTXk``, ``TYPEk``, ``OUTk``, ``LOGPk`` and ``Answer.k`` for k = 0, 1, ...
-Out: a `RatedTexts`, one row a sentence, its labels in the order of the file.
+Stage: ratings. A batch file has one row an assignment of, say, 25 items: ``Input.IDXk``, ``CTXk``,
+``TYPEk``, ``OUTk``, ``LOGPk`` and ``Answer.k`` for k = 0, 1, ...
 
 What moves published numbers: one sentence is one pair of context and output (``unit="pair"``; in
 the summarization batch two of the 200 items are the same pair, which makes 199); and quality is
-`numpy.mean` of label / 5 in the order of the file, whose rounding noise breaks ties.
-
-The annotator rows of table 1 take every label as one observation. Six annotators saw the shared
-pair twice; whether both of their labels count, their mean, the first or the last one does not show
-in the published digits (0.0802 and 0.405; rho moves by less than 0.0001).
+`numpy.mean` of label / 5 in the order of the file, whose rounding noise breaks ties. In the
+annotator rows of table 1 every label is one observation, also where an annotator saw a pair twice.
 """
 
 from __future__ import annotations
@@ -18,24 +14,18 @@ from __future__ import annotations
 import re
 from itertools import count
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 
 from refless.data.ratings import RatedTexts, anonymise, rating_table, text_table
-from refless.data.sources._raw import each, known, table, words
+from refless.data.sources._raw import reading, table
 from refless.errors import FormatError
 
-LABELS = ("invalid", "rare", "specific", "average", "typical", "very typical")
-SCALE = (0, len(LABELS) - 1)
-
-
-class _Item(NamedTuple):
-    id: str
-    type: str
-    context: str
-    text: str
-    logp: float
+WORDS = ("invalid", "rare", "specific", "average", "typical", "very typical")
+LABELS = {name: k for k, word in enumerate(WORDS) for name in (word, str(k))}
+SCALE = (0, len(WORDS) - 1)
 
 
 def load(
@@ -45,11 +35,10 @@ def load(
     types: list[str] | None = None,
     contexts: bool = True,
 ) -> RatedTexts:
-    """Read one batch, texts in order of first appearance.
+    """Read one batch, texts in order of first appearance, labels in that of the file.
 
     Parameters
     ----------
-    path : the batch file as Mechanical Turk exports it
     task : the data set's name, with which ids begin
     unit : what one sentence is. ``pair`` (published): one context and output, so items that are
         the same pair share a row and its labels. ``item``: one item, known by its IDX, TYPE,
@@ -60,84 +49,64 @@ def load(
 
     Returns
     -------
-    RatedTexts : ``id`` is ``<task>:<number>`` of the row's first item, counting items by first
-        appearance; ``system`` is ``human`` or the model (``sum``, ``lm``, ``reddit_1.0``), of a
-        pair all that wrote it, joined by ``+``. Extra columns: ``type`` (raw), ``logp`` (under the
+    RatedTexts : ``system`` is ``human`` or the model (``sum``, ``lm``, ``reddit_1.0``), of a pair
+        all that wrote it, joined by ``+``. Extra columns: ``type`` (raw), ``logp`` (under the
         model; NaN where empty) and ``item`` (ids of the row's items, joined by ``+``); in
-        ``ratings`` those of the item that was labelled. A label is 0..5, or its word.
-
-    Raises
-    ------
-    FormatError : not a batch file of this kind; no item has one of the ``types``.
+        ``ratings`` those of the item that was labelled.
     """
-    items: dict[tuple[str, ...], _Item] = {}
-    labels: list[tuple[_Item, str, int]] = []
-
-    def read(row: dict[str, str]) -> None:
-        worker = words(row["WorkerId"]).strip()
-        for k in count():
-            if f"Answer.{k}" not in row:
-                return
-            index, context = row.get(f"Input.IDX{k}", ""), row.get(f"Input.CTX{k}", "")
-            kind, text = words(row[f"Input.TYPE{k}"]), words(row[f"Input.OUT{k}"])
-            logp = float(row[f"Input.LOGP{k}"].strip() or "nan")
-            name = f"{task}:{len(items) + 1:04d}"
-            new = _Item(name, kind.strip(), context, text, logp)
-            item = items.setdefault((index, kind, context, text), new)
-            labels.append((item, worker, _label(row[f"Answer.{k}"])))
-
-    wanted = [f"Input.{name}0" for name in ("TYPE", "OUT", "LOGP", *(["CTX"] if contexts else []))]
-    each(path, table(path, ["WorkerId", "Answer.0", *wanted], short=True), read)
-    raters = anonymise([worker for _, worker, _ in labels])
-    there = {item.type for item in items.values()}
+    items: dict[tuple[str, ...], dict[str, Any]] = {}
+    given: list[tuple[dict[str, Any], str, int]] = []
+    with reading(path, table(path, short=True)) as rows:
+        for row in rows:
+            for k in count():
+                if f"Answer.{k}" not in row:
+                    break
+                context = row[f"Input.CTX{k}"] if contexts else row.get(f"Input.CTX{k}", "")
+                kind, text = row[f"Input.TYPE{k}"], row[f"Input.OUT{k}"]
+                logp = float(row[f"Input.LOGP{k}"].strip() or "nan")
+                new = {"item": f"{task}:{len(items) + 1:04d}", "type": kind.strip(), "logp": logp}
+                key = (row.get(f"Input.IDX{k}", ""), kind, context, text)
+                item = items.setdefault(key, {**new, "context": context, "text": text})
+                label = LABELS[" ".join(row[f"Answer.{k}"].split()).lower()]
+                given.append((item, row["WorkerId"].strip(), label))
+    there = {item["type"] for item in items.values()}
     if types is not None and (lost := sorted(set(types) - there)):
         remedy = f"the types here are {', '.join(sorted(there))}"
         raise FormatError(f"no item has type {lost[0]!r}", path=path, remedy=remedy)
 
-    groups: dict[tuple[str, ...], list[_Item]] = {}
+    groups: dict[tuple[str, ...], list[dict[str, Any]]] = {}
     for item in items.values():
-        if types is None or item.type in types:
-            key = (item.context, item.text) if unit == "pair" else (item.id,)
-            groups.setdefault(key, []).append(item)
-    text_of = {item.id: group[0].id for group in groups.values() for item in group}
+        if types is None or item["type"] in types:
+            same = (item["context"], item["text"]) if unit == "pair" else (item["item"],)
+            groups.setdefault(same, []).append(item)
+    text_of = {item["item"]: own[0]["item"] for own in groups.values() for item in own}
+    raters = anonymise(worker for _, worker, _ in given)
     rated = [
-        (text_of[item.id], rater, label, item)
-        for (item, _, label), rater in zip(labels, raters, strict=True)
-        if item.id in text_of
+        (item, (text_of[item["item"]], rater, label))
+        for (item, _, label), rater in zip(given, raters, strict=True)
+        if item["item"] in text_of
     ]
     fifths: dict[str, list[float]] = {}
-    for name, _, label, _ in rated:
+    for _, (name, _, label) in rated:
         fifths.setdefault(name, []).append(label / 5)
-    texts: list[dict[str, Any]] = [
+    texts = [
         {
-            "id": group[0].id,
-            "context": group[0].context,
-            "text": group[0].text,
-            # Label by label, in the order of the file: see the head of this file.
-            "quality": np.mean(fifths[group[0].id]),
-            "n_ratings": len(fifths[group[0].id]),
-            "system": "+".join(dict.fromkeys(_system(item.type) for item in group)),
-            "type": "+".join(dict.fromkeys(item.type for item in group)),
-            "logp": group[0].logp,
-            "item": "+".join(item.id for item in group),
+            **own[0],
+            "id": own[0]["item"],
+            "quality": np.mean(fifths[own[0]["item"]]),
+            "n_ratings": len(fifths[own[0]["item"]]),
+            "system": "+".join(dict.fromkeys(_system(item["type"]) for item in own)),
+            "type": "+".join(dict.fromkeys(item["type"] for item in own)),
+            "item": "+".join(item["item"] for item in own),
         }
-        for group in groups.values()
+        for own in groups.values()
     ]
-    found = rating_table([(name, rater, label) for name, rater, label, _ in rated], SCALE)
-    found["item"] = [item.id for *_, item in rated]
-    found["type"] = [item.type for *_, item in rated]
-    found["logp"] = np.array([item.logp for *_, item in rated], dtype=float)
-    return RatedTexts(text_table(texts, ["type", "logp", "item"], ["logp"]), found, scale=SCALE)
-
-
-def _label(answer: str) -> int:
-    plain = " ".join(answer.split()).lower()
-    digits = [str(k) for k in range(len(LABELS))]
-    return digits.index(plain) if plain in digits else LABELS.index(known(plain, LABELS))
+    about = pd.DataFrame([item for item, _ in rated], columns=["item", "type", "logp"])
+    ratings = rating_table([row for _, row in rated], SCALE).join(about)
+    return RatedTexts(text_table(texts, ["type", "logp", "item"], ["logp"]), ratings, scale=SCALE)
 
 
 def _system(kind: str) -> str:
     """``human``, or the model's name: ``SUM`` is sum, ``LOGP_1.0.txt`` is reddit_1.0."""
-    if kind.upper().startswith("HUMAN"):
-        return "human"
-    return re.sub(r"^logp_", "reddit_", kind.lower().removesuffix(".txt"))
+    model = re.sub(r"^logp_", "reddit_", kind.lower().removesuffix(".txt"))
+    return "human" if kind.upper().startswith("HUMAN") else model

@@ -1,28 +1,8 @@
-"""Meaning representations: one reading for the spellings of NEM, RNNLG and BAGEL.
+"""Meaning representations: one reading for the spellings of NEM, RNNLG and BAGEL (docs/data.md).
 
-Stage: ratings (a helper of the loaders, and of the delexicalisation later). In: an MR as a string,
-such as ``inform(name='the inn',dogs_allowed=yes)``. Out: its act and its slots, or a key that is
-the same for the same MR in all three data sets.
-
-How the three differ, and how many of NEM's 2,460 rated outputs find no human reference of the
-same MR where a rule is left out (with all of them, each of the 2,460 does):
-
-====================  ==================  ============================  ================  =====
-what                  NEM                 RNNLG                         BAGEL             lost
-====================  ==================  ============================  ================  =====
-names of slots        ``price_range``     ``pricerange``                ``pricerange``
-separator             comma               semicolon                     comma
-quotation             ``'a b'``, ``a``    ``'a b'``, ``a``              ``"a b"``, ``a``
-placeholders          ``'X'``                                           ``"X1"``            404
-streets               ``st``, ``ave``     ``street``, ``avenue``                            127
-act of a count        ``inform``          ``inform_count``                                  127
-act of a question     ``request(near)``   ``?request(near)``                                124
-either way            ``x='yes or no'``   ``x='yes';x='no'``                                 25
-====================  ==================  ============================  ================  =====
-
-The order of the slots is the same in all three, and in BAGEL it is part of the MR: with it
-(``mr_key``) each of the 202 MRs has exactly its two utterances, without it (``mr_set``) they are
-143.
+Stage: ratings. An MR such as ``inform(name='the inn',dogs_allowed=yes)`` becomes an act and slots,
+or a key that is the same for the same MR in all three. The order of slots is part of it: with it
+(``mr_key``) each of BAGEL's 202 MRs has exactly its two utterances, without it they are 143.
 """
 
 from __future__ import annotations
@@ -58,12 +38,7 @@ class MeaningRepresentation(NamedTuple):
 
 def parse(text: str) -> MeaningRepresentation:
     """Read an MR: slot names in lower case without underscores, values as written without quotation
-    marks (empty for a slot that has none), and the conventions of `settled`.
-
-    Raises
-    ------
-    FormatError : this is no MR; the message shows where reading stopped.
-    """
+    marks, and the conventions of `settled`; FormatError if it is none."""
     outer = _MR.fullmatch(text)
     if outer is None:
         raise FormatError(f"this is no meaning representation: {text[:80]!r}")
@@ -92,11 +67,8 @@ def settled(act: str, written: Iterable[tuple[str, str]]) -> MeaningRepresentati
 
 
 def key(text: str, ordered: bool = True) -> str:
-    """One string for all spellings of one MR: ``inform(name=x;area=riverside)``.
-
-    Values are lower case with single blanks, and ``st`` and ``ave`` are written out. Slots stay
-    in their order, or are sorted (``ordered=False``); repeated ones stay.
-    """
+    """One string for all spellings of one MR: ``inform(name=x;area=riverside)``, in lower case with
+    ``st`` and ``ave`` written out; slots in their order or sorted."""
     act, slots = parse(text)
     plain = [
         (slot, " ".join(_WORDS.get(word, word) for word in value.lower().split()))
@@ -107,11 +79,8 @@ def key(text: str, ordered: bool = True) -> str:
 
 
 def nem_style(text: str, act: str = "inform") -> str:
-    """A human reference in the style of NEM's outputs, so that style tells nothing.
-
-    Lower case (so BAGEL's placeholder is ``x``); RNNLG's split endings joined (``hotel -s``,
-    ``moderate -ly``); no blank before a comma, full stop, question or exclamation mark; a full
-    stop at the end, or a question mark where ``act`` asks, as in all of NEM's outputs.
+    """A human reference in the style of NEM's outputs, so that style tells nothing: lower case, no
+    split endings (``hotel -s``), no blank before a mark, a full stop or a question mark at the end.
     """
     text = " ".join(text.lower().split())
     for split, whole in (("child -s", "children"), ("policy -s", "policies")):
@@ -121,20 +90,16 @@ def nem_style(text: str, act: str = "inform") -> str:
     return text + ("?" if act in _QUESTIONS else ".")
 
 
-def key_columns(text: str) -> dict[str, str]:
+REFERENCE_COLUMNS = ["mr_key", "mr_set", "text_nem"]
+
+
+def keys(text: str) -> dict[str, str]:
     """The columns ``mr_key`` and ``mr_set`` of an MR: `key` with and without the order of slots."""
     return {"mr_key": key(text), "mr_set": key(text, ordered=False)}
 
 
 def reference_row(name: str, meaning: str, text: str) -> dict[str, Any]:
-    """The row of an unrated human reference, with `key_columns` and ``text_nem`` (`nem_style`)."""
-    return {
-        "id": name,
-        "context": meaning,
-        "text": text,
-        "quality": math.nan,
-        "n_ratings": 0,
-        "system": "human",
-        **key_columns(meaning),
-        "text_nem": nem_style(text, parse(meaning).act),
-    }
+    """The row of an unrated human reference, with `keys` and ``text_nem`` (`nem_style`)."""
+    row = {"id": name, "context": meaning, "text": text, "quality": math.nan, "n_ratings": 0}
+    styled = nem_style(text, parse(meaning).act)
+    return {**row, "system": "human", **keys(meaning), "text_nem": styled}

@@ -7,70 +7,41 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
 from refless.data.own import Own, plain, read_ratings
-from refless.data.ratings import RatedTexts, anonymise, rating_table, text_table
-from refless.data.rows import Faults
+from refless.data.ratings import TEXT_COLUMNS, RatedTexts, anonymise, rating_table
 from refless.data.sources import mr
 from refless.data.wording import wording
 from refless.errors import FormatError
-
-UNKNOWN = "unknown"
-"""The system, where there is no such column."""
 
 
 def load(
     path: str | Path,
     task: str,
-    scale: Sequence[float] | None = None,
+    scale: list[float] | None = None,
     format: str = "",
-    columns: Mapping[str, str] | None = None,
-    repeated_ratings: str = "refuse",
+    columns: dict[str, str] | None = None,
+    repeated_ratings: Literal["refuse", "mean"] = "refuse",
 ) -> RatedTexts:
-    """Read one file; faulty rows are problems.
-
-    Parameters
-    ----------
-    task : the data set's name
-    scale : lowest and highest quality that can be given. Default: those in the file.
-    format, columns, repeated_ratings : as of `refless.data.own.read_ratings`
-
-    Raises
-    ------
-    FormatError : the file cannot be read, or lacks text or quality; or as `tidy`.
+    """Read one file; ``scale`` is the lowest and the highest quality that can be given (default:
+    those in the file), ``format``, ``columns`` and ``repeated_ratings`` are as of `read_ratings`.
     """
-    faults = Faults()
-    own = read_ratings(
-        [path],
-        scale=checked(scale),
-        format=format,
-        columns=columns,
-        repeated=repeated_ratings,
-        faults=faults,
-    )
-    data = tidy(own, task, scale)
-    data.problems = faults.problems()
-    return data
+    if scale is not None:
+        _require_scale(scale, path)
+    named = {"scale": scale, "format": format, "columns": columns, "repeated": repeated_ratings}
+    return tidy(read_ratings([path], **named), task, scale)  # type: ignore[arg-type]
 
 
-def checked(scale: Sequence[float] | None) -> tuple[float, float] | None:
-    """A scale as it was given.
-
-    Raises
-    ------
-    FormatError : it is none.
-    """
-    if scale is None:
-        return None
-    ends = [float(end) for end in scale if isinstance(end, (int, float))]
-    if len(ends) != 2 or not -math.inf < ends[0] < ends[1] < math.inf:
-        remedy = "give the lowest and the highest rating, e.g. scale: [1, 5]"
-        raise FormatError(f"the scale is {scale!r}", remedy=remedy)
-    return ends[0], ends[1]
+def _require_scale(scale: Sequence[float], path: str | Path) -> None:
+    if len(scale) != 2 or not -math.inf < scale[0] < scale[1] < math.inf:
+        remedy = "give the lowest and the highest rating that there can be, e.g. 1 and 5"
+        said = " to ".join(f"{end:g}" for end in scale)
+        raise FormatError(f"the ratings have no scale: {said}", path=path, remedy=remedy)
 
 
 def tidy(own: Own, task: str, scale: Sequence[float] | None = None) -> RatedTexts:
@@ -78,8 +49,8 @@ def tidy(own: Own, task: str, scale: Sequence[float] | None = None) -> RatedText
 
     Returns
     -------
-    ``id`` is ``<task>:<number>``; ``quality`` the mean of the ratings, each brought from the scale
-    to [0, 1]; ``context`` is the MR where there is no context. Extra columns, where the file has
+    ``quality`` is the mean of the ratings, each brought from the scale to [0, 1]; ``context`` the
+    MR where there is no context; ``system`` may be ``unknown``. Extra columns, where the file has
     what they need: ``context_id``; ``mr``, ``mr_key`` and ``mr_set`` (`mr.key`; an MR in another
     notation is its own key); ``references`` (a JSON list); ``score_*``. Without raters, ``ratings``
     is empty.
@@ -89,47 +60,43 @@ def tidy(own: Own, task: str, scale: Sequence[float] | None = None) -> RatedText
     FormatError : no scale is given, and all ratings are the same.
     """
     given = own.ratings["quality"]
-    low, high = scale or ((given.min(), given.max()) if len(given) else (0.0, 1.0))
-    if low == high:
-        path, remedy = own.where[0][0], "say the scale, such as 1 to 5"
-        raise FormatError(
-            f"every rating is {low:g}, so there is no scale", path=path, remedy=remedy
-        )
-    shares = ((given - low) / (high - low)).groupby(own.ratings["text"])
-    # rating by rating and in the file's order, which decides the last bits
-    quality = {number: np.mean(part.to_numpy()) for number, part in shares}
-    contexts: dict[object, int] = {}
-    names = list(map(str, own.texts))
-    rows = []
-    for number, values in enumerate(own.texts.itertuples(index=False, name=None)):
-        row = dict(zip(names, values, strict=True))
-        meaning = row.get("mr", "")
-        # texts that answer nothing that is known answer nothing in common
-        answered = wording(row.get("context", "")) or plain(meaning) or number
-        about = {
-            "id": f"{task}:{number + 1:05d}",
-            "task": task,
-            "context": row.get("context") or meaning,
-            "quality": quality.get(number, math.nan),
-            "n_ratings": len(shares.groups.get(number, [])),
-            "system": row.get("system") or UNKNOWN,
-            "context_id": f"c{contexts.setdefault(answered, len(contexts) + 1):04d}",
-            "mr_key": _key(meaning, True),
-            "mr_set": _key(meaning, False),
-            "references": json.dumps(row.get("references", []), ensure_ascii=False),
-        }
-        rows.append(row | about)
-    scores = [name for name in names if name.startswith("score_")]
-    extra = ["context_id"] if {"context", "mr"} & set(names) else []
-    extra += ["mr", "mr_key", "mr_set"] if "mr" in names else []
-    extra += ["references"] if "references" in names else []
-    table = text_table(rows, [*extra, *scores], scores)
-    labels = (2 * np.array([low, high, *given]) % 1 == 0).all()
-    data = RatedTexts(table, scale=(low, high) if labels else None, ends=(low, high))
+    ends = scale or ([given.min(), given.max()] if len(given) else [0, 1])
+    _require_scale(ends, own.where[0][0])
+    low, high = map(float, ends)
+    texts, ids = own.texts.copy(), [f"{task}:{k + 1:05d}" for k in range(len(own.texts))]
+    shares: list[list[float]] = [[] for _ in ids]
+    for number, share in zip(own.ratings["text"], (given - low) / (high - low), strict=True):
+        shares[number].append(share)
+    contexts, mrs = (
+        texts[name].tolist() if name in texts else [""] * len(ids) for name in ("context", "mr")
+    )
+    # texts that answer nothing that is known answer nothing in common
+    answers = (
+        wording(c) or plain(m) or k for k, (c, m) in enumerate(zip(contexts, mrs, strict=True))
+    )
+    first: dict[object, int] = {}
+    found = texts.assign(
+        id=ids,
+        task=task,
+        context=[context or meaning for context, meaning in zip(contexts, mrs, strict=True)],
+        # rating by rating and in the file's order, which decides the last bits
+        quality=[np.mean(one) if one else math.nan for one in shares],
+        n_ratings=list(map(len, shares)),
+        system=texts["system"].replace("", "unknown") if "system" in texts else "unknown",
+        context_id=[f"c{first.setdefault(one, len(first) + 1):04d}" for one in answers],
+        mr_key=[_key(meaning, True) for meaning in mrs],
+        mr_set=[_key(meaning, False) for meaning in mrs],
+    )
+    extra = ["context_id"] if {"context", "mr"} & set(texts) else []
+    extra += ["mr", "mr_key", "mr_set"] if "mr" in texts else []
+    if "references" in texts:
+        found["references"] = [json.dumps(one, ensure_ascii=False) for one in texts["references"]]
+        extra += ["references"]
+    extra += [name for name in map(str, texts) if name.startswith("score_")]
+    data = RatedTexts(found[[*TEXT_COLUMNS, *extra]], scale=(low, high))
     if own.ratings["rater"].any():
-        single = own.ratings.assign(rater=anonymise(own.ratings["rater"].tolist()))
-        single["text"] = table["id"].to_numpy()[single["text"]]
-        data.ratings = rating_table(list(single.itertuples(index=False, name=None)), (low, high))
+        who = [np.array(ids)[own.ratings["text"]], anonymise(own.ratings["rater"]), given]
+        data.ratings = rating_table(list(zip(*who, strict=True)), (low, high))
     return data
 
 
