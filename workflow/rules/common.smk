@@ -45,7 +45,7 @@ from refless.errors import ReflessError
 from refless.kernels.bertscore import in_package, model_name
 from refless.models.rnn_qe import names as qe
 from refless.report.catalogue import catalogue, figures, tables
-from refless.settings import read_settings
+from refless.settings import read_settings, typed
 from refless.store.beside import read_beside
 from refless.store.code import code_sum
 from refless.store.files import file_sum, whole_list
@@ -67,7 +67,7 @@ def whole_config():
     entries follow ours; `--config` hands on nested numbers as strings."""
     if not workflow.modifier.skip_configfile:
         # in its place, since jobs look there as well
-        update_config(config, workflow.config_settings.config)
+        update_config(config, typed(workflow.config_settings.config))
     found = load_configfile(ROOT / "config/config.yaml")
     update_config(found, config)
     return found

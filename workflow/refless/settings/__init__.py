@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
+import yaml
 from pydantic import Field, ValidationError, model_validator
 
 from refless.errors import KernelError, SettingError
@@ -18,7 +19,7 @@ from refless.settings._base import Name, Section, Seed
 from refless.settings.data import DataSet
 from refless.settings.papers import BleuNeighbors, Comparison, DeltaBleu, RnnQe
 
-__all__ = ["Settings", "read_settings"]
+__all__ = ["Settings", "read_settings", "typed"]
 
 # Okabe and Ito's colours but yellow: told apart with any colour vision, and in grey by the line.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
@@ -164,6 +165,16 @@ class Settings(Section):
             if twice := [value for value in values if values.count(value) > 1]:
                 raise ValueError(f"data: two data sets have {key} {twice[0]}")
         return self
+
+
+def typed(value: Any) -> Any:
+    """Numbers and truth values as such: Snakemake hands on nested ones of --config as text."""
+    if isinstance(value, dict):
+        return {key: typed(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [typed(one) for one in value]
+    plain = yaml.safe_load(value) if isinstance(value, str) and value.isprintable() else value
+    return plain if isinstance(plain, int | float) else value
 
 
 def read_settings(raw: Mapping[str, Any]) -> Settings:

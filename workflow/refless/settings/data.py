@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from refless.data import sources
 from refless.settings._base import Count, Kernel, Name, Section, Several
@@ -83,16 +82,6 @@ def _file(path: str) -> str:
     return path
 
 
-def _typed(value: Any) -> Any:
-    """Numbers and truth values as such: Snakemake hands on nested ones of --config as text."""
-    if isinstance(value, dict):
-        return {key: _typed(one) for key, one in value.items()}
-    if isinstance(value, list):
-        return [_typed(one) for one in value]
-    plain = yaml.safe_load(value) if isinstance(value, str) and value.isprintable() else value
-    return plain if isinstance(plain, int | float) else value
-
-
 class DataSet(Section):
     """One data set. The order of the entries is the order of rows, columns and legends."""
 
@@ -104,7 +93,7 @@ class DataSet(Section):
         description="The loader's name for each file, and its path: one of resources/sources.csv"
         " (fetched and verified), or any other (used where it lies).",
     )
-    options: Annotated[dict[str, Any], BeforeValidator(_typed)] = Field(
+    options: dict[str, Any] = Field(
         default={}, description="Further arguments of the loader; its docstring explains them."
     )
     name: str = Field("", description="Name in figures. Default: the entry's own, with blanks.")
