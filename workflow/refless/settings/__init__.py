@@ -7,9 +7,9 @@ Stage: none. In: the mapping that Snakemake read from config/config.yaml and ``-
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, Literal
 
-import yaml
 from pydantic import Field, ValidationError, model_validator
 
 from refless.errors import KernelError, SettingError
@@ -173,8 +173,11 @@ def typed(value: Any) -> Any:
         return {key: typed(one) for key, one in value.items()}
     if isinstance(value, list):
         return [typed(one) for one in value]
-    plain = yaml.safe_load(value) if isinstance(value, str) and value.isprintable() else value
-    return plain if isinstance(plain, int | float) else value
+    if isinstance(value, str):
+        for read in ({"true": True, "false": False}.__getitem__, int, float):
+            with suppress(KeyError, ValueError):
+                return read(value)  # type: ignore[operator]
+    return value
 
 
 def read_settings(raw: Mapping[str, Any]) -> Settings:
