@@ -176,7 +176,7 @@ def typed(value: Any) -> Any:
     if isinstance(value, str):
         for read in ({"true": True, "false": False}.__getitem__, int, float):
             with suppress(KeyError, ValueError):
-                return read(value)  # type: ignore[operator]
+                return read(value)
     return value
 
 
