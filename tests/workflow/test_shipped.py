@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -122,13 +120,6 @@ def test_each_set_up_is_shipped_by_both_schedules(quick: Project) -> None:
     assert len(own) == 2 * len(SETUPS)
     assert set(own["source"]) == {"shipped"}
     assert own["seeds"].ge(1).all()
-
-
-def test_the_pages_say_what_the_tables_say(quick: Project) -> None:
-    folder = quick.path / "results/tables"
-    command = [sys.executable, "docs/pages.py", "--check", "--tables", str(folder)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
 
 
 def test_a_second_quickstart_does_nothing(quick: Project) -> None:
