@@ -80,7 +80,7 @@ def test_a_faulty_mirror_is_named_and_a_sound_one_later_does(
     output, left, project, _ = runs
     assert left == []
     told = output[output.index(f"error: {path}: could not be had") :]
-    told = told[: told.index("or point REFLESS_MIRROR")]
+    told = told[: told.index("REFLESS_MIRROR")]
     assert f"{project.mirror}/{path}: " in told
     assert said in told
     assert "What to do:" in told

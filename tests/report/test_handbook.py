@@ -53,7 +53,7 @@ def test_search_finds_pages_without_a_server(handbook: Path, browser: Any) -> No
     page = browser.new_page(viewport={"width": 1366, "height": 768})
     page.goto((handbook / "own_ratings.html").as_uri())
     page.keyboard.press("/")  # opens the search
-    page.keyboard.type("threshold", delay=30)
+    page.keyboard.type("assignments", delay=30)
     page.locator(".md-search-result__item").first.wait_for(timeout=10_000)
     found = page.locator(".md-search-result__item a").evaluate_all("a => a.map(x => x.href)")
     assert any("settings.html" in address for address in found)
