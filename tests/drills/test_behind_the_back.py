@@ -45,7 +45,7 @@ def signed_files(project: Project) -> dict[str, Path]:
     paths = [
         p for p in (project.path / "results").rglob("*") if p.suffix in (".csv", ".npz", ".gz")
     ]
-    own = ("tables", "run", "benchmarks")
+    own = ("tables", "figures", "run", "benchmarks")
     paths = [
         p for p in sorted(paths) if p.relative_to(project.path / "results").parts[0] not in own
     ]
@@ -334,21 +334,6 @@ def test_an_own_file_with_an_older_time_is_read_again(changed: Project) -> None:
     planned = changed.planned("bleu_neighbors_table1")
     assert planned["normalize_ratings"] == 1
     assert planned["predict_neighbors"] >= 1
-
-
-def test_another_file_placed_by_hand_is_not_passed_over(changed: Project) -> None:
-    columns = "WorkerId,Input.TYPE0,Input.OUT0,Input.LOGP0,Answer.0\n"
-    placed = changed.path / "resources/manual/huse/lm_results.csv"
-    target = "resources/data/huse/lm_results.csv"
-    placed.parent.mkdir(parents=True, exist_ok=True)
-    placed.write_text(f"{columns}a,human,one,1,2\n", encoding="utf-8")
-    changed.snakemake(target)
-    placed.write_text(f"{columns}a,human,two,1,2\n", encoding="utf-8")
-    os.utime(placed, (10**9, 10**9))
-    (told,) = re.findall(r"touch (\S+),", changed.snakemake(target, ok=False))
-    (changed.path / told).touch()
-    changed.snakemake(target)
-    assert (changed.path / target).read_bytes() == placed.read_bytes()
 
 
 def test_a_data_set_without_ratings_is_refused_where_they_are_needed(changed: Project) -> None:

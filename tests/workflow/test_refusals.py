@@ -32,8 +32,8 @@ def test_a_wrong_setting_is_one_line(fresh: Project) -> None:
     """Which ones are wrong is tested without Snakemake, in tests/test_settings.py."""
     fresh.configure("  min_neighbors: 5\n  max_share: 0.66", "  min_neighbours: 5\n  max_share: 1")
     output = refused(fresh, "--dry-run", "all")
-    (line,) = (line for line in output.splitlines() if line.startswith("config: "))
-    assert "min_neighbours" in line
+    assert "config: bleu_neighbors.min_neighb" in output
+    assert "bleu_neighbors.min_neighbours" in output
     assert len(output.splitlines()) < 15, output
 
 
