@@ -23,9 +23,9 @@ ROOT = Path(__file__).parents[1]
 PARTS = ("pyproject.toml", "MANIFEST.in", "README.md", "LICENSE", "envs", "workflow", "tests")
 BUILD = "from setuptools import build_meta as b; b.build_sdist({0!r}); b.build_wheel({0!r})"
 PAGE = """
-from refless.report import catalogue, webpage
+from refless.report import catalogue, render
 assert catalogue.catalogue()
-print(webpage.table_page("rated.csv", "a table"))
+print(render.page("report.html", title="a table", papers={}, front=[], counts={}, sources={}))
 """
 BUILT = {".pyc", ".nbi", ".nbc"}
 
