@@ -136,7 +136,7 @@ def test_the_wheel_works_without_the_checkout(built: Path, tmp_path: Path) -> No
     options = "--train rated.tsv --candidates mine.tsv --tau 0.01 --max-share 1 --json"
     answer = json.loads(say(command, "score", *options.split()))
     assert 0 <= answer["predictions"][0]["prediction"] <= 1
-    assert "<table>" in say(str(python), "-c", PAGE)  # what is no Python came along
+    assert "<main>" in say(str(python), "-c", PAGE)  # what is no Python came along
 
 
 def test_the_citation_has_what_its_format_asks_for() -> None:
