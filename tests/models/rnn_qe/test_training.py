@@ -271,7 +271,7 @@ def test_other_data_start_anew_and_a_broken_checkpoint_is_named(tmp_path: Path) 
 
 def script(folder: Path, out: str, checkpoints: str, every: float) -> list[str]:
     """Two seeds of a tiny network; the log goes to standard error."""
-    given = [folder / "setup2", {"name": "fast", "train": 40}, {"embedding": 8, "hidden": 8}]
+    given = [folder / "setup2", {"name": "fast", "train": 40}]
     code = (
         "import logging; from pathlib import PosixPath;"
         "from refless.experiments.rnn_qe.trainer import Run, write_training;"
