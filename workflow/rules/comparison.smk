@@ -77,3 +77,22 @@ rule tabulate_comparison:
         code=code("tabulate_comparison.py"),
     script:
         "../scripts/tabulate_comparison.py"
+
+
+rule plot_comparison:
+    input:
+        "results/tables/comparison.csv",
+    output:
+        figure("comparison"),
+    log:
+        "results/logs/plot_comparison.log",
+    benchmark:
+        "results/benchmarks/plot_comparison.tsv"
+    localrule: True
+    conda:
+        "../../envs/refless.yaml"
+    params:
+        looks=looks(SETTINGS.tasks("comparison")),
+        code=code("plot_comparison.py"),
+    script:
+        "../scripts/plot_comparison.py"

@@ -2,6 +2,8 @@
 # (results/run).
 
 
+from refless.experiments.reproducibility.claims import read_claims
+
 # What a page is made of, besides code.
 PAGE_FILES = [
     f"report/{name}" for name in ("base.html", "parts.html", "report.html", "style.css", "table.js")
@@ -55,6 +57,32 @@ rule plot_reproducibility_cells:
         code=code("plot_reproducibility_cells.py"),
     script:
         "../scripts/plot_reproducibility_cells.py"
+
+
+# Whether the claims of the papers, and of the findings, hold.
+CLAIMS = read_claims(ROOT / "resources/published/claims.yaml")
+CLAIMED = list(dict.fromkeys(claim["table"] for claim in CLAIMS))
+
+
+rule tabulate_claims:
+    input:
+        tables=[f"results/tables/{name}.csv" for name in CLAIMED],
+        records=[f"results/tables/{name}.json" for name in CLAIMED],
+    output:
+        table("claims"),
+    log:
+        "results/logs/tabulate_claims.log",
+    benchmark:
+        "results/benchmarks/tabulate_claims.tsv"
+    localrule: True
+    conda:
+        "../../envs/refless.yaml"
+    params:
+        claims=CLAIMS,
+        names={look["published"]: task for task, look in LOOKS.items() if look["published"]},
+        code=code("tabulate_claims.py"),
+    script:
+        "../scripts/tabulate_claims.py"
 
 
 rule make_report:

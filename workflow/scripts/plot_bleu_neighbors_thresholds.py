@@ -6,6 +6,7 @@ from refless.experiments.bleu_neighbors.curves import average_annotators, thresh
 from refless.experiments.bleu_neighbors.neighbors import read_predicted
 from refless.job import job
 from refless.report import figures
+from refless.report.tables import read_published
 
 with job(snakemake):
     given, params = snakemake.input, snakemake.params
@@ -16,13 +17,16 @@ with job(snakemake):
         for task, data in tasks.items()
         if kernel in data.means
     }
-    human = average_annotators(given.table[0])
+    human, table1 = average_annotators(given.table[0]), read_published(given.table[0])
     for column, label, people in (
         ("spearman", "Spearman's $\\rho$", human),
         ("coverage", "coverage", {}),
     ):
         figures.save(
-            figures.threshold_figure(curves, params.looks, column, label, own, human=people),
+            figures.threshold_figure(
+                *(curves, params.looks, column, label, own, people),
+                figures.published_points(table1, column),
+            ),
             Path(snakemake.output[column][0]).with_suffix(""),
             figures.drawn(curves, ["threshold", "value", column]),
         )

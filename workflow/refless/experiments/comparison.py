@@ -6,7 +6,7 @@ training needs torch; its rows, as a signed file; the table.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from refless.data.ratings import separate_items
 from refless.data.task import Task
 from refless.errors import StaleError
 from refless.kernels import signature
+from refless.statistics.bootstrap import packed
 from refless.store import signed
 from refless.store.machine import processor, versions
 from refless.store.signatures import sign
@@ -31,15 +32,16 @@ Array = np.ndarray
 NOTES = " | "
 DIGITS = 6
 """The last bits of a sum of squares hang on the machine."""
-NAMES = ("method", "kernel", "split", "tau", "min_neighbors", "note")
+NAMES = ("method", "kernel", "split", "tau", "min_neighbors", "note", "reason", "pearson_draws")
 """Columns of words, which may be empty."""
 PUBLISHED = [
     *("task", "method", "kernel", "split"),
     *("pearson", "pearson_low", "pearson_high", "spearman", "spearman_low", "spearman_high"),
     *("mse", "coverage", "pairwise_accuracy", "ratings_saved"),
     *("difference", "difference_low", "difference_high", "p", "n", "source", "reason"),
+    "pearson_draws",
 ]
-"""Columns of the table; the difference is from the best trivial method."""
+"""Columns of the table, and draws; the difference is from the best trivial method."""
 
 
 def write_networks(path: str | Path, task: Task, seed: int, threads: int | None = None) -> None:
@@ -148,7 +150,7 @@ def compare_task(
     table = found.table.assign(note=[NOTES.join(note) for note in found.table["note"]])
     signed.write(
         path,
-        table.round(DIGITS),
+        table.round(DIGITS).assign(**_of_rows(table, found.draws, told.left_out)),
         {
             "kind": "comparison",
             "of": {"task": task.name},
@@ -167,6 +169,22 @@ def compare_task(
             },
         },
     )
+
+
+def _of_rows(
+    table: pd.DataFrame,
+    draws: Mapping[tuple[str, str, str], Mapping[str, Array]],
+    left_out: Collection[tuple[str, str]],
+) -> dict[str, list[str]]:
+    """Of each row the draws of Pearson's r, and a word for why it has no numbers: ``left_out`` by
+    the configuration or for what is not installed, or ``not_applicable`` to these texts."""
+    found: dict[str, list[str]] = {"pearson_draws": [], "reason": []}
+    for key in zip(table["split"], table["method"], table["kernel"], strict=True):
+        there = key in draws
+        found["pearson_draws"].append(packed(draws[key]["pearson"][1:]) if there else "")
+        why = "left_out" if key[1:] in left_out else "not_applicable"
+        found["reason"].append("" if there else why)
+    return found
 
 
 def read_comparisons(
@@ -192,10 +210,7 @@ def read_comparisons(
         if by_networks := file.about["facts"]["networks"]:
             # trained elsewhere, where the rest is computed here
             rows.loc[rows["method"] == NETWORKS, "source"] = by_networks
-        # what the data or the configuration do not allow
-        untried = rows["coverage"].isna()
-        rows["reason"] = untried.map({True: "left_out", False: ""})
-        rows.loc[untried, "source"] = ""
+        rows.loc[rows["reason"] != "", "source"] = ""
         found[task] = rows
     return found
 

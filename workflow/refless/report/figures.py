@@ -91,6 +91,21 @@ def drawn(curves: Mapping[str, pd.DataFrame], columns: Sequence[str]) -> pd.Data
     return pd.concat([pd.DataFrame(columns=["task", *columns]), *tables], ignore_index=True)
 
 
+def published_points(table: pd.DataFrame, column: str) -> dict[str, float]:
+    """Data set -> what the paper prints of BLEU Neighbors at its thresholds and on all texts.
+
+    ``table`` is table 1, as `refless.report.tables.read_published` has it.
+    """
+    own = table[(table["model"] == "bleu") & (table[f"paper_{column}"] != "")]
+    return dict(zip(own["task"], own[f"paper_{column}"].astype(float), strict=True))
+
+
+def _hollow(ax: Axes, x: float, y: float, colour: str, label: str = "") -> None:
+    """A published value, beside the curve that should meet it."""
+    look = {"ms": 6, "mfc": "none", "ls": "none", "zorder": 5, "clip_on": False}
+    ax.plot(x, y, marker="D", mec=colour, label=label or "_published", **look)
+
+
 def empty_figure(reason: str = "no task with the published BLEU* kernel is there") -> Figure:
     """A figure that says why there is nothing to draw."""
     style()
@@ -107,6 +122,7 @@ def threshold_figure(
     ylabel: str,
     defaults: dict[str, float],
     human: Humans | None = None,
+    published: Mapping[str, float] | None = None,
 ) -> Figure:
     """Two panels, a on the left and b on the right: figures 2 and 3.
 
@@ -116,6 +132,7 @@ def threshold_figure(
     looks : how tasks are shown
     defaults : the default of ``a`` and of ``b``, marked by a thin line
     human : by task with annotators, the average one: see `Humans`; both are thin lines
+    published : by task, the paper's value at the defaults, drawn hollow
     """
     if not curves:
         return empty_figure()
@@ -135,6 +152,8 @@ def threshold_figure(
                 color=looks[task]["colour"],
                 label=looks[task]["name"],
             )
+            if task in (published or {}):
+                _hollow(ax, defaults[threshold], published[task], looks[task]["colour"])
         ax.axvline(defaults[threshold], color="0.6", lw=0.8, ls=":", zorder=0)
         ax.set_xlabel(labels[threshold])
         values = pd.concat([c.loc[c["threshold"] == threshold, "value"] for c in curves.values()])
@@ -183,11 +202,15 @@ def _legend(figure: Figure, tasks: Sequence[str], looks: Looks, human: Humans) -
 
 
 def data_size_figure(
-    curves: dict[str, pd.DataFrame], looks: Looks, human: Humans | None = None
+    curves: dict[str, pd.DataFrame],
+    looks: Looks,
+    human: Humans | None = None,
+    published: Mapping[str, Mapping[str, float]] | None = None,
 ) -> Figure:
     """Spearman and coverage over the number of rated texts, one standard deviation hatched.
 
-    ``human`` as for `threshold_figure`, in the panel of Spearman.
+    ``human`` as for `threshold_figure`, in the panel of Spearman; ``published`` by panel, the
+    paper's value on all texts.
     """
     if not curves:
         return empty_figure()
@@ -207,6 +230,8 @@ def data_size_figure(
             # hatched: colours laid over each other mix to another one
             band = {"facecolor": "none", "edgecolor": colour, "alpha": 0.4, "lw": 0}
             ax.fill_between(mean.index, low, high, hatch=hatch, **band)
+            if task in (points := (published or {}).get(column, {})):
+                _hollow(ax, mean.index.max(), points[task], colour)
         ax.set_xlabel("rated texts")
         ax.set_ylabel(ylabel)
         _size_axis(ax, curves)
@@ -253,8 +278,7 @@ def learning_curve_figure(
             ax.fill_between(
                 own["size"], mean - spread, mean + spread, color=colour, alpha=0.2, lw=0
             )
-        look = {"ms": 6, "mec": "0.1", "mfc": "none", "ls": "none", "zorder": 5}
-        ax.plot(ticks[-1], published[column], marker="D", clip_on=False, label="published", **look)
+        _hollow(ax, ticks[-1], published[column], "0.1", "published")
         ax.set_xscale("log")
         ax.minorticks_off()
         ax.set_xticks(ticks, [str(tick) for tick in ticks])

@@ -11,11 +11,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from refless.errors import FormatError
 from refless.report.catalogue import Entry, catalogue
 from refless.report.render import markdown, parts_of
+from refless.statistics.bootstrap import packed
 from refless.store import inputs
 from refless.store.beside import read_beside, write_beside
 from refless.store.files import write_text
@@ -40,7 +42,8 @@ def publish(
     ----------
     name : its entry in the catalogue
     table : its column ``source`` (empty where a row has no numbers) is for all tables the same;
-        ``note``, where there is one, is a sentence or empty
+        ``note``, where there is one, is a sentence or empty; columns ``*_draws`` have the draws of
+        a bootstrap (arrays, or text by `refless.statistics.bootstrap.packed`), for the record
     folder : where the files go
     missing : why results cannot be had, by `refless.availability.Plan.missing`; rows without
         numbers get the words of the reasons that are about them
@@ -56,7 +59,7 @@ def publish(
     entry = catalogue()[name]
     stem = Path(folder) / name
     _check(entry, table)
-    table = with_reasons(table, missing, entry.match)
+    table, draws = _without_draws(with_reasons(table, missing, entry.match))
     caption = entry.caption.format(**(facts or {}))
     sums = {
         f"{name}.csv": write_table(table, stem.with_suffix(".csv")),
@@ -72,8 +75,23 @@ def publish(
     if intervals is not None:
         known = intervals.astype(object).where(intervals.notna(), None)
         about["intervals"] = known.to_dict("list")
+    if draws:
+        about["draws"] = draws
     write_beside(stem.with_suffix(".json"), about, sums)
     read_record(stem.with_suffix(".csv"))  # another run may have written here meanwhile
+
+
+def _without_draws(table: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, list[str]]]:
+    """The table without the columns ``*_draws`` of its estimates, and these, for the record."""
+    names = [name for name in map(str, table) if name.endswith("_draws")]
+    as_text = {
+        name: [
+            packed(own) if isinstance(own, np.ndarray) else own if isinstance(own, str) else ""
+            for own in table[name]
+        ]
+        for name in names
+    }
+    return table.drop(columns=names), as_text
 
 
 def _check(entry: Entry, table: pd.DataFrame) -> None:
@@ -95,8 +113,8 @@ def _check(entry: Entry, table: pd.DataFrame) -> None:
 def read_published(path: str | Path, columns: Sequence[str] = ()) -> pd.DataFrame:
     """Read the CSV of a table by `publish`, if it is the one that was written.
 
-    Published values are as they were printed (0.50 has two digits), words never NaN. Intervals of
-    the record are columns as well.
+    Published values are as they were printed (0.50 has two digits), words never NaN. Intervals and
+    draws of the record are columns as well.
 
     Raises
     ------
@@ -104,7 +122,8 @@ def read_published(path: str | Path, columns: Sequence[str] = ()) -> pd.DataFram
     StaleError : the CSV is not the one that was written.
     """
     record = read_record(path)
-    table = read_table(path, columns).assign(**record.get("intervals", {}))
+    beside = {**record.get("intervals", {}), **record.get("draws", {})}
+    table = read_table(path, columns).assign(**beside)
     texts = pd.read_csv(path, dtype=str, keep_default_na=False)
     for name in map(str, texts):
         if name.startswith("paper_") or name in WORDS:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,9 @@ from refless.experiments.delta_bleu.dialogues import (
     read_dialogues,
 )
 from refless.models.delta_bleu import RULES, Statistics, scores
-from refless.statistics import ENOUGH_UNITS, interval, kendall_rows, ordered, spearman_rows
+from refless.statistics import ENOUGH_UNITS, Estimate, spearman_rows
+from refless.statistics.bootstrap import packed
+from refless.statistics.kendall import kendall_rows
 from refless.store import signed
 from refless.store.signatures import sign, text_sum
 
@@ -61,7 +63,7 @@ DIGITS = 12
 COLUMNS = [
     *("panel", "metric", "references", "contexts", "tokens", "rule", "order", "unit", "spearman"),
     *("spearman_low", "spearman_high", "kendall", "kendall_low", "kendall_high"),
-    *("references_per_context", "without_good_reference", "n"),
+    *("references_per_context", "without_good_reference", "n", "spearman_draws"),
 ]
 
 
@@ -144,11 +146,11 @@ def unit_rows(counted: Counted, settings: Mapping[str, Any]) -> pd.DataFrame:
         assignments = min(settings["assignments"], MOST_OBSERVATIONS // max(n, 1))
         pool = np.tile(every, (max(assignments, 1), 1))
         m, q = observations(counted, cells, pool, size, seed)
-        rho = _mean(correlations(spearman_rows, m, q))
+        rho = _mean(spearman_rows(m, q))
         for cell, value in zip(cells, rho, strict=True):
             numbers[size, cell] = {"spearman": value, "n": n}
         if size == unit:  # the table's, which come first
-            tau = _mean(correlations(kendall_rows, m[: len(table)], q))
+            tau = _mean(kendall_rows(m[: len(table)], q))
     rows = [
         {"panel": panel, **asdict(cell), "unit": size, **numbers[size, cell]}
         for panel, size, cell in shown
@@ -157,13 +159,12 @@ def unit_rows(counted: Counted, settings: Mapping[str, Any]) -> pd.DataFrame:
     pool = bootstrap_pool(every, own.wording, settings["draws"], times, seed)
     m, q = observations(counted, table, pool, unit, seed)
     rho_again, tau_again = (
-        _mean(correlations(of, m, q).reshape(len(table), -1, times))
-        for of in (spearman_rows, kendall_rows)
+        _mean(of(m, q).reshape(len(table), -1, times)) for of in (spearman_rows, kendall_rows)
     )
     for k, (row, cell) in enumerate(zip(rows, table, strict=False)):
-        row["kendall"] = tau[k]
-        row["spearman_low"], row["spearman_high"] = interval(rho_again[k])
-        row["kendall_low"], row["kendall_high"] = interval(tau_again[k])
+        rho_found = Estimate.of(row["spearman"], rho_again[k])
+        row |= rho_found.columns("spearman") | {"spearman_draws": packed(rho_again[k])}
+        row |= Estimate.of(tau[k], tau_again[k]).columns("kendall")
         row["references_per_context"], row["without_good_reference"] = counted.references(cell)
     return pd.DataFrame(rows)[COLUMNS]
 
@@ -284,15 +285,6 @@ def _scores(total: Array, cell: Cell) -> Array:
         return total[0]
     matches, totals = np.moveaxis(total[:-2].reshape(2, cell.order, *total.shape[1:]), 1, -1)
     return scores(Statistics(matches, totals, total[-2], total[-1]), cell.rule)
-
-
-def correlations(of: Callable[..., Array], m: Array, q: Array) -> Array:
-    """Rank correlation of each cell and assignment, (cells, assignments).
-
-    ``of`` : `spearman_rows` or `kendall_rows`
-    """
-    truth = ordered(q)
-    return np.stack([of(ordered(own), truth) for own in m])
 
 
 def _mean(values: Array) -> Array:
