@@ -11,7 +11,6 @@ import pytest
 from refless.statistics import (
     ENOUGH_UNITS,
     Estimate,
-    annotators,
     draw_blocks,
     draw_weights,
     drawn_together,
@@ -60,7 +59,7 @@ def test_no_result_hangs_on_the_size_of_a_block(
     def everything() -> tuple[object, ...]:
         return (
             evaluate(prediction, truth, 30, 4),
-            human_rows(annotators(candidate, rater, rating, truth, draws=30, seed=4)),
+            human_rows(candidate, rater, rating, truth, draws=30, seed=4),
         )
 
     whole = everything()
@@ -103,8 +102,8 @@ def test_twins_that_are_drawn_together_tell_nothing_new() -> None:
         copies = np.concatenate([candidate * times + i for i in range(times)])
         of = copies, np.tile(rater, times), np.tile(rating, times), truth[unit]
         how: dict[str, Any] = {"units": unit, "draws": 60, "seed": 3}
-        people = human_rows(annotators(*of, others=True, **how))
-        model = human_rows(annotators(*of, estimate=prediction[unit], **how))
+        people = human_rows(*of, others=True, **how)
+        model = human_rows(*of, estimate=prediction[unit], **how)
         rho = evaluate(prediction[unit], truth[unit], **how).spearman
         found = [rho, people.average_spearman, people.best_mse, model.average_spearman]
         return [end for one in found for end in (one.low, one.high)]

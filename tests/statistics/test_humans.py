@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from refless.statistics import annotators, covered_errors, draw_weights, human_rows, interval
+from refless.statistics import covered_errors, draw_weights, human_rows, interval
 from refless.statistics.humans import draw_people, others_mean
 
 NAN = float("nan")
@@ -106,7 +106,7 @@ def test_rows_are_what_a_slow_loop_says(seed: int, predicted: bool, others: bool
     estimate = np.round(truth + np.random.default_rng(seed).normal(0, 0.3, 20), 1)
     estimate[[2, 5]] = NAN
     how = {"estimate": estimate if predicted else None, "others": others}
-    found = human_rows(annotators(candidate, rater, rating, truth, draws=30, seed=4, **how))
+    found = human_rows(candidate, rater, rating, truth, draws=30, seed=4, **how)
     given = estimate[candidate] if predicted else rating
     target = slow_others(candidate, rater, rating) if others else truth[candidate]
     kept = ~np.isnan(given) & ~np.isnan(target)
@@ -120,7 +120,7 @@ def test_a_draw_may_miss_all_candidates_of_an_annotator() -> None:
     candidate, rater, rating, truth = small_panel(1)
     drawn = draw_weights(8, 200, 3)
     assert ((drawn[:, :3].sum(axis=1) == 0) | (drawn[:, 3:6].sum(axis=1) == 0)).sum() > 5
-    found = human_rows(annotators(candidate, rater, rating, truth, draws=200, seed=3))
+    found = human_rows(candidate, rater, rating, truth, draws=200, seed=3)
     of = candidate, rater, truth[candidate], rating
     for name, expected in slow_rows(*of, draws=200, seed=3, of=drawn).items():
         own = getattr(found, name)
@@ -131,11 +131,11 @@ def test_an_annotator_without_a_correlation_counts_as_zero() -> None:
     truth = np.array([0.0, 0.5, 1.0])
     rater = np.array(["good"] * 3 + ["flat"] * 3, dtype=object)
     rating = np.array([0.0, 0.5, 1.0, 0.5, 0.5, 0.5])
-    found = human_rows(annotators(np.array([0, 1, 2] * 2), rater, rating, truth, draws=10))
+    found = human_rows(np.array([0, 1, 2] * 2), rater, rating, truth, draws=10)
     assert found.average_spearman.value == pytest.approx(0.5)
     assert found.average_mse.value == pytest.approx(0.5 / 3 / 2)
     # and so in each draw, where there are two ratings
-    two = human_rows(annotators(np.array([0, 1]), rater[:2], rating[:2], truth, draws=50))
+    two = human_rows(np.array([0, 1]), rater[:2], rating[:2], truth, draws=50)
     assert (two.best_spearman.low, two.best_spearman.high) == (0, 0)
 
 
@@ -143,11 +143,10 @@ def test_without_any_rating_the_rows_are_empty_not_an_error() -> None:
     candidate, rater, rating, truth = panel(1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        nobody = annotators(candidate[:0], rater[:0], rating[:0], truth, draws=10)
+        nobody = human_rows(candidate[:0], rater[:0], rating[:0], truth, draws=10)
         of_nothing = np.full(20, NAN)
-        nothing = annotators(candidate, rater, rating, truth, estimate=of_nothing, draws=10)
-    for each in (nobody, nothing):
-        found = human_rows(each)
+        nothing = human_rows(candidate, rater, rating, truth, estimate=of_nothing, draws=10)
+    for found in (nobody, nothing):
         assert np.isnan([found.average_spearman.value, found.best_mse.low]).all()
 
 
@@ -175,8 +174,7 @@ def test_against_the_others_an_annotator_cannot_agree_with_the_own_label() -> No
     truth = rating.reshape(4000, 3).mean(axis=1)
     of = np.repeat(np.arange(4000), 3), np.tile([0, 1, 2], 4000), rating, truth
     found = [
-        human_rows(annotators(*of, others=others, draws=2)).average_spearman.value
-        for others in (False, True)
+        human_rows(*of, others=others, draws=2).average_spearman.value for others in (False, True)
     ]
     assert found[0] > 0.5
     assert abs(found[1]) < 0.05

@@ -102,7 +102,7 @@ def published_points(table: pd.DataFrame, column: str) -> dict[str, float]:
 
 def _hollow(ax: Axes, x: float, y: float, colour: str, label: str = "") -> None:
     """A published value, beside the curve that should meet it."""
-    look = {"ms": 6, "mfc": "none", "ls": "none", "zorder": 5, "clip_on": False}
+    look: dict[str, Any] = {"ms": 6, "mfc": "none", "ls": "none", "zorder": 5, "clip_on": False}
     ax.plot(x, y, marker="D", mec=colour, label=label or "_published", **look)
 
 
@@ -152,7 +152,7 @@ def threshold_figure(
                 color=looks[task]["colour"],
                 label=looks[task]["name"],
             )
-            if task in (published or {}):
+            if published and task in published:
                 _hollow(ax, defaults[threshold], published[task], looks[task]["colour"])
         ax.axvline(defaults[threshold], color="0.6", lw=0.8, ls=":", zorder=0)
         ax.set_xlabel(labels[threshold])

@@ -4,6 +4,7 @@ Stage: cell. In: predictions and human quality, one number a candidate. Out: est
 intervals. Arrays are float64; NaN marks a candidate without a prediction. Weights say how often
 each candidate was drawn by a bootstrap (`refless.statistics.bootstrap`).
 """
+# ruff: noqa: F401
 
 from refless.statistics.bootstrap import (
     ENOUGH_UNITS,
@@ -25,32 +26,6 @@ from refless.statistics.correlation import (
     weighted_spearman,
 )
 from refless.statistics.evaluation import Evaluation, evaluate
-from refless.statistics.humans import annotators, covered_errors, human_rows
+from refless.statistics.humans import covered_errors, human_rows
 from refless.statistics.scale import scale_counts, scale_statistics
 from refless.statistics.williams import williams
-
-__all__ = [
-    "ENOUGH_UNITS",
-    "NOISE",
-    "Estimate",
-    "Evaluation",
-    "annotators",
-    "centred",
-    "covered_errors",
-    "draw_blocks",
-    "draw_weights",
-    "drawn_together",
-    "drawn_whole",
-    "evaluate",
-    "human_rows",
-    "interval",
-    "midranks",
-    "pearson_rows",
-    "scale_counts",
-    "scale_statistics",
-    "spearman",
-    "spearman_rows",
-    "weighted_pearson",
-    "weighted_spearman",
-    "williams",
-]

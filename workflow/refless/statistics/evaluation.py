@@ -28,11 +28,6 @@ class Evaluation:
     n_covered: int
 
 
-def mean_squared_error(prediction: Array, truth: Array) -> float:
-    """Mean squared difference over the pairs, shape (n,) each; NaN for n = 0."""
-    return float(np.mean((prediction - truth) ** 2)) if len(truth) else float("nan")
-
-
 def evaluate(
     prediction: Array,
     truth: Array,
@@ -65,12 +60,12 @@ def evaluate(
     covered = ~np.isnan(prediction)
     p, t = prediction[covered], truth[covered]
     rho, p_value = spearman(p, t)
-    mse = mean_squared_error(p, t)
-    share = float(covered.mean()) if n else float("nan")
+    mse = float(np.mean((p - t) ** 2)) if len(p) else float("nan")
     if not covered.any():
         # every draw of uncovered candidates has coverage 0; of no candidates, none
-        all_draws = Estimate(share, share, share)
-        return Evaluation(Estimate(mse), Estimate(rho), all_draws, p_value, n, 0)
+        share = 0.0 if n else float("nan")
+        nothing = Estimate(float("nan"))
+        return Evaluation(nothing, nothing, Estimate(share, share, share), p_value, n, 0)
     inside, errors = np.flatnonzero(covered), (p - t) ** 2
 
     def measures(weights: Array) -> Array:
@@ -83,7 +78,7 @@ def evaluate(
     return Evaluation(
         Estimate.of(mse, drawn[0]),
         Estimate.of(rho, drawn[1]),
-        Estimate.of(share, drawn[2]),
+        Estimate.of(covered.mean(), drawn[2]),
         p_value,
         n,
         len(p),

@@ -25,28 +25,18 @@ Array = np.ndarray
 
 
 @dataclass(frozen=True)
-class Annotators:
-    """How far each annotator, or a prediction on each annotator's candidates, is from the truth.
-
-    mse, rho : shape (annotators,), and under each draw (annotators, draws); NaN where undefined
-    drawn : how often each draw has each annotator, shape (annotators, draws)
-    """
-
-    mse: Array
-    rho: Array
-    mse_draws: Array
-    rho_draws: Array
-    drawn: Array
-
-
-@dataclass(frozen=True)
 class Humans:
-    """The human rows: each annotator against the ground truth, averaged, and the best one."""
+    """The human rows: each annotator against the ground truth, averaged, and the best one.
+
+    annotators, undefined : how many there are, and how many of them have no rho
+    """
 
     average_mse: Estimate
     average_spearman: Estimate
     best_mse: Estimate
     best_spearman: Estimate
+    annotators: int
+    undefined: int
 
 
 @dataclass(frozen=True)
@@ -66,8 +56,6 @@ class CoveredErrors:
 
 def draw_people(number: int, draws: int, seed: int) -> Array:
     """How often each draw has each annotator, shape (annotators, draws)."""
-    if number == 0:
-        return np.empty((0, draws), np.int64)
     equal = np.full(number, 1 / number)
     drawn: Array = np.random.default_rng([seed, 2]).multinomial(number, equal, draws)
     return drawn.T
@@ -90,10 +78,8 @@ def others_mean(candidate: Array, rater: Array, rating: Array) -> Array:
     An annotator's own ratings of a candidate are all left out, if there are several. NaN where
     nobody else rated it. To twelve digits, so that equal means are equal numbers.
     """
-    if not len(rating):
-        return np.empty(0)
     _, person = np.unique(rater, return_inverse=True)
-    _, own = np.unique(candidate * (person.max() + 1) + person, return_inverse=True)
+    _, own = np.unique(candidate * (len(rater) + 1) + person, return_inverse=True)
     total, number = (np.bincount(candidate, weights) for weights in (rating, None))
     mine, mine_number = (np.bincount(own, weights) for weights in (rating, None))
     rest = number[candidate] - mine_number[own]
@@ -120,7 +106,7 @@ def _mse(candidate: Array, rater: Array, error: Array, n: int) -> Callable[[Arra
     return each
 
 
-def annotators(
+def human_rows(
     candidate: Array,
     rater: Array,
     rating: Array,
@@ -131,8 +117,12 @@ def annotators(
     units: Array | None = None,
     draws: int = 2000,
     seed: int = 0,
-) -> Annotators:
-    """Each annotator on the candidates that this annotator saw, for `human_rows`.
+) -> Humans:
+    """The mean over annotators of MSE and Spearman, each on what this annotator saw; the best one.
+
+    An annotator without a rho (labels all alike, or fewer than 3 of them) counts as 0, and one
+    whose candidates a draw misses takes no part in it. For the best annotator the interval is the
+    bootstrap of an extreme, which is a rough one. Everything is NaN where there is no rating.
 
     Parameters
     ----------
@@ -145,52 +135,41 @@ def annotators(
     others : measure against `others_mean` and not against ``truth``; candidates that nobody else
         rated drop out
     units, draws, seed : of the bootstrap over candidates, as in `evaluate`, and over annotators
+
+    Source: Ethayarajh & Sadigh (2020), section 5.1; ``others`` is ours.
     """
     given = rating if estimate is None else estimate[candidate]
     target = others_mean(candidate, rater, rating) if others else truth[candidate]
     kept = ~np.isnan(target) & ~np.isnan(given)
     candidate, rater, given, target = (one[kept] for one in (candidate, rater, given, target))
     owns = [np.flatnonzero(rater == name) for name in np.unique(rater)]
+    if not owns:
+        return Humans(*[Estimate(float("nan"))] * 4, 0, 0)
     rho = np.array([spearman(given[own], target[own])[0] for own in owns])
+    nobody = np.isnan(rho)
     mse = _mse(candidate, rater, (given - target) ** 2, len(truth))
 
     def measures(weights: Array) -> Array:
-        rhos = np.full((len(owns), len(weights)), np.nan)
-        for i, own in enumerate(owns):
-            # without a rho of all candidates, a draw of some of them has none either
-            if not np.isnan(rho[i]):
-                rhos[i] = weighted_spearman(given[own], target[own], weights, candidate[own])
+        rhos = np.zeros((len(owns), len(weights)))
+        # without a rho of all candidates, a draw of some of them has none either
+        for i in np.flatnonzero(~nobody):
+            own = owns[i]
+            rhos[i] = weighted_spearman(given[own], target[own], weights, candidate[own])
         return np.stack([mse(weights), rhos])
 
     of = len(truth) if units is None else units
-    mse_draws, rho_draws = bootstrap(measures, draw_blocks(of, draws, seed))
+    drawn = bootstrap(measures, draw_blocks(of, draws, seed))
     people = draw_people(len(owns), draws, seed)
-    return Annotators(mse(np.ones((1, len(truth))))[:, 0], rho, mse_draws, rho_draws, people)
-
-
-def human_rows(each: Annotators) -> Humans:
-    """The mean over annotators of MSE and Spearman, and the best one, by `annotators`.
-
-    An annotator without a rho (labels all alike, or fewer than 3 of them) counts as 0, and one
-    whose candidates a draw misses takes no part in it. For the best annotator the interval is the
-    bootstrap of an extreme, which is a rough one. Everything is NaN where there is no rating.
-
-    Source: Ethayarajh & Sadigh (2020), section 5.1; ``others`` is ours.
-    """
-    if len(each.mse) == 0:
-        return Humans(*[Estimate(float("nan"))] * 4)
-    nobody = np.isnan(each.rho)
-    rho = np.where(nobody, 0.0, each.rho)
-    # a draw without a rho is an accident of the draw, and 0 would pull the interval down
-    rho_draws = np.where(nobody[:, None], 0.0, each.rho_draws)
-    both = ((each.mse, each.mse_draws), (rho, rho_draws))
-    means = [Estimate.of(values.mean(), mean_of_drawn(own, each.drawn)) for values, own in both]
-    best = [
-        # nobody is the worst
-        Estimate.of(pick(values), pick(np.where(each.drawn > 0, own, np.nan), axis=0))
-        for pick, (values, own) in zip((np.fmin.reduce, np.fmax.reduce), both, strict=True)
+    each = [mse(np.ones((1, len(truth))))[:, 0], np.where(nobody, 0.0, rho)]
+    means = [
+        Estimate.of(values.mean(), mean_of_drawn(own, people))
+        for values, own in zip(each, drawn, strict=True)
     ]
-    return Humans(*means, *best)
+    best = [
+        Estimate.of(pick(values), pick(np.where(people > 0, own, np.nan), axis=0))
+        for pick, values, own in zip((np.fmin.reduce, np.fmax.reduce), each, drawn, strict=True)
+    ]
+    return Humans(*means, *best, len(owns), int(nobody.sum()))
 
 
 def covered_errors(
@@ -213,7 +192,7 @@ def covered_errors(
 
     Parameters
     ----------
-    candidate, rater, rating, truth : as for `annotators`
+    candidate, rater, rating, truth : as for `human_rows`
     covered : shape (candidates,), bool
 
     Source: Ethayarajh & Sadigh (2020), section 5.3, for the two means; which test they used is not

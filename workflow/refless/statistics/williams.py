@@ -30,10 +30,9 @@ def williams(r_a: float, r_b: float, r_ab: float, n: int) -> tuple[float, float]
     -------
     t : positive where ``r_a`` is the greater; 0 where the two are equal, also where the formula
         is 0 / 0 (the same prediction twice); infinite where nothing is left to chance
-    p : two-sided; half of it is the one-sided p-value of ``r_a > r_b`` if t > 0
+    p : two-sided
 
-    Both are NaN for n < 4 or where a correlation is NaN. For Spearman's rho, as here, the test
-    holds by and large, since ranks are not normally distributed.
+    Both are NaN for n < 4 or where a correlation is NaN.
 
     Raises
     ------

@@ -25,7 +25,6 @@ from refless.experiments.bleu_neighbors.rows import (
 )
 from refless.statistics import (
     Estimate,
-    annotators,
     covered_errors,
     human_rows,
 )
@@ -90,14 +89,13 @@ def annotator_rows(data: Predicted, draws: int, seed: int) -> Rows:
         return [{"model": HUMANS[1], "against": ALL, "reason": "no_annotators"}]
     rows: Rows = []
     for against in (ALL, OTHERS):
-        each = annotators(
+        people = human_rows(
             *(rated.candidate, rated.rater, rated.rating, rated.quality),
             others=against == OTHERS,
             units=rated.units,
             draws=draws,
             seed=seed,
         )
-        people = human_rows(each)
         common = {
             "against": against,
             **Estimate(1.0, 1.0, 1.0).columns("coverage"),
@@ -137,7 +135,7 @@ def model_rows(
 def against_others(rated: Rated, estimate: Array, draws: int, seed: int) -> Rows:
     """A model where each annotator's texts are measured against the other annotators' labels, and
     averaged over annotators; no row where nothing can be."""
-    each = annotators(
+    found = human_rows(
         *(rated.candidate, rated.rater, rated.rating, rated.quality),
         estimate=estimate,
         others=True,
@@ -145,9 +143,8 @@ def against_others(rated: Rated, estimate: Array, draws: int, seed: int) -> Rows
         draws=draws,
         seed=seed,
     )
-    if np.isnan(each.rho).all():
+    if found.undefined == found.annotators:
         return []
-    found = human_rows(each)
     several = np.bincount(rated.candidate, minlength=len(rated.id)) > 1
     return [
         {

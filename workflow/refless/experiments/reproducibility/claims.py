@@ -84,8 +84,7 @@ def _decided(
 ) -> dict[str, Any]:
     """What is found of a claim; a word of why where there are no numbers."""
     rows = [_row(table, wanted, claim["column"]) for wanted in (one, other) if wanted is not None]
-    lost = [row for row in rows if isinstance(row, str)]
-    if lost:
+    if lost := [row["lost"] for row in rows if "lost" in row]:
         return {"holds": "", "source": "", "reason": lost[0]}
     found, *rest = (_estimate(row, claim["column"]) for row in rows)
     if rest:
@@ -103,18 +102,19 @@ def verdict(found: Estimate, side: str, bound: float = 0.0) -> str:
     return "yes" if low > 0 else "no" if high < 0 else "undecided"
 
 
-def _row(table: pd.DataFrame, wanted: Mapping[str, Any], column: str) -> pd.Series | str:
-    """The row with these values that has the greatest number, or why there is none."""
+def _row(table: pd.DataFrame, wanted: Mapping[str, Any], column: str) -> dict[str, Any]:
+    """The row with these values that has the greatest number; why there is none, as ``lost``."""
     for name, value in wanted.items():
         values = value if isinstance(value, list) else [value]
         table = table[table[name].fillna("").astype(str).isin([str(one) for one in values])]
     if table[column].isna().all():
         reasons = [one for one in table.get("reason", ()) if one]
-        return str(reasons[0]) if reasons else "not_configured"
-    return table.loc[table[column].astype(float).idxmax()]
+        return {"lost": reasons[0] if reasons else "not_configured"}
+    best = table[column].astype(float).idxmax()
+    return {str(name): value for name, value in table.loc[best].items()}
 
 
-def _estimate(row: pd.Series, column: str) -> Estimate:
+def _estimate(row: Mapping[str, Any], column: str) -> Estimate:
     low, high = (float(row.get(f"{column}_{end}", np.nan)) for end in ("low", "high"))
     draws = row.get(f"{column}_draws") or ""
     return Estimate(float(row[column]), low, high, unpacked(draws) if draws else None)
