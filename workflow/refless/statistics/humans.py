@@ -144,7 +144,8 @@ def human_rows(
     candidate, rater, given, target = (one[kept] for one in (candidate, rater, given, target))
     owns = [np.flatnonzero(rater == name) for name in np.unique(rater)]
     if not owns:
-        return Humans(*[Estimate(float("nan"))] * 4, 0, 0)
+        nothing = Estimate(float("nan"))
+        return Humans(nothing, nothing, nothing, nothing, 0, 0)
     rho = np.array([spearman(given[own], target[own])[0] for own in owns])
     nobody = np.isnan(rho)
     mse = _mse(candidate, rater, (given - target) ** 2, len(truth))
@@ -169,7 +170,7 @@ def human_rows(
         Estimate.of(pick(values), pick(np.where(people > 0, own, np.nan), axis=0))
         for pick, values, own in zip((np.fmin.reduce, np.fmax.reduce), each, drawn, strict=True)
     ]
-    return Humans(*means, *best, len(owns), int(nobody.sum()))
+    return Humans(means[0], means[1], best[0], best[1], len(owns), int(nobody.sum()))
 
 
 def covered_errors(

@@ -110,8 +110,8 @@ def _row(table: pd.DataFrame, wanted: Mapping[str, Any], column: str) -> dict[st
     if table[column].isna().all():
         reasons = [one for one in table.get("reason", ()) if one]
         return {"lost": reasons[0] if reasons else "not_configured"}
-    best = table[column].astype(float).idxmax()
-    return {str(name): value for name, value in table.loc[best].items()}
+    best = int(np.nanargmax(table[column].to_numpy(np.float64)))
+    return {str(name): value for name, value in table.iloc[best].items()}
 
 
 def _estimate(row: Mapping[str, Any], column: str) -> Estimate:
