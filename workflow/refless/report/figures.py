@@ -29,7 +29,7 @@ from refless.store.tables import write_table
 logging.getLogger("fontTools").setLevel(logging.WARNING)
 
 FORMATS = ("pdf", "svg", "png")
-# Okabe-Ito: told apart with any colour vision, and in grey by the line style.
+# Okabe-Ito: distinct for any colour vision, and in grey by the line style.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 LINES = ("-.", "--", "-", ":")
 HATCHES = ("////", "\\\\\\\\", "....", "||||")

@@ -7,7 +7,7 @@ differences between human ratings, with intervals; one signed file.
 An observation is a unit of M contexts and a pair of systems: the difference of the two systems'
 scores on these contexts, and the difference of their mean ratings. Contexts are assigned to units
 at random, anew for each pair, and rank correlations are averaged over assignments, which all
-metrics share. Intervals are over contexts drawn anew, those of one wording together.
+metrics share. Intervals are over contexts drawn anew, those of the same text together.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def unit_rows(counted: Counted, settings: Mapping[str, Any]) -> pd.DataFrame:
         for panel, size, cell in shown
     ]
     times = settings["times"]
-    pool = bootstrap_pool(every, own.wording, settings["draws"], times, seed)
+    pool = bootstrap_pool(every, own.context, settings["draws"], times, seed)
     m, q = observations(counted, table, pool, unit, seed)
     rho_again, tau_again = (
         _mean(of(m, q).reshape(len(table), -1, times)) for of in (spearman_rows, kendall_rows)
@@ -169,17 +169,17 @@ def unit_rows(counted: Counted, settings: Mapping[str, Any]) -> pd.DataFrame:
     return pd.DataFrame(rows)[COLUMNS]
 
 
-def bootstrap_pool(contexts: Array, wording: Array, draws: int, times: int, seed: int) -> Array:
+def bootstrap_pool(contexts: Array, context: Array, draws: int, times: int, seed: int) -> Array:
     """Contexts drawn with replacement, each draw ``times`` in succession: (assignments, contexts).
 
-    Those of one ``wording``, shape (contexts,), are drawn together where there are `ENOUGH_UNITS`
-    wordings, until there are as many contexts as before: an assignment deals out that many. Of the
-    last wording, some may be left over.
+    Those of the same text, by the numbers ``context`` (contexts,), are drawn together where there
+    are `ENOUGH_UNITS` texts, until there are as many contexts as before: an assignment takes that
+    many. Of the last text, some may be left over.
     """
     n = len(contexts)
-    if len(np.unique(wording)) < ENOUGH_UNITS:
-        wording = np.arange(n)
-    _, own, sizes = np.unique(wording, return_inverse=True, return_counts=True)
+    if len(np.unique(context)) < ENOUGH_UNITS:
+        context = np.arange(n)
+    _, own, sizes = np.unique(context, return_inverse=True, return_counts=True)
     order, start = np.argsort(own, kind="stable"), np.cumsum(sizes) - sizes
     again = []
     # as many as there are contexts are always enough
@@ -199,7 +199,7 @@ def observations(
 
     Parameters
     ----------
-    pool : int32 (assignments, contexts), what an assignment deals out to units; contexts that do
+    pool : int32 (assignments, contexts), what an assignment divides into units; contexts that do
         not fill a unit are left over
     unit : M, contexts in a unit
     seed : an assignment hangs on it, on the pair and on its place among the assignments, and on
@@ -228,8 +228,8 @@ def observations(
     step = max(1, BLOCK // n_units)
     for number, (a, b) in enumerate(own.pairs):
         generator = np.random.default_rng([seed, number])
-        dealt = generator.permuted(pool, axis=1)[:, : n_units * unit]
-        units = dealt.reshape(len(pool), n_units, unit)
+        permuted = generator.permuted(pool, axis=1)[:, : n_units * unit]
+        units = permuted.reshape(len(pool), n_units, unit)
         sign = generator.choice(np.array([-1.0, 1.0]), (len(pool), n_units))
         place = slice(number * n_units, (number + 1) * n_units)
         # what is equal stays equal, whatever the last bits of its sums are
