@@ -2,7 +2,8 @@
 
 Stage: ratings. The rated human response is the system ``Human`` of the responses file, lower-cased
 and detokenised as the machines' are (here ``human``); the gold references are not read. TeamEC has
-3,000 ratings and no texts: in all likelihood it is TeamCE's system, rated twice (see docs/data.md); they are left out.
+3,000 ratings and no texts: in all likelihood it is TeamCE's system, rated twice (see docs/data.md):
+they are left out.
 """
 
 from __future__ import annotations
