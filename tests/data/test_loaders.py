@@ -92,11 +92,6 @@ def test_huse_pairs_share_a_row_and_its_labels(tmp_path: Path) -> None:
     assert ratings["label"].tolist() == [4, 1, 5, 5, 3, 0]
     items = huse(tmp_path, batch(), unit="item").texts
     assert items["id"].str[-1].tolist() == ["1", "2", "3", "4"]
-    some = huse(tmp_path, batch(), types=["HUMAN"])
-    assert some.texts["id"].tolist() == ["h:0003", "h:0004"]
-    assert some.ratings["rater"].tolist() == ["r002", "r002", "r001"]
-    with pytest.raises(FormatError, match="no item has type 'LM'"):
-        huse(tmp_path, batch(), types=["LM"])
 
 
 def test_huse_systems_of_several_temperatures_and_no_contexts(tmp_path: Path) -> None:
@@ -143,7 +138,6 @@ def archive(folder: Path, **changed: str) -> Files:
     [
         ("output", "Constant", "Constant", [3.5, 1], 6),
         ("pair", "Constant Baseline", "Constant+Baseline", [3.5, 1, 3], 5),
-        ("wording", "Constant Baseline Constant", "Constant+Baseline", [3.5, 1, 3, 2], 4),
     ],
 )
 def test_dstc7_units(
@@ -174,9 +168,7 @@ def test_dstc7_labels_raters_and_the_team_without_texts(tmp_path: Path) -> None:
     ):
         one = sources.load("dstc7", "dstc7", files, {"quality": quality})
         assert one.ratings["label"].tolist() == labels
-    pooled = sources.load("dstc7", "dstc7", files, {"team_ec": "pool"}).texts.set_index("system")
-    assert pooled.loc["TeamCE", "n_ratings"] == 2
-    assert pooled.loc["TeamCE", "quality"] == pytest.approx((2 - 1) / 4)
+    assert "TeamEC" not in set(data.texts["system"])
 
 
 # ---- ASAP-SAS ------------------------------------------------------------------------------------
@@ -210,10 +202,6 @@ def test_essays(tmp_path: Path) -> None:
     first = sources.load("asap_sas", "asap_sas", files, {"raters": "first"})
     assert first.texts["quality"].tolist() == [2 / 3, 0, 1 / 3, 0, 2 / 3]
     assert first.ratings["rater"].tolist() == ["score1"] * 3 + ["gold"] * 2
-    plain = ESSAYS["train"].replace("over\r\n", "over ").replace(".\tTw", ". Tw")
-    files = written(tmp_path, **{**ESSAYS, "train": plain})
-    unquoted = sources.load("asap_sas", "asap_sas", files, {"quoting": False}).texts
-    assert unquoted["text"].tolist()[1] == '"He said ""no"". Twice."'
 
 
 # ---- USR, NEM, BAGEL, RNNLG ----------------------------------------------------------------------
@@ -376,8 +364,8 @@ def test_loaders_are_found_without_importing_them() -> None:
 @pytest.mark.parametrize(
     ("task", "changed", "said"),
     [
-        ("dstc7", {"options": {"qality": "relevance"}}, "'qality'.*quality, team_ec, unit"),
-        ("dstc7", {"options": {"unit": "item"}}, "options.unit is 'item'.*'wording'"),
+        ("dstc7", {"options": {"qality": "relevance"}}, "'qality'.*quality, unit"),
+        ("dstc7", {"options": {"unit": "item"}}, "options.unit is 'item'.*'output'"),
         ("huse_generation", {"options": {"contexts": "no"}}, "options.contexts is 'no'"),
         ("asap_sas", {"options": {"raters": 1}}, "options.raters is 1"),
         ("nem", {"files": {"file": "nem/emnlp_data_medians.csv"}}, "'path'"),
@@ -431,10 +419,9 @@ def of_config(task: str, **options: Any) -> RatedTexts:
         ("huse_summarization", {}, 199, 4000, 93),
         ("huse_summarization", {"unit": "item"}, 200, 4000, 93),
         ("dstc7", {}, 9969, 30000, 317),
-        ("dstc7", {"unit": "wording"}, 9231, 30000, 317),
-        ("dstc7", {"unit": "output", "team_ec": "pool"}, 10000, 33000, 317),
+        ("dstc7", {"unit": "output"}, 10000, 30000, 317),
         ("asap_sas", {}, 22267, 2 * 17043 + 5224, 3),
-        ("asap_sas", {"quoting": False, "raters": "first"}, 22267, 22267, 2),
+        ("asap_sas", {"raters": "first"}, 22267, 22267, 2),
         ("usr_topicalchat", {}, 360, 1080, 5),
         ("usr_personachat", {}, 300, 900, 4),
         ("nem", {}, 2460, 0, 0),

@@ -22,7 +22,6 @@ def load(
     test: str | Path,
     solution: str | Path,
     raters: Literal["both", "first"] = "both",
-    quoting: bool = True,
 ) -> RatedTexts:
     """Read the training essays, then the public leaderboard's, with their gold scores.
 
@@ -30,7 +29,6 @@ def load(
     ----------
     raters : quality of a training essay: ``both`` (published), the mean of two ratings, or
         ``first``
-    quoting : False reads a quotation mark as a character like any other
 
     Returns
     -------
@@ -42,7 +40,7 @@ def load(
     texts: list[dict[str, Any]] = []
     labels: list[tuple[str, str, float]] = []
     for part, path in (("train", train), ("test", test)):
-        with reading(path, table(path, delimiter="\t", quoting=quoting)) as rows:
+        with reading(path, table(path, delimiter="\t")) as rows:
             for row in rows:
                 training = part == "train"
                 scores = {k: int(row[k.title()]) for k in ("score1", "score2") if training}

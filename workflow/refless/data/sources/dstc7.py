@@ -2,7 +2,8 @@
 
 Stage: ratings. The rated human response is the system ``Human`` of the responses file, lower-cased
 and detokenised as the machines' are (here ``human``); the gold references are not read. TeamEC has
-3,000 ratings and no texts: in all likelihood it is TeamCE's system, rated twice (see docs/data.md).
+3,000 ratings and no texts: in all likelihood it is TeamCE's system, rated twice (see docs/data.md):
+they are left out.
 """
 
 from __future__ import annotations
@@ -26,8 +27,7 @@ def load(
     quality: Literal[
         "relevance_informativeness_mean", "relevance", "informativeness"
     ] = "relevance_informativeness_mean",
-    team_ec: Literal["leave_out", "pool"] = "leave_out",
-    unit: Literal["pair", "wording", "output"] = "pair",
+    unit: Literal["pair", "output"] = "pair",
 ) -> RatedTexts:
     """Read the rated responses, in the order of the responses file.
 
@@ -36,10 +36,8 @@ def load(
     path : the archive, which is not unpacked to disk
     quality : what a judge's label is: the mean of relevance and informativeness (as the
         organisers report), or one of the two
-    team_ec : what becomes of the ratings of TeamEC: ``leave_out``, or ``pool`` with TeamCE's
     unit : what one text is. ``pair``: one context and text, so outputs that are the same pair
-        share a row and their judges' labels. ``wording``: the same, with contexts of one wording
-        taken for one context, as HUSE has it. ``output``: one output of one system.
+        share a row and their judges' labels. ``output``: one output of one system.
 
     Returns
     -------
@@ -60,18 +58,18 @@ def load(
     with member("system_responses") as rows:
         for row in rows:
             of, text, system = row["InstanceID"], row["Response"], row["SystemID"]
-            key = {"pair": (of, text), "wording": (contexts[of], text), "output": (of, system)}
+            key = (of, text) if unit == "pair" else (of, system)
             item = _item(of, system)
-            group = groups.setdefault(key[unit], [])
+            group = groups.setdefault(key, [])
             group.append({**row, "system": item.rpartition(":")[2], "item": item})
             text_of[item] = group[0]["item"]
     judged: list[tuple[str, str, str, float, float]] = []
     with member("human-eval-per-judge") as rows:
         for row in rows:
             system = row["SystemID"]
-            if system == "TeamEC" and team_ec == "leave_out":
+            if system == "TeamEC":
                 continue
-            item = _item(row["InstanceID"], "TeamCE" if system == "TeamEC" else system)
+            item = _item(row["InstanceID"], system)
             marks = int(row["Relevance"]), int(row["Informativeness"])
             if not all(LOW <= mark <= HIGH for mark in marks):
                 raise ValueError(f"a mark is not {LOW} to {HIGH}")

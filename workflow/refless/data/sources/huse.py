@@ -21,7 +21,6 @@ import pandas as pd
 
 from refless.data.ratings import RatedTexts, anonymise, rating_table, text_table
 from refless.data.sources._raw import reading, table
-from refless.errors import FormatError
 
 WORDS = ("invalid", "rare", "specific", "average", "typical", "very typical")
 LABELS = {name: k for k, word in enumerate(WORDS) for name in (word, str(k))}
@@ -32,7 +31,6 @@ def load(
     path: str | Path,
     task: str,
     unit: Literal["pair", "item"] = "pair",
-    types: list[str] | None = None,
     contexts: bool = True,
 ) -> RatedTexts:
     """Read one batch, texts in order of first appearance, labels in that of the file.
@@ -43,7 +41,6 @@ def load(
     unit : what one sentence is. ``pair`` (published): one context and output, so items that are
         the same pair share a row and its labels. ``item``: one item, known by its IDX, TYPE,
         context and output (IDX alone counts within a Mechanical Turk task and repeats).
-    types : take only items of these raw types, e.g. ``[LOGP_1.0.txt, HUMAN_REDDIT1.0]``; ids stay
     contexts : False lets the batch lack its context columns: open-ended generation answers
         nothing.
 
@@ -69,22 +66,15 @@ def load(
                 item = items.setdefault(key, {**new, "context": context, "text": text})
                 label = LABELS[" ".join(row[f"Answer.{k}"].split()).lower()]
                 given.append((item, row["WorkerId"].strip(), label))
-    there = {item["type"] for item in items.values()}
-    if types is not None and (lost := sorted(set(types) - there)):
-        remedy = f"the types here are {', '.join(sorted(there))}"
-        raise FormatError(f"no item has type {lost[0]!r}", path=path, remedy=remedy)
-
     groups: dict[tuple[str, ...], list[dict[str, Any]]] = {}
     for item in items.values():
-        if types is None or item["type"] in types:
-            same = (item["context"], item["text"]) if unit == "pair" else (item["item"],)
-            groups.setdefault(same, []).append(item)
+        same = (item["context"], item["text"]) if unit == "pair" else (item["item"],)
+        groups.setdefault(same, []).append(item)
     text_of = {item["item"]: own[0]["item"] for own in groups.values() for item in own}
     raters = anonymise(worker for _, worker, _ in given)
     rated = [
         (item, (text_of[item["item"]], rater, label))
         for (item, _, label), rater in zip(given, raters, strict=True)
-        if item["item"] in text_of
     ]
     fifths: dict[str, list[float]] = {}
     for _, (name, _, label) in rated:
