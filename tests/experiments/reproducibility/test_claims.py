@@ -13,7 +13,6 @@ from refless.errors import FormatError
 from refless.experiments.reproducibility.claims import claims_table, read_claims, verdict
 from refless.report.catalogue import catalogue
 from refless.statistics import Estimate
-from refless.statistics.bootstrap import packed
 
 LISTED = Path(__file__).parents[3] / "resources/published/claims.yaml"
 DRAWS = np.random.default_rng(1).normal(0, 1, 400)
@@ -32,7 +31,6 @@ def table() -> pd.DataFrame:
         for name, own in ROWS.items()
     ]
     table = pd.DataFrame(rows).assign(source=["computed", "shipped", "computed"], reason="")
-    table["rho_draws"] = table["rho_draws"].map(packed)
     lost = {"task": "ours", "model": "lost", "source": "", "reason": "no_encoder"}
     return pd.concat([table, pd.DataFrame([lost])], ignore_index=True)
 

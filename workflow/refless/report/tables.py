@@ -11,13 +11,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from refless.errors import FormatError
 from refless.report.catalogue import Entry, catalogue
 from refless.report.render import markdown, parts_of
-from refless.statistics.bootstrap import packed
 from refless.store import inputs
 from refless.store.beside import read_beside, write_beside
 from refless.store.files import write_text
@@ -43,7 +41,7 @@ def publish(
     name : its entry in the catalogue
     table : its column ``source`` (empty where a row has no numbers) is for all tables the same;
         ``note``, where there is one, is a sentence or empty; columns ``*_draws`` have the draws of
-        a bootstrap (arrays, or text by `refless.statistics.bootstrap.packed`), for the record
+        a bootstrap (by `refless.statistics.bootstrap.packed`), for the record
     folder : where the files go
     missing : why results cannot be had, by `refless.availability.Plan.missing`; rows without
         numbers get the words of the reasons that are about them
@@ -59,7 +57,9 @@ def publish(
     entry = catalogue()[name]
     stem = Path(folder) / name
     _check(entry, table)
-    table, draws = _without_draws(with_reasons(table, missing, entry.match))
+    table = with_reasons(table, missing, entry.match)
+    draws = table[[name for name in table if str(name).endswith("_draws")]].fillna("")
+    table = table.drop(columns=draws.columns)
     caption = entry.caption.format(**(facts or {}))
     sums = {
         f"{name}.csv": write_table(table, stem.with_suffix(".csv")),
@@ -75,23 +75,10 @@ def publish(
     if intervals is not None:
         known = intervals.astype(object).where(intervals.notna(), None)
         about["intervals"] = known.to_dict("list")
-    if draws:
-        about["draws"] = draws
+    if len(draws.columns):
+        about["draws"] = draws.to_dict("list")
     write_beside(stem.with_suffix(".json"), about, sums)
     read_record(stem.with_suffix(".csv"))  # another run may have written here meanwhile
-
-
-def _without_draws(table: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, list[str]]]:
-    """The table without the columns ``*_draws`` of its estimates, and these, for the record."""
-    names = [name for name in map(str, table) if name.endswith("_draws")]
-    as_text = {
-        name: [
-            packed(own) if isinstance(own, np.ndarray) else own if isinstance(own, str) else ""
-            for own in table[name]
-        ]
-        for name in names
-    }
-    return table.drop(columns=names), as_text
 
 
 def _check(entry: Entry, table: pd.DataFrame) -> None:

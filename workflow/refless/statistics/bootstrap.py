@@ -66,9 +66,9 @@ class Estimate:
 
     def columns(self, name: str) -> dict[str, Any]:
         """As the columns ``name``, ``name_low``, ``name_high`` and, where draws are kept,
-        ``name_draws`` of a table."""
+        ``name_draws`` (by `packed`) of a table."""
         found = {name: self.value, f"{name}_low": self.low, f"{name}_high": self.high}
-        return found if self.draws is None else {**found, f"{name}_draws": self.draws}
+        return found if self.draws is None else {**found, f"{name}_draws": packed(self.draws)}
 
 
 def packed(draws: Array) -> str:

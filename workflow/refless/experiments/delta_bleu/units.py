@@ -38,7 +38,6 @@ from refless.experiments.delta_bleu.dialogues import (
 )
 from refless.models.delta_bleu import RULES, Statistics, scores
 from refless.statistics import ENOUGH_UNITS, Estimate, spearman_rows
-from refless.statistics.bootstrap import packed
 from refless.statistics.kendall import kendall_rows
 from refless.store import signed
 from refless.store.signatures import sign, text_sum
@@ -162,8 +161,7 @@ def unit_rows(counted: Counted, settings: Mapping[str, Any]) -> pd.DataFrame:
         _mean(of(m, q).reshape(len(table), -1, times)) for of in (spearman_rows, kendall_rows)
     )
     for k, (row, cell) in enumerate(zip(rows, table, strict=False)):
-        rho_found = Estimate.of(row["spearman"], rho_again[k])
-        row |= rho_found.columns("spearman") | {"spearman_draws": packed(rho_again[k])}
+        row |= Estimate.of(row["spearman"], rho_again[k]).columns("spearman")
         row |= Estimate.of(tau[k], tau_again[k]).columns("kendall")
         row["references_per_context"], row["without_good_reference"] = counted.references(cell)
     return pd.DataFrame(rows)[COLUMNS]
