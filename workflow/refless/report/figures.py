@@ -162,7 +162,7 @@ def threshold_figure(
     human = {task: both for task, both in (human or {}).items() if task in curves}
     _annotators(axes, looks, human)
     figure.tight_layout()
-    _legend(figure, list(curves), looks, human)
+    _legend(figure, human, published)
     return figure
 
 
@@ -178,25 +178,25 @@ def _annotators(axes: Sequence[Axes], looks: Looks, human: Humans) -> None:
                 ax.axhline(rho, color=looks[task]["colour"], ls=dashes, lw=0.9)
 
 
-def _legend(figure: Figure, tasks: Sequence[str], looks: Looks, human: Humans) -> None:
-    """A legend below the panels: a column a task, its curve and below it its annotators."""
-    handles, labels = figure.axes[0].get_legend_handles_labels()
-    entries = []
-    for task, handle, label in zip(tasks, handles, labels, strict=True):
-        entries.append((handle, label))
-        if task in human:
-            colour = looks[task]["colour"]
-            for said, dashes in (("annotator", OTHERS), ("annotator, own label included", ALL)):
-                line = matplotlib.lines.Line2D([], [], color=colour, ls=dashes, lw=0.9)
-                entries.append((line, said))
+def _legend(figure: Figure, human: object, published: object) -> None:
+    """A legend below the panels: curves by colour, what else is drawn in grey."""
+    handles, _ = figure.axes[0].get_legend_handles_labels()
+    marker = {"marker": "D", "ms": 6, "mfc": "none", "ls": "none"}
+    for label, look, there in (
+        ("average annotator", {"ls": OTHERS}, human),
+        ("the same, own label included", {"ls": ALL}, human),
+        ("published", marker, published),
+    ):
+        if there:
+            line = matplotlib.lines.Line2D([], [], color="0.3", lw=0.9, label=label, **look)
+            handles.append(line)
     figure.legend(
-        *zip(*entries, strict=True),
+        handles=handles,
         frameon=False,
         loc="upper center",
         bbox_to_anchor=(0.5, 0.02),
         fontsize="small",
-        ncols=len(tasks),
-        columnspacing=1.2,
+        ncols=3,
         handlelength=2.6,
     )
 
@@ -238,7 +238,7 @@ def data_size_figure(
     human = {task: both for task, both in (human or {}).items() if task in curves}
     _annotators(axes[:1], looks, human)
     figure.tight_layout()
-    _legend(figure, list(curves), looks, human)
+    _legend(figure, human, published)
     return figure
 
 

@@ -2,15 +2,10 @@
 
 Stage: cell. In: a number of candidates. Out: weights; intervals of what they give.
 
-A draw of n candidates with replacement says how often each candidate was drawn, and every
-statistic of this package takes such weights. They come a block at a time, so that memory does not
-grow with draws times candidates. Every number of a draw comes from that draw's row alone: no result
-depends on the size of a block, and more draws keep the first ones.
-
-What was sampled together is drawn together: candidates that answer one context are no independent
-evidence, so their *unit*, the context, is drawn with all of them. Where the same text stands in
-several contexts, neither has all of the other: then both are drawn, and a candidate counts as often
-as its context times its text.
+Weights say how often a draw with replacement has each candidate. They come a block at a time. Every
+number of a draw comes from that draw's row alone: no result depends on the size of a block, and
+more draws keep the first ones. Candidates that answer one context are no independent evidence, so
+their *unit*, the context, is drawn with all of them.
 """
 
 from __future__ import annotations
@@ -27,14 +22,11 @@ Array = np.ndarray
 
 BLOCK = 1 << 21
 """Weights that a bootstrap holds at a time: 4 MB, and some times that while it computes."""
-
 KEPT = 1 << 26
 """Weights up to which all draws are kept for the next row: 128 MB."""
-
 ENOUGH_UNITS = 30
 """Fewer of them are too few to be drawn: an interval would then rest on a handful of numbers. (Of
 20, chance lies outside in a fifth of data sets, of 30 in 7%.)"""
-
 TAIL = 0.025
 """Share of the draws beyond either end of an interval."""
 
@@ -82,22 +74,14 @@ def unpacked(text: str) -> Array:
 
 
 def bootstrap(statistic: Callable[[Array], Array], blocks: Iterable[Array]) -> Array:
-    """What a statistic of weights gives on every draw, shape (..., draws).
-
-    Parameters
-    ----------
-    statistic : weights (draws, candidates) -> numbers (..., draws)
-    blocks : weights, by `draw_blocks`
-    """
+    """What a statistic, from weights (draws, candidates) to numbers (..., draws), gives on every
+    draw of `draw_blocks`, shape (..., draws)."""
     return np.concatenate([statistic(weights) for weights in blocks], axis=-1)
 
 
 def interval(draws: Array) -> tuple[float, float]:
-    """95% percentile interval of bootstrap draws.
-
-    NaN where more than `TAIL` of them have no value. The others would then say what few candidates
-    make of it: a rho that one candidate decides is undefined in each draw that misses this one.
-    """
+    """95% percentile interval of bootstrap draws; NaN where more than `TAIL` of them have no value,
+    as a rho that one candidate decides has none in each draw that misses this one."""
     there = draws[~np.isnan(draws)]
     if len(there) == 0 or len(draws) - len(there) > TAIL * len(draws):
         return float("nan"), float("nan")
@@ -122,18 +106,15 @@ def drawn_whole(unit: Array | None) -> Array | None:
 
 
 def drawn_together(unit: Array | None, text: Array, stays: Array | None = None) -> Array:
-    """What is drawn of candidates some of which may be the same text.
+    """What is drawn of candidates some of which may be the same text: the unit, if there are
+    `ENOUGH_UNITS`, else the text; where texts are of several units, both, (candidates, 2), from 1
+    on. There, 0 is what is not drawn, since the other is: a text of one unit alone, and a unit of
+    one text alone that is of several.
 
     Parameters
     ----------
     unit, text : numbers of the unit and of the text of each candidate, int64 (candidates,)
     stays : bool (candidates,), which texts are not drawn beside units
-
-    Returns
-    -------
-    Array : the unit, if there are `ENOUGH_UNITS`, else the text. Where texts stand in several
-        units, both, (candidates, 2), from 1 on; 0 is what is not drawn, since the other is: a text
-        of one unit alone, and a unit of one text alone that stands in several.
     """
     whole = drawn_whole(unit)
     if whole is None:
@@ -151,11 +132,11 @@ def drawn_together(unit: Array | None, text: Array, stays: Array | None = None) 
 
 
 def draw_blocks(of: int | Array, draws: int, seed: int) -> Iterator[Array]:
-    """Yield weights (draws, candidates) a block at a time: `BLOCK` numbers, or one row.
+    """Yield weights (draws, candidates), uint16, a block of `BLOCK` numbers, or one row, at a time.
 
     ``of`` is the number of candidates; or the unit of each candidate (0, 1, ...), int64
-    (candidates,): units are then drawn, and a candidate counts as often as its own; or both as
-    `drawn_together` has them.
+    (candidates,), which is then drawn with all of them; or unit and text by `drawn_together`: a
+    candidate counts as often as its unit times its text.
     """
     if np.ndim(of) == 2:
         yield from _both(np.asarray(of), draws, seed)
@@ -171,10 +152,8 @@ def draw_blocks(of: int | Array, draws: int, seed: int) -> Iterator[Array]:
 
 
 def _both(of: Array, draws: int, seed: int) -> Iterator[Array]:
-    """Units and texts as often as a Poisson draw of mean 1 says, which a draw of many comes to.
-
-    Source: Owen (2007), "The pigeonhole bootstrap"; Hanley & MacGibbon (2006) for Poisson.
-    """
+    """Units and texts as often as a Poisson draw of mean 1 says, which a draw of many comes to
+    (Owen 2007, "The pigeonhole bootstrap"; Hanley & MacGibbon 2006)."""
     units, texts = (int(column.max()) for column in of.T)
     at = np.where(of > 0, of + np.array([0, units]), 0).T
     generator = np.random.default_rng(seed)

@@ -56,15 +56,11 @@ def weighted_pearson(x: Array, y: Array, weights: Array) -> Array:
 
 
 def weighted_spearman(x: Array, y: Array, weights: Array, column: Array | None = None) -> Array:
-    """Spearman's rho of ``x`` and ``y``, shape (n,), under each row of ``weights``.
+    """Spearman's rho of ``x`` and ``y`` (n,) under each row of ``weights``, whole numbers (draws,
+    candidates), shape (draws,); ``column`` (n,) says which candidate each pair is, by default i.
 
-    Parameters
-    ----------
-    weights : whole numbers, shape (draws, candidates)
-    column : which candidate each of the n pairs is, shape (n,); None if pair i is candidate i
-
-    Returns shape (draws,), NaN where a side is constant. Ranks are halves and their moments exact
-    as long as 4 n^3 is below 2^53: no order of summing shows in the result.
+    Ranks are halves and their moments exact as long as 4 n^3 is below 2^53: no order of summing
+    shows in the result.
     """
     if len(x) == 0:
         return np.full(len(weights), np.nan)
@@ -141,14 +137,8 @@ def spearman_rows(x: Array, y: Array) -> Array:
 
 
 def centred(values: Array, group: Array) -> Array:
-    """Values less the mean of their group, on a scale of their own; equal ones tie, however they
-    were summed (but for one in many thousands, at the edge of the last digit that is kept).
-
-    Parameters
-    ----------
-    values : shape (n,), finite
-    group : number of each one's group, such as its fold, int64 (n,)
-    """
+    """Values (n,) less the mean of their group, such as their fold, int64 (n,), on a scale of their
+    own; equal ones tie, however they were summed."""
     counts = np.bincount(group)
     away = values - (np.bincount(group, values) / np.maximum(counts, 1))[group]
     # what is left of equal values is rounding

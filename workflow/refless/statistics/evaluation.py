@@ -43,8 +43,7 @@ def evaluate(
     truth : shape (candidates,), the human quality
     draws, seed : of the bootstrap; every draw resamples all candidates, covered or not, so that
         coverage varies with the others
-    units : number of the unit of each candidate (0, 1, ...), shape (candidates,), which is then
-        drawn whole; see `refless.statistics.bootstrap`
+    units : see `draw_blocks`
 
     Raises
     ------

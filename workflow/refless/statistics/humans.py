@@ -3,12 +3,8 @@
 Stage: cell. In: individual ratings and the quality of each candidate. Out: means over annotators,
 and the best one, with intervals; whether covered candidates are easier for annotators.
 
-The mean of all ratings of a candidate contains the annotator's own, which raises every annotator's
-correlation with it. `others_mean` leaves it out.
-
-Other annotators could have been asked, and other texts shown, so every interval draws both. What an
-annotator's own texts do to a rho is then in it twice, and the intervals are wide rather than narrow
-(Owen 2007, "The pigeonhole bootstrap").
+Other annotators could have been asked, and other texts shown, so every interval draws both; it is
+wide rather than narrow (Owen 2007, "The pigeonhole bootstrap").
 """
 
 from __future__ import annotations
@@ -63,9 +59,7 @@ def draw_people(number: int, draws: int, seed: int) -> Array:
 
 def mean_of_drawn(values: Array, drawn: Array) -> Array:
     """Of each draw, the mean over its annotators with a value, shape (draws,); NaN without any.
-
-    ``values`` and ``drawn`` (`draw_people`) have shape (annotators, draws).
-    """
+    ``values`` and ``drawn`` (`draw_people`) have shape (annotators, draws)."""
     total = (np.nan_to_num(values) * drawn).sum(axis=0)
     with np.errstate(invalid="ignore"):
         found: Array = total / (~np.isnan(values) * drawn).sum(axis=0)
@@ -73,11 +67,8 @@ def mean_of_drawn(values: Array, drawn: Array) -> Array:
 
 
 def others_mean(candidate: Array, rater: Array, rating: Array) -> Array:
-    """Of each rating, the mean of the other annotators' ratings of its candidate, shape (ratings,).
-
-    An annotator's own ratings of a candidate are all left out, if there are several. NaN where
-    nobody else rated it. To twelve digits, so that equal means are equal numbers.
-    """
+    """Of each rating, the mean of the other annotators' ratings of its candidate, shape (ratings,);
+    NaN where nobody else rated it. To twelve digits, so that equal means are equal numbers."""
     _, person = np.unique(rater, return_inverse=True)
     _, own = np.unique(candidate * (len(rater) + 1) + person, return_inverse=True)
     total, number = (np.bincount(candidate, weights) for weights in (rating, None))
@@ -121,14 +112,12 @@ def human_rows(
     """The mean over annotators of MSE and Spearman, each on what this annotator saw; the best one.
 
     An annotator without a rho (labels all alike, or fewer than 3 of them) counts as 0, and one
-    whose candidates a draw misses takes no part in it. For the best annotator the interval is the
-    bootstrap of an extreme, which is a rough one. Everything is NaN where there is no rating.
+    whose candidates a draw misses takes no part in it. NaN where there is no rating.
 
     Parameters
     ----------
-    candidate : index into ``truth`` of each rating, shape (ratings,)
-    rater : annotator of each rating, shape (ratings,)
-    rating : in [0, 1], shape (ratings,)
+    candidate, rater, rating : of each rating, shape (ratings,): index into ``truth``, annotator,
+        value in [0, 1]
     truth : quality of each candidate, shape (candidates,)
     estimate : a prediction of each candidate, NaN where undefined, which is measured instead of the
         annotator on each annotator's candidates, shape (candidates,)
@@ -185,19 +174,15 @@ def covered_errors(
 ) -> CoveredErrors:
     """Are the covered candidates easier for annotators than all candidates are?
 
-    The test is a permutation test over candidates, each with all of its ratings: if coverage had
-    nothing to do with difficulty, any subset of as many candidates could as well be the covered
-    one. p is the share of ``draws`` random subsets (and the given one) whose difference is at
-    least as great in size, two-sided. Intervals are from the bootstrap over candidates, or their
-    ``units`` as in `evaluate`, and over annotators.
+    The test is a permutation test over candidates, each with all of its ratings: p is the share of
+    ``draws`` random subsets of as many (and the covered one) whose difference from all is at least
+    as great in size. Other parameters as in `human_rows`.
 
     Parameters
     ----------
-    candidate, rater, rating, truth : as for `human_rows`
     covered : shape (candidates,), bool
 
-    Source: Ethayarajh & Sadigh (2020), section 5.3, for the two means; which test they used is not
-    said.
+    Source: Ethayarajh & Sadigh (2020), section 5.3, for the two means; their test is not named.
     """
     n = len(truth)
     each = _mse(candidate, rater, (rating - truth[candidate]) ** 2, n)

@@ -14,9 +14,7 @@ def ratings_saved(pearson: Array | float) -> Array:
     The mean is estimated from n ratings y and predictions f of all texts, as  mean(y) + t (mean of
     f over all - mean of f over the n).  At the best t its variance is  var(y) (1 - r^2) / n.
 
-    Parameters
-    ----------
-    pearson : correlation of quality and prediction, any shape; below 0 it saves nothing
+    ``pearson`` is the correlation of quality and prediction, any shape; below 0 it saves nothing.
 
     Source: Angelopoulos, Duchi & Zrnic (2023), "PPI++: Efficient prediction-powered inference",
     example 1 and section 6.

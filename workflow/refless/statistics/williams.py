@@ -1,7 +1,4 @@
-"""Williams' test of two correlations with the same truth. Stage: cell.
-
-In: three correlations and the number of candidates. Out: t and p.
-"""
+"""Williams' test of two correlations with the same truth. Stage: cell."""
 
 from __future__ import annotations
 
@@ -28,11 +25,8 @@ def williams(r_a: float, r_b: float, r_ab: float, n: int) -> tuple[float, float]
 
     Returns
     -------
-    t : positive where ``r_a`` is the greater; 0 where the two are equal, also where the formula
-        is 0 / 0 (the same prediction twice); infinite where nothing is left to chance
-    p : two-sided
-
-    Both are NaN for n < 4 or where a correlation is NaN.
+    t : positive where ``r_a`` is the greater; infinite where nothing is left to chance
+    p : two-sided; both are NaN for n < 4 or where a correlation is NaN
 
     Raises
     ------
