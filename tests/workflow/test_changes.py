@@ -78,7 +78,7 @@ SETTINGS = [
         "seed: 2014",
         {
             *("score_delta_bleu", "tabulate_delta_bleu_table2", "plot_delta_bleu_figure2"),
-            *("tabulate_reproducibility", "plot_reproducibility_cells"),
+            *("tabulate_reproducibility", "plot_reproducibility_cells", "tabulate_claims"),
             "make_report",
         },
         id="seed",
