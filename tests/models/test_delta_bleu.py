@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from fractions import Fraction
@@ -21,9 +22,10 @@ from refless.models.delta_bleu import (
     Statistics,
     Texts,
     corpus_delta_bleu,
-    scores,
+    of_items,
     smoothed_scores,
 )
+from refless.models.delta_bleu_metric import DeltaBLEU
 
 WORDS = st.lists(st.sampled_from("abcde"), max_size=9).map(" ".join)
 SOME_WORDS = st.lists(st.sampled_from("abcde"), min_size=1, max_size=9).map(" ".join)
@@ -144,12 +146,8 @@ def test_smoothing_small_denominators_stays_below_1() -> None:
 
 def test_sentence_bleu_by_hand() -> None:
     # unigrams 2 of 3, bigrams (1 + 1) / (2 + 1); penalty exp(1 - (4 + 1) / 3)
-    references = References(*map(np.array, ([0, 1, 2], [2, 3], [-1, -1], [1.0, 1.0])))
-    counted = Texts(["a b x", "p q", "a b c d", "x y"], 2)
-    nobody, every = np.array([-1, -1]), np.arange(2)
-    found = smoothed_scores(counted.statistics(every, nobody, every, references).of_others())
-    assert found[0] == pytest.approx(math.sqrt(2 / 3 * 2 / 3) * math.exp(1 - 5 / 3))
-    assert found[1] == 0
+    found = smoothed_scores(of_items(["a b x", "p q"], [["a b c d"], ["x y"]], [[1], [1]], 2))
+    assert found.tolist() == pytest.approx([math.sqrt(2 / 3 * 2 / 3) * math.exp(1 - 5 / 3), 0])
 
 
 @settings(max_examples=60, deadline=None)
@@ -182,47 +180,26 @@ def test_leaving_an_owner_out_is_counting_without_them(data) -> None:
             )
 
 
-def test_scores_of_sums_are_the_corpus_score() -> None:
-    hypotheses = ["a b c", "b b a d", "c"]
-    references = [["a b d", "c c"], ["b a d"], ["c d", "a"]]
-    weights = [[0.5, -0.25], [1.0], [0.25, 0.75]]
-    flat = [text for own in references for text in own]
-    found = Texts([*hypotheses, *flat], 2).statistics(
-        np.arange(3),
-        np.full(3, -1),
-        np.arange(3),
-        References(
-            np.array([0, 2, 3, 5]),
-            np.arange(3, 8),
-            np.full(5, -1),
-            np.array([w for own in weights for w in own]),
-        ),
-    )
-    both = Statistics(*(part[:2, 0].sum(axis=0) for part in vars(found).values()))
-    assert scores(both) == pytest.approx(
-        corpus_delta_bleu(hypotheses[:2], references[:2], weights[:2], 2)
-    )
+ITEM = ["a b"], [["a b", "c"]], [[1.0, -0.5]]
 
 
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (([], [], []), "no hypothesis"),
-        (("a b", [["a"]], [[1]]), "hypotheses .* no list"),
-        ((["a b"], ["a b"], [[1]]), "references of item 0 .* no list"),
-        ((["a"], None, [[1]]), "references .* no list"),
-        ((["a"], [["a"]], [0.5]), "weights .* item 0 .* no list"),
-        ((["a", "b"], [["a"]], [[1]]), "2 hypotheses, but references of 1"),
-        ((["a"], [["a"]], [[1], [1]]), "weights of 2"),
-        ((["a", "b"], [["a"], ["b", "c"]], [[1], [1]]), "2 references of item 1 .* weights of 1"),
-        ((["a"], [[]], [[]]), "item 0 .* no reference"),
-        ((["a", "b"], [["a"], ["b"]], [[1], [0.0]]), r"item 1 .* positive weight .*0\.0"),
-        *(
-            ((["a"], [["a"]], [[bad]]), "item 0 .* weight")
-            for bad in (np.nan, "0.5", None, [1], 1.5)
-        ),
+        (([], [], []), "0 hypotheses"),
+        (("a b", [["a"]] * 3, [[1]] * 3), "3 hypotheses"),
+        ((["a", "b"], [["a"]], [[1], [1]]), "2 hypotheses"),
+        ((["a"], [["a"]], [[1], [1]]), "2 of weights"),
+        ((["a"], ["a"], [[1]]), "item 0 .* no list"),
+        ((["a", "b"], [["a"], ["b", "c"]], [[1], [1]]), "item 1 .* no list"),
+        ((["a"], [[]], [[]]), "item 0 .* positive"),
+        ((["a", "b"], [["a"], ["b"]], [[1], [0.0]]), "item 1 .* positive"),
+        *(((["a"], [["a"]], [[bad]]), "item 0 .* weight") for bad in (np.nan, "0.5", None, 1.5)),
         ((["a", ["a", "b"]], [["a"], ["b"]], [[1], [1]]), "item 1 .* no string"),
         ((["a"], [["a", None]], [[1, 1]]), "item 0 .* no string"),
+        ((*ITEM, 0), "max_order"),
+        ((*ITEM, 1.5), "max_order"),
+        ((*ITEM, 1, "clip"), "unknown rule 'clip'"),
     ],
 )
 def test_bad_input_is_named(arguments, named: str) -> None:
@@ -240,18 +217,51 @@ def test_arrays_and_columns_will_do() -> None:
     )
 
 
-@pytest.mark.parametrize("max_order", [0, -1, 1.5])
-def test_a_wrong_order_or_rule_is_named(max_order) -> None:
-    with pytest.raises(SettingError, match="max_order"):
-        corpus_delta_bleu(["a"], [["a"]], [[1]], max_order)
-    with pytest.raises(SettingError, match="unknown rule 'clip'"):
-        corpus_delta_bleu(["a"], [["a"]], [[1]], rule="clip")
+# ---- like sacreBLEU's metrics -------------------------------------------------------------------
+
+HYPOTHESES = ["the cat sat on the mat today", "there is a dog in the yard", "it rained"]
+STREAMS = [
+    ["the cat sat on a mat", "a dog is in the yard now", "it rained all day"],
+    ["a cat was on the mat today", None, "rain fell"],
+]
 
 
-def test_the_default_order_is_4_and_any_order_goes() -> None:
-    text = "a b c d e f g"
-    assert corpus_delta_bleu([text], [[text]], [[0.5]]) == pytest.approx(1)
-    assert corpus_delta_bleu(["a b c"], [["a b c"]], [[1]]) == 0  # no 4-gram
-    assert corpus_delta_bleu([text], [[text]], [[0.5]], 7) == pytest.approx(1)
-    assert corpus_delta_bleu([text], [[text]], [[0.5]], 8) == 0
-    assert corpus_delta_bleu([""], [["a"]], [[1]], 1) == 0
+@pytest.mark.parametrize("order", [2, 4])
+def test_the_metric_prints_what_sacrebleu_prints(order: int) -> None:
+    theirs = sacrebleu.BLEU(tokenize="none", max_ngram_order=order)
+    ours = DeltaBLEU(max_ngram_order=order)
+    got, wanted = ours.corpus_score(HYPOTHESES, STREAMS), theirs.corpus_score(HYPOTHESES, STREAMS)
+    assert str(got).split(" = ", 1)[1] == str(wanted).split(" = ", 1)[1]
+    found = json.loads(got.format(signature=ours.get_signature(), is_json=True))
+    assert found["score"] == got.score == pytest.approx(wanted.score)
+    assert found["precisions"] == pytest.approx(wanted.precisions)
+    assert found["signature"].startswith("nrefs:var|weights:1|")
+
+
+def test_the_metric_with_weights_is_the_function() -> None:
+    metric = DeltaBLEU(rule="signed", max_ngram_order=2)
+    weights = [[0.8, 0.5, 1.0], [-0.7, None, -0.2]]
+    texts = [[s[i] for s in STREAMS if s[i] is not None] for i in range(3)]
+    own = [[w[i] for w in weights if w[i] is not None] for i in range(3)]
+    expected = corpus_delta_bleu(HYPOTHESES, texts, own, 2, "signed")
+    assert metric.corpus_score(HYPOTHESES, STREAMS, weights).score == pytest.approx(100 * expected)
+    for i, one in enumerate(metric.sentence_scores(HYPOTHESES, STREAMS, weights)):
+        alone = corpus_delta_bleu([HYPOTHESES[i]], [texts[i]], [own[i]], 2, "signed")
+        assert one.score == pytest.approx(100 * alone)
+    assert "weights:given|case:mixed|tok:none|order:2|rule:signed" in metric.get_signature()
+
+
+@pytest.mark.parametrize(
+    ("references", "weights"),
+    [
+        (["the cat"], None),
+        ([["a"]], None),
+        ([["a", "b", "c"]], [[1, 1]]),
+        ([["a", "b", "c"]], [[1, 1, 1], [1, 1, 1]]),
+        ([["a", None, "c"]], None),
+        ([["a", "b", "c"]], [[1, None, 1]]),
+    ],
+)
+def test_streams_that_do_not_fit_are_refused(references, weights) -> None:
+    with pytest.raises(SettingError):
+        DeltaBLEU().corpus_score(HYPOTHESES, references, weights)
