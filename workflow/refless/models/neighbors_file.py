@@ -1,7 +1,7 @@
 """Fitted neighbors models in files: settings, texts and ratings, indexed anew when loaded.
 
 Stage: outside the workflow. The first line is a mark with the SHA-256 of the second, which is JSON.
-So a file holds the training texts, and loading it runs nothing that came with it.
+A file holds the training texts; loading it runs nothing that comes with it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from refless import __version__
 from refless.data.wording import among
-from refless.errors import FormatError, StaleError
+from refless.errors import FormatError
 from refless.kernels import signature
 from refless.models.neighbors import NeighborsRegressor
 from refless.store.files import whole_file
@@ -30,17 +30,16 @@ def save(model: NeighborsRegressor, path: str | Path) -> None:
 
     Raises
     ------
-    SettingError : the model is not fitted, or its kernel was set since.
+    SettingError : its kernel was set since it was fitted.
     OutputError : the file cannot be written.
     """
-    texts, settings = model.training_texts(), model.get_params()
+    settings = model.get_params() | {"options": dict(model.options or {})}
     del settings["threads"]
     content = {
-        "settings": {**settings, "options": dict(model.options or {})},
-        "resources": _signed(model)["resources"],
-        "tau": model.tau_,
-        "texts": texts,
+        "texts": model.training_texts(),
         "quality": model.quality_.tolist(),
+        "settings": settings,
+        "tau": model.tau_,
     }
     line = _line(content)
     with whole_file(path) as partial:
@@ -55,26 +54,19 @@ def load(
     Parameters
     ----------
     options : where files of the kernel are on this machine (``wordnet``, ``model``, ``device``),
-        instead of where they were; what is in them must be the same
+        instead of where they were
 
     Raises
     ------
     FormatError : the file is no model of this version, or was damaged.
-    StaleError : it was fitted with other files of the kernel.
     KernelError : a file of the kernel is missing.
     """
     content = _read(path)
-    settings, tau = content["settings"], content["settings"].pop("tau")
+    settings = content["settings"]
+    tau, settings["tau"] = settings["tau"], content["tau"]  # as it was chosen, if it was
     settings["options"] |= options or {}
-    model = NeighborsRegressor(**settings, tau=content["tau"], threads=threads)
-    if _signed(model)["resources"] != content["resources"]:
-        raise StaleError(
-            f"was fitted with other files of {model.kernel} than there are now",
-            path=path,
-            remedy=AGAIN,
-        )
-    model.fit(content["texts"], content["quality"])
-    return model.set_params(tau=tau)
+    model = NeighborsRegressor(**settings, threads=threads)
+    return model.fit(content["texts"], content["quality"]).set_params(tau=tau)
 
 
 def kernel_of(path: str | Path) -> str:
@@ -98,7 +90,7 @@ def signature_line(model: NeighborsRegressor, **more: Any) -> str:
 
     Of files of the kernel (WordNet, an encoder), it has the beginning of their sums.
     """
-    signed = _signed(model)
+    signed = signature(model.kernel, "", **dict(model.options or {}))
     facts = {
         "kernel": model.kernel,
         "tau": repr(model.tau_) + ("(auto)" if model.tau == "auto" else ""),
@@ -121,11 +113,6 @@ def require_unchanged(model: NeighborsRegressor) -> None:
 def standing_in(model: NeighborsRegressor, texts: Sequence[str]) -> np.ndarray:
     """Which texts are among the training texts, by `wording`: bool, shape (texts,)."""
     return np.array(among(texts, model.texts_), bool)
-
-
-def _signed(model: NeighborsRegressor) -> dict[str, Any]:
-    """Sums of the kernel's files, and its options but for the places of these files."""
-    return signature(model.kernel, "", **dict(model.options or {}))
 
 
 def _line(content: Any) -> bytes:
