@@ -7,6 +7,7 @@ estimate of quality a text; NaN where a baseline has none.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import Any, Self
 
 import numpy as np
@@ -40,7 +41,8 @@ class Baseline:
         ----------
         texts, quality : one a training example
         systems : who wrote each text, for `SystemMean` and `SystemRidge`
-        groups : examples of one group stay together where a penalty is chosen
+        groups : examples of one group stay together where a penalty is chosen; each by itself
+            unless given
 
         Raises
         ------
@@ -169,8 +171,8 @@ class Ngrams:
         from sklearn.feature_extraction.text import CountVectorizer
 
         self._row = {text: row for row, text in enumerate(dict.fromkeys(texts))}
-        # the vocabulary is never empty: a text has blanks around its words
         self._count = CountVectorizer(analyzer="char_wb", ngram_range=(1, 3), dtype=np.float64)
+        # blank texts alone have no n-gram, which it refuses
         self._counts = self._count.fit_transform([*self._row, "."])
 
     def of(self, texts: Sequence[str]) -> Any:
@@ -188,7 +190,7 @@ class RidgeTfidf(Baseline):
     ngrams : of all texts that will be asked for, so that several fits count them once; without it,
         those of the training examples
     alphas : penalties to choose from, by the squared error on folds of the training examples; the
-        strongest where there are fewer than two examples (groups). ``alpha_`` is the one chosen
+        strongest where there are fewer than two groups of them. ``alpha_`` is the one chosen
     folds : how many; of more than `MANY` examples one decides
     """
 
@@ -202,48 +204,41 @@ class RidgeTfidf(Baseline):
 
     def _fit(self, texts: list[str], systems: list[Any] | None, groups: list[Any] | None) -> None:
         from sklearn.feature_extraction.text import TfidfTransformer
+        from sklearn.pipeline import make_pipeline
         from threadpoolctl import threadpool_limits
 
-        self._counts = self.ngrams or Ngrams(texts)
-        counts = self._counts.of(texts)
+        self._ngrams = self.ngrams or Ngrams(texts)
+        counts = self._ngrams.of(texts)
         self._known = np.unique(counts.indices)  # n-grams that a training example has
-        self._ridge, self.alpha_ = None, self.alphas[-1]
+        self._model, self.alpha_ = None, self.alphas[-1]
         if len(self._known) == 0:
             return  # the mean is all there is
-        self._weigh = TfidfTransformer()
-        weights = self._weigh.fit_transform(counts[:, self._known])
+        counts = counts[:, self._known]
         # rows are short: several threads would only wait for each other
         with threadpool_limits(1):
-            self.alpha_ = self._chosen_alpha(weights, groups)
-            self._ridge = _regression(self.alpha_, EXACT).fit(weights, self.quality_)
+            weights = TfidfTransformer().fit_transform(counts)
+            self.alpha_ = self._chosen_alpha(weights, groups or list(range(len(texts))))
+            model = make_pipeline(TfidfTransformer(), _regression(self.alpha_, EXACT))
+            self._model = model.fit(counts, self.quality_)
 
-    def _chosen_alpha(self, weights: Any, groups: list[Any] | None) -> float:
-        from sklearn.model_selection import GroupKFold, KFold
+    def _chosen_alpha(self, weights: Any, groups: list[Any]) -> float:
+        from sklearn.model_selection import GroupKFold
 
-        n = weights.shape[0]
-        number = (
-            None
-            if groups is None
-            else pd.factorize(np.array([*map(str, groups)], object), sort=True)[0]
-        )
-        folds = min(self.folds, n if number is None else len(np.unique(number)))
-        if folds < 2 or len(self.alphas) == 1:
+        group, names = pd.factorize(np.array([*map(str, groups)], object), sort=True)
+        if min(self.folds, len(names)) < 2 or len(self.alphas) == 1:
             return self.alphas[-1]
-        dealer = KFold(folds, shuffle=True, random_state=0) if number is None else GroupKFold(folds)
-        parts = list(dealer.split(weights, groups=number))
-        error = np.zeros(len(self.alphas))
-        each = _regression(self.alphas, NEAR)
-        for training, rest in parts[: 1 if n > MANY else None]:
-            sides = np.tile(self.quality_[training, None], len(self.alphas))
-            found = each.fit(weights[training], sides).predict(weights[rest])
+        folds = GroupKFold(min(self.folds, len(names))).split(weights, groups=group)
+        error, each = np.zeros(len(self.alphas)), _regression(self.alphas, NEAR)
+        for training, rest in islice(folds, 1 if len(groups) > MANY else None):
+            columns = np.tile(self.quality_[training, None], len(self.alphas))
+            found = each.fit(weights[training], columns).predict(weights[rest])
             error += ((found - self.quality_[rest, None]) ** 2).sum(axis=0)
         return self.alphas[int(np.argmin(error))]
 
     def _predict(self, texts: list[str], systems: list[Any] | None) -> Array:
-        if self._ridge is None or not texts:
+        if self._model is None or not texts:
             return np.full(len(texts), self.mean_)
-        weights = self._weigh.transform(self._counts.of(texts)[:, self._known])
-        return np.asarray(self._ridge.predict(weights), np.float64)
+        return np.asarray(self._model.predict(self._ngrams.of(texts)[:, self._known]), np.float64)
 
 
 class SystemRidge(RidgeTfidf):
@@ -253,14 +248,11 @@ class SystemRidge(RidgeTfidf):
     def _fit(self, texts: list[str], systems: list[Any] | None, groups: list[Any] | None) -> None:
         self._system = SystemMean().fit(texts, self.quality_, systems=systems)
         left = self.quality_ - self._system.predict(texts, systems=systems)
-        self._rest = RidgeTfidf(self.ngrams, self.alphas, self.folds).fit(
-            texts, left, groups=groups
-        )
-        self.alpha_ = self._rest.alpha_
+        self._rest = RidgeTfidf(self.ngrams, self.alphas, self.folds)
+        self.alpha_ = self._rest.fit(texts, left, groups=groups).alpha_
 
     def _predict(self, texts: list[str], systems: list[Any] | None) -> Array:
-        rest = self._rest.predict(texts)
-        return self._system.predict(texts, systems=systems) + rest
+        return self._system.predict(texts, systems=systems) + self._rest.predict(texts)
 
 
 def _regression(alpha: float | list[float], tolerance: float) -> Any:
