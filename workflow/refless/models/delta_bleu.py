@@ -66,6 +66,21 @@ class References:
     weight: Array
 
 
+def group_references(
+    item: Array, items: int, text: Array, owner: Array, weight: Array
+) -> References:
+    """References in any order, brought in that of their items.
+
+    Parameters
+    ----------
+    item, text, owner, weight : (references,), of each: its item, from 0 to ``items`` - 1, and as of
+        `References`
+    """
+    order = np.argsort(item, kind="stable")
+    bounds = np.searchsorted(item[order], np.arange(items + 1)).astype(np.int64)
+    return References(bounds, text[order], owner[order], weight[order])
+
+
 @dataclass(frozen=True)
 class Statistics:
     """What a score is made of; each is a sum over hypotheses.
@@ -327,12 +342,9 @@ def of_items(
         if fault := _fault(text, own, given):
             raise SettingError(f"item {number} (from 0) {fault}")
     flat = [text for _, own, _ in items for text in own]
-    side = References(
-        np.cumsum([0, *map(len, references)]).astype(np.int64),
-        np.arange(n, n + len(flat)),
-        np.full(len(flat), NOBODY),
-        np.array([value for _, _, own in items for value in own], np.float64),
-    )
+    item = np.repeat(np.arange(n), [len(own) for own in references])
+    weight = np.array([value for _, _, given in items for value in given], np.float64)
+    side = group_references(item, n, n + np.arange(len(flat)), np.full(len(flat), NOBODY), weight)
     every, nobody = np.arange(n), np.full(n, NOBODY)
     found = Texts([*hypotheses, *flat], max_order).statistics(every, nobody, every, side)
     return Statistics(*(part[:, 0] for part in vars(found).values()))

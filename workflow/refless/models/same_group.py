@@ -1,32 +1,22 @@
 """Sentence ΔBLEU against rated texts of the same group, be it a context or an MR.
 
-Stage: prediction. In: ratings, groups. Out: references, their weights, scores; the line from score
-to rating.
+Stage: prediction. In: ratings, groups. Out: weights of references, scores; the line from score to
+rating.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from refless.models.delta_bleu import References, Statistics, scores
+from refless.models.delta_bleu import Statistics, scores
+from refless.models.delta_bleu import group_references as references
+
+__all__ = ["ORDER", "defined_scores", "line", "references", "weights"]
 
 Array = np.ndarray
 
 ORDER = 2
 """Sentences of a dozen words have few longer n-grams in common."""
-
-
-def references(group: Array, n_groups: int, text: Array, owner: Array, weight: Array) -> References:
-    """References of groups; item ``k`` of the result is group ``k``.
-
-    Parameters
-    ----------
-    group, text, owner, weight : (references,), of each: its group, from 0 to ``n_groups`` - 1, the
-        number of its text, who wrote it (-1: never left out), and its weight in [-1, 1]
-    """
-    order = np.argsort(group, kind="stable")
-    bounds = np.searchsorted(group[order], np.arange(n_groups + 1)).astype(np.int64)
-    return References(bounds, text[order], owner[order], weight[order])
 
 
 def defined_scores(found: Statistics, rule: str) -> Array:
