@@ -248,7 +248,8 @@ def scores(statistics: Statistics, rule: str = "zero", max_order: int | None = N
     ------
     SettingError : unknown rule.
     """
-    check_rule(rule)
+    if rule not in RULES:
+        raise SettingError(f"unknown rule {rule!r}; there are {', '.join(RULES)}")
     # order by order
     matches, totals = (
         np.ascontiguousarray(np.moveaxis(part[..., :max_order], -1, 0))
@@ -268,12 +269,6 @@ def scores(statistics: Statistics, rule: str = "zero", max_order: int | None = N
         least = precision.min(axis=0)
         mean = np.where(least > 0, mean, np.maximum(least, -1.0))
     return np.asarray(mean * brevity_penalty(statistics.length, statistics.closest))
-
-
-def check_rule(rule: str) -> None:
-    """Raise SettingError for a rule that there is not."""
-    if rule not in RULES:
-        raise SettingError(f"unknown rule {rule!r}; there are {', '.join(RULES)}")
 
 
 def brevity_penalty(length: Array, closest: Array) -> Array:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from refless import __version__
 from refless.errors import SettingError
-from refless.models.delta_bleu import Statistics, brevity_penalty, check_rule, of_items, scores
+from refless.models.delta_bleu import Statistics, brevity_penalty, of_items, scores
 
 Streams = Sequence[Sequence[str | None]]
 Weights = Sequence[Sequence[float | None]]
@@ -59,7 +59,6 @@ class DeltaBLEU:
     """
 
     def __init__(self, max_ngram_order: int = 4, rule: str = "smooth") -> None:
-        check_rule(rule)
         self.max_ngram_order = max_ngram_order
         self.rule = rule
         self._references = self._weights = "?"  # of the last call, for the signature

@@ -67,8 +67,7 @@ def neighbor_means(
 
 def means_of_sums(sums: Array, counts: Array) -> Array:
     """Mean quality of the neighbors from sum and number, NaN without any."""
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.where(counts > 0, sums / np.maximum(counts, 1), np.nan))
+    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
 
 
 def most_neighbors(max_share: float, training: int) -> int:
