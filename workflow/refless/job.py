@@ -11,7 +11,6 @@ Stage: none. A script is thin: it hands what Snakemake gave it to one function o
 from __future__ import annotations
 
 import logging
-import re
 import signal
 import sys
 import traceback
@@ -20,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from refless.errors import ReflessError, StaleError
+from refless.errors import ReflessError
 from refless.store import inputs
 from refless.store.files import writing
 
@@ -48,7 +47,6 @@ def job(snakemake: Any) -> Iterator[None]:
         force=True,
     )
     try:
-        _require_settings(snakemake)
         with inputs.given(_lasting(snakemake), _parameters(snakemake)):
             yield
     except ReflessError as error:
@@ -59,28 +57,6 @@ def job(snakemake: Any) -> Iterator[None]:
         with open(path, "a", encoding="utf-8") as log:
             traceback.print_exc(file=log)
         raise
-
-
-def _require_settings(snakemake: Any) -> None:
-    """Make sure that the ratings among a job's inputs were read as the configuration says.
-
-    Raises
-    ------
-    FormatError : a table of texts is missing or broken.
-    StaleError : it was made under other settings of its loader.
-    """
-    for path in getattr(snakemake, "input", ()):
-        match = re.fullmatch(r"results/ratings/([^/]+)/texts\.csv", str(path))
-        entry = snakemake.config.get("data", {}).get(match[1]) if match else None
-        if entry:
-            from refless.data.task import read_with
-            from refless.store import signed
-
-            asked = read_with(entry["loader"], entry.get("options") or {}, entry["files"])
-            made = signed.record_of(path)["settings"]
-            if made != asked:
-                message = f"was made under other settings: {made}, not {asked}"
-                raise StaleError(message, path=path, remedy=signed.AGAIN)
 
 
 def _lasting(snakemake: Any) -> list[str]:

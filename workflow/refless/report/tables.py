@@ -42,7 +42,7 @@ def publish(
     table : its column ``source`` (empty where a row has no numbers) is for all tables the same;
         ``note``, where there is one, is a sentence or empty
     folder : where the files go
-    missing : why results cannot be had, by `refless.availability.Plan.missing`; rows without
+    missing : why results cannot be had, by `refless.plan.Plan.missing`; rows without
         numbers get the words of the reasons that are about them
     facts : for the caption
     intervals : ends of intervals, row by row, that the agreement with the paper needs and the CSV

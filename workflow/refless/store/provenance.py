@@ -20,7 +20,6 @@ from refless.store.signed import record_of
 
 def record(
     settings: Mapping[str, Any],
-    numbers: str,
     data: Mapping[str, Any],
     tables: Mapping[str, Mapping[str, Any]],
 ) -> dict[str, Any]:
@@ -29,13 +28,11 @@ def record(
     Parameters
     ----------
     settings : the whole configuration
-    numbers : ``computed``, ``auto`` or ``shipped``
     data : `raw_sums`
     tables : name -> the record beside a table (``files``, ``rows``, ``source``)
     """
     return {
-        "command": f"snakemake --cores 8 --config numbers={numbers}",
-        "numbers": numbers,
+        "command": os.environ.get("REFLESS_COMMAND", ""),
         "code": {"refless": importlib.metadata.version("refless"), "sha256": package_sum()},
         "python": platform.python_version(),
         "packages": _installed(),
