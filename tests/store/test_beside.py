@@ -12,8 +12,8 @@ import pytest
 
 from refless.errors import FormatError, StaleError
 from refless.store import beside
-from refless.store.beside import read_beside, write_beside
 from refless.store.files import file_sum
+from refless.store.signed import read_beside, write_beside
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from refless.errors import FormatError, StaleError
+from refless.kernels.signatures import sign
 from refless.store import signed
-from refless.store.signatures import sign
 
 TABLE = pd.DataFrame({"id": ["a", "b"], "value": [0.1, np.nan], "text": ["NA", 'say "hi"\r']})
 ARRAYS = {"kernel": np.arange(6.0).reshape(2, 3), "name": np.array(["x", "y"])}

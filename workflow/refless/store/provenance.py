@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from refless.store.code import package_sum
+from refless.store.code import PACKAGE, code_sum
 from refless.store.machine import processor
 from refless.store.signed import record_of
 
@@ -31,11 +31,13 @@ def record(
     data : `raw_sums`
     tables : name -> the record beside a table (``files``, ``rows``, ``source``)
     """
+    installed = {d.metadata["Name"].lower(): d.version for d in importlib.metadata.distributions()}
+    version = importlib.metadata.version("refless")
     return {
-        "command": os.environ.get("REFLESS_COMMAND", ""),
-        "code": {"refless": importlib.metadata.version("refless"), "sha256": package_sum()},
+        "command": os.environ.get("REFLESS_COMMAND", ""),  # as it was typed
+        "code": {"refless": version, "sha256": code_sum(*sorted(PACKAGE.rglob("*.py")))},
         "python": platform.python_version(),
-        "packages": _installed(),
+        "packages": dict(sorted(installed.items())),
         "machine": machine(),
         "settings": dict(settings),
         "data": dict(data),
@@ -68,8 +70,3 @@ def machine() -> dict[str, Any]:
         "system": platform.system(),
         "release": platform.release(),
     }
-
-
-def _installed() -> dict[str, str]:
-    found = {d.metadata["Name"].lower(): d.version for d in importlib.metadata.distributions()}
-    return dict(sorted(found.items()))

@@ -14,7 +14,6 @@ import pandas as pd
 from refless.plan import MANIFEST
 from refless.store import signed
 from refless.store.files import file_sum, write_text
-from refless.store.tables import table_text
 
 
 def ship(digests: Mapping[str, str], out: str | Path) -> list[Path]:
@@ -54,5 +53,5 @@ def ship(digests: Mapping[str, str], out: str | Path) -> list[Path]:
         written[below.as_posix()] = digest
     every = {path: digest for path, digest in kept.items() if (out / path).is_file()} | written
     table = [(path, file_sum(out / path), digest) for path, digest in sorted(every.items())]
-    write_text(table_text(pd.DataFrame(table, columns=["path", "sha256", "digest"])), listed)
+    write_text(signed.table_text(pd.DataFrame(table, columns=["path", "sha256", "digest"])), listed)
     return [out / path for path in written]
