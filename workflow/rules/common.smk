@@ -78,7 +78,10 @@ except OSError as error:
     ) from None
 except ReflessError as error:
     raise WorkflowError(str(error)) from None
+# a cluster's jobs get them; the profile may name them, so they must be there
 environ["REFLESS_MIRROR"] = PLACES.mirror
+for name in ("REFLESS_MODELS", "REFLESS_WORDNET"):
+    environ.setdefault(name, "")
 environ["REFLESS_NETWORK"] = "on" if PLACES.network else "off"
 
 NEIGHBORS = SETTINGS.bleu_neighbors
@@ -192,8 +195,7 @@ def closing_lines():
         for source, rows in json.loads(Path(path).read_text(encoding="utf-8"))["source"].items():
             counts[source] += rows
     drawn = {path for path in made if re.match(r"results/figures/.*\.pdf", path)}
-    said = f"{ABSENT[0]['sentence']}; {ABSENT[0]['remedy']}" if ABSENT else ""
-    first = f" (first: {said})" if counts["absent"] and said else ""
+    first = f" (first: {ABSENT[0]['sentence']})" if counts["absent"] and ABSENT else ""
     others = sorted({path for path in made if os.path.exists(path)})[:1]
     return [
         (
