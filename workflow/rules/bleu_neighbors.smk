@@ -30,13 +30,8 @@ rule predict_neighbors:
         "results/neighbors/{task}.csv",
     log:
         "results/logs/predict_neighbors/{task}.log",
-    benchmark:
-        "results/benchmarks/predict_neighbors/{task}.tsv"
     conda:
         "../../envs/refless.yaml"
-    resources:
-        mem_mb=2000,
-        runtime=20,
     params:
         taus=SETTINGS.taus(),
         options={kernel: SETTINGS.options(kernel) for kernel in SETTINGS.kernels()},
@@ -58,10 +53,6 @@ rule compute_data_size_curve:
         "results/benchmarks/compute_data_size_curve/{task}.tsv"
     conda:
         "../../envs/refless.yaml"
-    threads: 1
-    resources:
-        mem_mb=2000,
-        runtime=20,
     params:
         settings=SIZE_SETTINGS,
         code=code("compute_data_size_curve.py", module(PLAIN)),
@@ -78,8 +69,6 @@ rule bleu_neighbors_table1:
         table("bleu_neighbors_table1"),
     log:
         "results/logs/bleu_neighbors_table1.log",
-    benchmark:
-        "results/benchmarks/bleu_neighbors_table1.tsv"
     localrule: True
     conda:
         "../../envs/refless.yaml"
@@ -109,8 +98,6 @@ use rule bleu_neighbors_table1 as bleu_neighbors_section53 with:
         table("bleu_neighbors_section53"),
     log:
         "results/logs/bleu_neighbors_section53.log",
-    benchmark:
-        "results/benchmarks/bleu_neighbors_section53.tsv"
 
 
 rule bleu_neighbors_figure2:
@@ -122,8 +109,6 @@ rule bleu_neighbors_figure2:
         figure("bleu_neighbors_figure2"),
     log:
         "results/logs/bleu_neighbors_figure2.log",
-    benchmark:
-        "results/benchmarks/bleu_neighbors_figure2.tsv"
     localrule: True
     conda:
         "../../envs/refless.yaml"
@@ -143,8 +128,6 @@ use rule bleu_neighbors_figure2 as bleu_neighbors_figure3 with:
         figure("bleu_neighbors_figure3"),
     log:
         "results/logs/bleu_neighbors_figure3.log",
-    benchmark:
-        "results/benchmarks/bleu_neighbors_figure3.tsv"
 
 
 rule bleu_neighbors_figure4:
@@ -156,8 +139,6 @@ rule bleu_neighbors_figure4:
         figure("bleu_neighbors_figure4"),
     log:
         "results/logs/bleu_neighbors_figure4.log",
-    benchmark:
-        "results/benchmarks/bleu_neighbors_figure4.tsv"
     localrule: True
     conda:
         "../../envs/refless.yaml"
@@ -188,10 +169,6 @@ rule estimate_cross_task:
         target="[^/.]+",
     conda:
         "../../envs/refless.yaml"
-    threads: 1
-    resources:
-        mem_mb=2000,
-        runtime=20,
     params:
         taus={kernel: SETTINGS.taus()[kernel] for kernel in BLEU.kernels},
         code=code("estimate_cross_task.py", *map(module, BLEU.kernels)),
@@ -211,8 +188,6 @@ rule bleu_neighbors_table2:
         table("bleu_neighbors_table2"),
     log:
         "results/logs/bleu_neighbors_table2.log",
-    benchmark:
-        "results/benchmarks/bleu_neighbors_table2.tsv"
     localrule: True
     conda:
         "../../envs/refless.yaml"
@@ -247,10 +222,6 @@ if ESSAY_TASKS:
             "results/benchmarks/predict_essays.tsv"
         conda:
             "../../envs/refless.yaml"
-        threads: 1
-        resources:
-            mem_mb=2000,
-            runtime=20,
         params:
             code=code("predict_essays.py", "kernels/bleu.py"),
         script:
@@ -266,8 +237,6 @@ rule bleu_neighbors_table3:
         table("bleu_neighbors_table3"),
     log:
         "results/logs/bleu_neighbors_table3.log",
-    benchmark:
-        "results/benchmarks/bleu_neighbors_table3.tsv"
     localrule: True
     conda:
         "../../envs/refless.yaml"

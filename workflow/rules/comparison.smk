@@ -68,7 +68,6 @@ rule compare_methods:
     conda:
         "../../envs/refless.yaml"
     # the longest job of a whole run, so it starts early
-    threads: 1
     resources:
         mem_mb=6000,
         runtime=120,
@@ -89,8 +88,6 @@ rule comparison:
         table("comparison"),
     log:
         "results/logs/comparison.log",
-    benchmark:
-        "results/benchmarks/comparison.tsv"
     localrule: True
     conda:
         "../../envs/refless.yaml"

@@ -14,8 +14,6 @@ rule fetch_source:
         "resources/data/{path}",
     log:
         "results/logs/fetch_source/{path}.log",
-    benchmark:
-        "results/benchmarks/fetch_source/{path}.tsv"
     wildcard_constraints:
         path="|".join(re.escape(path) for path in PLAN.sources),
     localrule: True
@@ -35,8 +33,6 @@ rule normalize_ratings:
         ratings="results/ratings/{task}/ratings.csv",
     log:
         "results/logs/normalize_ratings/{task}.log",
-    benchmark:
-        "results/benchmarks/normalize_ratings/{task}.tsv"
     localrule: True
     conda:
         "../../envs/refless.yaml"

@@ -20,10 +20,6 @@ rule score_delta_bleu:
         "results/benchmarks/score_delta_bleu/{task}.tsv"
     conda:
         "../../envs/refless.yaml"
-    threads: 1
-    resources:
-        mem_mb=4000,
-        runtime=60,
     params:
         settings=lambda wildcards: UNIT_SETTINGS[wildcards.task],
         code=code("score_delta_bleu.py"),
@@ -40,8 +36,6 @@ rule delta_bleu_table2:
         table("delta_bleu_table2"),
     log:
         "results/logs/delta_bleu_table2.log",
-    benchmark:
-        "results/benchmarks/delta_bleu_table2.tsv"
     localrule: True
     conda:
         "../../envs/refless.yaml"
@@ -63,8 +57,6 @@ rule delta_bleu_figure2:
         figure("delta_bleu_figure2"),
     log:
         "results/logs/delta_bleu_figure2.log",
-    benchmark:
-        "results/benchmarks/delta_bleu_figure2.tsv"
     localrule: True
     conda:
         "../../envs/refless.yaml"

@@ -22,8 +22,6 @@ rule reproducibility:
         table("reproducibility_cells"),
     log:
         "results/logs/reproducibility.log",
-    benchmark:
-        "results/benchmarks/reproducibility.tsv"
     localrule: True
     conda:
         "../../envs/refless.yaml"
@@ -40,8 +38,6 @@ rule reproducibility_cells:
         figure("reproducibility_cells"),
     log:
         "results/logs/reproducibility_cells.log",
-    benchmark:
-        "results/benchmarks/reproducibility_cells.tsv"
     localrule: True
     conda:
         "../../envs/refless.yaml"

@@ -15,8 +15,8 @@ record       SHA-256 of the rest of the record
 ===========  ====================================================================================
 
 and whatever else its readers need: ``kind``, ``of``, ``settings``, ``made_from``, ``facts``. A
-reader refuses a file of which one bit is another, that lies in another one's place, or that was made
-from other inputs than lie there now. No text goes into a shipped file.
+reader refuses a file of which one bit is another, that lies in another one's place, or that was
+made from other inputs than lie there now. No text goes into a shipped file.
 """
 
 from __future__ import annotations
