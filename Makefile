@@ -1,6 +1,7 @@
 # Sets everything up and runs the quickstart: `make`. Tests: `make test`.
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
-TARGET ?= quickstart
+# What is at hand is computed, the rest is read from resources/shipped.
+OFFLINE := --config network=False
 CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 1)
 VENV := .venv
 BIN := $(VENV)/bin
@@ -9,7 +10,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 .DEFAULT_GOAL := quickstart
 
 quickstart: $(VENV)/core.done ## tables, figures and report from what is at hand, without network
-	$(BIN)/python -m snakemake --cores $(CORES) --config numbers=auto -- quickstart
+	$(BIN)/python -m snakemake --cores $(CORES) $(OFFLINE) -- all
 
 all: $(VENV)/core.done ## the full reproduction: fetches the raw data and computes all but what needs torch
 	$(BIN)/python -m snakemake --cores $(CORES)
@@ -50,7 +51,7 @@ ship: $(VENV)/core.done ## renew resources/shipped from results (needs the raw d
 	$(BIN)/python -m snakemake --cores $(CORES) ship
 
 docs: $(VENV)/docs.done ## docs/settings.md, the picture of README, and the handbook (site/)
-	$(BIN)/python -m snakemake --cores $(CORES) --quiet all --config numbers=auto -- quickstart
+	$(BIN)/python -m snakemake --cores $(CORES) --quiet all $(OFFLINE) -- all
 	cp results/figures/reproducibility_cells.png docs/images/agreement.png
 	sed 's|](docs/|](|g; s|\[\(C[A-Z]*\.[a-z]*\)\]([^)]*)|\1|g' README.md > docs/index.md
 	$(BIN)/python -m refless.settings > docs/settings.md

@@ -16,7 +16,6 @@ configfile: f"{workflow.current_basedir}/config/config.yaml"
 
 include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
-include: "workflow/rules/shipped.smk"
 include: "workflow/rules/kernels.smk"
 include: "workflow/rules/bleu_neighbors.smk"
 include: "workflow/rules/delta_bleu.smk"
@@ -31,13 +30,5 @@ rule all:
         "results/report.html",
 
 
-if workflow.is_main_process:
-    atexit.register(check_at_the_end)
-
-
-onstart:
-    require_todays_settings()
-
-
-onsuccess:
-    print(what_was_built())
+onerror:
+    atexit.unregister(print_closing_lines)

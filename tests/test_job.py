@@ -11,11 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
-import pandas as pd
 import pytest
 
-from refless.data.ratings import TEXT_COLUMNS, RatedTexts
-from refless.data.task import read_with, write_task
 from refless.errors import FormatError
 from refless.job import job
 
@@ -32,30 +29,6 @@ def restore() -> Iterator[None]:
     root.handlers[:] = handlers
     root.setLevel(level)
     signal.signal(signal.SIGTERM, on_term)
-
-
-def test_ratings_that_were_read_otherwise_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    data = RatedTexts(pd.DataFrame(columns=[*TEXT_COLUMNS]).assign(quality=0.0))
-    entry = {"loader": "table", "options": {"scale": [1, 5]}, "files": {"path": "mine.tsv"}}
-    write_task("mine", data, "results/ratings/mine", {}, read_with(**entry))
-    given = told(tmp_path / "log")
-    given.input = ["results/ratings/mine/texts.csv", "results/ratings/mine/ratings.csv"]
-    given.config = {"data": {"mine": entry}}
-    with job(given):
-        pass
-    for other in (
-        *({"loader": "usr"}, {"options": {"scale": [1, 7]}}, {"options": None}),
-        {"files": {"path": "yours.tsv"}},
-    ):
-        given.config = {"data": {"mine": {**entry, **other}}}
-        with pytest.raises(SystemExit), job(given):
-            pass
-        said = capsys.readouterr().err
-        assert "results/ratings/mine/texts.csv: was made under other settings" in said
-        assert "delete it and run again" in said
 
 
 def told(log: Path) -> SimpleNamespace:

@@ -91,12 +91,11 @@ def test_the_lock_for_clusters_agrees() -> None:
         assert slurm[name] <= core[name], name
 
 
-@pytest.mark.parametrize("profile", ["slurm", "cluster-generic"])
-def test_a_cluster_profile_loses_nothing_of_the_default_profile(profile: str) -> None:
+def test_the_cluster_profile_loses_nothing_of_the_default_profile() -> None:
     """Snakemake reads one profile of the workflow: naming one drops the default one."""
     default, cluster = (
         yaml.safe_load((ROOT / f"profiles/{name}/config.yaml").read_text())
-        for name in ("default", profile)
+        for name in ("default", "slurm")
     )
     assert {name: cluster[name] for name in default} == default
 
@@ -119,7 +118,7 @@ def test_every_rule_that_runs_something_has_a_log_and_an_environment() -> None:
                 for part in ("log", "conda"):
                     assert re.search(rf"(?m)^ +{part}:", rule), f"{path.name}: rule{rule[:200]}"
                 checked += 1
-    assert checked > 30
+    assert checked > 20
 
 
 def make(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from fractions import Fraction
@@ -17,13 +18,13 @@ from refless.errors import SettingError
 from refless.models.delta_bleu import (
     FLOOR,
     RULES,
-    References,
-    Statistics,
     Texts,
     corpus_delta_bleu,
-    scores,
+    group_references,
+    of_items,
     smoothed_scores,
 )
+from refless.models.delta_bleu_metric import DeltaBLEU
 
 WORDS = st.lists(st.sampled_from("abcde"), max_size=9).map(" ".join)
 SOME_WORDS = st.lists(st.sampled_from("abcde"), min_size=1, max_size=9).map(" ".join)
@@ -31,13 +32,12 @@ WEIGHT = st.integers(-12, 12).map(lambda twelfth: twelfth / 12)
 
 
 @st.composite
-def weighted(draw, max_items=4):
+def weighted(draw):
     """Hypotheses, references and weights; the first of each item is positive."""
-    items = draw(st.integers(1, max_items))
-    hypotheses = [draw(WORDS) for _ in range(items)]
-    references, weights = [], []
-    for _ in range(items):
+    hypotheses, references, weights = [], [], []
+    for _ in range(draw(st.integers(1, 4))):
         n = draw(st.integers(1, 4))
+        hypotheses.append(draw(WORDS))
         references.append([draw(SOME_WORDS) for _ in range(n)])
         weights.append([max(1 / 12, draw(WEIGHT)), *(draw(WEIGHT) for _ in range(n - 1))])
     return hypotheses, references, weights
@@ -92,9 +92,8 @@ def test_it_is_the_formula(case, max_order: int, rule: str) -> None:
 @given(weighted(), st.integers(1, 5), st.sampled_from([("zero", "none"), ("smooth", "exp")]))
 def test_at_weights_1_it_is_the_bleu_of_sacrebleu(case, max_order: int, rules) -> None:
     hypotheses, references, _ = case
-    ours = corpus_delta_bleu(
-        hypotheses, references, [[1.0] * len(r) for r in references], max_order, rules[0]
-    )
+    weights = [[1.0] * len(own) for own in references]
+    ours = corpus_delta_bleu(hypotheses, references, weights, max_order, rules[0])
     metric = sacrebleu.BLEU(
         tokenize="none", force=True, smooth_method=rules[1], max_ngram_order=max_order
     )
@@ -102,9 +101,8 @@ def test_at_weights_1_it_is_the_bleu_of_sacrebleu(case, max_order: int, rules) -
     most = max(map(len, references))
     padded = [own + [own[0]] * (most - len(own)) for own in references]
     theirs = metric.corpus_score(hypotheses, [list(column) for column in zip(*padded, strict=True)])
-    if not any(theirs.counts):  # where nothing matches at all, sacrebleu gives up before smoothing
-        assert theirs.score == 0
-    else:
+    # where nothing matches at all, sacrebleu gives up before smoothing
+    if any(theirs.counts):
         assert ours == pytest.approx(theirs.score / 100, abs=1e-12)
 
 
@@ -112,44 +110,26 @@ def test_at_weights_1_it_is_the_bleu_of_sacrebleu(case, max_order: int, rules) -
 @given(weighted(), st.integers(1, 4))
 def test_the_best_reference_of_every_item_scores_1(case, max_order: int) -> None:
     _, references, weights = case
-    best = [
-        max(zip(given_weights, own, strict=True))[1]
-        for own, given_weights in zip(references, weights, strict=True)
-    ]
-    long_enough = any(len(text.split()) >= max_order for text in best)
+    best = [max(zip(*pair, strict=True))[1] for pair in zip(weights, references, strict=True)]
     score = corpus_delta_bleu(best, references, weights, max_order)
+    long_enough = any(len(text.split()) >= max_order for text in best)
     assert score == pytest.approx(1.0 if long_enough else 0.0)
 
 
 def test_matches_with_bad_references_cost() -> None:
-    references, weights = [["a b c d", "e f g h"]], [[1.0, -0.5]]
-    good = corpus_delta_bleu(["a b x y"], references, weights, 2, "signed")
-    nothing = corpus_delta_bleu(["w x y z"], references, weights, 2, "signed")
-    bad = corpus_delta_bleu(["e f x y"], references, weights, 2, "signed")
+    side = [["a b c d", "e f g h"]], [[1.0, -0.5]]
+    good, nothing, bad = (
+        corpus_delta_bleu([text], *side, 2, "signed") for text in ("a b x y", "w x y z", "e f x y")
+    )
     assert good > nothing == 0 > bad
     # unigrams -0.5 * 2 / 4, bigrams -0.5 * 1 / 3
     assert bad == pytest.approx(-0.25)
-    assert corpus_delta_bleu(["e f x y"], references, weights, 2) == 0
-    assert corpus_delta_bleu(["e f x y"], references, weights, 2, "floor") == pytest.approx(FLOOR)
-    smoothed = math.sqrt(1 / (2 * 4) * 1 / (4 * 3))
-    assert corpus_delta_bleu(["e f x y"], references, weights, 2, "smooth") == pytest.approx(
-        smoothed
-    )
-
-
-def test_smoothing_small_denominators_stays_below_1() -> None:
-    # one n-gram at a twelfth: 1 / (2 / 12) would be 6
-    assert corpus_delta_bleu(["x"], [["a"]], [[1 / 12]], 1, "smooth") == 1
 
 
 def test_sentence_bleu_by_hand() -> None:
     # unigrams 2 of 3, bigrams (1 + 1) / (2 + 1); penalty exp(1 - (4 + 1) / 3)
-    references = References(*map(np.array, ([0, 1, 2], [2, 3], [-1, -1], [1.0, 1.0])))
-    counted = Texts(["a b x", "p q", "a b c d", "x y"], 2)
-    nobody, every = np.array([-1, -1]), np.arange(2)
-    found = smoothed_scores(counted.statistics(every, nobody, every, references).of_others())
-    assert found[0] == pytest.approx(math.sqrt(2 / 3 * 2 / 3) * math.exp(1 - 5 / 3))
-    assert found[1] == 0
+    found = smoothed_scores(of_items(["a b x", "p q"], [["a b c d"], ["x y"]], [[1], [1]], 2))
+    assert found.tolist() == pytest.approx([math.sqrt(2 / 3 * 2 / 3) * math.exp(1 - 5 / 3), 0])
 
 
 @settings(max_examples=60, deadline=None)
@@ -163,66 +143,39 @@ def test_leaving_an_owner_out_is_counting_without_them(data) -> None:
     weight = [data.draw(WEIGHT) for _ in range(n)]
     counted = Texts(texts, max_order)
 
-    def statistics(kept: list[int], columns: int) -> Statistics:
-        references = References(
-            np.array([0, len(kept)]),
-            np.array(kept, np.int64) + 1,
-            np.array([owner[k] for k in kept], np.int64),
-            np.array([weight[k] for k in kept], np.float64),
-        )
-        return counted.statistics([0], [0], [0], references, columns)
+    def statistics(kept: list[int], columns: int) -> list[np.ndarray]:
+        rows = np.array(kept, np.int64)
+        own, heavy = np.array(owner, np.int64)[rows], np.array(weight, np.float64)[rows]
+        references = group_references(np.zeros_like(rows), 1, rows + 1, own, heavy)
+        return list(vars(counted.statistics([0], [0], [0], references, columns)).values())
 
     found = statistics(list(range(n)), owners)
     for column in range(1 + owners):
         kept = [k for k in range(n) if owner[k] not in (0, column - 1 if column else 0)]
-        alone = statistics(kept, 0)
-        for name in ("matches", "totals", "length", "closest"):
-            np.testing.assert_allclose(
-                getattr(found, name)[:, column], getattr(alone, name)[:, 0], rtol=0, atol=1e-12
-            )
+        for part, alone in zip(found, statistics(kept, 0), strict=True):
+            np.testing.assert_allclose(part[:, column], alone[:, 0], rtol=0, atol=1e-12)
 
 
-def test_scores_of_sums_are_the_corpus_score() -> None:
-    hypotheses = ["a b c", "b b a d", "c"]
-    references = [["a b d", "c c"], ["b a d"], ["c d", "a"]]
-    weights = [[0.5, -0.25], [1.0], [0.25, 0.75]]
-    flat = [text for own in references for text in own]
-    found = Texts([*hypotheses, *flat], 2).statistics(
-        np.arange(3),
-        np.full(3, -1),
-        np.arange(3),
-        References(
-            np.array([0, 2, 3, 5]),
-            np.arange(3, 8),
-            np.full(5, -1),
-            np.array([w for own in weights for w in own]),
-        ),
-    )
-    both = Statistics(*(part[:2, 0].sum(axis=0) for part in vars(found).values()))
-    assert scores(both) == pytest.approx(
-        corpus_delta_bleu(hypotheses[:2], references[:2], weights[:2], 2)
-    )
+ITEM = ["a b"], [["a b", "c"]], [[1.0, -0.5]]
 
 
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (([], [], []), "no hypothesis"),
-        (("a b", [["a"]], [[1]]), "hypotheses .* no list"),
-        ((["a b"], ["a b"], [[1]]), "references of item 0 .* no list"),
-        ((["a"], None, [[1]]), "references .* no list"),
-        ((["a"], [["a"]], [0.5]), "weights .* item 0 .* no list"),
-        ((["a", "b"], [["a"]], [[1]]), "2 hypotheses, but references of 1"),
-        ((["a"], [["a"]], [[1], [1]]), "weights of 2"),
-        ((["a", "b"], [["a"], ["b", "c"]], [[1], [1]]), "2 references of item 1 .* weights of 1"),
-        ((["a"], [[]], [[]]), "item 0 .* no reference"),
-        ((["a", "b"], [["a"], ["b"]], [[1], [0.0]]), r"item 1 .* positive weight .*0\.0"),
-        *(
-            ((["a"], [["a"]], [[bad]]), "item 0 .* weight")
-            for bad in (np.nan, "0.5", None, [1], 1.5)
-        ),
+        (([], [], []), "0 hypotheses"),
+        (("a b", [["a"]] * 3, [[1]] * 3), "3 hypotheses"),
+        ((["a", "b"], [["a"]], [[1], [1]]), "2 hypotheses"),
+        ((["a"], [["a"]], [[1], [1]]), "2 of weights"),
+        ((["a"], ["a"], [[1]]), "item 0 .* no list"),
+        ((["a", "b"], [["a"], ["b", "c"]], [[1], [1]]), "item 1 .* no list"),
+        ((["a"], [[]], [[]]), "item 0 .* positive"),
+        ((["a", "b"], [["a"], ["b"]], [[1], [0.0]]), "item 1 .* positive"),
+        *(((["a"], [["a"]], [[bad]]), "item 0 .* weight") for bad in (np.nan, "0.5", None, 1.5)),
         ((["a", ["a", "b"]], [["a"], ["b"]], [[1], [1]]), "item 1 .* no string"),
         ((["a"], [["a", None]], [[1, 1]]), "item 0 .* no string"),
+        ((*ITEM, 0), "max_order"),
+        ((*ITEM, 1.5), "max_order"),
+        ((*ITEM, 1, "clip"), "unknown rule 'clip'"),
     ],
 )
 def test_bad_input_is_named(arguments, named: str) -> None:
@@ -240,18 +193,44 @@ def test_arrays_and_columns_will_do() -> None:
     )
 
 
-@pytest.mark.parametrize("max_order", [0, -1, 1.5])
-def test_a_wrong_order_or_rule_is_named(max_order) -> None:
-    with pytest.raises(SettingError, match="max_order"):
-        corpus_delta_bleu(["a"], [["a"]], [[1]], max_order)
-    with pytest.raises(SettingError, match="unknown rule 'clip'"):
-        corpus_delta_bleu(["a"], [["a"]], [[1]], rule="clip")
+# ---- like sacreBLEU's metrics -------------------------------------------------------------------
+
+HYPOTHESES = ["the cat sat on the mat today", "there is a dog in the yard", "it rained"]
+STREAMS = [
+    ["the cat sat on a mat", "a dog is in the yard now", "it rained all day"],
+    ["a cat was on the mat today", None, "rain fell"],
+]
 
 
-def test_the_default_order_is_4_and_any_order_goes() -> None:
-    text = "a b c d e f g"
-    assert corpus_delta_bleu([text], [[text]], [[0.5]]) == pytest.approx(1)
-    assert corpus_delta_bleu(["a b c"], [["a b c"]], [[1]]) == 0  # no 4-gram
-    assert corpus_delta_bleu([text], [[text]], [[0.5]], 7) == pytest.approx(1)
-    assert corpus_delta_bleu([text], [[text]], [[0.5]], 8) == 0
-    assert corpus_delta_bleu([""], [["a"]], [[1]], 1) == 0
+@pytest.mark.parametrize("order", [2, 4])
+def test_the_metric_prints_what_sacrebleu_prints(order: int) -> None:
+    theirs = sacrebleu.BLEU(tokenize="none", max_ngram_order=order)
+    ours = DeltaBLEU(max_ngram_order=order)
+    got, wanted = ours.corpus_score(HYPOTHESES, STREAMS), theirs.corpus_score(HYPOTHESES, STREAMS)
+    assert str(got).split(" = ", 1)[1] == str(wanted).split(" = ", 1)[1]
+    found = json.loads(got.format(signature=ours.get_signature(), is_json=True))
+    assert found["score"] == got.score == pytest.approx(wanted.score)
+    assert found["precisions"] == pytest.approx(wanted.precisions)
+    assert found["signature"].startswith("nrefs:var|weights:1|")
+
+
+def test_the_metric_with_weights_is_the_function() -> None:
+    metric = DeltaBLEU(rule="signed", max_ngram_order=2)
+    weights = [[0.8, 0.5, 1.0], [-0.7, None, -0.2]]
+    texts = [[s[i] for s in STREAMS if s[i] is not None] for i in range(3)]
+    own = [[w[i] for w in weights if w[i] is not None] for i in range(3)]
+    expected = corpus_delta_bleu(HYPOTHESES, texts, own, 2, "signed")
+    assert metric.corpus_score(HYPOTHESES, STREAMS, weights).score == pytest.approx(100 * expected)
+    for i, one in enumerate(metric.sentence_scores(HYPOTHESES, STREAMS, weights)):
+        alone = corpus_delta_bleu([HYPOTHESES[i]], [texts[i]], [own[i]], 2, "signed")
+        assert one.score == pytest.approx(100 * alone)
+    assert "weights:given|case:mixed|tok:none|order:2|rule:signed" in metric.get_signature()
+
+
+@pytest.mark.parametrize("streams", [["the cat"], [["a"]], [["a", None, "c"]]])
+def test_streams_that_do_not_fit_are_refused(streams) -> None:
+    for weights in (None, [[1, 1]], [[1, None, 1]]):
+        with pytest.raises(SettingError):
+            DeltaBLEU().corpus_score(HYPOTHESES, streams, weights)
+    with pytest.raises(SettingError):
+        DeltaBLEU().corpus_score(HYPOTHESES, STREAMS, [[1, 1, 1]])

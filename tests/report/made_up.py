@@ -12,8 +12,8 @@ from refless.report import page, tables
 from refless.report.catalogue import Column, Entry
 from refless.report.published import beside_published
 from refless.store import signed
-from refless.store.beside import write_beside
 from refless.store.files import file_sum
+from refless.store.signed import write_beside
 
 MODELS = ("bleu", "rouge", "<meteor>", "bertscore")
 WIDE = [f"column_{i}" for i in range(25)]

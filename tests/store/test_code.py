@@ -1,50 +1,19 @@
-"""What a job and a signature hang on: the code that decides, wherever it is imported."""
+"""What a job hangs on: the code that decides, wherever it is imported."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from refless.store import code
-
-SOURCE = '''"""A module."""
-
-from refless.kernels._helper import help_
-
-TABLE = """a
-
-b # no comment
-"""  # a comment
-LONG = (
-    "a"  # here
-
-    # and here
-    "b"
-)
-"""What LONG is."""
-
-
-def value(x):
-    """What it does,
-
-    and more.
-    """
-    # How.
-    return f"{x}#" + '#' + help_(x)  # so
-
-
-class Thing:
-    """é: bytes are not characters."""  # é
-
-    size = 1
-'''
+from refless.store.machine_code import kept
 
 SOURCES = {
     "kernels/a.py": "from refless.models import b\nfrom refless import errors\n",
     "models/__init__.py": "",
-    "models/b.py": '"""Text."""\n\nimport refless.store.c\n\n\ndef f():\n    return 1  # why\n',
+    "models/b.py": '"""Text."""\nimport refless.store.c\n\ndef f(x):\n'
+    '    """What it does."""\n    if x:\n        raise ValueError("no")\n    return 1  # why\n',
     "store/c.py": "import numpy\n",
     "errors.py": "x = 1\n",
     "models/other.py": "y = 1\n",
@@ -52,63 +21,75 @@ SOURCES = {
 
 
 @pytest.fixture
-def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], None]:
-    """Write a module of a small package that stands in for ours."""
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A small package in the place of ours."""
     monkeypatch.setattr(code, "PACKAGE", tmp_path)
-
-    def write(name: str, text: str) -> None:
-        path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text)
-        for cached in (code._imports, code._statements, code._code):
-            cached.cache_clear()
-
     for name, text in SOURCES.items():
-        write(name, text)
-    return write
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
 
 
-def test_imports_are_followed(write: Callable[[str, str], None], tmp_path: Path) -> None:
-    found = {path.relative_to(tmp_path).as_posix() for path in code.closure("kernels/a.py")}
+def test_imports_are_followed(package: Path) -> None:
+    found = {path.relative_to(package).as_posix() for path in code.closure("kernels/a.py")}
     assert found == set(SOURCES) - {"models/other.py"}
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "job", "signature"),
+    ("name", "old", "new", "counts"),
     [
-        ("models/b.py", SOURCES["models/b.py"].replace("1", "2"), True, True),
-        ("models/b.py", SOURCES["models/b.py"].replace("Text", "Better"), False, False),
-        ("models/b.py", SOURCES["models/b.py"].replace("# why", "# because"), False, False),
-        ("models/other.py", "y = 2\n", False, False),
-        ("store/c.py", "import scipy\n", True, False),
-        ("errors.py", "x = 2\n", False, False),
+        ("models/b.py", "return 1", "return 2", True),
+        ("models/b.py", "if x", "if not x", True),
+        ("store/c.py", "numpy", "scipy", True),
+        ("models/b.py", "Text", "Better", False),
+        ("models/b.py", "What it does", "How", False),
+        ("models/b.py", "# why", "# because", False),
+        ("models/b.py", '"no"', '"never"', False),
+        ("models/b.py", "\n\ndef", "\n\n\ndef", False),
+        ("models/other.py", "1", "2", False),
+        ("errors.py", "1", "2", False),
     ],
 )
-def test_what_decides_counts_and_nothing_else(
-    write: Callable[[str, str], None], name: str, text: str, job: bool, signature: bool
+def test_edited_code_counts_and_an_edited_message_or_comment_does_not(
+    package: Path, name: str, old: str, new: str, counts: bool
 ) -> None:
-    before = code.code_sum("kernels/a.py"), code.decisive_sum("kernels/a.py")
-    write(name, text)
-    after = code.code_sum("kernels/a.py"), code.decisive_sum("kernels/a.py")
-    assert (before[0] != after[0], before[1] != after[1]) == (job, signature)
+    sums = []
+    for text in (SOURCES[name], SOURCES[name].replace(old, new)):
+        (package / name).write_text(text)
+        for cached in (code._imports, code._tree, code._code):
+            cached.cache_clear()
+        sums.append(code.code_sum("kernels/a.py"))
+    assert (sums[0] != sums[1]) == counts
 
 
-def test_comments_docstrings_and_blank_lines_are_cut(tmp_path: Path) -> None:
-    path = tmp_path / "module.py"
-    path.write_text(SOURCE, encoding="utf-8")
-    expected = (
-        "from refless.kernels._helper import help_\n"
-        'TABLE = """a\n'
-        "\n"
-        "b # no comment\n"
-        '"""\n'
-        "LONG = (\n"
-        '    "a"\n'
-        '    "b"\n'
-        ")\n"
-        "def value(x):\n"
-        "    return f\"{x}#\" + '#' + help_(x)\n"
-        "class Thing:\n"
-        "    size = 1"
-    )
-    assert code._code(path) == expected
+def test_a_job_hangs_on_what_decides_its_numbers() -> None:
+    names = {
+        script: {
+            path.relative_to(code.PACKAGE).as_posix()
+            for path in code.closure(code.PACKAGE.parent / "scripts" / script)
+            if path.is_relative_to(code.PACKAGE)
+        }
+        for script in ("normalize_ratings.py", "score_delta_bleu.py")
+    }
+    # normalised texts decide contexts, and rounded ratings decide ranks
+    for found in names.values():
+        assert {"data/wording.py", "data/ratings.py"} <= found
+    assert "models/delta_bleu.py" in names["score_delta_bleu.py"]
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_loops_are_kept_in_a_folder_of_their_code_or_compiled_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: bool
+) -> None:
+    numba = pytest.importorskip("numba")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+
+    def compile_it(cached: bool) -> str:
+        if cached and broken:
+            raise OSError("no space")
+        return str(numba.config.CACHE_DIR) if cached else "in memory"
+
+    before = numba.config.CACHE_DIR
+    found = kept(code.closure, compile_it)
+    assert found == "in memory" if broken else found.startswith(str(tmp_path / "refless/loops"))
+    assert before == numba.config.CACHE_DIR

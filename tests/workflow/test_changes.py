@@ -1,169 +1,212 @@
-"""What a change rebuilds, what it leaves alone, and that it does not matter how jobs are cut."""
+"""What a change makes again and what it leaves alone; the workflow from another place."""
 
 from __future__ import annotations
 
-import os
 import re
+from pathlib import Path
 
+import pandas as pd
 import pytest
 
-from tests.conftest import Project
+from refless.data.task import read_task
+from tests.conftest import OFFLINE, ROOT, Project
 
-KERNELS = [f"results/kernels/{task}/bleu.char.npz" for task in ("mine", "dstc7")]
-SHARDED = ["--set-scatter", "kernel=2", "--"]
+RATINGS = "results/ratings/mine/ratings.csv"
+FIGURES = {
+    *(f"bleu_neighbors_figure{n}" for n in (2, 3, 4)),
+    *("delta_bleu_figure2", "rnn_qe_data_size", "reproducibility_cells"),
+}
 
-# What is edited, how, the target; jobs that must be planned with their number, and jobs that must
-# not.
+# What is edited, how; jobs that must be planned, and jobs that must not.
 EDITS = [
-    pytest.param(
+    (
         "workflow/refless/kernels/rouge_l.py",
         "\nCHANGED = 1\n",
-        "all",
-        {"compute_kernel": 3, "predict_neighbors": 3, "tabulate_bleu_neighbors_table1": 1},
+        {"compute_kernel", "predict_neighbors", "bleu_neighbors_table1"},
         {"normalize_ratings", "compute_data_size_curve", "predict_essays", "score_delta_bleu"},
-        id="kernel",
     ),
-    pytest.param(
+    (
         "workflow/refless/models/delta_bleu.py",
         "\nCHANGED = 1\n",
-        "all",
-        {"score_delta_bleu": 2, "tabulate_delta_bleu_table2": 1},
+        {"score_delta_bleu", "delta_bleu_table2"},
         {"compute_kernel", "predict_neighbors", "predict_essays"},
-        id="model",
     ),
-    pytest.param(
+    (
         "workflow/refless/data/sources/usr.py",
         "\nCHANGED = 1\n",
-        "all",
-        {"normalize_ratings": 1, "score_delta_bleu": 1},
-        {"fetch_source", "compute_kernel", "predict_essays"},
-        id="loader",
+        {"normalize_ratings", "score_delta_bleu"},
+        {"compute_kernel", "predict_essays"},
     ),
-    pytest.param(
+    (
         "workflow/scripts/plot_bleu_neighbors_figure4.py",
         "\nCHANGED = 1\n",
-        "bleu_neighbors",
-        {"plot_bleu_neighbors_figure4": 1},
-        {"compute_data_size_curve", "plot_bleu_neighbors_thresholds"},
-        id="figure script",
-    ),
-    pytest.param(
-        "workflow/refless/kernels/rouge_l.py",
-        "\n# a comment\n",
-        "all",
-        {},
-        {"compute_kernel", "predict_neighbors", "tabulate_bleu_neighbors_table1"},
-        id="comment",
+        {"bleu_neighbors_figure4"},
+        {"compute_data_size_curve", "bleu_neighbors_figure2"},
     ),
 ]
 
 
-@pytest.mark.parametrize(("path", "more", "target", "again", "kept"), EDITS)
-def test_an_edited_module_rebuilds_what_hangs_on_it(
-    changed: Project, path: str, more: str, target: str, again: dict[str, int], kept: set[str]
-) -> None:
-    changed.own_modules()
-    with open(changed.path / path, "a", encoding="utf-8") as handle:
+def edit(project: Project, path: str, more: str) -> None:
+    with open(project.path / path, "a", encoding="utf-8") as handle:
         handle.write(more)
-    planned = changed.planned(target)
-    assert {name: planned.get(name) for name in again} == again
-    assert kept & set(planned) == set()
-    if not again:
-        assert planned == {}
 
 
-SETTINGS = [
-    pytest.param(
-        "seed: 2015",
-        "seed: 2014",
-        {
-            *("score_delta_bleu", "tabulate_delta_bleu_table2", "plot_delta_bleu_figure2"),
-            *("tabulate_reproducibility", "plot_reproducibility_cells", "tabulate_claims"),
-            "make_report",
-        },
-        id="seed",
-    ),
-]
-
-
-@pytest.mark.parametrize(("old", "new", "again"), SETTINGS)
-def test_a_changed_setting_rebuilds_what_hangs_on_it(
-    changed: Project, old: str, new: str, again: set[str]
-) -> None:
-    changed.configure(old, new)
-    planned = set(changed.planned("all"))
-    # the plots of a paper may come with their tables
-    assert again <= planned
-    assert {name for name in planned - again if not name.startswith("plot_")} == set()
+def test_an_edited_module_makes_again_what_hangs_on_it(changed: Project) -> None:
+    changed.own_modules()
+    edit(changed, "workflow/refless/kernels/rouge_l.py", "\n# a comment\n")
+    edit(changed, "workflow/refless/errors.py", "\nCHANGED = 1\n")
+    assert changed.planned("all") == {}
+    for path, more, again, kept in EDITS:
+        before = (changed.path / path).read_text(encoding="utf-8")
+        edit(changed, path, more)
+        planned = set(changed.planned("all"))
+        assert again <= planned, path
+        assert not kept & planned, path
+        (changed.path / path).write_text(before, encoding="utf-8")
 
 
 @pytest.mark.parametrize(
-    "kernels", ["[bleu.char], taus: {bleu.char: 0.1}", "[bleu.word, bleu.char]"]
+    ("old", "new", "again", "kept"),
+    [
+        ("seed: 2015", "seed: 2014", {"score_delta_bleu", "delta_bleu_table2"}, {"predict_essays"}),
+        ("name: TopicalChat", "name: Topical", {"delta_bleu_figure2"}, {"score_delta_bleu"}),
+        (
+            "tau: 0.08",
+            "tau: 0.09",
+            {"predict_neighbors", "bleu_neighbors_table1", "compute_data_size_curve"},
+            {"tabulate_rnn_qe", "delta_bleu_table2", "bleu_neighbors_table3", "comparison"},
+        ),
+    ],
 )
-def test_what_hangs_on_the_published_kernel_is_made_again(changed: Project, kernels: str) -> None:
-    changed.configure("kernels: [bleu.char]}", f"kernels: {kernels}}}")
-    planned = set(changed.planned("bleu_neighbors"))
-    assert {
-        *("predict_neighbors", "compute_data_size_curve"),
-        *("estimate_cross_task", "plot_bleu_neighbors_figure4"),
-    } <= planned
-
-
-def test_shards_are_the_unsharded_kernel_and_nothing_hangs_on_their_number(
-    changed: Project,
+def test_a_changed_setting_makes_again_what_hangs_on_it(
+    changed: Project, old: str, new: str, again: set[str], kept: set[str]
 ) -> None:
-    assert changed.planned(*SHARDED, "kernels") == {}
-    before = {path: (changed.path / path).read_bytes() for path in KERNELS}
-    for path in KERNELS:
-        (changed.path / path).unlink()
-    output = changed.snakemake(*SHARDED, *KERNELS)
-    assert len(re.findall(r"(?m)^(?:local)?rule compute_shard:", output)) == 4
-    assert {path: (changed.path / path).read_bytes() for path in KERNELS} == before
-    assert not list((changed.path / "results/shards").rglob("*.*"))
-    # what hangs on them is made again for a time, not for a number of shards
-    assert "compute_kernel" not in changed.planned("kernels")
-    assert changed.planned(*KERNELS) == {}
-    assert changed.planned(*SHARDED, *KERNELS) == {}
+    changed.configure(old, new)
+    planned = set(changed.planned("all"))
+    assert again <= planned
+    assert not kept & planned
 
 
-def test_a_jobs_plan_is_that_of_the_run_that_started_it(fresh: Project) -> None:
-    """A cluster's node may reach neither the mirror nor the network."""
-    target = "bleu_neighbors_table1"
-    (fresh.path / "Told").write_text(
-        'include: "Snakefile"\nprint(os.environ["REFLESS_PLAN"], file=open("plan.json", "w"))\n',
-        encoding="utf-8",
+def test_a_colour_draws_figures_and_the_report_anew(changed: Project) -> None:
+    changed.configure(
+        "    name: summarization\n", '    name: summarization\n    colour: "#123456"\n'
     )
-    fresh.configure("\ndata:\n", "\nnumbers: auto\nnetwork: false\ndata:\n")
-    wanted = fresh.planned("--snakefile", "Told", target)
-    assert wanted["normalize_ratings"] == 3
-    told = (fresh.path / "plan.json").read_text(encoding="utf-8").strip()
-    fresh.mirror = ""
-    assert fresh.planned("--mode", "remote", "--", target, REFLESS_PLAN=told) == wanted
-    assert fresh.planned(target)["normalize_ratings"] == 1  # a user's own file
+    planned = set(changed.planned("all"))
+    assert "bleu_neighbors_figure2" in planned
+    assert planned <= FIGURES | {"make_report"}
+
+
+def test_an_item_is_drawn_again_by_its_name(changed: Project) -> None:
+    item = "bleu_neighbors_figure3"
+    assert changed.planned("--forcerun", item, "--", item) == {item: 1}
+
+
+# ---- shipped numbers under other settings ----------------------------------------------------
+
+
+def test_another_tau_of_bleu_leaves_other_papers_alone(quick: Project) -> None:
+    tau = "bleu_neighbors={models: {bleu: {tau: 0.09}}}"
+    told = ("--config", "network=False", tau, "--")
+    assert not {
+        "tabulate_rnn_qe",
+        "delta_bleu_table2",
+        "bleu_neighbors_table3",
+        "comparison",
+    } & set(quick.planned(*told, "all"))
 
 
 @pytest.mark.slow
-def test_the_same_bytes_again_and_elsewhere(small: Project, changed: Project) -> None:
-    """Once more in place; then with one thread a job, two shards a kernel, and from nothing.
+def test_rows_of_another_tau_say_why_they_are_empty(quick: Project, tmp_path: Path) -> None:
+    project = quick.copy(tmp_path / "project")
+    tau = "bleu_neighbors={models: {bleu: {tau: 0.09}}}"
+    project.snakemake("--config", "network=False", tau, "--", "bleu_neighbors_table1")
+    table = pd.read_csv(project.path / "results/tables/bleu_neighbors_table1.csv")
+    own = table[(table["model"] == "bleu") & (table["task"] == "huse_summarization")]
+    assert set(own["reason"]) == {"settings"}
+    other = table[(table["model"] == "rouge") & (table["task"] == "huse_summarization")]
+    assert set(other["source"]) == {"shipped"}
 
-    Also another path (with a blank and an umlaut), order of jobs, language, time zone and seed of
-    Python's hashes.
-    """
-    before = small.contents()
-    changed.snakemake("bleu_neighbors", "delta_bleu", "rnn_qe", "--forceall")
-    again = changed.contents()
-    assert [path for path in before if again.get(path) != before[path]] == []
 
-    elsewhere = changed.copy(changed.path.parent / "einen längeren Weg entlang")
-    for name in ("results", ".snakemake"):
-        os.rename(elsewhere.path / name, changed.path.parent / f"old{name}")
-    tables = [path for path in before if path.startswith("results/tables/")]
-    elsewhere.snakemake(
-        *("--max-threads", "1", *SHARDED, *tables),
-        LC_ALL="C",
-        TZ="Asia/Kathmandu",
-        PYTHONHASHSEED="7",
+# ---- from elsewhere --------------------------------------------------------------------------
+
+
+def elsewhere(fresh: Project, tmp_path: Path) -> Project:
+    """Another directory, with a user's file and nothing else."""
+    place = tmp_path / "anderswo, für $5"
+    place.mkdir()
+    (fresh.path / "mine.tsv").rename(place / "mine.tsv")
+    return Project(place, fresh.mirror)
+
+
+@pytest.mark.parametrize("way", ["snakefile", "directory"])
+def test_a_run_in_another_directory(fresh: Project, tmp_path: Path, way: str) -> None:
+    """One has the Snakefile elsewhere, the other the results."""
+    project = elsewhere(fresh, tmp_path)
+    place = project.path
+    options = ["--snakefile", str(fresh.path / "Snakefile")]
+    if way == "directory":
+        project, options = fresh, ["--directory", str(place)]
+    before = sorted(fresh.path.iterdir())
+    told = ["--config", "data={mine: {options: {scale: [0, 9]}}}", "--"]
+    said = project.snakemake(*options, *told, RATINGS)
+    assert str(place / "results/ratings/mine") in said  # where its files are
+    assert read_task(place / "results/ratings/mine").scale == (0, 9)
+    assert [path for path in fresh.path.iterdir() if path.name[0] != "."] == [
+        path for path in before if path.name[0] != "."
+    ]
+
+
+def test_shipped_numbers_are_found_from_elsewhere(quick: Project, tmp_path: Path) -> None:
+    options = ["--directory", str(tmp_path), *OFFLINE, "--"]
+    quick.snakemake(*options, "bleu_neighbors_table3")
+    one, two = (
+        pd.read_csv(folder / "results/tables/bleu_neighbors_table3.csv")
+        for folder in (quick.path, tmp_path)
     )
-    there = elsewhere.contents()
-    assert set(tables) <= set(there)
-    assert [path for path, content in there.items() if before[path] != content] == []
+    pd.testing.assert_frame_equal(one, two)
+    assert not (tmp_path / "resources").exists()
+
+
+def test_a_module_of_another_workflow(fresh: Project, tmp_path: Path) -> None:
+    """Its settings are laid over those of the checkout, under which it is planned and run."""
+    project = elsewhere(fresh, tmp_path)
+    (project.path / "Snakefile").write_text(
+        "module ours:\n"
+        f"    snakefile: {str(fresh.path / 'Snakefile')!r}\n"
+        "    config: config['ours']\n"
+        "use rule * from ours as ours_*\n"
+        "rule theirs:\n"
+        "    input: 'results/ratings/mine/texts.csv'\n"
+        "    output: 'lines.txt'\n"
+        "    shell: 'wc -l < {input} > {output}'\n",
+        encoding="utf-8",
+    )
+    (project.path / "theirs.yaml").write_text(
+        "ours: {network: false, data: {mine: {options: {scale: [0, 9]}}}}\n", encoding="utf-8"
+    )
+    told = ["--configfile", "theirs.yaml", "--"]
+    assert project.planned(*told, "ours_all")["ours_bleu_neighbors_table1"] == 1
+    project.snakemake(*told, "lines.txt")
+    assert int((project.path / "lines.txt").read_text()) > 10
+    assert read_task(project.path / "results/ratings/mine").scale == (0, 9)
+
+
+def test_a_job_uses_the_library_of_its_own_checkout(fresh: Project) -> None:
+    """Another one is on Python's path, before anything that is installed."""
+    fresh.own_modules()
+    fresh.change("workflow/refless/data/normalize.py", '"%s: %d rated texts', '"own %s: %d texts')
+    fresh.snakemake(RATINGS, PYTHONPATH=str(ROOT / "workflow"))
+    log = (fresh.path / "results/logs/normalize_ratings/mine.log").read_text(encoding="utf-8")
+    assert "own mine: " in log
+
+
+@pytest.mark.slow
+def test_the_same_bytes_again_and_elsewhere(small: Project, fresh: Project, tmp_path: Path) -> None:
+    """From nothing, behind a mirror, with another path, language, time zone and seed of hashes."""
+    place = tmp_path / "mit Leerzeichen, Ümlaut, $HOME und 'Strich'"
+    fresh.path.rename(place)
+    project, before = Project(place, fresh.mirror), small.contents()
+    tables = [path for path in before if re.match(r"results/tables/(bleu|delta)", path)]
+    project.snakemake(*tables, LC_ALL="C", TZ="Asia/Kathmandu", PYTHONHASHSEED="7")
+    assert set(tables) <= set(there := project.contents())
+    assert [path for path in tables if there[path] != before[path]] == []

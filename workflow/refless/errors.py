@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 
 class ReflessError(Exception):
@@ -45,7 +48,7 @@ class KernelError(ReflessError):
 
 
 class StaleError(ReflessError):
-    """Cached or shipped numbers whose signature no longer matches code or data."""
+    """A stored file that was made from something else than lies there now."""
 
 
 class OutputError(ReflessError):
@@ -54,3 +57,25 @@ class OutputError(ReflessError):
 
 class SettingError(ReflessError):
     """A setting has a value that makes no sense."""
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why something cannot be had.
+
+    code : one word for programs, e.g. ``raw_file_missing``
+    sentence : what is missing, without a full stop
+    remedy : what a user can do about it, as an instruction without a full stop
+    """
+
+    code: str
+    sentence: str
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        return said(asdict(self))
+
+
+def said(reason: Mapping[str, Any]) -> str:
+    """A reason, as plain data, in words."""
+    return "; ".join(filter(None, (reason["sentence"], reason["remedy"])))

@@ -11,7 +11,6 @@ Stage: none. A script is thin: it hands what Snakemake gave it to one function o
 from __future__ import annotations
 
 import logging
-import re
 import signal
 import sys
 import traceback
@@ -20,8 +19,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from refless.errors import ReflessError, StaleError
-from refless.store import inputs
+from refless.errors import ReflessError
+from refless.store import signed
 from refless.store.files import writing
 
 
@@ -30,11 +29,12 @@ def job(snakemake: Any) -> Iterator[None]:
     """Keep a log at ``snakemake.log``, and end with 1 and one clear message on a known error.
 
     A `ReflessError` is printed as it is; anything else keeps its traceback, in the log as well.
-    A job that is cancelled (SIGTERM) removes its half-written files first.
+    A job that is cancelled (SIGTERM) removes its half-written files first. What it writes is sealed
+    with its inputs and parameters.
     """
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    path = Path(snakemake.log[0])
     try:
-        path = Path(snakemake.log[0])
         with writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             file = logging.FileHandler(path, mode="w", encoding="utf-8")
@@ -47,9 +47,9 @@ def job(snakemake: Any) -> Iterator[None]:
         handlers=[logging.StreamHandler(), file],
         force=True,
     )
+    parameters = getattr(snakemake, "params", {}).items()
     try:
-        _require_settings(snakemake)
-        with inputs.given(_lasting(snakemake), _parameters(snakemake)):
+        with signed.given(map(str, getattr(snakemake, "input", ())), parameters):
             yield
     except ReflessError as error:
         said = f"{_subject(snakemake)}{error}" if error.path is None else str(error)
@@ -59,41 +59,6 @@ def job(snakemake: Any) -> Iterator[None]:
         with open(path, "a", encoding="utf-8") as log:
             traceback.print_exc(file=log)
         raise
-
-
-def _require_settings(snakemake: Any) -> None:
-    """Make sure that the ratings among a job's inputs were read as the configuration says.
-
-    Raises
-    ------
-    FormatError : a table of texts is missing or broken.
-    StaleError : it was made under other settings of its loader.
-    """
-    for path in getattr(snakemake, "input", ()):
-        match = re.fullmatch(r"results/ratings/([^/]+)/texts\.csv", str(path))
-        entry = snakemake.config.get("data", {}).get(match[1]) if match else None
-        if entry:
-            from refless.data.task import read_with
-            from refless.store import signed
-
-            asked = read_with(entry["loader"], entry.get("options") or {}, entry["files"])
-            made = signed.record_of(path)["settings"]
-            if made != asked:
-                message = f"was made under other settings: {made}, not {asked}"
-                raise StaleError(message, path=path, remedy=signed.AGAIN)
-
-
-def _lasting(snakemake: Any) -> list[str]:
-    """A job's inputs but for shards, which are gone when it is done."""
-    every = getattr(snakemake, "input", ())
-    shards = set(getattr(every, "shards", ()))
-    return [path for path in map(str, every) if path not in shards]
-
-
-def _parameters(snakemake: Any) -> list[tuple[str, Any]]:
-    """A job's parameters with their names."""
-    params = getattr(snakemake, "params", None)
-    return list(params.items()) if params is not None and hasattr(params, "items") else []
 
 
 def _subject(snakemake: Any) -> str:

@@ -1,17 +1,26 @@
 # BLEU Neighbors (Ethayarajh and Sadigh, 2020). Stage: prediction, cell, table, figure. In: ratings
 # and kernel files. Out: results/neighbors, results/curves, and the paper's tables and figures.
 
+from itertools import permutations
+
 # What the tables and the curves of BLEU Neighbors are told.
 THRESHOLDS = {"a": NEIGHBORS.min_neighbors, "b": NEIGHBORS.max_share}
 TABLE_SETTINGS = {**THRESHOLDS, **BOOTSTRAP}
 # Figures 2 to 4 are about the published BLEU*.
 PLAIN = BLEU.kernels[0]
+PREDICTIONS = [f"results/neighbors/{Path(folder).name}.csv" for folder in folders(*TASKS)]
+SIZE_SETTINGS = {
+    "kernel": PLAIN,
+    "tau": SETTINGS.taus()[PLAIN],
+    **THRESHOLDS,
+    "seed": NEIGHBORS.seed,
+}
 
 
 # One job for all kernels of a data set: an estimate is a matter of milliseconds, a job is not.
 rule predict_neighbors:
     input:
-        ratings=[f"results/ratings/{{task}}/{name}.csv" for name in ("texts", "ratings")],
+        ratings=lambda wildcards: ratings(wildcards.task),
         kernels=lambda wildcards: there(
             "results/kernels/{task}/{kernel}.npz",
             task=wildcards.task,
@@ -21,13 +30,8 @@ rule predict_neighbors:
         "results/neighbors/{task}.csv",
     log:
         "results/logs/predict_neighbors/{task}.log",
-    benchmark:
-        "results/benchmarks/predict_neighbors/{task}.tsv"
     conda:
         "../../envs/refless.yaml"
-    resources:
-        mem_mb=2000,
-        runtime=20,
     params:
         taus=SETTINGS.taus(),
         options={kernel: SETTINGS.options(kernel) for kernel in SETTINGS.kernels()},
@@ -49,31 +53,22 @@ rule compute_data_size_curve:
         "results/benchmarks/compute_data_size_curve/{task}.tsv"
     conda:
         "../../envs/refless.yaml"
-    threads: 1
-    resources:
-        mem_mb=2000,
-        runtime=20,
     params:
-        settings=lambda wildcards: size_settings(wildcards.task),
+        settings=SIZE_SETTINGS,
         code=code("compute_data_size_curve.py", module(PLAIN)),
     script:
         "../scripts/compute_data_size_curve.py"
 
 
-# Section 5.3 is made of the same ratings and predictions.
-rule tabulate_bleu_neighbors_table1:
+rule bleu_neighbors_table1:
     input:
         ratings=ratings(*TASKS),
-        predictions=predictions(*TASKS),
+        predictions=PREDICTIONS,
         published=beside("resources/published/bleu_neighbors_table1.csv"),
-        section53=beside("resources/published/bleu_neighbors_section53.csv"),
     output:
         table("bleu_neighbors_table1"),
-        table("bleu_neighbors_section53"),
     log:
-        "results/logs/tabulate_bleu_neighbors_table1.log",
-    benchmark:
-        "results/benchmarks/tabulate_bleu_neighbors_table1.tsv"
+        "results/logs/bleu_neighbors_table1.log",
     localrule: True
     conda:
         "../../envs/refless.yaml"
@@ -94,18 +89,26 @@ rule tabulate_bleu_neighbors_table1:
         "../scripts/tabulate_bleu_neighbors_table1.py"
 
 
-rule plot_bleu_neighbors_thresholds:
+use rule bleu_neighbors_table1 as bleu_neighbors_section53 with:
     input:
         ratings=ratings(*TASKS),
-        predictions=predictions(*TASKS),
+        predictions=PREDICTIONS,
+        published=beside("resources/published/bleu_neighbors_section53.csv"),
+    output:
+        table("bleu_neighbors_section53"),
+    log:
+        "results/logs/bleu_neighbors_section53.log",
+
+
+rule bleu_neighbors_figure2:
+    input:
+        ratings=ratings(*TASKS),
+        predictions=PREDICTIONS,
         table=[f"results/tables/bleu_neighbors_table1.{end}" for end in ("csv", "json")],
     output:
-        spearman=figure("bleu_neighbors_figure2"),
-        coverage=figure("bleu_neighbors_figure3"),
+        figure("bleu_neighbors_figure2"),
     log:
-        "results/logs/plot_bleu_neighbors_thresholds.log",
-    benchmark:
-        "results/benchmarks/plot_bleu_neighbors_thresholds.tsv"
+        "results/logs/bleu_neighbors_figure2.log",
     localrule: True
     conda:
         "../../envs/refless.yaml"
@@ -120,22 +123,27 @@ rule plot_bleu_neighbors_thresholds:
         "../scripts/plot_bleu_neighbors_thresholds.py"
 
 
-rule plot_bleu_neighbors_figure4:
+use rule bleu_neighbors_figure2 as bleu_neighbors_figure3 with:
+    output:
+        figure("bleu_neighbors_figure3"),
+    log:
+        "results/logs/bleu_neighbors_figure3.log",
+
+
+rule bleu_neighbors_figure4:
     input:
         ratings=ratings(*TASKS),
-        sizes=data_size_curves(),
+        sizes=there("results/curves/{task}/data_size.csv", task=TASKS),
         table=[f"results/tables/bleu_neighbors_table1.{end}" for end in ("csv", "json")],
     output:
         figure("bleu_neighbors_figure4"),
     log:
-        "results/logs/plot_bleu_neighbors_figure4.log",
-    benchmark:
-        "results/benchmarks/plot_bleu_neighbors_figure4.tsv"
+        "results/logs/bleu_neighbors_figure4.log",
     localrule: True
     conda:
         "../../envs/refless.yaml"
     params:
-        settings={task: size_settings(task) for task in TASKS},
+        settings=dict.fromkeys(TASKS, SIZE_SETTINGS),
         folders=folders(*TASKS),
         looks=looks(TASKS),
         code=code("plot_bleu_neighbors_figure4.py"),
@@ -161,10 +169,6 @@ rule estimate_cross_task:
         target="[^/.]+",
     conda:
         "../../envs/refless.yaml"
-    threads: 1
-    resources:
-        mem_mb=2000,
-        runtime=20,
     params:
         taus={kernel: SETTINGS.taus()[kernel] for kernel in BLEU.kernels},
         code=code("estimate_cross_task.py", *map(module, BLEU.kernels)),
@@ -172,18 +176,18 @@ rule estimate_cross_task:
         "../scripts/estimate_cross_task.py"
 
 
-rule tabulate_bleu_neighbors_table2:
+rule bleu_neighbors_table2:
     input:
         ratings=ratings(*TASKS),
-        predictions=predictions(*TASKS),
-        estimates=cross_estimates(),
+        predictions=PREDICTIONS,
+        estimates=there(
+            [f"results/cross_task/{one}.{other}.csv" for one, other in permutations(TASKS, 2)]
+        ),
         published=beside("resources/published/bleu_neighbors_table2.csv"),
     output:
         table("bleu_neighbors_table2"),
     log:
-        "results/logs/tabulate_bleu_neighbors_table2.log",
-    benchmark:
-        "results/benchmarks/tabulate_bleu_neighbors_table2.tsv"
+        "results/logs/bleu_neighbors_table2.log",
     localrule: True
     conda:
         "../../envs/refless.yaml"
@@ -205,31 +209,26 @@ ESSAY_TASKS = SETTINGS.tasks("essays")  # one at most
 
 if ESSAY_TASKS:
 
-    # The name is a wildcard, since a rule without any goes before: the one that takes shipped files.
     rule predict_essays:
         input:
-            ratings=ratings(*ESSAY_TASKS),
+            ratings=[
+                f"results/ratings/{ESSAY_TASKS[0]}/{name}.csv" for name in ("texts", "ratings")
+            ],
         output:
-            "results/essays/{name}.csv",
+            "results/essays/estimates.csv",
         log:
-            "results/logs/predict_essays/{name}.log",
+            "results/logs/predict_essays.log",
         benchmark:
-            "results/benchmarks/predict_essays/{name}.tsv"
-        wildcard_constraints:
-            name="estimates",
+            "results/benchmarks/predict_essays.tsv"
         conda:
             "../../envs/refless.yaml"
-        threads: 1
-        resources:
-            mem_mb=2000,
-            runtime=20,
         params:
             code=code("predict_essays.py", "kernels/bleu.py"),
         script:
             "../scripts/predict_essays.py"
 
 
-rule tabulate_bleu_neighbors_table3:
+rule bleu_neighbors_table3:
     input:
         ratings=ratings(*ESSAY_TASKS),
         estimates=there("results/essays/estimates.csv"),
@@ -237,9 +236,7 @@ rule tabulate_bleu_neighbors_table3:
     output:
         table("bleu_neighbors_table3"),
     log:
-        "results/logs/tabulate_bleu_neighbors_table3.log",
-    benchmark:
-        "results/benchmarks/tabulate_bleu_neighbors_table3.tsv"
+        "results/logs/bleu_neighbors_table3.log",
     localrule: True
     conda:
         "../../envs/refless.yaml"

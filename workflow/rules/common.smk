@@ -1,15 +1,14 @@
 # What all rules share: the settings, the plan of the run, and a few helpers. Stage: none.
 import atexit
+import json
 import os
 import re
 import shlex
 import sys
 import time
-from itertools import repeat
 from os import environ
 from pathlib import Path
 
-from snakemake.cli import get_argument_parser
 from snakemake.common.configfile import load_configfile
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import update_config
@@ -18,7 +17,6 @@ from snakemake.utils import update_config
 # whether its environment was activated or only called by path. As a module of another workflow, ours
 # is not the main Snakefile.
 ROOT = Path(str(workflow.current_basedir)).parents[1]
-# Resolved, since compiled loops are kept by the path of their file.
 LIBRARY = str((ROOT / "workflow").resolve())
 if os.pathsep in LIBRARY:
     raise WorkflowError(f"{LIBRARY}: Python finds nothing in a path with {os.pathsep}; move it")
@@ -27,33 +25,15 @@ environ["PYTHONPATH"] = os.pathsep.join(filter(None, [LIBRARY, environ.get("PYTH
 environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environ["PATH"]])
 
 import refless
-from refless.availability import Facts, Plan, needs
-from refless.command_line import options
-from refless.data.fetch import read_sources
-from refless.data.obtain import (
-    as_it_lies,
-    every_kernel,
-    fitting,
-    gather_facts,
-    groups,
-    places_of,
-    resources_of,
-    shipped_files,
-)
 from refless.data.encoders import has_encoder, lacking
+from refless.data.fetch import Places, read_sources
 from refless.errors import ReflessError
 from refless.kernels.bertscore import in_package, model_name
 from refless.models.rnn_qe import names as qe
+from refless.plan import RESULTS, Plan
 from refless.report.catalogue import catalogue, figures, tables
 from refless.settings import read_settings, typed
-from refless.store.beside import read_beside
 from refless.store.code import code_sum
-from refless.store.files import file_sum, whole_list
-from refless.store.inputs import made_of, parameter_sum, require
-
-# folders of files for people; of each, a record has the sum
-OF_THE_CATALOGUE = "tables", "figures"
-READ_BY_PEOPLE = *OF_THE_CATALOGUE, "run"
 
 if not Path(refless.__file__).resolve().is_relative_to(LIBRARY):
     raise WorkflowError(
@@ -73,50 +53,35 @@ def whole_config():
     return found
 
 
-def typed_targets():
-    """The targets of the command line, by Snakemake's own parser: a folder or a profile may have a
-    target's name."""
-    if "quickstart" in sys.argv:  # the parser takes its time
-        return get_argument_parser().parse_known_args(sys.argv[1:])[0].targets
-    return []
-
-
 def beside(path):
     """A file that comes with the workflow; the rest is where Snakemake runs."""
     return path if ROOT == Path.cwd() else str(ROOT / path)
 
 
-if workflow.is_main_process:
-    try:
-        Path(".snakemake").mkdir(exist_ok=True)
-    except OSError as error:
-        raise WorkflowError(
-            f"{Path.cwd()}: Snakemake cannot write here ({error.strerror})\n  What to do: run in a folder of your own:"
-            f" snakemake --cores 1 -s {shlex.quote(str(ROOT / 'Snakefile'))} --directory FOLDER"
-        ) from None
-
 # The table of sources too comes with the workflow.
 environ["REFLESS_RESOURCES"] = str(ROOT / "resources")
-BEGIN, PLACE = time.time(), Path.cwd()
+BEGIN = time.time()
 try:
+    if workflow.is_main_process:
+        Path(".snakemake").mkdir(exist_ok=True)
+        # of the report; a parameter would make it anew whenever another command is typed
+        environ["REFLESS_COMMAND"] = shlex.join(["snakemake", *sys.argv[1:]])
     SETTINGS = read_settings(whole_config())
-    SOURCES = read_sources()
-    PLACES = places_of(SETTINGS, Path("resources"))
-    # The numbers asked for: `snakemake quickstart` typed by hand means what `make` does.
-    NUMBERS = SETTINGS.numbers or ("auto" if "quickstart" in typed_targets() else "computed")
-    # A cluster's jobs read the rules again, elsewhere: they get the facts of the run that started
-    # them. A run within a job of another one makes its own plan.
-    if "REFLESS_PLAN" in environ and not workflow.is_main_process:
-        FACTS = Facts.from_json(environ["REFLESS_PLAN"])
-    else:
-        FACTS = gather_facts(SETTINGS, NUMBERS, SOURCES, PLACES)
-    LISTED = whole_list(ROOT / "resources/published", ".csv")
-    SHIPPED = fitting(shipped_files(beside("resources/shipped"), "resources/trained"), SETTINGS)
-    PLAN = Plan(FACTS, needs(SETTINGS), SHIPPED)
+    PLACES = Places(
+        mirror=environ.get("REFLESS_MIRROR") or SETTINGS.mirror, network=SETTINGS.network
+    )
+    PLAN = Plan(SETTINGS, read_sources(), PLACES, Path(beside("resources/shipped")))
+except OSError as error:
+    raise WorkflowError(
+        f"{Path.cwd()}: Snakemake cannot write here ({error.strerror})\n  What to do: run in a folder of your own:"
+        f" snakemake --cores 1 -s {shlex.quote(str(ROOT / 'Snakefile'))} --directory FOLDER"
+    ) from None
 except ReflessError as error:
     raise WorkflowError(str(error)) from None
-environ["REFLESS_PLAN"] = FACTS.to_json()
+# a cluster's jobs get them; the profile may name them, so they must be there
 environ["REFLESS_MIRROR"] = PLACES.mirror
+for name in ("REFLESS_MODELS", "REFLESS_WORDNET"):
+    environ.setdefault(name, "")
 environ["REFLESS_NETWORK"] = "on" if PLACES.network else "off"
 
 NEIGHBORS = SETTINGS.bleu_neighbors
@@ -124,26 +89,22 @@ BLEU = NEIGHBORS.models["bleu"]
 TASKS = SETTINGS.tasks("bleu_neighbors")
 LOOKS = SETTINGS.looks()
 BOOTSTRAP = {"draws": NEIGHBORS.draws, "seed": NEIGHBORS.seed}
-
-
-# By the library's own path: sums go over files in the order of their paths.
-SCRIPTS, REPORT = Path(LIBRARY) / "scripts", Path(LIBRARY) / "refless/report"
+PAPERS = {
+    paper: [name for name in catalogue() if name.startswith(paper)]
+    for paper in ("bleu_neighbors", "delta_bleu", "rnn_qe")
+}
+# reasons of what the run does without, as they come up
+ABSENT = []
 
 
 def code(script, *modules, shows=None):
     """What a job hangs on: its script, what that imports, modules called by name, and the entries
     of the catalogue that it shows (by default, those that the script is named after)."""
     name = shows or Path(script).stem.partition("_")[2]
-    entries = [str(catalogue()[item]) for item in related(name)]
-    if entries:  # what they show beside ours, of which each reader checks the sum
-        entries.append(LISTED)
-    pages = [p for p in sorted(REPORT.glob("*.*")) if p.suffix != ".py"] if entries else []
-    return code_sum(SCRIPTS / script, *modules, *pages, text="".join(entries))
-
-
-def related(name):
-    """The items of that name in the catalogue, and the tables made with one."""
-    return [item for item, entry in catalogue().items() if name in (item, entry.made_with)]
+    shown = [str(entry) for item, entry in catalogue().items() if name in (item, entry.made_with)]
+    folder = Path(LIBRARY, "refless/report")
+    pages = [path for path in sorted(folder.glob("*.*")) if shown and path.suffix != ".py"]
+    return code_sum(Path(LIBRARY, "scripts", script), *modules, *pages, text="".join(shown))
 
 
 def looks(tasks):
@@ -152,13 +113,18 @@ def looks(tasks):
 
 
 def there(pattern, **wildcards):
-    """Those files of a pattern that this run has, computed or taken."""
-    return PLAN.there(expand(pattern, **wildcards))
+    """Where those files of a pattern lie that this run has, computed or shipped."""
+    try:
+        return PLAN.there(expand(pattern, **wildcards))
+    except ReflessError as error:
+        raise WorkflowError(str(error)) from None
 
 
 def missing(*patterns, **wildcards):
     """Why the others cannot be had, as data for the table that lacks them."""
-    return [one for pattern in patterns for one in PLAN.missing(expand(pattern, **wildcards))]
+    found = [one for pattern in patterns for one in PLAN.missing(expand(pattern, **wildcards))]
+    ABSENT.extend(found)
+    return found
 
 
 def ratings(*tasks):
@@ -168,9 +134,7 @@ def ratings(*tasks):
 
 def folders(*tasks):
     """The folders of those tables."""
-    return [
-        str(Path(path).parent) for path in there("results/ratings/{task}/texts.csv", task=tasks)
-    ]
+    return [str(Path(path).parent) for path in ratings(*tasks)[::2]]
 
 
 def table(name):
@@ -196,28 +160,25 @@ def figure(name):
     return [picture, *(f"results/figures/{name}.{kind}" for kind in ("pdf", "png", "csv", "json"))]
 
 
+def item_files(name):
+    """The files of a table or figure of the catalogue."""
+    entry = catalogue()[name]
+    return (table(name) if entry.table else []) + (figure(name) if entry.figure else [])
+
+
 def environment(kernel):
     """The conda environment of a job that computes a kernel."""
-    encoder = kernel.startswith(("bertscore.", "embedding."))
-    return f"../../envs/{'torch' if encoder else 'refless'}.yaml"
+    return f"../../envs/{'torch' if has_encoder(kernel) else 'refless'}.yaml"
 
 
 def resource_files(*kernels):
     """The files, besides texts, that kernels are computed with."""
-    return [path for kernel in kernels for path in resources_of(kernel, SETTINGS, PLACES)[0]]
+    return [path for kernel in kernels for path in PLAN.resources(kernel)[0]]
 
 
 def kernel_options(*kernels):
     """Kernel -> its options: those of the configuration, and where its resources lie."""
-    return {
-        kernel: SETTINGS.options(kernel) | resources_of(kernel, SETTINGS, PLACES)[1]
-        for kernel in kernels
-    }
-
-
-def own_encoders(*kernels):
-    """Sums of the files of encoders that nothing fetches: others in their place are others."""
-    return {kernel: as_it_lies(kernel, SETTINGS.options(kernel)) for kernel in kernels}
+    return {kernel: SETTINGS.options(kernel) | PLAN.resources(kernel)[1] for kernel in kernels}
 
 
 def module(kernel):
@@ -225,340 +186,48 @@ def module(kernel):
     return f"kernels/{kernel.partition('.')[0]}.py"
 
 
-def raw_files(task):
-    """The raw files of a data set by the loader's names: fetched ones, or a user's own."""
-    files = SETTINGS.data[task].files
-    return {
-        name: f"resources/data/{path}" if path in SOURCES else path for name, path in files.items()
-    }
-
-
-def raw_sums(task):
-    """Sums of a data set's raw files: the published ones, else of what lies there or would be taken.
-    A file that is exchanged, also for an older one, is another."""
-    found = {}
-    for path in SETTINGS.data[task].files.values():
-        source = SOURCES.get(path)
-        if source and source.sha256:
-            found[path] = source.sha256
-            continue
-        places = [PLACES.data / path, *PLACES.local(source)] if source else [Path(path)]
-        if there := [place for place in places if place.is_file()]:
-            found[path] = file_sum(there[0])
-    return found
-
-
-def placed_by_hand(wildcards):
-    """What a user placed by hand: a newer one is taken again."""
-    placed = PLACES.by_hand(SOURCES[wildcards.path])
-    return [str(path) for path in placed if path.is_file()][:1]
-
-
-def shard_files(wildcards):
-    """The shards of a kernel; none where one job computes it whole."""
-    shards = "results/shards/{task}/{kernel}/{{scatteritem}}.npz".format(**wildcards)
-    return gather.kernel(shards) if len(SHARDS) > 1 else []
-
-
-def kernel_parameters(wildcards):
-    """What decides a kernel file, besides texts."""
-    kernel = wildcards.kernel
-    streamed = SETTINGS.data[wildcards.task].streamed
-    return {
-        "options": kernel_options(kernel)[kernel],
-        "own_encoder": own_encoders(kernel)[kernel],
-        "tau": SETTINGS.taus()[kernel] if streamed else None,
-        "code": code("compute_kernel.py", module(kernel)),
-    }
-
-
-def fetchable():
-    """Every raw file, and the encoders that are fetched where torch is installed."""
-    kernels = [k for k in every_kernel(SETTINGS) if has_encoder(k) and not lacking(k)]
-    models = {model_name(k) for k in kernels if "model" not in SETTINGS.options(k)}
-    return [*SOURCES, *sorted(f"models/{model}" for model in models if not in_package(model))]
-
-
-def may_be_shipped():
-    """Patterns of what may be shipped; ratings, where tables are made from them and nothing else."""
-    every = [path for path in needs(SETTINGS) if not path.startswith("results/ratings/")]
-    return every + expand(
-        "results/ratings/{task}/{name}.csv", task=TASKS, name=["texts", "ratings"]
-    )
-
-
-def predictions(*tasks):
-    """Predictions of the data sets that are there."""
-    return [f"results/neighbors/{Path(folder).name}.csv" for folder in folders(*tasks)]
-
-
-def data_size_curves():
-    """Of every data set that has the published BLEU*, as a matrix, or a curve."""
-    kernels = there("results/kernels/{task}/{kernel}.npz", task=TASKS, kernel=BLEU.kernels[0])
-    curves = {
-        t: f"results/curves/{t}/data_size.csv" for t in (Path(k).parent.name for k in kernels)
-    }
+def closing_lines():
+    """Where the files are, and where their numbers came from: also if there was nothing to do."""
+    made = [str(path) for job in workflow.dag.jobs for path in job.output]
+    records = sorted({path for path in made if re.match(r"results/tables/.*\.json", path)})
+    counts = dict.fromkeys(("computed", "shipped", "absent"), 0)
+    for path in records:
+        for source, rows in json.loads(Path(path).read_text(encoding="utf-8"))["source"].items():
+            counts[source] += rows
+    drawn = {path for path in made if re.match(r"results/figures/.*\.pdf", path)}
+    first = f" (first: {ABSENT[0]['sentence']})" if counts["absent"] and ABSENT else ""
+    others = sorted({path for path in made if os.path.exists(path)})[:1]
     return [
-        path
-        for task, path in curves.items()
-        if PLAN.origin(path) != "absent" or not SETTINGS.data[task].streamed
+        (
+            f"report   {Path('results/report.html').resolve()}"
+            if "results/report.html" in made
+            else ""
+        ),
+        f"tables   {len(records)} in {Path('results/tables').resolve()}" if records else "",
+        f"figures  {len(drawn)} in {Path('results/figures').resolve()}" if drawn else "",
+        (
+            f"rows     {', '.join(f'{n} {name}' for name, n in counts.items())}{first}"
+            if records
+            else f"files    {Path(others[0]).parent.resolve()}" if others else ""
+        ),
+        f"time     {time.time() - BEGIN:.0f} s",
+        "next     change a line of config/config.yaml and run again; `refless compare` takes your own"
+        " ratings",
     ]
 
 
-def size_settings(task):
-    """What decides a data set's curve over the data size."""
-    kernel = BLEU.kernels[0]
-    thresholds = {"a": NEIGHBORS.min_neighbors, "b": NEIGHBORS.max_share}
-    return {"kernel": kernel, "tau": SETTINGS.taus()[kernel], **thresholds, "seed": NEIGHBORS.seed}
-
-
-def cross_estimates():
-    """Estimates of the texts of one data set from those of another."""
-    pairs = "results/cross_task/{source}.{target}.csv"
-    return [p for s in TASKS for t in TASKS if s != t for p in there(pairs, source=s, target=t)]
-
-
-def item_files(name):
-    """The files of a table or figure, and of the tables that belong to it."""
-    found = related(name)
-    made = [table(n) for n in tables() if n in found] + [figure(n) for n in figures() if n in found]
-    return [path for paths in made for path in paths]
-
-
-def told_now():
-    """Record of a table or figure -> the sum of what the job that makes it is told now."""
-    return {
-        str(path): parameter_sum(rule.params.items())
-        for rule in workflow.rules
-        if ours(rule.snakefile)
-        for path in rule.output
-        if Path(path).suffix == ".json" and Path(path).parent.name in OF_THE_CATALOGUE
-    }
-
-
-def ours(snakefile):
-    """Whether a file with rules is of this workflow, and not of one that has it as a module."""
-    path = Path(os.path.normpath(str(snakefile)))
-    return path == ROOT / "Snakefile" or path.parent == ROOT / "workflow/rules"
-
-
-# groups of Snakemake's options, and single ones, that a remedy leaves out: with them, it would make
-# nothing, or not all that is asked for
-MAKE_NOTHING = "REPORTS", "NOTEBOOKS", "UTILITIES"
-MAKE_LESS = set(
-    "dryrun touch dag omit_from allowed_rules forcerun print_compilation list_conda_envs"
-    " conda_cleanup_envs conda_cleanup_pkgs conda_create_envs_only container_cleanup_images".split()
-)
-
-
-def typed_with_forcerun(rules):
-    """The command of this run, with its own settings and target, that makes these rules' files
-    anew; without what would keep it from that."""
-    parser = get_argument_parser()
-    left_out = MAKE_LESS.union(
-        option.dest
-        for group in parser._action_groups
-        if group.title in MAKE_NOTHING
-        for option in group._group_actions
-    )
-    program, *words = sys.argv
-    typed, targets = [], []
-    for dest, own in options(words, parser):
-        if dest not in left_out:
-            (typed if dest else targets).extend(own)
-    by_name = Path(program).name == "snakemake"
-    command = [program] if by_name else [sys.executable, "-m", "snakemake"]
-    # of several --forcerun, Snakemake takes the last
-    forced = ["--forcerun", *sorted({*rules, *map(str, workflow.dag_settings.forcerun)})]
-    return shlex.join([*command, *typed, *forced, *(["--", *targets] if targets else [])])
-
-
-def fault_of(path, asked, source):
-    """Why a result cannot stay as it is, if its job is told what is ``asked``, or copies it from a
-    ``source``; "" if it can."""
-    if not os.path.exists(path):
-        return "is not there, so nobody can tell whether what was made from it is of today"
-    if source:
-        return "" if file_sum(path) == file_sum(source) else f"is another file than {source}"
-    by_people = Path(path).parent.name in READ_BY_PEOPLE
-    signed = path.startswith("results/") and not by_people
-    record = by_people and Path(path).suffix == ".json"
-    try:
-        made = made_of(path) if os.path.isfile(path) and (signed or record) else {}
-        if made.get("told", "") not in ("", asked):
-            return (
-                "was made under other settings, from other data or by other code, and Snakemake does"
-                " not know it"
-            )
-        require(made.get("inputs", {}), path)
-        if record:
-            read_beside(path)
-    except ReflessError as error:
-        same = Path(error.path) == Path(path)
-        return error.message if same else f"{Path(error.path).name} {error.message}"
-    return ""
-
-
-def require_todays_settings():
-    """Make sure that what this run builds on is what its jobs would make now.
-
-    Snakemake makes a job again if its parameters or its code have changed, unless it was told not to
-    (--touch, --rerun-triggers), its memory (.snakemake) was left behind, or a file was put back. It
-    does not miss a file whose followers are there, though only that file may tell of other data.
-    """
-    faults, rules = [], set()
-    for job in workflow.dag.jobs:
-        if workflow.dag.needrun(job) or not ours(job.rule.snakefile):
-            continue
-        asked = parameter_sum(job.params.items())
-        copied = job.rule.name.startswith("take_")
-        sources = job.params.get("sources", job.input) if copied else repeat("")
-        for path, source in zip(map(str, job.output), sources):
-            # what reads a raw file is told its sum
-            may_go = path in job.temp_output or job.rule.name == "fetch_source"
-            if may_go and not os.path.exists(path):
-                continue
-            if fault := fault_of(path, asked, source):
-                faults.append(f"{path}: {fault}.")
-                rules.add(job.rule.name)
-    if faults:
-        more = f"\n(and {len(faults) - 5} more files)" if len(faults) > 5 else ""
-        # deleted, Snakemake would not miss it where what was made from it is there
-        raise WorkflowError(
-            "\n".join(sorted(faults)[:5]) + f"{more}\n"
-            f"  What to do: run again with --forcerun: {typed_with_forcerun(rules)}"
-        )
-
-
-def check_at_the_end():
-    """The same as Snakemake ends, where it was not done at the start: if there is nothing to do, and
-    if another workflow has this one as a module, Snakemake does not call `onstart`. It knows no
-    upstream change of what it has no memory of, was told to pass over, or got from elsewhere."""
-    dag = workflow.dag
-    if dag is None:
-        return
-    cut = dag.omitrules or dag.omitfiles or dag.untilrules or dag.untilfiles
-    if cut or workflow.dag_settings.allowed_rules:
-        print(
-            "Note: what --until, --omit-from or --allowed-rules leave out was not looked at, nor what"
-            " hangs on it: it may be from other settings or other data.",
-            file=sys.stderr,
-            flush=True,
-        )
-    if any(map(dag.needrun, dag.jobs)) and (ours(workflow.main_snakefile) or workflow.dryrun):
+def print_closing_lines():
+    """As Snakemake ends, since it calls no handler where there was nothing to do."""
+    dag, place = workflow.dag, os.getcwd()
+    if dag is None or workflow.execution_settings is None or workflow.dryrun or workflow.touch:
         return
     os.chdir(PLACE)  # with --directory, Snakemake has gone back by now
-    if not any(os.path.exists(path) for job in dag.jobs for path in job.output):
-        return  # after --delete-all-output
-    try:
-        require_todays_settings()
-    except WorkflowError as error:
-        print(f"{error}", file=sys.stderr, flush=True)
-        os._exit(1)  # Snakemake has settled its exit status by now
+    asked = [path for job in dag.targetjobs for path in (*job.output, *job.input)]
+    if asked and all(map(os.path.exists, asked)):
+        print(*filter(None, closing_lines()), sep="\n", file=sys.stderr, flush=True)
+    os.chdir(place)
 
 
-def papers():
-    """The target of each paper -> its items: names begin with the paper's."""
-    found = {}
-    for name in catalogue():
-        for paper in ("bleu_neighbors", "delta_bleu", "rnn_qe"):
-            if name.startswith(paper):
-                found.setdefault(paper, []).append(name)
-    return found
-
-
-def what_was_built():
-    """The last words of a run: what it made, and where numbers came from."""
-    if workflow.touch:
-        return (
-            "\nrefless: files have the time of now (--touch), and none was made. What is from other"
-            " settings, data or code, the next run refuses."
-        )
-    lines = ["", "refless: done. New in this run:"]
-    for what, folder, pattern in (
-        ("tables", "results/tables", "*.md"),
-        ("figures", "results/figures", "*.pdf"),
-        ("report", "results", "report.html"),
-    ):
-        files = (p for p in Path(folder).glob(pattern) if p.name[0] != ".")
-        found = sorted(p.name for p in files if p.stat().st_mtime >= BEGIN)
-        if found:
-            lines.append(f"  {len(found)} {what} in {folder}: {', '.join(found)}")
-    # what this run's targets hang on
-    used = [(job.rule.name, dict(job.wildcards)) for job in workflow.dag.jobs]
-    read = {names["task"] for rule, names in used if rule == "normalize_ratings"}
-    rules = {rule for rule, _ in used}
-    every = groups(SHIPPED[path] for path in PLAN.taken)
-    shipped = [name for name in every if f"take_{name}" in rules]
-    if read:
-        lines.append(f"  From the raw data: {', '.join(t for t in SETTINGS.data if t in read)}.")
-    if shipped and FACTS.numbers == "computed":
-        lines.append(
-            f"  From shipped numbers: {', '.join(shipped)}. What networks predict is computed with"
-            " train: run below rnn_qe, and networks: run below comparison, in config/config.yaml;"
-            " what BERTScore and embeddings say, after make torch."
-        )
-    elif shipped:
-        how = "" if PLACES.mirror else " (with network), or set REFLESS_MIRROR"
-        lines.append(
-            f"  From shipped numbers: {', '.join(shipped)}. To compute them from the raw data:"
-            f" snakemake --cores 8{how}."
-        )
-    for task, entry in SETTINGS.data.items():
-        lost = [p for p in entry.files.values() if p not in SOURCES and not Path(p).is_file()]
-        lines += [f"  {task} is left out: there is no file {path}." for path in lost]
-    page = "open results/report.html; " if Path("results/report.html").exists() else ""
-    mirror = PLACES.mirror_directory
-    if mirror and not any((mirror / path).is_file() for path in SOURCES):
-        lines.append(
-            f"  The mirror {mirror} has none of the raw files. Is it spelt right (REFLESS_MIRROR,"
-            " or mirror: in the configuration)?"
-        )
-    lines += [
-        f"  It took {time.time() - BEGIN:.0f} s from reading the rules to here.",
-        f"  Next: {page}change a line of config/config.yaml and run again; put your own ratings"
-        " into `refless compare` (docs/own_ratings.md).",
-    ]
-    return "\n".join(lines)
-
-
-def unit_settings(task):
-    """What decides the numbers of table 2 and figure 2 of ΔBLEU, of one data set."""
-    return SETTINGS.experiment(task, "delta_bleu").model_dump() | SETTINGS.delta_bleu.model_dump()
-
-
-def comparison_lacking():
-    """Why kernels of the comparison cannot be computed."""
-    return PLAN.lacking(SETTINGS.comparison.kernels)
-
-
-def comparison_kernels():
-    """Those that can."""
-    lost = {one["of"]["kernel"] for one in comparison_lacking()}
-    return [kernel for kernel in SETTINGS.comparison.kernels if kernel not in lost]
-
-
-def comparison_settings(task):
-    """What decides the comparison on a data set; a computed one does without kernels that are not
-    there."""
-    computed = PLAN.origin(f"results/comparison/{task}.csv") == "computed"
-    own = SETTINGS.comparison.model_dump(exclude={"networks"})
-    kernels = comparison_kernels() if computed else own["kernels"]
-    skipped = SETTINGS.data[task].skip_kernels
-    return {**own, "kernels": [kernel for kernel in kernels if kernel not in skipped]}
-
-
-def comparison_networks(task):
-    """RNN-QE's estimates on a data set."""
-    return f"results/comparison/networks/{task}.csv"
-
-
-def comparison_left_out(task):
-    """Method, kernel and why the comparison on a data set is without it."""
-    lost = {one["of"]["kernel"]: one["sentence"] for one in comparison_lacking()}
-    skipped = set(SETTINGS.data[task].skip_kernels) & set(SETTINGS.comparison.kernels)
-    lost |= dict.fromkeys(sorted(skipped), "the configuration leaves it out (skip_kernels)")
-    untrained = {one["sentence"] for one in missing(comparison_networks(task))}
-    return [("neighbors", *one) for one in lost.items()] + [
-        ("rnn_qe", "", why) for why in untrained
-    ]
+PLACE = os.getcwd()
+if workflow.is_main_process:
+    atexit.register(print_closing_lines)

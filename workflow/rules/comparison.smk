@@ -2,6 +2,30 @@
 # results/comparison (numbers without text), and the table `comparison`. RNN-QE's estimates need torch,
 # and are made apart.
 
+# Kernels that cannot be computed here are left out, and so are those that a data set skips.
+LACKING = PLAN.lacking(SETTINGS.comparison.kernels)
+COMPARED = [kernel for kernel in SETTINGS.comparison.kernels if kernel not in LACKING]
+COMPARISON_TASKS = SETTINGS.tasks("comparison")
+
+
+def comparison_settings(task):
+    """What decides the comparison on a data set."""
+    path, skipped = f"results/comparison/{task}.csv", SETTINGS.data[task].skip_kernels
+    kernels = COMPARED if PLAN.find(path) == path else SETTINGS.comparison.kernels
+    own = SETTINGS.comparison.model_dump(exclude={"networks"})
+    return {**own, "kernels": [kernel for kernel in kernels if kernel not in skipped]}
+
+
+def comparison_left_out(task):
+    """Method, kernel and why the comparison on a data set is without it."""
+    skipped = [k for k in SETTINGS.comparison.kernels if k in SETTINGS.data[task].skip_kernels]
+    lost = {kernel: reason.sentence for kernel, reason in LACKING.items()}
+    lost |= dict.fromkeys(sorted(skipped), "the configuration leaves it out (skip_kernels)")
+    untrained = [one["sentence"] for one in missing(f"results/comparison/networks/{task}.csv")]
+    return [("neighbors", *one) for one in lost.items()] + [
+        ("rnn_qe", "", why) for why in untrained
+    ]
+
 
 rule train_comparison_networks:
     input:
@@ -30,8 +54,8 @@ rule train_comparison_networks:
 rule compare_methods:
     input:
         ratings=[f"results/ratings/{{task}}/{name}.csv" for name in ("texts", "ratings")],
-        networks=lambda wildcards: there(comparison_networks(wildcards.task)),
-        resources=resource_files(*comparison_kernels()),
+        networks=lambda wildcards: there(f"results/comparison/networks/{wildcards.task}.csv"),
+        resources=resource_files(*COMPARED),
     output:
         "results/comparison/{task}.csv",
     log:
@@ -44,55 +68,35 @@ rule compare_methods:
     conda:
         "../../envs/refless.yaml"
     # the longest job of a whole run, so it starts early
-    threads: 1
     resources:
         mem_mb=6000,
         runtime=120,
     params:
         settings=lambda wildcards: comparison_settings(wildcards.task),
-        options=kernel_options(*comparison_kernels()),
-        own_encoders=own_encoders(*comparison_kernels()),
+        options=kernel_options(*COMPARED),
+        own_encoders={kernel: PLAN.own_encoder(kernel) for kernel in COMPARED},
         left_out=lambda wildcards: comparison_left_out(wildcards.task),
-        code=code("compare_methods.py", *map(module, comparison_kernels())),
+        code=code("compare_methods.py", *map(module, COMPARED)),
     script:
         "../scripts/compare_methods.py"
 
 
-rule tabulate_comparison:
+rule comparison:
     input:
-        there("results/comparison/{task}.csv", task=SETTINGS.tasks("comparison")),
+        there("results/comparison/{task}.csv", task=COMPARISON_TASKS),
     output:
         table("comparison"),
+        figure("comparison"),
     log:
-        "results/logs/tabulate_comparison.log",
-    benchmark:
-        "results/benchmarks/tabulate_comparison.tsv"
+        "results/logs/comparison.log",
     localrule: True
     conda:
         "../../envs/refless.yaml"
     params:
-        tasks=SETTINGS.tasks("comparison"),
-        settings={task: comparison_settings(task) for task in SETTINGS.tasks("comparison")},
-        missing=missing("results/comparison/{task}.csv", task=SETTINGS.tasks("comparison")),
+        tasks=COMPARISON_TASKS,
+        looks=looks(COMPARISON_TASKS),
+        settings={task: comparison_settings(task) for task in COMPARISON_TASKS},
+        missing=missing("results/comparison/{task}.csv", task=COMPARISON_TASKS),
         code=code("tabulate_comparison.py"),
     script:
         "../scripts/tabulate_comparison.py"
-
-
-rule plot_comparison:
-    input:
-        "results/tables/comparison.csv",
-    output:
-        figure("comparison"),
-    log:
-        "results/logs/plot_comparison.log",
-    benchmark:
-        "results/benchmarks/plot_comparison.tsv"
-    localrule: True
-    conda:
-        "../../envs/refless.yaml"
-    params:
-        looks=looks(SETTINGS.tasks("comparison")),
-        code=code("plot_comparison.py"),
-    script:
-        "../scripts/plot_comparison.py"

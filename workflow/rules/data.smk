@@ -1,19 +1,21 @@
 # Stage: fetch, ratings. In: a mirror, files placed by hand, or public URLs. Out: raw files under
 # resources/data, and results/ratings/<task>, the tidy tables. Whoever reads a raw file verifies it.
+# Encoders are fetched where torch is installed.
+FETCHED = {
+    model_name(kernel)
+    for kernel in [*SETTINGS.kernels(), *SETTINGS.comparison.kernels]
+    if has_encoder(kernel) and not lacking(kernel) and "model" not in SETTINGS.options(kernel)
+}
 
 
 # A command and no script: what is older than its script would be deleted and fetched again.
 rule fetch_source:
-    input:
-        placed_by_hand,
     output:
         "resources/data/{path}",
     log:
         "results/logs/fetch_source/{path}.log",
-    benchmark:
-        "results/benchmarks/fetch_source/{path}.tsv"
     wildcard_constraints:
-        path="|".join(re.escape(path) for path in SOURCES),
+        path="|".join(re.escape(path) for path in PLAN.sources),
     localrule: True
     conda:
         "../../envs/refless.yaml"
@@ -23,22 +25,22 @@ rule fetch_source:
 
 rule normalize_ratings:
     input:
-        unpack(lambda wildcards: raw_files(wildcards.task)),
+        lambda wildcards: [
+            PLAN.place(path) for path in SETTINGS.data[wildcards.task].files.values()
+        ],
     output:
         texts="results/ratings/{task}/texts.csv",
         ratings="results/ratings/{task}/ratings.csv",
     log:
         "results/logs/normalize_ratings/{task}.log",
-    benchmark:
-        "results/benchmarks/normalize_ratings/{task}.tsv"
     localrule: True
     conda:
         "../../envs/refless.yaml"
     params:
         loader=lambda wildcards: SETTINGS.data[wildcards.task].loader,
         options=lambda wildcards: SETTINGS.data[wildcards.task].options,
-        files=lambda wildcards: raw_files(wildcards.task),
-        raw=lambda wildcards: raw_sums(wildcards.task),
+        files=lambda wildcards: SETTINGS.data[wildcards.task].files,
+        sums=lambda wildcards: PLAN.sums(wildcards.task),
         rated_for=lambda wildcards: SETTINGS.needs_ratings(wildcards.task),
         code=lambda wildcards: code(
             "normalize_ratings.py",
@@ -57,7 +59,7 @@ rule fetch:
     conda:
         "../../envs/refless.yaml"
     params:
-        names=fetchable(),
+        names=[*PLAN.sources, *sorted(f"models/{one}" for one in FETCHED if not in_package(one))],
     shell:
         "python -m refless.data.fetch {log:q} --keep-going {params.names:q}"
 
@@ -66,3 +68,38 @@ rule fetch:
 rule ratings:
     input:
         ratings(*SETTINGS.data),
+
+
+def shippable():
+    """What this run computes of what may be shipped -> the digest of its settings; ratings, where
+    tables are made from them and nothing else."""
+    values = {
+        **{"task": SETTINGS.data, "kernel": SETTINGS.kernels(), "name": SETTINGS.trainings()},
+        **{"source": TASKS, "target": TASKS},
+    }
+    every = [
+        path
+        for pattern in RESULTS
+        for path in expand(
+            f"results/{pattern}", **{k: list(v) for k, v in values.items() if f"{{{k}}}" in pattern}
+        )
+        if not pattern.startswith("ratings/") or path.split("/")[2] in TASKS
+    ]
+    return {path: PLAN.digest(path) for path in every if PLAN.find(path) == path}
+
+
+# For the maintainers: renew what comes with refless. It has no output of its own, so it runs
+# whenever it is asked for.
+rule ship:
+    input:
+        "results/report.html",
+    log:
+        "results/logs/ship.log",
+    localrule: True
+    conda:
+        "../../envs/refless.yaml"
+    params:
+        digests=lambda wildcards: shippable(),
+        out=beside("resources/shipped"),
+    script:
+        "../scripts/ship.py"

@@ -2,6 +2,11 @@
 # results/delta_bleu (numbers without text), and the table and figure of ΔBLEU.
 
 UNITS = SETTINGS.tasks("delta_bleu")
+# what decides the numbers of table 2 and figure 2, of each data set
+UNIT_SETTINGS = {
+    task: SETTINGS.experiment(task, "delta_bleu").model_dump() | SETTINGS.delta_bleu.model_dump()
+    for task in UNITS
+}
 
 
 rule score_delta_bleu:
@@ -15,18 +20,14 @@ rule score_delta_bleu:
         "results/benchmarks/score_delta_bleu/{task}.tsv"
     conda:
         "../../envs/refless.yaml"
-    threads: 1
-    resources:
-        mem_mb=4000,
-        runtime=60,
     params:
-        settings=lambda wildcards: unit_settings(wildcards.task),
+        settings=lambda wildcards: UNIT_SETTINGS[wildcards.task],
         code=code("score_delta_bleu.py"),
     script:
         "../scripts/score_delta_bleu.py"
 
 
-rule tabulate_delta_bleu_table2:
+rule delta_bleu_table2:
     input:
         ratings=ratings(*UNITS),
         units=there("results/delta_bleu/{task}/units.csv", task=UNITS),
@@ -34,15 +35,13 @@ rule tabulate_delta_bleu_table2:
     output:
         table("delta_bleu_table2"),
     log:
-        "results/logs/tabulate_delta_bleu_table2.log",
-    benchmark:
-        "results/benchmarks/tabulate_delta_bleu_table2.tsv"
+        "results/logs/delta_bleu_table2.log",
     localrule: True
     conda:
         "../../envs/refless.yaml"
     params:
         folders=folders(*UNITS),
-        settings={task: unit_settings(task) for task in UNITS},
+        settings=UNIT_SETTINGS,
         missing=missing("results/delta_bleu/{task}/units.csv", task=UNITS),
         facts=SETTINGS.delta_bleu.model_dump(),
         code=code("tabulate_delta_bleu_table2.py"),
@@ -50,23 +49,21 @@ rule tabulate_delta_bleu_table2:
         "../scripts/tabulate_delta_bleu_table2.py"
 
 
-rule plot_delta_bleu_figure2:
+rule delta_bleu_figure2:
     input:
         ratings=ratings(*UNITS),
         units=there("results/delta_bleu/{task}/units.csv", task=UNITS),
     output:
         figure("delta_bleu_figure2"),
     log:
-        "results/logs/plot_delta_bleu_figure2.log",
-    benchmark:
-        "results/benchmarks/plot_delta_bleu_figure2.tsv"
+        "results/logs/delta_bleu_figure2.log",
     localrule: True
     conda:
         "../../envs/refless.yaml"
     params:
         folders=folders(*UNITS),
         looks=looks(UNITS),
-        settings={task: unit_settings(task) for task in UNITS},
+        settings=UNIT_SETTINGS,
         code=code("plot_delta_bleu_figure2.py"),
     script:
         "../scripts/plot_delta_bleu_figure2.py"

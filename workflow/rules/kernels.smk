@@ -10,6 +10,24 @@ scattergather:
 SHARDS = gather.kernel("{scatteritem}")
 
 
+def shard_files(wildcards):
+    """The shards of a kernel; none where one job computes it whole."""
+    shards = "results/shards/{task}/{kernel}/{{scatteritem}}.npz".format(**wildcards)
+    return gather.kernel(shards) if len(SHARDS) > 1 else []
+
+
+def kernel_parameters(wildcards):
+    """What decides a kernel file, besides texts."""
+    kernel = wildcards.kernel
+    streamed = SETTINGS.data[wildcards.task].streamed
+    return {
+        "options": kernel_options(kernel)[kernel],
+        "own_encoder": PLAN.own_encoder(kernel),
+        "tau": SETTINGS.taus()[kernel] if streamed else None,
+        "code": code("compute_kernel.py", module(kernel)),
+    }
+
+
 # What makes a kernel file must not hang on how many jobs it was spread over: else the same
 # directory, run elsewhere, would compute it again. So one rule makes it, with shards or without,
 # and the profiles tell Snakemake not to compare sets of inputs.

@@ -1,27 +1,20 @@
 # Stage: report. In: every table and figure. Out: results/report.html, and what the run came from
 # (results/run).
-
-
 from refless.experiments.reproducibility.claims import read_claims
-
-# What a page is made of, besides code.
-PAGE_FILES = [
-    f"report/{name}" for name in ("base.html", "parts.html", "report.html", "style.css", "table.js")
-]
 
 
 # Published numbers beside ours, over the tables of all papers.
-rule tabulate_reproducibility:
+rule reproducibility:
     input:
         tables=[
             f"results/tables/{name}.csv"
-            for names in papers().values()
+            for names in PAPERS.values()
             for name in names
             if catalogue()[name].table
         ],
         records=[
             f"results/tables/{name}.json"
-            for names in papers().values()
+            for names in PAPERS.values()
             for name in names
             if catalogue()[name].table
         ],
@@ -29,9 +22,7 @@ rule tabulate_reproducibility:
         table("reproducibility"),
         table("reproducibility_cells"),
     log:
-        "results/logs/tabulate_reproducibility.log",
-    benchmark:
-        "results/benchmarks/tabulate_reproducibility.tsv"
+        "results/logs/reproducibility.log",
     localrule: True
     conda:
         "../../envs/refless.yaml"
@@ -41,15 +32,13 @@ rule tabulate_reproducibility:
         "../scripts/tabulate_reproducibility.py"
 
 
-rule plot_reproducibility_cells:
+rule reproducibility_cells:
     input:
         "results/tables/reproducibility_cells.csv",
     output:
         figure("reproducibility_cells"),
     log:
-        "results/logs/plot_reproducibility_cells.log",
-    benchmark:
-        "results/benchmarks/plot_reproducibility_cells.tsv"
+        "results/logs/reproducibility_cells.log",
     localrule: True
     conda:
         "../../envs/refless.yaml"
@@ -64,16 +53,14 @@ CLAIMS = read_claims(ROOT / "resources/published/claims.yaml")
 CLAIMED = list(dict.fromkeys(claim["table"] for claim in CLAIMS))
 
 
-rule tabulate_claims:
+rule claims:
     input:
         tables=[f"results/tables/{name}.csv" for name in CLAIMED],
         records=[f"results/tables/{name}.json" for name in CLAIMED],
     output:
         table("claims"),
     log:
-        "results/logs/tabulate_claims.log",
-    benchmark:
-        "results/benchmarks/tabulate_claims.tsv"
+        "results/logs/claims.log",
     localrule: True
     conda:
         "../../envs/refless.yaml"
@@ -88,8 +75,7 @@ rule tabulate_claims:
 rule make_report:
     input:
         texts=there("results/ratings/{task}/texts.csv", task=list(SETTINGS.data)),
-        tables=[path for name in tables() for path in table(name)],
-        figures=[path for name in figures() for path in figure(name)],
+        shown=[path for name in catalogue() for path in item_files(name)],
     output:
         page="results/report.html",
         provenance="results/run/provenance.json",
@@ -100,9 +86,7 @@ rule make_report:
         "../../envs/refless.yaml"
     params:
         settings=SETTINGS.model_dump(mode="json"),
-        numbers=NUMBERS,
-        told=lambda wildcards: told_now(),
-        code=code("make_report.py", *PAGE_FILES),
+        code=code("make_report.py", shows="report"),
     script:
         "../scripts/make_report.py"
 
@@ -112,8 +96,8 @@ rule report:
         "results/report.html",
 
 
-# One target for each table and figure, with what is made together with it.
-for NAME in catalogue():
+# A rule that makes an item has its name; the others, made together with one, are targets.
+for NAME in {*catalogue()} - {rule.name for rule in workflow.rules}:
 
     rule:
         name:
@@ -123,7 +107,7 @@ for NAME in catalogue():
 
 
 # And one for each paper.
-for PAPER, NAMES in papers().items():
+for PAPER, NAMES in PAPERS.items():
 
     rule:
         name:
@@ -132,7 +116,6 @@ for PAPER, NAMES in papers().items():
             [path for name in NAMES for path in item_files(name)],
 
 
-# The same items without network: shipped numbers where the raw data is not at hand.
 rule quickstart:
     input:
         "results/report.html",

@@ -18,19 +18,16 @@ QE_SETTINGS = {
 }
 
 
-# The folder's name is a wildcard so that a rule that takes shipped numbers goes before this one.
 rule score_rnn_qe_outputs:
     input:
         ratings(*RATED, *REFERENCES),
     output:
-        outputs="results/{paper}/outputs.csv",
-        curve="results/{paper}/curve.csv",
+        outputs="results/rnn_qe/outputs.csv",
+        curve="results/rnn_qe/curve.csv",
     log:
-        "results/logs/score_rnn_qe_outputs/{paper}.log",
+        "results/logs/score_rnn_qe_outputs.log",
     benchmark:
-        "results/benchmarks/score_rnn_qe_outputs/{paper}.tsv"
-    wildcard_constraints:
-        paper="rnn_qe",
+        "results/benchmarks/score_rnn_qe_outputs.tsv"
     conda:
         "../../envs/refless.yaml"
     threads: 1
@@ -47,7 +44,7 @@ rule score_rnn_qe_outputs:
 
 
 # Its tables are made of the same files, and some of each other: all of them are one start of Python.
-QE_TABLES = [name for name in papers()["rnn_qe"] if catalogue()[name].table]
+QE_TABLES = [name for name in PAPERS["rnn_qe"] if catalogue()[name].table]
 QE_PREDICTIONS = "results/rnn_qe/predictions/{name}.csv.gz"
 
 
@@ -80,7 +77,7 @@ rule tabulate_rnn_qe:
         "../scripts/tabulate_rnn_qe.py"
 
 
-rule plot_rnn_qe_data_size:
+rule rnn_qe_data_size:
     input:
         ratings=ratings(*RATED, *REFERENCES),
         outputs=QE_OUTPUTS,
@@ -91,9 +88,9 @@ rule plot_rnn_qe_data_size:
     output:
         figure("rnn_qe_data_size"),
     log:
-        "results/logs/plot_rnn_qe_data_size.log",
+        "results/logs/rnn_qe_data_size.log",
     benchmark:
-        "results/benchmarks/plot_rnn_qe_data_size.tsv"
+        "results/benchmarks/rnn_qe_data_size.tsv"
     localrule: True
     conda:
         "../../envs/refless.yaml"

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from refless.data.obtain import verify_resources
+from refless.data.fetch import verify_resources
 from refless.data.task import read_whole_task
 from refless.experiments.comparison import compare_task
 from refless.job import job

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from refless.data.obtain import verify_resources
+from refless.data.fetch import verify_resources
 from refless.data.task import read_whole_task
 from refless.experiments.bleu_neighbors.neighbors import gather, write_kernel
 from refless.job import job

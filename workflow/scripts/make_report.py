@@ -12,6 +12,4 @@ with job(snakemake):
         catalogue().values(),
         snakemake.input.get("texts", []),
         snakemake.params.settings,
-        snakemake.params.numbers,
-        snakemake.params.told,
     )

@@ -9,8 +9,9 @@ with job(snakemake):
     normalize(
         snakemake.wildcards.task,
         snakemake.params.loader,
-        dict(snakemake.input.items()),
+        dict(zip(snakemake.params.files, snakemake.input, strict=True)),
         snakemake.params.options,
         Path(snakemake.output.texts).parent,
         rated_for=snakemake.params.rated_for,
+        known=snakemake.params.files,
     )

@@ -1,4 +1,4 @@
-"""Spearman's rho and coverage over a and b (figures 2 and 3 of BLEU Neighbors). Stage: figure."""
+"""Spearman's rho or coverage over a and b (figures 2 and 3 of BLEU Neighbors). Stage: figure."""
 
 from pathlib import Path
 
@@ -10,23 +10,20 @@ from refless.report.tables import read_published
 
 with job(snakemake):
     given, params = snakemake.input, snakemake.params
-    own, kernel = params.settings, params.kernel
+    stem, own, kernel = Path(snakemake.output[0]).with_suffix(""), params.settings, params.kernel
     tasks = read_predicted(params.folders, given.get("predictions", []), params.taus)
     curves = {
         task: threshold_curves(data, kernel, **own)
         for task, data in tasks.items()
         if kernel in data.means
     }
-    human, table1 = average_annotators(given.table[0]), read_published(given.table[0])
-    for column, label, people in (
-        ("spearman", "Spearman's $\\rho$", human),
-        ("coverage", "coverage", {}),
-    ):
-        figures.save(
-            figures.threshold_figure(
-                *(curves, params.looks, column, label, own, people),
-                figures.published_points(table1, column),
-            ),
-            Path(snakemake.output[column][0]).with_suffix(""),
-            figures.drawn(curves, ["threshold", "value", column]),
-        )
+    if stem.name.endswith("2"):
+        column, label, people = "spearman", "Spearman's $\\rho$", average_annotators(given.table[0])
+    else:
+        column, label, people = "coverage", "coverage", {}
+    published = figures.published_points(read_published(given.table[0]), column)
+    figures.save(
+        figures.threshold_figure(curves, params.looks, column, label, own, people, published),
+        stem,
+        figures.drawn(curves, ["threshold", "value", column]),
+    )

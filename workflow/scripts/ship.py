@@ -6,5 +6,5 @@ from refless.job import job
 from refless.store.shipping import ship
 
 with job(snakemake):
-    for path in ship(snakemake.params.patterns, "results", snakemake.params.out):
+    for path in ship(snakemake.params.digests, snakemake.params.out):
         logging.getLogger(__name__).info("%s", path)

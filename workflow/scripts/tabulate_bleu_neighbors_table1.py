@@ -1,4 +1,4 @@
-"""Table 1 and section 5.3 of BLEU Neighbors. Stage: table."""
+"""Table 1 of BLEU Neighbors, or its section 5.3. Stage: table."""
 
 from pathlib import Path
 
@@ -10,16 +10,14 @@ from refless.report.tables import publish
 
 with job(snakemake):
     given, params = snakemake.input, snakemake.params
+    path = Path(snakemake.output[0])
+    tabulate = table1 if path.stem.endswith("table1") else section53
     tasks = read_predicted(params.folders, given.get("predictions", []), params.taus)
-    for name, tabulate, printed in (
-        ("bleu_neighbors_table1", table1, given.published),
-        ("bleu_neighbors_section53", section53, given.section53),
-    ):
-        published = read_published(printed, ["model", "task"])
-        publish(
-            name,
-            tabulate(params.looks, tasks, published, params.models, **params.settings),
-            Path(snakemake.output[0]).parent,
-            missing=params.missing,
-            facts={**params.settings, "tau": params.taus[params.models["bleu"][0]]},
-        )
+    published = read_published(given.published, ["model", "task"])
+    publish(
+        path.stem,
+        tabulate(params.looks, tasks, published, params.models, **params.settings),
+        path.parent,
+        missing=params.missing,
+        facts={**params.settings, "tau": params.taus[params.models["bleu"][0]]},
+    )

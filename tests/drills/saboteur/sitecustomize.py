@@ -3,11 +3,7 @@
 Told by the environment: DRILL_SCRIPT, the job's module or its script, of which Snakemake runs a
 copy named ``.snakemake/scripts/tmp123.<script>``; DRILL_DEED, what happens to it; DRILL_DONE, a
 file that is made then, so that it happens once. The worst moment is just before a finished
-temporary file takes the place of the result: the first, or the one after DRILL_SPARE others, of
-those whose name has DRILL_TARGET in it.
-
-DRILL_PATIENCE are seconds without a byte after which a download is given up; nobody waits for long
-in a test.
+temporary file takes the place of the result.
 """
 
 import errno
@@ -61,30 +57,16 @@ def _sabotage():
     if Path(os.environ["DRILL_DONE"]).exists():
         return
     replace = os.replace
-    wanted, left = os.environ.get("DRILL_TARGET", ""), int(os.environ.get("DRILL_SPARE", "0"))
 
     def replaced(source, target):
-        nonlocal left
         result = Path(target).parts[0] in ("results", "resources")
-        if result and wanted in Path(target).name and not Path(os.environ["DRILL_DONE"]).exists():
-            if left == 0:
-                _deed()
-            left -= 1
+        if result and not Path(os.environ["DRILL_DONE"]).exists():
+            _deed()
         replace(source, target)
 
     os.replace = replaced
 
 
-def _lose_patience():
-    from refless.data.fetch import fetch
-
-    patience = float(os.environ["DRILL_PATIENCE"])
-    fetch.__kwdefaults__ |= {"attempts": 2, "timeout": (patience, patience)}
-
-
 _script = os.environ.get("DRILL_SCRIPT")
 if _script and any(f".{word}".endswith(f".{_script}") for word in sys.orig_argv):
-    if "DRILL_DEED" in os.environ:
-        _sabotage()
-    if "DRILL_PATIENCE" in os.environ:
-        _lose_patience()
+    _sabotage()

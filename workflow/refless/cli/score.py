@@ -287,7 +287,7 @@ def _by_ridge(train: Training, given: File, texts: list[str], by_system: bool) -
 
     from refless.data.wording import wording
     from refless.models.baselines import RidgeTfidf, SystemRidge
-    from refless.store.signatures import text_sum
+    from refless.store.files import text_sum
 
     systems = given.columns["system"] if by_system else None
     if systems is not None and (new := sorted(set(systems) - set(train.systems or []))):

@@ -22,14 +22,14 @@ from refless.compare import advice
 from refless.compare.compared import Comparison, Settings, estimate, label
 from refless.compare.predicted import MAX_SHARE, MIN_NEIGHBORS, TAUS, TRIVIAL
 from refless.compare.rated import Rated
+from refless.kernels.signatures import sign
 from refless.report import figures_compare as draw
 from refless.report.catalogue import Section, catalogue
 from refless.report.figures import empty_figure
 from refless.report.render import Part, page, parts_of
 from refless.report.tables import markdown_page
-from refless.store.files import json_text, write_together
-from refless.store.signatures import sign, text_sum
-from refless.store.tables import table_text
+from refless.store.files import json_text, text_sum, write_together
+from refless.store.signed import table_text
 
 FILES = ("comparison.csv", "comparison.md", "report.html", "comparison.json")
 BESIDE = ("predictions.csv", "learning_curve.csv")

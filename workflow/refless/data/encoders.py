@@ -10,11 +10,13 @@ import os
 import shutil
 from pathlib import Path
 
-from refless.availability import Reason
 from refless.data.fetch import Places
-from refless.errors import KernelError, SourceError
+from refless.errors import KernelError, Reason, SourceError
 from refless.kernels import bertscore
 from refless.store.files import partial_path, writing
+
+FILES = (".json", ".safetensors", ".bin", ".txt", ".model")
+"""Endings of what an encoder is loaded from."""
 
 
 def has_encoder(kernel: str) -> bool:
@@ -38,6 +40,12 @@ def folder_of(model: str, places: Places) -> Path | None:
     if models := os.environ.get("REFLESS_MODELS"):
         folders.append(Path(models) / model)
     return next((folder for folder in folders if folder.is_dir()), None)
+
+
+def files_of(folder: Path) -> list[str]:
+    """The files that an encoder is loaded from; its configuration, if there is none."""
+    found = sorted(p.as_posix() for p in folder.rglob("*") if p.is_file() and p.suffix in FILES)
+    return found or [f"{folder.as_posix()}/config.json"]
 
 
 def why_not(kernel: str, places: Places, folder: Path | None = None) -> Reason | None:

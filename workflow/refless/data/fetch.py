@@ -16,10 +16,11 @@ import os
 import sys
 import time
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 from urllib.parse import unquote
 
 from refless.errors import ReflessError, SettingError, SourceError
@@ -27,6 +28,8 @@ from refless.store.files import file_sum, whole_file
 
 log = logging.getLogger(__name__)
 
+WORDNET = "nltk/wordnet.zip"
+"""What METEOR is computed with."""
 CHUNK = 1 << 16
 LIMIT = 256 * 2**20  # bytes of a raw file whose size is not known; the largest has 11 MB
 PASSING = (429, 500, 502, 503, 504)  # answers of a server in trouble that may soon be over
@@ -211,6 +214,22 @@ def verify(path: str | Path, source: Source) -> str:
         said = f"sha256 {found} instead of {source.sha256}" if source.sha256 else "a page of HTML"
         raise SourceError(f"is not {source.path}: {said}", path=path, remedy=remedy)
     return found
+
+
+def verify_resources(options: Mapping[str, Mapping[str, Any]]) -> None:
+    """Check the files that kernels are computed with, right before they are read.
+
+    Parameters
+    ----------
+    options : kernel -> its options, of which ``wordnet`` says where that lies
+
+    Raises
+    ------
+    SourceError : it is not what the table of sources says.
+    """
+    for own in options.values():
+        if "wordnet" in own:
+            verify(own["wordnet"], read_sources()[WORDNET])
 
 
 def main(logged: str, *names: str) -> None:

@@ -14,7 +14,6 @@ from refless.errors import FormatError
 from refless.store.files import file_sum
 
 log = logging.getLogger(__name__)
-DATA = Path("resources/data")
 
 
 def normalize(
@@ -24,23 +23,23 @@ def normalize(
     options: Mapping[str, Any],
     out: str | Path,
     rated_for: Collection[str] = (),
+    known: Mapping[str, str] | None = None,
 ) -> None:
     """Load a data set, and write its tables.
 
     Parameters
     ----------
-    files : the loader's name of a file -> its path; those that were fetched must be what the table
-        of sources says, others are a user's own
+    files : the loader's name of a file -> its path
     rated_for : the experiments that it takes part in and that need ratings
+    known : the same names -> the path in the table of sources, or of a user's own file; the former
+        must be what the table says
     """
-    known, sums, told = read_sources(), {}, {}
+    table, known, sums = read_sources(), known or dict(files), {}
     names = [Path(path).name for path in files.values()]
     for name, path in files.items():
-        fetched = Path(path).is_relative_to(DATA)
-        told[name] = Path(path).relative_to(DATA).as_posix() if fetched else path
-        source = known.get(told[name])
+        source = table.get(known[name])
         key = Path(path).name if names.count(Path(path).name) == 1 else path
-        sums[key] = verify(path, source) if fetched and source else file_sum(path)
+        sums[key] = verify(path, source) if source else file_sum(path)
     data = sources.load(loader, task, files, options)
     if rated_for and not data.texts["quality"].notna().any():
         raise FormatError(
@@ -48,5 +47,5 @@ def normalize(
             path=next(iter(files.values())),
             remedy=f"take {task} out of these experiments in the configuration, or give it ratings",
         )
-    write_task(task, data, out, sums, read_with(loader, options, told))
+    write_task(task, data, out, sums, read_with(loader, options, known))
     log.info("%s: %d rated texts, %d ratings", task, len(data.texts), len(data.ratings))

@@ -18,7 +18,7 @@ from refless.data.ratings import RATING_COLUMNS, TEXT_COLUMNS, RatedTexts
 from refless.data.wording import wording
 from refless.errors import FormatError, StaleError
 from refless.store import signed
-from refless.store.signatures import text_sum
+from refless.store.files import text_sum
 
 
 @dataclass(frozen=True)

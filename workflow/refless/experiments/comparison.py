@@ -22,10 +22,10 @@ from refless.data.ratings import separate_items
 from refless.data.task import Task
 from refless.errors import StaleError
 from refless.kernels import signature
+from refless.kernels.signatures import sign
 from refless.statistics.bootstrap import packed
 from refless.store import signed
 from refless.store.machine import processor, versions
-from refless.store.signatures import sign
 
 Array = np.ndarray
 

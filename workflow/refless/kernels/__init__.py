@@ -37,7 +37,7 @@ from refless.kernels import _blocks
 from refless.kernels._plan import Arrays, Index, Plan
 from refless.kernels._registry import highest, load, module_path, names
 from refless.kernels.signatures import signature
-from refless.store.signatures import text_sum
+from refless.store.files import text_sum
 
 __all__ = [
     "highest",

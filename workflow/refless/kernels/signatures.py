@@ -1,18 +1,19 @@
 """The signature of a kernel's numbers: its module, packages, resources, options and texts.
 
-Stage: kernels (helper). See `refless.store.signatures` for what a signature is.
+Stage: kernels (helper). Paths, times and machines are not in it.
 """
 
 from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from refless.errors import KernelError
 from refless.kernels._registry import FOLDER, constants, load, module_path
-from refless.store.signatures import sign
+from refless.store.code import code_sum
 
 
 def signature(
@@ -60,3 +61,25 @@ def _resources(name: str, places: Mapping[str, Any]) -> dict[str, str]:
         places = {"name": name, **places}
     sums: dict[str, str] = function(**places)
     return sums
+
+
+def sign(
+    code: Iterable[str], data: str, *, packages: Iterable[str] = (), **facts: Any
+) -> dict[str, Any]:
+    """What numbers depend on: files of the package that compute them (and what those import), the
+    sum of what went in, the versions of packages, and whatever else is to be known."""
+    return {
+        "code": sorted(code),
+        "fingerprint": code_sum(*code),
+        "packages": {package: _version(package) for package in packages},
+        "data": data,
+        **facts,
+    }
+
+
+def _version(package: str) -> str | None:
+    """The installed version, without the build: ``2.13.0`` for ``2.13.0+cpu``."""
+    try:
+        return version(package).partition("+")[0]
+    except PackageNotFoundError:
+        return None

@@ -10,6 +10,7 @@ Out: statistics of each hypothesis, which add up over any set of them, and score
 with g over the different n-grams of h_i, #_g(u, v) = min(#_g(u), #_g(v)), H the hypotheses' length
 and R that of their closest references (the shorter of two as close). An n-gram that no reference
 has adds nothing. With all weights 1 this is BLEU. (Galley et al. 2015, equations 1 and 2.)
+The numerator of p_n is `_add_matches`, its denominator `Texts.statistics`.
 
 Negative weights can make a numerator negative; what then happens is a named rule:
 
@@ -28,6 +29,7 @@ Under the other rules an order of which the hypotheses have no n-gram has precis
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -37,7 +39,6 @@ import numpy as np
 
 from refless.errors import SettingError
 from refless.kernels._compiled import compiled
-from refless.kernels._texts import number_words
 
 Array = np.ndarray
 
@@ -65,6 +66,21 @@ class References:
     weight: Array
 
 
+def group_references(
+    item: Array, items: int, text: Array, owner: Array, weight: Array
+) -> References:
+    """References in any order, brought in that of their items.
+
+    Parameters
+    ----------
+    item, text, owner, weight : (references,), of each: its item, from 0 to ``items`` - 1, and as of
+        `References`
+    """
+    order = np.argsort(item, kind="stable")
+    bounds = np.searchsorted(item[order], np.arange(items + 1)).astype(np.int64)
+    return References(bounds, text[order], owner[order], weight[order])
+
+
 @dataclass(frozen=True)
 class Statistics:
     """What a score is made of; each is a sum over hypotheses.
@@ -77,10 +93,6 @@ class Statistics:
     totals: Array
     length: Array
     closest: Array
-
-    def of_others(self) -> Statistics:
-        """Of those by `Texts.statistics`, the ones with all references but the author's own."""
-        return Statistics(*(part[:, 0] for part in vars(self).values()))
 
     def sum(self) -> Statistics:
         """Of all hypotheses together."""
@@ -95,24 +107,9 @@ class Texts:
         if not (isinstance(max_order, int | np.integer) and max_order >= 1):
             raise SettingError(f"max_order is {max_order}; it must be a whole number from 1")
         self.max_order = int(max_order)
-        words, starts = number_words([text.split() for text in texts], {})
-        self._lengths = np.diff(starts)
-        text_of = np.repeat(np.arange(len(texts)), self._lengths)
-        left = starts[1:][text_of] - np.arange(len(words))  # words from here to the text's end
-        grams, vocabulary = words.astype(np.int64), int(words.max(initial=0)) + 1
-        # of each order: the different n-grams of each text, ascending, how often it has each, and
-        # where a text's begin
-        self._grams: list[tuple[Array, Array, Array]] = []
-        for order in range(1, self.max_order + 1):
-            whole = np.flatnonzero(left >= order)
-            if order > 1:
-                # the (n-1)-gram that begins it and its last word, numbered anew to stay small
-                keys = grams[whole] * vocabulary + words[whole + order - 1]
-                grams[whole] = np.unique(keys, return_inverse=True)[1]
-            width = int(grams[whole].max(initial=0)) + 1
-            pairs, counts = np.unique(text_of[whole] * width + grams[whole], return_counts=True)
-            bounds = np.searchsorted(pairs // width, np.arange(len(texts) + 1))
-            self._grams.append((pairs % width, counts.astype(np.int64), bounds.astype(np.int64)))
+        split = [text.split() for text in texts]
+        self._lengths = np.array([len(words) for words in split], np.int64)
+        self._grams = [_counted(split, order) for order in range(self.max_order + 1)]
 
     def statistics(
         self, text: Array, owner: Array, item: Array, references: References, owners: int = 0
@@ -129,27 +126,27 @@ class Texts:
         -------
         Statistics : of shape (hypotheses, 1 + owners): in column 0 with the references of all
             owners but the hypothesis's own, in column 1 + o without those of owner o as well.
-            Where no reference is left, ``closest`` is -1 and ``totals`` are -inf; where none has a
-            positive weight, ``totals`` are not positive.
+            Where no reference has a positive weight, ``totals`` are not positive; where none is
+            left, ``closest`` is -1.
         """
         text, owner, item = (np.ascontiguousarray(a, np.int64) for a in (text, owner, item))
         side = (text, owner, item, references.bounds, references.text, references.owner)
-        matches = np.empty((self.max_order, len(text), 1 + owners))
+        matches = np.empty((1 + self.max_order, len(text), 1 + owners))
         for grams, part in zip(self._grams, matches, strict=True):
             _add_matches(*side, references.weight, *grams, part)
+        # every text has the n-gram of no word once, so its match is the greatest weight
+        heaviest, matches = matches[0], matches[1:]
         length = self._lengths[text]
-        heaviest, closest = self._best_and_closest(length, owner, item, references, owners)
+        closest = self._closest(length, owner, item, references, owners)
         number = np.maximum(length[:, None] - np.arange(self.max_order), 0)
-        with np.errstate(invalid="ignore"):  # no reference (-inf) and no n-gram (0)
-            totals = heaviest[:, :, None] * number[:, None, :]
+        totals = heaviest[:, :, None] * number[:, None, :]
         lengths = np.broadcast_to(length[:, None], closest.shape).astype(np.float64)
         return Statistics(np.moveaxis(matches, 0, -1), totals, lengths, closest)
 
-    def _best_and_closest(
+    def _closest(
         self, length: Array, owner: Array, item: Array, references: References, owners: int
-    ) -> tuple[Array, Array]:
-        """The greatest weight of a reference and the length nearest to the hypothesis's, with
-        columns as of `statistics`."""
+    ) -> Array:
+        """The length of the reference nearest in length, with columns as of `statistics`."""
         first, sizes = references.bounds[item], np.diff(references.bounds)[item]
         h = np.repeat(np.arange(len(item)), sizes)  # each hypothesis with each of its references
         j = np.arange(len(h)) + np.repeat(first - (np.cumsum(sizes) - sizes), sizes)
@@ -158,14 +155,24 @@ class Texts:
         own = self._lengths[references.text[j]]
         width = int(self._lengths.max(initial=0)) + 1
         distance = np.abs(own - length[h]) * width + own  # of two as near, the shorter one
-        shape, none = (1 + owners, len(item)), width**2
-        heaviest, nearest = np.full(shape, -np.inf), np.full(shape, none)
+        nearest = np.full((1 + owners, len(item)), width**2)
         for column in range(1 + owners):
             kept = (references.owner[j] != column - 1) | (column == 0)
-            np.maximum.at(heaviest[column], h[kept], references.weight[j[kept]])
             np.minimum.at(nearest[column], h[kept], distance[kept])
-        closest = np.where(nearest == none, -1.0, nearest % width)
-        return heaviest.T, closest.T
+        return np.where(nearest == width**2, -1.0, nearest % width).T
+
+
+def _counted(split: list[list[str]], order: int) -> tuple[Array, Array, Array]:
+    """N-grams by number: those of each text, ascending, text by text; how often the text has each;
+    and where a text's start. All int64. Each text has the one of no word once."""
+    known: dict[tuple[str, ...], int] = {}
+    shifted = ([words[k:] for k in range(order)] for words in split)
+    grams = (zip(*own, strict=False) if order else [()] for own in shifted)
+    counts = [Counter(known.setdefault(gram, len(known)) for gram in own) for own in grams]
+    rows = [sorted(own.items()) for own in counts]
+    pairs = np.array([pair for own in rows for pair in own], np.int64).reshape(-1, 2)
+    bounds = np.cumsum([0, *map(len, rows)]).astype(np.int64)
+    return pairs[:, 0].copy(), pairs[:, 1].copy(), bounds
 
 
 _INT = "int64[::1]"
@@ -241,7 +248,8 @@ def scores(statistics: Statistics, rule: str = "zero", max_order: int | None = N
     ------
     SettingError : unknown rule.
     """
-    check_rule(rule)
+    if rule not in RULES:
+        raise SettingError(f"unknown rule {rule!r}; there are {', '.join(RULES)}")
     # order by order
     matches, totals = (
         np.ascontiguousarray(np.moveaxis(part[..., :max_order], -1, 0))
@@ -316,59 +324,36 @@ def of_items(
     weights: Sequence[Sequence[Any]],
     max_order: int,
 ) -> Statistics:
-    """Statistics of each hypothesis, shape (hypotheses,), of input that is checked."""
-    for what, given in (("references", references), ("weights", weights)):
-        check_lists(hypotheses, given, "hypotheses", what)
-    if len(hypotheses) == 0:
-        raise SettingError("there is no hypothesis")
-    for number, own in enumerate(zip(hypotheses, references, weights, strict=True)):
-        _check_item(f"item {number} (counted from 0)", *own)
+    """Statistics of each hypothesis, shape (hypotheses,); parameters and errors as of
+    `corpus_delta_bleu`."""
     n = len(hypotheses)
-    flat = [text for own in references for text in own]
-    side = References(
-        np.cumsum([0, *map(len, references)]).astype(np.int64),
-        np.arange(n, n + len(flat)),
-        np.full(len(flat), NOBODY),
-        np.array([value for own in weights for value in own], np.float64),
-    )
-    counted = Texts([*hypotheses, *flat], max_order)
-    every = np.arange(n)
-    return counted.statistics(every, np.full(n, NOBODY), every, side).of_others()
-
-
-def _check_item(item: str, text: Any, references: Any, weights: Any) -> None:
-    check_lists(references, weights, f"references of {item}", "weights")
-    if len(references) == 0:
-        raise SettingError(f"{item} has no reference")
-    for one in (text, *references):
-        if not isinstance(one, str):
-            raise SettingError(
-                f"{item} has a text that is no string, but {one!r}",
-                remedy="texts are strings; join tokens with blanks",
-            )
-    for one in weights:
-        if not (isinstance(one, Real) and abs(float(one)) <= 1):
-            raise SettingError(f"{item} has a weight of {one!r}; weights are numbers in [-1, +1]")
-    if not max(weights) > 0:
+    if n == 0 or isinstance(hypotheses, str) or not n == len(references) == len(weights):
         raise SettingError(
-            f"{item} has no reference of positive weight (the greatest is {max(weights)})",
-            remedy="leave the item out, or give it a reference that is better than the middle of"
-            " the scale: without one, its share of the denominator is not positive",
+            f"{n} hypotheses, {len(references)} lists of references, {len(weights)} of weights",
+            remedy="give a list of hypotheses, and a list of references and of weights for each",
         )
+    items = list(zip(hypotheses, references, weights, strict=True))
+    for number, (text, own, given) in enumerate(items):
+        if fault := _fault(text, own, given):
+            raise SettingError(f"item {number} (from 0) {fault}")
+    flat = [text for _, own, _ in items for text in own]
+    item = np.repeat(np.arange(n), [len(own) for own in references])
+    weight = np.array([value for _, _, given in items for value in given], np.float64)
+    side = group_references(item, n, n + np.arange(len(flat)), np.full(len(flat), NOBODY), weight)
+    every, nobody = np.arange(n), np.full(n, NOBODY)
+    found = Texts([*hypotheses, *flat], max_order).statistics(every, nobody, every, side)
+    return Statistics(*(part[:, 0] for part in vars(found).values()))
 
 
-def check_lists(one: Any, other: Any, name: str, of_other: str) -> None:
-    """Make sure that both are lists (arrays and columns of tables will do) of one length."""
-    for given, what in ((one, name), (other, f"{of_other} beside {name}")):
-        if isinstance(given, str | bytes) or not hasattr(given, "__len__"):
-            raise SettingError(
-                f"the {what} are no list, but {given!r}",
-                remedy="give a list of hypotheses, and lists of references and of weights for each",
-            )
-    if len(one) != len(other):
-        raise SettingError(f"{len(one)} {name}, but {of_other} of {len(other)}")
-
-
-def check_rule(rule: str) -> None:
-    if rule not in RULES:
-        raise SettingError(f"unknown rule {rule!r}; there are {', '.join(RULES)}")
+def _fault(text: Any, references: Any, weights: Any) -> str:
+    """What is wrong with an item, if anything."""
+    if isinstance(references, str) or len(references) != len(weights):
+        return "has no list of references with a weight for each"
+    if not all(isinstance(one, str) for one in (text, *references)):
+        return "has a text that is no string; join tokens with blanks"
+    if not all(isinstance(one, Real) and abs(float(one)) <= 1 for one in weights):
+        return "has a weight that is no number in [-1, +1]"
+    if not max(weights, default=0) > 0:
+        # without one, its share of the denominator is not positive
+        return "has no reference of positive weight; leave it out, or add one"
+    return ""

@@ -11,14 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from refless import __version__
-from refless.models.delta_bleu import (
-    Statistics,
-    brevity_penalty,
-    check_lists,
-    check_rule,
-    of_items,
-    scores,
-)
+from refless.errors import SettingError
+from refless.models.delta_bleu import Statistics, brevity_penalty, of_items, scores
 
 Streams = Sequence[Sequence[str | None]]
 Weights = Sequence[Sequence[float | None]]
@@ -31,31 +25,25 @@ class DeltaBLEUScore:
     score: float
     total: Statistics
 
-    @property
-    def precisions(self) -> list[float]:
-        """By order, in per cent, without smoothing."""
-        pairs = zip(self.total.matches.tolist(), self.total.totals.tolist(), strict=True)
-        return [100 * m / t if t > 0 else 0.0 for m, t in pairs]
-
     def format(self, signature: str = "", is_json: bool = False) -> str:
         """One line, or JSON, as sacreBLEU prints its own."""
-        precisions = self.precisions
-        length, closest = int(self.total.length), int(self.total.closest)
-        bp = float(brevity_penalty(self.total.length, self.total.closest))
+        total = self.total
+        pairs = zip(total.matches.tolist(), total.totals.tolist(), strict=True)
+        precisions = [100 * m / t if t > 0 else 0.0 for m, t in pairs]  # without smoothing
+        length, closest = int(total.length), int(total.closest)
+        bp = float(brevity_penalty(total.length, total.closest))
         if is_json:
             facts = {"name": "ΔBLEU", "score": self.score, "signature": signature}
             facts |= {"precisions": precisions, "bp": bp, "hyp_len": length, "ref_len": closest}
             return json.dumps(facts, indent=1, ensure_ascii=False)
         label = f"ΔBLEU|{signature}" if signature else "ΔBLEU"
         parts = "/".join(f"{value:.1f}" for value in precisions)
-        ratio = length / closest if closest else 0.0
         return (
-            f"{label} = {self.score:.2f} {parts} (BP = {bp:.3f} ratio = {ratio:.3f}"
+            f"{label} = {self.score:.2f} {parts} (BP = {bp:.3f} ratio = {length / closest:.3f}"
             f" hyp_len = {length} ref_len = {closest})"
         )
 
-    def __str__(self) -> str:
-        return self.format()
+    __str__ = format
 
 
 class DeltaBLEU:
@@ -71,7 +59,6 @@ class DeltaBLEU:
     """
 
     def __init__(self, max_ngram_order: int = 4, rule: str = "smooth") -> None:
-        check_rule(rule)
         self.max_ngram_order = max_ngram_order
         self.rule = rule
         self._references = self._weights = "?"  # of the last call, for the signature
@@ -113,20 +100,20 @@ class DeltaBLEU:
     def _statistics(
         self, hypotheses: Sequence[str], references: Streams, weights: Weights | None
     ) -> Statistics:
-        self._weights = "1" if weights is None else "given"
         given = [[1.0] * len(stream) for stream in references] if weights is None else weights
-        check_lists(references, given, "streams of references", "streams of weights")
-        for streams, what in ((references, "references"), (given, "weights")):
-            for k, stream in enumerate(streams):
-                check_lists(hypotheses, stream, "hypotheses", f"stream {k} of {what}")
-        there = [
-            [k for k, own in enumerate(references) if own[i] is not None]
-            for i in range(len(hypotheses))
-        ]
-        sizes = set(map(len, there))
-        self._references = str(max(sizes, default=0)) if len(sizes) < 2 else "var"
-        texts, numbers = (
-            [[streams[k][i] for k in own] for i, own in enumerate(there)]
-            for streams in (references, given)
+        sizes = {len(hypotheses), *map(len, references), *map(len, given)}
+        if len(sizes) > 1 or len(given) != len(references):
+            raise SettingError(
+                f"the streams do not fit {len(hypotheses)} hypotheses, or each other",
+                remedy="give each stream of references, and of weights, one entry a hypothesis",
+            )
+        # streams become lists, hypothesis by hypothesis
+        numbers = range(len(hypotheses))
+        own = [[k for k, one in enumerate(references) if one[i] is not None] for i in numbers]
+        texts, values = (
+            [[streams[k][i] for k in own[i]] for i in numbers] for streams in (references, given)
         )
-        return of_items(hypotheses, texts, numbers, self.max_ngram_order)
+        counts = {*map(len, own)}
+        self._references = str(max(counts, default=0)) if len(counts) < 2 else "var"
+        self._weights = "1" if weights is None else "given"
+        return of_items(hypotheses, texts, values, self.max_ngram_order)

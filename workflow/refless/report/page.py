@@ -12,13 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from refless.errors import StaleError
 from refless.report.catalogue import Entry
 from refless.report.render import VERDICTS, Part, page, parts_of
 from refless.report.tables import read_published, read_record
-from refless.store import inputs, provenance
-from refless.store.beside import read_beside, write_beside
-from refless.store.files import read_json, write_text
+from refless.store import provenance
+from refless.store.files import write_text
+from refless.store.signed import read_beside, write_beside
 
 TITLE = "refless: published numbers beside ours"
 SOURCES = ("computed", "shipped", "absent")
@@ -43,8 +42,6 @@ def make_report(
     entries: Iterable[Entry],
     texts: Iterable[str | Path],
     settings: Mapping[str, Any],
-    numbers: str,
-    told: Mapping[str, str] | None = None,
 ) -> None:
     """Write the report of a folder of results, and what it says of the run for programs.
 
@@ -53,25 +50,21 @@ def make_report(
     results : has ``tables`` and ``figures``
     entries : what the report has, in this order within a paper
     texts : tables of texts, for the sums of the raw files
-    settings, numbers : see `refless.store.provenance.record`
-    told : place of the record of a table or figure -> the sum of what its job would be told now
-        (`refless.store.inputs.parameter_sum`)
+    settings : see `refless.store.provenance.record`
 
     Raises
     ------
     FormatError : a file is missing or broken.
-    StaleError : a table is not the one that was written, or a figure not the one that was drawn;
-        or it was made under other settings, from other inputs or by other code.
+    StaleError : a table is not the one that was written, or a figure not the one that was drawn.
     OutputError : a file cannot be written.
     """
     results, entries = Path(results), list(entries)
-    _require_told(told or {})
     abouts = {
         entry.name: read_record(results / f"tables/{entry.name}.csv")
         for entry in entries
         if entry.table
     }
-    record = provenance.record(settings, numbers, provenance.raw_sums(texts), abouts)
+    record = provenance.record(settings, provenance.raw_sums(texts), abouts)
     papers: dict[str, list[Item]] = {}
     for entry in entries:
         caption = abouts.get(entry.name, {}).get("caption", entry.caption)
@@ -106,22 +99,6 @@ def _counts(results: Path, entries: Iterable[Entry]) -> dict[str, int]:
     return found
 
 
-def _require_told(told: Mapping[str, str]) -> None:
-    """Make sure that tables and figures are what their jobs would make now: Snakemake passes over
-    a change of settings or code if it is told to (--touch, --rerun-triggers), or if its own memory
-    (.snakemake) was left behind.
-    """
-    for place, value in told.items():
-        if Path(place).is_file() and read_json(place).get("told") != value:
-            folder = Path(place).parent
-            raise StaleError(
-                "was made under other settings, or by other code",
-                path=place,
-                remedy=f"delete all of {folder} that is to be made anew (rm -r {folder}), and run"
-                " again",
-            )
-
-
 def _items(entry: Entry, results: Path, caption: str) -> Iterator[Item]:
     """The table and the figure of an entry, or the one that it is."""
     label = f"{entry.item}: {entry.content}"
@@ -145,6 +122,5 @@ def _picture(stem: Path) -> str:
 def _drawn(stem: Path, ending: str) -> bytes:
     """One file of a figure, if it is the one that was drawn."""
     path = Path(f"{stem}.{ending}")
-    record = read_beside(f"{stem}.json", path.name)
-    inputs.require(record["inputs"], path)
+    read_beside(f"{stem}.json", path.name)
     return path.read_bytes()

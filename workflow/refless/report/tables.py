@@ -16,10 +16,8 @@ import pandas as pd
 from refless.errors import FormatError
 from refless.report.catalogue import Entry, catalogue
 from refless.report.render import markdown, parts_of
-from refless.store import inputs
-from refless.store.beside import read_beside, write_beside
 from refless.store.files import write_text
-from refless.store.tables import read_table, write_table
+from refless.store.signed import read_beside, read_table, write_beside, write_table
 
 WORDS = ("source", "reason", "note")
 """Columns of words that may be empty."""
@@ -43,7 +41,7 @@ def publish(
         ``note``, where there is one, is a sentence or empty; columns ``*_draws`` have the draws of
         a bootstrap (by `refless.statistics.bootstrap.packed`), for the record
     folder : where the files go
-    missing : why results cannot be had, by `refless.availability.Plan.missing`; rows without
+    missing : why results cannot be had, by `refless.plan.Plan.missing`; rows without
         numbers get the words of the reasons that are about them
     facts : for the caption
     intervals : ends of intervals, row by row, that the agreement with the paper needs and the CSV
@@ -126,9 +124,7 @@ def read_record(path: str | Path) -> dict[str, Any]:
     FormatError, StaleError : as `read_published`.
     """
     path = Path(path)
-    record = read_beside(path.with_suffix(".json"), path.name)
-    inputs.require(record["inputs"], path)
-    return record
+    return read_beside(path.with_suffix(".json"), path.name)
 
 
 def with_reasons(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field, ValidationError, model_validator
 
@@ -52,11 +52,6 @@ class Settings(Section):
         " resources/sources.csv; tried before the public URLs. REFLESS_MIRROR goes before it.",
     )
     network: bool = Field(True, description="Whether public URLs may be asked for raw files.")
-    numbers: Literal["", "computed", "auto", "shipped"] = Field(
-        "",
-        description="Where numbers come from: `computed`, `shipped`, or `auto`: shipped where raw"
-        " data are not at hand. Empty: `computed`, and `auto` for `quickstart`.",
-    )
     data: dict[Name, DataSet] = Field(
         min_length=1, description="The data sets, in the order of rows, columns and legends."
     )

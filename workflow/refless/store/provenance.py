@@ -13,14 +13,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from refless.store.code import package_sum
+from refless.store.code import PACKAGE, code_sum
 from refless.store.machine import processor
 from refless.store.signed import record_of
 
 
 def record(
     settings: Mapping[str, Any],
-    numbers: str,
     data: Mapping[str, Any],
     tables: Mapping[str, Mapping[str, Any]],
 ) -> dict[str, Any]:
@@ -29,16 +28,16 @@ def record(
     Parameters
     ----------
     settings : the whole configuration
-    numbers : ``computed``, ``auto`` or ``shipped``
     data : `raw_sums`
     tables : name -> the record beside a table (``files``, ``rows``, ``source``)
     """
+    installed = {d.metadata["Name"].lower(): d.version for d in importlib.metadata.distributions()}
+    version = importlib.metadata.version("refless")
     return {
-        "command": f"snakemake --cores 8 --config numbers={numbers}",
-        "numbers": numbers,
-        "code": {"refless": importlib.metadata.version("refless"), "sha256": package_sum()},
+        "command": os.environ.get("REFLESS_COMMAND", ""),  # as it was typed
+        "code": {"refless": version, "sha256": code_sum(*sorted(PACKAGE.rglob("*.py")))},
         "python": platform.python_version(),
-        "packages": _installed(),
+        "packages": dict(sorted(installed.items())),
         "machine": machine(),
         "settings": dict(settings),
         "data": dict(data),
@@ -71,8 +70,3 @@ def machine() -> dict[str, Any]:
         "system": platform.system(),
         "release": platform.release(),
     }
-
-
-def _installed() -> dict[str, str]:
-    found = {d.metadata["Name"].lower(): d.version for d in importlib.metadata.distributions()}
-    return dict(sorted(found.items()))

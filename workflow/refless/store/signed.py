@@ -1,54 +1,51 @@
-"""The one format of files between stages: content, what it is, what it was made from, its sums.
+"""The one format of stored files: content, and a record of what it is and was made from.
 
-A signed file holds a table (``.csv``, ``.csv.gz``) or arrays (``.npz``), and about itself a record
+A sealed file holds a table (``.csv``, ``.csv.gz``) or arrays (``.npz``), and about itself a record
 in JSON: in a table it is the first line, behind ``# refless``; in an ``.npz`` the member ``about``.
-The record has
+Files that people read (a table's Markdown, a figure, the report) have theirs beside them
+(``.json``). A record has
 
 ===========  ====================================================================================
-kind         what the content is: ``texts``, ``kernel``, ``predictions``, ...
-of           what it is about, by role: ``{"task": "dstc7", "kernel": "bleu.char"}``
-provenance   ``computed`` or ``shipped``
-settings     the settings that decided the content
-made_from    by role, the sums of what it was made from (`identity`, or a sum of texts)
-inputs       by place, the sums of the results that its job was given (`refless.store.inputs`)
-told         the sum of the parameters of its job, empty outside of one
-signatures   of the kernels and the code that decided it: see `refless.store.signatures`
-facts        whatever else its readers need
+path         its place in ``results``, empty outside of a job
+inputs       place in ``results`` -> the sum of what its job was given there
+recipe       the sum of the parameters of its job: settings and code
+provenance   ``computed``, or ``shipped`` if anything came with refless
 content      SHA-256 of the content
 record       SHA-256 of the rest of the record
 ===========  ====================================================================================
 
-Whoever reads a file says what it expects. `read` refuses a file of which one bit is another, that
-is something else than its name says, that was made from other texts or settings, or by other code.
-That holds for computed and shipped files alike. No text goes into a shipped file.
+and whatever else its readers need: ``kind``, ``of``, ``settings``, ``made_from``, ``facts``. A
+reader refuses a file of which one bit is another, that lies in another one's place, or that was
+made from other inputs than lie there now. No text goes into a shipped file.
 """
 
 from __future__ import annotations
 
+import csv
 import gzip
 import hashlib
 import io
 import json
-import zipfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 
 from refless.errors import FormatError, StaleError
-from refless.store import inputs
-from refless.store.files import whole_file
+from refless.store.files import file_sum, json_text, read_json, whole_file, write_text
 
 MARK = "# refless "
-AGAIN = "delete it and run again; if that run names a command with --forcerun, type it"
-RENEW = (
-    f"{AGAIN}. That is for what was computed here; what comes with refless holds for its own code"
-    " and settings: set them back, or compute it from the raw data (docs/reproduce.md), and `make"
-    " ship` renews it"
-)
-_ROLES = ("of", "settings", "made_from")
+AGAIN = "delete it and run again"
+STRINGS = {
+    *("id", "task", "context", "text", "system", "rater", "item", "type", "kernel", "reading"),
+    *("choice", "variant", "train_topic", "mr", "mr_key", "mr_set"),
+}
+"""Columns that are text, also where a value looks like a number or is empty."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +60,75 @@ class Signed:
     about: dict[str, Any]
 
 
+# ---- the running job ---------------------------------------------------------------------------
+
+_job: dict[str, Any] = {}
+
+
+@contextmanager
+def given(paths: Iterable[str | Path], parameters: Iterable[tuple[str, Any]]) -> Iterator[None]:
+    """In the block, a job runs that was given these files and parameters; they go into the records
+    of what it writes. A file that is not there is left to its reader."""
+    line = json.dumps(dict(parameters), sort_keys=True, default=str)
+    _job["recipe"] = hashlib.sha256(line.encode()).hexdigest()
+    results = (Path(path) for path in paths if Path(path).is_file())
+    _job["inputs"] = {
+        path.relative_to("results").as_posix(): _identity(path)
+        for path in results
+        if path.is_relative_to("results")
+    }
+    try:
+        yield
+    finally:
+        _job.clear()
+
+
+def _about_job(path: Path) -> dict[str, Any]:
+    """The entries of a record that the running job decides."""
+    own = _job and path.is_relative_to("results")
+    place = path.relative_to("results").as_posix() if own else ""
+    return {"path": place, "inputs": {}, "recipe": "", **(_job if own else {})}
+
+
+def _require_place(record: Mapping[str, Any], path: Path) -> None:
+    """Make sure that a file lies where it was written, and its inputs are those that it had; what
+    is gone is passed over.
+
+    Raises
+    ------
+    FormatError : it is another result.
+    StaleError : an input is another file than it was.
+    """
+    place = record.get("path", "")
+    if not place:
+        return
+    if not path.as_posix().endswith(place):
+        raise FormatError(f"is {place} under another name", path=path, remedy=AGAIN)
+    results = path.parents[len(Path(place).parts) - 1]
+    for below, value in record["inputs"].items():
+        one = results / below
+        if one.is_file() and _identity(one) != value:
+            message = f"was made from another {one} than lies there now"
+            raise StaleError(message, path=path, remedy=AGAIN)
+
+
+def _identity(path: Path) -> str:
+    about = path.stat()
+    return _content_sum(path, about.st_mtime_ns, about.st_size)
+
+
+@cache
+def _content_sum(path: Path, *state: int) -> str:
+    """Of a sealed file, the sum of its content, by its record; who reads the content checks it."""
+    try:
+        return identity(record_of(path))
+    except FormatError:
+        return file_sum(path)
+
+
+# ---- sealed files ------------------------------------------------------------------------------
+
+
 def write(path: str | Path, content: Any, about: Mapping[str, Any]) -> dict[str, Any]:
     """Write a table or arrays with their record, whole or not at all; the record.
 
@@ -72,18 +138,15 @@ def write(path: str | Path, content: Any, about: Mapping[str, Any]) -> dict[str,
     ----------
     path : ends in ``.csv``, ``.csv.gz`` or ``.npz``
     content : DataFrame for a table, mapping of name to array otherwise
-    about : the record, without its sums; ``kind`` is required, ``provenance`` is ``computed``
-        unless it says otherwise
+    about : what readers need to know
 
     Raises
     ------
     OutputError : the file cannot be written.
     """
     path = Path(path)
-    record = {"provenance": "computed", "signatures": [], "facts": {}, **about}
-    for role in _ROLES:
-        record.setdefault(role, {})
-    record |= {"inputs": inputs.sums_for(path), "told": inputs.told()}
+    empty = {"provenance": "computed", "of": {}, "settings": {}, "made_from": {}, "facts": {}}
+    record = {**empty, **about, **_about_job(path)}
     if path.suffix == ".npz":
         arrays = {name: np.ascontiguousarray(array) for name, array in content.items()}
         record["content"] = _arrays_sum(arrays)
@@ -92,8 +155,6 @@ def write(path: str | Path, content: Any, about: Mapping[str, Any]) -> dict[str,
         np.savez_compressed(buffer, **members)
         body = buffer.getvalue()
     else:
-        from refless.store.tables import table_text
-
         text = table_text(content)
         record["content"] = hashlib.sha256(text.encode()).hexdigest()
         body = f"{MARK}{sealed(record)}\n{text}".encode()
@@ -104,56 +165,37 @@ def write(path: str | Path, content: Any, about: Mapping[str, Any]) -> dict[str,
     return record
 
 
-def read(
-    path: str | Path,
-    kind: str,
-    *,
-    of: Mapping[str, Any] | None = None,
-    settings: Mapping[str, Any] | None = None,
-    made_from: Mapping[str, str] | None = None,
-    columns: Sequence[str] = (),
-    fresh: bool = True,
-) -> Signed:
-    """Read a signed file, if it is the one that is expected.
+def read(path: str | Path, kind: str = "", *, columns: Sequence[str] = (), **asked: Any) -> Signed:
+    """Read a sealed file, if it is the one that is expected.
 
     Parameters
     ----------
-    kind : what it must be
-    of, settings, made_from : entries that its record must have with these values; entries that
-        are not named here are not looked at
+    kind : what it must be, if it is given
     columns : columns or arrays that it must have
-    fresh : whether the code that decided it must be today's
+    asked : ``of``, ``settings``, ``made_from``: entries that these must have with the same values
 
     Raises
     ------
-    FormatError : the file is missing, broken, of another kind, about something else, or lacks a
+    FormatError : the file is missing, broken, of another kind or in another's place, or lacks a
         column.
-    StaleError : it was made from other data, under other settings or by other code.
+    StaleError : it was made from other data or under other settings.
     """
     path = Path(path)
-    body, record = _open(path)
-    inputs.require(record.get("inputs", {}), path)
-    if record["kind"] != kind:
+    content, record = _open(path)
+    _require_place(record, path)
+    if kind and record["kind"] != kind:
         raise FormatError(f"holds {record['kind']}, not {kind}", path=path, remedy=AGAIN)
-    _same(record["of"], of or {}, FormatError, "is about", path)
-    require_made_from(record, made_from or {}, path)
-    _same(record["settings"], settings or {}, StaleError, "was made under other settings:", path)
-    if fresh:
-        require_fresh(record, path)
-    if isinstance(body, str):
-        from refless.store.tables import parse_table
-
-        content: Any = parse_table(body, path)
-    else:
-        content = body
-    lacking = [name for name in columns if name not in content]
-    if lacking:
+    for role, values in asked.items():
+        require(record, role, values or {}, path)
+    if isinstance(content, str):
+        content = parse_table(content, path)
+    if lacking := [name for name in columns if name not in content]:
         raise FormatError(f"lacks {', '.join(lacking)}", path=path, remedy=AGAIN)
     return Signed(content, record)
 
 
 def record_of(path: str | Path) -> dict[str, Any]:
-    """The record of a signed file alone, checked against its own sum; the content is not read."""
+    """The record of a sealed file alone, checked against its own sum; the content is not read."""
     path = Path(path)
     try:
         if path.suffix == ".npz":
@@ -168,50 +210,8 @@ def record_of(path: str | Path) -> dict[str, Any]:
 
 
 def identity(about: Mapping[str, Any]) -> str:
-    """The sum by which other files name this one in their ``made_from``."""
+    """The sum by which other files name this one."""
     return str(about["content"])
-
-
-def verify(path: str | Path) -> dict[str, Any]:
-    """Check every byte of a signed file and the code behind it, and return its record.
-
-    Raises
-    ------
-    FormatError, StaleError : as `read`.
-    """
-    record = _open(Path(path))[1]
-    inputs.require(record.get("inputs", {}), path)
-    require_fresh(record, path)
-    return record
-
-
-def require_made_from(about: Mapping[str, Any], asked: Mapping[str, str], path: str | Path) -> None:
-    """Make sure that a file was made from the data with these sums, by role.
-
-    Raises
-    ------
-    StaleError : it was made from others.
-    """
-    _same(about["made_from"], asked, StaleError, "was made from other data:", Path(path))
-
-
-def require_fresh(about: Mapping[str, Any], path: str | Path) -> None:
-    """Make sure that what a record signs is what today's code would compute.
-
-    Of shipped numbers the versions of packages are not compared: which are installed here, if
-    any, does not matter.
-
-    Raises
-    ------
-    StaleError : the code or a version that decides has changed.
-    """
-    from refless.store.signatures import reasons_against
-
-    packages = about["provenance"] != "shipped"
-    reasons = {why for one in about["signatures"] for why in reasons_against(one, packages)}
-    if reasons:
-        message = "is stale: " + "; ".join(sorted(reasons))
-        raise StaleError(message, path=path, remedy=RENEW)
 
 
 def provenance(abouts: Iterable[Mapping[str, Any]]) -> str:
@@ -219,45 +219,20 @@ def provenance(abouts: Iterable[Mapping[str, Any]]) -> str:
     return "shipped" if "shipped" in {about["provenance"] for about in abouts} else "computed"
 
 
-def _open(path: Path) -> tuple[Any, dict[str, Any]]:
-    """Content (text of a table, or arrays) and record, both checked against their sums."""
-    # Over broken bytes, numpy, gzip and zipfile pass on whatever their decoders raise.
-    try:
-        if path.suffix == ".npz":
-            with zipfile.ZipFile(path) as archive:
-                # numpy stops before the end of a member, where zipfile would check it
-                fault = archive.testzip()
-                if fault:
-                    raise ValueError(f"{fault} is damaged")
-            with np.load(path, allow_pickle=False) as stored:
-                arrays = {name: stored[name] for name in stored.files}
-            record = unsealed(str(arrays.pop("about")))
-            if _arrays_sum(arrays) != record["content"]:
-                raise ValueError("its content is not what was signed")
-            return arrays, record
-        raw = path.read_bytes()
-        if path.suffix == ".gz":
-            raw = gzip.decompress(raw)
-        first, _, text = raw.partition(b"\n")
-        if not first.startswith(MARK.encode()):
-            raise ValueError("it has no record in its first line")
-        record = unsealed(first.decode().removeprefix(MARK))
-        if hashlib.sha256(text).hexdigest() != record["content"]:
-            raise ValueError("its content is not what was signed")
-        return text.decode(), record
-    except Exception as error:
-        raise _broken(path, error) from error
+def require(record: Mapping[str, Any], role: str, asked: Mapping[str, Any], path: Path) -> None:
+    """Make sure that entries of a record have these values.
 
-
-def _broken(path: Path, error: Exception) -> FormatError:
-    message = error.strerror if isinstance(error, OSError) and error.strerror else error
-    return FormatError(f"is no whole signed file: {message}", path=path, remedy=RENEW)
-
-
-def record_sum(record: Mapping[str, Any]) -> str:
-    """SHA-256 of a record, but for its field ``record``, where this sum stands."""
-    rest = {name: value for name, value in record.items() if name != "record"}
-    return hashlib.sha256(json.dumps(rest, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+    Raises
+    ------
+    StaleError : one has not.
+    """
+    asked = json.loads(json.dumps(dict(asked)))  # where a tuple is a list
+    made = record[role]
+    if differ := [name for name in asked if made.get(name) != asked[name]]:
+        shown = "; ".join(f"{name} {made.get(name)}, not {asked[name]}" for name in differ)
+        words = {"of": "is about", "made_from": "was made from other data:"}
+        said = words.get(role, "was made under other settings:")
+        raise StaleError(f"{said} {shown}", path=path, remedy=AGAIN)
 
 
 def sealed(record: Mapping[str, Any]) -> str:
@@ -270,8 +245,44 @@ def unsealed(line: str) -> dict[str, Any]:
     """The record of such a line; ValueError where it is not what was signed."""
     record = dict(json.loads(line))
     if record.pop("record") != record_sum(record):
-        raise ValueError("its record is not what was signed")
+        raise ValueError("its record is not what was written")
     return record
+
+
+def record_sum(record: Mapping[str, Any]) -> str:
+    """SHA-256 of a record, but for its field ``record``, where this sum stands."""
+    rest = {name: value for name, value in record.items() if name != "record"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+
+
+def _open(path: Path) -> tuple[Any, dict[str, Any]]:
+    """Content (text of a table, or arrays) and record, both checked against their sums."""
+    # Over broken bytes, numpy, gzip and zipfile pass on whatever their decoders raise.
+    try:
+        content: Any
+        if path.suffix == ".npz":
+            with np.load(path, allow_pickle=False) as stored:
+                content = {name: stored[name] for name in stored.files}
+            record, found = unsealed(str(content.pop("about"))), _arrays_sum(content)
+        else:
+            raw = path.read_bytes()
+            first, _, text = (gzip.decompress(raw) if path.suffix == ".gz" else raw).partition(
+                b"\n"
+            )
+            if not first.startswith(MARK.encode()):
+                raise ValueError("it has no record in its first line")
+            record = unsealed(first.decode().removeprefix(MARK))
+            content, found = text.decode(), hashlib.sha256(text).hexdigest()
+        if found != record["content"]:
+            raise ValueError("its content is not what was written")
+    except Exception as error:
+        raise _broken(path, error) from error
+    return content, record
+
+
+def _broken(path: Path, error: Exception) -> FormatError:
+    message = error.strerror if isinstance(error, OSError) and error.strerror else error
+    return FormatError(f"is no whole file of refless: {message}", path=path, remedy=AGAIN)
 
 
 def _arrays_sum(arrays: Mapping[str, np.ndarray]) -> str:
@@ -282,16 +293,85 @@ def _arrays_sum(arrays: Mapping[str, np.ndarray]) -> str:
     return digest.hexdigest()
 
 
-def _same(
-    made: Mapping[str, Any],
-    asked: Mapping[str, Any],
-    fault: type[FormatError] | type[StaleError],
-    what: str,
-    path: Path,
-) -> None:
-    # as JSON, where a tuple is a list
-    asked = json.loads(json.dumps(dict(asked)))
-    differ = [name for name in asked if made.get(name) != asked[name]]
-    if differ:
-        shown = "; ".join(f"{name} {made.get(name)}, not {asked[name]}" for name in differ)
-        raise fault(f"{what} {shown}", path=path, remedy=RENEW)
+# ---- tables ------------------------------------------------------------------------------------
+
+
+def table_text(table: pd.DataFrame) -> str:
+    """A table as CSV whose numbers round-trip exactly, with the same bytes everywhere."""
+    # A bare carriage return ends a row unless it is quoted, and the writer does not see that.
+    strings = table.select_dtypes(["object", "str"])
+    returns = any(strings[name].astype(str).str.contains("\r").any() for name in strings)
+    quoting: Literal[0, 2] = csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL
+    return str(table.to_csv(index=False, lineterminator="\n", quoting=quoting))
+
+
+def parse_table(text: str, path: str | Path) -> pd.DataFrame:
+    """The table of a CSV by `table_text`; FormatError, with ``path``, if it is none."""
+    try:
+        header = pd.read_csv(io.StringIO(text), nrows=0, lineterminator="\n").columns
+        return pd.read_csv(
+            io.StringIO(text),
+            dtype=dict.fromkeys(STRINGS, str),
+            # a text may well be "NA" or "null": only an empty number is missing
+            keep_default_na=False,
+            na_values={name: [""] for name in header if name not in STRINGS},
+            # a lone carriage return belongs to a text and ends no row
+            lineterminator="\n",
+        )
+    except ValueError as error:
+        raise FormatError(f"cannot be read as a table: {error}", path=path) from error
+
+
+def write_table(table: pd.DataFrame, path: str | Path) -> str:
+    """Write a table as CSV without a record, whole or not at all; the SHA-256 of its bytes."""
+    return write_text(table_text(table), path)
+
+
+def read_table(path: str | Path, columns: Sequence[str] = ()) -> pd.DataFrame:
+    """Read a CSV by `write_table`; FormatError if it is none, or lacks one of ``columns``."""
+    try:
+        # no translation of line ends: a carriage return may belong to a text
+        text = Path(path).read_bytes().decode("utf-8-sig")
+    except (OSError, ValueError) as error:
+        raise FormatError(f"cannot be read as a table: {error}", path=path) from error
+    table = parse_table(text, path)
+    if lacking := [name for name in columns if name not in table.columns]:
+        raise FormatError(f"has no columns {', '.join(lacking)}", path=path, remedy=AGAIN)
+    return table
+
+
+# ---- files that people read --------------------------------------------------------------------
+
+
+def write_beside(path: str | Path, about: Mapping[str, Any], sums: Mapping[str, str]) -> None:
+    """Write the record ``path`` of files beside it: what they are ``about``, their sums by name.
+
+    Raises
+    ------
+    OutputError : it cannot be written.
+    """
+    record = {**about, "files": dict(sums), **_about_job(Path(path))}
+    write_text(json_text({**record, "record": record_sum(record)}), path)
+
+
+def read_beside(path: str | Path, *files: str) -> dict[str, Any]:
+    """The record ``path``, if it and these files beside it are as written.
+
+    Raises
+    ------
+    FormatError : the record or a file cannot be read.
+    StaleError : one of them is another than was written.
+    """
+    path, record = Path(path), read_json(path)
+    if not isinstance(record, dict) or record.get("record") != record_sum(record):
+        raise StaleError("is not the file that was written", path=path, remedy=AGAIN)
+    for name in files:
+        file = path.parent / name
+        try:
+            now = file_sum(file)
+        except OSError as error:
+            message = f"cannot be read: {error.strerror}"
+            raise FormatError(message, path=file, remedy="run again") from error
+        if record["files"].get(name) != now:
+            raise StaleError("is not the file that was written", path=file, remedy=AGAIN)
+    return record

@@ -23,11 +23,11 @@ from refless.experiments.bleu_neighbors.neighbors import (
 )
 from refless.experiments.bleu_neighbors.table1 import ALL, HUMANS, OTHERS
 from refless.kernels import signature
+from refless.kernels.signatures import sign
 from refless.models.neighbors import enough_evidence, neighbor_means
 from refless.report.tables import read_published
 from refless.statistics import spearman
 from refless.store import signed
-from refless.store.signatures import sign
 
 Array = np.ndarray
 # Read off the paper's figures: a up to 60, b in small steps; sizes every 10, 20 subsets each.

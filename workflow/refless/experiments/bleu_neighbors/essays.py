@@ -17,9 +17,9 @@ import pandas as pd
 from refless.data.task import Task
 from refless.experiments.bleu_neighbors.rows import Rows, beside_paper, cells, with_intervals
 from refless.kernels import kernel, signature
+from refless.kernels.signatures import sign
 from refless.models.neighbors import enough_evidence, neighbor_means
 from refless.store import signed
-from refless.store.signatures import sign
 
 Array = np.ndarray
 

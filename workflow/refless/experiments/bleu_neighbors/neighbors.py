@@ -20,10 +20,10 @@ from refless.data.task import Task, read_task
 from refless.errors import FormatError, SettingError, StaleError
 from refless.kernels import kernel, neighbor_sums, signature
 from refless.kernels._registry import constants, module_path
+from refless.kernels.signatures import sign
 from refless.models.neighbors import enough_evidence, means_of_sums, neighbor_means
 from refless.statistics import drawn_whole
 from refless.store import signed
-from refless.store.signatures import sign
 
 Array = np.ndarray
 
@@ -200,7 +200,7 @@ def require_options(path: str | Path, options: Mapping[str, Any]) -> dict[str, A
     asked = {option: value for option, value in options.items() if option not in places}
     if (made := about["signatures"][0]["options"]) != asked:
         message = f"was computed with the options {made}, not {asked}"
-        raise StaleError(message, path=path, remedy=signed.RENEW)
+        raise StaleError(message, path=path, remedy=signed.AGAIN)
     return about
 
 

@@ -27,9 +27,10 @@ from refless.experiments.bleu_neighbors.rows import (
 )
 from refless.kernels import kernel as matrix_of
 from refless.kernels import neighbor_sums, signature
+from refless.kernels.signatures import sign
 from refless.models.neighbors import enough_evidence, means_of_sums, neighbor_means
 from refless.store import signed
-from refless.store.signatures import sign, text_sum
+from refless.store.files import text_sum
 
 Array = np.ndarray
 

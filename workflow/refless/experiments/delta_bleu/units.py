@@ -36,11 +36,12 @@ from refless.experiments.delta_bleu.dialogues import (
     Counted,
     read_dialogues,
 )
+from refless.kernels.signatures import sign
 from refless.models.delta_bleu import RULES, Statistics, scores
 from refless.statistics import ENOUGH_UNITS, Estimate, spearman_rows
 from refless.statistics.kendall import kendall_rows
 from refless.store import signed
-from refless.store.signatures import sign, text_sum
+from refless.store.files import text_sum
 
 log = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import pandas as pd
 from matplotlib.figure import Figure
 
-from refless.availability import said
+from refless.errors import said
 from refless.experiments.rnn_qe.baselines import CURVE_COLUMNS, statistics
 from refless.experiments.rnn_qe.runs import Gathered
 from refless.models.rnn_qe.data import FOLDS

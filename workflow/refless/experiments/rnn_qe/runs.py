@@ -28,6 +28,7 @@ from refless.experiments.rnn_qe.baselines import (
     outputs,
 )
 from refless.kernels import signature
+from refless.kernels.signatures import sign
 from refless.models.rnn_qe import batches
 from refless.models.rnn_qe.data import (
     RATED_COLUMNS,
@@ -41,7 +42,6 @@ from refless.models.rnn_qe.data import (
 )
 from refless.models.rnn_qe.names import CURVE_SIZES, CURVE_SUBSETS, SETUPS, training_command
 from refless.store import signed
-from refless.store.signatures import sign
 
 DATA, OUTPUTS, CURVE, PREDICTIONS = (
     f"rnn_qe {kind}" for kind in ("data", "outputs", "curve", "predictions")
@@ -191,7 +191,7 @@ def require_texts(
     asked = _by_data_set(text_sums(folders))
     for path in paths:
         about = signed.record_of(path)
-        signed.require_made_from(about, asked, path)
+        signed.require(about, "made_from", asked, Path(path))
         made = {key.partition(" ")[2] for key in about["made_from"]} - {""}
         if made != set(tasks):
             message = f"was made from {', '.join(sorted(made))}, not {', '.join(sorted(tasks))}"

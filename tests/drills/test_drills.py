@@ -1,0 +1,181 @@
+"""Harm done to a finished small run: the same bytes in the end or a refusal, and nothing
+half-written. What one reader or one download does is tested beside it (tests/store, tests/data)."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import stat
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from refless.errors import ReflessError
+from refless.store import signed
+from tests.conftest import OFFLINE, Project
+from tests.workflow import small_data
+
+SABOTEUR = str(Path(__file__).parent / "saboteur")
+TASK = "huse_summarization"
+RATINGS = f"results/ratings/{TASK}/texts.csv"
+KERNEL = f"results/kernels/{TASK}/bleu.char.npz"
+SUMMARIES = "huse/summarization_raw_outputs.csv"
+
+
+def sabotaged(project: Project, script: str, deed: str, *targets: str) -> str:
+    """A run in which the first job of ``script`` meets its fate (see `saboteur`); its output."""
+    done = project.path / "drill.done"
+    told = {"DRILL_SCRIPT": script, "DRILL_DEED": deed, "DRILL_DONE": str(done)}
+    result = project.start(*targets, PYTHONPATH=SABOTEUR, **told)
+    assert done.exists(), f"the drill did not happen:\n{result.stdout}"
+    assert result.returncode != 0, result.stdout
+    return result.stdout
+
+
+def assert_nothing_half_written(project: Project, before: dict[str, bytes]) -> None:
+    """What is there under a final name is what belongs there."""
+    for path, content in project.contents().items():
+        assert ".partial" in path or content == before[path], path
+
+
+def keep_time(path: Path, content: bytes) -> None:
+    """Other bytes with the same times, which Snakemake does not look at again."""
+    times = path.stat()
+    path.write_bytes(content)
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("deed", ["power", "kill", "terminate", "orphan"])
+def test_a_killed_run_goes_on_to_the_same_bytes(changed: Project, deed: str) -> None:
+    before = changed.contents()
+    (changed.path / KERNEL).unlink()
+    sabotaged(changed, "compute_kernel.py", deed, KERNEL)
+    assert_nothing_half_written(changed, before)
+    first = changed.start(KERNEL)
+    if first.returncode:
+        assert "--unlock" in first.stdout
+        changed.snakemake("--unlock")
+        changed.snakemake(KERNEL)
+    assert_nothing_half_written(changed, before)
+    assert (changed.path / KERNEL).read_bytes() == before[KERNEL]
+
+
+@pytest.mark.slow
+def test_a_full_disk_is_named_and_leaves_nothing(changed: Project) -> None:
+    before = changed.contents()
+    (changed.path / KERNEL).unlink()
+    output = sabotaged(changed, "compute_kernel.py", "full", KERNEL)
+    assert "No space left on device" in output
+    assert "make room" in output
+    assert "Traceback" not in output
+    assert not list(changed.path.rglob("*.partial*"))
+    assert_nothing_half_written(changed, before)
+
+
+def forgo_privilege() -> None:
+    """Root may write everywhere; without these capabilities it may not (prctl, PR_CAPBSET_DROP)."""
+    if os.geteuid() == 0:
+        prctl = ctypes.CDLL(None, use_errno=True).prctl
+        for capability in (1, 2):  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
+            if prctl(24, capability, 0, 0, 0):
+                raise OSError(ctypes.get_errno(), "capabilities cannot be dropped here")
+
+
+@pytest.mark.parametrize("folder", ["results/tables", "."])
+def test_an_unwritable_folder_is_named(changed: Project, folder: str) -> None:
+    try:
+        subprocess.run(["true"], preexec_fn=forgo_privilege, check=True)
+    except subprocess.SubprocessError:
+        pytest.skip("root may write everywhere, and may not forgo it here")
+    (changed.path / "results/tables/bleu_neighbors_table3.csv").unlink()
+    if folder == ".":
+        shutil.rmtree(changed.path / ".snakemake")
+    place = changed.path / folder
+    place.chmod(stat.S_IRUSR | stat.S_IXUSR)
+    try:
+        result = changed.start("bleu_neighbors_table3", preexec_fn=forgo_privilege)
+    finally:
+        place.chmod(stat.S_IRWXU)
+    assert result.returncode != 0, result.stdout
+    assert "writable" in result.stdout or "cannot write here" in result.stdout
+    assert "Permission denied" in result.stdout
+
+
+def test_a_flipped_bit_in_each_kind_of_file_is_refused_by_its_reader(small: Project) -> None:
+    """Each format's bits are tried in tests/store; here the files of a run."""
+    kinds: dict[str, Path] = {}
+    for path in (small.path / "results").rglob("*.*"):
+        if path.suffix in (".csv", ".npz", ".gz") and path.parent.name not in ("tables", "figures"):
+            try:
+                kinds[signed.record_of(path)["kind"]] = path
+            except ReflessError:
+                assert "benchmarks" in path.parts
+    assert len(kinds) >= 10
+    for path in kinds.values():
+        raw = path.read_bytes()
+        copy = small.path.parent / path.name
+        for place in (len(raw) // 3, len(raw) // 2):
+            copy.write_bytes(raw[:place] + bytes([raw[place] ^ 4]) + raw[place + 1 :])
+            with pytest.raises(ReflessError, match="is no whole file"):
+                signed.read(copy)
+        copy.unlink()
+
+
+def test_what_is_refused_is_mended_by_what_the_error_says(changed: Project) -> None:
+    target, path = f"results/neighbors/{TASK}.csv", changed.path / KERNEL
+    before = (changed.path / target).read_bytes()
+    for other in (
+        path.with_name("rouge_l.stem.npz").read_bytes(),
+        path.read_bytes()[:-50],
+    ):
+        whole = path.read_bytes()
+        keep_time(path, other)
+        (changed.path / target).unlink(missing_ok=True)
+        said = changed.snakemake(target, ok=False)
+        assert KERNEL in said
+        assert "delete it and run again" in said
+        assert "Traceback" not in said
+        assert not (changed.path / target).exists()
+        path.unlink()
+        changed.snakemake(target)
+        assert (changed.path / target).read_bytes() == before
+        assert path.read_bytes() == whole
+
+
+def test_an_exchanged_raw_file_is_refused_or_read_again(changed: Project) -> None:
+    """One with a published sum is refused; a user's own is another file, whatever its time."""
+    placed = changed.path / "resources/manual" / SUMMARIES
+    own = changed.path / "mine.tsv"
+    for path in (placed, own):
+        keep_time(path, path.read_bytes().replace(b"Rare", b"Average", 1) + b"\n")
+    mine = "results/ratings/mine/texts.csv"
+    assert changed.planned(mine) == {"normalize_ratings": 1}
+    shutil.rmtree((changed.path / RATINGS).parent)
+    said = changed.snakemake(RATINGS, ok=False)
+    assert f"is not {SUMMARIES}: sha256" in said
+    assert not (changed.path / RATINGS).exists()
+    # a new release: with its sum in the table of sources, it is read
+    small_data.register(changed.path, {SUMMARIES: placed})
+    changed.snakemake(RATINGS)
+    assert (changed.path / RATINGS).exists()
+
+
+def test_a_dead_mirror_is_named_and_leaves_nothing(fresh: Project) -> None:
+    """An endless and a lying one: tests/data/test_fetch.py."""
+    fresh.mirror = "http://127.0.0.1:9"
+    said = fresh.snakemake(*OFFLINE, "--", "results/ratings/nem/texts.csv", ok=False)
+    assert "http://127.0.0.1:9/nem/emnlp_data_medians.csv" in said
+    assert "resources/manual/nem/emnlp_data_medians.csv" in said
+    assert "Traceback" not in said
+    assert not list((fresh.path / "resources").rglob("emnlp*"))
+
+
+def test_a_wrong_setting_is_one_message(fresh: Project) -> None:
+    fresh.configure("  min_neighbors: 5\n", "  min_neighbours: 5\n")
+    said = fresh.snakemake("--dry-run", "all", ok=False)
+    assert "bleu_neighbors.min_neighbours" in said
+    assert "Traceback" not in said
+    assert len(said.splitlines()) < 15

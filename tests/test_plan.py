@@ -1,0 +1,208 @@
+"""The plan: what is computed, shipped or absent, and why. No Snakemake."""
+
+from __future__ import annotations
+
+import csv
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from refless.data.fetch import Places, Source
+from refless.errors import FormatError
+from refless.plan import MANIFEST, RESULTS, Plan
+from refless.settings import read_settings
+from refless.store.files import file_sum
+from tests.conftest import ROOT
+
+CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text(encoding="utf-8"))
+SOURCES = {
+    path: Source(path, url="" if "reddit" in path else "https://example.org/x", sha256="0" * 64)
+    for entry in CONFIG["data"].values()
+    for path in entry["files"].values()
+} | {"nltk/wordnet.zip": Source("nltk/wordnet.zip")}
+ESSAYS, UNITS = "results/essays/estimates.csv", "results/delta_bleu/dstc7/units.csv"
+OUTPUTS = "results/rnn_qe/outputs.csv"
+SETUP = "results/rnn_qe/predictions/setup1.csv.gz"
+BLEU, ROUGE = (f"results/kernels/dstc7/{name}.npz" for name in ("bleu.char", "rouge_l.stem"))
+CURVE = "results/curves/dstc7/data_size.csv"
+CROSS = "results/cross_task/dstc7.huse_summarization.csv"
+COMPARED = "results/comparison/nem.csv"
+EVERY = [ESSAYS, UNITS, OUTPUTS, SETUP, BLEU, ROUGE, CURVE, CROSS, COMPARED]
+
+
+def plan(folder: Path, changed: dict[str, Any] | None = None, network: bool = False) -> Plan:
+    """Of the configuration with some of its settings changed, by dotted paths."""
+    raw = deepcopy(CONFIG)
+    for dotted, value in (changed or {}).items():
+        *path, last = dotted.split("/")
+        place = raw
+        for name in path:
+            place = place[name]
+        place[last] = value
+    places = Places(folder / "data", folder / "manual", network=network)
+    return Plan(read_settings(raw), SOURCES, places, folder / "shipped", folder / "trained")
+
+
+@pytest.fixture
+def shipped(tmp_path: Path) -> Path:
+    """A folder with a shipped file for each of `EVERY`, of the settings of the configuration."""
+    rows = [("path", "sha256", "digest")]
+    for path in EVERY:
+        place = tmp_path / "shipped" / path.removeprefix("results/")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(path, encoding="utf-8")
+        rows.append((path.removeprefix("results/"), file_sum(place), plan(tmp_path).digest(path)))
+    with open(tmp_path / "shipped" / MANIFEST, "w", newline="", encoding="utf-8") as handle:
+        csv.writer(handle).writerows(rows)
+    return tmp_path
+
+
+def lost(found: Plan) -> set[str]:
+    return {path for path in EVERY if found.find(path) is None}
+
+
+def place(folder: Path, *paths: str) -> None:
+    for path in paths:
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text("x", encoding="utf-8")
+
+
+def test_what_can_be_computed_is_and_the_rest_is_read_where_it_lies(shipped: Path) -> None:
+    assert plan(shipped, network=True).find(UNITS) == UNITS
+    assert plan(shipped).find(UNITS) == str(shipped / "shipped/delta_bleu/dstc7/units.csv")
+    place(shipped, "manual/dstc7-task2-human_eval.tgz")
+    assert plan(shipped).find(UNITS) == UNITS
+    assert plan(shipped).place("dstc7/dstc7-task2-human_eval.tgz").startswith(f"{shipped}/manual")
+    assert plan(shipped).find(ESSAYS) == str(shipped / "shipped/essays/estimates.csv")
+    # networks are trained if the configuration says so
+    assert plan(shipped, network=True).find(SETUP) != SETUP
+    assert plan(shipped, {"rnn_qe/train": "run"}, network=True).find(SETUP) == SETUP
+
+
+def test_what_was_trained_by_name_goes_before_what_is_shipped(shipped: Path) -> None:
+    place(shipped, "trained/rnn_qe/predictions/setup1.csv.gz")
+    assert plan(shipped).find(SETUP) == str(shipped / "trained/rnn_qe/predictions/setup1.csv.gz")
+
+
+@pytest.mark.parametrize(
+    ("changed", "gone"),
+    [
+        ({"bleu_neighbors/models/bleu/tau": 0.09}, {BLEU, CURVE, CROSS}),
+        ({"bleu_neighbors/models/rouge/tau": 0.09}, {ROUGE}),
+        ({"bleu_neighbors/max_share": 0.5}, {CURVE}),
+        ({"delta_bleu/seed": 1}, {UNITS}),
+        ({"rnn_qe/seed": 1}, {OUTPUTS, SETUP}),
+        ({"data/nem/experiments/rnn_qe/system": "TGen"}, {OUTPUTS, SETUP}),
+        ({"data/sfrest/experiments": {}}, {OUTPUTS, SETUP}),
+        ({"data/asap_sas/options/raters": "first"}, {ESSAYS}),
+        ({"data/nem/files/path": "mine.csv"}, {OUTPUTS, SETUP, COMPARED}),
+        ({"comparison/kernels": ["bleu.char"]}, {COMPARED}),
+        ({"data/dstc7/colour": "#000000", "data/nem/name": "NEM", "rnn_qe/device": "cuda"}, set()),
+    ],
+    ids=str,
+)
+def test_a_shipped_file_fits_its_own_settings_alone(
+    shipped: Path, changed: dict[str, Any], gone: set[str]
+) -> None:
+    found = plan(shipped, changed)
+    assert lost(found) == gone
+    assert {reason.code for path in gone if (reason := found.why_not(path))} <= {
+        "settings",
+        "raw_file_missing",
+    }
+    if "bleu_neighbors/models/bleu/tau" in changed:
+        reason = found.why_not(BLEU)
+        assert reason is not None
+        assert reason.code == "settings"
+
+
+@pytest.mark.parametrize(
+    ("path", "changed", "code"),
+    [
+        ("results/kernels/huse_dialogue/bleu.char.npz", {}, "raw_file_missing"),
+        ("results/ratings/mine/texts.csv", {"data/mine": {}}, "raw_file_missing"),
+        ("results/kernels/dstc7/bertscore.roberta-large.npz", {}, "left_out"),
+        ("results/rnn_qe/predictions/paper_setup1.csv.gz", {}, "not_trained"),
+        ("results/comparison/networks/nem.csv", {}, "not_trained"),
+        ("results/essays/estimates.csv", {"data/asap_sas/experiments": {}}, "no_data_set"),
+        ("results/kernels/taken_out/bleu.char.npz", {}, "no_data_set"),
+    ],
+)
+def test_one_reason_says_why_not(
+    shipped: Path, path: str, changed: dict[str, Any], code: str
+) -> None:
+    if "data/mine" in changed:
+        changed = {"data/mine": {"loader": "table", "files": {"path": str(shipped / "mine.tsv")}}}
+    found = plan(shipped, changed)
+    (reason,) = found.missing([path])
+    assert reason["code"] == code
+    assert reason["sentence"]
+    assert found.there([path]) == []
+
+
+def test_what_the_network_cannot_give_is_not_planned(shipped: Path) -> None:
+    """Even with the network: one file of HUSE has no address."""
+    path = "results/ratings/huse_dialogue/texts.csv"
+    reason = plan(shipped, network=True).why_not(path)
+    assert reason is not None
+    assert "huse/reddit_results_reformatted.csv" in reason.sentence
+
+
+def test_meteor_needs_wordnet(shipped: Path) -> None:
+    path = "results/kernels/huse_summarization/meteor.nltk35.npz"
+    reason = plan(shipped, network=True).why_not(path)
+    assert reason is not None
+    assert reason.code == "wordnet_missing"
+    place(shipped, "data/nltk/wordnet.zip")
+    assert plan(shipped, network=True).find(path) == path
+
+
+@pytest.mark.parametrize("harm", ["damaged", "deleted", "no manifest"])
+def test_shipped_files_are_those_of_the_manifest(shipped: Path, harm: str) -> None:
+    path = shipped / "shipped/essays/estimates.csv"
+    if harm == "damaged":
+        path.write_text("other", encoding="utf-8")
+    elif harm == "deleted":
+        path.unlink()
+    else:
+        path = shipped / "shipped" / MANIFEST
+        path.unlink()
+    with pytest.raises(FormatError) as caught:
+        plan(shipped).find(ESSAYS)
+    assert str(path) in str(caught.value)
+    assert caught.value.remedy
+
+
+def test_sums_of_raw_files_are_the_published_or_those_that_lie_here(tmp_path: Path) -> None:
+    own = tmp_path / "mine.tsv"
+    own.write_text("text\tquality\n", encoding="utf-8")
+    found = plan(tmp_path, {"data/mine": {"loader": "table", "files": {"path": str(own)}}})
+    assert found.sums("mine") == {str(own): file_sum(own)}
+    assert found.sums("nem") == {"nem/emnlp_data_medians.csv": "0" * 64}
+
+
+def test_a_result_that_nothing_is_known_of_is_a_fault_of_ours(tmp_path: Path) -> None:
+    with pytest.raises(KeyError, match="RESULTS"):
+        plan(tmp_path).find("results/elsewhere.csv")
+
+
+def test_the_shipped_files_fit_the_configuration() -> None:
+    """Of each kind of result but those of one data set's kernels, something is shipped."""
+    from refless.data.fetch import read_sources
+
+    nowhere = Places(Path("/nowhere"), Path("/nowhere"), network=False)
+    found = Plan(read_settings(CONFIG), read_sources(), nowhere, ROOT / "resources/shipped")
+    with open(ROOT / "resources/shipped" / MANIFEST, newline="", encoding="utf-8") as handle:
+        listed = [row["path"] for row in csv.DictReader(handle)]
+    assert [path for path in listed if not found.find(f"results/{path}")] == []
+    files = (p for p in (ROOT / "resources/shipped").rglob("*.*") if p.is_file())
+    assert {p.relative_to(ROOT / "resources/shipped").as_posix() for p in files} == {
+        *listed,
+        MANIFEST,
+    }
+    assert len({path.split("/")[0] for path in listed}) >= len(
+        {pattern.split("/")[0] for pattern in RESULTS}
+    )

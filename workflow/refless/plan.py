@@ -1,0 +1,351 @@
+"""The plan: what each result is made from, and where it comes from.
+
+Stage: none. In: settings, the table of sources, what lies on the disk, the manifest of shipped
+files. Out: of each path its place (`Plan.find`) or one reason why there is none (`Plan.why_not`).
+No address is asked. Tested without Snakemake.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cache, cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from refless.data import encoders
+from refless.data.fetch import WORDNET, Places, Source
+from refless.errors import FormatError, Reason
+from refless.kernels._registry import constants, module_path
+from refless.kernels.bertscore import in_package, model_name
+from refless.models.rnn_qe.names import training_command
+from refless.settings import Settings
+from refless.store.files import file_sum, sum_now
+
+MANIFEST = "manifest.csv"
+"""Of `resources/shipped`: path, SHA-256 of the bytes, digest of the settings behind it."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What decides a kind of result.
+
+    tasks : data sets, by the wildcards of the path; or an experiment, for all that take part in it
+    kernels : kernels computed on the way, from the settings and the wildcards
+    settings : dotted paths of settings
+    taus : whether each kernel's tau decides, too
+    optional : whether the result does without kernels that cannot be computed
+    trained : whether it is of networks that a run may leave to what is shipped
+    """
+
+    tasks: tuple[str, ...]
+    kernels: Callable[[Settings, Mapping[str, str]], Iterable[str]] = lambda *_: ()
+    settings: tuple[str, ...] = ()
+    taus: bool = False
+    optional: bool = False
+    trained: bool = False
+
+
+def _bleu(settings: Settings, _: Mapping[str, str]) -> list[str]:
+    return settings.bleu_neighbors.models["bleu"].kernels
+
+
+def _compared(settings: Settings, names: Mapping[str, str]) -> list[str]:
+    skipped = settings.data[names["task"]].skip_kernels
+    return [kernel for kernel in settings.comparison.kernels if kernel not in skipped]
+
+
+NEIGHBORS = "bleu_neighbors.min_neighbors", "bleu_neighbors.max_share"
+RESULTS = {
+    "ratings/{task}/texts.csv": Result(("{task}",)),
+    "ratings/{task}/ratings.csv": Result(("{task}",)),
+    "kernels/{task}/{kernel}.npz": Result(
+        ("{task}",), lambda _, names: [names["kernel"]], ("data.{task}.streamed",), taus=True
+    ),
+    "curves/{task}/data_size.csv": Result(
+        ("{task}",), lambda *of: _bleu(*of)[:1], (*NEIGHBORS, "bleu_neighbors.seed"), taus=True
+    ),
+    "cross_task/{source}.{target}.csv": Result(("{source}", "{target}"), _bleu, taus=True),
+    "essays/estimates.csv": Result(("essays",)),
+    "delta_bleu/{task}/units.csv": Result(
+        ("{task}",), settings=("delta_bleu", "data.{task}.experiments.delta_bleu")
+    ),
+    "comparison/{task}.csv": Result(
+        ("{task}",),
+        _compared,
+        ("comparison.draws", "comparison.deals", "comparison.seed"),
+        optional=True,
+    ),
+    "comparison/networks/{task}.csv": Result(
+        ("{task}",), settings=("comparison.seed",), trained=True
+    ),
+    "rnn_qe/outputs.csv": Result(("rnn_qe",), settings=("rnn_qe.seed",)),
+    "rnn_qe/curve.csv": Result(("rnn_qe",), settings=("rnn_qe.seed",)),
+    "rnn_qe/predictions/{name}.csv.gz": Result(
+        ("rnn_qe",), settings=("rnn_qe.seed",), trained=True
+    ),
+}
+"""Pattern of a path in ``results`` -> what decides it. A result of others alone is not here."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Where each result comes from, and why some cannot be had.
+
+    shipped : folder with what comes with refless, whose file ``manifest.csv`` lists it
+    trained : folder with networks' predictions that were made here by name
+    """
+
+    settings: Settings
+    sources: Mapping[str, Source]
+    places: Places
+    shipped: Path = Path("resources/shipped")
+    trained: Path = Path("resources/trained")
+    results: Mapping[str, Result] = field(default_factory=lambda: RESULTS)
+
+    # ---- results ------------------------------------------------------------------------------
+
+    def find(self, path: str) -> str | None:
+        """Where a path of ``results`` lies or will lie: there, among what is shipped, or nowhere.
+
+        Raises
+        ------
+        FormatError : the shipped file is not the one that the manifest lists.
+        """
+        below, names, result = self._match(path)
+        against = self._against(names, result)
+        if against is None:
+            return path
+        if against.code in ("left_out", "no_data_set"):
+            return None
+        if result.trained and (self.trained / below).is_file():
+            return str((self.trained / below).absolute())  # no rule makes that path
+        sha256, digest = self._manifest.get(below, ("", ""))
+        if not digest or digest != self.digest(path):
+            return None
+        return str(_whole(self.shipped / below, sha256))
+
+    def why_not(self, path: str) -> Reason | None:
+        """Why a result cannot be had; None if it can."""
+        if self.find(path) is not None:
+            return None
+        below, names, result = self._match(path)
+        against = self._against(names, result)
+        if below in self._manifest and against and against.code not in ("left_out", "no_data_set"):
+            remedy = f"set them back, or compute it: {against.remedy}"
+            return Reason("settings", "what comes with refless is of other settings", remedy)
+        return against
+
+    def there(self, paths: Iterable[str]) -> list[str]:
+        """Where those of the results lie that this run has."""
+        return [found for path in paths if (found := self.find(path))]
+
+    def missing(self, paths: Iterable[str]) -> list[dict[str, Any]]:
+        """Why the others cannot be had, as plain data: ``of`` has the wildcards of a path; the
+        rest is the reason's."""
+        return [
+            {"of": self._match(path)[1], **asdict(reason)}
+            for path in paths
+            if (reason := self.why_not(path))
+        ]
+
+    def lacking(self, kernels: Iterable[str]) -> dict[str, Reason]:
+        """Those of the kernels that cannot be computed, and why."""
+        return {kernel: reason for kernel in kernels if (reason := self.kernel(kernel))}
+
+    def recipe(self, path: str) -> dict[str, Any]:
+        """All that decides a result, but for code: how data sets are read, kernels, settings."""
+        _, names, result = self._match(path)
+        settings: dict[str, Any] = {}
+        for dotted in result.settings:
+            value: Any = self.settings
+            for part in dotted.format(**names).split("."):
+                value = value[part] if isinstance(value, Mapping) else getattr(value, part)
+            settings[dotted] = value.model_dump() if isinstance(value, BaseModel) else value
+        options = {k: self.settings.options(k) for k in result.kernels(self.settings, names)}
+        if result.taus:
+            options = {k: own | {"tau": self.settings.taus()[k]} for k, own in options.items()}
+        return {
+            "data": {task: self._read(task, result) for task in self._tasks(names, result)},
+            "kernels": options,
+            "settings": settings,
+        }
+
+    def digest(self, path: str) -> str:
+        """SHA-256 of the recipe."""
+        return hashlib.sha256(json.dumps(self.recipe(path), sort_keys=True).encode()).hexdigest()
+
+    def _read(self, task: str, result: Result) -> dict[str, Any]:
+        entry = self.settings.data[task]
+        found = {
+            "loader": entry.loader,
+            "options": entry.options,
+            "files": {
+                name: self.sources[path].sha256 or path if path in self.sources else path
+                for name, path in entry.files.items()
+            },
+        }
+        named = [name for name in result.tasks if "{" not in name]
+        return found | {name: self.settings.experiment(task, name).model_dump() for name in named}
+
+    def _match(self, path: str) -> tuple[str, dict[str, str], Result]:
+        below = path.removeprefix("results/")
+        for pattern, result in self.results.items():
+            if found := path_pattern(pattern).fullmatch(below):
+                return below, found.groupdict(), result
+        raise KeyError(f"{path}: no entry of refless.plan.RESULTS says what decides it")
+
+    def _tasks(self, names: Mapping[str, str], result: Result) -> list[str]:
+        return [
+            task
+            for one in result.tasks
+            for task in ([one.format(**names)] if "{" in one else self.settings.tasks(one))
+        ]
+
+    def _against(self, names: Mapping[str, str], result: Result) -> Reason | None:
+        """The first reason why a result cannot be computed."""
+        tasks = self._tasks(names, result)
+        if not tasks or not set(tasks) <= set(self.settings.data):
+            remedy = "add it to the `experiments` of one under `data`"
+            return Reason("no_data_set", "no data set of the configuration takes part", remedy)
+        kernels = [] if result.optional else list(result.kernels(self.settings, names))
+        for task in tasks:
+            if set(kernels) & set(self.settings.data[task].skip_kernels):
+                remedy = "take it off the data set's `skip_kernels`"
+                return Reason("left_out", "the configuration leaves this kernel out", remedy)
+        if result.trained and (reason := self._untrained(names.get("name", ""))):
+            return reason
+        for task in tasks:
+            for path in self.settings.data[task].files.values():
+                if reason := self.raw_file(path):
+                    return reason
+        return next(iter(self.lacking(kernels).values()), None)
+
+    def _untrained(self, name: str) -> Reason | None:
+        if not name and self.settings.comparison.networks != "run":
+            remedy = "set `comparison: {networks: run}`, which needs torch"
+            return Reason("not_trained", "its networks are not trained", remedy)
+        if name and name not in self.settings.trained_now():
+            remedy = f"{training_command(name)} trains it, then run again"
+            return Reason("not_trained", "its networks are not trained", remedy)
+        return None
+
+    @cached_property
+    def _manifest(self) -> dict[str, tuple[str, str]]:
+        path = self.shipped / MANIFEST
+        if not self.shipped.is_dir():
+            return {}
+        try:
+            with path.open(newline="", encoding="utf-8") as handle:
+                rows = list(csv.DictReader(handle))
+            return {row["path"]: (row["sha256"], row["digest"]) for row in rows}
+        except (OSError, ValueError, LookupError) as error:
+            remedy = "`git checkout -- resources/shipped` brings it back"
+            raise FormatError(f"cannot be read: {error}", path=path, remedy=remedy) from error
+
+    # ---- raw files and kernels ----------------------------------------------------------------
+
+    def place(self, path: str) -> str:
+        """Where a raw file is read: placed by hand, else fetched to the data directory; a user's
+        own where it lies."""
+        if path not in self.sources:
+            return path
+        placed = [one for one in self.places.by_hand(self.sources[path]) if one.is_file()]
+        return (placed or [self.places.data / path])[0].as_posix()
+
+    def raw_file(self, path: str) -> Reason | None:
+        """Why a raw file cannot be had, at hand or fetched on the way; None if it can."""
+        if path not in self.sources:
+            if Path(path).is_file():
+                return None
+            remedy = "put it there, or mend its path under `data` in the configuration"
+            return Reason("raw_file_missing", f"the file {path} is missing", remedy)
+        source, places = self.sources[path], self.places
+        mirrored = source.url and places.mirror and places.mirror_directory is None
+        here = (places.data / path, *places.local(source))
+        if mirrored or (source.url and places.network) or any(one.is_file() for one in here):
+            return None
+        also = ", or run with `network: true`, which fetches it" if source.url else ""
+        remedy = f"put it at {places.manual / path} ({source.about}){also}"
+        return Reason("raw_file_missing", f"the raw file {path} is missing", remedy)
+
+    def sums(self, task: str) -> dict[str, str]:
+        """Sums of a data set's raw files: the published ones, else of what lies here."""
+        found = {}
+        for path in self.settings.data[task].files.values():
+            source = self.sources.get(path)
+            local = self.places.local(source) if source else []
+            here = [one for one in (Path(self.place(path)), *local) if one.is_file()]
+            if source and source.sha256:
+                found[path] = source.sha256
+            elif here:
+                found[path] = file_sum(here[0])
+        return found
+
+    def kernel(self, name: str) -> Reason | None:
+        """Why a kernel cannot be computed; None if it can."""
+        if encoders.has_encoder(name):
+            folder = self.settings.options(name).get("model")
+            return encoders.why_not(name, self.places, Path(folder) if folder else None)
+        stated = constants(module_path(name)).get("PACKAGES", {})
+        for package in stated.get(name) or stated.get(name.partition(".")[0] + ".*", ()):
+            if find_spec(package) is None:
+                sentence = f"{name} needs {package}, which is not installed"
+                return Reason("package_missing", sentence, f"pip install {package}")
+        if name.startswith("meteor.") and (reason := self.raw_file(WORDNET)):
+            return Reason("wordnet_missing", f"METEOR needs {WORDNET}", reason.remedy)
+        return None
+
+    def resources(self, kernel: str) -> tuple[list[str], dict[str, str]]:
+        """What a kernel needs besides texts: files to wait for, and options that say where they
+        lie."""
+        if kernel.startswith("meteor."):
+            path = self.place(WORDNET)
+            return [path], {"wordnet": path}
+        if not encoders.has_encoder(kernel):
+            return [], {}
+        options = self.settings.options(kernel)
+        beside = [options["baseline"]] if "baseline" in options else []
+        folder = encoders.folder_of(model_name(kernel), self.places)
+        if "model" in options or folder is None:
+            own = encoders.files_of(Path(options["model"])) if "model" in options else []
+            return own + beside, {}
+        return encoders.files_of(folder) + beside, {"model": folder.as_posix()}
+
+    def own_encoder(self, kernel: str) -> dict[str, str]:
+        """Sums of what a kernel is computed with and nothing fetches: a user's own encoder, one
+        that is part of a package, a baseline."""
+        if not encoders.has_encoder(kernel):
+            return {}
+        options = self.settings.options(kernel)
+        own = options.get("model") or in_package(model_name(kernel))
+        # by their names in the folder: a package may lie anywhere
+        files = encoders.files_of(Path(own)) if own else []
+        named = {Path(path).relative_to(str(own)).as_posix(): path for path in files}
+        if "baseline" in options:
+            named["baseline"] = options["baseline"]
+        return {name: sum_now(path) for name, path in named.items() if Path(path).is_file()}
+
+
+@cache
+def path_pattern(path: str) -> re.Pattern[str]:
+    """A path with wildcards as a regular expression; a wildcard holds anything but a slash."""
+    parts = re.split(r"\{(\w+)\}", path)
+    named = [f"(?P<{part}>[^/]+)" if i % 2 else re.escape(part) for i, part in enumerate(parts)]
+    return re.compile("".join(named))
+
+
+@cache
+def _whole(path: Path, sha256: str) -> Path:
+    if not path.is_file() or file_sum(path) != sha256:
+        remedy = "`git checkout -- resources/shipped` brings it back; `make ship` renews all"
+        said = "is not the file that manifest.csv lists" if path.is_file() else "is missing"
+        raise FormatError(said, path=path, remedy=remedy)
+    return path
