@@ -13,6 +13,4 @@ with job(snakemake):
     table = comparison_table(params.tasks, read_comparisons(snakemake.input, params.settings))
     publish("comparison", table, folder, missing=params.missing)
     dots = table.loc[table["pearson"].notna(), COLUMNS]
-    figures.save(
-        comparison_figure(dots, params.looks), folder.parent / "figures/comparison", dots
-    )
+    figures.save(comparison_figure(dots, params.looks), folder.parent / "figures/comparison", dots)

@@ -204,13 +204,14 @@ def read_comparisons(
         file = signed.read(
             path, "comparison", of={"task": task}, settings=settings[task], columns=COLUMNS
         )
-        rows = file.content.astype(dict.fromkeys(NAMES, object))
+        whole = file.content.reindex(columns=list(dict.fromkeys([*file.content, *NAMES])))
+        rows = whole.astype(dict.fromkeys(NAMES, object))
         rows[list(NAMES)] = rows[list(NAMES)].fillna("")
         rows["source"] = file.about["provenance"]
         if by_networks := file.about["facts"]["networks"]:
             # trained elsewhere, where the rest is computed here
             rows.loc[rows["method"] == NETWORKS, "source"] = by_networks
-        rows.loc[rows["reason"] != "", "source"] = ""
+        rows.loc[rows["coverage"].isna(), "source"] = ""
         found[task] = rows
     return found
 
