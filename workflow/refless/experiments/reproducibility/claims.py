@@ -66,24 +66,24 @@ def claims_table(
     rows = []
     for claim in claims:
         one = _renamed(claim["row"], names)
-        other = None if "less" not in claim else {**one, **_renamed(claim["less"], names)}
-        where = f"{claim['column']} of {_said(one)}"
-        if other is not None:
-            where += f" less {_said({k: v for k, v in other.items() if one.get(k) != v})}"
-        row = {"paper": claim["paper"], "claim": claim["claim"], "where": where}
-        found = _decided(tables[claim["table"]], claim, one, other)
-        rows.append({**row, "bound": claim.get("bound", 0.0), **found})
+        wanted = [one]
+        if "less" in claim:
+            wanted.append({**one, **_renamed(claim["less"], names)})
+        found = [_row(tables[claim["table"]], each, claim["column"]) for each in wanted]
+        rows.append(
+            {
+                "paper": claim["paper"],
+                "claim": claim["claim"],
+                "where": f"{claim['column']}: " + _said(found, wanted),
+                "bound": claim.get("bound", 0.0),
+                **_decided(found, claim),
+            }
+        )
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _decided(
-    table: pd.DataFrame,
-    claim: Mapping[str, Any],
-    one: Mapping[str, Any],
-    other: Mapping[str, Any] | None,
-) -> dict[str, Any]:
-    """What is found of a claim; a word of why where there are no numbers."""
-    rows = [_row(table, wanted, claim["column"]) for wanted in (one, other) if wanted is not None]
+def _decided(rows: list[dict[str, Any]], claim: Mapping[str, Any]) -> dict[str, Any]:
+    """What is found of a claim about one row or two; a word of why where there are no numbers."""
     if lost := [row["lost"] for row in rows if "lost" in row]:
         return {"holds": "", "source": "", "reason": lost[0]}
     found, *rest = (_estimate(row, claim["column"]) for row in rows)
@@ -125,6 +125,14 @@ def _renamed(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]
     return {k: names.get(str(v), v) if k == "task" else v for k, v in row.items()}
 
 
-def _said(row: Mapping[str, Any]) -> str:
-    values = (" or ".join(map(str, v)) if isinstance(v, list) else str(v) for v in row.values())
-    return ", ".join(values)
+def _said(rows: list[dict[str, Any]], wanted: list[dict[str, Any]]) -> str:
+    """The values that name a row, and those in which the other one differs."""
+    named = [
+        {key: str(row.get(key, value)) for key, value in each.items()}
+        for row, each in zip(rows, wanted, strict=True)
+    ]
+    parts = [
+        [value for key, value in own.items() if own is named[0] or value != named[0][key]]
+        for own in named
+    ]
+    return " less ".join(", ".join(v for v in part if v not in ("", "nan")) for part in parts)
