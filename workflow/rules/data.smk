@@ -101,5 +101,7 @@ rule ship:
     params:
         digests=lambda wildcards: shippable(),
         out=beside("resources/shipped"),
+        numbers=beside("resources/numbers.yaml"),
+        pages=[beside("README.md"), beside("docs/findings.md")],
     script:
         "../scripts/ship.py"
