@@ -38,7 +38,7 @@ from refless.experiments.rnn_qe.runs import Gathered
 from refless.models.rnn_qe.names import CONFIGURATIONS, CROSS, EXPERIMENTS, PAPER, SETUPS
 from refless.report.published import beside_published, read_published
 from refless.report.tables import publish
-from refless.statistics import Estimate, draw_weights, interval, williams
+from refless.statistics import Estimate, draw_weights, williams
 from refless.store.signed import provenance
 
 Array = np.ndarray
@@ -162,15 +162,15 @@ def _by_seed(predictions: pd.DataFrame, ids: pd.Series, seeds: int) -> Array:
     return table.reindex(columns=ids).dropna().to_numpy(np.float64)
 
 
-def measured(seeds: Array, truth: Array, weights: Array) -> dict[str, float]:
+def measured(seeds: Array, truth: Array, weights: Array) -> dict[str, Any]:
     """Statistics of predictions (seeds, n): means over the seeds, intervals of correlations, and
     the standard deviation of Pearson's r. The first row of ``weights`` has each output once."""
     each = [statistics(values, truth, weights) for values in seeds]
-    found: dict[str, float] = {}
+    found: dict[str, Any] = {}
     for name in VALUES:
         values = np.array([one[name] for one in each])
         mean = values.mean(axis=0)
-        found |= Estimate(float(mean[0]), *interval(mean[1:])).columns(name)
+        found |= Estimate.of(mean[0], mean[1:]).columns(name)
         if name == "pearson":
             found["pearson_sd"] = float(values[:, 0].std(ddof=1)) if len(each) > 1 else math.nan
     return found
@@ -278,7 +278,8 @@ def results(
         shown += [name, *ends, *(["pearson_sd"] if name == "pearson" else []), f"paper_{name}"]
     shown += ["uses_references", "p_setup1", "p_metrics"]
     shown += [*(["p_configuration1"] if crossed else []), "seeds", "n", "source", "reason"]
-    table = table.reindex(columns=[*shown, *ASIDE])
+    draws = [] if crossed else [f"{name}_draws" for name in VALUES]
+    table = table.reindex(columns=[*shown, *draws, *ASIDE])
     return table.astype(dict.fromkeys(["uses_references", "seeds", "n"], "Int64"))
 
 
