@@ -91,7 +91,7 @@ help: ## this list
 
 $(VENV)/bin/python:
 	@case "$$PWD" in *'$$'*) echo "make cannot install refless in $$PWD: setuptools takes what follows" \
-	  "a dollar sign for a variable. docs/anywhere.md has the commands without make."; exit 1;; esac
+	  "a dollar sign for a variable. docs/reproduce.md has the commands without make."; exit 1;; esac
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "refless needs Python 3.11 or later; say which: make PYTHON=/path/to/python3.11"; exit 1; }
 	$(PYTHON) -m venv $(VENV)

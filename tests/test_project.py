@@ -154,7 +154,7 @@ def test_make_installs_nothing_in_a_path_with_a_dollar_sign(tmp_path: Path) -> N
         (tmp_path / "for $5" / name).symlink_to(ROOT / name)
     done = make(tmp_path / "for $5")
     assert done.returncode != 0
-    assert "docs/anywhere.md" in done.stdout
+    assert "docs/reproduce.md" in done.stdout
     assert not (tmp_path / "for $5/.venv").exists()
 
 

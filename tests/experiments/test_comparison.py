@@ -22,6 +22,7 @@ from refless.experiments.comparison import (
     read_networks,
     write_networks,
 )
+from refless.statistics.bootstrap import unpacked
 from refless.store import signed
 from tests.compare.made_up import rows, write
 from tests.kernels.test_bertscore import needs_torch
@@ -58,6 +59,11 @@ def test_what_is_written_is_read_back(made: Path) -> None:
     meteor = own[own["kernel"] == "meteor.nltk35"]
     assert meteor["source"].tolist() == [""] * 3
     assert meteor["reason"].tolist() == ["left_out"] * 3
+    # the mean of a context that is left out
+    unknown = own[(own["method"] == "context_mean") & (own["split"] == "contexts")]
+    assert unknown["reason"].tolist() == ["not_applicable"]
+    drawn = own[own["pearson_draws"] != ""]
+    assert {len(unpacked(draws)) for draws in drawn["pearson_draws"]} == {100}
     ridge = own[(own["method"] == "ridge") & (own["split"] == "texts")].iloc[0]
     assert ridge["ratings_saved"] == pytest.approx(max(ridge["pearson"], 0) ** 2, abs=2e-6)
     assert "lovely" not in made.read_text(encoding="utf-8")

@@ -13,6 +13,7 @@ from refless.errors import FormatError, StaleError
 from refless.report import tables
 from refless.report.catalogue import Column, Entry, Section, catalogue
 from refless.report.render import parts_of
+from refless.statistics.bootstrap import packed
 
 COLUMNS = {
     "model": Column(),
@@ -92,6 +93,14 @@ def test_what_is_read_back_is_what_was_printed(entry: Entry, tmp_path: Path) -> 
     np.testing.assert_array_equal(again["rho"], table()["rho"])
     record = json.loads((tmp_path / "one.json").read_text())
     assert record["source"] == {"absent": 2, "computed": 1, "shipped": 1}
+
+
+def test_draws_stand_in_the_record(entry: Entry, tmp_path: Path) -> None:
+    draws = ["", packed(np.array([0.5, 0.25])), np.nan, ""]
+    tables.publish("one", table().assign(rho_draws=draws), tmp_path, facts={"draws": 7})
+    assert "rho_draws" not in (tmp_path / "one.csv").read_text()
+    again = tables.read_published(tmp_path / "one.csv")["rho_draws"]
+    assert again.tolist() == ["", draws[1], "", ""]
 
 
 @pytest.mark.parametrize("kind", ["csv", "json"])

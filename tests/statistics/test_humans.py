@@ -1,34 +1,24 @@
-"""The human rows: against one annotator and one draw at a time."""
+"""The human rows: against one annotator and one draw at a time; and covered candidates."""
 
 from __future__ import annotations
 
+import itertools
 import math
 import warnings
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from refless.statistics import (
-    Humans,
-    annotators,
-    beside_annotators,
-    draw_weights,
-    human_rows,
-    interval,
-    others_mean,
-)
-from refless.statistics.humans import draw_people
+from refless.statistics import covered_errors, draw_weights, human_rows, interval
+from refless.statistics.humans import draw_people, others_mean
 
 NAN = float("nan")
+Panel = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
-def rows_of(*panel: np.ndarray, undefined: float = 0.0, **settings: Any) -> Humans:
-    return human_rows(annotators(*panel, **settings), undefined)
-
-
-def small_panel(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def small_panel(seed: int) -> Panel:
     """Two annotators of 3 of 8 candidates each: a draw may well miss all of an annotator's."""
     generator = np.random.default_rng(seed)
     truth = generator.random(8)
@@ -37,7 +27,7 @@ def small_panel(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarr
     return candidate, np.array(["a"] * 3 + ["b"] * 3, dtype=object), rating, truth
 
 
-def panel(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def panel(seed: int) -> Panel:
     """Ratings of 20 candidates by five annotators, two of them odd.
 
     ``twice`` rated candidate 3 twice; ``flat`` gave everything the same label.
@@ -57,36 +47,31 @@ def panel(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     return index, names, rating, generator.integers(0, 21, 20) / 20
 
 
-def slow_humans(
-    candidate: np.ndarray,
-    rater: np.ndarray,
-    rating: np.ndarray,
-    truth: np.ndarray,
-    draws: int,
-    seed: int,
-    instead: float,
+def slow_rows(
+    *panel: np.ndarray, draws: int, seed: int, of: np.ndarray | None = None
 ) -> dict[str, tuple[float, float, float]]:
     """One annotator and one draw at a time, ratings copied as often as their candidate is drawn,
-    annotators as often as they are."""
+    annotators as often as they are.
 
-    def of_all(copies: np.ndarray, people: list[int]) -> tuple[list[float], list[float]]:
+    ``panel`` are candidate, rater, target of each rating and what is measured; ``of`` the weights.
+    """
+    candidate, rater, target, given = panel
+    names = sorted(set(rater))
+
+    def of_all(copies: np.ndarray, people: Sequence[int]) -> dict[str, float]:
         errors, rhos = [], []
-        for name in [name for i, name in enumerate(sorted(set(rater))) for _ in range(people[i])]:
-            given, wanted = [], []
-            for i in range(len(rating)):
-                if rater[i] == name:
-                    given += [rating[i]] * int(copies[candidate[i]])
-                    wanted += [truth[candidate[i]]] * int(copies[candidate[i]])
-            if given:
-                errors.append(float(np.mean((np.array(given) - np.array(wanted)) ** 2)))
-            own = rater == name
-            never = min(len(set(rating[own])), len(set(truth[candidate[own]]))) < 2
-            flat = len(set(given)) < 2 or len(set(wanted)) < 2
-            rho = NAN if flat else float(stats.spearmanr(given, wanted).statistic)
-            rhos.append(instead if never else rho)
-        return errors, [rho for rho in rhos if not math.isnan(rho)]
-
-    def row(errors: list[float], rhos: list[float]) -> dict[str, float]:
+        for name in np.repeat(names, people):
+            own = np.flatnonzero(rater == name)
+            drawn = np.repeat(own, copies[candidate[own]])
+            if len(drawn):
+                errors.append(float(np.mean((given[drawn] - target[drawn]) ** 2)))
+            flat, never = (
+                len(set(given[rows])) < 2 or len(set(target[rows])) < 2 for rows in (drawn, own)
+            )
+            if never or len(own) < 3:
+                rhos.append(0.0)
+            elif not flat:
+                rhos.append(float(stats.spearmanr(given[drawn], target[drawn]).statistic))
         return {
             "average_mse": float(np.mean(errors)) if errors else NAN,
             "best_mse": min(errors, default=NAN),
@@ -94,219 +79,159 @@ def slow_humans(
             "best_spearman": max(rhos, default=NAN),
         }
 
-    number = len(set(rater))
-    once = row(*of_all(np.ones(len(truth)), [1] * number))
-    people = draw_people(number, draws, seed).T.tolist()
-    both = zip(draw_weights(len(truth), draws, seed), people, strict=True)
-    drawn = [row(*of_all(*one)) for one in both]
+    n = candidate.max() + 1 if of is None else of.shape[1]
+    weights = draw_weights(n, draws, seed) if of is None else of
+    people = draw_people(len(names), draws, seed).T
+    once = of_all(np.ones(n, int), [1] * len(names))
+    drawn = [of_all(*one) for one in zip(weights, people, strict=True)]
     return {
-        name: (value, *interval(np.array([d[name] for d in drawn]))) for name, value in once.items()
+        name: (value, *interval(np.array([one[name] for one in drawn])))
+        for name, value in once.items()
     }
 
 
-@pytest.mark.parametrize("instead", [0.0, NAN], ids=["counts as 0", "left out"])
+def slow_others(candidate: np.ndarray, rater: np.ndarray, rating: np.ndarray) -> np.ndarray:
+    found = []
+    for i in range(len(rating)):
+        rest = rating[(candidate == candidate[i]) & (rater != rater[i])].tolist()
+        found.append(round(math.fsum(rest) / len(rest), 12) if rest else NAN)
+    return np.array(found)
+
+
+@pytest.mark.parametrize("others", [False, True], ids=["all", "others"])
+@pytest.mark.parametrize("predicted", [False, True], ids=["annotators", "a model"])
 @pytest.mark.parametrize("seed", [1, 2])
-def test_human_rows_are_what_a_slow_loop_says(seed: int, instead: float) -> None:
+def test_rows_are_what_a_slow_loop_says(seed: int, predicted: bool, others: bool) -> None:
     candidate, rater, rating, truth = panel(seed)
-    humans = rows_of(candidate, rater, rating, truth, undefined=instead, draws=40, seed=3)
-    expected = slow_humans(candidate, rater, rating, truth, 40, 3, instead)
-    for name, (value, low, high) in expected.items():
-        found = getattr(humans, name)
-        assert found.value == pytest.approx(value, abs=1e-12), name
-        assert found.low == pytest.approx(low, abs=1e-12), name
-        assert found.high == pytest.approx(high, abs=1e-12), name
-    assert (humans.annotators, humans.undefined) == (5, 1)
+    estimate = np.round(truth + np.random.default_rng(seed).normal(0, 0.3, 20), 1)
+    estimate[[2, 5]] = NAN
+    how = {"estimate": estimate if predicted else None, "others": others}
+    found = human_rows(candidate, rater, rating, truth, draws=30, seed=4, **how)
+    given = estimate[candidate] if predicted else rating
+    target = slow_others(candidate, rater, rating) if others else truth[candidate]
+    kept = ~np.isnan(given) & ~np.isnan(target)
+    of = (one[kept] for one in (candidate, rater, target, given))
+    for name, expected in slow_rows(*of, draws=30, seed=4, of=draw_weights(20, 30, 4)).items():
+        own = getattr(found, name)
+        assert (own.value, own.low, own.high) == pytest.approx(expected, nan_ok=True), name
 
 
 def test_a_draw_may_miss_all_candidates_of_an_annotator() -> None:
     candidate, rater, rating, truth = small_panel(1)
     drawn = draw_weights(8, 200, 3)
     assert ((drawn[:, :3].sum(axis=1) == 0) | (drawn[:, 3:6].sum(axis=1) == 0)).sum() > 5
-    humans = rows_of(candidate, rater, rating, truth, draws=200, seed=3)
-    for name, (value, low, high) in slow_humans(
-        candidate, rater, rating, truth, 200, 3, 0.0
-    ).items():
-        found = getattr(humans, name)
-        assert (found.value, found.low, found.high) == pytest.approx(
-            (value, low, high), nan_ok=True
-        ), name
+    found = human_rows(candidate, rater, rating, truth, draws=200, seed=3)
+    of = candidate, rater, truth[candidate], rating
+    for name, expected in slow_rows(*of, draws=200, seed=3, of=drawn).items():
+        own = getattr(found, name)
+        assert (own.value, own.low, own.high) == pytest.approx(expected, nan_ok=True), name
 
 
-def test_an_annotator_without_a_correlation_counts_as_zero_or_not_at_all() -> None:
+def test_an_annotator_without_a_correlation_counts_as_zero() -> None:
     truth = np.array([0.0, 0.5, 1.0])
-    candidate = np.array([0, 1, 2, 0, 1, 2])
     rater = np.array(["good"] * 3 + ["flat"] * 3, dtype=object)
     rating = np.array([0.0, 0.5, 1.0, 0.5, 0.5, 0.5])
-    zero = rows_of(candidate, rater, rating, truth, draws=10)
-    assert zero.average_spearman.value == pytest.approx(0.5)
-    out = rows_of(candidate, rater, rating, truth, undefined=NAN, draws=10)
-    assert out.average_spearman.value == pytest.approx(1.0)
-    assert zero.undefined == out.undefined == 1
-    # the error of that annotator counts in any case
-    assert zero.average_mse.value == out.average_mse.value == pytest.approx(0.5 / 3 / 2)
-    assert zero.best_mse.value == 0
+    found = human_rows(np.array([0, 1, 2] * 2), rater, rating, truth, draws=10)
+    assert found.average_spearman.value == pytest.approx(0.5)
+    assert found.average_mse.value == pytest.approx(0.5 / 3 / 2)
+    # and so in each draw, where there are two ratings
+    two = human_rows(np.array([0, 1]), rater[:2], rating[:2], truth, draws=50)
+    assert (two.best_spearman.low, two.best_spearman.high) == (0, 0)
 
 
-def test_an_annotator_of_two_candidates_has_no_correlation_in_any_draw() -> None:
-    truth = np.array([0.0, 0.5, 1.0, 0.2])
-    humans = rows_of(np.array([0, 1]), np.array(["a", "a"]), np.array([0.0, 1.0]), truth, draws=50)
-    assert vars(humans.best_spearman) == {"value": 0.0, "low": 0.0, "high": 0.0}
-
-
-@pytest.mark.parametrize("case", ["no ratings", "all left out"])
-def test_without_any_annotator_the_rows_are_empty_not_an_error(case: str) -> None:
-    truth = np.array([0.0, 0.5, 1.0])
-    some = 0 if case == "no ratings" else 3
+def test_without_any_rating_the_rows_are_empty_not_an_error() -> None:
+    candidate, rater, rating, truth = panel(1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        humans = rows_of(
-            np.arange(3)[:some],
-            np.array(["a"] * some, dtype=object),
-            np.full(some, 0.5),
-            truth,
-            undefined=NAN,
-            draws=10,
-        )
-    for estimate in (humans.average_spearman, humans.best_spearman):
-        assert all(math.isnan(value) for value in vars(estimate).values())
-    assert humans.annotators == humans.undefined == (0 if case == "no ratings" else 1)
+        nobody = human_rows(candidate[:0], rater[:0], rating[:0], truth, draws=10)
+        of_nothing = np.full(20, NAN)
+        nothing = human_rows(candidate, rater, rating, truth, estimate=of_nothing, draws=10)
+    for found in (nobody, nothing):
+        assert np.isnan([found.average_spearman.value, found.best_mse.low]).all()
 
 
 # ---- without one's own label --------------------------------------------------------------------
 
 
-def slow_others(candidate: np.ndarray, rater: np.ndarray, rating: np.ndarray) -> list[float]:
-    found = []
-    for i in range(len(rating)):
-        rest = [
-            float(rating[j])
-            for j in range(len(rating))
-            if candidate[j] == candidate[i] and rater[j] != rater[i]
-        ]
-        found.append(round(math.fsum(rest) / len(rest), 12) if rest else NAN)
-    return found
-
-
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_the_mean_of_the_others_has_none_of_an_annotators_own_ratings(seed: int) -> None:
-    candidate, rater, rating, _ = panel(seed)
-    assert ((candidate == 3) & (rater == "twice")).sum() >= 2  # both go
-    np.testing.assert_allclose(
-        others_mean(candidate, rater, rating), slow_others(candidate, rater, rating), atol=1e-12
-    )
+    of = panel(seed)[:3]
+    assert ((of[0] == 3) & (of[1] == "twice")).sum() >= 2  # both go
+    np.testing.assert_allclose(others_mean(*of), slow_others(*of), atol=1e-12)
 
 
 def test_equal_means_of_others_tie() -> None:
     """0.3 + 0.1 - 0.3 is not 0.1 in floating point."""
-    found = others_mean(
-        np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]), np.array([0.3, 0.1, 0.7, 0.1])
-    )
+    of = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]), np.array([0.3, 0.1, 0.7, 0.1])
+    found = others_mean(*of)
     assert found[0] == found[2] == 0.1
 
 
 def test_against_the_others_an_annotator_cannot_agree_with_the_own_label() -> None:
     """Labels at random: with the own label every annotator correlates, without it nobody does."""
     generator = np.random.default_rng(0)
-    candidate, rater = np.repeat(np.arange(4000), 3), np.tile([0, 1, 2], 4000)
     rating = generator.random(12000)
     truth = rating.reshape(4000, 3).mean(axis=1)
-    of = candidate, rater, rating, truth
-    assert rows_of(*of, draws=2).average_spearman.value > 0.5
-    assert abs(rows_of(*of, others=True, draws=2).average_spearman.value) < 0.05
+    of = np.repeat(np.arange(4000), 3), np.tile([0, 1, 2], 4000), rating, truth
+    found = [
+        human_rows(*of, others=others, draws=2).average_spearman.value for others in (False, True)
+    ]
+    assert found[0] > 0.5
+    assert abs(found[1]) < 0.05
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_rows_against_the_others_are_what_a_slow_loop_says(seed: int) -> None:
-    candidate, rater, rating, truth = panel(seed)
-    target = np.array(slow_others(candidate, rater, rating))
-    kept = ~np.isnan(target)
-    humans = rows_of(candidate, rater, rating, truth, others=True, draws=5)
-    errors, rhos = [], []
-    for name in sorted(set(rater[kept])):
-        own = kept & (rater == name)
-        errors.append(np.mean((rating[own] - target[own]) ** 2))
-        flat = min(len(set(rating[own])), len(set(target[own]))) < 2 or own.sum() < 3
-        rhos.append(0.0 if flat else stats.spearmanr(rating[own], target[own]).statistic)
-    assert humans.average_mse.value == pytest.approx(np.mean(errors))
-    assert humans.average_spearman.value == pytest.approx(np.mean(rhos))
-    assert humans.best_spearman.value == pytest.approx(max(rhos))
+# ---- covered candidates -------------------------------------------------------------------------
 
 
-def slow_beside(
-    candidate: np.ndarray,
-    rater: np.ndarray,
-    rating: np.ndarray,
-    estimate: np.ndarray,
-    copies: np.ndarray,
-) -> list[tuple[float, float]]:
-    """Rho of each annotator and of the model on the annotator's candidates; 0 where there never is
-    one, NaN where the draw has none."""
-    target = np.array(slow_others(candidate, rater, rating))
-    kept = ~np.isnan(target) & ~np.isnan(estimate[candidate])
-    found = []
-    for name in sorted(set(rater[kept])):
-        own = np.flatnonzero(kept & (rater == name))
-        drawn = np.repeat(own, copies[candidate[own]])
-        pair = []
-        for given in (rating, estimate[candidate]):
-            never, flat = (
-                len(set(given[rows])) < 2 or len(set(target[rows])) < 2 or len(own) < 3
-                for rows in (own, drawn)
-            )
-            rho = NAN if flat else stats.spearmanr(given[drawn], target[drawn]).statistic
-            pair.append(0.0 if never else rho)
-        found.append((pair[0], pair[1]))
-    return found
+def mean_mse(ratings: Panel, chosen: Sequence[int], people: Sequence[int] = ()) -> float:
+    """Annotator by annotator; ``chosen`` may name a candidate several times, and ``people`` say how
+    often each annotator is there."""
+    candidate, rater, rating, truth = ratings
+    names = sorted(set(rater))
+    means = []
+    for name in np.repeat(names, people if len(people) else 1):
+        own = [k for i in chosen for k in np.flatnonzero((candidate == i) & (rater == name))]
+        if own:
+            means.append(np.mean((rating[own] - truth[candidate[own]]) ** 2))
+    return float(np.mean(means)) if means else NAN
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_a_model_beside_the_annotators_is_what_a_slow_loop_says(seed: int) -> None:
-    candidate, rater, rating, truth = panel(seed)
-    estimate = np.round(truth + np.random.default_rng(seed).normal(0, 0.3, 20), 1)
-    estimate[[2, 5]] = NAN
-    found = beside_annotators(candidate, rater, rating, estimate, draws=30, seed=4)
-    of = candidate, rater, rating, estimate
-    pairs = np.array(slow_beside(*of, np.ones(20, int)))
-    gap = pairs[:, 0] - pairs[:, 1]
-    assert found.human_spearman.value == pytest.approx(pairs[:, 0].mean())
-    assert found.spearman.value == pytest.approx(pairs[:, 1].mean())
-    assert found.difference.value == pytest.approx(gap.mean())
-    assert found.standard_error == pytest.approx(stats.sem(gap))
-    drawn = np.array([slow_beside(*of, copies) for copies in draw_weights(20, 30, 4)])
-    people = draw_people(5, 30, 4).T
-    values = {
-        "human_spearman": drawn[:, :, 0],
-        "spearman": drawn[:, :, 1],
-        "difference": drawn[:, :, 0] - drawn[:, :, 1],
-    }
-    for name, rho in values.items():
-        counted = people * ~np.isnan(rho)
-        means = np.full(30, NAN)
-        np.divide(
-            *((np.nan_to_num(rho) * counted).sum(axis=1), counted.sum(axis=1)),
-            out=means,
-            where=counted.sum(axis=1) > 0,
-        )
-        ends = getattr(found, name)
-        assert (ends.low, ends.high) == pytest.approx(interval(means), nan_ok=True), name
-    assert found.annotators == 5
-    assert found.undefined[0] == 1  # `flat`
+@pytest.mark.parametrize("units", [None, np.arange(20) // 2])
+def test_covered_errors_are_what_a_slow_loop_says(units: np.ndarray | None) -> None:
+    ratings, covered = panel(3), np.arange(20) < 12
+    found = covered_errors(*ratings, covered, 40, 7, units)
+    overall, chosen = mean_mse(ratings, range(20)), mean_mse(ratings, range(12))
+    assert found.overall.value == pytest.approx(overall)
+    assert found.covered.value == pytest.approx(chosen)
+    assert found.relative.value == pytest.approx(chosen / overall - 1)
+    weights = draw_weights(20, 40, 7) if units is None else draw_weights(10, 40, 7)[:, units]
+    drawn = [
+        [mean_mse(ratings, np.repeat(np.arange(n), row[:n]), own) for n in (20, 12)]
+        for row, own in zip(weights, draw_people(5, 40, 7).T, strict=True)
+    ]
+    whole, part = np.array(drawn).T
+    np.testing.assert_allclose(found.covered.draws, part)
+    ends = interval((part - whole) / whole)
+    assert (found.relative.low, found.relative.high) == pytest.approx(ends)
 
 
-def test_a_model_that_says_what_the_others_say_is_as_good_as_can_be() -> None:
-    candidate = np.repeat(np.arange(5), 2)
-    rating = np.repeat([0.0, 0.2, 0.5, 0.7, 1.0], 2)
-    found = beside_annotators(
-        candidate, np.tile(["a", "b"], 5), rating, rating[::2].copy(), draws=20
-    )
-    assert (found.spearman.value, found.mse.value) == pytest.approx((1, 0))
-    assert found.difference.value == pytest.approx(0)
+@pytest.mark.parametrize(("seed", "size"), [(0, 3), (1, 4), (4, 6)])
+def test_p_value_is_that_of_every_subset(seed: int, size: int) -> None:
+    """Random subsets against all of them: 8 candidates have few enough."""
+    generator = np.random.default_rng(seed)
+    candidate, rater = np.tile(np.arange(8), 5), np.repeat(np.arange(5), 8)
+    ratings = candidate, rater, generator.integers(0, 6, 40) / 5, generator.random(8)
+    overall = mean_mse(ratings, range(8))
+    subsets = itertools.combinations(range(8), size)
+    gaps = np.abs([mean_mse(ratings, subset) - overall for subset in subsets])
+    exact = np.mean(gaps >= gaps[0] - 1e-12)
+    draws = 4000
+    found = covered_errors(*ratings, np.arange(8) < size, draws, seed).p_value
+    assert abs(found - exact) < 4 * np.sqrt(exact * (1 - exact) / draws) + 2 / draws
 
 
-def test_a_model_without_estimates_stands_beside_nobody() -> None:
-    candidate, rater, rating, _ = panel(1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        found = beside_annotators(candidate, rater, rating, np.full(20, NAN), draws=5)
-    assert found.annotators == 0
-    assert math.isnan(found.difference.value)
+def test_all_or_none_covered() -> None:
+    everything = covered_errors(*panel(1), np.ones(20, bool), 100, 1)
+    assert (everything.relative.value, everything.p_value) == (0, 1)
+    nothing = covered_errors(*panel(1), np.zeros(20, bool), 100, 1)
+    assert np.isnan([nothing.covered.value, nothing.p_value]).all()

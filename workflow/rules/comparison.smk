@@ -86,6 +86,7 @@ rule comparison:
         there("results/comparison/{task}.csv", task=COMPARISON_TASKS),
     output:
         table("comparison"),
+        figure("comparison"),
     log:
         "results/logs/comparison.log",
     localrule: True
@@ -93,6 +94,7 @@ rule comparison:
         "../../envs/refless.yaml"
     params:
         tasks=COMPARISON_TASKS,
+        looks=looks(COMPARISON_TASKS),
         settings={task: comparison_settings(task) for task in COMPARISON_TASKS},
         missing=missing("results/comparison/{task}.csv", task=COMPARISON_TASKS),
         code=code("tabulate_comparison.py"),

@@ -1,5 +1,6 @@
 # Stage: report. In: every table and figure. Out: results/report.html, and what the run came from
 # (results/run).
+from refless.experiments.reproducibility.claims import read_claims
 
 
 # Published numbers beside ours, over the tables of all papers.
@@ -45,6 +46,30 @@ rule reproducibility_cells:
         code=code("plot_reproducibility_cells.py"),
     script:
         "../scripts/plot_reproducibility_cells.py"
+
+
+# Whether the claims of the papers, and of the findings, hold.
+CLAIMS = read_claims(ROOT / "resources/published/claims.yaml")
+CLAIMED = list(dict.fromkeys(claim["table"] for claim in CLAIMS))
+
+
+rule claims:
+    input:
+        tables=[f"results/tables/{name}.csv" for name in CLAIMED],
+        records=[f"results/tables/{name}.json" for name in CLAIMED],
+    output:
+        table("claims"),
+    log:
+        "results/logs/claims.log",
+    localrule: True
+    conda:
+        "../../envs/refless.yaml"
+    params:
+        claims=CLAIMS,
+        names={look["published"]: task for task, look in LOOKS.items() if look["published"]},
+        code=code("tabulate_claims.py"),
+    script:
+        "../scripts/tabulate_claims.py"
 
 
 rule make_report:

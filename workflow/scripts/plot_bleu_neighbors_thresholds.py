@@ -6,6 +6,7 @@ from refless.experiments.bleu_neighbors.curves import average_annotators, thresh
 from refless.experiments.bleu_neighbors.neighbors import read_predicted
 from refless.job import job
 from refless.report import figures
+from refless.report.tables import read_published
 
 with job(snakemake):
     given, params = snakemake.input, snakemake.params
@@ -20,8 +21,9 @@ with job(snakemake):
         column, label, people = "spearman", "Spearman's $\\rho$", average_annotators(given.table[0])
     else:
         column, label, people = "coverage", "coverage", {}
+    published = figures.published_points(read_published(given.table[0]), column)
     figures.save(
-        figures.threshold_figure(curves, params.looks, column, label, own, human=people),
+        figures.threshold_figure(curves, params.looks, column, label, own, people, published),
         stem,
         figures.drawn(curves, ["threshold", "value", column]),
     )

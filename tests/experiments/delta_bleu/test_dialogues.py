@@ -48,11 +48,11 @@ def test_contexts_that_somebody_did_not_answer_are_left_out() -> None:
     ]
 
 
-def test_contexts_of_one_wording_are_known() -> None:
+def test_contexts_of_the_same_text_are_known() -> None:
     texts = small_texts(5)
     context = {"c0": "a  passage", "c1": "", "c2": "a passage", "c3": "", "c4": "another"}
     texts["context"] = texts["context_id"].map(context)
-    assert read_dialogues(texts).wording.tolist() == [0, 1, 0, 2, 3]
+    assert read_dialogues(texts).context.tolist() == [0, 1, 0, 2, 3]
 
 
 def test_what_cannot_be_paired_is_named() -> None:

@@ -26,7 +26,6 @@ from refless.experiments.delta_bleu.dialogues import (
 )
 from refless.experiments.delta_bleu.units import (
     bootstrap_pool,
-    correlations,
     observations,
     table_cells,
     unit_rows,
@@ -123,11 +122,11 @@ def test_observations_are_scores_of_units_counted_anew(humans: int) -> None:
     known = texts.set_index(["context_id", "model"])
     for number, (a, b) in list(enumerate(combinations(own.systems, 2)))[::2]:
         generator = np.random.default_rng([7, number])
-        dealt = generator.permuted(pool(12, 2), axis=1)[:, :10].reshape(2, 2, 5)
+        order = generator.permuted(pool(12, 2), axis=1)[:, :10].reshape(2, 2, 5)
         sign = generator.choice(np.array([-1.0, 1.0]), (2, 2))
         for assignment, unit in ((0, 0), (1, 1)):
             place = (assignment, 2 * number + unit)
-            names = [f"c{k}" for k in dealt[assignment, unit]]
+            names = [f"c{k}" for k in order[assignment, unit]]
             rated = [known["quality"][[(c, s) for c in names]].mean() for s in (a, b)]
             assert q[place] == pytest.approx(sign[assignment, unit] * (rated[0] - rated[1]))
             for k, cell in enumerate(cells):
@@ -165,7 +164,7 @@ def test_units_of_equal_ratings_are_ties_whatever_the_last_bits_are() -> None:
     assert (observations(counted, [Cell("bleu")], pool(2, 3), 2, 1)[1] == 0).all()
 
 
-def test_a_draw_of_contexts_is_dealt_out_as_often_as_asked() -> None:
+def test_a_draw_of_contexts_is_repeated_as_often_as_asked() -> None:
     found = bootstrap_pool(np.arange(3, 9), np.arange(6), 5, 2, seed=1)
     assert found.shape == (10, 6)
     np.testing.assert_array_equal(found[::2], found[1::2])
@@ -173,17 +172,17 @@ def test_a_draw_of_contexts_is_dealt_out_as_often_as_asked() -> None:
     assert any(len(set(row)) < 6 for row in found)
 
 
-def test_contexts_of_one_wording_are_drawn_together() -> None:
-    wording = np.array([*range(30), 3, 7, 3])
-    left = [set(np.flatnonzero(wording == number).tolist()) for number in range(30)]
-    for row in bootstrap_pool(np.arange(33), wording, 50, 1, seed=1):
+def test_contexts_of_the_same_text_are_drawn_together() -> None:
+    text = np.array([*range(30), 3, 7, 3])
+    left = [set(np.flatnonzero(text == number).tolist()) for number in range(30)]
+    for row in bootstrap_pool(np.arange(33), text, 50, 1, seed=1):
         drawn = row.tolist()
         while drawn:
-            whole = left[wording[drawn[0]]]
+            whole = left[text[drawn[0]]]
             of_one, drawn = drawn[: len(whole)], drawn[len(whole) :]
             assert set(of_one) == whole or (not drawn and set(of_one) < whole)
-    # of so few wordings, draws would hardly differ
-    few = bootstrap_pool(np.arange(33), wording % 29, 50, 1, seed=1)
+    # of so few texts, draws would hardly differ
+    few = bootstrap_pool(np.arange(33), text % 29, 50, 1, seed=1)
     np.testing.assert_array_equal(few, bootstrap_pool(np.arange(33), np.arange(33), 50, 1, seed=1))
 
 
@@ -208,10 +207,10 @@ def test_rows_have_the_means_of_scipys_correlations(monkeypatch: pytest.MonkeyPa
     assert sizes.to_dict() == {1: 6 * 24, 4: 6 * 6}
     one = observations(counted, [Cell("bleu", HIGH)], pool(24, 720 // (6 * 24)), 1, 1)
     first = points.loc["unit"].query("unit == 1 and metric == 'bleu'")["spearman"]
-    assert first.item() == pytest.approx(correlations(spearman_rows, *one).mean())
+    assert first.item() == pytest.approx(spearman_rows(*one).mean())
 
 
-def test_outputs_of_one_wording_stay_apart(tmp_path: Path) -> None:
+def test_equal_outputs_of_two_systems_stay_apart(tmp_path: Path) -> None:
     """Where a data set has one row for the same text of two systems, each has its own rating."""
     texts = small_texts().assign(
         item=lambda table: "t:" + table["context_id"] + ":" + table["model"]
@@ -240,7 +239,7 @@ def test_recomputations_of_dstc7_by_others_come_out(mirror: str) -> None:
         *(Cell("bleu", references) for references in (HIGH, "w>=0.4", "w>=0.2")),
     ]
     m, q = observations(counted, cells, pool(1000, 100), 100, seed=1)
-    rho = correlations(spearman_rows, m, q).mean(axis=1)
+    rho = spearman_rows(m, q).mean(axis=1)
     np.testing.assert_allclose(rho[:4], [0.280, 0.382, 0.325, 0.148], atol=0.006)
     np.testing.assert_allclose(rho[4:], [0.468, 0.578, 0.558, 0.382, 0.535, 0.528], atol=0.004)
     assert counted.references(Cell("bleu", HIGH)) == pytest.approx((1.036, 0.717), abs=0.001)

@@ -6,7 +6,7 @@ training needs torch; its rows, as a signed file; the table.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from refless.data.task import Task
 from refless.errors import StaleError
 from refless.kernels import signature
 from refless.kernels.signatures import sign
+from refless.statistics.bootstrap import packed
 from refless.store import signed
 from refless.store.machine import processor, versions
 
@@ -31,15 +32,16 @@ Array = np.ndarray
 NOTES = " | "
 DIGITS = 6
 """The last bits of a sum of squares hang on the machine."""
-NAMES = ("method", "kernel", "split", "tau", "min_neighbors", "note")
+NAMES = ("method", "kernel", "split", "tau", "min_neighbors", "note", "reason", "pearson_draws")
 """Columns of words, which may be empty."""
 PUBLISHED = [
     *("task", "method", "kernel", "split"),
     *("pearson", "pearson_low", "pearson_high", "spearman", "spearman_low", "spearman_high"),
     *("mse", "coverage", "pairwise_accuracy", "ratings_saved"),
     *("difference", "difference_low", "difference_high", "p", "n", "source", "reason"),
+    "pearson_draws",
 ]
-"""Columns of the table; the difference is from the best trivial method."""
+"""Columns of the table, and draws; the difference is from the best trivial method."""
 
 
 def write_networks(path: str | Path, task: Task, seed: int, threads: int | None = None) -> None:
@@ -148,7 +150,7 @@ def compare_task(
     table = found.table.assign(note=[NOTES.join(note) for note in found.table["note"]])
     signed.write(
         path,
-        table.round(DIGITS),
+        table.round(DIGITS).assign(**_of_rows(table, found.draws, told.left_out)),
         {
             "kind": "comparison",
             "of": {"task": task.name},
@@ -169,6 +171,22 @@ def compare_task(
     )
 
 
+def _of_rows(
+    table: pd.DataFrame,
+    draws: Mapping[tuple[str, str, str], Mapping[str, Array]],
+    left_out: Collection[tuple[str, str]],
+) -> dict[str, list[str]]:
+    """Of each row the draws of Pearson's r, and a word for why it has no numbers: ``left_out`` by
+    the configuration or for what is not installed, or ``not_applicable`` to these texts."""
+    found: dict[str, list[str]] = {"pearson_draws": [], "reason": []}
+    for key in zip(table["split"], table["method"], table["kernel"], strict=True):
+        there = key in draws
+        found["pearson_draws"].append(packed(draws[key]["pearson"][1:]) if there else "")
+        why = "left_out" if key[1:] in left_out else "not_applicable"
+        found["reason"].append("" if there else why)
+    return found
+
+
 def read_comparisons(
     paths: Sequence[str | Path], settings: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, pd.DataFrame]:
@@ -186,16 +204,14 @@ def read_comparisons(
         file = signed.read(
             path, "comparison", of={"task": task}, settings=settings[task], columns=COLUMNS
         )
-        rows = file.content.astype(dict.fromkeys(NAMES, object))
+        whole = file.content.reindex(columns=list(dict.fromkeys([*file.content, *NAMES])))
+        rows = whole.astype(dict.fromkeys(NAMES, object))
         rows[list(NAMES)] = rows[list(NAMES)].fillna("")
         rows["source"] = file.about["provenance"]
         if by_networks := file.about["facts"]["networks"]:
             # trained elsewhere, where the rest is computed here
             rows.loc[rows["method"] == NETWORKS, "source"] = by_networks
-        # what the data or the configuration do not allow
-        untried = rows["coverage"].isna()
-        rows["reason"] = untried.map({True: "left_out", False: ""})
-        rows.loc[untried, "source"] = ""
+        rows.loc[rows["coverage"].isna(), "source"] = ""
         found[task] = rows
     return found
 

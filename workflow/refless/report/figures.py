@@ -28,7 +28,7 @@ from refless.store.signed import write_beside, write_table
 logging.getLogger("fontTools").setLevel(logging.WARNING)
 
 FORMATS = ("pdf", "svg", "png")
-# Okabe-Ito: told apart with any colour vision, and in grey by the line style.
+# Okabe-Ito: distinct for any colour vision, and in grey by the line style.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 LINES = ("-.", "--", "-", ":")
 HATCHES = ("////", "\\\\\\\\", "....", "||||")
@@ -90,6 +90,21 @@ def drawn(curves: Mapping[str, pd.DataFrame], columns: Sequence[str]) -> pd.Data
     return pd.concat([pd.DataFrame(columns=["task", *columns]), *tables], ignore_index=True)
 
 
+def published_points(table: pd.DataFrame, column: str) -> dict[str, float]:
+    """Data set -> what the paper prints of BLEU Neighbors at its thresholds and on all texts.
+
+    ``table`` is table 1, as `refless.report.tables.read_published` has it.
+    """
+    own = table[(table["model"] == "bleu") & (table[f"paper_{column}"] != "")]
+    return dict(zip(own["task"], own[f"paper_{column}"].astype(float), strict=True))
+
+
+def _hollow(ax: Axes, x: float, y: float, colour: str, label: str = "") -> None:
+    """A published value, beside the curve that should meet it."""
+    look: dict[str, Any] = {"ms": 6, "mfc": "none", "ls": "none", "zorder": 5, "clip_on": False}
+    ax.plot(x, y, marker="D", mec=colour, label=label or "_published", **look)
+
+
 def empty_figure(reason: str = "no task with the published BLEU* kernel is there") -> Figure:
     """A figure that says why there is nothing to draw."""
     style()
@@ -106,6 +121,7 @@ def threshold_figure(
     ylabel: str,
     defaults: dict[str, float],
     human: Humans | None = None,
+    published: Mapping[str, float] | None = None,
 ) -> Figure:
     """Two panels, a on the left and b on the right: figures 2 and 3.
 
@@ -115,6 +131,7 @@ def threshold_figure(
     looks : how tasks are shown
     defaults : the default of ``a`` and of ``b``, marked by a thin line
     human : by task with annotators, the average one: see `Humans`; both are thin lines
+    published : by task, the paper's value at the defaults, drawn hollow
     """
     if not curves:
         return empty_figure()
@@ -134,6 +151,8 @@ def threshold_figure(
                 color=looks[task]["colour"],
                 label=looks[task]["name"],
             )
+            if published and task in published:
+                _hollow(ax, defaults[threshold], published[task], looks[task]["colour"])
         ax.axvline(defaults[threshold], color="0.6", lw=0.8, ls=":", zorder=0)
         ax.set_xlabel(labels[threshold])
         values = pd.concat([c.loc[c["threshold"] == threshold, "value"] for c in curves.values()])
@@ -142,7 +161,7 @@ def threshold_figure(
     human = {task: both for task, both in (human or {}).items() if task in curves}
     _annotators(axes, looks, human)
     figure.tight_layout()
-    _legend(figure, list(curves), looks, human)
+    _legend(figure, human, published)
     return figure
 
 
@@ -158,35 +177,39 @@ def _annotators(axes: Sequence[Axes], looks: Looks, human: Humans) -> None:
                 ax.axhline(rho, color=looks[task]["colour"], ls=dashes, lw=0.9)
 
 
-def _legend(figure: Figure, tasks: Sequence[str], looks: Looks, human: Humans) -> None:
-    """A legend below the panels: a column a task, its curve and below it its annotators."""
-    handles, labels = figure.axes[0].get_legend_handles_labels()
-    entries = []
-    for task, handle, label in zip(tasks, handles, labels, strict=True):
-        entries.append((handle, label))
-        if task in human:
-            colour = looks[task]["colour"]
-            for said, dashes in (("annotator", OTHERS), ("annotator, own label included", ALL)):
-                line = matplotlib.lines.Line2D([], [], color=colour, ls=dashes, lw=0.9)
-                entries.append((line, said))
+def _legend(figure: Figure, human: object, published: object) -> None:
+    """A legend below the panels: curves by colour, what else is drawn in grey."""
+    handles, _ = figure.axes[0].get_legend_handles_labels()
+    marker = {"marker": "D", "ms": 6, "mfc": "none", "ls": "none"}
+    for label, look, there in (
+        ("average annotator", {"ls": OTHERS}, human),
+        ("the same, own label included", {"ls": ALL}, human),
+        ("published", marker, published),
+    ):
+        if there:
+            line = matplotlib.lines.Line2D([], [], color="0.3", lw=0.9, label=label, **look)
+            handles.append(line)
     figure.legend(
-        *zip(*entries, strict=True),
+        handles=handles,
         frameon=False,
         loc="upper center",
         bbox_to_anchor=(0.5, 0.02),
         fontsize="small",
-        ncols=len(tasks),
-        columnspacing=1.2,
+        ncols=3,
         handlelength=2.6,
     )
 
 
 def data_size_figure(
-    curves: dict[str, pd.DataFrame], looks: Looks, human: Humans | None = None
+    curves: dict[str, pd.DataFrame],
+    looks: Looks,
+    human: Humans | None = None,
+    published: Mapping[str, Mapping[str, float]] | None = None,
 ) -> Figure:
     """Spearman and coverage over the number of rated texts, one standard deviation hatched.
 
-    ``human`` as for `threshold_figure`, in the panel of Spearman.
+    ``human`` as for `threshold_figure`, in the panel of Spearman; ``published`` by panel, the
+    paper's value on all texts.
     """
     if not curves:
         return empty_figure()
@@ -206,13 +229,15 @@ def data_size_figure(
             # hatched: colours laid over each other mix to another one
             band = {"facecolor": "none", "edgecolor": colour, "alpha": 0.4, "lw": 0}
             ax.fill_between(mean.index, low, high, hatch=hatch, **band)
+            if task in (points := (published or {}).get(column, {})):
+                _hollow(ax, mean.index.max(), points[task], colour)
         ax.set_xlabel("rated texts")
         ax.set_ylabel(ylabel)
         _size_axis(ax, curves)
     human = {task: both for task, both in (human or {}).items() if task in curves}
     _annotators(axes[:1], looks, human)
     figure.tight_layout()
-    _legend(figure, list(curves), looks, human)
+    _legend(figure, human, published)
     return figure
 
 
@@ -252,8 +277,7 @@ def learning_curve_figure(
             ax.fill_between(
                 own["size"], mean - spread, mean + spread, color=colour, alpha=0.2, lw=0
             )
-        look = {"ms": 6, "mec": "0.1", "mfc": "none", "ls": "none", "zorder": 5}
-        ax.plot(ticks[-1], published[column], marker="D", clip_on=False, label="published", **look)
+        _hollow(ax, ticks[-1], published[column], "0.1", "published")
         ax.set_xscale("log")
         ax.minorticks_off()
         ax.set_xticks(ticks, [str(tick) for tick in ticks])

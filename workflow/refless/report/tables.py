@@ -38,7 +38,8 @@ def publish(
     ----------
     name : its entry in the catalogue
     table : its column ``source`` (empty where a row has no numbers) is for all tables the same;
-        ``note``, where there is one, is a sentence or empty
+        ``note``, where there is one, is a sentence or empty; columns ``*_draws`` have the draws of
+        a bootstrap (by `refless.statistics.bootstrap.packed`), for the record
     folder : where the files go
     missing : why results cannot be had, by `refless.plan.Plan.missing`; rows without
         numbers get the words of the reasons that are about them
@@ -55,6 +56,8 @@ def publish(
     stem = Path(folder) / name
     _check(entry, table)
     table = with_reasons(table, missing, entry.match)
+    draws = table[[name for name in table if str(name).endswith("_draws")]].fillna("")
+    table = table.drop(columns=draws.columns)
     caption = entry.caption.format(**(facts or {}))
     sums = {
         f"{name}.csv": write_table(table, stem.with_suffix(".csv")),
@@ -70,6 +73,8 @@ def publish(
     if intervals is not None:
         known = intervals.astype(object).where(intervals.notna(), None)
         about["intervals"] = known.to_dict("list")
+    if len(draws.columns):
+        about["draws"] = draws.to_dict("list")
     write_beside(stem.with_suffix(".json"), about, sums)
     read_record(stem.with_suffix(".csv"))  # another run may have written here meanwhile
 
@@ -93,8 +98,8 @@ def _check(entry: Entry, table: pd.DataFrame) -> None:
 def read_published(path: str | Path, columns: Sequence[str] = ()) -> pd.DataFrame:
     """Read the CSV of a table by `publish`, if it is the one that was written.
 
-    Published values are as they were printed (0.50 has two digits), words never NaN. Intervals of
-    the record are columns as well.
+    Published values are as they were printed (0.50 has two digits), words never NaN. Intervals and
+    draws of the record are columns as well.
 
     Raises
     ------
@@ -102,7 +107,8 @@ def read_published(path: str | Path, columns: Sequence[str] = ()) -> pd.DataFram
     StaleError : the CSV is not the one that was written.
     """
     record = read_record(path)
-    table = read_table(path, columns).assign(**record.get("intervals", {}))
+    beside = {**record.get("intervals", {}), **record.get("draws", {})}
+    table = read_table(path, columns).assign(**beside)
     texts = pd.read_csv(path, dtype=str, keep_default_na=False)
     for name in map(str, texts):
         if name.startswith("paper_") or name in WORDS:

@@ -2,22 +2,19 @@
 
 Stage: cell. In: a number of candidates. Out: weights; intervals of what they give.
 
-A draw of n candidates with replacement says how often each candidate was drawn, and every
-statistic of this package takes such weights. They come a block at a time, so that memory does not
-grow with draws times candidates; every number of a draw comes from that draw's row alone, so no
-result depends on the size of a block.
-
-What was sampled together is drawn together: candidates that answer one context are no independent
-evidence, so their *unit*, the context, is drawn with all of them. Where the same text stands in
-several contexts, neither has all of the other: then both are drawn, and a candidate counts as often
-as its context times its text.
+Weights say how often a draw with replacement has each candidate. They come a block at a time. Every
+number of a draw comes from that draw's row alone: no result depends on the size of a block, and
+more draws keep the first ones. Candidates that answer one context are no independent evidence, so
+their *unit*, the context, is drawn with all of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -25,50 +22,71 @@ Array = np.ndarray
 
 BLOCK = 1 << 21
 """Weights that a bootstrap holds at a time: 4 MB, and some times that while it computes."""
-
 KEPT = 1 << 26
 """Weights up to which all draws are kept for the next row: 128 MB."""
-
-
 ENOUGH_UNITS = 30
 """Fewer of them are too few to be drawn: an interval would then rest on a handful of numbers. (Of
 20, chance lies outside in a fifth of data sets, of 30 in 7%.)"""
-
-
 TAIL = 0.025
 """Share of the draws beyond either end of an interval."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number with its 95% bootstrap interval; NaN where it is undefined."""
+    """A number with its 95% bootstrap interval; NaN where it is undefined.
+
+    draws : the draws that the interval is from, if they are kept, shape (draws,)
+    """
 
     value: float
     low: float = float("nan")
     high: float = float("nan")
+    draws: Array | None = field(default=None, compare=False, repr=False)
 
-    def columns(self, name: str) -> dict[str, float]:
-        """As the columns ``name``, ``name_low`` and ``name_high`` of a table."""
-        return {name: self.value, f"{name}_low": self.low, f"{name}_high": self.high}
+    @classmethod
+    def of(cls, value: float, draws: Array) -> Estimate:
+        """With the interval of its draws."""
+        return cls(float(value), *interval(draws), draws)
+
+    def less(self, other: Estimate) -> Estimate:
+        """The difference, on the draws that both have; NaN ends where one has none."""
+        value = self.value - other.value
+        if self.draws is None or other.draws is None:
+            return Estimate(value)
+        n = min(len(self.draws), len(other.draws))
+        return Estimate.of(value, self.draws[:n] - other.draws[:n])
+
+    def columns(self, name: str) -> dict[str, Any]:
+        """As the columns ``name``, ``name_low``, ``name_high`` and, where draws are kept,
+        ``name_draws`` (by `packed`) of a table."""
+        found = {name: self.value, f"{name}_low": self.low, f"{name}_high": self.high}
+        return found if self.draws is None else {**found, f"{name}_draws": packed(self.draws)}
+
+
+def packed(draws: Array) -> str:
+    """Draws (draws,) as text for a cell of a table: float32 in base64."""
+    return b64encode(draws.astype("<f4").tobytes()).decode()
+
+
+def unpacked(text: str) -> Array:
+    """The draws of `packed`, float64."""
+    return np.frombuffer(b64decode(text), "<f4").astype(np.float64)
+
+
+def bootstrap(statistic: Callable[[Array], Array], blocks: Iterable[Array]) -> Array:
+    """What a statistic, from weights (draws, candidates) to numbers (..., draws), gives on every
+    draw of `draw_blocks`, shape (..., draws)."""
+    return np.concatenate([statistic(weights) for weights in blocks], axis=-1)
 
 
 def interval(draws: Array) -> tuple[float, float]:
-    """95% percentile interval of bootstrap draws; NaN without enough of them (see `defined`)."""
-    draws = defined(draws)
-    if len(draws) == 0:
-        return float("nan"), float("nan")
-    low, high = np.quantile(draws, [TAIL, 1 - TAIL])
-    return float(low), float(high)
-
-
-def defined(draws: Array) -> Array:
-    """The draws that have a value; none of them where more than `TAIL` of all have none.
-
-    The others would then say what few candidates make of it: a rho that one candidate decides is
-    undefined in each draw that misses this one.
-    """
+    """95% percentile interval of bootstrap draws; NaN where more than `TAIL` of them have no value,
+    as a rho that one candidate decides has none in each draw that misses this one."""
     there = draws[~np.isnan(draws)]
-    return there if len(draws) - len(there) <= TAIL * len(draws) else there[:0]
+    if len(there) == 0 or len(draws) - len(there) > TAIL * len(draws):
+        return float("nan"), float("nan")
+    low, high = np.quantile(there, [TAIL, 1 - TAIL])
+    return float(low), float(high)
 
 
 @lru_cache(maxsize=4)
@@ -88,18 +106,15 @@ def drawn_whole(unit: Array | None) -> Array | None:
 
 
 def drawn_together(unit: Array | None, text: Array, stays: Array | None = None) -> Array:
-    """What is drawn of candidates some of which may be the same text.
+    """What is drawn of candidates some of which may be the same text: the unit, if there are
+    `ENOUGH_UNITS`, else the text; where texts are of several units, both, (candidates, 2), from 1
+    on. There, 0 is what is not drawn, since the other is: a text of one unit alone, and a unit of
+    one text alone that is of several.
 
     Parameters
     ----------
     unit, text : numbers of the unit and of the text of each candidate, int64 (candidates,)
     stays : bool (candidates,), which texts are not drawn beside units
-
-    Returns
-    -------
-    Array : the unit, if there are `ENOUGH_UNITS`, else the text. Where texts stand in several
-        units, both, (candidates, 2), from 1 on; 0 is what is not drawn, since the other is: a text
-        of one unit alone, and a unit of one text alone that stands in several.
     """
     whole = drawn_whole(unit)
     if whole is None:
@@ -117,29 +132,28 @@ def drawn_together(unit: Array | None, text: Array, stays: Array | None = None) 
 
 
 def draw_blocks(of: int | Array, draws: int, seed: int) -> Iterator[Array]:
-    """Yield the rows of `draw_weights` a block at a time: `BLOCK` numbers, or one row.
+    """Yield weights (draws, candidates), uint16, a block of `BLOCK` numbers, or one row, at a time.
 
     ``of`` is the number of candidates; or the unit of each candidate (0, 1, ...), int64
-    (candidates,): units are then drawn, and a candidate counts as often as its own; or both as
-    `drawn_together` has them.
+    (candidates,), which is then drawn with all of them; or unit and text by `drawn_together`: a
+    candidate counts as often as its unit times its text.
     """
     if np.ndim(of) == 2:
         yield from _both(np.asarray(of), draws, seed)
         return
-    if not isinstance(of, (int, np.integer)):
-        step = max(1, BLOCK // len(of))
-        for block in _blocks(int(of.max()) + 1, draws, seed):
-            for start in range(0, len(block), step):
-                yield np.take(block[start : start + step], of, axis=1)
-        return
-    yield from _blocks(int(of), draws, seed)
+    whole = isinstance(of, (int, np.integer))
+    n = int(of) if whole else int(np.max(of)) + 1
+    few = n * draws <= KEPT
+    step = max(1, BLOCK // max(n if whole else np.size(of), 1))
+    for block in [draw_weights(n, draws, seed)] if few else _draw(n, draws, seed):
+        for start in range(0, len(block), step):
+            rows = block[start : start + step]
+            yield rows if whole else rows[:, of]
 
 
 def _both(of: Array, draws: int, seed: int) -> Iterator[Array]:
-    """Units and texts as often as a Poisson draw of mean 1 says, which a draw of many comes to.
-
-    Source: Owen (2007), "The pigeonhole bootstrap"; Hanley & MacGibbon (2006) for Poisson.
-    """
+    """Units and texts as often as a Poisson draw of mean 1 says, which a draw of many comes to
+    (Owen 2007, "The pigeonhole bootstrap"; Hanley & MacGibbon 2006)."""
     units, texts = (int(column.max()) for column in of.T)
     at = np.where(of > 0, of + np.array([0, units]), 0).T
     generator = np.random.default_rng(seed)
@@ -148,17 +162,6 @@ def _both(of: Array, draws: int, seed: int) -> Iterator[Array]:
         drawn = generator.poisson(1.0, (min(step, draws - start), units + texts))
         times = np.insert(drawn.astype(np.uint16), 0, 1, axis=1)
         yield times[:, at[0]] * times[:, at[1]]
-
-
-def _blocks(n: int, draws: int, seed: int) -> Iterator[Array]:
-    """The rows of `draw_weights`; they are not kept where they are too many."""
-    if n * draws > KEPT:
-        yield from _draw(n, draws, seed)
-        return
-    weights = draw_weights(n, draws, seed)
-    step = max(1, BLOCK // max(n, 1))
-    for start in range(0, draws, step):
-        yield weights[start : start + step]
 
 
 def _draw(n: int, draws: int, seed: int) -> Iterator[Array]:

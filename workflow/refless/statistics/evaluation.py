@@ -10,35 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from refless.errors import SettingError
-from refless.statistics.bootstrap import Estimate, draw_blocks, interval
+from refless.statistics.bootstrap import Estimate, bootstrap, draw_blocks
 from refless.statistics.correlation import spearman, weighted_mean, weighted_spearman
 
 Array = np.ndarray
-
-
-def require_rated(truth: Array, *predictions: Array) -> None:
-    """Refuse candidates that nobody rated, and predictions of others.
-
-    Raises
-    ------
-    SettingError : ``truth`` has a NaN, or another number of candidates than a prediction.
-    """
-    if lost := int(np.isnan(truth).sum()):
-        raise SettingError(
-            f"{lost} of {len(truth)} candidates have no quality", remedy="leave them out"
-        )
-    for prediction in predictions:
-        if np.shape(prediction)[-1:] != np.shape(truth):
-            raise SettingError(
-                f"{np.shape(prediction)[-1]} predictions, but {len(truth)} candidates"
-            )
-
-
-def mean_squared_error(prediction: Array, truth: Array) -> float:
-    """Mean squared difference over the pairs, shape (n,) each; NaN for n = 0."""
-    if len(truth) == 0:
-        return float("nan")
-    return float(np.mean((prediction - truth) ** 2))
 
 
 @dataclass(frozen=True)
@@ -68,8 +43,7 @@ def evaluate(
     truth : shape (candidates,), the human quality
     draws, seed : of the bootstrap; every draw resamples all candidates, covered or not, so that
         coverage varies with the others
-    units : number of the unit of each candidate (0, 1, ...), shape (candidates,), which is then
-        drawn whole; see `refless.statistics.bootstrap`
+    units : see `draw_blocks`
 
     Raises
     ------
@@ -77,29 +51,34 @@ def evaluate(
 
     Source: Ethayarajh & Sadigh (2020), section 4 and definition 3.3; intervals are ours.
     """
-    require_rated(truth, prediction)
     n = len(truth)
+    if lost := int(np.isnan(truth).sum()):
+        raise SettingError(f"{lost} of {n} candidates have no quality", remedy="leave them out")
+    if np.shape(prediction) != np.shape(truth):
+        raise SettingError(f"{len(prediction)} predictions, but {n} candidates")
     covered = ~np.isnan(prediction)
     p, t = prediction[covered], truth[covered]
     rho, p_value = spearman(p, t)
-    mse = mean_squared_error(p, t)
-    share = float(covered.mean()) if n else float("nan")
+    mse = float(np.mean((p - t) ** 2)) if len(p) else float("nan")
     if not covered.any():
         # every draw of uncovered candidates has coverage 0; of no candidates, none
-        all_draws = Estimate(share, share, share)
-        return Evaluation(Estimate(mse), Estimate(rho), all_draws, p_value, n, 0)
-    drawn: list[tuple[Array, Array, Array]] = []
-    inside = np.flatnonzero(covered)
-    for weights in draw_blocks(n if units is None else units, draws, seed):
-        rhos = weighted_spearman(p, t, weights, inside) if not np.isnan(rho) else np.array([])
-        mses = weighted_mean((p - t) ** 2, weights, inside)
-        drawn.append((mses, rhos, weighted_mean(covered, weights)))
-    mse_draws, rho_draws, share_draws = map(np.concatenate, zip(*drawn, strict=True))
+        share = 0.0 if n else float("nan")
+        nothing = Estimate(float("nan"))
+        return Evaluation(nothing, nothing, Estimate(share, share, share), p_value, n, 0)
+    inside, errors = np.flatnonzero(covered), (p - t) ** 2
+
+    def measures(weights: Array) -> Array:
+        own = weights[:, inside]
+        # without a rho of all candidates, a draw of some of them has none either
+        rhos = np.full(len(own), np.nan) if np.isnan(rho) else weighted_spearman(p, t, own)
+        return np.stack([weighted_mean(errors, own), rhos, weighted_mean(covered, weights)])
+
+    drawn = bootstrap(measures, draw_blocks(n if units is None else units, draws, seed))
     return Evaluation(
-        Estimate(mse, *interval(mse_draws)),
-        Estimate(rho, *interval(rho_draws)),
-        Estimate(share, *interval(share_draws)),
+        Estimate.of(mse, drawn[0]),
+        Estimate.of(rho, drawn[1]),
+        Estimate.of(covered.mean(), drawn[2]),
         p_value,
         n,
-        int(covered.sum()),
+        len(p),
     )

@@ -1,33 +1,31 @@
 """How well single annotators say what all of them say, or what the others say: the human rows.
 
 Stage: cell. In: individual ratings and the quality of each candidate. Out: means over annotators,
-and the best one, with intervals; and a prediction beside the annotators on the same targets.
+and the best one, with intervals; whether covered candidates are easier for annotators.
 
-The mean of all ratings of a candidate contains the annotator's own, which raises every annotator's
-correlation with it. `others_mean` leaves it out.
-
-Other annotators could have been asked, and other texts shown, so every interval draws both. What an
-annotator's own texts do to a rho is then in it twice, and the intervals are wide rather than narrow
-(Owen 2007, "The pigeonhole bootstrap").
+Other annotators could have been asked, and other texts shown, so every interval draws both; it is
+wide rather than narrow (Owen 2007, "The pigeonhole bootstrap").
 """
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from refless.statistics.bootstrap import Estimate, draw_blocks, interval
-from refless.statistics.correlation import spearman, weighted_mean, weighted_spearman
-from refless.statistics.evaluation import mean_squared_error
+from refless.statistics.bootstrap import BLOCK, Estimate, bootstrap, draw_blocks
+from refless.statistics.correlation import spearman, weighted_spearman
 
 Array = np.ndarray
 
 
 @dataclass(frozen=True)
 class Humans:
-    """The human rows: each annotator against the ground truth, averaged, and the best one."""
+    """The human rows: each annotator against the ground truth, averaged, and the best one.
+
+    annotators, undefined : how many there are, and how many of them have no rho
+    """
 
     average_mse: Estimate
     average_spearman: Estimate
@@ -38,61 +36,22 @@ class Humans:
 
 
 @dataclass(frozen=True)
-class BesideAnnotators:
-    """A prediction and the annotators against the same targets, on each annotator's candidates.
+class CoveredErrors:
+    """Annotators on all candidates against annotators on the covered ones.
 
-    mse, spearman : of the prediction, averaged over the annotators
-    human_mse, human_spearman : of the annotators, on the same candidates
-    difference : the annotators' rho minus the prediction's
-    standard_error : of the difference over annotators: standard deviation / sqrt(annotators)
-    annotators : who rated a candidate that has a prediction and another's rating
-    undefined : of these, those without a rho of their own, and those of whose candidates the
-        prediction has none; each counts as 0
-    defined_difference : the difference over the annotators with both
+    overall, covered : mean over annotators of their MSE
+    relative : covered - overall, over overall
+    p_value : of the permutation test
     """
 
-    mse: Estimate
-    spearman: Estimate
-    human_mse: float
-    human_spearman: Estimate
-    difference: Estimate
-    standard_error: float
-    annotators: int
-    undefined: tuple[int, int]
-    defined_difference: float
-
-
-@dataclass(frozen=True)
-class Annotators:
-    """How far each annotator, or a prediction on each annotator's candidates, is from the truth.
-
-    mse, rho : shape (annotators,), and under each draw (annotators, draws); NaN where undefined
-    drawn : how often each draw has each annotator, shape (annotators, draws)
-    """
-
-    mse: Array
-    rho: Array
-    mse_draws: Array
-    rho_draws: Array
-    drawn: Array
-
-    def filled(self, undefined: float) -> tuple[Array, Array]:
-        """``rho`` and ``rho_draws`` with ``undefined`` for an annotator without a rho.
-
-        Another annotator's draw without one stays NaN: it is an accident of the draw, and 0 would
-        pull the interval down.
-        """
-        nobody = np.isnan(self.rho)
-        return (
-            np.where(nobody, undefined, self.rho),
-            np.where(nobody[:, None], undefined, self.rho_draws),
-        )
+    overall: Estimate
+    covered: Estimate
+    relative: Estimate
+    p_value: float
 
 
 def draw_people(number: int, draws: int, seed: int) -> Array:
     """How often each draw has each annotator, shape (annotators, draws)."""
-    if number == 0:
-        return np.empty((0, draws), np.int64)
     equal = np.full(number, 1 / number)
     drawn: Array = np.random.default_rng([seed, 2]).multinomial(number, equal, draws)
     return drawn.T
@@ -100,9 +59,7 @@ def draw_people(number: int, draws: int, seed: int) -> Array:
 
 def mean_of_drawn(values: Array, drawn: Array) -> Array:
     """Of each draw, the mean over its annotators with a value, shape (draws,); NaN without any.
-
-    ``values`` and ``drawn`` (`draw_people`) have shape (annotators, draws).
-    """
+    ``values`` and ``drawn`` (`draw_people`) have shape (annotators, draws)."""
     total = (np.nan_to_num(values) * drawn).sum(axis=0)
     with np.errstate(invalid="ignore"):
         found: Array = total / (~np.isnan(values) * drawn).sum(axis=0)
@@ -110,15 +67,10 @@ def mean_of_drawn(values: Array, drawn: Array) -> Array:
 
 
 def others_mean(candidate: Array, rater: Array, rating: Array) -> Array:
-    """Of each rating, the mean of the other annotators' ratings of its candidate, shape (ratings,).
-
-    An annotator's own ratings of a candidate are all left out, if there are several. NaN where
-    nobody else rated it. To twelve digits, so that equal means are equal numbers.
-    """
-    if not len(rating):
-        return np.empty(0)
+    """Of each rating, the mean of the other annotators' ratings of its candidate, shape (ratings,);
+    NaN where nobody else rated it. To twelve digits, so that equal means are equal numbers."""
     _, person = np.unique(rater, return_inverse=True)
-    _, own = np.unique(candidate * (person.max() + 1) + person, return_inverse=True)
+    _, own = np.unique(candidate * (len(rater) + 1) + person, return_inverse=True)
     total, number = (np.bincount(candidate, weights) for weights in (rating, None))
     mine, mine_number = (np.bincount(own, weights) for weights in (rating, None))
     rest = number[candidate] - mine_number[own]
@@ -126,158 +78,142 @@ def others_mean(candidate: Array, rater: Array, rating: Array) -> Array:
     return np.where(rest > 0, np.round(sums / np.maximum(rest, 1), 12), np.nan)
 
 
-def _each(
-    candidate: Array,
-    rater: Array,
-    given: Array,
-    target: Array,
-    of: int | Array,
-    draws: int,
-    seed: int,
-    errors: bool = True,
-) -> Annotators:
-    """How far ``given`` is from ``target``, both of shape (ratings,), by annotator.
+def _mse(candidate: Array, rater: Array, error: Array, n: int) -> Callable[[Array], Array]:
+    """From weights (draws, n) of candidates, each with all its ratings, to the mean of each
+    annotator's errors (annotators, draws); NaN where none is left."""
+    from scipy.sparse import csr_array
 
-    ``of`` is what is drawn, see `draw_blocks`; with or without the errors.
-    """
-    names, number = np.unique(rater, return_inverse=True)
-    owns = [np.flatnonzero(number == i) for i in range(len(names))]
-    mse = [mean_squared_error(given[own], target[own]) for own in owns]
-    rho = np.array([spearman(given[own], target[own])[0] for own in owns])
-    mse_blocks, rho_blocks = [], []
-    for weights in draw_blocks(of, draws, seed):
-        mse_block, rho_block = np.full((2, len(owns), len(weights)), np.nan)
-        for i, own in enumerate(owns):
-            seen = candidate[own]
-            if errors:
-                mse_block[i] = weighted_mean((given[own] - target[own]) ** 2, weights, seen)
-            # without a rho of all candidates, a draw of some of them has none either
-            if not np.isnan(rho[i]):
-                rho_block[i] = weighted_spearman(given[own], target[own], weights, seen)
-        mse_blocks.append(mse_block)
-        rho_blocks.append(rho_block)
-    found = (np.concatenate(blocks, axis=1) for blocks in (mse_blocks, rho_blocks))
-    people = draw_people(len(names), draws, seed)
-    return Annotators(np.array(mse), rho, next(found), next(found), people)
+    names, row = np.unique(rater, return_inverse=True)
+    total, number = (
+        csr_array((values, (row, candidate)), (len(names), n))
+        for values in (error, np.ones(len(error)))
+    )
+
+    def each(weights: Array) -> Array:
+        times = np.asarray(weights, np.float64).T
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray((total @ times) / (number @ times))
+
+    return each
 
 
-def annotators(
+def human_rows(
     candidate: Array,
     rater: Array,
     rating: Array,
     truth: Array,
     *,
+    estimate: Array | None = None,
     others: bool = False,
     units: Array | None = None,
     draws: int = 2000,
     seed: int = 0,
-) -> Annotators:
-    """Each annotator on the candidates that this annotator saw, for `human_rows`.
+) -> Humans:
+    """The mean over annotators of MSE and Spearman, each on what this annotator saw; the best one.
+
+    An annotator without a rho (labels all alike, or fewer than 3 of them) counts as 0, and one
+    whose candidates a draw misses takes no part in it. NaN where there is no rating.
 
     Parameters
     ----------
-    candidate : index into ``truth`` of each rating, shape (ratings,)
-    rater : annotator of each rating, shape (ratings,)
-    rating : in [0, 1], shape (ratings,)
+    candidate, rater, rating : of each rating, shape (ratings,): index into ``truth``, annotator,
+        value in [0, 1]
     truth : quality of each candidate, shape (candidates,)
-    others : measure each annotator against `others_mean` and not against ``truth``; candidates
-        that nobody else rated drop out
+    estimate : a prediction of each candidate, NaN where undefined, which is measured instead of the
+        annotator on each annotator's candidates, shape (candidates,)
+    others : measure against `others_mean` and not against ``truth``; candidates that nobody else
+        rated drop out
     units, draws, seed : of the bootstrap over candidates, as in `evaluate`, and over annotators
-    """
-    target = others_mean(candidate, rater, rating) if others else truth[candidate]
-    kept = ~np.isnan(target)
-    return _each(
-        *(candidate[kept], rater[kept], rating[kept], target[kept]),
-        *(len(truth) if units is None else units, draws, seed),
-    )
-
-
-def human_rows(each: Annotators, undefined: float = 0.0) -> Humans:
-    """The mean over annotators of MSE and Spearman, and the best one, by `annotators`.
-
-    Parameters
-    ----------
-    undefined : the rho of an annotator for whom there is none (labels all alike, or fewer than 3
-        of them); NaN leaves that annotator out
-
-    For the best annotator the interval is the bootstrap of an extreme, which is a rough one.
-    Everything is NaN where there is no rating. An annotator whose candidates a draw misses takes
-    no part in it.
 
     Source: Ethayarajh & Sadigh (2020), section 5.1; ``others`` is ours.
     """
-    if len(each.mse) == 0:
+    given = rating if estimate is None else estimate[candidate]
+    target = others_mean(candidate, rater, rating) if others else truth[candidate]
+    kept = ~np.isnan(target) & ~np.isnan(given)
+    candidate, rater, given, target = (one[kept] for one in (candidate, rater, given, target))
+    owns = [np.flatnonzero(rater == name) for name in np.unique(rater)]
+    if not owns:
         nothing = Estimate(float("nan"))
         return Humans(nothing, nothing, nothing, nothing, 0, 0)
+    rho = np.array([spearman(given[own], target[own])[0] for own in owns])
+    nobody = np.isnan(rho)
+    mse = _mse(candidate, rater, (given - target) ** 2, len(truth))
 
-    def row(values: Array, stacked: Array, best: str) -> tuple[Estimate, Estimate]:
-        pick = {"min": np.nanmin, "max": np.nanmax}[best]
-        there = np.where(each.drawn > 0, stacked, np.nan)
-        with warnings.catch_warnings():
-            # that all annotators are left out is no accident: the estimate is then NaN
-            warnings.simplefilter("ignore", RuntimeWarning)
-            average = Estimate(
-                float(np.nanmean(values)), *interval(mean_of_drawn(stacked, each.drawn))
-            )
-            return average, Estimate(float(pick(values)), *interval(pick(there, axis=0)))
+    def measures(weights: Array) -> Array:
+        rhos = np.zeros((len(owns), len(weights)))
+        # without a rho of all candidates, a draw of some of them has none either
+        for i in np.flatnonzero(~nobody):
+            own = owns[i]
+            rhos[i] = weighted_spearman(given[own], target[own], weights, candidate[own])
+        return np.stack([mse(weights), rhos])
 
-    average_mse, best_mse = row(each.mse, each.mse_draws, "min")
-    average_rho, best_rho = row(*each.filled(undefined), "max")
-    counts = len(each.mse), int(np.isnan(each.rho).sum())
-    return Humans(average_mse, average_rho, best_mse, best_rho, *counts)
+    of = len(truth) if units is None else units
+    drawn = bootstrap(measures, draw_blocks(of, draws, seed))
+    people = draw_people(len(owns), draws, seed)
+    each = [mse(np.ones((1, len(truth))))[:, 0], np.where(nobody, 0.0, rho)]
+    means = [
+        Estimate.of(values.mean(), mean_of_drawn(own, people))
+        for values, own in zip(each, drawn, strict=True)
+    ]
+    best = [
+        Estimate.of(pick(values), pick(np.where(people > 0, own, np.nan), axis=0))
+        for pick, values, own in zip((np.fmin.reduce, np.fmax.reduce), each, drawn, strict=True)
+    ]
+    return Humans(means[0], means[1], best[0], best[1], len(owns), int(nobody.sum()))
 
 
-def beside_annotators(
+def covered_errors(
     candidate: Array,
     rater: Array,
     rating: Array,
-    estimate: Array,
-    *,
-    units: Array | None = None,
+    truth: Array,
+    covered: Array,
     draws: int = 2000,
     seed: int = 0,
-) -> BesideAnnotators:
-    """A prediction beside the annotators: both against the mean of the other annotators.
+    units: Array | None = None,
+) -> CoveredErrors:
+    """Are the covered candidates easier for annotators than all candidates are?
 
-    For each annotator, on the candidates that this annotator rated, that have a prediction and
-    that somebody else rated; then averaged over the annotators.
+    The test is a permutation test over candidates, each with all of its ratings: p is the share of
+    ``draws`` random subsets of as many (and the covered one) whose difference from all is at least
+    as great in size. Other parameters as in `human_rows`.
 
     Parameters
     ----------
-    candidate, rater, rating : as for `annotators`
-    estimate : of each candidate, shape (candidates,), NaN where undefined
-    units, draws, seed : of the bootstrap over candidates, as in `evaluate`, and over annotators
+    covered : shape (candidates,), bool
 
-    Everything is NaN where no rating is left.
+    Source: Ethayarajh & Sadigh (2020), section 5.3, for the two means; their test is not named.
     """
-    target, own = others_mean(candidate, rater, rating), estimate[candidate]
-    kept = ~np.isnan(target) & ~np.isnan(own)
-    candidate, rater, rating, target, own = (
-        x[kept] for x in (candidate, rater, rating, target, own)
+    n = len(truth)
+    each = _mse(candidate, rater, (rating - truth[candidate]) ** 2, n)
+
+    def mean(weights: Array) -> Array:
+        mse = each(weights)
+        return mean_of_drawn(mse, np.ones(mse.shape))
+
+    overall, chosen = mean(np.stack([np.ones(n), covered]))
+    of = n if units is None else units
+    mse = bootstrap(lambda w: np.stack([each(w), each(w * covered)]), draw_blocks(of, draws, seed))
+    people = draw_people(mse.shape[1], draws, seed)
+    all_draws, covered_draws = (mean_of_drawn(own, people) for own in mse)
+    gap = chosen - overall
+    others = bootstrap(mean, _subsets(n, int(covered.sum()), draws, seed)) - overall
+    # a hair, so that subsets that differ by rounding noise count as equal
+    extreme = int((np.abs(others) >= abs(gap) - 1e-12).sum())
+    return CoveredErrors(
+        Estimate.of(overall, all_draws),
+        Estimate.of(chosen, covered_draws),
+        Estimate.of(gap / overall if overall else np.nan, (covered_draws - all_draws) / all_draws),
+        float("nan") if np.isnan(gap) else (1 + extreme) / (1 + draws),
     )
-    nothing = Estimate(float("nan"))
-    if len(rater) == 0:
-        return BesideAnnotators(
-            *(nothing, nothing, float("nan"), nothing, nothing),
-            float("nan"),
-            0,
-            (0, 0),
-            float("nan"),
-        )
-    of = len(estimate) if units is None else units
-    people = _each(candidate, rater, rating, target, of, draws, seed, errors=False)
-    model = _each(candidate, rater, own, target, of, draws, seed)
-    (human, human_draws), (rho, rho_draws) = people.filled(0.0), model.filled(0.0)
-    number, gap, drawn = len(rho), human - rho, model.drawn
-    both = ~np.isnan(people.rho) & ~np.isnan(model.rho)
-    return BesideAnnotators(
-        Estimate(float(model.mse.mean()), *interval(mean_of_drawn(model.mse_draws, drawn))),
-        Estimate(float(rho.mean()), *interval(mean_of_drawn(rho_draws, drawn))),
-        float(people.mse.mean()),
-        Estimate(float(human.mean()), *interval(mean_of_drawn(human_draws, drawn))),
-        Estimate(float(gap.mean()), *interval(mean_of_drawn(human_draws - rho_draws, drawn))),
-        float(gap.std(ddof=1) / np.sqrt(number)) if number > 1 else float("nan"),
-        number,
-        (int(np.isnan(people.rho).sum()), int(np.isnan(model.rho).sum())),
-        float(gap[both].mean()) if both.any() else float("nan"),
-    )
+
+
+def _subsets(n: int, size: int, draws: int, seed: int) -> Iterator[Array]:
+    """Blocks of random subsets, as weights (draws, n)."""
+    generator = np.random.default_rng([seed, 1])
+    step = max(1, BLOCK // max(n, 1))
+    for start in range(0, draws, step):
+        block = np.zeros((min(step, draws - start), n))
+        for row in block:
+            row[generator.choice(n, size, replace=False)] = 1
+        yield block

@@ -1,7 +1,7 @@
 """Statistics of ratings on a scale of few values, from counts of the pairs of values.
 
 Stage: cell. In: predictions and truth on one scale, and weights of a bootstrap. Out: Pearson,
-Spearman, MAE and RMSE of each draw.
+Spearman, MAE and RMSE of each draw. All draws come out of small tables of counts.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from refless.errors import SettingError
-from refless.statistics.correlation import as_weights
+from refless.statistics.correlation import weighted_mean, weighted_pearson, weighted_spearman
 
 Array = np.ndarray
 
@@ -31,27 +31,27 @@ def scale_counts(prediction: Array, truth: Array, scale: Array, weights: Array) 
     ------
     SettingError : a value that is not on the scale.
     """
-    from refless.statistics._scale_loops import count_loop
+    from scipy.sparse import csr_array
 
-    k = len(scale)
-    rows, columns = (
-        np.searchsorted(scale, values).clip(max=k - 1) for values in (prediction, truth)
-    )
-    if (scale[rows] != prediction).any() or (scale[columns] != truth).any():
+    k, n = len(scale), len(truth)
+    down, across = (np.searchsorted(scale, one).clip(max=k - 1) for one in (prediction, truth))
+    if (scale[down] != prediction).any() or (scale[across] != truth).any():
         raise SettingError(f"there are values other than {', '.join(map(str, scale.tolist()))}")
-    counts = np.zeros((len(weights), k * k))
-    count_loop(rows * k + columns, as_weights(weights), counts)
-    return counts.reshape(-1, k, k)
+    cells = csr_array((np.ones(n), (down * k + across, np.arange(n))), (k * k, n))
+    return np.asarray(cells @ np.transpose(weights)).T.reshape(-1, k, k)
 
 
 def scale_statistics(counts: Array, scale: Array) -> dict[str, Array]:
     """Pearson, Spearman (midranks), MAE and RMSE from `scale_counts`, shape (draws,) each.
 
-    The same as from the pairs themselves; with ratings on a scale of few values, all draws of a
-    bootstrap come out of small tables of counts. Correlations are NaN where a side is constant.
+    Correlations are NaN where a side is constant.
     """
-    from refless.statistics._scale_loops import statistics_loop
-
-    found = np.empty((len(counts), 4))
-    statistics_loop(np.ascontiguousarray(counts), np.asarray(scale, np.float64), found)
-    return dict(zip(("pearson", "spearman", "mae", "rmse"), found.T, strict=True))
+    # a pair of values is a candidate that is there as often as it was counted
+    weights = np.ascontiguousarray(counts.reshape(len(counts), -1))
+    x, y = np.repeat(scale, len(scale)), np.tile(scale, len(scale))
+    return {
+        "pearson": weighted_pearson(x[None], y[None], weights),
+        "spearman": weighted_spearman(x, y, weights),
+        "mae": weighted_mean(np.abs(x - y), weights),
+        "rmse": np.sqrt(weighted_mean((x - y) ** 2, weights)),
+    }

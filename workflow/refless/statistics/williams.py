@@ -1,12 +1,9 @@
-"""Williams' test of two correlations with the same truth. Stage: cell.
-
-In: three correlations and the number of candidates. Out: t and p; or the correlation of the two
-predictions that a p needs.
-"""
+"""Williams' test of two correlations with the same truth. Stage: cell."""
 
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import stdtr
 
 from refless.errors import SettingError
 
@@ -28,12 +25,8 @@ def williams(r_a: float, r_b: float, r_ab: float, n: int) -> tuple[float, float]
 
     Returns
     -------
-    t : positive where ``r_a`` is the greater; 0 where the two are equal, also where the formula
-        is 0 / 0 (the same prediction twice); infinite where nothing is left to chance
-    p : two-sided; half of it is the one-sided p-value of ``r_a > r_b`` if t > 0
-
-    Both are NaN for n < 4 or where a correlation is NaN. For Spearman's rho, as here, the test
-    holds by and large, since ranks are not normally distributed.
+    t : positive where ``r_a`` is the greater; infinite where nothing is left to chance
+    p : two-sided; both are NaN for n < 4 or where a correlation is NaN
 
     Raises
     ------
@@ -42,16 +35,12 @@ def williams(r_a: float, r_b: float, r_ab: float, n: int) -> tuple[float, float]
     Source: Williams (1959), "The comparison of regression variables", in the form of Graham &
     Baldwin (2014), "Testing for significance of increased correlation with human judgment".
     """
-    from scipy.special import stdtr
-
     given = np.array([r_a, r_b, r_ab], np.float64)
-    if np.isnan(given).any():
-        return float("nan"), float("nan")
     k = 1 - r_a**2 - r_b**2 - r_ab**2 + 2 * r_a * r_b * r_ab
     # K is the determinant of the three variables' correlations; a hair is rounding
     if (np.abs(given) > 1 + 1e-12).any() or k < -1e-9:
         raise SettingError(f"no three variables have the correlations {r_a}, {r_b} and {r_ab}")
-    if n < 4:
+    if n < 4 or np.isnan(given).any():
         return float("nan"), float("nan")
     if abs(r_a - r_b) < 1e-12:  # equal but for rounding, which 0 / 0 would blow up
         return 0.0, 1.0

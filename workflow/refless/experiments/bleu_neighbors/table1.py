@@ -25,12 +25,8 @@ from refless.experiments.bleu_neighbors.rows import (
 )
 from refless.statistics import (
     Estimate,
-    annotator_errors,
-    annotators,
-    beside_annotators,
     covered_errors,
     human_rows,
-    interval,
 )
 
 Array = np.ndarray
@@ -75,6 +71,7 @@ def table1(
     for column in ("mse", "spearman", "coverage"):
         shown += [*with_intervals(column), f"paper_{column}"]
     shown += ["p", "p_below_0.01", "paper_p_below_0.01", "stand_in", "n", "source", "reason"]
+    shown += ["mse_draws", "spearman_draws"]
     return beside_paper(rows, _named(published, looks, models).assign(against=ALL), KEYS, shown)
 
 
@@ -92,14 +89,13 @@ def annotator_rows(data: Predicted, draws: int, seed: int) -> Rows:
         return [{"model": HUMANS[1], "against": ALL, "reason": "no_annotators"}]
     rows: Rows = []
     for against in (ALL, OTHERS):
-        each = annotators(
+        people = human_rows(
             *(rated.candidate, rated.rater, rated.rating, rated.quality),
             others=against == OTHERS,
             units=rated.units,
             draws=draws,
             seed=seed,
         )
-        people = human_rows(each)
         common = {
             "against": against,
             **Estimate(1.0, 1.0, 1.0).columns("coverage"),
@@ -139,20 +135,22 @@ def model_rows(
 def against_others(rated: Rated, estimate: Array, draws: int, seed: int) -> Rows:
     """A model where each annotator's texts are measured against the other annotators' labels, and
     averaged over annotators; no row where nothing can be."""
-    found = beside_annotators(
-        *(rated.candidate, rated.rater, rated.rating, estimate),
+    found = human_rows(
+        *(rated.candidate, rated.rater, rated.rating, rated.quality),
+        estimate=estimate,
+        others=True,
         units=rated.units,
         draws=draws,
         seed=seed,
     )
-    if found.annotators in found.undefined:
+    if found.undefined == found.annotators:
         return []
     several = np.bincount(rated.candidate, minlength=len(rated.id)) > 1
     return [
         {
             "against": OTHERS,
-            **found.mse.columns("mse"),
-            **found.spearman.columns("spearman"),
+            **found.average_mse.columns("mse"),
+            **found.average_spearman.columns("spearman"),
             "coverage": float((several & ~np.isnan(estimate)).sum() / several.sum()),
             "n": int(several.sum()),
         }
@@ -196,9 +194,9 @@ def covered_rows(
     first that has."""
     rated = data.rated
     absent = "" if len(rated.rater) else "no_annotators"
-    errors = annotator_errors(rated.candidate, rated.rater, rated.rating, rated.quality)
+    ratings = rated.candidate, rated.rater, rated.rating, rated.quality
     rows: Rows = []
-    covered_by_bleu: Array | None = None
+    covered_by_bleu: Estimate | None = None
     for model, kernels in models.items():
         there = [kernel for kernel in kernels if kernel in data.means]
         for kernel in dict.fromkeys([kernels[0], *there[:1]]):
@@ -207,7 +205,7 @@ def covered_rows(
             if kernel not in there or absent:
                 continue
             covered = ~np.isnan(data.estimates(kernel, a, b))
-            found = covered_errors(errors, covered, draws, seed, rated.units)
+            found = covered_errors(*ratings, covered, draws, seed, rated.units)
             row |= {
                 **found.overall.columns("mse_all"),
                 "mse_covered": found.covered.value,
@@ -219,8 +217,7 @@ def covered_rows(
                 "reason": "" if covered.any() else "no_neighbors",
             }
             if kernel == models["bleu"][0]:
-                covered_by_bleu, bleu = found.covered_draws, found.covered.value
+                covered_by_bleu = found.covered
             elif covered_by_bleu is not None:
-                ends = interval(found.covered_draws - covered_by_bleu)
-                row |= Estimate(found.covered.value - bleu, *ends).columns("above_bleu")
+                row |= found.covered.less(covered_by_bleu).columns("above_bleu")
     return rows

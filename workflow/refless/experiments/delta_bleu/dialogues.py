@@ -80,7 +80,7 @@ class Dialogues:
     systems : their names
     output : int64 (contexts, systems), numbers of the texts
     human : int64 (contexts, humans); the first is the single reference
-    wording : int64 (contexts,), one number for contexts of one wording, as of several dialogues
+    context : int64 (contexts,), one number for contexts of the same text, as of several dialogues
         about one passage: they are drawn together
     """
 
@@ -89,7 +89,7 @@ class Dialogues:
     systems: list[str]
     output: Array
     human: Array
-    wording: Array
+    context: Array
 
     @cached_property
     def pairs(self) -> list[tuple[int, int]]:

@@ -29,6 +29,7 @@ SHOWN = [
     *("spearman", "spearman_low", "spearman_high", "paper_spearman_low", "paper_spearman_high"),
     *("kendall", "kendall_low", "kendall_high"),
     *("references_per_context", "without_good_reference", "n", "source"),
+    "spearman_draws",
 ]
 
 

@@ -7,14 +7,14 @@ differences between human ratings, with intervals; one signed file.
 An observation is a unit of M contexts and a pair of systems: the difference of the two systems'
 scores on these contexts, and the difference of their mean ratings. Contexts are assigned to units
 at random, anew for each pair, and rank correlations are averaged over assignments, which all
-metrics share. Intervals are over contexts drawn anew, those of one wording together.
+metrics share. Intervals are over contexts drawn anew, those of the same text together.
 """
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -38,7 +38,8 @@ from refless.experiments.delta_bleu.dialogues import (
 )
 from refless.kernels.signatures import sign
 from refless.models.delta_bleu import RULES, Statistics, scores
-from refless.statistics import ENOUGH_UNITS, interval, kendall_rows, ordered, spearman_rows
+from refless.statistics import ENOUGH_UNITS, Estimate, spearman_rows
+from refless.statistics.kendall import kendall_rows
 from refless.store import signed
 from refless.store.files import text_sum
 
@@ -62,7 +63,7 @@ DIGITS = 12
 COLUMNS = [
     *("panel", "metric", "references", "contexts", "tokens", "rule", "order", "unit", "spearman"),
     *("spearman_low", "spearman_high", "kendall", "kendall_low", "kendall_high"),
-    *("references_per_context", "without_good_reference", "n"),
+    *("references_per_context", "without_good_reference", "n", "spearman_draws"),
 ]
 
 
@@ -145,41 +146,39 @@ def unit_rows(counted: Counted, settings: Mapping[str, Any]) -> pd.DataFrame:
         assignments = min(settings["assignments"], MOST_OBSERVATIONS // max(n, 1))
         pool = np.tile(every, (max(assignments, 1), 1))
         m, q = observations(counted, cells, pool, size, seed)
-        rho = _mean(correlations(spearman_rows, m, q))
+        rho = _mean(spearman_rows(m, q))
         for cell, value in zip(cells, rho, strict=True):
             numbers[size, cell] = {"spearman": value, "n": n}
         if size == unit:  # the table's, which come first
-            tau = _mean(correlations(kendall_rows, m[: len(table)], q))
+            tau = _mean(kendall_rows(m[: len(table)], q))
     rows = [
         {"panel": panel, **asdict(cell), "unit": size, **numbers[size, cell]}
         for panel, size, cell in shown
     ]
     times = settings["times"]
-    pool = bootstrap_pool(every, own.wording, settings["draws"], times, seed)
+    pool = bootstrap_pool(every, own.context, settings["draws"], times, seed)
     m, q = observations(counted, table, pool, unit, seed)
     rho_again, tau_again = (
-        _mean(correlations(of, m, q).reshape(len(table), -1, times))
-        for of in (spearman_rows, kendall_rows)
+        _mean(of(m, q).reshape(len(table), -1, times)) for of in (spearman_rows, kendall_rows)
     )
     for k, (row, cell) in enumerate(zip(rows, table, strict=False)):
-        row["kendall"] = tau[k]
-        row["spearman_low"], row["spearman_high"] = interval(rho_again[k])
-        row["kendall_low"], row["kendall_high"] = interval(tau_again[k])
+        row |= Estimate.of(row["spearman"], rho_again[k]).columns("spearman")
+        row |= Estimate.of(tau[k], tau_again[k]).columns("kendall")
         row["references_per_context"], row["without_good_reference"] = counted.references(cell)
     return pd.DataFrame(rows)[COLUMNS]
 
 
-def bootstrap_pool(contexts: Array, wording: Array, draws: int, times: int, seed: int) -> Array:
+def bootstrap_pool(contexts: Array, context: Array, draws: int, times: int, seed: int) -> Array:
     """Contexts drawn with replacement, each draw ``times`` in succession: (assignments, contexts).
 
-    Those of one ``wording``, shape (contexts,), are drawn together where there are `ENOUGH_UNITS`
-    wordings, until there are as many contexts as before: an assignment deals out that many. Of the
-    last wording, some may be left over.
+    Those of the same text, by the numbers ``context`` (contexts,), are drawn together where there
+    are `ENOUGH_UNITS` texts, until there are as many contexts as before: an assignment takes that
+    many. Of the last text, some may be left over.
     """
     n = len(contexts)
-    if len(np.unique(wording)) < ENOUGH_UNITS:
-        wording = np.arange(n)
-    _, own, sizes = np.unique(wording, return_inverse=True, return_counts=True)
+    if len(np.unique(context)) < ENOUGH_UNITS:
+        context = np.arange(n)
+    _, own, sizes = np.unique(context, return_inverse=True, return_counts=True)
     order, start = np.argsort(own, kind="stable"), np.cumsum(sizes) - sizes
     again = []
     # as many as there are contexts are always enough
@@ -199,7 +198,7 @@ def observations(
 
     Parameters
     ----------
-    pool : int32 (assignments, contexts), what an assignment deals out to units; contexts that do
+    pool : int32 (assignments, contexts), what an assignment divides into units; contexts that do
         not fill a unit are left over
     unit : M, contexts in a unit
     seed : an assignment hangs on it, on the pair and on its place among the assignments, and on
@@ -228,8 +227,8 @@ def observations(
     step = max(1, BLOCK // n_units)
     for number, (a, b) in enumerate(own.pairs):
         generator = np.random.default_rng([seed, number])
-        dealt = generator.permuted(pool, axis=1)[:, : n_units * unit]
-        units = dealt.reshape(len(pool), n_units, unit)
+        permuted = generator.permuted(pool, axis=1)[:, : n_units * unit]
+        units = permuted.reshape(len(pool), n_units, unit)
         sign = generator.choice(np.array([-1.0, 1.0]), (len(pool), n_units))
         place = slice(number * n_units, (number + 1) * n_units)
         # what is equal stays equal, whatever the last bits of its sums are
@@ -285,15 +284,6 @@ def _scores(total: Array, cell: Cell) -> Array:
         return total[0]
     matches, totals = np.moveaxis(total[:-2].reshape(2, cell.order, *total.shape[1:]), 1, -1)
     return scores(Statistics(matches, totals, total[-2], total[-1]), cell.rule)
-
-
-def correlations(of: Callable[..., Array], m: Array, q: Array) -> Array:
-    """Rank correlation of each cell and assignment, (cells, assignments).
-
-    ``of`` : `spearman_rows` or `kendall_rows`
-    """
-    truth = ordered(q)
-    return np.stack([of(ordered(own), truth) for own in m])
 
 
 def _mean(values: Array) -> Array:

@@ -16,7 +16,7 @@ figure     true for a figure
 table      true for a table; by default what is no figure. An entry may be both, under one name
 front      true for what stands on the report's first screen: a figure with its table, whose column
            ``agreement`` is counted
-with       the table that the same rule makes, and under whose target it stands
+made_with  the table that the same rule makes, and under whose target it stands
 paper_row  of a table with published values: the columns that name a row
 repeats    its published columns that are another table's: they count once
 match      name in a reason's ``of`` -> column, where the two differ
@@ -27,17 +27,21 @@ sections   of a table: its parts (`Section`); by default one with all rows
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import yaml
+from pydantic import BeforeValidator, ConfigDict, ValidationError
+from pydantic.dataclasses import dataclass
 
 from refless.errors import FormatError
 
+KNOWN = ConfigDict(extra="forbid")
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, config=KNOWN)
 class Column:
     """How one column is shown. A column ``x`` brings ``x_low``, ``x_high`` and ``paper_x`` along.
 
@@ -53,7 +57,10 @@ class Column:
     code: bool = False
 
 
-@dataclass(frozen=True)
+Columns = dict[str, Annotated[Column, BeforeValidator(lambda told: told or {})]]
+
+
+@dataclass(frozen=True, config=KNOWN)
 class Section:
     """One part of a table.
 
@@ -66,10 +73,10 @@ class Section:
     title: str = ""
     where: dict[str, Any] = field(default_factory=dict)
     by: str = ""
-    columns: dict[str, Column] = field(default_factory=dict)
+    columns: Columns = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=KNOWN)
 class Entry:
     """One table or figure: see this module's text."""
 
@@ -77,7 +84,7 @@ class Entry:
     paper: str
     item: str
     content: str
-    caption: str = ""
+    caption: Annotated[str, BeforeValidator(lambda told: " ".join(told.split()))] = ""
     figure: bool = False
     table: bool = True
     made_with: str = ""
@@ -85,7 +92,7 @@ class Entry:
     paper_row: tuple[str, ...] = ()
     repeats: tuple[str, ...] = ()
     match: dict[str, str] = field(default_factory=dict)
-    columns: dict[str, Column] = field(default_factory=dict)
+    columns: Columns = field(default_factory=dict)
     sections: tuple[Section, ...] = (Section(),)
 
     @property
@@ -106,10 +113,11 @@ def catalogue() -> dict[str, Entry]:
     for path in sorted(Path(__file__).parent.glob("*.yaml")):
         for name, raw in yaml.safe_load(path.read_text(encoding="utf-8")).items():
             try:
-                found[name] = _entry(name, raw)
-            except TypeError as error:
+                found[name] = Entry(**{"name": name, "table": not raw.get("figure"), **raw})
+            except ValidationError as error:
+                fault = error.errors()[0]
                 raise FormatError(
-                    f"{name}: {str(error).partition(' ')[2]}",
+                    f"{name}: {'.'.join(map(str, fault['loc']))}: {fault['msg']}",
                     path=path,
                     remedy="the keys of an entry are those that report/catalogue/__init__.py lists",
                 ) from error
@@ -124,21 +132,3 @@ def tables() -> list[str]:
 def figures() -> list[str]:
     """The names of all figures."""
     return [name for name, entry in catalogue().items() if entry.figure]
-
-
-def _entry(name: str, raw: dict[str, Any]) -> Entry:
-    raw = {"table": not raw.get("figure", False), "made_with": raw.get("with", ""), **raw}
-    raw.pop("with", None)
-    raw["caption"] = " ".join(raw.get("caption", "").split())
-    for key in ("paper_row", "repeats"):
-        raw[key] = tuple(raw.get(key, ()))
-    raw["columns"] = _columns(raw.get("columns"))
-    sections = raw.get("sections", [{}])
-    raw["sections"] = tuple(
-        Section(**{**one, "columns": _columns(one.get("columns"))}) for one in sections
-    )
-    return Entry(name, **raw)
-
-
-def _columns(raw: dict[str, Any] | None) -> dict[str, Column]:
-    return {name: Column(**(spec or {})) for name, spec in (raw or {}).items()}

@@ -1,0 +1,138 @@
+"""The claims of the papers and of the findings: does the interval lie on the claimed side?
+
+Stage: table. In: ``resources/published/claims.yaml`` and the finished tables with the draws of
+their rows. Out: a row a claim.
+
+A claim is about a value of one row, or about that value ``less`` another row's, on the draws that
+both have. It holds where the 95% interval lies on the claimed ``side`` of ``bound`` (0 by default),
+does not where it lies on the other one, and is undecided else. Of several rows that fit, the one
+with the greatest value counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import yaml
+
+from refless.errors import FormatError
+from refless.statistics import Estimate
+from refless.statistics.bootstrap import unpacked
+
+COLUMNS = [
+    *("paper", "claim", "where", "ours", "ours_low", "ours_high", "bound", "holds"),
+    *("source", "reason"),
+]
+NEEDED = {"paper", "claim", "table", "row", "column", "side"}
+KNOWN = NEEDED | {"less", "bound"}
+SIDES = {"above": 1, "below": -1}
+
+
+def read_claims(path: str | Path) -> list[dict[str, Any]]:
+    """The claims of a file.
+
+    Raises
+    ------
+    FormatError : one lacks a field, has an unknown one, or claims another side than `SIDES`.
+    """
+    claims: list[dict[str, Any]] = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    for claim in claims:
+        if not NEEDED <= set(claim) <= KNOWN or claim["side"] not in SIDES:
+            raise FormatError(
+                f"the claim {claim.get('claim')!r} is not complete",
+                path=path,
+                remedy=f"give it {', '.join(sorted(NEEDED))} (side: above or below), and no more"
+                " than less and bound besides",
+            )
+    return claims
+
+
+def claims_table(
+    claims: Iterable[Mapping[str, Any]],
+    tables: Mapping[str, pd.DataFrame],
+    names: Mapping[str, str],
+) -> pd.DataFrame:
+    """A row a claim, as `COLUMNS`.
+
+    Parameters
+    ----------
+    tables : by name, by `refless.report.tables.read_published`
+    names : what a claim calls a data set, such as the paper's name of it -> its name here
+    """
+    rows = []
+    for claim in claims:
+        one = _renamed(claim["row"], names)
+        wanted = [one]
+        if "less" in claim:
+            wanted.append({**one, **_renamed(claim["less"], names)})
+        found = [_row(tables[claim["table"]], each, claim["column"]) for each in wanted]
+        rows.append(
+            {
+                "paper": claim["paper"],
+                "claim": claim["claim"],
+                "where": f"{claim['column']}: " + _said(found, wanted),
+                "bound": claim.get("bound", 0.0),
+                **_decided(found, claim),
+            }
+        )
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _decided(rows: list[dict[str, Any]], claim: Mapping[str, Any]) -> dict[str, Any]:
+    """What is found of a claim about one row or two; a word of why where there are no numbers."""
+    if lost := [row["lost"] for row in rows if "lost" in row]:
+        return {"holds": "", "source": "", "reason": lost[0]}
+    found, *rest = (_estimate(row, claim["column"]) for row in rows)
+    if rest:
+        found = found.less(rest[0])
+        if np.isnan(found.low):
+            return {"holds": "", "source": "", "reason": "no_draws"}
+    source = "shipped" if "shipped" in {row["source"] for row in rows} else "computed"
+    holds = verdict(found, claim["side"], claim.get("bound", 0.0))
+    return {**found.columns("ours"), "holds": holds, "source": source, "reason": ""}
+
+
+def verdict(found: Estimate, side: str, bound: float = 0.0) -> str:
+    """``yes``: the interval lies on the side of the bound; ``no``: on the other; ``undecided``."""
+    low, high = sorted(SIDES[side] * (end - bound) for end in (found.low, found.high))
+    return "yes" if low > 0 else "no" if high < 0 else "undecided"
+
+
+def _row(table: pd.DataFrame, wanted: Mapping[str, Any], column: str) -> dict[str, Any]:
+    """The row with these values that has the greatest number; why there is none, as ``lost``."""
+    for name, value in wanted.items():
+        values = value if isinstance(value, list) else [value]
+        table = table[table[name].fillna("").astype(str).isin([str(one) for one in values])]
+    if table[column].isna().all():
+        reasons = [one for one in table.get("reason", ()) if one]
+        return {"lost": reasons[0] if reasons else "not_configured"}
+    best = int(np.nanargmax(table[column].to_numpy(np.float64)))
+    return {str(name): value for name, value in table.iloc[best].items()}
+
+
+def _estimate(row: Mapping[str, Any], column: str) -> Estimate:
+    low, high = (float(row.get(f"{column}_{end}", np.nan)) for end in ("low", "high"))
+    draws = row.get(f"{column}_draws") or ""
+    return Estimate(float(row[column]), low, high, unpacked(draws) if draws else None)
+
+
+def _renamed(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """A claim's row, its data set under our name; its values as text, as in a CSV."""
+    return {k: names.get(str(v), v) if k == "task" else v for k, v in row.items()}
+
+
+def _said(rows: list[dict[str, Any]], wanted: list[dict[str, Any]]) -> str:
+    """The values that name a row, and those in which the other one differs."""
+    named = [
+        {key: str(row.get(key, value)) for key, value in each.items()}
+        for row, each in zip(rows, wanted, strict=True)
+    ]
+    parts = [
+        [value for key, value in own.items() if own is named[0] or value != named[0][key]]
+        for own in named
+    ]
+    return " less ".join(", ".join(v for v in part if v not in ("", "nan")) for part in parts)

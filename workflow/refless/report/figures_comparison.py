@@ -1,0 +1,49 @@
+"""Every method on every data set, as dots. Stage: figure."""
+
+from __future__ import annotations
+
+import pandas as pd
+import seaborn as sns
+from matplotlib.figure import Figure
+
+from refless.report.figures import Looks, empty_figure, style
+
+COLUMNS = ["task", "split", "method", "kernel", "pearson"]
+
+
+def comparison_figure(table: pd.DataFrame, looks: Looks) -> Figure:
+    """Pearson's r of each method, a panel a split, a colour and a marker a data set.
+
+    Parameters
+    ----------
+    table : `COLUMNS`, a row a dot; methods in its order, from the top
+    looks : how data sets are shown
+    """
+    if table.empty:
+        return empty_figure("no data set of the comparison is there")
+    style()
+    names = {task: look["name"] for task, look in looks.items()}
+    there = [task for task in looks if task in set(table["task"])]
+    labels = (table["method"] + " " + table["kernel"].fillna("")).str.strip()
+    grid = sns.relplot(
+        table.assign(name=table["task"].map(names), label=labels),
+        x="pearson",
+        y="label",
+        col="split",
+        hue="name",
+        hue_order=[names[task] for task in there],
+        palette={names[task]: looks[task]["colour"] for task in there},
+        style="name",
+        style_order=[names[task] for task in there],
+        markers={names[task]: looks[task]["marker"] for task in there},
+        height=3.8,
+        aspect=0.75,
+        s=34,
+    )
+    grid.set_axis_labels("Pearson's $r$", "")
+    grid.set_titles("new {col_name}")
+    for ax in grid.axes.flat:
+        ax.axvline(0, color="0.7", lw=0.8, zorder=0)
+        ax.grid(axis="y", color="0.93", zorder=0)
+    sns.move_legend(grid, "upper center", bbox_to_anchor=(0.5, 0.02), ncols=3, title=None)
+    return grid.figure

@@ -1,0 +1,13 @@
+"""The papers' claims, and whether they hold. Stage: table."""
+
+from pathlib import Path
+
+from refless.experiments.reproducibility.claims import claims_table
+from refless.job import job
+from refless.report.tables import publish, read_published
+
+with job(snakemake):
+    params, paths = snakemake.params, map(Path, snakemake.input.tables)
+    tables = {path.stem: read_published(path) for path in paths}
+    table = claims_table(params.claims, tables, params.names)
+    publish("claims", table, Path(snakemake.output[0]).parent)
