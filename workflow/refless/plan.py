@@ -11,7 +11,8 @@ import csv
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache, cached_property
 from importlib.util import find_spec
@@ -349,3 +350,33 @@ def _whole(path: Path, sha256: str) -> Path:
         said = "is not the file that manifest.csv lists" if path.is_file() else "is missing"
         raise FormatError(said, path=path, remedy=remedy)
     return path
+
+
+def closing_lines(
+    asked: Sequence[str], made: Collection[str], absent: Sequence[Mapping[str, Any]], seconds: float
+) -> list[str]:
+    """What a run says in the end: where the files are, and where their numbers came from.
+
+    Parameters
+    ----------
+    asked, made : files of its targets, and all that these hang on
+    absent : `Plan.missing`, as it came up
+    """
+    records = [path for path in made if re.fullmatch(r"results/tables/.*\.json", path)]
+    figures = [path for path in made if re.fullmatch(r"results/figures/.*\.pdf", path)]
+    rows = Counter(computed=0, shipped=0, absent=0)
+    for path in records:
+        rows.update(json.loads(Path(path).read_text(encoding="utf-8"))["source"])
+    first = f" (first: {absent[0]['sentence']})" if rows["absent"] and absent else ""
+    counts = ", ".join(f"{n} {name}" for name, n in rows.items())
+    lines = {
+        "report": str(Path("results/report.html").resolve()) * ("results/report.html" in made),
+        "tables": f"{len(records)} in {Path('results/tables').resolve()}" * bool(records),
+        "figures": f"{len(figures)} in {Path('results/figures').resolve()}" * bool(figures),
+        "rows": f"{counts}{first}" * bool(records),
+        "files": str(Path(asked[0]).resolve().parent) * (not records and not figures),
+        "time": f"{seconds:.0f} s",
+        "next": "change a line of config/config.yaml and run again; `refless compare` takes your own"
+        " ratings",
+    }
+    return [f"{name:8} {said}" for name, said in lines.items() if said]
