@@ -6,10 +6,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
+# Networks of RNN-QE are trained by `snakemake` alone.
+NEVER := 'rnn_qe={"train": "never"}'
+
 .DEFAULT_GOAL := quickstart
 
 quickstart: $(VENV)/core.done ## tables, figures and report from what is at hand, without network
-	$(BIN)/python -m snakemake --cores $(CORES) --config numbers=auto -- quickstart
+	$(BIN)/python -m snakemake --cores $(CORES) --config numbers=auto $(NEVER) -- quickstart
 
 all: $(VENV)/core.done ## the full reproduction: fetches the raw data and computes all but what needs torch
 	$(BIN)/python -m snakemake --cores $(CORES)
@@ -50,7 +53,7 @@ ship: $(VENV)/core.done ## renew resources/shipped from results (needs the raw d
 	$(BIN)/python -m snakemake --cores $(CORES) ship
 
 docs: $(VENV)/docs.done ## docs/settings.md, the picture of README, and the handbook (site/)
-	$(BIN)/python -m snakemake --cores $(CORES) --quiet all --config numbers=auto -- quickstart
+	$(BIN)/python -m snakemake --cores $(CORES) --quiet all --config numbers=auto $(NEVER) -- quickstart
 	cp results/figures/reproducibility_cells.png docs/images/agreement.png
 	sed 's|](docs/|](|g; s|\[\(C[A-Z]*\.[a-z]*\)\]([^)]*)|\1|g' README.md > docs/index.md
 	$(BIN)/python -m refless.settings > docs/settings.md
@@ -81,8 +84,10 @@ lock: ## renew the locks (needs uv)
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header \
 	  --no-annotate envs/audit.in -o envs/lock/audit.txt
 
-clean: ## remove results and compiled loops; raw data and the environment stay
-	rm -rf results .snakemake
+# What was trained stays, and so does what it was trained on and what Snakemake knows of both.
+clean: ## remove results and compiled loops; raw data, ratings, trained networks' predictions stay
+	@find results .snakemake ! -path 'results/rnn_qe/predictions*' ! -path 'results/ratings*' \
+	  ! -path '.snakemake/metadata*' -delete 2> /dev/null || true
 	-@test ! -x $(BIN)/python || $(BIN)/python -m refless.store.machine_code
 
 help: ## this list

@@ -37,6 +37,7 @@ if workflow.is_main_process:
 
 onstart:
     require_todays_settings()
+    print(said_of_training(), end="")
 
 
 onsuccess:

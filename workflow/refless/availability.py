@@ -18,6 +18,8 @@ COMPUTED, SHIPPED, ABSENT = "computed", "shipped", "absent"
 TRAINED = "rnn_qe:"
 """Before the name of a training of RNN-QE, where `Facts.kernels` says why it does not run; alone,
 why nothing of RNN-QE can be had."""
+WHOLE = "whole"
+"""In place of that name: a file of all seeds."""
 COMPARED = "comparison"
 """In place of that name: the networks of the comparison."""
 
@@ -211,7 +213,11 @@ def needs(settings: Any) -> dict[str, Need]:
         "results/comparison/networks/{task}.csv": Need(("{task}",), (f"{TRAINED}{COMPARED}",)),
         "results/rnn_qe/outputs.csv": Need(rnn_qe, (TRAINED,)),
         "results/rnn_qe/curve.csv": Need(rnn_qe, (TRAINED,)),
-        "results/rnn_qe/predictions/{name}.csv.gz": Need(rnn_qe, (TRAINED, f"{TRAINED}{{name}}")),
+        # of all seeds in one file: it is never computed, but came with refless
+        "results/rnn_qe/predictions/{name}.csv.gz": Need(rnn_qe, (TRAINED, f"{TRAINED}{WHOLE}")),
+        "results/rnn_qe/predictions/{name}/{seed}.csv.gz": Need(
+            rnn_qe, (TRAINED, f"{TRAINED}{{name}}")
+        ),
     }
 
 

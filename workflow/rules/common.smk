@@ -111,7 +111,7 @@ try:
     else:
         FACTS = gather_facts(SETTINGS, NUMBERS, SOURCES, PLACES)
     LISTED = whole_list(ROOT / "resources/published", ".csv")
-    SHIPPED = fitting(shipped_files(beside("resources/shipped"), "resources/trained"), SETTINGS)
+    SHIPPED = fitting(shipped_files(beside("resources/shipped")), SETTINGS)
     PLAN = Plan(FACTS, needs(SETTINGS), SHIPPED)
 except ReflessError as error:
     raise WorkflowError(str(error)) from None
@@ -495,7 +495,7 @@ def what_was_built():
     if shipped and FACTS.numbers == "computed":
         lines.append(
             f"  From shipped numbers: {', '.join(shipped)}. What networks predict is computed with"
-            " train: run below rnn_qe, and networks: run below comparison, in config/config.yaml;"
+            " train: auto below rnn_qe, and networks: run below comparison, in config/config.yaml;"
             " what BERTScore and embeddings say, after make torch."
         )
     elif shipped:

@@ -61,8 +61,8 @@ def add(commands: Commands) -> None:
     )
     train.add_argument(
         "--schedule",
-        choices=["fast", "paper"],
-        default="fast",
+        choices=["short", "paper"],
+        default="short",
         help="12 passes, or up to 500 as in the paper (default: %(default)s)",
     )
     train.add_argument(
@@ -86,13 +86,12 @@ def run(arguments: argparse.Namespace) -> None:
     own = ratings_of(arguments, scale=arguments.scale)
     require_torch()
 
-    from refless.compare.rated import about_meanings, contexts_beside, meanings_of
+    from refless.compare.rated import about_meanings, meanings_of
     from refless.data.sources.table import tidy
     from refless.models.rnn_qe.meaning import TEXT
     from refless.models.rnn_qe.own import NEW, How, Rated, fit, worth_lines
     from refless.models.rnn_qe.saved import save_model
     from refless.models.rnn_qe.scale import Scale
-    from refless.models.rnn_qe.training import Run
 
     loaded = tidy(own, "own", arguments.scale)
     texts = loaded.texts[loaded.texts["n_ratings"] > 0]
@@ -107,12 +106,10 @@ def run(arguments: argparse.Namespace) -> None:
         scale.of_shares(texts["quality"].to_numpy(float)),
         (low, high),
         kind,
-        contexts_beside(texts, column),
     )
     how = How(arguments.schedule, arguments.width, arguments.errors, arguments.seed)
-    run = Run(together=-(-5 // arguments.threads), workers=arguments.threads)
     try:
-        model = fit(rated, how, run)
+        model = fit(rated, how, arguments.threads)
     except FormatError as error:
         path_of, line = ", ".join(arguments.ratings), None
         if error.line is not None:

@@ -15,14 +15,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from refless.availability import COMPARED, COMPUTED, SHIPPED, TRAINED, Facts, Reason
+from refless.availability import COMPARED, COMPUTED, SHIPPED, TRAINED, WHOLE, Facts, Reason
 from refless.data import encoders
 from refless.data.fetch import Places, Source, read_sources, verify
 from refless.data.task import read_with
 from refless.errors import SourceError
 from refless.kernels._registry import constants, module_path
 from refless.kernels.bertscore import in_package, model_name
-from refless.models.rnn_qe.names import training_command
+from refless.models.rnn_qe.names import PAPER, SHORT, trainings
 from refless.store import signed
 from refless.store.code import PACKAGE, decisive_sum
 from refless.store.files import file_sum, files_below, require_as_listed, sum_now
@@ -209,8 +209,8 @@ def gather_facts(settings: Any, numbers: str, sources: dict[str, Source], places
         for task, entry in settings.data.items()
     }
     kernels = {name: [reason] for name in every_kernel(settings) if (reason := kernel(name))}
-    for name in set(settings.trainings()) - set(settings.trained_now()):
-        remedy = f"{training_command(name)} trains it, then run again"
+    for name in {WHOLE, *trainings(SHORT, PAPER)} - set(settings.trained_now()):
+        remedy = "set `rnn_qe: {train: auto}`, with torch (`make torch`)"
         kernels[f"{TRAINED}{name}"] = [Reason("not_trained", "not run", remedy)]
     if settings.comparison.networks != "run":
         remedy = "set `comparison: {networks: run}`, which needs torch"
