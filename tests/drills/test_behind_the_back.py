@@ -25,7 +25,6 @@ from refless.experiments.bleu_neighbors.essays import read_estimates
 from refless.experiments.bleu_neighbors.neighbors import read_predicted
 from refless.experiments.bleu_neighbors.table2 import read_pairs
 from refless.experiments.delta_bleu.table2 import read_rows
-from refless.experiments.rnn_qe.runs import require_texts
 from refless.store import signed
 from refless.store.files import file_sum, list_sums
 from tests.conftest import Project
@@ -83,7 +82,6 @@ def test_flipped_bits_of_every_kind_of_file(small: Project, tmp_path: Path) -> N
     assert unclear == 0
 
 
-QE_TASKS = ("nem", "bagel", "sfrest", "sfhot")
 READERS: dict[str, Callable[[Path, list[Path], dict[str, Any]], object]] = {
     "curves/dstc7/data_size.csv": lambda path, folders, _: read_data_sizes(
         [path], {"dstc7": {}}, folders
@@ -99,9 +97,6 @@ READERS: dict[str, Callable[[Path, list[Path], dict[str, Any]], object]] = {
     ),
     "delta_bleu/usr_topicalchat/units.csv": lambda path, folders, settings: read_rows(
         path, {"usr_topicalchat": settings}, rated_sums(folders)
-    ),
-    "rnn_qe/outputs.csv": lambda path, folders, _: require_texts(
-        [path], [f for f in folders if f.name in QE_TASKS], QE_TASKS
     ),
 }
 

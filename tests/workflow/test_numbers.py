@@ -8,14 +8,11 @@ from __future__ import annotations
 import shutil
 
 import pandas as pd
-import pytest
 
 from refless.data.task import read_task
-from refless.experiments.rnn_qe.runs import OUTPUTS, PREDICTION_COLUMNS, PREDICTIONS
 from refless.store import signed
 from tests.conftest import Project
 
-DATA = {"seed": 2017, "domain": "sfhot", "system": "LOLS"}
 OFFLINE = ["--config", "network=False", "numbers=auto"]
 
 
@@ -84,32 +81,3 @@ def test_with_shipped_numbers_alone_no_file_is_asked_for(fresh: Project) -> None
     first = read(fresh, "bleu_neighbors_table1")
     assert first["mse"].isna().all()
     assert not first["reason"].str.contains("raw_file_missing").any()
-
-
-@pytest.mark.slow
-def test_what_was_trained_is_used_kept_and_refused_for_other_data(changed: Project) -> None:
-    """A training took hours: no shipped file is put over it, and other data do not go by it."""
-    outputs = signed.read(changed.path / "results/rnn_qe/outputs.csv", OUTPUTS)
-    table = outputs.content.rename(columns={"rating": "prediction"}).assign(
-        experiment="cross_validation", setup=1, seed=0, part="test", fold=0
-    )
-    table["raw"] = table["prediction"]
-    path = changed.path / "resources/trained/rnn_qe/predictions/setup1.csv.gz"
-    about = {
-        "kind": PREDICTIONS,
-        "of": {"name": "setup1"},
-        "settings": {"data": DATA},
-        "made_from": outputs.about["made_from"],
-    }
-    signed.write(path, table[PREDICTION_COLUMNS], about)
-    trained = path.read_bytes()
-    changed.snakemake("rnn_qe_table3")
-    rows = read(changed, "rnn_qe_table3")
-    rows = rows.set_index("setup")
-    assert (rows.loc["1", "pearson"], rows.loc["1", "mae"]) == (pytest.approx(1), 0)
-    changed.snakemake("rnn_qe_table1", "--config", "numbers=shipped")
-    assert path.read_bytes() == trained
-    changed.configure("seed: 2017", "seed: 2018")
-    output = changed.snakemake("rnn_qe_table3", ok=False)
-    assert "results/rnn_qe/predictions/setup1.csv.gz: was made with seed 2017, not 2018" in output
-    assert "delete resources/trained/rnn_qe/predictions/setup1.csv.gz" in output
