@@ -58,7 +58,6 @@ def test_numbers_have_no_text_and_hang_on_texts_and_settings(made: Path) -> None
     for name in file.content.columns.drop([*words]):
         assert pd.api.types.is_numeric_dtype(file.content[name]), name
     assert file.content.columns.tolist()[: len(COLUMNS)] == COLUMNS
-    assert file.about["made_from"]["texts"] == small_texts().digest()
     sizes = file.about["facts"]["instances"]
     assert [len(folds) for folds in sizes.values()] == [5] * 6
     assert set(read_curve(made / "curve.csv", DATA)["size"]) > {50}
@@ -106,29 +105,9 @@ def written(path: Path, **changes: Any) -> dict[str, list[Path]]:
     about = {
         "kind": PREDICTIONS,
         "of": {"name": "setup1"},
-        "settings": {"data": DATA},
-        "made_from": {"texts": small_texts().digest()},
     }
     signed.write(path, pd.DataFrame(rows, columns=PREDICTED), about | changes)
     return {"setup1": [path]}
-
-
-@pytest.mark.parametrize(
-    "other", [{"settings": {"data": {**DATA, "seed": 1}}}, {"made_from": {"texts": "another sum"}}]
-)
-def test_predictions_of_other_data_are_of_no_use(
-    made: Path, tmp_path: Path, other: dict[str, Any]
-) -> None:
-    path, outputs = tmp_path / "setup1.csv.gz", made / "outputs.csv"
-    # shipped records may have settings that are none any more
-    more = {"data": {**DATA, "more": "x"}}
-    assert gather(outputs, written(path, settings=more), DATA).predictions
-    # what is shipped is left out, with a reason; what was trained here is refused
-    found = gather(outputs, written(path, **other, provenance="shipped"), DATA)
-    assert not found.predictions
-    assert found.untrained["setup1"]["code"] == "other_data"
-    with pytest.raises(StaleError, match="other data"):
-        gather(outputs, written(path, **other), DATA)
 
 
 def test_predictions_that_are_not_whole_or_another_set_ups_are_refused(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -291,7 +290,7 @@ def test_the_same_seed_gives_the_same_rows_and_another_seed_others() -> None:
 
 def test_a_learning_curve_has_fewer_rows_that_train_and_tests_the_same() -> None:
     texts = small_texts()
-    whole, cut = (list(tables(texts, n, SETTINGS)[0]) for n in ("setup1", "curve_20_setup1"))
+    whole, cut = (list(tables(texts, n, SETTINGS)) for n in ("setup1", "curve_20_setup1"))
     assert (len(whole), len(cut)) == (5, 25)
     for number, table in enumerate(cut):
         own = whole[number % 5]
@@ -304,25 +303,14 @@ def test_a_learning_curve_has_fewer_rows_that_train_and_tests_the_same() -> None
         assert train < set(own.loc[own["part"] == "train", "id"])
     assert set(cut[0]["id"]) != set(cut[5]["id"])
     fewest = min((table["part"] == "train").sum() for table in whole)
-    assert tables(texts, "curve_20_setup1", SETTINGS)[1] == 20 / fewest
-    assert tables(texts, "cross_domain_2_setup3", SETTINGS)[1] == 1
     with pytest.raises(SettingError, match="has"):
-        tables(texts, f"curve_{fewest + 1}_setup1", SETTINGS)
-
-
-def test_other_texts_or_ratings_have_another_sum() -> None:
-    texts = small_texts()
-    assert texts.digest() == small_texts().digest()
-    for table, column in (("rated", "text"), ("rated", "median_quality"), ("references", "mr_key")):
-        changed = getattr(texts, table).copy()
-        changed.loc[3, column] = changed.loc[0, column] if column != "median_quality" else 5.75
-        assert replace(texts, **{table: changed}).digest() != texts.digest(), column
+        next(tables(texts, f"curve_{fewest + 1}_setup1", SETTINGS))
 
 
 def test_wrong_settings_are_named() -> None:
     texts = small_texts()
     with pytest.raises(SettingError, match="setup9"):
-        tables(texts, "setup9", SETTINGS)
+        next(tables(texts, "setup9", SETTINGS))
     with pytest.raises(SettingError, match="too few"):
         cross_split(texts.rated.iloc[:300], "cross_domain", 1, SETTINGS)
 

@@ -89,7 +89,7 @@ def run(arguments: argparse.Namespace) -> None:
     from refless.compare.rated import about_meanings, meanings_of
     from refless.data.sources.table import tidy
     from refless.models.rnn_qe.meaning import TEXT
-    from refless.models.rnn_qe.own import NEW, How, Rated, fit, worth_lines
+    from refless.models.rnn_qe.own import How, Rated, fit, worth_lines
     from refless.models.rnn_qe.saved import save_model
     from refless.models.rnn_qe.scale import Scale
 
@@ -103,7 +103,7 @@ def run(arguments: argparse.Namespace) -> None:
     rated = Rated.of(
         texts["text"].tolist(),
         meanings,
-        scale.of_shares(texts["quality"].to_numpy(float)),
+        scale.to_digits(low + texts["quality"].to_numpy(float) * (high - low), 10),
         (low, high),
         kind,
     )
@@ -132,7 +132,7 @@ def run(arguments: argparse.Namespace) -> None:
     print("\n".join(said), file=sys.stderr)
     for sentence in about_meanings(column, meanings, rated.kind != TEXT, as_asked=kind == TEXT):
         tell(f"note: {sentence}")
-    if column and not tested.endswith(NEW):
+    if column and "of new MRs" not in tested:
         tell(
             "warning: MRs or contexts are too few, or one has too many of the texts, or too many"
             " texts repeat, to test on new ones. Those of the tested texts are in training, too;"

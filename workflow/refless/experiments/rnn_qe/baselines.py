@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +30,18 @@ from refless.models.baselines import Lookup, RidgeTfidf
 from refless.models.neighbors import enough_evidence, neighbor_means
 from refless.models.rnn_qe import data
 from refless.models.rnn_qe.batches import rounded
-from refless.models.rnn_qe.data import DataSettings, Split, Texts, experiments, smaller
+from refless.models.rnn_qe.data import DataSettings, Split, Texts, smaller, splits_of
 from refless.models.rnn_qe.meaning import unordered
-from refless.models.rnn_qe.names import CROSS, CURVE_SIZES, CURVE_SUBSETS, SETUPS
+from refless.models.rnn_qe.names import (
+    CONFIGURATIONS,
+    CROSS,
+    CURVE_SIZES,
+    CURVE_SUBSETS,
+    EXPERIMENTS,
+    SETUPS,
+    SHORT,
+    Name,
+)
 from refless.statistics import scale_counts, scale_statistics
 from refless.store import signed
 
@@ -126,6 +136,17 @@ def predicted(model: str, rated: Rated, splits: Iterable[Split]) -> Array:
     return np.round(values, 4)  # half points are made of it; more digits would only fill files
 
 
+def all_splits(texts: Texts, settings: DataSettings) -> dict[str, list[Split]]:
+    """The splits of tables 3 to 5: ``cross_validation``, ``cross_domain_1``, ..."""
+    found = [(EXPERIMENTS[0], 0), *product(CROSS, CONFIGURATIONS)]
+    return {
+        f"{name}_{number}" if number else name: splits_of(
+            texts.rated, Name(SHORT, name, number, 1), settings
+        )
+        for name, number in found
+    }
+
+
 def outputs(
     texts: Texts, metrics: pd.DataFrame, rated: Rated, splits: Mapping[str, list[Split]]
 ) -> pd.DataFrame:
@@ -138,7 +159,7 @@ def outputs(
     Parameters
     ----------
     metrics : the loader's table of the same outputs, with the columns of `METRICS`
-    splits : by `refless.models.rnn_qe.data.experiments`
+    splits : by `all_splits`
     """
     said = texts.rated["mr"].str.split().map(unordered)
     table = texts.rated[["id", "dataset", "system"]].assign(
@@ -202,11 +223,11 @@ def write_outputs(
             path=Path(rated) / "texts.csv",
         )
     made, seen = DataSettings(**settings), Rated.of(texts, threads)
-    splits = experiments(texts.rated, made)
-    folds = splits["cross_validation"]
+    splits = all_splits(texts, made)
+    folds = splits[EXPERIMENTS[0]]
     instances = {str(k): [data.size(texts, split, k) for split in folds] for k in SETUPS}
     sums = {f"texts {name}": one for name, one in text_sums([rated, *references]).items()}
-    about = {"settings": {"data": asdict(made)}, "made_from": {"texts": texts.digest(), **sums}}
+    about = {"settings": {"data": asdict(made)}, "made_from": sums}
     facts = {"instances": instances}
     found = outputs(texts, task.texts, seen, splits)
     signed.write(path, found, about | {"kind": OUTPUTS, "facts": facts})

@@ -16,16 +16,17 @@ from typing import Any
 
 import pandas as pd
 
-from refless.data.task import Task, read_task
+from refless.data.task import Task, read_task, text_sums
 from refless.models.rnn_qe.batches import Encoded, rounded
 from refless.models.rnn_qe.data import (
     RATED_COLUMNS,
     REFERENCE_COLUMNS,
     DataSettings,
     Texts,
+    cross_validation,
     tables,
 )
-from refless.models.rnn_qe.names import parse
+from refless.models.rnn_qe.names import CURVE, parse
 from refless.store import signed
 from refless.store.machine import processor, versions
 
@@ -81,10 +82,11 @@ def write_predictions(
 
     begin, found, made = time.perf_counter(), parse(name), DataSettings(**settings)
     _, texts = read_rated(rated, references)
-    folds, share = tables(texts, name, made)
+    data = list(map(Encoded, tables(texts, name, made)))
     schedule = SCHEDULES[found.schedule]
-    schedule = replace(schedule, batch=max(1, round(schedule.batch * share)))
-    data = list(map(Encoded, folds))
+    if found.experiment == CURVE:  # as many steps a pass as with all rows
+        whole = min(len(fold.train) for fold in cross_validation(texts.rated, made.seed))
+        schedule = replace(schedule, batch=max(1, round(schedule.batch * found.number / whole)))
     progress = Progress(schedule, *data)
     parts, passes = [], []
     for fold, one in enumerate(data):
@@ -106,7 +108,7 @@ def write_predictions(
             "schedule": {"name": found.schedule, **asdict(schedule)},
             "network": {"width": WIDTH, "dropout": DROPOUT, "precision": "float32"},
         },
-        "made_from": {"texts": texts.digest()},
+        "made_from": text_sums([rated, *references]),
         "facts": {
             "best": passes,
             "machine": f"{processor()}, {device}",

@@ -26,7 +26,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from refless.errors import StaleError
 from refless.experiments.rnn_qe import runs
 from refless.experiments.rnn_qe.baselines import (
     COLUMNS,
@@ -90,8 +89,7 @@ def gather(
 
     Parameters
     ----------
-    predictions : by name, a file a seed that was trained here, or one that came with refless; the
-        latter is left out, with a reason, if it was trained on other data
+    predictions : by name, a file a seed that was trained here, or one that came with refless
     data : the settings of the training data, see `refless.models.rnn_qe.data.DataSettings`
 
     Raises
@@ -102,21 +100,10 @@ def gather(
     if outputs is None:
         return Gathered(None, {}, missing, why)
     file = signed.read(outputs, OUTPUTS, settings={"data": data}, columns=COLUMNS, fresh=False)
-    texts, usable = {"texts": file.about["made_from"]["texts"]}, {}
+    usable = {}
     for name, paths in predictions.items():
-        read = []
-        for path in paths:
-            one = signed.read(path, runs.PREDICTIONS, of={"name": name}, columns=runs.COLUMNS)
-            made = one.about["settings"]["data"]
-            same = all(made.get(setting) == value for setting, value in data.items())
-            if same and one.about["made_from"] == texts:
-                read.append(one)
-            elif one.about["provenance"] == "shipped":
-                sentence = "the shipped predictions are of other data or folds than these"
-                remedy = "install torch (`make torch`) and run again"
-                why[name] = {"code": "other_data", "sentence": sentence, "remedy": remedy}
-            else:
-                raise StaleError("is of other data or folds", path=path, remedy=signed.AGAIN)
+        of = {"name": name}
+        read = [signed.read(p, runs.PREDICTIONS, of=of, columns=runs.COLUMNS) for p in paths]
         if read:
             table = pd.concat([one.content for one in read], ignore_index=True)
             usable[name] = signed.Signed(table, read[0].about)

@@ -30,7 +30,6 @@ Source: Dušek, Novikova & Rieser (2017), sections 3.1, 3.3 and 4.
 
 from __future__ import annotations
 
-import hashlib
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -40,7 +39,7 @@ import pandas as pd
 
 from refless.errors import SettingError
 from refless.models.rnn_qe.delex import delexicalise
-from refless.models.rnn_qe.names import CONFIGURATIONS, CROSS, CURVE, CURVE_SUBSETS, FOLDS, parse
+from refless.models.rnn_qe.names import CROSS, CURVE, CURVE_SUBSETS, FOLDS, Name, parse
 from refless.models.rnn_qe.synthesis import BEST, distort, lowered
 
 Array = np.ndarray
@@ -102,16 +101,6 @@ class Texts:
         FormatError : an MR that cannot be read.
         """
         return cls(_delexicalised(rated, "text"), _delexicalised(references, "text_nem"))
-
-    def digest(self) -> str:
-        """SHA-256 of all that instances are made of, before delexicalisation."""
-        found = hashlib.sha256()
-        for table, columns in (
-            (self.rated, RATED_COLUMNS),
-            (self.references, [*REFERENCE_COLUMNS, "part"]),
-        ):
-            found.update(table[columns].to_json(orient="split", index=False).encode())
-        return found.hexdigest()
 
 
 def _delexicalised(table: pd.DataFrame, column: str) -> pd.DataFrame:
@@ -205,20 +194,6 @@ def cross_split(
     return Split(train, dev, test, train)
 
 
-def experiments(rated: pd.DataFrame, settings: DataSettings) -> dict[str, list[Split]]:
-    """The splits of tables 3 to 5: ``cross_validation``, and each configuration of tables 4 and 5,
-    e.g. ``cross_domain_1``.
-
-    Raises
-    ------
-    SettingError : as `cross_split`.
-    """
-    crossed = [(name, number) for name in CROSS for number in CONFIGURATIONS]
-    return {"cross_validation": cross_validation(rated, settings.seed)} | {
-        f"{name}_{number}": [cross_split(rated, name, number, settings)] for name, number in crossed
-    }
-
-
 def smaller(splits: Sequence[Split], size: int, subset: int, seed: int) -> list[Split]:
     """The splits with training parts cut to ``size`` random rows; subsets are numbered from 0.
 
@@ -300,27 +275,30 @@ def size(texts: Texts, split: Split, setup: int) -> int:
     return len(split.train) + synthetic * (ERRORS + 1)
 
 
-def tables(texts: Texts, name: str, settings: DataSettings) -> tuple[Iterator[pd.DataFrame], float]:
-    """`instances` of each split behind a name (`refless.models.rnn_qe.names`): five folds, of a
-    learning curve for each subset, or the one of tables 4 and 5.
-
-    Returns
-    -------
-    tables
-    share : of the rated training rows, those that a learning curve keeps; batches are made smaller
-        by it, so that a pass has as many steps as with all rows
+def splits_of(rated: pd.DataFrame, of: Name, settings: DataSettings) -> list[Split]:
+    """The splits of a name: five folds, of a learning curve for each subset, or the one of tables 4
+    and 5.
 
     Raises
     ------
-    SettingError : an unknown name; more rows than a training part has.
+    SettingError : as `cross_split` and `smaller`.
     """
-    found, share = parse(name), 1.0
-    if found.experiment in CROSS:
-        splits = [cross_split(texts.rated, found.experiment, found.number, settings)]
-    else:
-        splits = cross_validation(texts.rated, settings.seed)
-    if found.experiment == CURVE:
-        share = found.number / min(len(split.train) for split in splits)
-        subsets = range(CURVE_SUBSETS)
-        splits = [s for k in subsets for s in smaller(splits, found.number, k, settings.seed)]
-    return (instances(texts, split, found.setup, settings.seed) for split in splits), share
+    if of.experiment in CROSS:
+        return [cross_split(rated, of.experiment, of.number, settings)]
+    folds = cross_validation(rated, settings.seed)
+    if of.experiment != CURVE:
+        return folds
+    subsets = range(CURVE_SUBSETS)
+    return [s for k in subsets for s in smaller(folds, of.number, k, settings.seed)]
+
+
+def tables(texts: Texts, name: str, settings: DataSettings) -> Iterator[pd.DataFrame]:
+    """`instances` of each split behind a name (`refless.models.rnn_qe.names`).
+
+    Raises
+    ------
+    SettingError : an unknown name; as `splits_of`.
+    """
+    of = parse(name)
+    for split in splits_of(texts.rated, of, settings):
+        yield instances(texts, split, of.setup, settings.seed)

@@ -39,8 +39,6 @@ Array = np.ndarray
 
 FEWEST = 25
 """Different rated texts without which five parts tell nothing."""
-NEW = " of new MRs or contexts"
-"""What `fit` says of the texts that it tests on, where it can part them so."""
 STEPS = 30
 """Batches of a pass, where there are fewer ratings than set-up 1 of the paper has."""
 
@@ -175,13 +173,13 @@ def fit(rated: Rated, how: How, threads: int = 1) -> Model:
     splits, fold, new = parted(unit, same, how.seed)
     prediction, trained, data = cross_validated(rated, splits, how, threads)
     prediction[fold < 0] = np.nan
-    answers = any(map(str.strip, rated.meanings))
+    tested = "new words" + (" (values of the MR as slots)" if rated.kind != TEXT else "")
+    if any(map(str.strip, rated.meanings)):
+        tested += " of new MRs or contexts" if new else " of MRs or contexts that training had"
     about = {
         "trained": {**asdict(how), "texts": len(rated.texts), "different": different},
         "worth": worth(prediction, rated.ratings, unit, same, fold),
-        "tested": "new words"
-        + (" (values of the MR as slots)" if rated.kind != TEXT else "")
-        + ((NEW if new else " of MRs or contexts that training had, too") if answers else ""),
+        "tested": tested,
         "validation": [best for _, best in trained],
         "versions": versions(["refless", "torch", "numpy"]),
     }
@@ -295,18 +293,15 @@ def worth_lines(found: Mapping[str, Any]) -> list[str]:
     """What `worth` found, for people."""
 
     def shown(name: str) -> str:
-        value = found[name]
-        return "undefined" if value is None else f"{value:.4g}"
+        value, low, high = (found.get(f"{name}{end}") for end in ("", "_low", "_high"))
+        if value is None:
+            return "undefined"
+        return f"{value:.4g}" + (f" (95% {low:.4g} to {high:.4g})" if low is not None else "")
 
-    def interval(name: str) -> str:
-        if found[name] is None:
-            return ""
-        if found[f"{name}_low"] is None:
-            return " (no interval: too few texts, MRs or contexts)"
-        return f" (95% {shown(f'{name}_low')} to {shown(f'{name}_high')})"
-
+    few = found["spearman"] is not None and found["spearman_low"] is None
     return [
-        f"Spearman {shown('spearman')}{interval('spearman')}",
+        f"Spearman {shown('spearman')}"
+        + (" (no interval: too few texts, MRs or contexts)" if few else ""),
         f"Pearson {shown('pearson')}",
-        f"MSE {shown('mse')}{interval('mse')}; of the mean rating {shown('mse_of_the_mean')}",
+        f"MSE {shown('mse')}; of the mean rating {shown('mse_of_the_mean')}",
     ]

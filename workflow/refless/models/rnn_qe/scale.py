@@ -63,11 +63,6 @@ class Scale:
         shares = (np.asarray(ratings) - self.low) / (self.high - self.low)
         return np.clip(LOWEST + shares * (HIGHEST - LOWEST), LOWEST, HIGHEST)
 
-    def of_shares(self, shares: np.ndarray) -> np.ndarray:
-        """Ratings from what is on 0..1, to ten digits of the scale's width: 3 is 3 again."""
-        ratings = self.to_digits(self.low + shares * (self.high - self.low), 10)
-        return np.clip(ratings, self.low, self.high)
-
     def given_back(self, stretched: np.ndarray) -> np.ndarray:
         """What is on 1..6, on this scale; not cut to its ends."""
         return self.low + (stretched - LOWEST) / (HIGHEST - LOWEST) * (self.high - self.low)
