@@ -2,22 +2,14 @@
 # (results/run).
 from refless.experiments.reproducibility.claims import read_claims
 
+OF_PAPERS = [name for names in PAPERS.values() for name in names if catalogue()[name].table]
+
 
 # Published numbers beside ours, over the tables of all papers.
 rule reproducibility:
     input:
-        tables=[
-            f"results/tables/{name}.csv"
-            for names in PAPERS.values()
-            for name in names
-            if catalogue()[name].table
-        ],
-        records=[
-            f"results/tables/{name}.json"
-            for names in PAPERS.values()
-            for name in names
-            if catalogue()[name].table
-        ],
+        tables=[f"results/tables/{name}.csv" for name in OF_PAPERS],
+        records=[f"results/tables/{name}.json" for name in OF_PAPERS],
     output:
         table("reproducibility"),
         table("reproducibility_cells"),
