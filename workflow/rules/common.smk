@@ -1,6 +1,5 @@
 # What all rules share: the settings, the plan of the run, and a few helpers. Stage: none.
 import atexit
-import json
 import os
 import re
 import shlex
@@ -30,7 +29,7 @@ from refless.data.fetch import Places, read_sources
 from refless.errors import ReflessError
 from refless.kernels.bertscore import in_package, model_name
 from refless.models.rnn_qe import names as qe
-from refless.plan import RESULTS, Plan
+from refless.plan import RESULTS, Plan, closing_lines
 from refless.report.catalogue import catalogue, figures, tables
 from refless.settings import read_settings, typed
 from refless.store.code import code_sum
@@ -186,36 +185,6 @@ def module(kernel):
     return f"kernels/{kernel.partition('.')[0]}.py"
 
 
-def closing_lines():
-    """Where the files are, and where their numbers came from: also if there was nothing to do."""
-    made = [str(path) for job in workflow.dag.jobs for path in job.output]
-    records = sorted({path for path in made if re.match(r"results/tables/.*\.json", path)})
-    counts = dict.fromkeys(("computed", "shipped", "absent"), 0)
-    for path in records:
-        for source, rows in json.loads(Path(path).read_text(encoding="utf-8"))["source"].items():
-            counts[source] += rows
-    drawn = {path for path in made if re.match(r"results/figures/.*\.pdf", path)}
-    first = f" (first: {ABSENT[0]['sentence']})" if counts["absent"] and ABSENT else ""
-    others = sorted({path for path in made if os.path.exists(path)})[:1]
-    return [
-        (
-            f"report   {Path('results/report.html').resolve()}"
-            if "results/report.html" in made
-            else ""
-        ),
-        f"tables   {len(records)} in {Path('results/tables').resolve()}" if records else "",
-        f"figures  {len(drawn)} in {Path('results/figures').resolve()}" if drawn else "",
-        (
-            f"rows     {', '.join(f'{n} {name}' for name, n in counts.items())}{first}"
-            if records
-            else f"files    {Path(others[0]).parent.resolve()}" if others else ""
-        ),
-        f"time     {time.time() - BEGIN:.0f} s",
-        "next     change a line of config/config.yaml and run again; `refless compare` takes your own"
-        " ratings",
-    ]
-
-
 def print_closing_lines():
     """As Snakemake ends, since it calls no handler where there was nothing to do."""
     dag, place = workflow.dag, os.getcwd()
@@ -224,7 +193,9 @@ def print_closing_lines():
     os.chdir(PLACE)  # with --directory, Snakemake has gone back by now
     asked = [path for job in dag.targetjobs for path in (*job.output, *job.input)]
     if asked and all(map(os.path.exists, asked)):
-        print(*filter(None, closing_lines()), sep="\n", file=sys.stderr, flush=True)
+        made = {path for job in dag.jobs for path in job.output}
+        lines = closing_lines(asked, made, ABSENT, time.time() - BEGIN)
+        print(*lines, sep="\n", file=sys.stderr, flush=True)
     os.chdir(place)
 
 

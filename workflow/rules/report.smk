@@ -2,22 +2,14 @@
 # (results/run).
 from refless.experiments.reproducibility.claims import read_claims
 
+OF_PAPERS = [name for names in PAPERS.values() for name in names if catalogue()[name].table]
+
 
 # Published numbers beside ours, over the tables of all papers.
 rule reproducibility:
     input:
-        tables=[
-            f"results/tables/{name}.csv"
-            for names in PAPERS.values()
-            for name in names
-            if catalogue()[name].table
-        ],
-        records=[
-            f"results/tables/{name}.json"
-            for names in PAPERS.values()
-            for name in names
-            if catalogue()[name].table
-        ],
+        tables=[f"results/tables/{name}.csv" for name in OF_PAPERS],
+        records=[f"results/tables/{name}.json" for name in OF_PAPERS],
     output:
         table("reproducibility"),
         table("reproducibility_cells"),
@@ -76,6 +68,8 @@ rule make_report:
     input:
         texts=there("results/ratings/{task}/texts.csv", task=list(SETTINGS.data)),
         shown=[path for name in catalogue() for path in item_files(name)],
+        readme=beside("README.md"),
+        numbers=beside("resources/numbers.yaml"),
     output:
         page="results/report.html",
         provenance="results/run/provenance.json",
