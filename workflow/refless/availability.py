@@ -199,11 +199,12 @@ def needs(settings: Any) -> dict[str, Need]:
     """
     essays = tuple(settings.tasks("essays"))
     rnn_qe = tuple(settings.tasks("rnn_qe"))
+    first = settings.bleu_neighbors.models["bleu"].kernels[0]
     return {
         "results/ratings/{task}/texts.csv": Need(("{task}",)),
         "results/ratings/{task}/ratings.csv": Need(("{task}",)),
-        "results/kernels/{task}/{kernel}.npz": Need(("{task}",), ("{kernel}",)),
-        "results/curves/{task}/data_size.csv": Need(("{task}",)),
+        "results/neighbors/{task}/{kernel}.csv": Need(("{task}",), ("{kernel}",)),
+        "results/curves/{task}/data_size.csv": Need(("{task}",), (first,)),
         "results/cross_task/{source}.{target}.csv": Need(("{source}", "{target}")),
         "results/essays/estimates.csv": Need(essays),
         "results/delta_bleu/{task}/units.csv": Need(("{task}",)),

@@ -49,7 +49,7 @@ def job(snakemake: Any) -> Iterator[None]:
     )
     try:
         _require_settings(snakemake)
-        with inputs.given(_lasting(snakemake), _parameters(snakemake)):
+        with inputs.given(map(str, getattr(snakemake, "input", ())), _parameters(snakemake)):
             yield
     except ReflessError as error:
         said = f"{_subject(snakemake)}{error}" if error.path is None else str(error)
@@ -81,13 +81,6 @@ def _require_settings(snakemake: Any) -> None:
             if made != asked:
                 message = f"was made under other settings: {made}, not {asked}"
                 raise StaleError(message, path=path, remedy=signed.AGAIN)
-
-
-def _lasting(snakemake: Any) -> list[str]:
-    """A job's inputs but for shards, which are gone when it is done."""
-    every = getattr(snakemake, "input", ())
-    shards = set(getattr(every, "shards", ()))
-    return [path for path in map(str, every) if path not in shards]
 
 
 def _parameters(snakemake: Any) -> list[tuple[str, Any]]:

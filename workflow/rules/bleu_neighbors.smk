@@ -1,5 +1,5 @@
 # BLEU Neighbors (Ethayarajh and Sadigh, 2020). Stage: prediction, cell, table, figure. In: ratings
-# and kernel files. Out: results/neighbors, results/curves, and the paper's tables and figures.
+# and kernels. Out: results/neighbors, results/curves, and the paper's tables and figures.
 
 # What the tables and the curves of BLEU Neighbors are told.
 THRESHOLDS = {"a": NEIGHBORS.min_neighbors, "b": NEIGHBORS.max_share}
@@ -8,30 +8,24 @@ TABLE_SETTINGS = {**THRESHOLDS, **BOOTSTRAP}
 PLAIN = BLEU.kernels[0]
 
 
-# One job for all kernels of a data set: an estimate is a matter of milliseconds, a job is not.
 rule predict_neighbors:
     input:
         ratings=[f"results/ratings/{{task}}/{name}.csv" for name in ("texts", "ratings")],
-        kernels=lambda wildcards: there(
-            "results/kernels/{task}/{kernel}.npz",
-            task=wildcards.task,
-            kernel=SETTINGS.kernels(),
-        ),
+        kernels=lambda wildcards: matrix(wildcards.task, wildcards.kernel),
     output:
-        "results/neighbors/{task}.csv",
+        "results/neighbors/{task}/{kernel}.csv",
     log:
-        "results/logs/predict_neighbors/{task}.log",
+        "results/logs/predict_neighbors/{task}/{kernel}.log",
     benchmark:
-        "results/benchmarks/predict_neighbors/{task}.tsv"
+        "results/benchmarks/predict_neighbors/{task}/{kernel}.tsv"
     conda:
         "../../envs/refless.yaml"
     resources:
-        mem_mb=2000,
+        mem_mb=4000,
         runtime=20,
     params:
-        taus=SETTINGS.taus(),
-        options={kernel: SETTINGS.options(kernel) for kernel in SETTINGS.kernels()},
-        kernels=lambda wildcards, input: list(input.get("kernels", [])),
+        tau=lambda wildcards: SETTINGS.taus()[wildcards.kernel],
+        options=lambda wildcards: SETTINGS.options(wildcards.kernel),
         code=code("predict_neighbors.py"),
     script:
         "../scripts/predict_neighbors.py"
@@ -40,7 +34,7 @@ rule predict_neighbors:
 rule compute_data_size_curve:
     input:
         ratings=[f"results/ratings/{{task}}/{name}.csv" for name in ("texts", "ratings")],
-        kernel=f"results/kernels/{{task}}/{PLAIN}.npz",
+        kernels=lambda wildcards: matrix(wildcards.task, PLAIN),
     output:
         "results/curves/{task}/data_size.csv",
     log:
@@ -49,13 +43,13 @@ rule compute_data_size_curve:
         "results/benchmarks/compute_data_size_curve/{task}.tsv"
     conda:
         "../../envs/refless.yaml"
-    threads: 1
     resources:
-        mem_mb=2000,
+        mem_mb=4000,
         runtime=20,
     params:
-        settings=lambda wildcards: size_settings(wildcards.task),
-        code=code("compute_data_size_curve.py", module(PLAIN)),
+        settings=size_settings(),
+        options=SETTINGS.options(PLAIN),
+        code=code("compute_data_size_curve.py"),
     script:
         "../scripts/compute_data_size_curve.py"
 
@@ -85,7 +79,7 @@ rule tabulate_bleu_neighbors_table1:
         taus=SETTINGS.taus(),
         missing=missing(
             "results/ratings/{task}/texts.csv",
-            "results/kernels/{task}/{kernel}.npz",
+            "results/neighbors/{task}/{kernel}.csv",
             task=TASKS,
             kernel=SETTINGS.kernels(),
         ),
@@ -123,7 +117,7 @@ rule plot_bleu_neighbors_thresholds:
 rule plot_bleu_neighbors_figure4:
     input:
         ratings=ratings(*TASKS),
-        sizes=data_size_curves(),
+        sizes=there("results/curves/{task}/data_size.csv", task=TASKS),
         table=[f"results/tables/bleu_neighbors_table1.{end}" for end in ("csv", "json")],
     output:
         figure("bleu_neighbors_figure4"),
@@ -135,7 +129,7 @@ rule plot_bleu_neighbors_figure4:
     conda:
         "../../envs/refless.yaml"
     params:
-        settings={task: size_settings(task) for task in TASKS},
+        settings=size_settings(),
         folders=folders(*TASKS),
         looks=looks(TASKS),
         code=code("plot_bleu_neighbors_figure4.py"),
@@ -163,7 +157,7 @@ rule estimate_cross_task:
         "../../envs/refless.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
+        mem_mb=4000,
         runtime=20,
     params:
         taus={kernel: SETTINGS.taus()[kernel] for kernel in BLEU.kernels},

@@ -254,22 +254,12 @@ def placed_by_hand(wildcards):
     return [str(path) for path in placed if path.is_file()][:1]
 
 
-def shard_files(wildcards):
-    """The shards of a kernel; none where one job computes it whole."""
-    shards = "results/shards/{task}/{kernel}/{{scatteritem}}.npz".format(**wildcards)
-    return gather.kernel(shards) if len(SHARDS) > 1 else []
-
-
-def kernel_parameters(wildcards):
-    """What decides a kernel file, besides texts."""
-    kernel = wildcards.kernel
-    streamed = SETTINGS.data[wildcards.task].streamed
-    return {
-        "options": kernel_options(kernel)[kernel],
-        "own_encoder": own_encoders(kernel)[kernel],
-        "tau": SETTINGS.taus()[kernel] if streamed else None,
-        "code": code("compute_kernel.py", module(kernel)),
-    }
+def matrix(task, kernel):
+    """The files of a kernel's matrix: a block of rows each."""
+    blocks = SETTINGS.data[task].blocks
+    return [
+        f"results/kernels/{task}/{kernel}/{block}of{blocks}.npy" for block in range(1, blocks + 1)
+    ]
 
 
 def fetchable():
@@ -288,25 +278,12 @@ def may_be_shipped():
 
 
 def predictions(*tasks):
-    """Predictions of the data sets that are there."""
-    return [f"results/neighbors/{Path(folder).name}.csv" for folder in folders(*tasks)]
+    """What neighbors say in data sets, by each kernel that can be had."""
+    return there("results/neighbors/{task}/{kernel}.csv", task=tasks, kernel=SETTINGS.kernels())
 
 
-def data_size_curves():
-    """Of every data set that has the published BLEU*, as a matrix, or a curve."""
-    kernels = there("results/kernels/{task}/{kernel}.npz", task=TASKS, kernel=BLEU.kernels[0])
-    curves = {
-        t: f"results/curves/{t}/data_size.csv" for t in (Path(k).parent.name for k in kernels)
-    }
-    return [
-        path
-        for task, path in curves.items()
-        if PLAN.origin(path) != "absent" or not SETTINGS.data[task].streamed
-    ]
-
-
-def size_settings(task):
-    """What decides a data set's curve over the data size."""
+def size_settings():
+    """What decides curves over the data size."""
     kernel = BLEU.kernels[0]
     thresholds = {"a": NEIGHBORS.min_neighbors, "b": NEIGHBORS.max_share}
     return {"kernel": kernel, "tau": SETTINGS.taus()[kernel], **thresholds, "seed": NEIGHBORS.seed}

@@ -69,7 +69,7 @@ def made_of(path: str | Path) -> dict[str, Any]:
     path = Path(path)
     if path.suffix == ".json":
         record = read_json(path)
-    elif path.suffix in {".csv", ".gz", ".npz"}:
+    elif path.suffix in {".csv", ".gz", ".npz", ".npy"}:
         record = signed.record_of(path)
     else:
         return {}

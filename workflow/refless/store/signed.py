@@ -1,7 +1,8 @@
 """The one format of files between stages: content, what it is, what it was made from, its sums.
 
-A signed file holds a table (``.csv``, ``.csv.gz``) or arrays (``.npz``), and about itself a record
-in JSON: in a table it is the first line, behind ``# refless``; in an ``.npz`` the member ``about``.
+A signed file holds a table (``.csv``, ``.csv.gz``), arrays (``.npz``) or one large array, which is
+mapped into memory (``.npy``), and about itself a record in JSON: in a table it is the first line,
+behind ``# refless``; in an ``.npz`` the member ``about``; in an ``.npy`` it follows the array.
 The record has
 
 ===========  ====================================================================================
@@ -55,7 +56,7 @@ _ROLES = ("of", "settings", "made_from")
 class Signed:
     """What `read` returns.
 
-    content : pandas.DataFrame, or a dict of arrays
+    content : pandas.DataFrame, a dict of arrays, or an array
     about : the record
     """
 
@@ -70,8 +71,8 @@ def write(path: str | Path, content: Any, about: Mapping[str, Any]) -> dict[str,
 
     Parameters
     ----------
-    path : ends in ``.csv``, ``.csv.gz`` or ``.npz``
-    content : DataFrame for a table, mapping of name to array otherwise
+    path : ends in ``.csv``, ``.csv.gz``, ``.npz`` or ``.npy``
+    content : DataFrame for a table, mapping of name to array for ``.npz``, array for ``.npy``
     about : the record, without its sums; ``kind`` is required, ``provenance`` is ``computed``
         unless it says otherwise
 
@@ -84,6 +85,12 @@ def write(path: str | Path, content: Any, about: Mapping[str, Any]) -> dict[str,
     for role in _ROLES:
         record.setdefault(role, {})
     record |= {"inputs": inputs.sums_for(path), "told": inputs.told()}
+    if path.suffix == ".npy":
+        record["content"] = _array_sum(content)
+        with whole_file(path) as partial, partial.open("wb") as handle:
+            np.save(handle, content)
+            handle.write(sealed(record).encode())
+        return record
     if path.suffix == ".npz":
         arrays = {name: np.ascontiguousarray(array) for name, array in content.items()}
         record["content"] = _arrays_sum(arrays)
@@ -159,6 +166,8 @@ def record_of(path: str | Path) -> dict[str, Any]:
         if path.suffix == ".npz":
             with np.load(path, allow_pickle=False) as stored:
                 line = str(stored["about"])
+        elif path.suffix == ".npy":
+            line = _mapped(path)[1]
         else:
             with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as handle:
                 line = handle.readline().decode().removeprefix(MARK)
@@ -223,6 +232,12 @@ def _open(path: Path) -> tuple[Any, dict[str, Any]]:
     """Content (text of a table, or arrays) and record, both checked against their sums."""
     # Over broken bytes, numpy, gzip and zipfile pass on whatever their decoders raise.
     try:
+        if path.suffix == ".npy":
+            array, line = _mapped(path)
+            record = unsealed(line)
+            if _array_sum(array) != record["content"]:
+                raise ValueError("its content is not what was signed")
+            return array, record
         if path.suffix == ".npz":
             with zipfile.ZipFile(path) as archive:
                 # numpy stops before the end of a member, where zipfile would check it
@@ -249,6 +264,14 @@ def _open(path: Path) -> tuple[Any, dict[str, Any]]:
         raise _broken(path, error) from error
 
 
+def _mapped(path: Path) -> tuple[np.ndarray, str]:
+    """The array of an ``.npy``, read as it is used, and the line of its record."""
+    array = np.load(path, mmap_mode="r", allow_pickle=False)
+    with path.open("rb") as handle:
+        handle.seek(array.offset + array.nbytes)
+        return array, handle.read().decode()
+
+
 def _broken(path: Path, error: Exception) -> FormatError:
     message = error.strerror if isinstance(error, OSError) and error.strerror else error
     return FormatError(f"is no whole signed file: {message}", path=path, remedy=RENEW)
@@ -272,6 +295,13 @@ def unsealed(line: str) -> dict[str, Any]:
     if record.pop("record") != record_sum(record):
         raise ValueError("its record is not what was signed")
     return record
+
+
+def _array_sum(array: np.ndarray) -> str:
+    """SHA-256 of type, shape and content of an array in C order, which is not copied."""
+    digest = hashlib.sha256(f"{array.dtype.str} {array.shape}\n".encode())
+    digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+    return digest.hexdigest()
 
 
 def _arrays_sum(arrays: Mapping[str, np.ndarray]) -> str:
