@@ -46,7 +46,7 @@ def written_task(
 
 
 def written_neighbors(folder: Path, task: Task, kernels: Mapping[str, float]) -> list[Path]:
-    """Kernels of a task, and what neighbors say at their taus, in files named as by the workflow."""
+    """Kernels of a task, and what neighbors say at their taus, in files as a run has them."""
     paths = []
     for name, tau in kernels.items():
         matrix = folder / "kernels" / task.name / name / "1of1.npy"
