@@ -15,7 +15,7 @@ OTHER = Reason("raw_file_missing", "the raw file b.csv is missing", "put it ther
 TORCH = Reason("package_missing", "torch is not installed", "make torch")
 NEEDS = {
     "results/ratings/{task}/texts.csv": Need(("{task}",)),
-    "results/kernels/{task}/{kernel}.npz": Need(("{task}",), ("{kernel}",)),
+    "results/neighbors/{task}/{kernel}.csv": Need(("{task}",), ("{kernel}",)),
     "results/cross/{source}.{target}.csv": Need(("{source}", "{target}")),
 }
 
@@ -36,7 +36,7 @@ def plan(
 
 
 def kernel(task: str, name: str) -> str:
-    return f"results/kernels/{task}/{name}.npz"
+    return f"results/neighbors/{task}/{name}.csv"
 
 
 def test_what_can_be_had_is_computed_and_needs_nothing_shipped() -> None:

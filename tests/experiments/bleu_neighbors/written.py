@@ -22,8 +22,8 @@ def written_task(
     context: list[str] | None = None,
     rater: str = "r001",
 ) -> Task:
-    """A data set with one rating a text (NaN: none), in a folder of its name; without a rater, there
-    are no single ratings."""
+    """A data set with one rating a text (NaN: none), in a folder of its name; without a rater, no
+    single ratings."""
     name, n = folder.name, len(texts)
     ids = [f"{name}:{i:04d}" for i in range(n)]
     rated = ~np.isnan(quality)

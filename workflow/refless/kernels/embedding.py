@@ -12,7 +12,7 @@ Sadigh 2020, section 6).
 
 Texts are encoded in single precision, once each, with texts of the same length only. Directions
 are then rounded to whole multiples of 2**-25, whose products and sums are exact in double
-precision, so that the value of a pair does not depend on its block or shard.
+precision, so that the value of a pair does not depend on its block.
 """
 
 from __future__ import annotations

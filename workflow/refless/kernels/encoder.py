@@ -176,7 +176,9 @@ def kind_of(folder: Path) -> tuple[Any, Any, Any, Any]:
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise KernelError(
-            f"the model's configuration cannot be read: {error}", path=folder / "config.json"
+            f"the model's configuration cannot be read: {error}",
+            path=folder / "config.json",
+            remedy="fetch the model again",
         ) from error
 
 
