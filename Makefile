@@ -1,7 +1,7 @@
 # Sets everything up and runs the quickstart: `make`. Tests: `make test`.
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
-# What is at hand is computed, the rest is read from resources/shipped.
-OFFLINE := --config network=False
+# What is at hand is computed, the rest is read from resources/shipped; no network is trained.
+OFFLINE := --config network=False 'rnn_qe={"train": "never"}'
 CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 1)
 VENV := .venv
 BIN := $(VENV)/bin
@@ -82,8 +82,10 @@ lock: ## renew the locks (needs uv)
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header \
 	  --no-annotate envs/audit.in -o envs/lock/audit.txt
 
-clean: ## remove results and compiled loops; raw data and the environment stay
-	rm -rf results .snakemake
+# What was trained stays, and so does what it was trained on and what Snakemake knows of both.
+clean: ## remove results and compiled loops; raw data, ratings, trained networks' predictions stay
+	@find results .snakemake ! -path 'results/rnn_qe/predictions*' ! -path 'results/ratings*' \
+	  ! -path '.snakemake/metadata*' -delete 2> /dev/null || true
 	-@test ! -x $(BIN)/python || $(BIN)/python -m refless.store.machine_code
 
 help: ## this list

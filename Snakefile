@@ -30,5 +30,9 @@ rule all:
         "results/report.html",
 
 
+onstart:
+    print(said_of_training(), end="", file=sys.stderr)
+
+
 onerror:
     atexit.unregister(print_closing_lines)

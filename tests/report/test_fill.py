@@ -10,11 +10,11 @@ import pytest
 
 from refless.errors import FormatError
 from refless.report import fill
-from refless.report.fill import PLACE, filled, read_numbers, section
+from refless.report.fill import PLACE, as_html, filled, read_numbers, section
 
 ROOT = Path(__file__).parents[2]
 PAGES = ("README.md", "docs/findings.md")
-NUMBERS = {"one": {"from": "t", "column": "r", "who": "a"}, "none": {"from": "t", "column": "r"}}
+NUMBERS = {"one": {"from": "t", "column": "r", "who": "a"}}
 
 
 @pytest.fixture(autouse=True)
@@ -38,15 +38,20 @@ def test_a_number_keeps_the_form_that_it_has_in_the_page(text: str, expected: st
     assert filled(page, NUMBERS, Path()) == f"r is <!--one-->{expected}<!--/-->, and 3"
 
 
-@pytest.mark.parametrize("name", ["none", "other"])
-def test_a_number_that_is_no_cell_is_named(name: str) -> None:
-    with pytest.raises(FormatError, match=name):
-        filled(f"<!--{name}-->1<!--/-->", NUMBERS, Path())
+@pytest.mark.parametrize("row", [{}, {"who": "b"}, {"who": "c"}])
+def test_a_number_that_is_not_one_cell_is_a_dash(row: dict[str, str]) -> None:
+    numbers = {"one": {"from": "t", "column": "r", **row}}
+    assert filled("<!--one-->1<!--/-->", numbers, Path()) == "<!--one-->–<!--/-->"
 
 
-def test_a_row_without_a_value_is_no_number() -> None:
-    with pytest.raises(FormatError, match="one"):
-        filled("<!--one-->1<!--/-->", {"one": {"from": "t", "column": "r", "who": "b"}}, Path())
+def test_an_unknown_number_is_named() -> None:
+    with pytest.raises(FormatError, match="other"):
+        filled("<!--other-->1<!--/-->", NUMBERS, Path())
+
+
+def test_a_page_as_html_has_neither_marks_nor_links_into_the_repository() -> None:
+    text = "![a](b.png)\n\n**r** is <!--one-->1<!--/-->. [More](docs/x.md#y)"
+    assert as_html(text).strip() == "<p><strong>r</strong> is 1.</p>"
 
 
 def test_a_section_ends_where_the_next_begins() -> None:
@@ -59,5 +64,6 @@ def test_pages_name_numbers_that_there_are(page: str) -> None:
     names = {name for name, _ in PLACE.findall(text)}
     assert names
     assert names <= set(numbers)
+    assert "–" not in {number for _, number in PLACE.findall(text)}
     # a line that begins with a comment is no Markdown any more
     assert not re.search(r"(?m)^\s*<!--", text)

@@ -89,10 +89,3 @@ def test_another_figure_under_this_name_is_refused(report: Path) -> None:
         shutil.copy(figures / f"all_cells.{kind}", figures / f"first_figure1.{kind}")
     with pytest.raises(StaleError, match="first_figure1"):
         make_page(report.parent)
-
-
-def test_what_was_made_under_other_settings_is_refused(report: Path) -> None:
-    place = str(report.parent / "tables/first_wide.json")
-    make_page(report.parent, {place: json.loads(Path(place).read_text())["told"]})
-    with pytest.raises(StaleError, match="first_wide"):
-        make_page(report.parent, {place: "another sum"})

@@ -26,7 +26,6 @@ from refless.data.fetch import WORDNET, Places, Source
 from refless.errors import FormatError, Reason
 from refless.kernels._registry import constants, module_path
 from refless.kernels.bertscore import in_package, model_name
-from refless.models.rnn_qe.names import training_command
 from refless.settings import Settings
 from refless.store.files import file_sum, sum_now
 
@@ -89,7 +88,11 @@ RESULTS = {
     ),
     "rnn_qe/outputs.csv": Result(("rnn_qe",), settings=("rnn_qe.seed",)),
     "rnn_qe/curve.csv": Result(("rnn_qe",), settings=("rnn_qe.seed",)),
+    # of all seeds in one file: it is never computed, but came with refless
     "rnn_qe/predictions/{name}.csv.gz": Result(
+        ("rnn_qe",), settings=("rnn_qe.seed",), trained=True
+    ),
+    "rnn_qe/predictions/{name}/{seed}.csv.gz": Result(
         ("rnn_qe",), settings=("rnn_qe.seed",), trained=True
     ),
 }
@@ -101,14 +104,12 @@ class Plan:
     """Where each result comes from, and why some cannot be had.
 
     shipped : folder with what comes with refless, whose file ``manifest.csv`` lists it
-    trained : folder with networks' predictions that were made here by name
     """
 
     settings: Settings
     sources: Mapping[str, Source]
     places: Places
     shipped: Path = Path("resources/shipped")
-    trained: Path = Path("resources/trained")
     results: Mapping[str, Result] = field(default_factory=lambda: RESULTS)
 
     # ---- results ------------------------------------------------------------------------------
@@ -126,8 +127,6 @@ class Plan:
             return path
         if against.code in ("left_out", "no_data_set"):
             return None
-        if result.trained and (self.trained / below).is_file():
-            return str((self.trained / below).absolute())  # no rule makes that path
         sha256, digest = self._manifest.get(below, ("", ""))
         if not digest or digest != self.digest(path):
             return None
@@ -221,7 +220,7 @@ class Plan:
             if set(kernels) & set(self.settings.data[task].skip_kernels):
                 remedy = "take it off the data set's `skip_kernels`"
                 return Reason("left_out", "the configuration leaves this kernel out", remedy)
-        if result.trained and (reason := self._untrained(names.get("name", ""))):
+        if result.trained and (reason := self._untrained(names)):
             return reason
         for task in tasks:
             for path in self.settings.data[task].files.values():
@@ -229,14 +228,14 @@ class Plan:
                     return reason
         return next(iter(self.lacking(kernels).values()), None)
 
-    def _untrained(self, name: str) -> Reason | None:
-        if not name and self.settings.comparison.networks != "run":
+    def _untrained(self, names: Mapping[str, str]) -> Reason | None:
+        if "name" not in names:
+            trained = self.settings.comparison.networks == "run"
             remedy = "set `comparison: {networks: run}`, which needs torch"
-            return Reason("not_trained", "its networks are not trained", remedy)
-        if name and name not in self.settings.trained_now():
-            remedy = f"{training_command(name)} trains it, then run again"
-            return Reason("not_trained", "its networks are not trained", remedy)
-        return None
+        else:
+            trained = "seed" in names and names["name"] in self.settings.trained_now()
+            remedy = "set `rnn_qe: {train: auto}`, with torch (`make torch`)"
+        return None if trained else Reason("not_trained", "its networks are not trained", remedy)
 
     @cached_property
     def _manifest(self) -> dict[str, tuple[str, str]]:

@@ -74,7 +74,12 @@ def shippable():
     """What this run computes of what may be shipped -> the digest of its settings; ratings, where
     tables are made from them and nothing else."""
     values = {
-        **{"task": SETTINGS.data, "kernel": SETTINGS.kernels(), "name": SETTINGS.trainings()},
+        **{
+            "task": SETTINGS.data,
+            "kernel": SETTINGS.kernels(),
+            "name": qe.trainings("short", "paper"),
+        },
+        "seed": range(SETTINGS.rnn_qe.seeds),
         **{"source": TASKS, "target": TASKS},
     }
     every = [
@@ -101,5 +106,7 @@ rule ship:
     params:
         digests=lambda wildcards: shippable(),
         out=beside("resources/shipped"),
+        numbers=beside("resources/numbers.yaml"),
+        pages=[beside("README.md"), beside("docs/findings.md")],
     script:
         "../scripts/ship.py"

@@ -68,6 +68,8 @@ rule make_report:
     input:
         texts=there("results/ratings/{task}/texts.csv", task=list(SETTINGS.data)),
         shown=[path for name in catalogue() for path in item_files(name)],
+        readme=beside("README.md"),
+        numbers=beside("resources/numbers.yaml"),
     output:
         page="results/report.html",
         provenance="results/run/provenance.json",

@@ -6,16 +6,39 @@ RNN_QE = SETTINGS.rnn_qe
 RATED = [t for t in SETTINGS.tasks("rnn_qe") if SETTINGS.experiment(t, "rnn_qe").role == "rated"]
 REFERENCES = [task for task in SETTINGS.tasks("rnn_qe") if task not in RATED]
 QE_OUTPUTS = there("results/rnn_qe/outputs.csv")
-QE_SETTINGS = {
-    "data": {
-        "seed": RNN_QE.seed,
-        **{
-            name: getattr(SETTINGS.experiment(task, "rnn_qe"), name)
-            for task in RATED
-            for name in ("domain", "system")
-        },
+QE_DATA = {
+    "seed": RNN_QE.seed,
+    **{
+        name: getattr(SETTINGS.experiment(task, "rnn_qe"), name)
+        for task in RATED
+        for name in ("domain", "system")
     },
 }
+
+
+def qe_predictions(name):
+    """Predictions of a set-up: a file a seed where it is trained here, else the shipped one."""
+    trained = "results/rnn_qe/predictions/{name}/{seed}.csv.gz"
+    return there(trained, name=name, seed=qe.seeds_of(name, RNN_QE.seeds)) or there(
+        "results/rnn_qe/predictions/{name}.csv.gz", name=name
+    )
+
+
+QE_TRAININGS = {name: qe_predictions(name) for name in qe.trainings("short", "paper")}
+QE_CURVE = {name: QE_TRAININGS[name] for name in qe.names("curve")}
+
+
+def said_of_training():
+    """How many networks a run trains, and about how long."""
+    jobs = [job for job in workflow.dag.jobs if job.rule.name == "train_rnn_qe"]
+    names = [job.wildcards.name for job in jobs if workflow.dag.needrun(job)]
+    networks = sum(qe.parse(name).networks for name in names)
+    return (
+        f"refless: trains {networks} networks of RNN-QE in {len(names)} jobs, about"
+        f" {qe.hours(names):.1f} hours of one core (without: make, or train: never below rnn_qe)\n"
+        if names
+        else ""
+    )
 
 
 rule score_rnn_qe_outputs:
@@ -37,22 +60,55 @@ rule score_rnn_qe_outputs:
     params:
         rated=RATED,
         references=REFERENCES,
-        settings=QE_SETTINGS,
+        data=QE_DATA,
         code=code("score_rnn_qe_outputs.py", module("bleu.char")),
     script:
         "../scripts/score_rnn_qe_outputs.py"
 
 
+# One job a set-up and seed, on one core: Snakemake is the checkpoint. Hours of work, so ratings that
+# are merely newer are no reason to do it again; other raw files or code are.
+rule train_rnn_qe:
+    input:
+        ancient(ratings(*RATED, *REFERENCES)),
+    output:
+        "results/rnn_qe/predictions/{name}/{seed}.csv.gz",
+    log:
+        "results/logs/train_rnn_qe/{name}/{seed}.log",
+    benchmark:
+        "results/benchmarks/train_rnn_qe/{name}/{seed}.tsv"
+    wildcard_constraints:
+        name="[^/]+",
+        seed="[0-9]+",
+    conda:
+        "../../envs/torch.yaml"
+    threads: 1
+    resources:
+        gpu=0 if RNN_QE.device == "cpu" else 1,
+        mem_mb=3000,
+        runtime=lambda wildcards: 30 + int(180 * qe.hours([wildcards.name])),
+    params:
+        rated=RATED,
+        references=REFERENCES,
+        data=QE_DATA,
+        device=RNN_QE.device,
+        raw={task: PLAN.sums(task) for task in [*RATED, *REFERENCES]},
+        code=code(
+            "train_rnn_qe.py",
+            *(f"data/sources/{SETTINGS.data[t].loader}.py" for t in [*RATED, *REFERENCES]),
+        ),
+    script:
+        "../scripts/train_rnn_qe.py"
+
+
 # Its tables are made of the same files, and some of each other: all of them are one start of Python.
 QE_TABLES = [name for name in PAPERS["rnn_qe"] if catalogue()[name].table]
-QE_PREDICTIONS = "results/rnn_qe/predictions/{name}.csv.gz"
 
 
 rule tabulate_rnn_qe:
     input:
-        ratings=ratings(*RATED, *REFERENCES),
         outputs=QE_OUTPUTS,
-        predictions=there(QE_PREDICTIONS, name=SETTINGS.trainings()),
+        predictions=[path for paths in QE_TRAININGS.values() for path in paths],
         published=[beside(f"resources/published/rnn_qe_table{k}.csv") for k in (1, 2, 3, 4, 5)],
     output:
         *(path for name in QE_TABLES for path in table(name)),
@@ -64,14 +120,15 @@ rule tabulate_rnn_qe:
     conda:
         "../../envs/refless.yaml"
     params:
-        folders=folders(*RATED, *REFERENCES),
-        tasks=[*RATED, *REFERENCES],
+        predictions=QE_TRAININGS,
         datasets=REFERENCES,
-        data=QE_SETTINGS["data"],
+        data=QE_DATA,
         bootstrap=BOOTSTRAP,
-        seeds={name: qe.seeds_of(name, RNN_QE.seeds) for name in SETTINGS.trainings()},
         missing=missing("results/rnn_qe/outputs.csv"),
-        untrained=missing(QE_PREDICTIONS, name=SETTINGS.trainings()),
+        untrained=missing(
+            "results/rnn_qe/predictions/{name}.csv.gz",
+            name=[name for name, paths in QE_TRAININGS.items() if not paths],
+        ),
         code=[code("tabulate_rnn_qe.py", shows=name) for name in QE_TABLES],
     script:
         "../scripts/tabulate_rnn_qe.py"
@@ -79,10 +136,9 @@ rule tabulate_rnn_qe:
 
 rule rnn_qe_data_size:
     input:
-        ratings=ratings(*RATED, *REFERENCES),
         outputs=QE_OUTPUTS,
         curve=there("results/rnn_qe/curve.csv"),
-        predictions=there(QE_PREDICTIONS, name=qe.names(qe.CURVE, qe.CURVE_SIZES)),
+        predictions=[path for paths in QE_CURVE.values() for path in paths],
         table="results/tables/rnn_qe_table3.csv",
         record="results/tables/rnn_qe_table3.json",
     output:
@@ -95,99 +151,20 @@ rule rnn_qe_data_size:
     conda:
         "../../envs/refless.yaml"
     params:
-        folders=folders(*RATED, *REFERENCES),
-        tasks=[*RATED, *REFERENCES],
-        settings=QE_SETTINGS,
+        predictions=QE_CURVE,
+        data=QE_DATA,
         missing=missing("results/rnn_qe/curve.csv"),
         code=code("plot_rnn_qe_data_size.py"),
     script:
         "../scripts/plot_rnn_qe_data_size.py"
 
 
-# ---- training (make torch) -----------------------------------------------------------------------
-
-
-rule prepare_rnn_qe_data:
-    input:
-        ratings(*RATED, *REFERENCES),
-    output:
-        directory("results/rnn_qe/data/{name}"),
-    log:
-        "results/logs/prepare_rnn_qe_data/{name}.log",
-    benchmark:
-        "results/benchmarks/prepare_rnn_qe_data/{name}.tsv"
-    wildcard_constraints:
-        name="[^/]+",
-    conda:
-        "../../envs/refless.yaml"
-    resources:
-        mem_mb=2000,
-        runtime=30,
-    params:
-        rated=RATED,
-        references=REFERENCES,
-        data=QE_SETTINGS["data"],
-        code=code("prepare_rnn_qe_data.py"),
-    script:
-        "../scripts/prepare_rnn_qe_data.py"
-
-
-# Hours of work, so it lies where no shipped file is put over it. A job that was killed goes on from
-# results/rnn_qe/checkpoints when it is run again. `paper_setup1` is set-up 1 by the paper's schedule,
-# which keeps its checkpoints, for further seeds.
-rule train_rnn_qe:
-    input:
-        lambda wildcards: f"results/rnn_qe/data/{qe.data_name(wildcards.name)}",
-    output:
-        predictions="resources/trained/rnn_qe/predictions/{name}.csv.gz",
-        models=directory("results/rnn_qe/models/{name}"),
-    log:
-        "results/logs/train_rnn_qe/{name}.log",
-    benchmark:
-        "results/benchmarks/train_rnn_qe/{name}.tsv"
-    wildcard_constraints:
-        name="[^/]+",
-    conda:
-        "../../envs/torch.yaml"
-    # Models are trained five together, each five on one core.
-    threads: lambda wildcards: min(8, -(-qe.training_of(wildcards.name, 1)["models"] // 5))
-    resources:
-        gpu=0 if RNN_QE.device == "cpu" else 1,
-        mem_mb=6000,
-        runtime=2880,
-    params:
-        training=lambda wildcards: qe.training_of(wildcards.name, RNN_QE.seeds),
-        device=RNN_QE.device,
-        code=code("train_rnn_qe.py"),
-    script:
-        "../scripts/train_rnn_qe.py"
-
-
-# With `rnn_qe.train: run`. Otherwise what was trained is taken as shipped numbers are: as an input,
-# it would be trained again as soon as anything before it is newer.
-rule take_trained:
-    input:
-        "resources/trained/rnn_qe/predictions/{name}.csv.gz",
-    output:
-        "results/rnn_qe/predictions/{name}.csv.gz",
-    log:
-        "results/logs/take_trained/{name}.log",
-    benchmark:
-        "results/benchmarks/take_trained/{name}.tsv"
-    localrule: True
-    conda:
-        "../../envs/refless.yaml"
-    shell:
-        "cp {input:q} {output:q} 2> {log:q}"
-
-
-# By name alone: the model that `refless qe` has by default, and its card, are part of the library.
+# By name alone: the model that `refless qe` has by default is part of the library (docs/qe_model.md).
 rule train_qe_model:
     input:
         ratings(*RATED),
     output:
-        model="workflow/refless/models/rnn_qe/shipped.npz",
-        card="docs/qe_model.md",
+        "workflow/refless/models/rnn_qe/shipped.npz",
     log:
         "results/logs/train_qe_model.log",
     benchmark:

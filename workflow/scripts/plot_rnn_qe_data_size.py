@@ -2,20 +2,16 @@
 
 from pathlib import Path
 
-from refless.experiments.rnn_qe.curve import TABLE_COLUMNS, draw
-from refless.experiments.rnn_qe.runs import gather, read_curve, require_texts
+from refless.experiments.rnn_qe.curve import TABLE_COLUMNS, draw, read_curve
+from refless.experiments.rnn_qe.tables import gather
 from refless.job import job
 from refless.report import figures
 from refless.report.tables import read_published
 
 with job(snakemake):
     files, params = snakemake.input, snakemake.params
-    outputs, curve = (next(iter(files.get(name, [])), None) for name in ("outputs", "curve"))
-    require_texts(filter(None, [outputs, curve]), params.folders, params.tasks)
-    given = gather(outputs, files.get("predictions", []), params.settings["data"], params.missing)
-    drawn = draw(
-        read_curve(curve, params.settings) if curve else None,
-        given,
-        read_published(files.table, TABLE_COLUMNS),
-    )
-    figures.save(drawn[0], Path(snakemake.output[0]).with_suffix(""), drawn[1])
+    outputs, curve = (next(iter(found), None) for found in (files.outputs, files.curve))
+    given = gather(outputs, params.predictions, params.data, params.missing)
+    own = read_curve(curve, params.data) if curve else None
+    figure, drawn = draw(own, given, read_published(files.table, TABLE_COLUMNS))
+    figures.save(figure, Path(snakemake.output[0]).with_suffix(""), drawn)

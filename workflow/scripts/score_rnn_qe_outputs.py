@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from refless.experiments.rnn_qe.runs import write_outputs
+from refless.experiments.rnn_qe.baselines import write_outputs
 from refless.job import job
 
 with job(snakemake):
@@ -12,6 +12,6 @@ with job(snakemake):
         snakemake.output.curve,
         folders / params.rated[0],
         [folders / task for task in params.references],
-        params.settings,
+        params.data,
         snakemake.threads,
     )

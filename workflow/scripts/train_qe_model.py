@@ -1,17 +1,24 @@
-"""The model that comes with refless, and its card. Stage: prediction."""
+"""The model that comes with refless. Stage: prediction."""
 
+from dataclasses import replace
 from pathlib import Path
 
+from refless.data.task import read_task
 from refless.job import job
 
 with job(snakemake):
-    # Only here, so that a missing torch is one clear line.
-    from refless.experiments.rnn_qe.trainer import write_shipped_model
-    from refless.models.rnn_qe.training import Run
+    # only here, so that a missing torch is one clear line
+    from refless.models.rnn_qe.own import How, Rated, fit
+    from refless.models.rnn_qe.saved import save_model
+    from refless.store.machine import processor
 
-    write_shipped_model(
-        snakemake.output.model,
-        snakemake.output.card,
-        Path("results/ratings", snakemake.params.rated[0]),
-        Run(together=3, workers=snakemake.threads),
-    )
+    folder = Path("results/ratings", snakemake.params.rated[0])
+    task = read_task(folder, ["context", "text", "median_quality", "dataset", "system"])
+    texts, quality = task.texts, task.texts["median_quality"].to_numpy(float)
+    rated = Rated.of(texts["text"].tolist(), texts["context"].tolist(), quality)
+    # chosen on validation parts: Pearson plus Spearman 0.668 with errors, 0.621 without
+    model = fit(rated, How(errors=True), snakemake.threads)
+    groups = {name: texts[name].value_counts().to_dict() for name in ("dataset", "system")}
+    data = {"name": task.name, "texts": task.text_sum, **groups}
+    about = {**model.about, "data": data, "machine": {"processor": processor()}}
+    save_model(replace(model, about=about), snakemake.output[0], half=True)

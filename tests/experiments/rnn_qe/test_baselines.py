@@ -17,11 +17,12 @@ from refless.experiments.rnn_qe.baselines import (
     MODELS,
     TAUS,
     Rated,
+    all_splits,
     learning_curve,
     outputs,
     to_scale,
 )
-from refless.models.rnn_qe.data import cross_validation, experiments
+from refless.models.rnn_qe.data import cross_validation
 from refless.models.rnn_qe.names import CROSS
 from tests.models.rnn_qe.test_data import SETTINGS, small_texts
 
@@ -35,7 +36,7 @@ def numbers() -> pd.DataFrame:
     generator = np.random.default_rng(0)
     metrics = pd.DataFrame({name: generator.random(500) for name in METRICS.values()})
     metrics["CIDEr"] *= 10
-    return outputs(TEXTS, metrics, RATED, experiments(TEXTS.rated, SETTINGS))
+    return outputs(TEXTS, metrics, RATED, all_splits(TEXTS, SETTINGS))
 
 
 def test_each_output_has_its_part_and_predictions_of_test_parts_alone() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +11,12 @@ import pytest
 from scipy import stats
 
 from refless.experiments.rnn_qe.baselines import SCALE, to_scale
-from refless.experiments.rnn_qe.curve import TABLE_COLUMNS, draw, trained_curve
-from refless.experiments.rnn_qe.runs import PREDICTION_COLUMNS, Gathered, gather, read_curve
+from refless.experiments.rnn_qe.curve import TABLE_COLUMNS, draw, read_curve, trained_curve
+from refless.experiments.rnn_qe.runs import COLUMNS
 from refless.experiments.rnn_qe.tables import (
     ASIDE,
+    Gathered,
+    gather,
     measured,
     metric_on_scale,
     results,
@@ -102,7 +103,7 @@ def predictions(ids: list[str], seeds: int = 5, provenance: str = "computed") ->
     rows = pd.DataFrame({"id": ids * seeds, "seed": np.repeat(np.arange(seeds), len(ids))})
     rows["prediction"] = generator.choice(SCALE, len(rows))
     fixed = {"experiment": "cross_validation", "setup": 1, "fold": 0, "part": "test"}
-    table = rows.assign(**fixed, raw=rows["prediction"])[PREDICTION_COLUMNS]
+    table = rows.assign(**fixed, raw=rows["prediction"])[COLUMNS]
     return Signed(table, {"provenance": provenance})
 
 
@@ -111,8 +112,7 @@ def made(
 ) -> pd.DataFrame:
     file = None if outputs is None else Signed(outputs, {"provenance": "computed"})
     given = Gathered(file, found, [], others.get("untrained", {}))
-    seeds: Callable[[str], int] = others.get("seeds_of", lambda name: 5)
-    return results(experiment, given, published(NUMBERS[experiment]), BOOTSTRAP, seeds)
+    return results(experiment, given, published(NUMBERS[experiment]), BOOTSTRAP)
 
 
 def test_table_3_has_the_papers_rows_and_says_what_is_missing() -> None:
@@ -158,18 +158,6 @@ def test_outputs_of_one_mr_are_drawn_together() -> None:
     ]
     assert few.loc["ridge", "pearson_low"] == pytest.approx(np.quantile(drawn, 0.025))
     assert few.loc["ridge", "pearson_low"] != each.loc["ridge", "pearson_low"]
-
-
-def test_the_setting_decides_how_many_seeds_count() -> None:
-    outputs = numbers()
-    file = predictions(outputs["id"].tolist())
-    for count in (5, 2):
-        asked = {f"{way}setup{k}": count for k in SETUPS for way in ("", "paper_")}
-        table = made("cross_validation", outputs, {"setup1": file}, seeds_of=asked.__getitem__)
-        row = table.set_index("setup").loc["1"]
-        own = file.content[file.content["seed"] < count].groupby("seed")["prediction"]
-        expected = np.mean([stats.pearsonr(one, outputs["rating"])[0] for _, one in own])
-        assert (row["seeds"], row["pearson"]) == (count, pytest.approx(expected))
 
 
 def test_a_seed_that_misses_an_output_does_not_count() -> None:
@@ -253,7 +241,7 @@ def test_a_curve_counts_the_folds_of_a_subset_together() -> None:
 
 def test_without_numbers_the_figure_says_why() -> None:
     missing = [{"sentence": "the raw file is missing", "remedy": "place it"}]
-    figure, drawn = draw(None, gather(None, [], {}, missing), pd.DataFrame())
+    figure, drawn = draw(None, gather(None, {}, {}, missing), pd.DataFrame())
     assert "place it" in figure.axes[0].texts[0].get_text()
     assert drawn.empty
 
@@ -277,9 +265,9 @@ GOLDEN = [
 @pytest.fixture(scope="module")
 def shipped(tmp_path_factory: pytest.TempPathFactory) -> tuple[Gathered, Path]:
     folder = tmp_path_factory.mktemp("tables")
-    found = gather(SHIPPED / "outputs.csv", (SHIPPED / "predictions").iterdir(), DATA)
-    seeds = {name: 3 if name.startswith("paper") else 5 for name in found.predictions}
-    write_tables(folder, found, PUBLISHED, DATASETS, BOOTSTRAP, seeds)
+    paths = {path.name.partition(".")[0]: [path] for path in (SHIPPED / "predictions").iterdir()}
+    found = gather(SHIPPED / "outputs.csv", paths, DATA)
+    write_tables(folder, found, PUBLISHED, DATASETS, BOOTSTRAP)
     return found, folder
 
 
@@ -314,8 +302,8 @@ def test_shipped_numbers_give_the_tables(shipped: tuple[Gathered, Path]) -> None
 def test_the_figure_is_drawn_from_what_is_shipped(shipped: tuple[Gathered, Path]) -> None:
     found, folder = shipped
     smaller = {k: v for k, v in found.predictions.items() if k.startswith("curve")}
-    curve = read_curve(SHIPPED / "curve.csv", {"data": DATA})
-    given = Gathered(found.outputs, smaller, [], {})
+    curve = read_curve(SHIPPED / "curve.csv", DATA)
+    given = Gathered(found.outputs, smaller)
     figure, drawn = draw(curve, given, read(folder, 3)[TABLE_COLUMNS])
     assert len(figure.axes) == 2
     rows = drawn.set_index(["model", "size"])

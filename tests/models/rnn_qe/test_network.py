@@ -1,196 +1,143 @@
-"""The stacked network against torch's own layers, one model and one sequence at a time."""
+"""The network against one in numpy, and against what the hand-written GRU before it gave."""
 
 from __future__ import annotations
 
-import importlib.util
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from refless.errors import FormatError, SettingError
-from refless.models.rnn_qe.batches import (
-    COLUMNS,
-    Encoded,
-    Instances,
-    Sequences,
-    deal,
-    distinct,
-    numbered,
-    pack,
-    vocabulary,
-)
+from refless.models.rnn_qe.batches import Encoded, mixed, numbered, rounded, vocabulary
 
-needs_torch = pytest.mark.skipif(
-    importlib.util.find_spec("torch") is None, reason="torch is not installed: make torch"
-)
 WORDS = ["X-name", "is", "a", "cheap", "place", "near", "X-near", "."]
 
 
-def small(rows: int, seed: int = 0, dev: int = 6) -> Instances:
-    """Instances whose rating the words decide, with repetitions, empty texts and unknown words."""
+def small(rows: int = 40, seed: int = 0) -> pd.DataFrame:
+    """Instances whose rating the words decide, one of them without a text."""
     generator = np.random.default_rng(seed)
-    texts, mrs, ratings, parts = [], [], [], []
-    for row in range(rows):
-        text = [WORDS[k] for k in generator.integers(0, len(WORDS), generator.integers(1, 9))]
-        part = "dev" if row < dev else "test" if row < dev + 4 else "train"
-        part = "pretrain" if part == "train" and row % 3 == 0 else part
-        if row in {1, dev + 5}:
-            text = []
-        if part == "test":
-            text.append("unseen")
-        slots = generator.integers(1, 4)
-        mrs.append([w for k in range(slots) for w in ("inform", f"slot{k}", f"X-{row % 3}")])
-        ratings.append(float(np.clip(1 + 0.5 * len(set(text)) + 0.5 * (row % 2), 1, 6)))
-        texts.append(text)
-        parts.append(part)
-    return Instances([f"row{row}" for row in range(rows)], parts, mrs, texts, ratings)
+    texts = [
+        [WORDS[k] for k in generator.integers(0, 8, generator.integers(1, 9))] for _ in range(rows)
+    ]
+    slots = generator.integers(1, 4, rows)
+    mrs = [" ".join(f"inform slot{k} X-{row % 3}" for k in range(n)) for row, n in enumerate(slots)]
+    texts[11] = []
+    part = ["dev"] * 6 + ["test"] * 4 + (["pretrain", "train", "train"] * rows)[: rows - 10]
+    levels = [1 + 0.5 * len(set(text)) + 0.5 * (row % 2) for row, text in enumerate(texts)]
+    return pd.DataFrame(
+        {
+            "id": [str(row) for row in range(rows)],
+            "part": part,
+            "mr": mrs,
+            "text": list(map(" ".join, texts)),
+            "rating": np.clip(levels, 1, 6),
+        }
+    )
 
 
-def test_packed_rows_hold_every_token_once_and_end_together() -> None:
-    generator = np.random.default_rng(1)
-    for _ in range(20):
-        models = [
-            Sequences(generator.integers(1, 99, int(lengths.sum())), np.r_[0, np.cumsum(lengths)])
-            for lengths in generator.integers(0, 7, (3, 10))
-        ]
-        rows = [generator.permutation(10)[: generator.integers(0, 9)] for _ in models]
-        packed = pack(models, rows)
-        assert packed.counts == sorted(packed.counts)
-        assert sum(packed.counts) == packed.tokens.shape[1]
-        for model, own in enumerate(rows):
-            read: dict[int, list[int]] = {}
-            start = 0
-            for count in packed.counts:
-                for row in range(count):
-                    if packed.real[model, start + row]:
-                        read.setdefault(row, []).append(int(packed.tokens[model, start + row]))
-                    else:
-                        assert row not in read, "a row stops before the end"
-                start += count
-            for number, row in enumerate(own):
-                begin, end = models[model].starts[row : row + 2]
-                place = int(packed.place[model, number])
-                assert read.pop(place, []) == models[model].tokens[begin:end].tolist()
-            assert not read
-
-
-def test_dealt_batches_hold_every_row_once_with_the_same_mixture_of_lengths() -> None:
+def test_batches_hold_every_row_once_with_the_same_mixture_of_lengths() -> None:
     generator = np.random.default_rng(2)
     lengths = generator.integers(1, 30, (2, 103))
-    batches = deal(lengths, 10, generator)
+    batches = mixed(lengths, 10, generator)
     assert sorted(np.concatenate(batches)) == list(range(103))
     assert {len(batch) for batch in batches} == {10, 11}
     means = [lengths[-1, batch].mean() for batch in batches]
     assert np.ptp(means) < np.ptp([lengths[-1, k::10].mean() for k in range(10)])
-    assert not np.array_equal(batches[0], deal(lengths, 10, generator)[0])
+    assert not np.array_equal(batches[0], mixed(lengths, 10, generator)[0])
 
 
-def test_vocabulary_and_unknown_words() -> None:
+def test_words_are_those_of_the_training_rows() -> None:
     words = vocabulary([["b", "a"], ["c"]])
     assert words == {"a": 1, "b": 2, "c": 3}
-    # those of the training rows alone
-    assert "unseen" not in Encoded(small(30)).text_words
-    sequences = numbered([["c", "x"], [], ["a"]], words)
-    assert sequences.tokens.tolist() == [3, 0, 1]
-    assert sequences.lengths.tolist() == [2, 0, 1]
-    rows, which = distinct(numbered([["a"], ["b"], ["a"], []], words), np.array([0, 1, 2, 3, 0]))
-    assert rows.tolist() == [0, 1, 3]
-    assert which.tolist() == [0, 1, 0, 2, 0]
+    assert [one.tolist() for one in numbered([["c", "x"], []], words)] == [[3, 0], []]
+    table = small()
+    table.loc[7, "text"] = "unseen"  # of the test part
+    data = Encoded(table)
+    assert "unseen" not in data.text_words
+    assert data.text[7].tolist() == [0]
 
 
-@pytest.mark.parametrize(
-    ("part", "rating", "message"),
-    [
-        ("train", 7, "not in 1..6"),
-        ("tset", 3, "unknown part"),
-        ("train", 3, "no instance is of part 'dev'"),
-    ],
-)
-def test_bad_tables_are_named(part: str, rating: float, message: str) -> None:
-    table = pd.DataFrame([["a", part, "m", "t", rating]], columns=COLUMNS)
-    with pytest.raises(FormatError, match=message):
-        Instances.of(table)
+def test_predictions_are_rounded_to_half_points() -> None:
+    assert rounded(np.array([4.3, 4.2, 9.0, -1.0])).tolist() == [4.5, 4.0, 6.0, 1.0]
 
 
-# ---- against torch.nn ----------------------------------------------------------------------------
+def by_hand(state: dict[str, Any], side: str, tokens: np.ndarray) -> np.ndarray:
+    """Last state of a GRU (Cho et al. 2014, gates r, z, n as torch has them)."""
+    w, u, b, c = (
+        state[f"encoders.{side}.{name}_l0"]
+        for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+    )
+    h = np.zeros(u.shape[1])
+    for x in state[f"embeddings.{side}.weight"][tokens]:
+        a, d = np.split(w @ x + b, 3), np.split(u @ h + c, 3)
+        r, z = (1 / (1 + np.exp(-a[k] - d[k])) for k in (0, 1))
+        h = (1 - z) * np.tanh(a[2] + r * d[2]) + z * h
+    return h
 
 
-def oracle(architecture: Any, parameters: Any, data: Encoded, row: int) -> Any:
-    """Output of one model for one row, by torch's layers."""
-    import torch
+def test_ratings_are_those_of_a_network_in_numpy() -> None:
+    pytest.importorskip("torch", reason="make torch")
+    from refless.models.rnn_qe.network import predict
+    from refless.models.rnn_qe.training import started
 
-    states = []
-    for side in ("mr", "text"):
-        sequences = getattr(data, side)
-        start, end = sequences.starts[row : row + 2]
-        x = parameters[f"{side}.embedding"][torch.from_numpy(sequences.tokens[start:end])]
-        layer = torch.nn.GRU(architecture.embedding, architecture.hidden, dtype=torch.float64)
-        new = {
-            "weight_ih_l0": parameters[f"{side}.input"].T,
-            "weight_hh_l0": parameters[f"{side}.state"].T,
-            "bias_ih_l0": parameters[f"{side}.input_bias"],
-            "bias_hh_l0": parameters[f"{side}.state_bias"],
-        }
-        if end == start:
-            states.append(torch.zeros(architecture.hidden, dtype=torch.float64))
-        else:
-            last = torch.func.functional_call(layer, new, (x[:, None],))[1]
-            states.append(last[:, 0].flatten())
-    h = torch.cat(states)
-    for layer_number in range(architecture.layers):
-        weight, bias = (parameters[f"layer{layer_number}.{p}"] for p in ("weight", "bias"))
-        h = torch.tanh(h @ weight + bias)
-    return h @ parameters["output.weight"] + parameters["output.bias"]
+    data = Encoded(small())
+    network = started(data, 5, "cpu")
+    state = {name: value.double().numpy() for name, value in network.state_dict().items()}
+    found = predict(network, data.mr, data.text)
+    for row in range(len(found)):
+        h = np.concatenate(
+            [by_hand(state, side, getattr(data, side)[row]) for side in ("mr", "text")]
+        )
+        for layer in (0, 2):
+            h = np.tanh(state[f"head.{layer}.weight"] @ h + state[f"head.{layer}.bias"])
+        rating = state["head.4.weight"] @ h + state["head.4.bias"]
+        assert found[row] == pytest.approx(rating[0], abs=1e-5)
+    mean = data.rating[data.rows("train")].mean()
+    assert state["head.4.bias"] == pytest.approx(mean)
+    assert predict(network, [], []).shape == (0,)
 
 
-@needs_torch
-@pytest.mark.parametrize("layers", [1, 2])
-def test_outputs_and_gradients_are_those_of_torch(layers: int) -> None:
-    import torch
+BEFORE = [1.8246785283088685, 0.5377142757177353, 0.5050677686929703]
+"""Losses of three passes of the hand-written GRU, from the same start over the same batches."""
+RATED = [2.7790935039520264, 2.8377583026885986, 2.7120137214660645, 2.859750270843506]
+"""And its ratings of the test part after its best one, the second."""
+ORDER = [
+    *("embeddings.mr.weight", "embeddings.text.weight"),
+    *(f"encoders.mr.{name}_l0" for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")),
+    *(f"encoders.text.{name}_l0" for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")),
+    *(f"head.{layer}.{name}" for layer in (0, 2, 4) for name in ("weight", "bias")),
+]
 
+
+def test_training_is_that_of_the_hand_written_gru_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = pytest.importorskip("torch", reason="make torch")
     from refless.models.rnn_qe import network, training
 
-    architecture = network.Architecture(
-        embedding=5, hidden=4, layers=layers, dropout=0, precision="float64"
-    )
-    folds = {0: Encoded(small(30)), 1: Encoded(small(41, 1))}
-    members = [training.Member(0, 3), training.Member(1, 3), training.Member(0, 4)]
-    stack = training.Stack(members, folds, training.Schedule(0, 1, 0.01, 8), architecture)
-    generator = np.random.default_rng(0)
-    rows = [generator.permutation(30)[:9], generator.permutation(41)[:7], np.arange(5, 14)]
-    states = []
-    for name in network.ENCODERS:
-        inputs = network.Inputs(pack(stack.sequences(name), rows), stack.device)
-        states.append(network.encode(architecture, stack.parameters, name, inputs, None))
-    outputs = network.head(architecture, stack.parameters, torch.cat(states, 2))
-    predicted = stack.predict(rows, stack.parameters)
-    for model, own in enumerate(rows):
-        data = folds[members[model].fold]
-        one = {k: v.detach()[model].clone().requires_grad_() for k, v in stack.parameters.items()}
-        expected = torch.stack([oracle(architecture, one, data, row)[0] for row in own])
-        assert torch.allclose(outputs[model, : len(own)], expected, rtol=0, atol=1e-12)
-        rating = expected.detach().numpy()
-        np.testing.assert_allclose(predicted[model], rating, rtol=0, atol=1e-12)
-        loss = (expected**2).sum()
-        wanted = torch.autograd.grad(loss, list(one.values()), allow_unused=True)
-        got = torch.autograd.grad(
-            (outputs[model, : len(own)] ** 2).sum(),
-            list(stack.parameters.values()),
-            retain_graph=True,
-        )
-        for name, ours, theirs in zip(one, got, wanted, strict=True):
-            whole = torch.zeros_like(ours)
-            if theirs is not None:
-                whole[(model, *map(slice, theirs.shape))] = theirs
-            assert torch.allclose(ours, whole, rtol=0, atol=1e-11), name
+    def started(data: Encoded, width: int, device: str) -> Any:
+        made = network.Network(len(data.mr_words), len(data.text_words), width)
+        own = made.state_dict()
+        for number, name in enumerate(ORDER, start=1):
+            values = torch.sin(torch.arange(own[name].numel(), dtype=torch.float32) * number) / 2
+            own[name] = values.reshape(own[name].shape)
+            if name.startswith("embeddings"):
+                own[name][0] = 0
+        made.load_state_dict(own)
+        made.dropout.p = 0
+        return made
 
+    losses = []
 
-@needs_torch
-def test_settings_that_make_no_sense() -> None:
-    from refless.models.rnn_qe.network import Architecture
+    def train_pass(*given: Any) -> float:
+        losses.append(one_pass(*given))
+        return losses[-1]
 
-    for wrong in ({"dropout": 1.0}, {"layers": 0}, {"precision": "half"}):
-        with pytest.raises(SettingError):
-            Architecture(**wrong)  # type: ignore[arg-type]
+    one_pass = training.train_pass
+    monkeypatch.setattr(training, "started", started)
+    monkeypatch.setattr(training, "train_pass", train_pass)
+    data = Encoded(small())
+    made, best = training.fit(data, training.Schedule(1, 2, 0.01, 7), 5, 4)
+    assert losses == pytest.approx(BEFORE, abs=1e-5)
+    assert (best["phase"], best["pass"]) == ("train", 1)
+    rows = data.rows("test")
+    found = network.predict(made, [data.mr[r] for r in rows], [data.text[r] for r in rows])
+    assert found == pytest.approx(RATED, abs=1e-5)

@@ -42,7 +42,7 @@ def add(commands: Commands) -> None:
     qe.add_argument(
         "--model",
         metavar="FILE",
-        help="of `refless train-qe` or results/rnn_qe/models (default: the one that comes along)",
+        help="of `refless train-qe` (default: the one that comes along)",
     )
     what = qe.add_mutually_exclusive_group(required=True)
     what.add_argument(
@@ -96,9 +96,6 @@ def run(arguments: argparse.Namespace) -> None:
             remedy="add it",
         )
     meanings = outputs.columns[column] if column else [""] * len(texts)
-    # what is not read may still be what texts have in common
-    more = [name for name in ("mr", "context") if name in outputs.columns and name != column]
-    beside = [outputs.columns[name] for name in more]
     try:
         raw, prediction = model.rate(meanings, texts)
     except FormatError as error:
@@ -131,12 +128,7 @@ def run(arguments: argparse.Namespace) -> None:
             " words or more are unknown to the model, or there are none: what it says of them rests"
             " on little. Train one on such texts (refless train-qe)"
         )
-    unit, same, answered = groups(meanings, texts, model.meanings, *beside)
-    if old := sum(model.has_answered(answered)):
-        tell(
-            f"warning: {old} of {len(texts)} texts answer an MR or context of the model's"
-            " training texts, whose ratings it knows. On new ones it may be worth far less"
-        )
+    unit, same = groups(meanings, texts, model.meanings)
     if truth is not None:
         warn_of_scale([model.scale.low, model.scale.high], truth[~np.isnan(truth)])
         if unrated := int(np.isnan(truth).sum()):

@@ -61,8 +61,8 @@ def add(commands: Commands) -> None:
     )
     train.add_argument(
         "--schedule",
-        choices=["fast", "paper"],
-        default="fast",
+        choices=["short", "paper"],
+        default="short",
         help="12 passes, or up to 500 as in the paper (default: %(default)s)",
     )
     train.add_argument(
@@ -86,13 +86,12 @@ def run(arguments: argparse.Namespace) -> None:
     own = ratings_of(arguments, scale=arguments.scale)
     require_torch()
 
-    from refless.compare.rated import about_meanings, contexts_beside, meanings_of
+    from refless.compare.rated import about_meanings, meanings_of
     from refless.data.sources.table import tidy
     from refless.models.rnn_qe.meaning import TEXT
-    from refless.models.rnn_qe.own import NEW, How, Rated, fit, worth_lines
+    from refless.models.rnn_qe.own import How, Rated, fit, worth_lines
     from refless.models.rnn_qe.saved import save_model
     from refless.models.rnn_qe.scale import Scale
-    from refless.models.rnn_qe.training import Run
 
     loaded = tidy(own, "own", arguments.scale)
     texts = loaded.texts[loaded.texts["n_ratings"] > 0]
@@ -104,15 +103,13 @@ def run(arguments: argparse.Namespace) -> None:
     rated = Rated.of(
         texts["text"].tolist(),
         meanings,
-        scale.of_shares(texts["quality"].to_numpy(float)),
+        scale.to_digits(low + texts["quality"].to_numpy(float) * (high - low), 10),
         (low, high),
         kind,
-        contexts_beside(texts, column),
     )
     how = How(arguments.schedule, arguments.width, arguments.errors, arguments.seed)
-    run = Run(together=-(-5 // arguments.threads), workers=arguments.threads)
     try:
-        model = fit(rated, how, run)
+        model = fit(rated, how, arguments.threads)
     except FormatError as error:
         path_of, line = ", ".join(arguments.ratings), None
         if error.line is not None:
@@ -135,7 +132,7 @@ def run(arguments: argparse.Namespace) -> None:
     print("\n".join(said), file=sys.stderr)
     for sentence in about_meanings(column, meanings, rated.kind != TEXT, as_asked=kind == TEXT):
         tell(f"note: {sentence}")
-    if column and not tested.endswith(NEW):
+    if column and "of new MRs" not in tested:
         tell(
             "warning: MRs or contexts are too few, or one has too many of the texts, or too many"
             " texts repeat, to test on new ones. Those of the tested texts are in training, too;"

@@ -15,12 +15,9 @@ from refless.compare.rated import Rated
 from refless.compare.splits import Split
 from refless.kernels._blocks import available_threads
 from refless.models.rnn_qe import data, own
-from refless.models.rnn_qe.training import Run
 
 Array = np.ndarray
 
-TOGETHER = 3
-"""Networks of a stack: the last bits hang on it, so it is the same on any number of cores."""
 WORDS = 50
 """The last words of a context that are read; the authors' code reads as many of a text."""
 
@@ -44,6 +41,5 @@ def estimates(rated: Rated, split: Split, how: own.How, threads: int | None = No
         train = np.flatnonzero(split.inside & (fold != test) & (fold != dev))
         chosen_on, tested = (np.flatnonzero(fold == part) for part in (dev, test))
         splits.append(data.Split(train, chosen_on, tested, train))
-    run = Run(together=TOGETHER, workers=available_threads(threads))
-    found, *_ = own.cross_validated(given, splits, how, run)
+    found, *_ = own.cross_validated(given, splits, how, available_threads(threads))
     return found

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from refless.report.catalogue import Entry
+from refless.report.fill import as_html
 from refless.report.render import VERDICTS, Part, page, parts_of
 from refless.report.tables import read_published, read_record
 from refless.store import provenance
@@ -42,6 +43,7 @@ def make_report(
     entries: Iterable[Entry],
     texts: Iterable[str | Path],
     settings: Mapping[str, Any],
+    findings: str,
 ) -> None:
     """Write the report of a folder of results, and what it says of the run for programs.
 
@@ -51,6 +53,7 @@ def make_report(
     entries : what the report has, in this order within a paper
     texts : tables of texts, for the sums of the raw files
     settings : see `refless.store.provenance.record`
+    findings : what stands on its first screen, in Markdown
 
     Raises
     ------
@@ -79,6 +82,7 @@ def make_report(
             name: [item for item in items if item not in front] for name, items in papers.items()
         },
         front=front,
+        findings=as_html(findings),
         counts=_counts(results, entries),
         sources={
             name: sum(about["source"].get(name, 0) for about in abouts.values()) for name in SOURCES

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
+from importlib.util import find_spec
 from typing import Any
 
 from pydantic import Field, ValidationError, model_validator
 
 from refless.errors import KernelError, SettingError
 from refless.kernels.bertscore import layer_and_offset
-from refless.models.rnn_qe.names import CROSS, CURVE_SIZES, EXPERIMENTS, PAPER, names
+from refless.models.rnn_qe.names import trainings
 from refless.settings._base import Name, Section, Seed
 from refless.settings.data import DataSet
 from refless.settings.papers import BleuNeighbors, Comparison, DeltaBleu, RnnQe
@@ -114,18 +115,10 @@ class Settings(Section):
             for k, (task, entry) in enumerate(self.data.items())
         }
 
-    def trainings(self) -> list[str]:
-        """The names of everything that RNN-QE may be trained on, and how."""
-        plain = [name for one in EXPERIMENTS for name in names(one, CURVE_SIZES)]
-        longer = [name for one in ("cross_validation", *CROSS) for name in names(one)]
-        return [*plain, *(f"{PAPER}_{name}" for name in longer)]
-
     def trained_now(self) -> list[str]:
-        """Those that a run trains: see `rnn_qe.train`. The paper's schedule takes days, so by name
-        alone."""
-        if self.rnn_qe.train != "run":
-            return []
-        return [name for name in self.trainings() if not name.startswith(PAPER)]
+        """What a run trains RNN-QE on, by name; shipped predictions are read for the rest."""
+        trains = self.rnn_qe.train == "auto" and find_spec("torch") is not None
+        return trainings(self.rnn_qe.schedule) if trains else []
 
     # ---- names that must exist elsewhere ------------------------------------------------------
 

@@ -81,13 +81,21 @@ class RnnQe(Section):
     """RNN quality estimation (Dušek et al., 2017)."""
 
     seed: Seed = Field(description="Seed of the folds and of the synthetic errors.")
-    train: Literal["shipped", "run"] = Field(
-        description="RNN-QE's predictions. `shipped`: those of an earlier training, else those that"
-        " come with refless. `run`: train every set-up (`make torch`; some six hours of one core)."
+    train: Literal["auto", "never"] = Field(
+        "auto",
+        description="`auto`: networks are trained where torch is installed (`make torch`; some six"
+        " hours of one core), else shipped predictions are read. `never`: these alone.",
     )
-    seeds: Count = Field(description="Number of seeds, 0, 1, ..., over which tables have the mean.")
+    schedule: Literal["short", "paper"] = Field(
+        "short", description="How long networks are trained; as in the paper, it takes days."
+    )
+    seeds: Count = Field(
+        3,
+        description="Number of seeds, 0, 1, ..., that are trained, and over which tables then have"
+        " the mean; shipped predictions have their own.",
+    )
     device: str = Field(
-        pattern="^[a-z]+(:[0-9]+)?$", description="Device of torch: cpu, cuda, cuda:1."
+        "cpu", pattern="^(cpu|cuda(:[0-9]+)?)$", description="Device of torch: cpu, cuda, cuda:1."
     )
 
 

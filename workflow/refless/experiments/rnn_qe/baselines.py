@@ -14,21 +14,40 @@ bleu_neighbors  BLEU Neighbors on the output, its tau chosen on the validation p
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from refless.data.task import text_sums
+from refless.errors import FormatError
+from refless.experiments.rnn_qe.runs import read_rated
 from refless.kernels import kernel
 from refless.models.baselines import Lookup, RidgeTfidf
 from refless.models.neighbors import enough_evidence, neighbor_means
-from refless.models.rnn_qe.data import Split, Texts, smaller
+from refless.models.rnn_qe import data
+from refless.models.rnn_qe.batches import rounded
+from refless.models.rnn_qe.data import DataSettings, Split, Texts, smaller, splits_of
 from refless.models.rnn_qe.meaning import unordered
-from refless.models.rnn_qe.names import CROSS
+from refless.models.rnn_qe.names import (
+    CONFIGURATIONS,
+    CROSS,
+    CURVE_SIZES,
+    CURVE_SUBSETS,
+    EXPERIMENTS,
+    SETUPS,
+    SHORT,
+    Name,
+)
 from refless.statistics import scale_counts, scale_statistics
+from refless.store import signed
 
 Array = np.ndarray
 
+OUTPUTS, CURVE = "rnn_qe outputs", "rnn_qe curve"
 METRICS = {"bleu": "Bleu_4", "meteor": "METEOR", "rouge_l": "ROUGE_L", "cider": "CIDEr"}
 COLUMNS = ["id", "dataset", "system", "mr_number", "rating", *METRICS.values(), *CROSS]
 CURVE_COLUMNS = ["model", "size", "subset", "pearson", "spearman"]
@@ -63,9 +82,8 @@ class Rated:
 
 
 def to_scale(prediction: Array) -> Array:
-    """Predictions rounded to half points and clipped to 1..6; `CONSTANT` where there is none."""
-    rounded = SCALE[0] + np.round((prediction - SCALE[0]) / 0.5) * 0.5
-    return np.where(np.isnan(prediction), CONSTANT, np.clip(rounded, SCALE[0], SCALE[-1]))
+    """Predictions rounded to half points of 1..6; `CONSTANT` where there is none."""
+    return np.where(np.isnan(prediction), CONSTANT, rounded(prediction))
 
 
 def statistics(prediction: Array, truth: Array, weights: Array | None = None) -> dict[str, Array]:
@@ -118,6 +136,17 @@ def predicted(model: str, rated: Rated, splits: Iterable[Split]) -> Array:
     return np.round(values, 4)  # half points are made of it; more digits would only fill files
 
 
+def all_splits(texts: Texts, settings: DataSettings) -> dict[str, list[Split]]:
+    """The splits of tables 3 to 5: ``cross_validation``, ``cross_domain_1``, ..."""
+    found = [(EXPERIMENTS[0], 0), *product(CROSS, CONFIGURATIONS)]
+    return {
+        f"{name}_{number}" if number else name: splits_of(
+            texts.rated, Name(SHORT, name, number, 1), settings
+        )
+        for name, number in found
+    }
+
+
 def outputs(
     texts: Texts, metrics: pd.DataFrame, rated: Rated, splits: Mapping[str, list[Split]]
 ) -> pd.DataFrame:
@@ -130,7 +159,7 @@ def outputs(
     Parameters
     ----------
     metrics : the loader's table of the same outputs, with the columns of `METRICS`
-    splits : by `refless.models.rnn_qe.data.experiments`
+    splits : by `all_splits`
     """
     said = texts.rated["mr"].str.split().map(unordered)
     table = texts.rated[["id", "dataset", "system"]].assign(
@@ -165,3 +194,42 @@ def learning_curve(
         found = statistics(to_scale(predicted(model, rated, kept)), rated.rating)
         rows.append((model, size, subset, found["pearson"][0], found["spearman"][0]))
     return pd.DataFrame(rows, columns=CURVE_COLUMNS)
+
+
+def write_outputs(
+    path: str | Path,
+    curve: str | Path,
+    rated: str | Path,
+    references: Sequence[str | Path],
+    settings: Mapping[str, Any],
+    threads: int | None = None,
+) -> None:
+    """Write `outputs` and `learning_curve`; in the record's facts, ``instances`` has the training
+    instances of each fold, by set-up.
+
+    Parameters
+    ----------
+    rated, references : see `refless.experiments.rnn_qe.runs.read_rated`
+    settings : see `DataSettings`
+
+    Raises
+    ------
+    FormatError : the outputs have no metrics; as `read_rated`.
+    """
+    task, texts = read_rated(rated, references)
+    if lacking := [name for name in METRICS.values() if name not in task.texts]:
+        raise FormatError(
+            f"columns {', '.join(lacking)} are missing: metrics of each output",
+            path=Path(rated) / "texts.csv",
+        )
+    made, seen = DataSettings(**settings), Rated.of(texts, threads)
+    splits = all_splits(texts, made)
+    folds = splits[EXPERIMENTS[0]]
+    instances = {str(k): [data.size(texts, split, k) for split in folds] for k in SETUPS}
+    sums = {f"texts {name}": one for name, one in text_sums([rated, *references]).items()}
+    about = {"settings": {"data": asdict(made)}, "made_from": sums}
+    facts = {"instances": instances}
+    found = outputs(texts, task.texts, seen, splits)
+    signed.write(path, found, about | {"kind": OUTPUTS, "facts": facts})
+    drawn = learning_curve(seen, folds, CURVE_SIZES, CURVE_SUBSETS, seed=made.seed)
+    signed.write(curve, drawn, about | {"kind": CURVE})

@@ -7,16 +7,18 @@ rated outputs, table 3. Out: the figure, and what it draws.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
 
 from refless.errors import said
-from refless.experiments.rnn_qe.baselines import CURVE_COLUMNS, statistics
-from refless.experiments.rnn_qe.runs import Gathered
-from refless.models.rnn_qe.data import FOLDS
+from refless.experiments.rnn_qe.baselines import CURVE, CURVE_COLUMNS, statistics
+from refless.experiments.rnn_qe.tables import Gathered
+from refless.models.rnn_qe.names import FOLDS, SHORT, parse
 from refless.report import figures
-from refless.store.signed import Signed
+from refless.store import signed
 
 LABELS = {"bleu_neighbors": "BLEU Neighbors", "rnn_qe": "RNN-QE, set-up 1"}
 STATISTICS = ("pearson", "spearman")
@@ -24,7 +26,19 @@ COLUMNS = ["model", "size", *STATISTICS, *(f"{name}_sd" for name in STATISTICS)]
 TABLE_COLUMNS = ["setup", "schedule", *STATISTICS, *(f"paper_{name}" for name in STATISTICS)]
 
 
-def trained_curve(outputs: pd.DataFrame, predictions: Mapping[str, Signed]) -> pd.DataFrame:
+def read_curve(path: str | Path, data: Mapping[str, Any]) -> pd.DataFrame:
+    """The learning curve of BLEU Neighbors, made under these settings of the data.
+
+    Raises
+    ------
+    FormatError, StaleError : as `refless.store.signed.read`.
+    """
+    asked = {"data": data}
+    file = signed.read(path, CURVE, settings=asked, columns=CURVE_COLUMNS, fresh=False)
+    return pd.DataFrame(file.content)
+
+
+def trained_curve(outputs: pd.DataFrame, predictions: Mapping[str, signed.Signed]) -> pd.DataFrame:
     """RNN-QE with fewer rated outputs, `CURVE_COLUMNS`: a row a subset.
 
     ``predictions`` are of ``curve_50_setup1``, ...; fold 5 s + f is fold f of random subset s.
@@ -35,7 +49,7 @@ def trained_curve(outputs: pd.DataFrame, predictions: Mapping[str, Signed]) -> p
         for subset, own in test.groupby(test["fold"] // FOLDS):
             found = statistics(own["prediction"].to_numpy(float), truth[own["id"]].to_numpy(float))
             ends = (found[one][0] for one in STATISTICS)
-            rows.append(("rnn_qe", int(name.split("_")[1]), subset, *ends))
+            rows.append(("rnn_qe", parse(name).number, subset, *ends))
     return pd.DataFrame(rows, columns=CURVE_COLUMNS)
 
 
@@ -60,7 +74,7 @@ def draw(
         why = [*map(said, given.missing), "no data set"]
         return figures.empty_figure(f"not available: {why[0]}"), pd.DataFrame(columns=COLUMNS)
     rows = table[table["setup"].astype(str) == "1"]
-    whole = rows.loc[rows["schedule"] == "short"].iloc[0]
+    whole = rows.loc[rows["schedule"] == SHORT].iloc[0]
     last = pd.DataFrame(
         [("rnn_qe", curve["size"].max(), 0, whole["pearson"], whole["spearman"])],
         columns=CURVE_COLUMNS,

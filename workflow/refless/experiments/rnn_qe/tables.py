@@ -18,28 +18,30 @@ Source: Dušek, Novikova & Rieser (2017), sections 3.5 and 4.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from refless.experiments.rnn_qe import runs
 from refless.experiments.rnn_qe.baselines import (
+    COLUMNS,
     CONSTANT,
     METRICS,
     MODELS,
+    OUTPUTS,
     SCALE,
     statistics,
     to_scale,
 )
-from refless.experiments.rnn_qe.runs import Gathered
-from refless.models.rnn_qe.names import CONFIGURATIONS, CROSS, EXPERIMENTS, PAPER, SETUPS
+from refless.models.rnn_qe.names import CONFIGURATIONS, CROSS, EXPERIMENTS, PAPER, SETUPS, SHORT
 from refless.report.published import beside_published, read_published
 from refless.report.tables import publish
-from refless.statistics import Estimate, draw_weights, interval, williams
-from refless.store.signed import provenance
+from refless.statistics import Estimate, draw_weights, williams
+from refless.store import signed
 
 Array = np.ndarray
 
@@ -50,8 +52,6 @@ TOPS = {"bleu": 1.0, "meteor": 1.0, "rouge_l": 1.0, "cider": 10.0}
 WITH_REFERENCES = {*METRICS, "5", "6"}
 """What sees human references of the outputs that it rates: the paper's star."""
 WITHOUT_TESTS = {"constant", *METRICS}
-SCHEDULES = {PAPER: f"{PAPER}_", "short": ""}
-"""Schedule of training -> what stands before its names."""
 DIFFERENT_SIZES = {
     "2": "folds of the paper are a row uneven",
     "3": "fewer human references could be joined by MR: the paper's own file was not to be had",
@@ -59,6 +59,55 @@ DIFFERENT_SIZES = {
 }
 DIFFERENT_SIZES |= {"5": DIFFERENT_SIZES["4"], "6": "as in set-up 3"}
 """Why there are not as many training instances as the paper prints."""
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """What all tables of RNN-QE are made from.
+
+    outputs : by `refless.experiments.rnn_qe.baselines.write_outputs`; None if they cannot be had
+    predictions : by name, of all seeds; none without outputs, since nothing says that they are of
+        these texts
+    missing : why there are no outputs, see `refless.report.tables.publish`
+    untrained : why there are no predictions, by name
+    """
+
+    outputs: signed.Signed | None
+    predictions: Mapping[str, signed.Signed]
+    missing: Sequence[Mapping[str, Any]] = ()
+    untrained: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+def gather(
+    outputs: str | Path | None,
+    predictions: Mapping[str, Sequence[str | Path]],
+    data: Mapping[str, Any],
+    missing: Sequence[Mapping[str, Any]] = (),
+    untrained: Iterable[Mapping[str, Any]] = (),
+) -> Gathered:
+    """Read the signed files, those that there are.
+
+    Parameters
+    ----------
+    predictions : by name, a file a seed that was trained here, or one that came with refless
+    data : the settings of the training data, see `refless.models.rnn_qe.data.DataSettings`
+
+    Raises
+    ------
+    FormatError, StaleError : as `refless.store.signed.read`.
+    """
+    why = {one["of"]["name"]: one for one in untrained}
+    if outputs is None:
+        return Gathered(None, {}, missing, why)
+    file = signed.read(outputs, OUTPUTS, settings={"data": data}, columns=COLUMNS, fresh=False)
+    usable = {}
+    for name, paths in predictions.items():
+        of = {"name": name}
+        read = [signed.read(p, runs.PREDICTIONS, of=of, columns=runs.COLUMNS) for p in paths]
+        if read:
+            table = pd.concat([one.content for one in read], ignore_index=True)
+            usable[name] = signed.Signed(table, read[0].about)
+    return Gathered(file, usable, missing, why)
 
 
 def table1(
@@ -122,16 +171,13 @@ def metric_on_scale(values: Array, top: float) -> Array:
     return SCALE[0] + 0.5 * np.floor((values / top) / 0.1)
 
 
-def rows_of(
-    data: str, tested: pd.DataFrame, given: Gathered, seeds_of: Callable[[str], int], source: str
-) -> list[Row]:
+def rows_of(data: str, tested: pd.DataFrame, given: Gathered, source: str) -> list[Row]:
     """The rows of one test part, in the table's order.
 
     Parameters
     ----------
     data : ``cross_validation``, ``cross_domain_1``, ...
     tested : the outputs of the test part
-    seeds_of : how many seeds count, by name of the predictions
     """
     flat = np.full((1, len(tested)), CONSTANT)
     rows = [Row("constant", "", flat, source)]
@@ -140,14 +186,13 @@ def rows_of(
         rows.append(Row(metric, "", values[None], source))
     first = "" if data == EXPERIMENTS[0] else f"{data}_"
     for setup in map(str, SETUPS):
-        for schedule, way in SCHEDULES.items():
-            name = f"{way}{first}setup{setup}"
-            file = given.predictions.get(name)
-            if file is not None:
-                seeds = _by_seed(file.content, tested["id"], seeds_of(name))
-                origin = provenance([file.about]) if len(seeds) else ""
+        for schedule, before in ((PAPER, f"{PAPER}_"), (SHORT, "")):
+            name = f"{before}{first}setup{setup}"
+            if file := given.predictions.get(name):
+                seeds = _by_seed(file.content, tested["id"])
+                origin = file.about["provenance"] if len(seeds) else ""
                 rows.append(Row(setup, schedule, seeds, origin))
-            elif schedule == "short":
+            elif schedule == SHORT:
                 rows.append(Row(setup, schedule, flat[:0], "", given.untrained.get(name)))
     for model in MODELS:
         values = to_scale(tested[f"{data}:{model}"].to_numpy(np.float64))
@@ -155,22 +200,22 @@ def rows_of(
     return rows
 
 
-def _by_seed(predictions: pd.DataFrame, ids: pd.Series, seeds: int) -> Array:
-    """Of the first ``seeds`` seeds, those that predict every one of these outputs."""
-    own = predictions[(predictions["part"] == "test") & (predictions["seed"] < seeds)]
+def _by_seed(predictions: pd.DataFrame, ids: pd.Series) -> Array:
+    """Half points of those seeds that predict every one of these outputs."""
+    own = predictions[predictions["part"] == "test"]
     table = own.pivot_table(index="seed", columns="id", values="prediction")
     return table.reindex(columns=ids).dropna().to_numpy(np.float64)
 
 
-def measured(seeds: Array, truth: Array, weights: Array) -> dict[str, float]:
+def measured(seeds: Array, truth: Array, weights: Array) -> dict[str, Any]:
     """Statistics of predictions (seeds, n): means over the seeds, intervals of correlations, and
     the standard deviation of Pearson's r. The first row of ``weights`` has each output once."""
     each = [statistics(values, truth, weights) for values in seeds]
-    found: dict[str, float] = {}
+    found: dict[str, Any] = {}
     for name in VALUES:
         values = np.array([one[name] for one in each])
         mean = values.mean(axis=0)
-        found |= Estimate(float(mean[0]), *interval(mean[1:])).columns(name)
+        found |= Estimate.of(mean[0], mean[1:]).columns(name)
         if name == "pearson":
             found["pearson_sd"] = float(values[:, 0].std(ddof=1)) if len(each) > 1 else math.nan
     return found
@@ -200,7 +245,7 @@ def _p_values(
     """``base`` is the same row of configuration 1."""
     if row.setup in WITHOUT_TESTS:
         return {}
-    setup1 = rows.get(("1", row.schedule or "short"))
+    setup1 = rows.get(("1", row.schedule or SHORT))
     against = [("p_setup1", setup1), ("p_configuration1", base)]
     found = {
         column: williams_p(row.seeds, other.seeds, truth)
@@ -216,7 +261,6 @@ def results(
     given: Gathered,
     published: pd.DataFrame,
     bootstrap: Mapping[str, int],
-    seeds_of: Callable[[str], int],
 ) -> pd.DataFrame:
     """Table 3 (``cross_validation``), 4 (``cross_domain``) or 5.
 
@@ -225,7 +269,6 @@ def results(
     Parameters
     ----------
     bootstrap : ``draws`` and ``seed``
-    seeds_of : see `rows_of`
     """
     crossed = experiment in CROSS
     keys = ["setup", "configuration"] if crossed else ["setup"]
@@ -233,7 +276,7 @@ def results(
     if given.outputs is None:
         for line in published.to_dict("records"):
             cell = {key: line[key] for key in keys} | {"source": "", "reason": ""}
-            cells.append(cell | {"schedule": "short" if line["setup"].isdigit() else ""})
+            cells.append(cell | {"schedule": SHORT if line["setup"].isdigit() else ""})
     else:
         tested, source = given.outputs.content, given.outputs.about["provenance"]
         if crossed:
@@ -245,10 +288,8 @@ def results(
         first: dict[tuple[str, str], Row] = {}
         for configuration in map(str, CONFIGURATIONS if crossed else [""]):
             data = f"{experiment}_{configuration}".rstrip("_")
-            own = {
-                (row.setup, row.schedule): row
-                for row in rows_of(data, tested, given, seeds_of, source)
-            }
+            rows = rows_of(data, tested, given, source)
+            own = {(row.setup, row.schedule): row for row in rows}
             first = first or own
             for key, row in own.items():
                 cell = {
@@ -270,7 +311,7 @@ def results(
     table = beside_published(pd.DataFrame(cells), published, keys, VALUES)
     # what is trained by the paper's own schedule stands for the paper's row
     by_paper = pd.MultiIndex.from_frame(table.loc[table["schedule"] == PAPER, keys])
-    other = pd.MultiIndex.from_frame(table[keys]).isin(by_paper) & (table["schedule"] == "short")
+    other = pd.MultiIndex.from_frame(table[keys]).isin(by_paper) & (table["schedule"] == SHORT)
     table.loc[other, [f"paper_{name}" for name in VALUES]] = ""
     shown = [*keys, "schedule"]
     for name in VALUES:
@@ -278,7 +319,8 @@ def results(
         shown += [name, *ends, *(["pearson_sd"] if name == "pearson" else []), f"paper_{name}"]
     shown += ["uses_references", "p_setup1", "p_metrics"]
     shown += [*(["p_configuration1"] if crossed else []), "seeds", "n", "source", "reason"]
-    table = table.reindex(columns=[*shown, *ASIDE])
+    draws = [] if crossed else [f"{name}_draws" for name in VALUES]
+    table = table.reindex(columns=[*shown, *draws, *ASIDE])
     return table.astype(dict.fromkeys(["uses_references", "seeds", "n"], "Int64"))
 
 
@@ -288,7 +330,6 @@ def write_tables(
     published: Sequence[str | Path],
     datasets: Sequence[str],
     bootstrap: Mapping[str, int],
-    seeds: Mapping[str, int],
 ) -> None:
     """Publish tables 1 to 5.
 
@@ -297,7 +338,6 @@ def write_tables(
     published : the paper's tables
     datasets : see `table1`
     bootstrap : see `results`
-    seeds : how many count, by name of the predictions
 
     Raises
     ------
@@ -314,7 +354,7 @@ def write_tables(
     ]
     for experiment, path in zip(EXPERIMENTS, others, strict=False):
         paper = read_published(path, ["setup"])
-        made.append(results(experiment, given, paper, bootstrap, seeds.__getitem__))
+        made.append(results(experiment, given, paper, bootstrap))
     for number, table in enumerate(made, start=1):
         aside = table[ASIDE] if number > 2 else None
         shown = table.drop(columns=ASIDE, errors="ignore")

@@ -9,8 +9,6 @@ id      the rated output's; of a synthetic row ``<why>:<source row>:e<errors>``,
         ``output``, ``reference`` (of a rated output's MR) or ``source`` (a row of a source set)
 part    ``train``: rated outputs; ``pretrain``: synthetic rows, which a trainer uses at first only;
         ``dev``, ``test``
-origin  ``system`` or ``human``, whoever wrote the text before errors
-errors  how many were put in, 0 to `ERRORS`
 mr      triples ``act slot value``, separated by blanks, delexicalised
 text    tokens, separated by blanks, delexicalised
 rating  1..6
@@ -32,7 +30,6 @@ Source: Dušek, Novikova & Rieser (2017), sections 3.1, 3.3 and 4.
 
 from __future__ import annotations
 
-import hashlib
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -42,16 +39,15 @@ import pandas as pd
 
 from refless.errors import SettingError
 from refless.models.rnn_qe.delex import delexicalise
-from refless.models.rnn_qe.names import CONFIGURATIONS, CROSS, CURVE, parse
+from refless.models.rnn_qe.names import CROSS, CURVE, CURVE_SUBSETS, FOLDS, Name, parse
 from refless.models.rnn_qe.synthesis import BEST, distort, lowered
 
 Array = np.ndarray
 
-COLUMNS = ["id", "part", "origin", "errors", "mr", "text", "rating"]
+COLUMNS = ["id", "part", "mr", "text", "rating"]
 RATED_COLUMNS = ["id", "dataset", "system", "context", "text", "mr_key", "median_quality"]
 REFERENCE_COLUMNS = ["id", "task", "context", "text_nem", "mr_key"]
 ERRORS = 4
-FOLDS = 5
 IN_SET_TRAIN, IN_SET_DEV = 100, 100
 
 
@@ -76,10 +72,8 @@ class DataSettings:
 
 @dataclass(frozen=True)
 class Split:
-    """Row numbers of rated outputs by part.
-
-    source : those of ``train`` that errors and references are made from
-    """
+    """Row numbers of rated outputs by part; ``source`` are those of ``train`` that errors and
+    references are made from."""
 
     train: Array
     dev: Array
@@ -108,25 +102,12 @@ class Texts:
         """
         return cls(_delexicalised(rated, "text"), _delexicalised(references, "text_nem"))
 
-    def digest(self) -> str:
-        """SHA-256 of all that instances are made of, before delexicalisation."""
-        found = hashlib.sha256()
-        for table, columns in (
-            (self.rated, RATED_COLUMNS),
-            (self.references, [*REFERENCE_COLUMNS, "part"]),
-        ):
-            found.update(table[columns].to_json(orient="split", index=False).encode())
-        return found.hexdigest()
-
 
 def _delexicalised(table: pd.DataFrame, column: str) -> pd.DataFrame:
     pairs = [delexicalise(m, t) for m, t in zip(table["context"], table[column], strict=True)]
     return table.reset_index(drop=True).assign(
         mr=[p[0] for p in pairs], words=[p[1] for p in pairs]
     )
-
-
-# ---- references ----------------------------------------------------------------------------------
 
 
 def references_by_mr(texts: Texts) -> pd.DataFrame:
@@ -136,11 +117,9 @@ def references_by_mr(texts: Texts) -> pd.DataFrame:
     source set only.
     """
     keyed = texts.references.assign(row=np.arange(len(texts.references)))
+    keyed = keyed.rename(columns={"task": "dataset"})[["dataset", "mr_key", "text_nem", "row"]]
     rated = texts.rated[["dataset", "mr_key"]].drop_duplicates()
-    joined = rated.merge(
-        keyed.rename(columns={"task": "dataset"})[["dataset", "mr_key", "text_nem", "row"]],
-        on=["dataset", "mr_key"],
-    )
+    joined = rated.merge(keyed, on=["dataset", "mr_key"])
     return joined.drop_duplicates(["dataset", "mr_key", "text_nem"])[["dataset", "mr_key", "row"]]
 
 
@@ -178,8 +157,7 @@ def cross_validation(rated: pd.DataFrame, seed: int) -> list[Split]:
     splits = []
     for fold in range(FOLDS):
         one, two, three, dev, test = parts[fold:] + parts[:fold]
-        train = np.concatenate([one, two, three])
-        splits.append(Split(train, dev, test, one))
+        splits.append(Split(np.concatenate([one, two, three]), dev, test, one))
     return splits
 
 
@@ -216,88 +194,6 @@ def cross_split(
     return Split(train, dev, test, train)
 
 
-# ---- instances -----------------------------------------------------------------------------------
-
-
-def instances(texts: Texts, split: Split, setup: int, seed: int) -> pd.DataFrame:
-    """All rows of one split under one set-up, `COLUMNS`.
-
-    The errors of a text follow from ``seed`` and its id alone, given the dictionary.
-    """
-    rated = texts.rated
-    rows = [
-        (name, part, "system", 0, mr, words, rating)
-        for part, numbers in (("train", split.train), ("dev", split.dev), ("test", split.test))
-        for name, mr, words, rating in _fields(rated, numbers, rated["median_quality"])
-    ]
-    dictionary = " ".join(rated["words"].to_numpy()[split.train]).split(" ")
-    for why, origin, part in _added(texts, split, setup):
-        for name, mr, words, rating in part:
-            start = words.split(" ")
-            for errors in range(ERRORS + 1):
-                row = f"{why}:{name}:e{errors}"
-                generator = np.random.default_rng([seed, zlib.crc32(row.encode())])
-                text = " ".join(distort(start, errors, dictionary, generator))
-                left = lowered(rating, errors)
-                rows.append((row, "pretrain", origin, errors, mr, text, left))
-    return pd.DataFrame(rows, columns=COLUMNS)
-
-
-def _fields(
-    table: pd.DataFrame, rows: Array, ratings: pd.Series | None = None
-) -> list[tuple[str, str, str, float]]:
-    """(id, mr, words, rating) of some rows; human references are taken to be the best."""
-    own = table.iloc[rows]
-    given = [BEST] * len(own) if ratings is None else ratings.iloc[rows].tolist()
-    return list(zip(own["id"], own["mr"], own["words"], given, strict=True))
-
-
-def _added(
-    texts: Texts, split: Split, setup: int
-) -> list[tuple[str, str, list[tuple[str, str, str, float]]]]:
-    """What errors are put into: (why, origin, (id, mr, words, rating) of each text)."""
-    if setup == 1:
-        return []
-    rated, references = texts.rated, texts.references
-    added = [("output", "system", _fields(rated, split.source, rated["median_quality"]))]
-    by_mr = source = np.empty(0, np.int64)
-    if setup >= 3:
-        chosen = rated.iloc[split.source if setup < 5 else np.arange(len(rated))]
-        wanted = set(zip(chosen["dataset"], chosen["mr_key"], strict=True))
-        joined = references_by_mr(texts)
-        keys = zip(joined["dataset"], joined["mr_key"], strict=True)
-        by_mr = joined["row"].to_numpy()[[key in wanted for key in keys]]
-    if setup >= 4:
-        parts = references["part"].fillna("").to_numpy()
-        source = np.flatnonzero(parts == "train") if setup < 6 else np.arange(len(references))
-    added.append(("reference", "human", _fields(references, by_mr)))
-    added.append(("source", "human", _fields(references, source)))
-    return added
-
-
-def size(texts: Texts, split: Split, setup: int) -> int:
-    """How many rows of `instances` are trained on, without making them."""
-    synthetic = sum(len(part) for _, _, part in _added(texts, split, setup))
-    return len(split.train) + synthetic * (ERRORS + 1)
-
-
-# ---- by name -------------------------------------------------------------------------------------
-
-
-def experiments(rated: pd.DataFrame, settings: DataSettings) -> dict[str, list[Split]]:
-    """The splits of tables 3 to 5: ``cross_validation``, and each configuration of tables 4 and 5,
-    e.g. ``cross_domain_1``.
-
-    Raises
-    ------
-    SettingError : as `cross_split`.
-    """
-    crossed = [(name, number) for name in CROSS for number in CONFIGURATIONS]
-    return {"cross_validation": cross_validation(rated, settings.seed)} | {
-        f"{name}_{number}": [cross_split(rated, name, number, settings)] for name, number in crossed
-    }
-
-
 def smaller(splits: Sequence[Split], size: int, subset: int, seed: int) -> list[Split]:
     """The splits with training parts cut to ``size`` random rows; subsets are numbered from 0.
 
@@ -316,46 +212,93 @@ def smaller(splits: Sequence[Split], size: int, subset: int, seed: int) -> list[
     ]
 
 
-def splits_of(rated: pd.DataFrame, name: str, settings: DataSettings, subsets: int) -> list[Split]:
-    """The splits behind a name (see `tables`): five folds, or one split of tables 4 and 5; of a
-    learning curve five folds for each subset."""
-    found = parse(name)
-    if found.experiment in CROSS:
-        return [cross_split(rated, found.experiment, found.number, settings)]
-    folds = cross_validation(rated, settings.seed)
-    if found.experiment != CURVE:
-        return folds
-    numbers = range(subsets)
-    return [s for k in numbers for s in smaller(folds, found.number, k, settings.seed)]
+# ---- instances -----------------------------------------------------------------------------------
 
 
-def share(rated: pd.DataFrame, name: str, settings: DataSettings) -> float:
-    """Of the rated training rows that there are, those that a learning curve's data keep; else 1.
+def instances(texts: Texts, split: Split, setup: int, seed: int) -> pd.DataFrame:
+    """All rows of one split under one set-up, `COLUMNS`.
 
-    A trainer makes its batches smaller by it, so that a pass has as many steps as with all rows.
+    The errors of a text follow from ``seed`` and its id alone, given the dictionary.
     """
-    found = parse(name)
-    if found.experiment != CURVE:
-        return 1.0
-    whole = min(len(split.train) for split in cross_validation(rated, settings.seed))
-    return found.number / whole
+    rated = texts.rated
+    rows = [
+        (name, part, mr, words, rating)
+        for part, numbers in (("train", split.train), ("dev", split.dev), ("test", split.test))
+        for name, mr, words, rating in _fields(rated, numbers, rated["median_quality"])
+    ]
+    dictionary = " ".join(rated["words"].to_numpy()[split.train]).split(" ")
+    for why, added in _added(texts, split, setup):
+        for name, mr, words, rating in added:
+            start = words.split(" ")
+            for errors in range(ERRORS + 1):
+                row = f"{why}:{name}:e{errors}"
+                generator = np.random.default_rng([seed, zlib.crc32(row.encode())])
+                text = " ".join(distort(start, errors, dictionary, generator))
+                rows.append((row, "pretrain", mr, text, lowered(rating, errors)))
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def tables(
-    texts: Texts, name: str, settings: DataSettings, subsets: int = 1
-) -> Iterator[pd.DataFrame]:
-    """`instances` of each fold, in order.
+def _fields(
+    table: pd.DataFrame, rows: Array, ratings: pd.Series | None = None
+) -> list[tuple[str, str, str, float]]:
+    """(id, mr, words, rating) of some rows; human references are taken to be the best."""
+    own = table.iloc[rows]
+    given = [BEST] * len(own) if ratings is None else ratings.iloc[rows].tolist()
+    return list(zip(own["id"], own["mr"], own["words"], given, strict=True))
 
-    Parameters
-    ----------
-    name : ``setup1`` ... (cross-validation), ``cross_domain_1_setup1`` ... (tables 4 and 5);
-        ``curve_100_setup1`` ... (cross-validation with 100 rated training outputs)
-    subsets : random ones, of a learning curve
+
+def _added(
+    texts: Texts, split: Split, setup: int
+) -> list[tuple[str, list[tuple[str, str, str, float]]]]:
+    """What errors are put into: (why, (id, mr, words, rating) of each text)."""
+    if setup == 1:
+        return []
+    rated, references = texts.rated, texts.references
+    added = [("output", _fields(rated, split.source, rated["median_quality"]))]
+    if setup >= 3:
+        chosen = rated.iloc[split.source if setup < 5 else np.arange(len(rated))]
+        wanted = set(zip(chosen["dataset"], chosen["mr_key"], strict=True))
+        joined = references_by_mr(texts)
+        keys = zip(joined["dataset"], joined["mr_key"], strict=True)
+        by_mr = joined["row"].to_numpy()[[key in wanted for key in keys]]
+        added.append(("reference", _fields(references, by_mr)))
+    if setup >= 4:
+        parts = references["part"].fillna("").to_numpy()
+        source = np.flatnonzero(parts == "train") if setup < 6 else np.arange(len(references))
+        added.append(("source", _fields(references, source)))
+    return added
+
+
+def size(texts: Texts, split: Split, setup: int) -> int:
+    """How many rows of `instances` are trained on, without making them."""
+    synthetic = sum(len(part) for _, part in _added(texts, split, setup))
+    return len(split.train) + synthetic * (ERRORS + 1)
+
+
+def splits_of(rated: pd.DataFrame, of: Name, settings: DataSettings) -> list[Split]:
+    """The splits of a name: five folds, of a learning curve for each subset, or the one of tables 4
+    and 5.
 
     Raises
     ------
-    SettingError : an unknown name; more rows than a training part has.
+    SettingError : as `cross_split` and `smaller`.
     """
-    setup = parse(name).setup
-    for split in splits_of(texts.rated, name, settings, subsets):
-        yield instances(texts, split, setup, settings.seed)
+    if of.experiment in CROSS:
+        return [cross_split(rated, of.experiment, of.number, settings)]
+    folds = cross_validation(rated, settings.seed)
+    if of.experiment != CURVE:
+        return folds
+    subsets = range(CURVE_SUBSETS)
+    return [s for k in subsets for s in smaller(folds, of.number, k, settings.seed)]
+
+
+def tables(texts: Texts, name: str, settings: DataSettings) -> Iterator[pd.DataFrame]:
+    """`instances` of each split behind a name (`refless.models.rnn_qe.names`).
+
+    Raises
+    ------
+    SettingError : an unknown name; as `splits_of`.
+    """
+    of = parse(name)
+    for split in splits_of(texts.rated, of, settings):
+        yield instances(texts, split, of.setup, settings.seed)

@@ -1,7 +1,6 @@
 """Delexicalisation: tokens of an MR and of a text with slot values replaced by ``X-<slot>``.
 
-Stage: prediction (data of RNN-QE). In: an MR as written and a text. Out: both as tokens separated
-by blanks, so that what is read off the files is what the network sees.
+Stage: prediction (data of RNN-QE). In: an MR and a text. Out: both as tokens separated by blanks.
 
 A value is looked for in the text as its MR has it; letters and digits count, blanks and marks
 between them do not (``citycentre`` is ``city centre``), and ``st`` and ``ave`` may be written out.
@@ -86,13 +85,12 @@ def _replace(words: list[str], values: dict[str, list[str]]) -> list[str]:
 
 
 def _span(words: Sequence[str], start: int, value: str) -> int:
-    """Where the tokens from ``start`` on that make ``value`` end; ``start`` if they do not."""
+    """Where the tokens from ``start`` on that make ``value`` end; ``start`` if they do not. A value
+    begins with a word, not with a mark."""
     made, end = "", start
     while end < len(words) and len(made) < len(value) and not words[end].startswith("X-"):
         made += _plain(words[end : end + 1])
         end += 1
-        if not made:  # a value begins with a word, not with a mark
-            return start
-        if not value.startswith(made):
+        if not made or not value.startswith(made):
             return start
     return end if made == value else start

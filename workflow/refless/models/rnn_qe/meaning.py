@@ -74,28 +74,44 @@ def read(meaning: str, kind: str) -> MeaningRepresentation:
     ------
     FormatError : it is not of this kind.
     """
-    return (_acts if kind == ACTS else _slots)(meaning)
+    if kind == SLOTS:
+        slots = [(_plain(slot), value.strip()) for slot, value in _all(_BRACKET, meaning, meaning)]
+        return MeaningRepresentation("inform", slots)
+    try:
+        found = mr.parse(meaning)
+    except FormatError:
+        outer = _ACT.fullmatch(meaning)
+        if outer is None:
+            raise
+        named = [
+            (_plain(slot), next(filter(None, values), "").strip())
+            for slot, *values in _all(_SLOT, outer[2], meaning)
+        ]
+        found = mr.settled(re.sub(r"[\s\-]+", "_", outer[1].lower()), named)
+    if any(_SECOND.match(value) for _, value in found.slots):
+        raise FormatError(f"this has several acts, of which one can be read: {meaning[:80]!r}")
+    return found
 
 
 def told_apart(meanings: Sequence[str], kind: str) -> list[str]:
-    """By what MRs are told apart, values and all: act and slots in one order; by its `wording`,
-    what is no MR of this kind."""
+    """By what MRs differ, values and all: act and slots in one order; the `wording` of what is no
+    MR of this kind."""
     found = []
     for meaning in meanings:
-        try:
-            act, slots = read(meaning, kind) if kind != TEXT and meaning.strip() else ("", [])
-        except FormatError:
-            act, slots = "", []
+        if kind == TEXT or not readable(meaning, kind):
+            found.append(wording(meaning))
+            continue
+        act, slots = read(meaning, kind)
         each = (
             f"{_plain(slot)}={SPECIAL.get(value.lower(), wording(value))}" for slot, value in slots
         )
-        found.append(f"{_plain(act)}({';'.join(sorted(each))})" if act else wording(meaning))
+        found.append(f"{_plain(act)}({';'.join(sorted(each))})")
     return found
 
 
 def unordered(mr: Sequence[str]) -> str:
-    """By what MRs are told apart, values aside: their triples, delexicalised, in one order, however
-    slots are spelt."""
+    """By what MRs differ, values aside: their triples, delexicalised, in one order, however slots
+    are spelt."""
     return ";".join(sorted(_plain(" ".join(mr[k : k + 3])) for k in range(0, len(mr), 3)))
 
 
@@ -106,27 +122,6 @@ def readable(meaning: str, kind: str) -> bool:
     except FormatError:
         return False
     return True
-
-
-def _acts(meaning: str) -> MeaningRepresentation:
-    try:
-        found = mr.parse(meaning)
-    except FormatError:
-        outer = _ACT.fullmatch(meaning)
-        if outer is None:
-            raise
-        slots = _all(_SLOT, outer[2], meaning)
-        named = [(slot, next(filter(None, values), "").strip()) for slot, *values in slots]
-        named = [(_plain(slot), value) for slot, value in named]
-        found = mr.settled(re.sub(r"[\s\-]+", "_", outer[1].lower()), named)
-    if any(_SECOND.match(value) for _, value in found.slots):
-        raise FormatError(f"this has several acts, of which one can be read: {meaning[:80]!r}")
-    return found
-
-
-def _slots(meaning: str) -> MeaningRepresentation:
-    slots = [(_plain(slot), value.strip()) for slot, value in _all(_BRACKET, meaning, meaning)]
-    return MeaningRepresentation("inform", slots)
 
 
 def _all(pattern: re.Pattern[str], body: str, whole: str) -> list[tuple[str, ...]]:

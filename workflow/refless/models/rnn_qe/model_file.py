@@ -12,11 +12,10 @@ from refless.errors import FormatError
 from refless.store import signed
 
 KIND = "rnn_qe model"
-REMEDY = "`refless train-qe` writes such files, and so does training in results/rnn_qe/models"
 
 
 def shipped_model() -> Path:
-    """The model that comes with refless; its card is docs/qe_model.md."""
+    """The model that comes with refless; docs/qe_model.md says what it is."""
     return Path(__file__).with_name("shipped.npz")
 
 
@@ -27,26 +26,18 @@ def read_model(path: str | Path) -> signed.Signed:
     ------
     FormatError : no such file, or not a model of RNN-QE.
     """
-    if Path(path).exists() and not Path(path).is_file():
-        raise FormatError("is no file", path=path, remedy="name the file of a model")
-    if Path(path).exists() and Path(path).suffix != ".npz":
-        raise FormatError("a model's file ends in .npz", path=path, remedy="name it so")
+    remedy = "`refless train-qe` writes such files; they end in .npz"
+    if Path(path).exists() and not (Path(path).is_file() and Path(path).suffix == ".npz"):
+        raise FormatError("is no model of RNN-QE", path=path, remedy=remedy)
     try:
         return signed.read(path, KIND)
     except FormatError as error:
         message = f"cannot be read as a model of RNN-QE: {error.message}"
-        raise FormatError(message, path=path, remedy=REMEDY) from error
+        raise FormatError(message, path=path, remedy=remedy) from error
 
 
 def card(file: signed.Signed) -> dict[str, Any]:
     """What a model is: settings, whence it comes, what it is worth."""
-    settings, arrays = file.about["settings"], file.content
-    count = sum(name.startswith("text.words") for name in arrays)
-    reads = any(len(arrays[f"mr.words{number}"]) for number in range(count))
-    return {
-        "models": count,
-        "architecture": settings["architecture"],
-        "scale": settings["scale"],
-        "meanings": settings["meanings"] if reads else None,
-        **file.about["facts"],
-    }
+    settings, facts = file.about["settings"], file.about["facts"]
+    reads = any(len(own) for name, own in file.content.items() if name.endswith("mr.words"))
+    return {**settings, "meanings": settings["meanings"] if reads else None, **facts}

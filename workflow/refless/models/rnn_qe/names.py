@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from refless.errors import SettingError
 
@@ -21,31 +21,39 @@ CURVE_SIZES, CURVE_SUBSETS = (50, 100, 200, 400, 800), 5
 """Of the learning curve: numbers of rated training outputs, beside the whole; random subsets."""
 EXPERIMENTS = ("cross_validation", *CROSS, CURVE)
 """What tables 3 to 5 and the learning curve want."""
-PAPER = "paper"
-"""Before any other name: the same by the paper's schedule of training, which takes days."""
-PAPER_SEEDS, PLATEAU = 3, 60
-"""Seeds of the paper's schedule; it ends when no model of a stack improved for so many passes."""
+SHORT, PAPER = "short", "paper"
+"""Schedules of training; the paper's stands in a name."""
+FOLDS = 5
+INSTANCES = dict(zip(SETUPS, (1476, 3936, 12417, 44102, 56781, 79941), strict=True))
+"""Training instances of a fold by set-up, about, and `MILLISECONDS` of one core for a pass over
+one: from these a run says beforehand how long it will train."""
+MILLISECONDS = 1.3
 
 _NAME = re.compile(
-    rf"(?:(?P<way>{PAPER})_)?(?:(?:{CURVE}_(?P<size>[1-9]\d*)"
-    rf"|(?P<cross>{'|'.join(CROSS)})_(?P<configuration>[{CONFIGURATIONS[0]}-{CONFIGURATIONS[-1]}]))_)?"
-    rf"setup(?P<setup>[{SETUPS[0]}-{SETUPS[-1]}])"
+    rf"(?:(?P<schedule>{PAPER})_)?(?:(?:{CURVE}_(?P<size>[1-9]\d*)"
+    rf"|(?P<cross>{'|'.join(CROSS)})_(?P<configuration>[1-3]))_)?setup(?P<setup>[1-6])"
 )
 
 
 class Name(NamedTuple):
     """What a name says.
 
-    way : `PAPER`, or empty for the short schedule
+    schedule : `SHORT` or `PAPER`
     experiment : of `EXPERIMENTS`
     number : configuration of an experiment of `CROSS`, size of a learning curve, else 0
     setup : of `SETUPS`
     """
 
-    way: str
+    schedule: str
     experiment: str
     number: int
     setup: int
+
+    @property
+    def networks(self) -> int:
+        """How many are trained with one seed."""
+        subsets = CURVE_SUBSETS if self.experiment == CURVE else 1
+        return 1 if self.experiment in CROSS else FOLDS * subsets
 
 
 def parse(name: str) -> Name:
@@ -58,59 +66,44 @@ def parse(name: str) -> Name:
     found = _NAME.fullmatch(name)
     if found is None:
         raise SettingError(
-            f"no data set-up is called {name!r}",
-            remedy="write setup1, curve_100_setup1 or cross_domain_1_setup1, or with other numbers;"
-            f" before it may stand {PAPER}_",
+            f"no set-up of RNN-QE is called {name!r}",
+            remedy=f"write setup1, curve_100_setup1, cross_domain_1_setup1 or {PAPER}_setup1",
         )
     experiment = found["cross"] or (CURVE if found["size"] else EXPERIMENTS[0])
     number = int(found["configuration"] or found["size"] or 0)
-    return Name(found["way"] or "", experiment, number, int(found["setup"]))
+    return Name(found["schedule"] or SHORT, experiment, number, int(found["setup"]))
 
 
-def data_name(name: str) -> str:
-    """The name of the data that a training reads: without what only decides how it is trained."""
-    return name.removeprefix(f"{parse(name).way}_")
-
-
-def seeds_of(name: str, seeds: int) -> int:
-    """Number of seeds of what a name says. Of a learning curve the random subsets do what
-    elsewhere the seeds do."""
-    found = parse(name)
-    return 1 if found.experiment == CURVE else PAPER_SEEDS if found.way else seeds
-
-
-def training_of(name: str, seeds: int) -> dict[str, Any]:
-    """How what a name says is trained.
-
-    Returns
-    -------
-    dict : ``schedule`` as `refless.experiments.rnn_qe.trainer.write_training` wants it, ``seeds``,
-        ``models`` (how many there are) and ``long`` (whether the schedule is the paper's)
-    """
-    found, count = parse(name), seeds_of(name, seeds)
-    folds = 1 if found.experiment in CROSS else 5
-    subsets = CURVE_SUBSETS if found.experiment == CURVE else 1
-    return {
-        "schedule": {"name": "paper", "plateau": PLATEAU} if found.way else {"name": "fast"},
-        "seeds": list(range(count)),
-        "models": folds * subsets * count,
-        "long": bool(found.way),
-    }
-
-
-def names(experiment: str, sizes: Iterable[int] = ()) -> list[str]:
-    """The names of one of `EXPERIMENTS`; ``sizes`` are those of the learning curve."""
+def names(experiment: str, schedule: str = SHORT) -> list[str]:
+    """The names of one of `EXPERIMENTS`; a learning curve has the short schedule alone."""
     if experiment == CURVE:
-        return [f"{CURVE}_{size}_setup1" for size in sizes]
-    if experiment in CROSS:
-        return [
-            f"{experiment}_{configuration}_setup{setup}"
-            for configuration in CONFIGURATIONS
-            for setup in SETUPS
-        ]
-    return [f"setup{setup}" for setup in SETUPS]
+        return [f"{CURVE}_{size}_setup1" for size in CURVE_SIZES] if schedule == SHORT else []
+    data = [f"{experiment}_{k}_" for k in CONFIGURATIONS] if experiment in CROSS else [""]
+    first = f"{PAPER}_" if schedule == PAPER else ""
+    return [f"{first}{own}setup{setup}" for own in data for setup in SETUPS]
 
 
-def training_command(name: str) -> str:
-    """What trains a set-up, for a row that has no predictions."""
-    return f"`snakemake --cores 8 resources/trained/rnn_qe/predictions/{name}.csv.gz`"
+def trainings(*schedules: str) -> list[str]:
+    """Every name by these schedules."""
+    return [
+        name for one in schedules for experiment in EXPERIMENTS for name in names(experiment, one)
+    ]
+
+
+def seeds_of(name: str, seeds: int) -> list[int]:
+    """The seeds of a name: of a learning curve, the random subsets do what seeds do elsewhere."""
+    return list(range(1 if parse(name).experiment == CURVE else seeds))
+
+
+def hours(trained: Iterable[str]) -> float:
+    """About how many hours of one core these trainings take, one entry a name and seed.
+
+    By the paper's schedule at most so many: it ends early on a plateau.
+    """
+    passes = {SHORT: (2, 12), PAPER: (20, 500)}
+    total = 0.0
+    for name in map(parse, trained):
+        pretrain, train = passes[name.schedule]
+        synthetic = INSTANCES[name.setup] * (name.setup > 1)
+        total += name.networks * (pretrain * synthetic + train * INSTANCES[1])
+    return total * MILLISECONDS / 3.6e6

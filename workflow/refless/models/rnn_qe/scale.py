@@ -1,4 +1,4 @@
-"""The scale of the ratings that a network learns from and predicts.
+"""The scale of ratings: networks learn on 1..6, to which any other is stretched.
 
 Stage: prediction (RNN-QE). In: ratings on any scale. Out: the same on 1..6, and back.
 """
@@ -15,28 +15,19 @@ from refless.models.rnn_qe.batches import HIGHEST, LOWEST, STEP
 
 MOST_LEVELS = 21
 """A scale with more has no levels to round to."""
-NARROWEST = 1e-100
-"""Ratings of a narrower scale cannot be squared, nor cut to digits."""
 
 
 @dataclass(frozen=True)
 class Scale:
-    """The scale of the ratings; networks learn on 1..6, to which it is stretched.
-
-    step : distance of its levels from `low` on; None where there are too many to round to
-    """
+    """A scale of ratings; ``step`` is the distance of its levels from ``low`` on, None where there
+    are too many to round to."""
 
     low: float = LOWEST
     high: float = HIGHEST
     step: float | None = STEP
 
     def __post_init__(self) -> None:
-        if 0 < self.high - self.low < NARROWEST:
-            raise FormatError(
-                f"a scale from {self.low:g} to {self.high:g} is too narrow to reckon with",
-                remedy="multiply the ratings, or say another --scale LOW HIGH",
-            )
-        if not self.low < self.high:
+        if not self.high - self.low > 1e-100:
             raise FormatError(
                 f"a scale from {self.low:g} to {self.high:g} tells nothing apart",
                 remedy="hand in ratings that differ, or say --scale LOW HIGH",
@@ -59,8 +50,7 @@ class Scale:
                 remedy="mend it, or say another --scale",
             )
         scale = cls(low, high, None)
-        gaps = np.diff(np.unique(np.append(ratings, [low, high])))
-        step = float(gaps.min())
+        step = float(np.diff(np.unique(np.append(ratings, [low, high]))).min())
         levels = np.append(ratings - low, high - low) / step
         on_levels = bool(np.allclose(levels, np.round(levels), atol=1e-6))
         if on_levels and (high - low) / step < MOST_LEVELS - 0.5:
@@ -72,11 +62,6 @@ class Scale:
         """Ratings on 1..6."""
         shares = (np.asarray(ratings) - self.low) / (self.high - self.low)
         return np.clip(LOWEST + shares * (HIGHEST - LOWEST), LOWEST, HIGHEST)
-
-    def of_shares(self, shares: np.ndarray) -> np.ndarray:
-        """Ratings from what is on 0..1, to ten digits of the scale's width: 3 is 3 again."""
-        ratings = self.to_digits(self.low + shares * (self.high - self.low), 10)
-        return np.clip(ratings, self.low, self.high)
 
     def given_back(self, stretched: np.ndarray) -> np.ndarray:
         """What is on 1..6, on this scale; not cut to its ends."""
