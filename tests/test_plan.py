@@ -43,7 +43,7 @@ def plan(folder: Path, changed: dict[str, Any] | None = None, network: bool = Fa
             place = place[name]
         place[last] = value
     places = Places(folder / "data", folder / "manual", network=network)
-    return Plan(read_settings(raw), SOURCES, places, folder / "shipped", folder / "trained")
+    return Plan(read_settings(raw), SOURCES, places, folder / "shipped")
 
 
 @pytest.fixture
@@ -77,14 +77,18 @@ def test_what_can_be_computed_is_and_the_rest_is_read_where_it_lies(shipped: Pat
     assert plan(shipped).find(UNITS) == UNITS
     assert plan(shipped).place("dstc7/dstc7-task2-human_eval.tgz").startswith(f"{shipped}/manual")
     assert plan(shipped).find(ESSAYS) == str(shipped / "shipped/essays/estimates.csv")
-    # networks are trained if the configuration says so
-    assert plan(shipped, network=True).find(SETUP) != SETUP
-    assert plan(shipped, {"rnn_qe/train": "run"}, network=True).find(SETUP) == SETUP
 
 
-def test_what_was_trained_by_name_goes_before_what_is_shipped(shipped: Path) -> None:
-    place(shipped, "trained/rnn_qe/predictions/setup1.csv.gz")
-    assert plan(shipped).find(SETUP) == str(shipped / "trained/rnn_qe/predictions/setup1.csv.gz")
+def test_networks_are_trained_where_torch_is_and_the_configuration_says_so(
+    shipped: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trained = "results/rnn_qe/predictions/setup1/0.csv.gz"
+    for there in (True, False):
+        monkeypatch.setattr("refless.settings.find_spec", lambda _, spec=there: spec or None)
+        for train in ("auto", "never"):
+            found = plan(shipped, {"rnn_qe/train": train}, network=True)
+            assert found.find(trained) == (trained if there and train == "auto" else None)
+            assert found.find(SETUP) == str(shipped / "shipped" / SETUP.removeprefix("results/"))
 
 
 @pytest.mark.parametrize(
