@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 
 from refless.kernels import kernel
-from tests.kernels.texts import STRANGE, WORDS, essays, random_sentences, summaries, texts
+from tests.kernels.texts import STRANGE, WORDS, random_sentences, texts
 
 SCORERS = {
     "rouge_l.stem": RougeScorer(["rougeL"], use_stemmer=True),
@@ -30,18 +29,6 @@ def test_by_hand() -> None:
     # P = 3/4, R = 3/6: 2 * 0.375 / 1.25 = 0.6.
     value = kernel("rouge_l.plain", ["The cat ran -- off!"], ["the dogs, and the cat ran"])[0, 0]
     assert value == pytest.approx(0.6)
-
-
-def test_what_is_equal_to_a_decimal_tau_is_no_less() -> None:
-    s = [" ".join(["a"] * k + ["b"] * (n - k)) for n in range(1, 31) for k in range(n + 1)]
-    x = [" ".join(["a"] * n) for n in (1, 3, 7, 12, 20)]
-    found = kernel("rouge_l.plain", x, s)
-    for row, text in zip(found, x, strict=True):
-        for value, other in zip(row, s, strict=True):
-            common = min(other.count("a"), text.count("a"))
-            exact = Fraction(2 * common, other.count(" ") + text.count(" ") + 2)
-            for percent in (10, 20, 25, 40, 60, 75, 80):
-                assert (value >= percent / 100) == (exact >= Fraction(percent, 100))
 
 
 def test_stems_by_hand() -> None:
@@ -62,7 +49,7 @@ def test_rouge_score_on_strange_and_random_texts(name: str) -> None:
 
 
 @each
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(x=texts, s=texts)
 def test_rouge_score_on_any_texts(name: str, x: str, s: str) -> None:
     assert kernel(name, [x], [s])[0, 0] == pytest.approx(oracle(name, x, s), rel=1e-12, abs=0)
@@ -80,17 +67,8 @@ def test_rouge_score_where_bits_run_over(n: int) -> None:
     np.testing.assert_allclose(got, expected, rtol=1e-12, atol=0)
 
 
-@pytest.mark.slow
 @each
-def test_rouge_score_on_summaries_and_essays(name: str) -> None:
-    x, _ = summaries()
-    for some in (x[::4], essays(20)):
-        expected = [[oracle(name, a, b) for b in some] for a in some]
-        np.testing.assert_allclose(kernel(name, some, some), expected, rtol=1e-12, atol=0)
-
-
-@each
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(x=st.lists(texts, max_size=6), s=st.lists(texts, max_size=6))
 def test_range_identity_and_symmetry(name: str, x: list[str], s: list[str]) -> None:
     matrix = kernel(name, x, [*s, *x])

@@ -6,13 +6,10 @@ import random
 import zipfile
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from refless.errors import KernelError
 from refless.kernels.wordnet import WordNet, content_sum, find
-from refless.models.neighbors import NeighborsRegressor
-from refless.models.neighbors_file import signature_line
 from tests.kernels.texts import mirror, nltk_wordnet
 
 # part: sets of synonyms
@@ -60,9 +57,6 @@ def test_another_wordnet_is_warned_of(tmp_path: Path, caplog: pytest.LogCaptureF
     assert str(place) in caplog.text
     assert "not WordNet 3.0" in caplog.text
     assert "REFLESS_WORDNET" in caplog.text
-    model = NeighborsRegressor("meteor.nltk39", 0.1, 1, 1.0, options={"wordnet": place})
-    line = signature_line(model.fit(["a cat", "a dog"], np.array([1.0, 2.0])))
-    assert f"|wordnet:{content_sum(place)[:12]}" in line
 
 
 def test_synonyms_by_hand(tmp_path: Path) -> None:
@@ -108,37 +102,6 @@ def test_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert find(folder) == folder
 
 
-def test_sum_is_of_the_contents(tmp_path: Path) -> None:
-    folder = write(tmp_path / "wordnet")
-    before = content_sum(folder)
-    assert content_sum(pack(folder, tmp_path / "one.zip")) == before
-    (folder / "LICENSE").write_text("text", encoding="utf-8")
-    assert content_sum(folder) == before
-    (folder / "verb.exc").write_text("gone go\n", encoding="utf-8")
-    assert content_sum(folder) != before
-
-
-def test_broken_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import nltk.data
-
-    monkeypatch.delenv("REFLESS_WORDNET", raising=False)
-    monkeypatch.setattr(nltk.data, "path", [])
-    with pytest.raises(KernelError, match="REFLESS_WORDNET"):
-        find()
-    folder = write(tmp_path / "wordnet")
-    (folder / "index.adv").unlink()
-    with pytest.raises(KernelError, match="not WordNet"):
-        WordNet(folder)
-    archive = pack(folder, tmp_path / "one.zip")
-    with pytest.raises(KernelError, match=r"index\.adv is missing"):
-        WordNet(archive)
-    content = bytearray(archive.read_bytes())
-    content[60:100] = bytes(40)
-    archive.write_bytes(content)
-    with pytest.raises(KernelError, match=r"one\.zip"):
-        WordNet(archive)
-
-
 @pytest.mark.slow
 def test_the_real_wordnet_against_nltk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
@@ -151,3 +114,16 @@ def test_the_real_wordnet_against_nltk(
     for word in (lemma + end for lemma in lemmas for end in endings):
         names = {lemma.name() for sense in reader.synsets(word) for lemma in sense.lemmas()}
         assert ours.synonyms(word) == {name for name in names if "_" not in name}, word
+
+
+def test_a_broken_archive_is_refused(tmp_path: Path) -> None:
+    folder = write(tmp_path / "wordnet")
+    archive = pack(folder, tmp_path / "one.zip")
+    assert content_sum(archive) == content_sum(folder)
+    content = bytearray(archive.read_bytes())
+    content[60:100] = bytes(40)
+    archive.write_bytes(content)
+    (folder / "index.adv").unlink()
+    for place in (archive, folder):
+        with pytest.raises(KernelError, match=place.name):
+            WordNet(place)

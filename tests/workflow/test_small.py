@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -91,6 +92,17 @@ def test_section_53_starts_from_table_1s_annotators(small: Project) -> None:
             # the bootstrap draws the same candidates
             expected = pytest.approx(people.loc[task, column])
             assert own.loc[task, own_column] == expected, (task, column)
+
+
+def test_a_matrix_may_be_spread_over_several_files(small: Project) -> None:
+    results = small.path / "results"
+    rows = [
+        len(np.load(results / f"kernels/dstc7/bleu.char/{block}of3.npy")) for block in (1, 2, 3)
+    ]
+    # 24 contexts, four systems, three pairs of one text
+    assert rows == [31, 31, 31]
+    curve = signed.read(results / "curves/dstc7/data_size.csv", "data size curve").content
+    assert sorted(set(curve["size"])) == [*range(10, 93, 10), 93]
 
 
 def test_essays_are_estimated(small: Project) -> None:

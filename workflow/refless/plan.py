@@ -24,7 +24,7 @@ from pydantic import BaseModel
 from refless.data import encoders
 from refless.data.fetch import WORDNET, Places, Source
 from refless.errors import FormatError, Reason
-from refless.kernels._registry import constants, module_path
+from refless.kernels._registry import entry
 from refless.kernels.bertscore import in_package, model_name
 from refless.settings import Settings
 from refless.store.files import file_sum, sum_now
@@ -66,8 +66,8 @@ NEIGHBORS = "bleu_neighbors.min_neighbors", "bleu_neighbors.max_share"
 RESULTS = {
     "ratings/{task}/texts.csv": Result(("{task}",)),
     "ratings/{task}/ratings.csv": Result(("{task}",)),
-    "kernels/{task}/{kernel}.npz": Result(
-        ("{task}",), lambda _, names: [names["kernel"]], ("data.{task}.streamed",), taus=True
+    "neighbors/{task}/{kernel}.csv": Result(
+        ("{task}",), lambda _, names: [names["kernel"]], taus=True
     ),
     "curves/{task}/data_size.csv": Result(
         ("{task}",), lambda *of: _bleu(*of)[:1], (*NEIGHBORS, "bleu_neighbors.seed"), taus=True
@@ -294,8 +294,7 @@ class Plan:
         if encoders.has_encoder(name):
             folder = self.settings.options(name).get("model")
             return encoders.why_not(name, self.places, Path(folder) if folder else None)
-        stated = constants(module_path(name)).get("PACKAGES", {})
-        for package in stated.get(name) or stated.get(name.partition(".")[0] + ".*", ()):
+        for package in entry(name).packages:
             if find_spec(package) is None:
                 sentence = f"{name} needs {package}, which is not installed"
                 return Reason("package_missing", sentence, f"pip install {package}")

@@ -1,5 +1,5 @@
 # BLEU Neighbors (Ethayarajh and Sadigh, 2020). Stage: prediction, cell, table, figure. In: ratings
-# and kernel files. Out: results/neighbors, results/curves, and the paper's tables and figures.
+# and kernels. Out: results/neighbors, results/curves, and the paper's tables and figures.
 
 from itertools import permutations
 
@@ -8,7 +8,6 @@ THRESHOLDS = {"a": NEIGHBORS.min_neighbors, "b": NEIGHBORS.max_share}
 TABLE_SETTINGS = {**THRESHOLDS, **BOOTSTRAP}
 # Figures 2 to 4 are about the published BLEU*.
 PLAIN = BLEU.kernels[0]
-PREDICTIONS = [f"results/neighbors/{Path(folder).name}.csv" for folder in folders(*TASKS)]
 SIZE_SETTINGS = {
     "kernel": PLAIN,
     "tau": SETTINGS.taus()[PLAIN],
@@ -17,25 +16,19 @@ SIZE_SETTINGS = {
 }
 
 
-# One job for all kernels of a data set: an estimate is a matter of milliseconds, a job is not.
 rule predict_neighbors:
     input:
         ratings=lambda wildcards: ratings(wildcards.task),
-        kernels=lambda wildcards: there(
-            "results/kernels/{task}/{kernel}.npz",
-            task=wildcards.task,
-            kernel=SETTINGS.kernels(),
-        ),
+        kernels=lambda wildcards: matrix(wildcards.task, wildcards.kernel),
     output:
-        "results/neighbors/{task}.csv",
+        "results/neighbors/{task}/{kernel}.csv",
     log:
-        "results/logs/predict_neighbors/{task}.log",
+        "results/logs/predict_neighbors/{task}/{kernel}.log",
     conda:
         "../../envs/refless.yaml"
     params:
-        taus=SETTINGS.taus(),
-        options={kernel: SETTINGS.options(kernel) for kernel in SETTINGS.kernels()},
-        kernels=lambda wildcards, input: list(input.get("kernels", [])),
+        tau=lambda wildcards: SETTINGS.taus()[wildcards.kernel],
+        options=lambda wildcards: SETTINGS.options(wildcards.kernel),
         code=code("predict_neighbors.py"),
     script:
         "../scripts/predict_neighbors.py"
@@ -44,7 +37,7 @@ rule predict_neighbors:
 rule compute_data_size_curve:
     input:
         ratings=[f"results/ratings/{{task}}/{name}.csv" for name in ("texts", "ratings")],
-        kernel=f"results/kernels/{{task}}/{PLAIN}.npz",
+        kernels=lambda wildcards: matrix(wildcards.task, PLAIN),
     output:
         "results/curves/{task}/data_size.csv",
     log:
@@ -55,7 +48,8 @@ rule compute_data_size_curve:
         "../../envs/refless.yaml"
     params:
         settings=SIZE_SETTINGS,
-        code=code("compute_data_size_curve.py", module(PLAIN)),
+        options=SETTINGS.options(PLAIN),
+        code=code("compute_data_size_curve.py"),
     script:
         "../scripts/compute_data_size_curve.py"
 
@@ -80,7 +74,7 @@ rule bleu_neighbors_table1:
         taus=SETTINGS.taus(),
         missing=missing(
             "results/ratings/{task}/texts.csv",
-            "results/kernels/{task}/{kernel}.npz",
+            "results/neighbors/{task}/{kernel}.csv",
             task=TASKS,
             kernel=SETTINGS.kernels(),
         ),
@@ -143,7 +137,7 @@ rule bleu_neighbors_figure4:
     conda:
         "../../envs/refless.yaml"
     params:
-        settings=dict.fromkeys(TASKS, SIZE_SETTINGS),
+        settings=SIZE_SETTINGS,
         folders=folders(*TASKS),
         looks=looks(TASKS),
         code=code("plot_bleu_neighbors_figure4.py"),

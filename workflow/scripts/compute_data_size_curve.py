@@ -7,11 +7,10 @@ from refless.experiments.bleu_neighbors.curves import write_data_size_curve
 from refless.job import job
 
 with job(snakemake):
-    task = read_task(Path(snakemake.input.ratings[0]).parent)
     write_data_size_curve(
         snakemake.output[0],
-        task,
-        snakemake.input.kernel,
+        read_task(Path(snakemake.input.ratings[0]).parent),
+        snakemake.input.kernels,
+        dict(snakemake.params.options),
         dict(snakemake.params.settings),
-        snakemake.threads,
     )

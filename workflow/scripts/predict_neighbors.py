@@ -3,14 +3,15 @@
 from pathlib import Path
 
 from refless.data.task import read_task
-from refless.experiments.bleu_neighbors.neighbors import write_predictions
+from refless.experiments.bleu_neighbors.neighbors import write_neighbors
 from refless.job import job
 
 with job(snakemake):
-    write_predictions(
+    write_neighbors(
         snakemake.output[0],
         read_task(Path(snakemake.input.ratings[0]).parent),
-        snakemake.input.get("kernels", []),
-        snakemake.params.taus,
-        snakemake.params.options,
+        snakemake.wildcards.kernel,
+        snakemake.input.kernels,
+        snakemake.params.tau,
+        dict(snakemake.params.options),
     )

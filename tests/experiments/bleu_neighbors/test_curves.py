@@ -11,6 +11,7 @@ import pytest
 from scipy import stats
 
 from refless.errors import SettingError, StaleError
+from refless.experiments.bleu_neighbors import curves
 from refless.experiments.bleu_neighbors.curves import (
     average_annotators,
     data_size_curve,
@@ -20,15 +21,11 @@ from refless.experiments.bleu_neighbors.curves import (
 )
 from refless.experiments.bleu_neighbors.neighbors import (
     rated_texts,
-    read_matrix,
-    read_predictions,
-    write_kernel,
-    write_predictions,
+    read_kernel,
+    read_predicted,
 )
-from refless.models.neighbors import neighbor_means
 from refless.report.tables import publish
-from refless.store import signed
-from tests.experiments.bleu_neighbors.written import annotated_task
+from tests.experiments.bleu_neighbors.written import annotated_task, written_neighbors
 
 KERNEL, TAU = "bleu.char", 0.3
 
@@ -41,10 +38,8 @@ def point(means: np.ndarray, counts: np.ndarray, quality: np.ndarray, a: int, b:
 
 
 def test_one_threshold_moves_and_the_other_stays(tmp_path: Path) -> None:
-    task = annotated_task(tmp_path / "t")
-    write_kernel(tmp_path / f"{KERNEL}.npz", task, KERNEL, {})
-    write_predictions(tmp_path / "t.csv", task, [tmp_path / f"{KERNEL}.npz"], {KERNEL: TAU}, {})
-    data = read_predictions(task, tmp_path / "t.csv", {KERNEL: TAU})
+    task, taus = annotated_task(tmp_path / "t"), {KERNEL: TAU}
+    data = read_predicted([tmp_path / "t"], written_neighbors(tmp_path, task, taus), taus)["t"]
     found = threshold_curves(
         data, KERNEL, a=3, b=0.5, a_values=range(1, 12), b_values=[0.0, 0.1, 0.3, 0.7, 1.0]
     )
@@ -59,49 +54,43 @@ def test_one_threshold_moves_and_the_other_stays(tmp_path: Path) -> None:
 def test_each_size_has_its_own_subsets_and_leaves_out_within_them(tmp_path: Path) -> None:
     task = annotated_task(tmp_path / "t")
     rated = rated_texts(task)
-    write_kernel(tmp_path / f"{KERNEL}.npz", task, KERNEL, {})
-    matrix, n = read_matrix(tmp_path / f"{KERNEL}.npz", task, rated), len(rated.id)
-
-    def within(chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        part = matrix[np.ix_(chosen, chosen)]
-        return neighbor_means(part, rated.quality[chosen], TAU, leave_one_out=True)
-
-    how: dict[str, Any] = {"a": 3, "b": 0.66, "subsets": 4, "seed": 9}
-    found = data_size_curve(within, rated.quality, [10, 25, n], **how)
+    written_neighbors(tmp_path, task, {KERNEL: TAU})
+    files = [tmp_path / f"kernels/t/{KERNEL}/1of1.npy"]
+    matrix, n = read_kernel(files, task, KERNEL, {}, rated)[0], len(rated.id)
+    how: dict[str, Any] = {"tau": TAU, "a": 3, "b": 0.66, "subsets": 4, "seed": 9}
+    found = data_size_curve(matrix, rated.quality, [10, 25, n], **how)
     assert found.groupby("size").size().to_dict() == {10: 4, 25: 4, n: 1}
-    again = data_size_curve(within, rated.quality, [25], **how)
+    again = data_size_curve(matrix, rated.quality, [25], **how)
     pd.testing.assert_frame_equal(again, found[found["size"] == 25].reset_index(drop=True))
     generator = np.random.default_rng([9, 25])
     for row in again.itertuples():
         chosen = np.sort(generator.choice(n, 25, replace=False))
         means, counts = np.full(25, np.nan), np.zeros(25, int)
         for i, own in enumerate(chosen):
-            near = [j for j in chosen if j != own and matrix[own, j] >= TAU]
+            near = [j for j in chosen if j != own and matrix[own, j] >= np.float32(TAU)]
             counts[i] = len(near)
             means[i] = np.mean(rated.quality[near]) if near else np.nan
         expected = point(means, counts, rated.quality[chosen], 3, 0.66)
         assert (row.spearman, row.coverage) == pytest.approx(expected, nan_ok=True)
     for wrong in (1, n + 1):
         with pytest.raises(SettingError):
-            data_size_curve(within, rated.quality, [wrong], **how)
+            data_size_curve(matrix, rated.quality, [wrong], **how)
 
 
-def test_curves_from_texts_and_from_the_matrix_are_the_same(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("many", "sizes"), [(1000, {10, 20, 30, 39}), (20, {20, 39})])
+def test_a_curve_is_written_over_the_sizes_of_its_data_set(
+    tmp_path: Path, many: int, sizes: set[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(curves, "MANY", many)
     task = annotated_task(tmp_path / "ratings/t")
+    written_neighbors(tmp_path, task, {KERNEL: TAU})
     told = {"kernel": KERNEL, "tau": TAU, "a": 3, "b": 0.66, "seed": 1}
-    curves = []
-    for tau in (None, TAU):
-        path = tmp_path / f"{tau}/t/data_size.csv"
-        write_kernel(tmp_path / f"{tau}/{KERNEL}.npz", task, KERNEL, {}, tau=tau)
-        write_data_size_curve(path, task, tmp_path / f"{tau}/{KERNEL}.npz", told)
-        curves.append(read_data_sizes([path], {"t": told}, [tmp_path / "ratings/t"])["t"])
-        with pytest.raises(StaleError):
-            read_data_sizes([path], {"t": {**told, "seed": 2}}, [])
-        assert signed.verify(path)["provenance"] == "computed"
-    # everything there is is the last one
-    assert [set(own["size"]) for own in curves] == [{10, 20, 30, 39}, {20, 39}]
-    both = [own[own["size"].isin([20, 39])].reset_index(drop=True) for own in curves]
-    pd.testing.assert_frame_equal(*both, check_exact=False, atol=0.02)
+    path = tmp_path / "curves/t/data_size.csv"
+    write_data_size_curve(path, task, [tmp_path / f"kernels/t/{KERNEL}/1of1.npy"], {}, told)
+    found = read_data_sizes([path], told, [tmp_path / "ratings/t"])["t"]
+    assert set(found["size"]) == sizes  # everything there is is the last one
+    with pytest.raises(StaleError):
+        read_data_sizes([path], {**told, "seed": 2}, [])
 
 
 def test_average_annotators_are_those_of_table_1(tmp_path: Path) -> None:

@@ -1,23 +1,23 @@
-"""Kernel files and predictions: by the definition, in shards, streamed; and refusals."""
+"""Kernel matrices and what neighbors say: by the definition, in blocks; and refusals."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from refless.data.task import Task
 from refless.errors import FormatError, SettingError, StaleError
+from refless.experiments.bleu_neighbors import neighbors as module
 from refless.experiments.bleu_neighbors.neighbors import (
-    gather,
     is_stand_in,
     rated_texts,
-    read_matrix,
-    read_predictions,
-    shard_rows,
+    read_kernel,
+    read_predicted,
     write_kernel,
-    write_predictions,
+    write_neighbors,
 )
 from refless.kernels import kernel
 from refless.store import signed
@@ -27,25 +27,25 @@ KERNEL, TAU = "bleu.char", 0.4
 
 
 @pytest.fixture(scope="module")
-def task(tmp_path_factory: pytest.TempPathFactory) -> Task:
-    return annotated_task(tmp_path_factory.mktemp("ratings") / "t")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("ratings") / "t"
 
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory, task: Task) -> list[Path]:
-    """A kernel file with the matrix and one with sums."""
-    folder = tmp_path_factory.mktemp("kernels")
-    paths = [folder / name / f"{KERNEL}.npz" for name in ("matrix", "sums")]
-    write_kernel(paths[0], task, KERNEL, {})
-    write_kernel(paths[1], task, KERNEL, {}, tau=TAU)
-    return paths
+def task(folder: Path) -> Task:
+    return annotated_task(folder)
 
 
-def write_shards(task: Task, folder: Path, parts: int, tau: float | None) -> list[Path]:
-    paths = [folder / f"{part}.npz" for part in range(1, parts + 1)]
-    for part, path in enumerate(paths, start=1):
-        write_kernel(path, task, KERNEL, {}, tau=tau, shard=f"{part}-of-{parts}", threads=1)
-    return paths
+@pytest.fixture(scope="module")
+def blocks(tmp_path_factory: pytest.TempPathFactory, task: Task) -> dict[int, list[Path]]:
+    """A kernel in one file, and in three."""
+    made = {}
+    for number in (1, 3):
+        folder = tmp_path_factory.mktemp("kernels") / KERNEL
+        made[number] = [folder / f"{k}of{number}.npy" for k in range(1, number + 1)]
+        for k, path in enumerate(made[number], start=1):
+            write_kernel(path, task, KERNEL, {}, block=k, blocks=number, threads=1)
+    return made
 
 
 def test_unrated_texts_are_no_candidates(task: Task) -> None:
@@ -64,132 +64,111 @@ def test_a_rating_of_no_text_is_named(tmp_path: Path, task: Task) -> None:
         rated_texts(Task(task.texts, ratings, task.about))
 
 
-@pytest.mark.parametrize("form", [0, 1], ids=["matrix", "sums"])
-def test_predictions_are_what_a_slow_loop_says(
-    task: Task, files: list[Path], tmp_path: Path, form: int
+@pytest.mark.parametrize("number", [1, 3])
+def test_blocks_hold_the_kernel_of_all_texts_in_single_precision(
+    task: Task, blocks: dict[int, list[Path]], number: int
 ) -> None:
-    """From the matrix bit for bit; from sums, added one after the other, to the last digit."""
-    write_predictions(tmp_path / "t.csv", task, [files[form]], {KERNEL: TAU}, {})
-    found = read_predictions(task, tmp_path / "t.csv", {KERNEL: TAU})
+    texts = task.texts["text"].tolist()
+    whole = kernel(KERNEL, texts, texts).astype(np.float32)
+    # numpy alone reads them
+    np.testing.assert_array_equal(np.concatenate(list(map(np.load, blocks[number]))), whole)
+    rated = rated_texts(task)
+    matrix, about = read_kernel(blocks[number], task, KERNEL, {}, rated)
+    np.testing.assert_array_equal(matrix, whole[np.ix_(rated.row, rated.row)])
+    assert matrix.dtype == np.float32
+    assert about["of"]["block"] == f"1of{number}"
+
+
+@pytest.mark.parametrize("many", [10**6, 0])
+def test_neighbors_are_what_a_slow_loop_says(
+    task: Task,
+    folder: Path,
+    blocks: dict[int, list[Path]],
+    tmp_path: Path,
+    many: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Bit for bit: added up by numpy.mean or, of many texts, one after the other."""
+    monkeypatch.setattr(module, "MANY", many)
+    path = tmp_path / f"t/{KERNEL}.csv"
+    write_neighbors(path, task, KERNEL, blocks[3], TAU, {})
+    found = read_predicted([folder], [path], {KERNEL: TAU})["t"]
     texts, quality = task.texts["text"].tolist(), task.texts["quality"].to_numpy()
     matrix = kernel(KERNEL, texts, texts)
     rows = [i for i in range(len(texts)) if not np.isnan(quality[i])]
     near = [[j for j in rows if j != i and matrix[i, j] >= TAU] for i in rows]
     counts = [len(own) for own in near]
-    means = [np.mean(quality[own]) if own else np.nan for own in near]
+
+    def mean(values: np.ndarray) -> float:
+        if many:
+            return float(np.mean(values))
+        total = 0.0
+        for value in values:
+            total += value
+        return total / len(values)
+
+    means = [mean(quality[own]) if own else np.nan for own in near]
     assert min(counts) == 0
     assert max(counts) > 10
     assert found.counts[KERNEL].tolist() == counts
-    np.testing.assert_allclose(found.means[KERNEL], means, rtol=0, atol=[0, 1e-15][form])
+    np.testing.assert_array_equal(found.means[KERNEL], means)
     most = 0.3 * (len(rows) - 1)
     expected = [m if 3 <= n <= most else np.nan for m, n in zip(means, counts, strict=True)]
-    np.testing.assert_allclose(found.estimates(KERNEL, 3, 0.3), expected, rtol=0, atol=1e-15)
+    np.testing.assert_array_equal(found.estimates(KERNEL, 3, 0.3), expected)
+    assert found.kernels[KERNEL] == {"source": "computed", "stand_in": 0}
 
 
-def test_a_matrix_file_holds_the_kernel_of_all_texts(task: Task, files: list[Path]) -> None:
-    texts = task.texts["text"].tolist()
-    whole = kernel(KERNEL, texts, texts)
-    found = signed.read(files[0], "kernel", of={"task": "t", "kernel": KERNEL}).content
-    np.testing.assert_array_equal(found["kernel"], whole)
-    rows = rated_texts(task).row
-    np.testing.assert_array_equal(
-        read_matrix(files[0], task, rated_texts(task)), whole[np.ix_(rows, rows)]
-    )
-
-
-@pytest.mark.parametrize("n", [0, 1, 5, 199])
-@pytest.mark.parametrize("parts", [1, 3, 8])
-def test_shards_cut_the_candidates_into_nearly_equal_parts(n: int, parts: int) -> None:
-    cut = [range(n)[shard_rows(f"{part}-of-{parts}", n)] for part in range(1, parts + 1)]
-    assert [row for rows in cut for row in rows] == list(range(n))
-    assert max(map(len, cut)) - min(map(len, cut)) <= 1
-
-
-@pytest.mark.parametrize("shard", ["", "1", "0-of-2", "3-of-2", "-1-of-2", "1-of-2 "])
-def test_a_shard_that_is_none_is_named(shard: str) -> None:
-    with pytest.raises(SettingError, match=f"'{shard}'"):
-        shard_rows(shard, 10)
-
-
-@pytest.mark.parametrize("form", [0, 1], ids=["matrix", "sums"])
-@pytest.mark.parametrize("parts", [1, 3, 50])
-def test_gathered_shards_are_the_whole_kernels_bytes(
-    task: Task, files: list[Path], tmp_path: Path, parts: int, form: int
+def test_a_large_data_set_and_too_many_blocks_are_refused_in_one_line(
+    task: Task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gather(write_shards(task, tmp_path, parts, [None, TAU][form]), tmp_path / "gathered.npz")
-    assert (tmp_path / "gathered.npz").read_bytes() == files[form].read_bytes()
+    path = tmp_path / "k.npy"
+    with pytest.raises(SettingError, match="blocks"):
+        write_kernel(path, task, KERNEL, {}, block=41, blocks=41)
+    monkeypatch.setattr(module, "MOST", 39)
+    with pytest.raises(SettingError, match="refless compare"):
+        write_kernel(path, task, KERNEL, {})
+    assert not path.exists()
 
 
-def test_shards_that_do_not_fit_together_are_refused(task: Task, tmp_path: Path) -> None:
-    out = tmp_path / "k.npz"
-    first, second, third = write_shards(task, tmp_path, 3, None)
-    for wrong in ([first, second], [second, first, third], [first, first, third]):
-        with pytest.raises(StaleError):
-            gather(wrong, out)
-    write_kernel(third, task, "bleu.word", {}, shard="3-of-3")
-    with pytest.raises(StaleError) as caught:
-        gather([first, second, third], out)
-    assert caught.value.path == str(third)
-    third.write_bytes(third.read_bytes()[:-10])
-    with pytest.raises(FormatError):
-        gather([first, second, third], out)
-    assert not out.exists()
-
-
-def test_sums_of_something_else_are_refused_and_a_matrix_serves_any_ratings(
-    tmp_path: Path, files: list[Path], task: Task
+def test_blocks_that_are_something_else_are_refused(
+    task: Task, blocks: dict[int, list[Path]], tmp_path: Path
 ) -> None:
-    out = tmp_path / "t.csv"
-    other = annotated_task(tmp_path / "t", turned=True)
-    changed = annotated_task(tmp_path / "changed/t", first="another text")
-    for wrong, tau in ((task, 0.2), (other, TAU), (changed, TAU)):
-        with pytest.raises(StaleError):
-            write_predictions(out, wrong, files[1:], {KERNEL: tau}, {})
+    def refused(fault: type[Exception], asked: Task = task, **how: Any) -> None:
+        rated = rated_texts(asked)
+        told = {"paths": blocks[1], "name": KERNEL, "options": {}, **how}
+        with pytest.raises(fault):
+            read_kernel(told["paths"], asked, told["name"], told["options"], rated)
+
+    refused(FormatError, name="bleu.word")
+    refused(StaleError, options={"layer": 2})
+    refused(StaleError, asked=annotated_task(tmp_path / "t", first="another text"))
+    whole = blocks[1][0].read_bytes()
+    renamed, cut, flipped = (tmp_path / name for name in ("2of3.npy", "cut", "1of1.npy"))
+    renamed.write_bytes(whole)
+    cut.with_suffix(".npy").write_bytes(whole[:-10])
+    middle = len(whole) // 3
+    flipped.write_bytes(whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :])
+    for path in (renamed, cut.with_suffix(".npy"), flipped, tmp_path / "gone.npy"):
+        refused(FormatError, paths=[path])
+
+
+def test_neighbors_of_another_tau_or_other_ratings_are_refused(
+    task: Task, folder: Path, blocks: dict[int, list[Path]], tmp_path: Path
+) -> None:
+    path = tmp_path / f"t/{KERNEL}.csv"
+    write_neighbors(path, task, KERNEL, blocks[1], TAU, {})
     with pytest.raises(StaleError):
-        write_predictions(out, changed, files[:1], {KERNEL: TAU}, {})
-    write_predictions(out, other, files[:1], {KERNEL: 0.2}, {})
-
-
-def test_predictions_of_another_tau_or_kernel_options_are_refused(
-    files: list[Path], task: Task, tmp_path: Path
-) -> None:
-    path = tmp_path / "t.csv"
-    write_predictions(path, task, files[:1], {KERNEL: TAU}, {})
-    read_predictions(task, path, {KERNEL: TAU, "bleu.word": 0.1})
-    for taus in ({KERNEL: 0.1}, {}):
-        with pytest.raises(StaleError, match="taus"):
-            read_predictions(task, path, taus)
-    for file in files:
-        with pytest.raises(StaleError, match="options"):
-            write_predictions(path, task, [file], {KERNEL: TAU}, {KERNEL: {"layer": 2}})
-
-
-def test_predictions_of_other_texts_are_refused(
-    files: list[Path], task: Task, tmp_path: Path
-) -> None:
-    path = tmp_path / "t.csv"
-    write_predictions(path, task, files[:1], {KERNEL: TAU}, {})
-    with pytest.raises(StaleError):
-        read_predictions(annotated_task(tmp_path / "t", first="other"), path, {KERNEL: TAU})
-
-
-def test_a_task_without_kernels_has_predictions_of_none(task: Task, tmp_path: Path) -> None:
-    write_predictions(tmp_path / "t.csv", task, [], {}, {})
-    assert read_predictions(task, tmp_path / "t.csv", {KERNEL: TAU}).means == {}
-
-
-def test_what_hangs_on_shipped_numbers_is_called_shipped(
-    files: list[Path], task: Task, tmp_path: Path
-) -> None:
-    shipped = tmp_path / f"{KERNEL}.npz"
-    about = signed.record_of(files[0])
-    signed.write(
-        shipped, signed.read(files[0], "kernel").content, about | {"provenance": "shipped"}
-    )
-    write_predictions(tmp_path / "t.csv", task, [shipped], {KERNEL: TAU}, {})
-    found = read_predictions(task, tmp_path / "t.csv", {KERNEL: TAU})
-    assert found.source == "computed"
-    assert found.kernels[KERNEL] == {"source": "shipped", "stand_in": 0}
+        read_predicted([folder], [path], {KERNEL: 0.1})
+    for change in ({"first": "other"}, {"turned": True}):
+        annotated_task(tmp_path / "ratings/t", **change)
+        with pytest.raises(StaleError):
+            read_predicted([tmp_path / "ratings/t"], [path], {KERNEL: TAU})
+    # as it is shipped
+    file = signed.read(path, "neighbors")
+    signed.write(path, file.content, file.about | {"provenance": "shipped"})
+    found = read_predicted([folder], [path], {KERNEL: TAU})["t"]
+    assert (found.source, found.kernels[KERNEL]["source"]) == ("computed", "shipped")
+    assert read_predicted([folder], [], {})["t"].means == {}
 
 
 @pytest.mark.parametrize(
@@ -205,4 +184,4 @@ def test_what_hangs_on_shipped_numbers_is_called_shipped(
 def test_another_bertscore_than_the_papers_is_a_stand_in(
     name: str, options: dict[str, object], other: bool
 ) -> None:
-    assert is_stand_in({"kernel": name, "options": options}) is other
+    assert is_stand_in(name, options) is other

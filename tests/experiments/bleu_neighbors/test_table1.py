@@ -10,21 +10,19 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from refless.data.task import Task, read_task
+from refless.data.task import Task
 from refless.experiments.bleu_neighbors.neighbors import (
     Predicted,
     read_predicted,
-    read_predictions,
-    write_kernel,
-    write_predictions,
 )
 from refless.experiments.bleu_neighbors.table1 import KEYS, SECTION_KEYS, section53, table1
 from refless.report.published import read_published
 from tests.conftest import ROOT
-from tests.experiments.bleu_neighbors.written import annotated_task, written_task
+from tests.experiments.bleu_neighbors.written import annotated_task, written_neighbors, written_task
 from tests.workflow.small_data import sentences
 
 SHIPPED, PUBLISHED = ROOT / "resources/shipped", ROOT / "resources/published"
+NEIGHBORS = SHIPPED / "neighbors/huse_summarization"
 MODELS = {
     "bleu": ["bleu.char", "bleu.word"],
     "rouge": ["rouge_l.stem"],
@@ -46,13 +44,12 @@ def published(name: str) -> pd.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def summarization(tmp_path_factory: pytest.TempPathFactory) -> Predicted:
+def summarization() -> Predicted:
     """HUSE summarization, from what comes with refless."""
-    folder = SHIPPED / "ratings/huse_summarization"
-    path = tmp_path_factory.mktemp("neighbors") / "huse_summarization.csv"
-    kernels = sorted((SHIPPED / "kernels/huse_summarization").glob("*.npz"))
-    write_predictions(path, read_task(folder), kernels, TAUS, {})
-    return read_predicted([folder], [path], TAUS)["huse_summarization"]
+    folder, paths = SHIPPED / "ratings/huse_summarization", sorted(NEIGHBORS.glob("*.csv"))
+    if not paths:
+        pytest.skip("nothing is shipped: make ship")
+    return read_predicted([folder], paths, TAUS)["huse_summarization"]
 
 
 def independent() -> dict[str, list[float]]:
@@ -68,11 +65,9 @@ def independent() -> dict[str, list[float]]:
     found = {"human_best": [mse.min(), rho.max(), 1], "human_average": [mse.mean(), rho.mean(), 1]}
     for model in ("bleu", "rouge", "meteor"):
         name = MODELS[model][0]
-        near = np.load(SHIPPED / f"kernels/huse_summarization/{name}.npz")["kernel"] >= TAUS[name]
-        np.fill_diagonal(near, False)
-        number = near.sum(1)
-        inside = (number >= 5) & (number <= 0.66 * (len(q) - 1))
-        means = np.array([np.mean(q.to_numpy()[row]) for row in near[inside]])
+        near = pd.read_csv(NEIGHBORS / f"{name}.csv", skiprows=1)
+        inside = near["neighbors"].between(5, 0.66 * (len(q) - 1)).to_numpy()
+        means = near["mean"].to_numpy()[inside]
         r, p = stats.spearmanr(means, q[inside])
         found[model] = [((means - q[inside]) ** 2).mean(), r, inside.mean(), int(p < 0.01)]
     return found
@@ -155,12 +150,9 @@ def slow_others(task: Task, estimate: np.ndarray) -> tuple[list[float], list[flo
 def mine(tmp_path_factory: pytest.TempPathFactory) -> tuple[Task, Predicted]:
     folder = tmp_path_factory.mktemp("mine")
     task = annotated_task(folder / "mine")
-    files = [folder / f"{name}.npz" for name in ("bleu.char", "rouge_l.stem")]
-    for path in files:
-        write_kernel(path, task, path.stem, {})
-    write_predictions(folder / "mine.csv", task, files, {"bleu.char": 0.3, "rouge_l.stem": 0.5}, {})
     taus = {"bleu.char": 0.3, "rouge_l.stem": 0.5}
-    return task, read_predicted([folder / "mine"], [folder / "mine.csv"], taus)["mine"]
+    paths = written_neighbors(folder, task, taus)
+    return task, read_predicted([folder / "mine"], paths, taus)["mine"]
 
 
 def test_against_the_others_nobody_meets_the_own_label(mine: tuple[Task, Predicted]) -> None:
@@ -175,12 +167,9 @@ def test_against_the_others_nobody_meets_the_own_label(mine: tuple[Task, Predict
 
 
 def test_a_data_set_without_annotators_says_so(tmp_path: Path) -> None:
-    texts = sentences(20, 4)
-    task = written_task(tmp_path / "mine", texts, np.arange(20) / 20)
-    data = Task(task.texts, task.ratings.iloc[:0], task.about)
-    write_kernel(tmp_path / "bleu.char.npz", data, "bleu.char", {})
-    write_predictions(tmp_path / "mine.csv", data, [tmp_path / "bleu.char.npz"], TAUS, {})
-    tasks = {"mine": read_predictions(data, tmp_path / "mine.csv", TAUS)}
+    task = written_task(tmp_path / "mine", sentences(20, 4), np.arange(20) / 20, rater="")
+    taus = {"bleu.char": 0.08}
+    tasks = read_predicted([tmp_path / "mine"], written_neighbors(tmp_path, task, taus), taus)
     rows = table1(LOOKS, tasks, published("table1"), MODELS, **HOW)
     own = rows[rows["task"] == "mine"].set_index("model")
     assert own.loc["human_average", "reason"] == "no_annotators"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pandas as pd
 
 from refless.data.ratings import RatedTexts
 from refless.data.task import Task, read_task, write_task
+from refless.experiments.bleu_neighbors.neighbors import write_kernel, write_neighbors
 from tests.workflow.small_data import sentences
 
 
@@ -18,8 +20,10 @@ def written_task(
     quality: np.ndarray,
     system: list[str] | None = None,
     context: list[str] | None = None,
+    rater: str = "r001",
 ) -> Task:
-    """A data set with one rating a text (NaN: none), in a folder of its name."""
+    """A data set with one rating a text (NaN: none), in a folder of its name; without a rater, no
+    single ratings."""
     name, n = folder.name, len(texts)
     ids = [f"{name}:{i:04d}" for i in range(n)]
     rated = ~np.isnan(quality)
@@ -34,11 +38,22 @@ def written_task(
             "system": system or [""] * n,
         }
     )
-    ratings = pd.DataFrame({"id": ids, "rater": "r001", "label": quality, "rating": quality}).loc[
-        rated
+    ratings = pd.DataFrame({"id": ids, "rater": rater, "label": quality, "rating": quality}).loc[
+        rated & bool(rater)
     ]
     write_task(name, RatedTexts(table, ratings, scale=(0, 1)), folder, {}, {})
     return read_task(folder)
+
+
+def written_neighbors(folder: Path, task: Task, kernels: Mapping[str, float]) -> list[Path]:
+    """Kernels of a task, and what neighbors say at their taus, in files as a run has them."""
+    paths = []
+    for name, tau in kernels.items():
+        matrix = folder / "kernels" / task.name / name / "1of1.npy"
+        write_kernel(matrix, task, name, {})
+        paths.append(folder / "neighbors" / task.name / f"{name}.csv")
+        write_neighbors(paths[-1], task, name, [matrix], tau, {})
+    return paths
 
 
 def annotated_task(folder: Path, first: str = "", turned: bool = False) -> Task:

@@ -4,23 +4,9 @@ Stage: kernels. In: two lists of texts. Out: the matrix k(candidate, training te
 the matrix, how many neighbors each candidate has at each tau and the sum of their quality; and
 the signature by which stored numbers are known to be still valid.
 
-A kernel is called ``family.variant`` and lives in the module ``refless.kernels.family``, which is
-imported when it is asked for. Adding a family is adding that module, with
-
-``NAMES``
-    a tuple of the kernels' full names; ``family.*`` stands for any variant
-``PACKAGES``
-    kernel name (or ``family.*``) to a tuple of the packages whose version decides its values
-``plan(name, candidates, training, **options)``
-    the texts made ready: a `refless.kernels._plan.Plan`
-``index`` and ``opened``, if training texts can be made ready without candidates
-    see `refless.kernels._plan.Index`; without them, `indexed` keeps the texts
-``HIGHEST``, if a kernel can be more than 1
-    kernel name to its highest value
-``LOCATIONS`` and ``resources(**locations)``, if files decide the values
-    the names of the options that say where the files are; ``{name: sum}`` of their contents
-
-The constants are read from the source without importing it, so they are written out literally.
+A kernel is called ``family.variant``; `refless.kernels._registry` lists them. Its module has
+``index(name, training, **options)``, which makes training texts ready (`refless.kernels._plan`),
+and, if files decide its values, ``resources(name, **places)``: the sums of their contents.
 """
 
 from __future__ import annotations
@@ -28,18 +14,19 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from refless.errors import KernelError
 from refless.kernels import _blocks
-from refless.kernels._plan import Arrays, Index, Plan
+from refless.kernels._plan import Index
 from refless.kernels._registry import highest, load, module_path, names
 from refless.kernels.signatures import signature
 from refless.store.files import text_sum
 
 __all__ = [
+    "group_sums",
     "highest",
     "indexed",
     "kernel",
@@ -53,107 +40,103 @@ __all__ = [
     "text_sum",
 ]
 
+Array = np.ndarray
+Numbers = Array | Sequence[float]
+
 
 def kernel(
     name: str,
     candidates: Sequence[str],
     training: Sequence[str] | Index,
     *,
-    rows: slice | None = None,
     threads: int | None = None,
+    dtype: type = np.float64,
     **options: Any,
-) -> np.ndarray:
-    """The kernel matrix, shape (candidates, training), float64.
+) -> Array:
+    """The kernel matrix, shape (candidates, training).
 
     Parameters
     ----------
     name : a kernel, see `names`
     candidates, training : texts; or ``training`` is the index that `indexed` made with this name
         and these options, and no option is given here
-    rows : compute only these candidates; they are the rows of the whole matrix, bit for bit
     threads : None for as many as the process may use
-    options : of the kernel's module, e.g. ``wordnet=`` for METEOR
+    dtype : of the matrix; values are computed in double precision
+    options : of the kernel, e.g. ``wordnet=`` for METEOR
 
     Raises
     ------
     KernelError : unknown kernel or option, a text that is none, or a missing resource.
     """
-    candidates = _checked(candidates, "candidates")
-    if rows is not None:
-        candidates = candidates[rows]
-    return _blocks.dense(_index(name, training, options).plan(candidates), threads)
+    candidates, index = _checked(candidates, "candidates"), _index(name, training, options)
+    return _blocks.dense(index.plan(candidates), threads, dtype)
 
 
 def neighbor_sums(
     name: str,
     candidates: Sequence[str],
     training: Sequence[str] | Index,
-    quality: np.ndarray | Sequence[float],
-    taus: np.ndarray | Sequence[float],
+    quality: Numbers,
+    taus: Numbers,
     *,
-    exclude: np.ndarray | Sequence[int] | None = None,
-    rows: slice | None = None,
+    exclude: Array | Sequence[int] | None = None,
     threads: int | None = None,
     progress: Callable[[int], None] | None = None,
     **options: Any,
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[Array, Array]:
     """Number of neighbors and sum of their quality, without holding the matrix.
 
     Neighbors of x are the training texts s with k(x, s) >= tau (Ethayarajh & Sadigh 2020,
     section 3). Each sum is taken in training order, one number after the other, so it does not
-    depend on threads, on ``rows`` or on which other taus are asked for.
+    depend on threads or on which other taus are asked for.
 
     Parameters
     ----------
     name, candidates, training, threads, options : as for `kernel`
-    quality : of the training texts, shape (training,), finite; or several kinds of quality at
-        once, shape (training, kinds), which costs less than a call for each
+    quality : of the training texts, shape (training,), finite
     taus : shape (n_tau,), in any order
     exclude : the training row to leave out for each candidate (-1: none), shape (candidates,);
         for leave-one-out. It goes by row, so an equal text elsewhere stays.
-    rows : only these candidates (and their entries of ``exclude``)
-    progress : called now and then with the number of candidates done; as training texts are
-        taken block by block, that is the number that the work done amounts to
+    progress : see `refless.kernels._blocks.walk`
 
     Returns
     -------
     counts : int64, shape (candidates, n_tau)
-    sums : float64, shape (candidates, n_tau), or (candidates, n_tau, kinds); 0 where there is no
-        neighbor
+    sums : float64, the same shape; 0 where there is no neighbor
 
     Raises
     ------
     KernelError : as for `kernel`; or shapes do not fit, or a number is not finite.
     """
-    candidates, found = _checked(candidates, "candidates"), _index(name, training, options)
-    quality, taus = _numbers(quality), _numbers(taus)
-    left_out = _excluded(exclude, len(candidates), found.size)
-    if quality.ndim not in (1, 2) or len(quality) != found.size:
-        raise KernelError(f"{found.size} training texts have quality of shape {quality.shape}")
-    if taus.ndim != 1:
-        raise KernelError("taus must be one row of numbers")
-    if rows is not None:
-        candidates, left_out = candidates[rows], np.ascontiguousarray(left_out[rows])
+    from refless.kernels._neighbors import add_neighbors
+
+    candidates, index = _checked(candidates, "candidates"), _index(name, training, options)
+    quality, taus = _numbers(quality, index.size), _numbers(taus)
+    left_out = _excluded(exclude, len(candidates), index.size)
     order = np.argsort(taus, kind="stable")
-    kinds = np.ascontiguousarray(quality.T if quality.ndim == 2 else quality[None])
-    plan = found.plan(candidates)
-    counts, sums = _blocks.sums(plan, kinds, taus[order], left_out, threads, progress)
+    ascending = taus[order]
+    counts = np.zeros((len(candidates), len(taus)), np.int64)
+    sums = np.zeros(counts.shape)
+
+    def add(values: Array, first: int, start: int) -> None:
+        add_neighbors(values, first, start, quality, ascending, left_out, counts, sums)
+
+    _blocks.walk(index.plan(candidates), add, threads, progress)
     back = np.argsort(order, kind="stable")
-    sums = sums[0] if quality.ndim == 1 else np.moveaxis(sums, 0, -1)
-    return np.ascontiguousarray(counts[:, back]), np.ascontiguousarray(sums[:, back])
+    return counts[:, back], sums[:, back]
 
 
 def group_sums(
     name: str,
     candidates: Sequence[str],
     training: Sequence[str] | Index,
-    quality: np.ndarray | Sequence[float],
-    taus: np.ndarray | Sequence[float],
-    groups: Sequence[np.ndarray],
+    quality: Numbers,
+    taus: Numbers,
+    groups: Sequence[Array],
     *,
     threads: int | None = None,
     **options: Any,
-) -> list[tuple[np.ndarray, np.ndarray]]:
+) -> list[tuple[Array, Array]]:
     """`neighbor_sums` of each group of training texts, under several ways of grouping them, where
     each pair of texts is compared once: the folds of several splits, for example.
 
@@ -173,17 +156,28 @@ def group_sums(
     ------
     KernelError : as for `neighbor_sums`.
     """
-    candidates, found = _checked(candidates, "candidates"), _index(name, training, options)
-    quality, taus = _numbers(quality), _numbers(taus)
+    from refless.kernels._neighbors import add_levels
+
+    candidates, index = _checked(candidates, "candidates"), _index(name, training, options)
+    quality, taus = _numbers(quality, index.size), _numbers(taus)
     ways = [np.asarray(way, np.int64) for way in groups]
-    if {way.shape for way in ways} | {quality.shape} != {(found.size,)}:
-        raise KernelError(f"quality and groups must have {found.size} entries, one a training text")
-    if taus.ndim != 1 or not len(taus) or (np.diff(taus) < 0).any():
+    if any(way.shape != quality.shape for way in ways):
+        raise KernelError(f"groups must have {index.size} entries, one a training text")
+    if not len(taus) or (np.diff(taus) < 0).any():
         raise KernelError("taus must ascend")
     ends = np.cumsum([0, *(int(way.max(initial=-1)) + 1 for way in ways)])
-    numbered = [np.where(way < 0, -1, way + end) for way, end in zip(ways, ends, strict=False)]
-    plan = found.plan(candidates)
-    counts, sums = _blocks.group_sums(plan, quality, taus, np.stack(numbered), threads)
+    numbered = np.stack(
+        [np.where(way < 0, -1, way + end) for way, end in zip(ways, ends, strict=False)]
+    )
+    counts = np.zeros((len(candidates), int(ends[-1]), len(taus)), np.int64)
+    sums = np.zeros(counts.shape)
+
+    def add(values: Array, first: int, start: int) -> None:
+        add_levels(values, first, start, quality, taus, numbered, counts, sums)
+
+    _blocks.walk(index.plan(candidates), add, threads)
+    for found in (counts, sums):  # who reaches a tau reaches those below
+        np.cumsum(found[:, :, ::-1], axis=2, out=found[:, :, ::-1])
     return [(counts[:, start:end], sums[:, start:end]) for start, end in pairwise(ends)]
 
 
@@ -193,11 +187,11 @@ def nearest(
     training: Sequence[str] | Index,
     number: int,
     *,
-    exclude: np.ndarray | Sequence[int] | None = None,
+    exclude: Array | Sequence[int] | None = None,
     threads: int | None = None,
     progress: Callable[[int], None] | None = None,
     **options: Any,
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[Array, Array]:
     """The training texts of the greatest values, greatest first; of equal ones the earlier.
 
     Parameters
@@ -210,103 +204,69 @@ def nearest(
     rows : int64, shape (candidates, number), of the training texts; -1 where there are fewer
     values : float64, the same shape; -inf where there is none
     """
-    candidates, found = _checked(candidates, "candidates"), _index(name, training, options)
+    from refless.kernels._neighbors import keep_nearest
+
+    candidates, index = _checked(candidates, "candidates"), _index(name, training, options)
     if number < 1:
         raise KernelError(f"{number} nearest texts were asked for", remedy="ask for 1 or more")
-    left_out = _excluded(exclude, len(candidates), found.size)
-    return _blocks.nearest(found.plan(candidates), number, left_out, threads, progress)
+    left_out = _excluded(exclude, len(candidates), index.size)
+    rows = np.full((len(candidates), number), -1, np.int64)
+    best = np.full(rows.shape, -np.inf)
+
+    def keep(values: Array, first: int, start: int) -> None:
+        keep_nearest(values, first, start, left_out, rows, best)
+
+    _blocks.walk(index.plan(candidates), keep, threads, progress)
+    return rows, best
 
 
 def indexed(name: str, training: Sequence[str], **options: Any) -> Index:
     """Training texts made ready once, for any candidates that come later.
 
-    Most is kept by ``bleu`` and the kernels built on it, whose index has all that does not hang
-    on the candidates. For kernels without an index of their own, the texts are kept.
-
     Parameters, errors : as for `kernel`
     """
-    module, texts = load(name), _checked(training, "training")
-    if not hasattr(module, "index"):
-        _bound(name, [], texts, options)
-        return _TextIndex(name, texts, options)
-    _bound(name, [], [], options)
-    index: Index = module.index(name, texts, **options)
-    return index
-
-
-def opened(
-    name: str, training: Sequence[str], arrays: Mapping[str, np.ndarray], **options: Any
-) -> Index:
-    """The index of which these are the ``arrays()``.
-
-    Parameters
-    ----------
-    training : its texts, which are looked at where the kernel has no index of its own
-    """
-    module = load(name)
-    if not hasattr(module, "opened"):
-        return _TextIndex(name, training, options)
-    index: Index = module.opened(name, arrays, **options)
-    return index
-
-
-class _TextIndex:
-    """Training texts as they are, for a kernel that makes them ready together with candidates."""
-
-    def __init__(self, name: str, training: Sequence[str], options: dict[str, Any]) -> None:
-        self.size = len(training)
-        self._name, self._training, self._options = name, training, options
-
-    def plan(self, candidates: Sequence[str]) -> Plan:
-        return _prepared(self._name, list(candidates), list(self._training), self._options)
-
-    def arrays(self) -> Arrays:
-        return {}
-
-
-def _numbers(values: np.ndarray | Sequence[float]) -> np.ndarray:
-    # writeable, as the compiled code wants it: a table's column is not
-    found = np.require(values, np.float64, ["C", "W"])
-    if not np.isfinite(found).all():
-        raise KernelError(
-            "quality and taus must be rows of finite numbers",
-            remedy="leave out training texts that nobody rated",
-        )
-    return found
-
-
-def _index(name: str, training: Sequence[str] | Index, options: dict[str, Any]) -> Index:
-    if not hasattr(training, "plan"):
-        return indexed(name, training, **options)
-    if options:
-        raise KernelError("an index has its options", remedy="give them to indexed")
-    return cast(Index, training)
-
-
-def option_names(name: str) -> list[str]:
-    """The options that a kernel takes."""
-    return list(inspect.signature(load(name).plan).parameters)[3:]
-
-
-def _prepared(
-    name: str, candidates: list[str], training: list[str], options: dict[str, Any]
-) -> Plan:
-    call = _bound(name, candidates, training, options)
-    plan: Plan = load(name).plan(*call.args, **call.kwargs)
-    return plan
-
-
-def _bound(
-    name: str, candidates: list[str], training: list[str], options: dict[str, Any]
-) -> inspect.BoundArguments:
-    """The call of a kernel's ``plan``, if it takes these options."""
+    texts, module = _checked(training, "training"), load(name)
     try:
-        return inspect.signature(load(name).plan).bind(name, candidates, training, **options)
+        call = inspect.signature(module.index).bind(name, texts, **options)
     except TypeError as error:
         raise KernelError(
             f"{name} cannot be called so: {error}",
             remedy=f"its options are: {', '.join(option_names(name)) or 'none'}",
         ) from error
+    index: Index = module.index(*call.args, **call.kwargs)
+    return index
+
+
+def opened(name: str, training: Sequence[str], _: Mapping[str, Array], **options: Any) -> Index:
+    """`indexed`, for callers that kept the arrays of an index."""
+    return indexed(name, training, **options)
+
+
+def option_names(name: str) -> list[str]:
+    """The options that a kernel takes."""
+    return list(inspect.signature(load(name).index).parameters)[2:]
+
+
+def _index(name: str, training: Sequence[str] | Index, options: dict[str, Any]) -> Index:
+    if not isinstance(training, Index):
+        return indexed(name, training, **options)
+    if options:
+        raise KernelError("an index has its options", remedy="give them to indexed")
+    return training
+
+
+def _numbers(values: Numbers, n: int | None = None) -> Array:
+    """A row of finite numbers, and of the right length if they are qualities of ``n`` texts."""
+    # writeable, as the compiled code wants it: a table's column is not
+    found = np.require(values, np.float64, ["C", "W"])
+    if n is not None and found.shape != (n,):
+        raise KernelError(f"{n} training texts have quality of shape {found.shape}")
+    if found.ndim != 1 or not np.isfinite(found).all():
+        raise KernelError(
+            "quality and taus must be rows of finite numbers",
+            remedy="leave out training texts that nobody rated",
+        )
+    return found
 
 
 def _checked(texts: Sequence[str], what: str) -> list[str]:
@@ -319,12 +279,8 @@ def _checked(texts: Sequence[str], what: str) -> list[str]:
     return texts
 
 
-def _excluded(
-    exclude: np.ndarray | Sequence[int] | None, n_candidates: int, n_training: int
-) -> np.ndarray:
-    if exclude is None:
-        return np.full(n_candidates, -1, np.int64)
-    rows = np.asarray(exclude)
+def _excluded(exclude: Array | Sequence[int] | None, n_candidates: int, n_training: int) -> Array:
+    rows = np.full(n_candidates, -1) if exclude is None else np.asarray(exclude)
     if rows.shape != (n_candidates,) or not (rows.dtype.kind in "iu" or rows.size == 0):
         raise KernelError(
             f"exclude must be {n_candidates} integers, one for each candidate; its shape is"

@@ -1,5 +1,4 @@
-"""Adding up neighbors: how many lie at or above each tau, and the sum of their quality; and the
-nearest of them.
+"""What is made of a block of kernel values: neighbors counted and summed up, the nearest kept.
 
 Stage: kernels (helper). In: a block of kernel values. Out: counts, sums and rows, in place.
 """
@@ -12,8 +11,8 @@ from refless.kernels._compiled import compiled
 
 
 @compiled(
-    "void(float64[:, ::1], int64, int64, float64[::1], float64[::1], int64[::1], int64[::1],"
-    " int64[:, ::1], float64[:, ::1])"
+    "void(float64[:, ::1], int64, int64, float64[::1], float64[::1], int64[::1], int64[:, ::1],"
+    " float64[:, ::1])"
 )
 def add_neighbors(
     values: np.ndarray,
@@ -22,17 +21,16 @@ def add_neighbors(
     quality: np.ndarray,
     taus: np.ndarray,
     exclude: np.ndarray,
-    near: np.ndarray,
     counts: np.ndarray,
     sums: np.ndarray,
 ) -> None:
     """Add a block of values, shape (rows, columns), to counts and sums, (candidates, n_tau).
 
     Row r is candidate ``first + r`` and column c training text ``start + c``. ``taus`` ascend.
-    ``exclude`` names, for each candidate, the training text that is left out (-1: none), and
-    ``near`` is room for as many integers as there are columns.
+    ``exclude`` names, for each candidate, the training text that is left out (-1: none).
     """
     n = values.shape[1]
+    near = np.empty(n, np.int64)
     for row in range(values.shape[0]):
         candidate = first + row
         left_out = exclude[candidate] - start

@@ -1,4 +1,4 @@
-"""What a kernel module hands over: its texts made ready, to be filled in block by block.
+"""What a kernel's module hands over: its texts made ready, to be filled in block by block.
 
 Stage: kernels (helper). In: nothing. Out: the types that kernel modules and `_blocks` agree on.
 """
@@ -6,18 +6,18 @@ Stage: kernels (helper). In: nothing. Out: the types that kernel modules and `_b
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-Fill = Callable[[int, int, np.ndarray, int], None]
-"""``fill(first, last, out, column)`` writes the values of candidates ``first`` to ``last - 1``
-against its block of training texts to ``out[:last - first, column:column + width]``. It is called
-from several threads at once. ``out`` is float64 and C-contiguous."""
+Fill = Callable[[int, int, np.ndarray], None]
+"""``fill(first, last, out)`` writes the values of candidates ``first`` to ``last - 1`` against its
+block of training texts to ``out``: float64, C-contiguous, shape (last - first, width of the block).
+It is called from several threads at once."""
 
 
 class Plan(Protocol):
-    """A kernel whose texts are made ready; ``plan()`` of every kernel module returns one."""
+    """Candidates and training texts made ready."""
 
     shape: tuple[int, int]
     """(candidates, training)"""
@@ -31,28 +31,19 @@ class Plan(Protocol):
         ...
 
 
-Arrays = dict[str, list[np.ndarray]]
-"""Arrays by name, each in one or several pieces that lie end to end in a file."""
+class Index(NamedTuple):
+    """Training texts made ready for any candidates that come later.
 
-
-class Index(Protocol):
-    """Training texts that are made ready once, for candidates that come later.
-
-    A kernel module may have ``index(name, training, **options)``, which returns one, and
-    ``opened(name, arrays, **options)``, which makes one of the ``arrays()`` that were kept. Its
-    plans give the same bits as ``plan()`` of the module.
+    size : how many there are
+    plan : makes candidates ready
     """
 
     size: int
-    """How many training texts there are."""
+    plan: Callable[[Sequence[str]], Plan]
 
-    def plan(self, candidates: Sequence[str]) -> Plan:
-        """Make candidates ready."""
-        ...
-
-    def arrays(self) -> Arrays:
-        """What the index consists of."""
-        ...
+    def arrays(self) -> dict[str, list[np.ndarray]]:
+        """Nothing: a file of a model makes its texts ready anew."""
+        return {}
 
 
 def even_blocks(n: int, width: int) -> Iterator[tuple[int, int]]:

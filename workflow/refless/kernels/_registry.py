@@ -1,76 +1,77 @@
-"""Which kernels there are, and where: found by looking, not by a list.
-
-Stage: kernels (helper). In: a kernel's name. Out: its module, or the module's file.
-
-Names are read from the modules' source without importing them, because that would compile them.
-"""
+"""Which kernels there are, where, and what decides their values. Stage: kernels (helper)."""
 
 from __future__ import annotations
 
-import ast
 import importlib
-from contextlib import suppress
-from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import NamedTuple
 
 from refless.errors import KernelError
 
 FOLDER = Path(__file__).parent
 
 
-@cache
-def constants(path: Path) -> dict[str, Any]:
-    """Constants in capitals that a module's source states literally."""
-    found = {}
-    for statement in ast.parse(path.read_text(encoding="utf-8")).body:
-        if isinstance(statement, ast.Assign):
-            target, value = statement.targets[0], statement.value
-        elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
-            target, value = statement.target, statement.value
-        else:
-            continue
-        if isinstance(target, ast.Name) and target.id.isupper():
-            with suppress(ValueError):
-                found[target.id] = ast.literal_eval(value)
-    return found
+class Kernel(NamedTuple):
+    """A kernel, or a family of them.
+
+    module : of ``refless.kernels``, imported when the kernel is asked for
+    packages : whose version decides its values
+    highest : its highest value
+    places : options that say where its resources lie; their sums are signed, their paths are not
+    """
+
+    module: str
+    packages: tuple[str, ...] = ()
+    highest: float = 1.0
+    places: tuple[str, ...] = ()
 
 
-@cache
-def _modules() -> dict[str, Path]:
-    """Kernel name to the file of its module."""
-    return {
-        name: path
-        for path in sorted(FOLDER.glob("[!_]*.py"))
-        for name in constants(path).get("NAMES", ())
-    }
+KERNELS = {
+    **dict.fromkeys(
+        ("bleu.char", "bleu.word", "bleu.char.unclipped", "bleu.word.unclipped"), Kernel("bleu")
+    ),
+    "rouge_l.stem": Kernel("rouge_l", ("nltk",)),
+    "rouge_l.plain": Kernel("rouge_l"),
+    "meteor.nltk35": Kernel("meteor", ("nltk",), 2.0, ("wordnet", "synonyms")),
+    "meteor.nltk39": Kernel("meteor", ("nltk",), 1.0, ("wordnet", "synonyms")),
+    "bertscore.*": Kernel(
+        "bertscore", ("torch", "transformers"), 1.0, ("model", "baseline", "device")
+    ),
+    "embedding.*": Kernel("embedding", ("torch", "transformers"), 1.0, ("model", "device")),
+}
+"""``family.*`` stands for any variant."""
 
 
 def names() -> list[str]:
     """All kernels, family by family."""
-    return list(_modules())
+    return list(KERNELS)
 
 
-def module_path(name: str) -> Path:
-    """The file of a kernel's module.
+def entry(name: str) -> Kernel:
+    """What is known of a kernel.
 
     Raises
     ------
     KernelError : no kernel is called so.
     """
-    known = _modules()
-    path = known.get(name) or known.get(name.partition(".")[0] + ".*")
-    if path is None:
-        raise KernelError(f"no kernel is called {name!r}", remedy="use one of " + ", ".join(known))
-    return path
+    found = KERNELS.get(name) or KERNELS.get(name.partition(".")[0] + ".*")
+    if found is None:
+        known = ", ".join(KERNELS)
+        raise KernelError(f"no kernel is called {name!r}", remedy=f"use one of {known}")
+    return found
+
+
+def module_path(name: str) -> Path:
+    """The file of a kernel's module; KernelError as `entry`."""
+    return FOLDER / f"{entry(name).module}.py"
 
 
 def load(name: str) -> ModuleType:
-    """The module of a kernel, imported now if it was not before."""
-    return importlib.import_module(f"refless.kernels.{module_path(name).stem}")
+    """The module of a kernel, imported now if it was not before; KernelError as `entry`."""
+    return importlib.import_module(f"refless.kernels.{entry(name).module}")
 
 
 def highest(name: str) -> float:
-    """The highest value that a kernel can have: 1, unless its module's HIGHEST says otherwise."""
-    return float(constants(module_path(name)).get("HIGHEST", {}).get(name, 1.0))
+    """The highest value that a kernel can have; KernelError as `entry`."""
+    return entry(name).highest

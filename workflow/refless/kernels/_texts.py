@@ -1,12 +1,11 @@
-"""Texts to integers: words by number, all texts in one array.
+"""Texts to integers: words by number, all texts in one array, which compiled loops read.
 
-Stage: kernels (helper). In: lists of texts or of words. Out: flat integer arrays with the start
-of every text, which is what the compiled loops read.
+Stage: kernels (helper). In: texts as lists of words. Out: flat arrays, and where each text starts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -34,12 +33,12 @@ def number_words(
     return numbers, starts
 
 
-def packed_words(known: Mapping[str, int]) -> np.ndarray:
-    """Words without blanks in them, numbered 0, 1, ... in their order, as bytes: uint8."""
-    return np.frombuffer(" ".join(known).encode("utf-8", "surrogatepass"), np.uint8)
+def stems(words: Iterable[str]) -> dict[str, str]:
+    """Word -> Porter's stem by nltk, in lower case.
 
+    All of nltk is imported for it, as long as a kernel's other imports together: so, here.
+    """
+    from nltk.stem.porter import PorterStemmer
 
-def unpacked_words(packed: np.ndarray) -> dict[str, int]:
-    """The words and their numbers; the empty word, where there is one, is left out."""
-    words = packed.tobytes().decode("utf-8", "surrogatepass").split(" ")
-    return {word: number for number, word in enumerate(words) if word}
+    stem = PorterStemmer().stem
+    return {word: stem(word) for word in words}

@@ -12,74 +12,70 @@ Sadigh 2020, section 6).
 
 Texts are encoded in single precision, once each, with texts of the same length only. Directions
 are then rounded to whole multiples of 2**-25, whose products and sums are exact in double
-precision, so that the value of a pair does not depend on its block or shard.
+precision, so that the value of a pair does not depend on its block.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from refless.kernels import bertscore
-from refless.kernels._plan import Fill, even_blocks
-from refless.kernels.bertscore import BATCH, LEAST_ROWS, Encoder, _alone, _libraries, _repaired
-
-NAMES = ("embedding.*",)
-PACKAGES = {"embedding.*": ("torch", "transformers")}
-LOCATIONS = ("model", "device")
+from refless.kernels._plan import Fill, Index, even_blocks
+from refless.kernels.encoder import (
+    Encoder,
+    device_of,
+    file_sums,
+    find,
+    kind_of,
+    load,
+    run,
+    tokenized,
+)
 
 GRID = 2.0**25
 WIDTH = 4096
 """Training texts in a block."""
 
 
-def plan(
+def index(
     name: str,
-    candidates: Sequence[str],
     training: Sequence[str],
     *,
     model: str | Path | None = None,
     device: str | None = None,
-) -> EmbeddingPlan:
-    """Encode the texts for the kernel ``name``; see ``refless.kernels._plan.Plan``.
+) -> Index:
+    """Make training texts ready; see ``refless.kernels._plan.Index``.
 
     Parameters
     ----------
-    model : folder of the encoder; without it, see ``bertscore.find``
+    model : folder of the encoder; without it, see ``refless.kernels.encoder.find``
     device : of torch, e.g. ``cpu``; without it ``cuda`` if there is one
 
     Raises
     ------
     KernelError : torch, the model or the device is not there.
     """
-    torch, _ = _libraries()
-    place = bertscore._device(torch, device)
-    folder = bertscore.find(name, model)
-    layers = bertscore._kind(folder)[2]
-    encoder = bertscore._load(folder, bertscore._stamp(folder), layers, str(place))
-    return EmbeddingPlan(candidates, training, encoder)
+    place, folder = device_of(device), find(name, model)
+    encoder = load(folder, kind_of(folder)[2], str(place))
+    return Index(len(training), partial(EmbeddingPlan, training, encoder))
 
 
 def resources(
-    *, name: str | None = None, model: str | Path | None = None, device: str | None = None
+    name: str, *, model: str | Path | None = None, device: str | None = None
 ) -> dict[str, str]:
-    """SHA-256 of the encoder's weights, configuration and tokenizer; see ``bertscore.resources``.
-
-    Raises
-    ------
-    KernelError : a file is not there, or the encoder is not the one that the kernel names.
-    """
-    return bertscore.resources(name=name, model=model)
+    """SHA-256 of the encoder's files; parameters and errors as of ``refless.kernels.bertscore``."""
+    return file_sums(name, model)
 
 
 class EmbeddingPlan:
     """Candidates and training texts as directions on a grid."""
 
     def __init__(
-        self, candidates: Sequence[str], training: Sequence[str], encoder: Encoder
+        self, training: Sequence[str], encoder: Encoder, candidates: Sequence[str]
     ) -> None:
         self.shape = len(candidates), len(training)
         number: dict[str, int] = {}
@@ -95,45 +91,19 @@ class EmbeddingPlan:
     def block(self, start: int, stop: int) -> Fill:
         training = np.ascontiguousarray(self._directions[self._s[start:stop]].T)
 
-        def fill(first: int, last: int, out: np.ndarray, column: int) -> None:
-            values = self._directions[self._x[first:last]] @ training
-            np.divide(values, GRID * GRID, out=out[: last - first, column : column + stop - start])
+        def fill(first: int, last: int, out: np.ndarray) -> None:
+            np.divide(self._directions[self._x[first:last]] @ training, GRID * GRID, out=out)
 
         return fill
 
 
 def embeddings(texts: Sequence[str], encoder: Encoder) -> np.ndarray:
     """Mean embedding of each text, float64, shape (texts, width); 0 for a blank one."""
-    torch, _ = _libraries()
-    stripped = [text.strip() for text in texts]
-    rows = [i for i, text in enumerate(stripped) if text]
-    out = np.zeros((len(texts), encoder.width), np.float64)
-    if not rows:
-        return out
-    tokens = encoder.tokenizer(
-        [_repaired(stripped[i]) for i in rows],
-        add_special_tokens=True,
-        truncation=True,
-        max_length=encoder.longest,
-    )["input_ids"]
-    by_length: dict[int, list[int]] = {}
-    for member, row in enumerate(tokens):
-        by_length.setdefault(len(row), []).append(member)
-    batches = []
-    for length, members in sorted(by_length.items(), reverse=True):
-        size = max(1, BATCH[encoder.device.type] // length)
-        batches += [members[first : first + size] for first in range(0, len(members), size)]
-    threads = torch.get_num_threads()
+    out = np.zeros((len(texts), encoder.width))
 
-    def work(batch: list[int]) -> None:
-        ids = [tokens[member] for member in batch]
-        ids += ids[:1] * (-(-LEAST_ROWS // len(ids[0])) - len(ids))
-        with _alone(torch, encoder.device, threads), torch.inference_mode():
-            given = torch.tensor(ids, device=encoder.device)
-            mean = encoder.network(given)[0][: len(batch)].double().mean(1)
-            out[[rows[member] for member in batch]] = mean.cpu().numpy()
+    def keep(batch: list[int], states: Any) -> None:
+        out[batch] = states.double().mean(1).cpu().numpy()
 
-    with ThreadPoolExecutor(threads if encoder.device.type == "cpu" else 1) as pool:
-        for _ in pool.map(work, batches):
-            pass
+    stripped = {row: own for row, text in enumerate(texts) if (own := text.strip())}
+    run(tokenized(stripped, encoder), encoder, keep)
     return out

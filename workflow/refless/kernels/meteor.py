@@ -26,36 +26,32 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from refless.errors import KernelError
 from refless.kernels._compiled import compiled
-from refless.kernels._plan import Fill, even_blocks
-from refless.kernels._porter import stems
-from refless.kernels._texts import number_words, starts_of
+from refless.kernels._plan import Fill, Index, even_blocks
+from refless.kernels._texts import number_words, starts_of, stems
 from refless.kernels.wordnet import WordNet, content_sum
-
-NAMES = ("meteor.nltk35", "meteor.nltk39")
-PACKAGES: dict[str, tuple[str, ...]] = {"meteor.*": ("nltk",)}
-LOCATIONS = ("wordnet", "synonyms")
-HIGHEST = {"meteor.nltk35": 2.0}
 
 WIDTH = 16384
 """Training texts in a block."""
+SAME, STEM, SENSE = 1, 2, 4
+"""The passes in which two words may be aligned, as bits."""
 
 Synonyms = Callable[[str], Iterable[str]] | Mapping[str, Iterable[str]]
 
 
-def plan(
+def index(
     name: str,
-    candidates: Sequence[str],
     training: Sequence[str],
     *,
     wordnet: str | Path | None = None,
     synonyms: Synonyms | None = None,
-) -> MeteorPlan:
-    """Make texts ready for the kernel ``name``; see ``refless.kernels._plan.Plan``.
+) -> Index:
+    """Make training texts ready; see ``refless.kernels._plan.Index``.
 
     Parameters
     ----------
@@ -68,22 +64,13 @@ def plan(
     KernelError : there is no WordNet.
     """
     old = name == "meteor.nltk35"
-    look_up: Callable[[str], Iterable[str]]
     if synonyms is None:
-        look_up = WordNet(wordnet, insist=old).synonyms
-    elif isinstance(synonyms, Mapping):
-        look_up = partial(_given, synonyms)
-    else:
-        look_up = synonyms
-    return MeteorPlan(candidates, training, old, look_up)
-
-
-def _given(synonyms: Mapping[str, Iterable[str]], word: str) -> Iterable[str]:
-    return synonyms.get(word, ())
+        synonyms = WordNet(wordnet, insist=old).synonyms
+    return Index(len(training), partial(MeteorPlan, training, old, synonyms))
 
 
 def resources(
-    *, wordnet: str | Path | None = None, synonyms: Synonyms | None = None
+    name: str, *, wordnet: str | Path | None = None, synonyms: Synonyms | None = None
 ) -> dict[str, str]:
     """Sums of what decides the values besides code and texts: WordNet, or given synonyms."""
     if synonyms is None:
@@ -101,234 +88,152 @@ class MeteorPlan:
     """Candidates and training texts as word numbers, and which words may be aligned."""
 
     def __init__(
-        self,
-        candidates: Sequence[str],
-        training: Sequence[str],
-        old: bool,
-        synonyms: Callable[[str], Iterable[str]],
+        self, training: Sequence[str], old: bool, synonyms: Synonyms, candidates: Sequence[str]
     ) -> None:
         self.shape = len(candidates), len(training)
-        # The third pass takes what was free before the second, or what is free after it.
-        self._resume = 1 if old else 2
         known: dict[str, int] = {}
-        self._x, self._x_starts = number_words([t.lower().split() for t in candidates], known)
-        n_candidate_words = len(known)
-        self._s, self._s_starts = number_words([t.lower().split() for t in training], known)
-        words = list(known)
-        stem_of = stems(words)
+        x, x_starts = number_words([t.lower().split() for t in candidates], known)
+        own_words = list(known)
+        s, s_starts = number_words([t.lower().split() for t in training], known)
+        stem_of = stems(known)
         by_stem: dict[str, list[int]] = {}
         for word, number in known.items():
             by_stem.setdefault(stem_of[word], []).append(number)
         # The third pass compares words with words, or (nltk39) stems with stems.
         by_key = {word: [number] for word, number in known.items()} if old else by_stem
+        asked = own_words if old else [stem_of[word] for word in own_words]
         found: dict[str, list[int]] = {}
-        same_stem, same_sense = [], []
-        for word in words[:n_candidate_words]:
-            same_stem.append(by_stem[stem_of[word]])
-            key = word if old else stem_of[word]
-            if key not in found:
-                names = {key, *synonyms(key)}
-                found[key] = [n for name in names for n in by_key.get(name, ())]
-            same_sense.append(found[key])
-        self._stems, self._stem_starts = _flat(same_stem)
-        self._senses, self._sense_starts = _flat(same_sense)
-        self._n_words = len(words)
-        # Room for the longest text, and for the candidate whose words fit the most words.
-        self._n_x = int(np.diff(self._x_starts).max(initial=0))
-        self._n_s = int(np.diff(self._s_starts).max(initial=0))
-        fitting = np.concatenate(
-            [[0], np.cumsum((np.diff(self._stem_starts) + np.diff(self._sense_starts))[self._x])]
+        for key in dict.fromkeys(asked):
+            others = synonyms.get(key, ()) if isinstance(synonyms, Mapping) else synonyms(key)
+            found[key] = [n for name in {key, *others} for n in by_key.get(name, ())]
+        fits: list[dict[int, int]] = []
+        for number, (word, key) in enumerate(zip(own_words, asked, strict=True)):
+            own: dict[int, int] = {number: SAME}
+            for passed, fitting in ((STEM, by_stem[stem_of[word]]), (SENSE, found[key])):
+                for other in fitting:
+                    own[other] = own.get(other, 0) | passed
+            fits.append(own)
+        starts = starts_of(map(len, fits), len(fits))
+        # room for the candidate whose words fit the most words
+        most = np.add.reduceat(np.append(np.diff(starts)[x], 0), x_starts[:-1]).max(initial=0)
+        self._given: tuple[Any, ...] = (
+            *(x, x_starts, s, s_starts),
+            np.array([other for own in fits for other in own], np.int32),
+            np.array([passed for own in fits for passed in own.values()], np.uint8),
+            *(starts, 1 if old else 2, len(known), min(int(most), len(known)) + 1),
         )
-        most = int((fitting[self._x_starts[1:]] - fitting[self._x_starts[:-1]]).max(initial=0))
-        self._n_places = min(most, self._n_words) + 1
 
     def blocks(self) -> Iterator[tuple[int, int]]:
         return even_blocks(self.shape[1], WIDTH)
 
     def block(self, start: int, stop: int) -> Fill:
-        n_bits = -(-self._n_x // 64)
-
-        def fill(first: int, last: int, out: np.ndarray, column: int) -> None:
-            fill_meteor(
-                self._x,
-                self._x_starts,
-                self._s,
-                self._s_starts,
-                self._stems,
-                self._stem_starts,
-                self._senses,
-                self._sense_starts,
-                self._resume,
-                np.zeros(self._n_words, np.int64),
-                np.zeros((3, self._n_places, n_bits), np.uint64),
-                np.empty((3, n_bits), np.uint64),
-                np.empty((3, self._n_s), np.int64),
-                np.empty((3, self._n_s), np.int64),
-                np.empty(3, np.int64),
-                np.full((self._n_x, 2), -1, np.int64),
-                first,
-                last,
-                start,
-                stop,
-                out,
-                column,
-            )
-
-        return fill
-
-
-def _flat(rows: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
-    starts = starts_of(map(len, rows), len(rows))
-    return np.fromiter((n for row in rows for n in row), np.int32, int(starts[-1])), starts
+        return partial(fill_meteor, start, stop, *self._given)
 
 
 @compiled(
-    "void(int32[::1], int64[::1], int32[::1], int64[::1], int32[::1], int64[::1], int32[::1],"
-    " int64[::1], int64, int64[::1], uint64[:, :, ::1], uint64[:, ::1], int64[:, ::1],"
-    " int64[:, ::1], int64[::1], int64[:, ::1], int64, int64, int64, int64, float64[:, ::1], int64)"
+    "void(int64, int64, int32[::1], int64[::1], int32[::1], int64[::1], int32[::1], uint8[::1],"
+    " int64[::1], int64, int64, int64, int64, int64, float64[:, ::1])"
 )
 def fill_meteor(
+    start: int,
+    stop: int,
     x: np.ndarray,
     x_starts: np.ndarray,
     s: np.ndarray,
     s_starts: np.ndarray,
-    stems: np.ndarray,
-    stem_starts: np.ndarray,
-    senses: np.ndarray,
-    sense_starts: np.ndarray,
-    resume: int,
-    places: np.ndarray,
-    fits: np.ndarray,
-    free: np.ndarray,
-    spare: np.ndarray,
-    spare_places: np.ndarray,
-    n_spare: np.ndarray,
-    partners: np.ndarray,
+    others: np.ndarray,
+    passes: np.ndarray,
+    starts: np.ndarray,
+    lasting: int,
+    n_words: int,
+    n_places: int,
     first: int,
     last: int,
-    start: int,
-    stop: int,
     out: np.ndarray,
-    column: int,
 ) -> None:
     """METEOR of candidates ``first`` to ``last - 1`` and training texts ``start`` to ``stop - 1``.
 
     Parameters
     ----------
     x, x_starts, s, s_starts : words of the candidates and of the training texts, end to end
-    stems, stem_starts, senses, sense_starts : for each word of a candidate, the words that it
-        may be aligned with in the second and in the third pass
-    resume : the third pass takes up the words that were free before this pass (0, 1, 2)
-    places : zeros, (words,); from 1 for the words that some word of x may be aligned with
-    fits : zeros, (3, places, bits); fits[k, place] are the words of x that may be aligned with
-        it in pass k, the last word of x being the first bit
-    free : room, (3, bits); the words of x that are free before pass k
-    spare, spare_places, n_spare : room, (3, longest s) and (3,); the words of s that are free
-        before pass k, last word first, their places and how many they are
-    partners : -1, (longest x, 2); partners in s of the words of x, the last word first: from the
-        first two passes, from the third
-    out, column : values go to ``out[:last - first, column:column + stop - start]``
+    others, passes, starts : for each word of a candidate, the words that it may be aligned with,
+        and in which passes: `SAME`, `STEM`, `SENSE`
+    lasting : words aligned in a later pass than this one are free again in the third
+    n_words, n_places : room: words, and those that a candidate may be aligned with
     """
-    one, nothing = np.uint64(1), np.uint64(0)
+    longest = 0
+    for candidate in range(first, last):
+        longest = max(longest, x_starts[candidate + 1] - x_starts[candidate])
+    # from 1 for the words that some word of x may be aligned with; in which passes, by word of x
+    places = np.zeros(n_words, np.int64)
+    fits = np.zeros((n_places, longest), np.uint8)
+    longest_s = 0
+    for text in range(start, stop):
+        longest_s = max(longest_s, s_starts[text + 1] - s_starts[text])
+    # the words of s that may be aligned, last word first, and their places
+    spare, spare_places = np.empty(longest_s, np.int64), np.empty(longest_s, np.int64)
+    # in which pass words were aligned, 0 for none
+    x_pass, s_pass = np.zeros(longest, np.int64), np.zeros(longest_s, np.int64)
+    # of the words of x the partners: from the first two passes, from the third
+    partners = np.full((longest, 2), -1)
     for candidate in range(first, last):
         begin, end = x_starts[candidate], x_starts[candidate + 1]
         n = end - begin
-        n_bits = (n + 63) // 64
-        n_places = 0
+        n_met = 0
         for i in range(n):
-            word, w, bit = x[end - 1 - i], i // 64, one << np.uint64(i % 64)
-            for k in range(stem_starts[word], stem_starts[word + 1]):
-                if places[stems[k]] == 0:
-                    n_places += 1
-                    places[stems[k]] = n_places
-                fits[1, places[stems[k]], w] |= bit
-            for k in range(sense_starts[word], sense_starts[word + 1]):
-                if places[senses[k]] == 0:
-                    n_places += 1
-                    places[senses[k]] = n_places
-                fits[2, places[senses[k]], w] |= bit
-            # A word has its own stem, so it has a place by now.
-            fits[0, places[word], w] |= bit
+            word = x[begin + i]
+            for k in range(starts[word], starts[word + 1]):
+                if places[others[k]] == 0:
+                    n_met += 1
+                    places[others[k]] = n_met
+                fits[places[others[k]], i] = passes[k]
         for text in range(start, stop):
-            n_spare[0] = 0
+            n_spare = 0
             for j in range(s_starts[text + 1] - 1, s_starts[text] - 1, -1):
                 if places[s[j]] > 0:
-                    spare[0, n_spare[0]] = j
-                    spare_places[0, n_spare[0]] = places[s[j]]
-                    n_spare[0] += 1
+                    spare[n_spare] = j
+                    spare_places[n_spare] = places[s[j]]
+                    s_pass[n_spare] = 0
+                    n_spare += 1
+            if n_spare == 0:
+                out[candidate - first, text - start] = 0.0
+                continue
             m = 0
-            for w in range(n_bits):
-                free[0, w] = ~nothing
-            # Same word, then same stem. Going down s instead of x gives the same pairs: both
-            # pair the last free words of a kind, then the last but one, and so on.
-            for stage in range(2):
-                left = 0
-                for w in range(n_bits):
-                    free[stage + 1, w] = free[stage, w]
-                for c in range(n_spare[stage]):
-                    place = spare_places[stage, c]
-                    w = 0
-                    while w < n_bits and fits[stage, place, w] & free[stage + 1, w] == nothing:
-                        w += 1
-                    if w == n_bits:
-                        spare[stage + 1, left] = spare[stage, c]
-                        spare_places[stage + 1, left] = place
-                        left += 1
-                    else:
-                        bits = fits[stage, place, w] & free[stage + 1, w]
-                        free[stage + 1, w] &= ~(bits & (~bits + one))
-                        i = 64 * w
-                        below = ~bits & (bits - one)
-                        while below != nothing:
-                            below &= below - one
-                            i += 1
-                        partners[i, 0] = spare[stage, c]
-                        m += 1
-                n_spare[stage + 1] = left
-            # Synonyms. That is not symmetric, so the order is that of x.
-            for w in range(n_bits):
-                reach = nothing
-                for c in range(n_spare[resume]):
-                    reach |= fits[2, spare_places[resume, c], w]
-                reach &= free[resume, w]
-                i = 64 * w - 1
-                while reach != nothing:
-                    i += 1
-                    bit = one << np.uint64(i % 64)
-                    if reach & bit != nothing:
-                        reach ^= bit
-                        c = 0
-                        while c < n_spare[resume]:
-                            if fits[2, spare_places[resume, c], w] & bit != nothing:
-                                partners[i, 1] = spare[resume, c]
-                                spare_places[resume, c] = 0  # fits no word
-                                m += 1
-                                c = n_spare[resume]
-                            c += 1
+            for stage in range(1, 4):
+                held = lasting if stage == 3 else 2
+                for i in range(n - 1, -1, -1):
+                    if 0 < x_pass[i] <= held:
+                        continue
+                    for c in range(n_spare):
+                        able = fits[spare_places[c], i] >> (stage - 1) & 1
+                        if able and not 0 < s_pass[c] <= held:
+                            partners[i, stage // 3] = spare[c]
+                            m += 1
+                            if stage == 3:
+                                spare_places[c] = 0  # fits no word
+                            else:
+                                x_pass[i] = s_pass[c] = stage
+                            break
             value = 0.0
             if m > 0:
                 # Pairs in the order of x: a chunk ends where x or s does not go on by one.
                 chunks = 0
                 last_i, last_j = -2, -2
                 for i in range(n):
-                    for k in range(1, -1, -1):
+                    x_pass[i] = 0
+                    for k in range(2):
                         j = partners[i, k]
                         if j >= 0:
                             partners[i, k] = -1
-                            if i != last_i + 1 or j != last_j - 1:
+                            if i != last_i + 1 or j != last_j + 1:
                                 chunks += 1
                             last_i, last_j = i, j
                 precision, recall = m / n, m / (s_starts[text + 1] - s_starts[text])
                 f = precision * recall / (0.9 * precision + (1 - 0.9) * recall)
                 broken = chunks / m
                 value = (1 - 0.5 * (broken * broken * broken)) * f
-            out[candidate - first, column + text - start] = value
-        for k in range(3):
-            for place in range(n_places + 1):
-                for w in range(n_bits):
-                    fits[k, place, w] = nothing
+            out[candidate - first, text - start] = value
+        fits[: n_met + 1, :n] = 0
         for i in range(begin, end):
-            for k in range(stem_starts[x[i]], stem_starts[x[i] + 1]):
-                places[stems[k]] = 0
-            for k in range(sense_starts[x[i]], sense_starts[x[i] + 1]):
-                places[senses[k]] = 0
+            for k in range(starts[x[i]], starts[x[i] + 1]):
+                places[others[k]] = 0

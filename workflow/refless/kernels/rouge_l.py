@@ -16,17 +16,14 @@ rouge_l.plain words as they are (coverage 0.950)
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
 from refless.kernels._compiled import compiled
-from refless.kernels._plan import Arrays, Fill, even_blocks
-from refless.kernels._porter import stems
-from refless.kernels._texts import number_words, packed_words, starts_of, unpacked_words
-
-NAMES = ("rouge_l.stem", "rouge_l.plain")
-PACKAGES: dict[str, tuple[str, ...]] = {"rouge_l.stem": ("nltk",)}
+from refless.kernels._plan import Fill, Index, even_blocks
+from refless.kernels._texts import number_words, starts_of, stems
 
 WIDTH = 16384
 """Training texts in a block."""
@@ -35,30 +32,9 @@ LANES = 8
 _WORD = re.compile("[a-z0-9]+")
 
 
-def plan(name: str, candidates: Sequence[str], training: Sequence[str]) -> RougePlan:
-    """Make texts ready for the kernel ``name``; see ``refless.kernels._plan.Plan``."""
-    return index(name, training).plan(candidates)
-
-
-def index(name: str, training: Sequence[str]) -> RougeIndex:
+def index(name: str, training: Sequence[str]) -> Index:
     """Make training texts ready; see ``refless.kernels._plan.Index``."""
-    known = {"": 0}
-    words, starts = number_words(_words(training, name == "rouge_l.stem"), known)
-    return RougeIndex(name == "rouge_l.stem", known, words, starts)
-
-
-def opened(name: str, arrays: Mapping[str, np.ndarray]) -> RougeIndex:
-    """The index of these arrays; see ``refless.kernels._plan.Index``."""
-    known = unpacked_words(arrays["known"])
-    return RougeIndex(name == "rouge_l.stem", known, arrays["words"], arrays["starts"])
-
-
-def _words(texts: Sequence[str], stemmed: bool) -> list[list[str]]:
-    found = [_WORD.findall(text.lower()) for text in texts]
-    if stemmed:
-        stem_of = stems({w for words in found for w in words if len(w) > 3})
-        found = [[stem_of.get(word, word) for word in words] for words in found]
-    return found
+    return Index(len(training), partial(RougePlan, RougeIndex(training, name == "rouge_l.stem")))
 
 
 class RougeIndex:
@@ -68,36 +44,30 @@ class RougeIndex:
     words, starts : of the texts, end to end, and where each starts
     """
 
-    def __init__(
-        self, stemmed: bool, known: dict[str, int], words: np.ndarray, starts: np.ndarray
-    ) -> None:
-        self.stemmed, self.known, self.words, self.starts = stemmed, known, words, starts
-        self.size = len(starts) - 1
+    def __init__(self, training: Sequence[str], stemmed: bool) -> None:
+        self.stemmed = stemmed
+        self.known = {"": 0}
+        self.words, self.starts = number_words(self.split(training), self.known)
 
-    def plan(self, candidates: Sequence[str]) -> RougePlan:
-        """Make candidates ready."""
-        return RougePlan(self, candidates)
-
-    def arrays(self) -> Arrays:
-        """All that `opened` needs."""
-        known = packed_words(self.known if "" in self.known else {"": 0, **self.known})
-        return {"known": [known], "words": [self.words], "starts": [self.starts]}
+    def split(self, texts: Sequence[str]) -> list[list[str]]:
+        """The words of texts, or their stems."""
+        found = [_WORD.findall(text.lower()) for text in texts]
+        if self.stemmed:
+            stem_of = stems({w for words in found for w in words if len(w) > 3})
+            found = [[stem_of.get(word, word) for word in words] for words in found]
+        return found
 
 
 class RougePlan:
     """Candidates as word numbers of their own, from 1, against an index."""
 
     def __init__(self, index: RougeIndex, candidates: Sequence[str]) -> None:
-        self.shape = len(candidates), index.size
+        self.shape = len(candidates), len(index.starts) - 1
         self._index = index
-        own = {"": 0}
-        self._x, self._x_starts = number_words(_words(candidates, index.stemmed), own)
+        self._own = {"": 0}
+        self._x, self._x_starts = number_words(index.split(candidates), self._own)
         # Words that no candidate has cannot match: they count in the length alone.
-        self._own_of = np.zeros(max(index.known.values(), default=0) + 1, np.int32)
-        for word, number in own.items():
-            if word in index.known:
-                self._own_of[index.known[word]] = number
-        self._room = len(own), -(-int(np.diff(self._x_starts).max(initial=0)) // 64)
+        self._own_of = np.array([self._own.get(word, 0) for word in index.known], np.int32)
 
     def blocks(self) -> Iterator[tuple[int, int]]:
         return even_blocks(self.shape[1], WIDTH)
@@ -108,74 +78,30 @@ class RougePlan:
         The j-th words of a group's texts stand together, 0 where a text is shorter.
         """
         starts = self._index.starts[start : stop + 1]
-        words = np.empty(int(starts[-1] - starts[0]), np.int32)
-        bounds = np.empty(stop - start + 1, np.int64)
-        keep_own(self._index.words, starts, self._own_of, words, bounds)
-        sizes = np.diff(bounds)
+        words = self._own_of[self._index.words[starts[0] : starts[-1]]]
+        ends = np.append(0, np.cumsum(words > 0))[starts - starts[0]]
+        words, sizes = words[words > 0], np.diff(ends)
         order = np.argsort(sizes, kind="stable")
-        groups = starts_of(sizes[order][LANES - 1 :: LANES], len(order) // LANES)
-        if len(order) % LANES:
-            groups = np.append(groups, groups[-1] + sizes[order[-1]])
+        sizes = sizes[order]
+        longest = np.append(sizes[LANES - 1 :: LANES], sizes[-1:][: len(order) % LANES])
+        groups = starts_of(longest, len(longest))
         side_by_side = np.zeros((groups[-1], LANES), np.int32)
-        fill_lanes(words, bounds, order, groups, side_by_side)
-        lengths = np.diff(starts).astype(np.float64)
-
-        def fill(first: int, last: int, out: np.ndarray, column: int) -> None:
-            fill_lcs(
-                self._x,
-                self._x_starts,
-                side_by_side,
-                groups,
-                order,
-                lengths,
-                np.zeros(self._room, np.uint64),
-                np.empty(max(LANES, self._room[1]), np.uint64),
-                first,
-                last,
-                out,
-                column,
-            )
-
-        return fill
-
-
-@compiled("void(int32[::1], int64[::1], int32[::1], int32[::1], int64[::1])")
-def keep_own(
-    words: np.ndarray,
-    starts: np.ndarray,
-    own_of: np.ndarray,
-    kept: np.ndarray,
-    bounds: np.ndarray,
-) -> None:
-    """The words that candidates have (0 in ``own_of``: none has it), by the candidates' numbers."""
-    n = 0
-    bounds[0] = 0
-    for text in range(len(starts) - 1):
-        for i in range(starts[text], starts[text + 1]):
-            own = own_of[words[i]]
-            kept[n] = own
-            n += own != 0
-        bounds[text + 1] = n
-
-
-@compiled("void(int32[::1], int64[::1], int64[::1], int64[::1], int32[:, ::1])")
-def fill_lanes(
-    s: np.ndarray,
-    bounds: np.ndarray,
-    order: np.ndarray,
-    groups: np.ndarray,
-    side_by_side: np.ndarray,
-) -> None:
-    """Lay the texts, in this order, side by side; ``groups`` says where groups start."""
-    for place in range(len(order)):
-        group, lane = place // side_by_side.shape[1], place % side_by_side.shape[1]
-        for j in range(bounds[order[place] + 1] - bounds[order[place]]):
-            side_by_side[groups[group] + j, lane] = s[bounds[order[place]] + j]
+        place = np.repeat(np.arange(len(order)), sizes)
+        step = np.arange(len(words)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        side_by_side[groups[place // LANES] + step, place % LANES] = words[
+            ends[order[place]] + step
+        ]
+        return partial(
+            fill_lcs,
+            *(self._x, self._x_starts, side_by_side, groups, order),
+            np.diff(starts).astype(np.float64),
+            len(self._own),
+        )
 
 
 @compiled(
     "void(int32[::1], int64[::1], int32[:, ::1], int64[::1], int64[::1], float64[::1],"
-    " uint64[:, ::1], uint64[::1], int64, int64, float64[:, ::1], int64)"
+    " int64, int64, int64, float64[:, ::1])"
 )
 def fill_lcs(
     x: np.ndarray,
@@ -184,14 +110,12 @@ def fill_lcs(
     groups: np.ndarray,
     order: np.ndarray,
     lengths: np.ndarray,
-    found: np.ndarray,
-    states: np.ndarray,
+    words: int,
     first: int,
     last: int,
     out: np.ndarray,
-    column: int,
 ) -> None:
-    """F-measure of candidates ``first`` to ``last - 1`` and the texts of a block.
+    """F-measure of candidates ``first`` to ``last - 1`` and the texts of a block, into ``out``.
 
     A candidate is a row of bits, one a word. The zeros in ``state`` stand for a longest common
     subsequence with the part of s read so far, and one addition carries them over the next word
@@ -202,12 +126,16 @@ def fill_lcs(
     x, x_starts : words of the candidates, end to end
     side_by_side, groups, order : words of the training texts, see `RougePlan.block`
     lengths : of the training texts, in words
-    found : room, zeros: where in x each word stands, as bits
-    states : room for LANES or for the bits of a candidate
-    out, column : values go to ``out[:last - first, column:column + texts]``
+    words : how many words candidates have
     """
     one, nothing = np.uint64(1), np.uint64(0)
     lanes = side_by_side.shape[1]
+    longest = 0
+    for candidate in range(first, last):
+        longest = max(longest, x_starts[candidate + 1] - x_starts[candidate])
+    # where in x each word stands, as bits; and those of the subsequences
+    found = np.zeros((words, (longest + 63) // 64), np.uint64)
+    states = np.empty(max(lanes, found.shape[1]), np.uint64)
     for candidate in range(first, last):
         begin, end = x_starts[candidate], x_starts[candidate + 1]
         n = end - begin
@@ -253,7 +181,7 @@ def fill_lcs(
                 if common > 0:
                     # P and R cancel; one rounding, so that what is equal to tau is no less
                     value = 2 * common / (n + lengths[text])
-                out[candidate - first, column + text] = value
+                out[candidate - first, text] = value
         for i in range(begin, end):
             for w in range(n_bits):
                 found[x[i], w] = nothing

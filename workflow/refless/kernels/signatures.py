@@ -5,14 +5,13 @@ Stage: kernels (helper). Paths, times and machines are not in it.
 
 from __future__ import annotations
 
-import inspect
 import json
 from collections.abc import Iterable, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from refless.errors import KernelError
-from refless.kernels._registry import FOLDER, constants, load, module_path
+from refless.kernels._registry import entry, load
 from refless.store.code import code_sum
 
 
@@ -34,33 +33,22 @@ def signature(
     ------
     KernelError : unknown kernel, a missing resource, or an option that JSON cannot hold.
     """
-    path = module_path(name)
-    stated = constants(path)
-    places = {key: options.pop(key) for key in stated.get("LOCATIONS", ()) if key in options}
+    known = entry(name)
+    places = {key: options.pop(key) for key in known.places if key in options}
     if resources is None:
-        resources = _resources(name, places) if "LOCATIONS" in stated else {}
+        resources = load(name).resources(name, **places) if known.places else {}
     try:
         options = json.loads(json.dumps(options, sort_keys=True))
     except (TypeError, ValueError) as error:
         raise KernelError(f"an option of {name} cannot be signed: {error}") from error
-    packages = stated.get("PACKAGES", {})
     return sign(
-        [f"{FOLDER.name}/{path.name}"],
+        [f"kernels/{known.module}.py"],
         data_sum,
-        packages=packages.get(name) or packages.get(name.partition(".")[0] + ".*", ()),
+        packages=known.packages,
         kernel=name,
         resources=dict(resources),
         options=options,
     )
-
-
-def _resources(name: str, places: Mapping[str, Any]) -> dict[str, str]:
-    """Sums of a kernel's resources; which ones may hang on the kernel's name."""
-    function = load(name).resources
-    if "name" in inspect.signature(function).parameters:
-        places = {"name": name, **places}
-    sums: dict[str, str] = function(**places)
-    return sums
 
 
 def sign(

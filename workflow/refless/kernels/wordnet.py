@@ -31,29 +31,10 @@ _FILES = tuple(
 )
 # Endings and what replaces them (WordNet's morphy(7)).
 _ENDINGS = {
-    "noun": (
-        ("s", ""),
-        ("ses", "s"),
-        ("ves", "f"),
-        ("xes", "x"),
-        ("zes", "z"),
-        ("ches", "ch"),
-        ("shes", "sh"),
-        ("men", "man"),
-        ("ies", "y"),
-    ),
-    "verb": (
-        ("s", ""),
-        ("ies", "y"),
-        ("es", "e"),
-        ("es", ""),
-        ("ed", "e"),
-        ("ed", ""),
-        ("ing", "e"),
-        ("ing", ""),
-    ),
-    "adj": (("er", ""), ("est", ""), ("er", "e"), ("est", "e")),
-    "adv": (),
+    "noun": "s: ses:s ves:f xes:x zes:z ches:ch shes:sh men:man ies:y",
+    "verb": "s: ies:y es:e es: ed:e ed: ing:e ing:",
+    "adj": "er: est: er:e est:e",
+    "adv": "",
 }
 _REMEDY = (
     "fetch WordNet 3.0 (`snakemake --cores 1 fetch`, or https://raw.githubusercontent.com/nltk/nltk_data/"
@@ -84,12 +65,8 @@ def find(path: str | Path | None = None) -> Path:
             if _holds(place / inside):
                 return place / inside
     if named:
-        there = Path(named).exists()
-        raise KernelError(
-            "this is not WordNet in nltk's layout" if there else "there is no such file or folder",
-            path=named,
-            remedy=_REMEDY if path is None else "name its place now: --wordnet PATH",
-        )
+        message = "there is no WordNet in nltk's layout"
+        raise KernelError(message, path=named, remedy="name its zip or folder: --wordnet PATH")
     raise KernelError("METEOR needs WordNet, and there is none", remedy=_REMEDY)
 
 
@@ -181,10 +158,11 @@ class WordNet:
 
 
 def _cut(words: list[str], part: str) -> list[str]:
+    endings = [pair.split(":") for pair in _ENDINGS[part].split()]
     return [
         word[: len(word) - len(old)] + new
         for word in words
-        for old, new in _ENDINGS[part]
+        for old, new in endings
         if word.endswith(old)
     ]
 

@@ -105,9 +105,8 @@ class DataSet(Section):
         pattern="^(#[0-9A-Fa-f]{6})?$",
         description="Colour of curves, as #RRGGBB; by default, one of a list.",
     )
-    streamed: bool = Field(
-        False,
-        description="Too large for matrices on disk: only sums of neighbors at tau are kept.",
+    blocks: Count = Field(
+        1, description="Files, and jobs, over which the rows of a kernel's matrix are spread."
     )
     skip_kernels: list[Kernel] = Field(default=[], description="Kernels that are left out here.")
     experiments: Experiments = Field(

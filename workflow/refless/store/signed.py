@@ -1,7 +1,8 @@
 """The one format of stored files: content, and a record of what it is and was made from.
 
-A sealed file holds a table (``.csv``, ``.csv.gz``) or arrays (``.npz``), and about itself a record
-in JSON: in a table it is the first line, behind ``# refless``; in an ``.npz`` the member ``about``.
+A sealed file holds a table (``.csv``, ``.csv.gz``), arrays (``.npz``) or one large array that is
+mapped into memory (``.npy``), and about itself a record in JSON: in a table it is the first line,
+behind ``# refless``; in an ``.npz`` the member ``about``; in an ``.npy`` it follows the array.
 Files that people read (a table's Markdown, a figure, the report) have theirs beside them
 (``.json``). A record has
 
@@ -52,7 +53,7 @@ STRINGS = {
 class Signed:
     """What `read` returns.
 
-    content : pandas.DataFrame, or a dict of arrays
+    content : pandas.DataFrame, a dict of arrays, or an array
     about : the record
     """
 
@@ -136,8 +137,8 @@ def write(path: str | Path, content: Any, about: Mapping[str, Any]) -> dict[str,
 
     Parameters
     ----------
-    path : ends in ``.csv``, ``.csv.gz`` or ``.npz``
-    content : DataFrame for a table, mapping of name to array otherwise
+    path : ends in ``.csv``, ``.csv.gz``, ``.npz`` or ``.npy``
+    content : DataFrame for a table, mapping of name to array for ``.npz``, array for ``.npy``
     about : what readers need to know
 
     Raises
@@ -147,6 +148,12 @@ def write(path: str | Path, content: Any, about: Mapping[str, Any]) -> dict[str,
     path = Path(path)
     empty = {"provenance": "computed", "of": {}, "settings": {}, "made_from": {}, "facts": {}}
     record = {**empty, **about, **_about_job(path)}
+    if path.suffix == ".npy":
+        record["content"] = _array_sum(content)
+        with whole_file(path) as partial, partial.open("wb") as handle:
+            np.save(handle, content)
+            handle.write(sealed(record).encode())
+        return record
     if path.suffix == ".npz":
         arrays = {name: np.ascontiguousarray(array) for name, array in content.items()}
         record["content"] = _arrays_sum(arrays)
@@ -201,6 +208,8 @@ def record_of(path: str | Path) -> dict[str, Any]:
         if path.suffix == ".npz":
             with np.load(path, allow_pickle=False) as stored:
                 line = str(stored["about"])
+        elif path.suffix == ".npy":
+            line = _mapped(path)[1]
         else:
             with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as handle:
                 line = handle.readline().decode().removeprefix(MARK)
@@ -260,7 +269,10 @@ def _open(path: Path) -> tuple[Any, dict[str, Any]]:
     # Over broken bytes, numpy, gzip and zipfile pass on whatever their decoders raise.
     try:
         content: Any
-        if path.suffix == ".npz":
+        if path.suffix == ".npy":
+            content, line = _mapped(path)
+            record, found = unsealed(line), _array_sum(content)
+        elif path.suffix == ".npz":
             with np.load(path, allow_pickle=False) as stored:
                 content = {name: stored[name] for name in stored.files}
             record, found = unsealed(str(content.pop("about"))), _arrays_sum(content)
@@ -278,6 +290,21 @@ def _open(path: Path) -> tuple[Any, dict[str, Any]]:
     except Exception as error:
         raise _broken(path, error) from error
     return content, record
+
+
+def _mapped(path: Path) -> tuple[np.ndarray, str]:
+    """The array of an ``.npy``, read as it is used, and the line of its record."""
+    array = np.load(path, mmap_mode="r", allow_pickle=False)
+    with path.open("rb") as handle:
+        handle.seek(array.offset + array.nbytes)
+        return array, handle.read().decode()
+
+
+def _array_sum(array: np.ndarray) -> str:
+    """SHA-256 of type, shape and content of an array in C order, which is not copied."""
+    digest = hashlib.sha256(f"{array.dtype.str} {array.shape}\n".encode())
+    digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+    return digest.hexdigest()
 
 
 def _broken(path: Path, error: Exception) -> FormatError:

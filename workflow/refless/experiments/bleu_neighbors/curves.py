@@ -1,11 +1,11 @@
 """Figures 2 to 4 of BLEU Neighbors as numbers: over the thresholds, and over the data size.
 
-Stage: cell. In: predictions, the kernel file of the published BLEU*. Out: curves.
+Stage: cell. In: predictions, the kernel of the published BLEU*. Out: curves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +15,15 @@ import pandas as pd
 from refless.data.task import Task, rated_sums
 from refless.errors import SettingError
 from refless.experiments.bleu_neighbors.neighbors import (
+    MANY,
     Predicted,
+    means_within,
     rated_texts,
-    read_matrix,
-    require_options,
-    streamed_means,
+    read_kernel,
 )
 from refless.experiments.bleu_neighbors.table1 import ALL, HUMANS, OTHERS
-from refless.kernels import signature
 from refless.kernels.signatures import sign
-from refless.models.neighbors import enough_evidence, neighbor_means
+from refless.models.neighbors import enough_evidence
 from refless.report.tables import read_published
 from refless.statistics import spearman
 from refless.store import signed
@@ -34,9 +33,7 @@ Array = np.ndarray
 A_VALUES, B_VALUES = range(1, 61), np.round(np.arange(0, 1.005, 0.01), 10)
 STEP, SUBSETS = 10, 20
 LARGE = (20, 50, 100, 200, 500, 1000, 2000, 5000)
-"""Sizes where a kernel has no matrix."""
-Within = Callable[[Array], tuple[Array, Array]]
-"""A subset (places of texts, ascending) -> mean and number of each one's neighbors within it."""
+"""Sizes for more than `MANY` texts."""
 
 
 def _point(estimate: Array, quality: Array) -> tuple[float, float]:
@@ -65,10 +62,11 @@ def threshold_curves(
 
 
 def data_size_curve(
-    neighbors: Within,
+    matrix: Array,
     quality: Array,
     sizes: Iterable[int],
     *,
+    tau: float,
     a: int,
     b: float,
     seed: int,
@@ -89,7 +87,8 @@ def data_size_curve(
         generator = np.random.default_rng([seed, size])
         for subset in range(subsets if size < n else 1):
             chosen = np.sort(generator.choice(n, size, replace=False))
-            means, counts = neighbors(chosen)
+            part = matrix[np.ix_(chosen, chosen)]
+            means, counts = means_within(part, quality[chosen], tau, in_order=n > MANY)
             estimate = enough_evidence(means, counts, size - 1, a, b)
             rows.append((size, subset, *_point(estimate, quality[chosen])))
     return pd.DataFrame(rows, columns=["size", "subset", "spearman", "coverage"])
@@ -98,65 +97,47 @@ def data_size_curve(
 def write_data_size_curve(
     path: str | Path,
     task: Task,
-    kernel: str | Path,
-    settings: dict[str, Any],
-    threads: int | None = None,
+    kernels: Sequence[str | Path],
+    options: Mapping[str, Any],
+    settings: Mapping[str, Any],
 ) -> None:
     """Write the curve over the data size of a task.
 
     Parameters
     ----------
-    kernel : its file; where it holds sums of neighbors and no matrix, the kernel is computed anew
-        for each subset
+    kernels, options : the blocks of its kernel, see `read_kernel`
     settings : ``kernel``, ``tau``, ``a``, ``b``, ``seed``
     """
-    rated = rated_texts(task)
-    n, tau, name = len(rated.id), settings["tau"], settings["kernel"]
-    about = require_options(kernel, {})
-    if about["kind"] == "kernel":
-        matrix = read_matrix(kernel, task, rated)
-        sizes: Sequence[int] = range(STEP, n, STEP)
-
-        def within(chosen: Array) -> tuple[Array, Array]:
-            part = matrix[np.ix_(chosen, chosen)]
-            return neighbor_means(part, rated.quality[chosen], tau, leave_one_out=True)
-
-    else:
-        texts = task.texts["text"].to_numpy(object)[rated.row]
-        sizes = LARGE
-
-        def within(chosen: Array) -> tuple[Array, Array]:
-            return streamed_means(name, list(texts[chosen]), rated.quality[chosen], tau, threads)
-
-    curve = data_size_curve(
-        *(within, rated.quality, [s for s in sizes if settings["a"] < s < n] + [n]),
-        **{key: settings[key] for key in ("a", "b", "seed")},
-    )
+    rated, how = rated_texts(task), dict(settings)
+    matrix, about = read_kernel(kernels, task, how.pop("kernel"), options, rated)
+    n = len(rated.id)
+    sizes = range(STEP, n, STEP) if n <= MANY else LARGE
+    asked = [*(size for size in sizes if settings["a"] < size < n), n]
     code = sign(["experiments/bleu_neighbors/curves.py"], task.text_sum)
     signed.write(
         path,
-        curve,
+        data_size_curve(matrix, rated.quality, asked, **how),
         {
             "kind": "data size curve",
             "of": {"task": task.name},
-            "provenance": signed.provenance([about, task.about]),
-            "settings": settings,
+            "provenance": task.provenance,
+            "settings": dict(settings),
             "made_from": task.rated_sums,
-            "signatures": [signature(name, task.text_sum), code],
+            "signatures": [about["signatures"][0], code],
         },
     )
 
 
 def read_data_sizes(
     paths: Sequence[str | Path],
-    settings: Mapping[str, Mapping[str, Any]],
+    settings: Mapping[str, Any],
     folders: Sequence[str | Path],
 ) -> dict[str, pd.DataFrame]:
     """Curves over the data size by task.
 
     Parameters
     ----------
-    settings : task -> those under which its curve must have been made
+    settings : those under which they must have been made
     folders : of the ratings that are there; curves must be made from these
 
     Raises as `refless.store.signed.read`.
@@ -168,7 +149,7 @@ def read_data_sizes(
         curves[task] = signed.read(
             *(path, "data size curve"),
             of={"task": task},
-            settings=settings[task],
+            settings=settings,
             made_from=made_from.get(task),
         ).content
     return curves

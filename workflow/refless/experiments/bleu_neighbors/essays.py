@@ -74,7 +74,8 @@ def essay_estimates(texts: pd.DataFrame, threads: int | None = None) -> pd.DataF
         "id": test["id"].to_numpy(),
         "quality": test["quality"].to_numpy(np.float64),
     }
-    matrix = kernel(KERNEL, test["text"].tolist(), train["text"].tolist(), threads=threads)
+    both = test["text"].tolist(), train["text"].tolist()
+    matrix = kernel(KERNEL, *both, threads=threads, dtype=np.float32)
     quality, sets = training_quality(train), train["set"].to_numpy()
     topics = {str(number): sets == number for number in sorted(set(sets))}
     tables = []

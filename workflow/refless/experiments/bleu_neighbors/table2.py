@@ -15,7 +15,8 @@ import numpy as np
 import pandas as pd
 
 from refless.data.task import Task
-from refless.experiments.bleu_neighbors.neighbors import COLUMNS, Predicted, rated_texts
+from refless.experiments.bleu_neighbors.neighbors import COLUMNS as NEIGHBORS
+from refless.experiments.bleu_neighbors.neighbors import Predicted, rated_texts
 from refless.experiments.bleu_neighbors.rows import (
     Looks,
     Rows,
@@ -26,17 +27,16 @@ from refless.experiments.bleu_neighbors.rows import (
     with_intervals,
 )
 from refless.kernels import kernel as matrix_of
-from refless.kernels import neighbor_sums, signature
+from refless.kernels import signature
 from refless.kernels.signatures import sign
-from refless.models.neighbors import enough_evidence, means_of_sums, neighbor_means
+from refless.models.neighbors import enough_evidence, neighbor_means
 from refless.store import signed
 from refless.store.files import text_sum
 
 Array = np.ndarray
 
 KEYS = ["source_task", "target_task", "kernel"]
-DENSE_PAIRS = 4_000_000
-"""Up to how many pairs the matrix is held."""
+COLUMNS = ["kernel", *NEIGHBORS]
 
 
 def cross_estimates(
@@ -53,12 +53,8 @@ def cross_estimates(
     )
     tables = []
     for name, tau in taus.items():
-        if len(texts) * len(training) <= DENSE_PAIRS:
-            matrix = matrix_of(name, texts, training, threads=threads)
-            means, numbers = neighbor_means(matrix, own.quality, tau)
-        else:
-            counts, sums = neighbor_sums(name, texts, training, own.quality, [tau], threads=threads)
-            means, numbers = means_of_sums(sums[:, 0], counts[:, 0]), counts[:, 0]
+        matrix = matrix_of(name, texts, training, threads=threads, dtype=np.float32)
+        means, numbers = neighbor_means(matrix, own.quality, tau)
         columns = {"id": asked.id, "quality": asked.quality, "mean": means, "neighbors": numbers}
         tables.append(pd.DataFrame({"kernel": name, **columns}))
     return pd.concat(tables, ignore_index=True)
