@@ -26,7 +26,7 @@ SOURCES = {
 ESSAYS, UNITS = "results/essays/estimates.csv", "results/delta_bleu/dstc7/units.csv"
 OUTPUTS = "results/rnn_qe/outputs.csv"
 SETUP = "results/rnn_qe/predictions/setup1.csv.gz"
-BLEU, ROUGE = (f"results/kernels/dstc7/{name}.npz" for name in ("bleu.char", "rouge_l.stem"))
+BLEU, ROUGE = (f"results/neighbors/dstc7/{name}.csv" for name in ("bleu.char", "rouge_l.stem"))
 CURVE = "results/curves/dstc7/data_size.csv"
 CROSS = "results/cross_task/dstc7.huse_summarization.csv"
 COMPARED = "results/comparison/nem.csv"
@@ -126,13 +126,13 @@ def test_a_shipped_file_fits_its_own_settings_alone(
 @pytest.mark.parametrize(
     ("path", "changed", "code"),
     [
-        ("results/kernels/huse_dialogue/bleu.char.npz", {}, "raw_file_missing"),
+        ("results/neighbors/huse_dialogue/bleu.char.csv", {}, "raw_file_missing"),
         ("results/ratings/mine/texts.csv", {"data/mine": {}}, "raw_file_missing"),
-        ("results/kernels/dstc7/bertscore.roberta-large.npz", {}, "left_out"),
+        ("results/neighbors/dstc7/bertscore.roberta-large.csv", {}, "left_out"),
         ("results/rnn_qe/predictions/paper_setup1.csv.gz", {}, "not_trained"),
         ("results/comparison/networks/nem.csv", {}, "not_trained"),
         ("results/essays/estimates.csv", {"data/asap_sas/experiments": {}}, "no_data_set"),
-        ("results/kernels/taken_out/bleu.char.npz", {}, "no_data_set"),
+        ("results/neighbors/taken_out/bleu.char.csv", {}, "no_data_set"),
     ],
 )
 def test_one_reason_says_why_not(
@@ -156,7 +156,7 @@ def test_what_the_network_cannot_give_is_not_planned(shipped: Path) -> None:
 
 
 def test_meteor_needs_wordnet(shipped: Path) -> None:
-    path = "results/kernels/huse_summarization/meteor.nltk35.npz"
+    path = "results/neighbors/huse_summarization/meteor.nltk35.csv"
     reason = plan(shipped, network=True).why_not(path)
     assert reason is not None
     assert reason.code == "wordnet_missing"

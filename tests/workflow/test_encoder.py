@@ -18,7 +18,7 @@ from tests.conftest import Project
 from tests.kernels.test_bertscore import TORCH, bert_folder
 
 KERNEL = "bertscore.refless-tiny"
-FILE = f"results/kernels/mine/{KERNEL}.npz"
+FILE = f"results/kernels/mine/{KERNEL}/1of1.npy"
 HERE = "resources/manual/models/refless-tiny"
 TARGETS = ["bleu_neighbors_table1"]
 needs_torch = pytest.mark.skipif(bool(TORCH), reason=TORCH or "torch is there")
@@ -44,9 +44,8 @@ def with_model(small: Project, tmp_path_factory: pytest.TempPathFactory) -> Proj
 def test_an_encoder_placed_by_hand_is_used(with_model: Project) -> None:
     folder = with_model.path / HERE
     texts = read_task(with_model.path / "results/ratings/mine").texts["text"].tolist()
-    found = signed.read(with_model.path / FILE, "kernel")
     np.testing.assert_allclose(
-        found.content["kernel"],
+        signed.read(with_model.path / FILE, "kernel").content,
         kernel(KERNEL, texts, texts, model=folder, layer=2, device="cpu"),
         atol=1e-5,
     )
@@ -54,7 +53,7 @@ def test_an_encoder_placed_by_hand_is_used(with_model: Project) -> None:
     there = first[first["coverage"].notna()]
     assert set(there["source"]) == {"computed"}
     assert "mine" in there.index
-    assert not (with_model.path / f"results/kernels/dstc7/{KERNEL}.npz").exists()
+    assert not (with_model.path / f"results/kernels/dstc7/{KERNEL}").exists()
     assert with_model.planned(*TARGETS) == {}
 
 
