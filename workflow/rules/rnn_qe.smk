@@ -159,7 +159,7 @@ rule rnn_qe_data_size:
         "../scripts/plot_rnn_qe_data_size.py"
 
 
-# By name alone: the model that `refless qe` has by default is part of the library (docs/qe_model.md).
+# By name alone: the model that `refless qe` has by default is part of the library (docs/methods.md).
 rule train_qe_model:
     input:
         ratings(*RATED),

@@ -68,7 +68,7 @@ def test_without_torch_the_remedy_is_named(tmp_path: Path) -> None:
 
 
 def test_the_page_of_the_model_that_comes_along_has_its_numbers() -> None:
-    page = (ROOT / "docs/qe_model.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/methods.md").read_text(encoding="utf-8")
     about = card(read_model(shipped_model()))
     worth = about["worth"]
     assert f"{about['trained']['texts']:,} rated outputs" in page

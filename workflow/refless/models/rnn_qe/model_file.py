@@ -15,7 +15,7 @@ KIND = "rnn_qe model"
 
 
 def shipped_model() -> Path:
-    """The model that comes with refless; docs/qe_model.md says what it is."""
+    """The model that comes with refless; docs/methods.md says what it is."""
     return Path(__file__).with_name("shipped.npz")
 
 
