@@ -268,15 +268,15 @@ def worth(
     x, y, units = centred(p, of), centred(t, of), drawn_together(unit, same)
     found: dict[str, Any] = {"n": len(known), "pearson": np.nan, "mse_of_the_mean": np.nan}
     rank, error = evaluate(x, y, units=units).spearman, evaluate(p, t, units=units).mse
-    found |= rank.columns("spearman") | error.columns("mse")
+    few = min(own.max(initial=-1) + 1 for own in (unit, same)) < ENOUGH_UNITS
+    for name, own in (("spearman", rank), ("mse", error)):
+        found[name] = own.value
+        ends = (np.nan, np.nan) if few else (own.low, own.high)
+        found[f"{name}_low"], found[f"{name}_high"] = ends
     if not np.isnan(rank.value):
         found["pearson"] = np.corrcoef(x, y)[0, 1]
     if len(known):
         found["mse_of_the_mean"] = t.var()
-    if min(own.max(initial=-1) + 1 for own in (unit, same)) < ENOUGH_UNITS:
-        found |= {
-            f"{name}_{end}": np.nan for name in ("spearman", "mse") for end in ("low", "high")
-        }
     return {
         name: value if name == "n" else None if np.isnan(value) else float(f"{value:.5g}")
         for name, value in found.items()
