@@ -114,7 +114,7 @@ def test_predictions_that_are_not_whole_or_another_set_ups_are_refused(
     made: Path, tmp_path: Path
 ) -> None:
     path = tmp_path / "setup1.csv.gz"
-    with pytest.raises(FormatError, match="no whole signed file"):
+    with pytest.raises(FormatError, match="no whole"):
         gather(made / "outputs.csv", {"setup1": [path]}, DATA)
     with pytest.raises(FormatError, match="is about"):
         gather(made / "outputs.csv", written(path, of={"name": "setup2"}), DATA)
