@@ -72,28 +72,6 @@ def test_a_look_up_is_the_mean_training_rating_of_the_same_output() -> None:
         assert value == pytest.approx(RATED.rating[same].mean())
 
 
-def test_ridge_is_that_of_scikit_learn() -> None:
-    from sklearn.feature_extraction.text import TfidfVectorizer
-    from sklearn.linear_model import Ridge
-    from sklearn.model_selection import GroupKFold
-
-    split = FOLDS[1]
-    words, rating, mr = RATED.words[split.train], RATED.rating[split.train], RATED.mr[split.train]
-    vectors = TfidfVectorizer(analyzer="char_wb", ngram_range=(1, 3))
-    x = vectors.fit_transform(words)
-
-    def error(alpha: float) -> float:
-        total = 0.0
-        for train, rest in GroupKFold(3).split(x, groups=mr.astype(str)):
-            fitted = Ridge(alpha).fit(x[train], rating[train])
-            total += ((fitted.predict(x[rest]) - rating[rest]) ** 2).sum()
-        return total
-
-    best = Ridge(min((0.3, 1.0, 3.0, 10.0), key=error)).fit(x, rating)
-    expected = best.predict(vectors.transform(RATED.words[split.test]))
-    np.testing.assert_allclose(MODELS["ridge"](RATED, split), expected, atol=1e-4)
-
-
 def test_bleu_neighbors_takes_the_tau_that_is_best_on_the_validation_part() -> None:
     split = FOLDS[3]
 

@@ -142,7 +142,7 @@ def test_table_3_has_the_papers_rows_and_says_what_is_missing() -> None:
     assert rows.loc[rows["uses_references"] == 1].index.get_level_values(0).tolist() == [
         *("bleu", "meteor", "rouge_l", "cider", "5", "6")
     ]
-    assert len(table.columns.difference(ASIDE)) <= 25
+    assert len([name for name in table.columns.drop(ASIDE) if not name.endswith("_draws")]) <= 25
 
 
 def test_outputs_of_one_mr_are_drawn_together() -> None:
@@ -190,7 +190,7 @@ def test_tables_4_and_5_compare_with_configuration_1(experiment: str) -> None:
     assert np.isnan(rows.loc[("1", "2"), "p_configuration1"])  # the same predictions: no test
     assert rows.loc[(slice(None), "1"), "p_configuration1"].isna().all()
     assert set(table["n"]) == {len(ids)}
-    assert len(table.columns.difference(ASIDE)) <= 25
+    assert len([name for name in table.columns.drop(ASIDE) if not name.endswith("_draws")]) <= 25
 
 
 @pytest.mark.parametrize("experiment", NUMBERS)

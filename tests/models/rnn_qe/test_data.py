@@ -11,7 +11,7 @@ import pytest
 
 from refless.data import sources
 from refless.data.sources import mr
-from refless.errors import FormatError, SettingError
+from refless.errors import SettingError
 from refless.models.rnn_qe.data import (
     COLUMNS,
     ERRORS,
@@ -19,7 +19,6 @@ from refless.models.rnn_qe.data import (
     Texts,
     cross_split,
     cross_validation,
-    cut,
     instances,
     size,
     tables,
@@ -80,11 +79,6 @@ def test_mrs_become_triples(meaning: str, triples: str) -> None:
 )
 def test_values_of_the_mr_become_placeholders(meaning: str, text: str, expected: str) -> None:
     assert delexicalise(meaning, text)[1] == expected
-
-
-def test_an_mr_that_is_none_is_refused() -> None:
-    with pytest.raises(FormatError, match="no meaning representation"):
-        delexicalise("hello", "hello")
 
 
 # ---- errors --------------------------------------------------------------------------------------
@@ -196,16 +190,6 @@ def small_texts(n: int = 500, seed: int = 3) -> Texts:
                 }
             )
     return Texts.of(pd.DataFrame(rows), pd.DataFrame(references))
-
-
-def test_parts_are_as_large_as_asked_and_groups_stay_whole() -> None:
-    groups = [np.arange(i, i + 1 + i % 3) for i in range(0, 300, 3)]
-    parts = cut(groups, [50, 50, 50])
-    assert np.concatenate(parts).tolist() == np.concatenate(groups).tolist()
-    ends = np.cumsum([len(part) for part in parts])
-    assert 50 <= ends[0] < 53
-    assert 100 <= ends[1] < 103
-    assert [len(part) for part in cut(groups[:1], [5, 5])] == [1, 0]
 
 
 def test_folds_share_the_outputs_and_leak_nothing() -> None:

@@ -2,25 +2,18 @@
 
 Stage: prediction (data of RNN-QE). In: rated outputs of one data set, human references of others;
 the column ``dataset`` of an output names the data set that has its references. Out: for each split
-a table of `COLUMNS`, one row an instance:
-
-======  ==========================================================================================
-id      the rated output's; of a synthetic row ``<why>:<source row>:e<errors>``, why being
-        ``output``, ``reference`` (of a rated output's MR) or ``source`` (a row of a source set)
-part    ``train``: rated outputs; ``pretrain``: synthetic rows, which a trainer uses at first only;
-        ``dev``, ``test``
-mr      triples ``act slot value``, separated by blanks, delexicalised
-text    tokens, separated by blanks, delexicalised
-rating  1..6
-======  ==========================================================================================
+a table of `COLUMNS`, one row an instance. ``id`` is the rated output's, or of a synthetic row
+``<why>:<source row>:e<errors>``, why being ``output``, ``reference`` (of a rated output's MR) or
+``source`` (a row of a source set). ``part`` is ``train`` (rated), ``pretrain`` (synthetic, for the
+first passes only), ``dev`` or ``test``. MR and text are delexicalised tokens.
 
 Set-ups, each with all of the one before it: 1 the rated training outputs alone; 2 errors in them;
 3 human references of their MRs; 4 the training parts of the source sets that have parts; 5
 references of the test items; 6 all parts of the source sets. Every text that is added comes five
 times: as it is, and with 1 to 4 errors.
 
-What gives the sizes that the paper prints, and stands in the code that the authors published
-(github.com/tuetschek/ratpred, July 2017) but not in the text: in cross-validation, outputs and
+What gives the sizes that the paper prints stands in the code that the authors published
+(github.com/tuetschek/ratpred, July 2017) and not in the text: in cross-validation, outputs and
 references of the first of the three training parts alone are synthesised from; references are those
 of all parts of the source sets, joined by MR; set-ups 5 and 6 add references by MR and the source
 sets' rows without asking whether they are the same.
@@ -94,12 +87,7 @@ class Texts:
 
     @classmethod
     def of(cls, rated: pd.DataFrame, references: pd.DataFrame) -> Texts:
-        """Delexicalise the loaders' tables.
-
-        Raises
-        ------
-        FormatError : an MR that cannot be read.
-        """
+        """Delexicalise the loaders' tables; FormatError for an MR that cannot be read."""
         return cls(_delexicalised(rated, "text"), _delexicalised(references, "text_nem"))
 
 

@@ -22,10 +22,10 @@ from sklearn.utils.parallel import Parallel, delayed
 from tqdm import tqdm
 
 from refless.data.wording import together, wording
-from refless.errors import FormatError, SettingError
+from refless.errors import FormatError
 from refless.models.rnn_qe.batches import Encoded
 from refless.models.rnn_qe.data import Split, Texts, instances, shuffled_groups
-from refless.models.rnn_qe.meaning import KINDS, TEXT, kind_of, tokens_of, unordered
+from refless.models.rnn_qe.meaning import TEXT, kind_of, tokens_of, unordered
 from refless.models.rnn_qe.names import FOLDS, SHORT
 from refless.models.rnn_qe.network import Network, predict
 from refless.models.rnn_qe.saved import Model, sums_of, vocabularies
@@ -72,10 +72,7 @@ class Rated:
         Raises
         ------
         FormatError : ratings that are all the same, or outside the scale.
-        SettingError : an unknown kind.
         """
-        if kind and kind not in KINDS:
-            raise SettingError(f"no kind of MR is called {kind!r}", remedy=f"one of {list(KINDS)}")
         ratings = np.asarray(ratings, np.float64)
         made = Scale.of(ratings, *(scale or (None, None)))
         return cls(texts, meanings, ratings, made, kind or kind_of(meanings))
@@ -128,10 +125,7 @@ def cross_validated(
     Raises
     ------
     FormatError : a meaning that cannot be read; ``line`` is its number, from 1.
-    SettingError : an unknown schedule.
     """
-    if how.schedule not in SCHEDULES:
-        raise SettingError(f"no schedule is called {how.schedule!r}", remedy=" or ".join(SCHEDULES))
     texts, setup = Texts(rated.table(), pd.DataFrame()), 2 if how.errors else 1
     data = [
         Encoded(instances(texts, replace(split, source=split.train), setup, how.seed))
@@ -274,15 +268,15 @@ def worth(
     x, y, units = centred(p, of), centred(t, of), drawn_together(unit, same)
     found: dict[str, Any] = {"n": len(known), "pearson": np.nan, "mse_of_the_mean": np.nan}
     rank, error = evaluate(x, y, units=units).spearman, evaluate(p, t, units=units).mse
-    found |= rank.columns("spearman") | error.columns("mse")
+    few = min(own.max(initial=-1) + 1 for own in (unit, same)) < ENOUGH_UNITS
+    for name, own in (("spearman", rank), ("mse", error)):
+        found[name] = own.value
+        ends = (np.nan, np.nan) if few else (own.low, own.high)
+        found[f"{name}_low"], found[f"{name}_high"] = ends
     if not np.isnan(rank.value):
         found["pearson"] = np.corrcoef(x, y)[0, 1]
     if len(known):
         found["mse_of_the_mean"] = t.var()
-    if min(own.max(initial=-1) + 1 for own in (unit, same)) < ENOUGH_UNITS:
-        found |= {
-            f"{name}_{end}": np.nan for name in ("spearman", "mse") for end in ("low", "high")
-        }
     return {
         name: value if name == "n" else None if np.isnan(value) else float(f"{value:.5g}")
         for name, value in found.items()

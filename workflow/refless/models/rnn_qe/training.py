@@ -85,7 +85,8 @@ def fit(
     half_points: bool = True,
     progress: Progress | None = None,
 ) -> tuple[Network, dict[str, Any]]:
-    """Train a network, on one core if on a CPU; the network, and what its best pass was.
+    """Train a network, on one core if on a CPU; the network, and what its best pass was (None where
+    a correlation is undefined).
 
     Parameters
     ----------
@@ -108,9 +109,8 @@ def fit(
             best: dict[str, Any] = {"score": -math.inf}
             for done in range(1, passes + 1):
                 generator = np.random.Generator(np.random.SFC64([seed, number, done - 1]))
-                loss = train_pass(
-                    network, adam, data, data.batches(rows, schedule.batch, generator)
-                )
+                batches = data.batches(rows, schedule.batch, generator)
+                loss = train_pass(network, adam, data, batches)
                 found = {"phase": phase, "pass": done, "loss": loss}
                 found |= validated(network, data, half_points)
                 if found["score"] > best["score"]:
@@ -122,7 +122,7 @@ def fit(
                     break
             progress.done += (passes - done) * len(rows)
             network.load_state_dict(state)
-    return network, best
+    return network, {name: None if value != value else value for name, value in best.items()}
 
 
 def started(data: Encoded, width: int, device: str) -> Network:
