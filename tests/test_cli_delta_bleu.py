@@ -162,16 +162,3 @@ def test_options_out_of_range_exit_with_1_and_wrong_usage_with_2(files: tuple[Pa
         assert delta_bleu(files, "--max-order", order) == 1
     assert delta_bleu(files, "--scale", "5", "1") == 1
     assert main(["delta-bleu", "--outputs", "-", "--references", "-"]) == 2
-
-
-def test_what_is_not_there_is_told(
-    files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert delta_bleu(files) == 0
-    assert "note:" not in capsys.readouterr().err
-    files[0].write_text("".join(f"{line}\n" for line in ("text", *OUTPUTS)))
-    files[1].write_text("id\ttext\n1\ta cat\n2\ta dog\n")
-    assert delta_bleu(files) == 0
-    said = capsys.readouterr().err
-    assert "no column id" in said
-    assert "no column weight" in said

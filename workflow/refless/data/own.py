@@ -59,7 +59,9 @@ def _words(value: Any) -> str:
         return ""
     if isinstance(value, float) and value.is_integer():
         value = int(value)  # 7.0 names what 7 does
-    if isinstance(value, (bool, list, dict)) or value != value:
+    if isinstance(value, (list, dict)):
+        raise _Bad("are lists or objects: write each as one text")
+    if isinstance(value, bool) or value != value:
         raise _Bad("are neither texts nor numbers")
     if _UNWRITABLE.search(text := str(value)):
         raise _Bad("have a NUL or half a character")
@@ -82,7 +84,8 @@ def _number(value: Any) -> float:
         with suppress(ValueError, OverflowError, TypeError):
             number = float(value)
     if isinstance(value, bool) or not math.isfinite(number):
-        raise _Bad("are no numbers: write them like 3 or 0.25, and leave what is missing empty")
+        what = "words" if isinstance(value, str) and value.strip().isalpha() else "no numbers"
+        raise _Bad(f"are {what}: write numbers like 3 or 0.25, and leave what is missing empty")
     if abs(number) > LARGEST:
         raise _Bad("are too large to reckon with")
     return number

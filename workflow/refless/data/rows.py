@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import hashlib
 import io
 import json
 import re
@@ -45,7 +46,7 @@ class File:
     names : of its columns; ``header`` and ``raw`` are the first line and the rows as written
     rows : the fields of each row, or its JSON object; ``lines``, on which each row starts
     columns : the values that `refless.data.own` read; ``bad`` are the rows in which one is missing
-    total : number of rows, with those that cannot be read
+    total : number of rows, with those that cannot be read; ``sum``, SHA-256 of the file
     """
 
     path: str
@@ -59,6 +60,7 @@ class File:
     columns: dict[str, list[Any]] = field(default_factory=dict)
     bad: set[int] = field(default_factory=set)
     total: int = 0
+    sum: str = ""
 
     def cells(self, name: str) -> list[Any]:
         """A column as it is written."""
@@ -125,9 +127,11 @@ def _format(path: Path, default: str) -> str:
     return ENDINGS.get(Path(name).suffix.lower(), default)
 
 
-def _content(path: str | Path, name: str) -> str:
+def _content(path: str | Path, file: File) -> str:
+    name = file.path
     try:
         data = sys.stdin.buffer.read() if name == STANDARD_INPUT else Path(path).read_bytes()
+        file.sum = hashlib.sha256(data).hexdigest()
         data = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
     except (OSError, EOFError) as error:
         message = f"cannot be read: {getattr(error, 'strerror', '') or error}"
@@ -151,7 +155,7 @@ def read_file(path: str | Path, format: str, faults: Faults) -> File:
         known = f"give one of {', '.join(FORMATS)}"
         raise FormatError(f"unknown format {format!r}", path=name, remedy=known)
     file = File(name, format or _format(Path(path), "tsv"))
-    text = _content(path, name)
+    text = _content(path, file)
     file.array = file.format == "jsonl" and text.lstrip()[:1] == "["
     for line, raw, fields in _records(file, text):
         if not file.names and file.format != "jsonl":
