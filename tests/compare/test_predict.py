@@ -16,9 +16,7 @@ from refless.compare.predict import (
     Method,
     combined,
     filled_in,
-    fold_sums,
     methods,
-    neighbors,
     score,
     why_not,
 )
@@ -43,12 +41,12 @@ def guess(
     return float(np.mean(near)) if a <= len(near) <= MAX_SHARE * len(train) + 1e-9 else None
 
 
-def nested(rated: Rated, fold: np.ndarray, used: np.ndarray) -> np.ndarray:
+def nested(rated: Rated, fold: np.ndarray) -> np.ndarray:
     """BLEU Neighbors with nested thresholds: loops over everything."""
     matrix = kernel("bleu.char", rated.texts, rated.texts)
     quality, out = rated.quality, np.full(len(fold), np.nan)
     for k in sorted(set(fold)):
-        part = [i for i in range(len(fold)) if used[i] and fold[i] != k]
+        part = [i for i in range(len(fold)) if fold[i] != k]
         best, chosen = np.inf, None
         for a, tau in itertools.product(MIN_NEIGHBORS, TAUS):
             errors = []
@@ -65,27 +63,15 @@ def nested(rated: Rated, fold: np.ndarray, used: np.ndarray) -> np.ndarray:
     return out
 
 
-@pytest.mark.parametrize(("name", "whole"), [("texts", True), ("systems", False)])
-def test_nested_neighbors_equal_plain_loops(rated: Rated, name: str, whole: bool) -> None:
+@pytest.mark.parametrize("name", ["texts", "systems"])
+def test_nested_neighbors_equal_plain_loops(rated: Rated, name: str) -> None:
     rows = slice(0, 40)
     assert rated.systems is not None
     few = Rated(rated.texts[rows], rated.quality[rows], rated.same[rows], rated.systems[rows])
     own = next(s for s in all_splits(few)[0] if s.name == name)
-    used = np.ones(40, bool) if whole else np.arange(40) % 3 > 0
-    (sums,) = fold_sums("bleu.char", few, [own.fold], used)
-    found = neighbors(few, own, sums, used).own
-    np.testing.assert_allclose(found, nested(few, own.fold, used), atol=1e-12)
+    found = methods(few, [own], ["bleu.char"], {}, None, 1)["neighbors", "bleu.char"](own).own
+    np.testing.assert_allclose(found, nested(few, own.fold), atol=1e-12)
     assert (~np.isnan(found)).sum() > 5
-
-
-def test_splits_that_are_counted_together_have_the_sums_of_each_alone(rated: Rated) -> None:
-    folds = [split.fold for split in all_splits(rated)[0]]
-    used = np.arange(len(rated)) % 5 > 0
-    together = fold_sums("bleu.word", rated, folds, used)
-    for fold, (counts, sums) in zip(folds, together, strict=True):
-        ((own_counts, own_sums),) = fold_sums("bleu.word", rated, [fold], used)
-        np.testing.assert_array_equal(counts, own_counts)
-        np.testing.assert_allclose(sums, own_sums, atol=1e-12)
 
 
 def made(rated: Rated, split: Split) -> dict[str, Method]:

@@ -82,7 +82,6 @@ def test_an_interval_that_leaves_out_its_number_is_not_printed() -> None:
     [
         ({"answers": None, "context": None, "group": None}, "No column context"),
         ({"same": np.arange(120) % 20}, "too few for intervals"),
-        ({"scores": {"score_x": np.array([np.nan, *range(119)])}}, "missing for 1 of 120"),
         ({}, "few, so intervals are wide"),
         ({}, "systems are not drawn anew"),
     ],

@@ -8,6 +8,7 @@ import io
 import json
 import os
 import sys
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -34,18 +35,11 @@ def command(
     parser: argparse.ArgumentParser = commands.add_parser(
         name,
         help=help,
-        description=description,
-        epilog="example:\n  " + example.strip().replace("\n", "\n  "),
-        formatter_class=_Help,
+        description=textwrap.fill(description),
+        epilog="example:\n" + textwrap.indent(example.strip(), "  "),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     return parser
-
-
-class _Help(argparse.HelpFormatter):
-    """Wraps text as always, but for the example."""
-
-    def _fill_text(self, text: str, width: int, indent: str) -> str:
-        return text if text.startswith("example:") else super()._fill_text(text, width, indent)
 
 
 def tell(line: str) -> None:
@@ -103,15 +97,19 @@ def add_ratings(
 ENDING = "whatever the ending says"
 
 
-def add_outputs(parser: Any, *aliases: str, columns: str, **more: Any) -> None:
-    """``--outputs``, texts to rate."""
+def add_outputs(
+    parser: argparse.ArgumentParser,
+    *aliases: str,
+    columns: str,
+    formats: Sequence[str] = (),
+    instead: Any = None,
+) -> None:
+    """``--outputs``, texts to rate, and how they are read; ``instead`` as of `add_ratings`."""
     said = f"{columns}; {TABLES}, or plain lines (.txt)"
-    parser.add_argument("--outputs", *aliases, metavar="FILE", help=said, **more)
-
-
-def add_format(parser: argparse.ArgumentParser, *aliases: str) -> None:
-    """``--outputs-format``."""
-    parser.add_argument("--outputs-format", *aliases, choices=FORMATS, default="", help=ENDING)
+    (instead or parser).add_argument(
+        "--outputs", *aliases, metavar="FILE", required=instead is None, help=said
+    )
+    parser.add_argument("--outputs-format", *formats, choices=FORMATS, default="", help=ENDING)
 
 
 def add_columns(parser: argparse.ArgumentParser) -> None:

@@ -7,7 +7,6 @@ import json
 
 from refless.cli._common import (
     Commands,
-    add_format,
     add_outputs,
     add_ratings,
     add_scale,
@@ -47,8 +46,7 @@ def add(commands: Commands) -> None:
         example=EXAMPLE,
     )
     columns = "column text; id, which references name (default: the number of the row, from 1)"
-    add_outputs(parser, columns=columns, required=True)
-    add_format(parser)
+    add_outputs(parser, columns=columns)
     columns = "id, text (a reference) and weight (default: 1 for all, which is BLEU)"
     add_ratings(parser, "--references", columns=columns)
     add_scale(parser, "references have quality on this scale instead of weight: -1 to +1")
@@ -90,7 +88,7 @@ def run(arguments: argparse.Namespace) -> None:
     from refless.models.delta_bleu_metric import DeltaBLEU
 
     metric, hypotheses = DeltaBLEU(arguments.max_order, arguments.rule), outputs.columns["text"]
-    most = max(map(len, references))
+    most = max(map(len, references), default=0)
     streams = [[own[k] if k < len(own) else None for own in references] for k in range(most)]
     values = [[own[k] if k < len(own) else None for own in weights] for k in range(most)]
     given = values if weights else None
@@ -125,27 +123,22 @@ def _by_output(
     outputs: File, side: Own, weights: list[float]
 ) -> tuple[list[list[str]], list[list[float]]]:
     """References of each output, and their weights, if there are any; unrated ones are left out."""
-
-    def refuse(message: str, path: str, line: int, remedy: str) -> None:
-        raise FormatError(message, path=path, line=line, remedy=remedy)
-
     numbers = list(map(str, range(1, len(outputs.lines) + 1)))
     names = outputs.columns.get("id", numbers)
     found: dict[str, tuple[list[str], list[float]]] = {}
-    if not names:
-        raise FormatError("has no rows", path=outputs.path, remedy="name the file with outputs")
     for line, name in zip(outputs.lines, names, strict=True):
         if not name or name in found:
-            what = "stands there already" if name else "is empty"
+            message = f"the id {name[:40]!r} is empty, or stands there already"
             remedy = "give each output an id of its own"
-            refuse(f"the id {name[:40]!r} {what}", outputs.path, line, remedy)
-        found[name] = ([], [])
+            raise FormatError(message, path=outputs.path, line=line, remedy=remedy)
+        found[name] = [], []
     each = weights or [1.0] * len(side.where)
     own = zip(side.where, side.texts["id"], side.texts["text"], each, strict=True)
     for (path, line), name, text, weight in own:
         if name not in found:
             remedy = "without a column id, outputs are numbered 1, 2, ... in their order"
-            refuse(f"no output has the id {name[:40]!r}", path, line, remedy)
+            message = f"no output has the id {name[:40]!r}"
+            raise FormatError(message, path=path, line=line, remedy=remedy)
         if weight == weight:
             found[name][0].append(text)
             found[name][1].append(weight)
@@ -153,5 +146,5 @@ def _by_output(
         if max(found[name][1], default=0) <= 0:
             message = f"the output {name[:40]!r} has no reference of positive weight"
             remedy = "leave it out, or give it one that is better than the middle of the scale"
-            refuse(message, outputs.path, line, remedy)
+            raise FormatError(message, path=outputs.path, line=line, remedy=remedy)
     return [found[n][0] for n in names], [found[n][1] for n in names] if weights else []

@@ -8,7 +8,6 @@ import json
 from refless.cli._common import (
     Commands,
     add_columns,
-    add_format,
     add_outputs,
     check_out,
     command,
@@ -38,9 +37,9 @@ def add(commands: Commands) -> None:
         "--model", metavar="FILE", help="of `refless train-qe` (default: the one that comes along)"
     )
     what = parser.add_mutually_exclusive_group(required=True)
-    add_outputs(what, columns="columns text and mr, such as inform(name=x), or context")
+    columns = "columns text and mr, such as inform(name=x), or context"
+    add_outputs(parser, columns=columns, formats=["--format"], instead=what)
     what.add_argument("--card", action="store_true", help="say what the model is, as JSON")
-    add_format(parser, "--format")
     add_columns(parser)
     parser.add_argument(
         "--out", default="-", metavar="FILE", help="adds raw and prediction (default: -)"

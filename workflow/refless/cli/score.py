@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from refless.cli._common import (
     Commands,
     UsageError,
-    add_format,
     add_number,
     add_outputs,
     add_ratings,
@@ -64,13 +63,13 @@ def add(commands: Commands) -> None:
     source.add_argument("--model", metavar="FILE", help="a model that refless fit wrote")
     asked = parser.add_mutually_exclusive_group(required=True)
     columns = "texts to rate: column text; with quality, correlations are printed"
-    add_outputs(asked, "--candidates", columns=columns)
+    formats = ["--format"]
+    add_outputs(parser, "--candidates", columns=columns, formats=formats, instead=asked)
     asked.add_argument(
         "--leave-one-out",
         action="store_true",
         help="predict each rated text from the others; correlations come out low",
     )
-    add_format(parser, "--format")
     parser.add_argument(
         "--method",
         choices=METHODS,
@@ -117,7 +116,7 @@ def run(arguments: argparse.Namespace) -> None:
     found = {
         name: [None if row < 0 else values[row] for row in rows] for name, values in columns.items()
     }
-    numbers = _evaluated(columns["prediction"], truth, texts, facts.pop("mean"))
+    numbers = _evaluated(columns["prediction"], truth, facts.pop("mean"))
     if arguments.json:
         each = zip(*found.values(), strict=True)
         entries = [
@@ -253,28 +252,27 @@ def _by_ridge(train: Training, given: File, by_system: bool) -> Found:
 
 
 def _evaluated(
-    prediction: Sequence[float | None], truth: Sequence[float], texts: list[str], mean: float
+    prediction: Sequence[float | None], truth: Sequence[float], mean: float
 ) -> dict[str, float | None]:
     """Correlations and squared errors of the rated texts that have a prediction, None where they
-    are undefined; nothing if no text is rated. Equal texts are drawn together."""
+    are undefined; nothing if no text is rated."""
     import numpy as np
 
-    from refless.data.wording import numbered
-    from refless.statistics import evaluate
+    from refless.statistics import spearman
 
-    rated = ~np.isnan(np.array(truth, np.float64))
-    if not rated.any():
+    given, quality = np.array(prediction, np.float64), np.array(truth, np.float64)
+    if np.isnan(quality).all():
         return {}
-    given, quality = np.array(prediction, np.float64)[rated], np.array(truth)[rated]
-    steady = np.array([float(f"{value:.12g}") for value in given])  # rounding breaks no ties
-    units = numbered(text for text, own in zip(texts, rated, strict=True) if own)
-    found, there = evaluate(steady, quality, units=units), ~np.isnan(given)
-    values: dict[str, float] = {}
-    for name, own in (("spearman", found.spearman), ("mse", found.mse)):
-        values |= own.columns(name)
-    defined = not math.isnan(found.spearman.value)
-    values["pearson"] = np.corrcoef(steady[there], quality[there])[0, 1] if defined else math.nan
-    values["mse_of_mean"] = ((quality - mean)[there] ** 2).mean() if there.any() else math.nan
+    there = ~np.isnan(given) & ~np.isnan(quality)
+    quality = quality[there]
+    given = np.array([float(f"{value:.12g}") for value in given[there]])  # rounding breaks no ties
+    rho = spearman(given, quality)[0]
+    values = {
+        "pearson": np.corrcoef(given, quality)[0, 1] if not math.isnan(rho) else math.nan,
+        "spearman": rho,
+        "mse": ((given - quality) ** 2).mean() if there.any() else math.nan,
+        "mse_of_mean": ((mean - quality) ** 2).mean() if there.any() else math.nan,
+    }
     return {name: None if math.isnan(value) else float(value) for name, value in values.items()}
 
 
@@ -286,16 +284,6 @@ def _report(facts: dict[str, Any], numbers: dict[str, float | None]) -> None:
             f" few neighbors, {facts['too_many_neighbors']} with too many), tau {facts['tau']:g}"
         )
     if numbers:
-        shown = {
-            name: "undefined" if value is None else f"{value:.4g}"
-            for name, value in numbers.items()
-        }
-        for name in ("spearman", "mse"):
-            ends = shown[f"{name}_low"], shown[f"{name}_high"]
-            if "undefined" not in ends:
-                shown[name] += f" ({', '.join(ends)})"
-        tell(
-            f"Pearson {shown['pearson']}; Spearman {shown['spearman']}; squared error"
-            f" {shown['mse']}, of the mean rating {shown['mse_of_mean']}"
-        )
+        r, rho, mse, mean = ("undefined" if v is None else f"{v:.4g}" for v in numbers.values())
+        tell(f"Pearson {r}; Spearman {rho}; squared error {mse}, of the mean rating {mean}")
     tell(f"signature {facts['signature']}")

@@ -125,7 +125,7 @@ def compare(
     made = methods(rated, every, kernels, options, settings.networks, settings.threads)
     found = Comparison(pd.DataFrame(), pd.DataFrame(), pd.DataFrame(), {}, {}, splits, why)
     first = splits[found.main][0]
-    points = 2 * len(sizes(first)) if settings.curve else 0
+    points = len(sizes(first)) if settings.curve else 0
     done, number = 0, len(made) * len(splits) + points
 
     def tell(what: str) -> None:
@@ -159,13 +159,8 @@ def compare(
     found.predictions = _predictions(rated, splits, estimates)
     found.curve = pd.DataFrame(columns=CURVE)
     if settings.curve:
-        whole = {
-            row[1:]: own["pearson"] for row, own in found.draws.items() if row[0] == found.main
-        }
-        kernel = kernels[0] if kernels else None
-        more = {"threads": settings.threads, **options.get(kernel or "", {})}
-        told = rated, first, kernel, whole, settings.draws, settings.seed
-        found.curve = learning_curve(*told, step=tell, **more)
+        whole = found.draws[found.main, "ridge", ""]["pearson"]
+        found.curve = learning_curve(rated, first, whole, settings.draws, settings.seed, tell)
     return found
 
 

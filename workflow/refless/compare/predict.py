@@ -114,8 +114,9 @@ def methods(
 
     @lru_cache(maxsize=1)
     def sums(kernel: str) -> dict[tuple[str, int], tuple[Array, Array]]:
-        folds, own = [split.fold for split in splits], options.get(kernel, {})
-        made = fold_sums(kernel, rated, folds, threads=threads, **own)
+        told = kernel, rated.texts, rated.texts, rated.quality, TAUS, [s.fold for s in splits]
+        # each pair of texts is compared once
+        made = group_sums(*told, threads=threads, **options.get(kernel, {}))
         return {(s.name, s.repeat): one for s, one in zip(splits, made, strict=True)}
 
     def near(kernel: str, split: Split) -> Estimates:
@@ -196,52 +197,23 @@ def baseline(method: str, rated: Rated, split: Split, used: Array | None = None)
 # ---- neighbors -----------------------------------------------------------------------------------
 
 
-def fold_sums(
-    kernel: str,
-    rated: Rated,
-    folds: Sequence[Array],
-    used: Array | None = None,
-    *,
-    threads: int | None = None,
-    **options: Any,
-) -> list[tuple[Array, Array]]:
-    """Number and summed quality of each text's neighbors in each fold, for several splits at once:
-    each pair of texts is compared once.
-
-    Parameters
-    ----------
-    used : the texts that a training part may have, bool (n,)
-
-    Returns
-    -------
-    list : of each split counts int64 and sums float64, shape (n, its folds, taus), over `TAUS`
-    """
-    rows = np.arange(len(rated)) if used is None else np.flatnonzero(used)
-    own, ways = [rated.texts[row] for row in rows], [fold[rows] for fold in folds]
-    quality = rated.quality[rows]
-    return group_sums(kernel, rated.texts, own, quality, TAUS, ways, threads=threads, **options)
-
-
-def neighbors(
-    rated: Rated, split: Split, sums: tuple[Array, Array], used: Array | None = None
-) -> Estimates:
+def neighbors(rated: Rated, split: Split, sums: tuple[Array, Array]) -> Estimates:
     """BLEU Neighbors with thresholds chosen in each fold's training part.
 
     For fold k, each text of the training part (in fold j) is estimated from the folds besides k and
     j; tau and the fewest neighbors are those with the least squared error, where the mean of these
     same folds counts as an estimate that is not made. The first of equally good ones is taken.
 
-    ``sums`` and ``used`` are as of `fold_sums`.
+    ``sums`` are number and summed quality of each text's neighbors in each fold, over `TAUS`, as
+    from `refless.kernels.group_sums`.
     """
     (counts, totals), fold, quality = sums, split.fold, rated.quality
-    train = np.ones(len(rated), bool) if used is None else used
-    folds = counts.shape[1]
-    size = np.bincount(fold[train], minlength=folds)
-    total = np.bincount(fold[train], quality[train], minlength=folds)
+    folds = split.folds
+    size, total = np.bincount(fold), np.bincount(fold, quality)
     all_counts, all_totals = counts.sum(axis=1), totals.sum(axis=1)
     estimate = np.full(len(fold), np.nan)
     for k in range(folds):
-        inner = np.flatnonzero(train & (fold != k))
+        inner = np.flatnonzero(fold != k)
         own = fold[inner]
         inner_counts = all_counts[inner] - counts[inner, k] - counts[inner, own]
         inner_totals = all_totals[inner] - totals[inner, k] - totals[inner, own]
@@ -263,7 +235,7 @@ def neighbors(
         found = np.round(means_of_sums(all_totals[asked, t] - totals[asked, k, t], near), 12)
         training = int(size.sum() - size[k])
         estimate[asked] = enough_evidence(found, near, training, MIN_NEIGHBORS[a], MAX_SHARE)
-    return filled_in(estimate, quality, fold, used)
+    return filled_in(estimate, quality, fold)
 
 
 # ---- against references --------------------------------------------------------------------------

@@ -147,40 +147,24 @@ def _warnings(rated: Rated, found: Comparison) -> Iterator[str]:
         yield f"{rated.different} different texts are too few for intervals and tests."
     elif rated.different < FEW:
         yield f"{rated.different} different texts are few, so intervals are wide."
-    best = [(name, verdict(found, name).best) for name in found.splits]
-    for name, row in best:
-        if row is None or "pearson_within" not in found.draws[row]:
-            continue
-        inside = estimate(found.draws[row]["pearson_within"])
-        if name != "systems" and verdict(found, name).shown and not inside.low > 0:
+    for name in found.splits:
+        own = verdict(found, name)
+        inside = found.draws[own.best].get("pearson_within") if own.best and own.shown else None
+        if inside is not None and own.best and name != "systems" and not estimate(inside).low > 0:
             yield (
-                f"New {name}: {label(*row[1:])} may only know which systems are good; among texts"
-                f" of one system r is {shown(inside)}."
+                f"New {name}: {label(*own.best[1:])} may only know which systems are good; among"
+                f" texts of one system r is {shown(estimate(inside))}."
             )
     for name, score in rated.scores.items():
         known = ~np.isnan(score)
         varies = known.sum() > 2 and np.ptp(score[known]) and np.ptp(rated.quality[known])
         if varies and abs(np.corrcoef(score[known], rated.quality[known])[0, 1]) > ITSELF:
             yield f"{name} is so close to the ratings that it may be made from them."
-        if (lost := int((~known).sum())) > 0:
-            yield f"{name} is missing for {lost:,} of {len(rated):,} texts; its mean counts there."
     if rated.answers is None:
         yield (
             "No column context or mr: texts that answer the same may be in training and in the"
             " test, which flatters every method."
         )
-    if rated.raters is None and (again := _same_rows(rated)):
-        yield (
-            f"{again:,} of {len(rated):,} rows repeat an earlier one's text, system and context:"
-            " if several people rated them, add a column rater."
-        )
     systems = 0 if rated.system is None else int(rated.system.max()) + 1
     if 0 < systems < FEW_SYSTEMS:
         yield f"The {systems} systems are not drawn anew: intervals say nothing of the next one."
-
-
-def _same_rows(rated: Rated) -> int:
-    none = np.zeros(len(rated), int)
-    own = [none if one is None else one for one in (rated.system, rated.context)]
-    rows = set(zip(rated.texts, *(one.tolist() for one in own), strict=True))
-    return len(rated) - len(rows)

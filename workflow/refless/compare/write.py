@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 from jinja2 import Template
 from matplotlib.figure import Figure
@@ -74,33 +73,14 @@ def _rounded(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(**{name: [float(DIGITS % v) for v in table[name]] for name in numbers})
 
 
-def _view(table: pd.DataFrame, split: str) -> tuple[str, list[str]]:
-    """The rows of a split as HTML, the best first; and why others are left out."""
+def _view(table: pd.DataFrame, split: str) -> str:
+    """The rows of a split as HTML, the best first."""
     own = table[table["split"] == split].sort_values("pearson", ascending=False, kind="stable")
-    there = own[own["reason"] == ""]
-    shown = {
-        "method": [label(*key) for key in zip(there["method"], there["kernel"], strict=True)],
-        "Pearson's r": [_interval(row, "pearson") for _, row in there.iterrows()],
-        "less the best trivial": [_interval(row, "difference") for _, row in there.iterrows()],
-        "squared error": there["mse"].map("{:.4g}".format),
-        "of the mean": there["mse_of_mean"].map("{:.4g}".format),
-        "coverage": there["coverage"].map("{:.0%}".format),
-        "pairs of systems": _digits(there["pairwise_accuracy"]),
-        "ratings saved": _digits(there["ratings_saved"]),
-    }
-    left = own[own["reason"] != ""]
-    names = [label(*key) for key in zip(left["method"], left["kernel"], strict=True)]
-    why = [f"{name}: {reason}." for name, reason in zip(names, left["reason"], strict=True)]
-    return pd.DataFrame(shown).to_html(index=False, border=0), why
-
-
-def _digits(values: pd.Series) -> list[str]:
-    return ["" if np.isnan(value) else f"{value:.2f}" for value in values]
-
-
-def _interval(row: pd.Series, name: str) -> str:
-    value, low, high = _digits(row[[name, f"{name}_low", f"{name}_high"]])
-    return f"{value} ({low}, {high})" if low else value
+    names = [label(*key) for key in zip(own["method"], own["kernel"], strict=True)]
+    own = own.drop(columns=["method", "kernel", "split", "n"])
+    own.insert(0, "method", names)
+    shown = own.rename(columns=lambda name: name.replace("_", " "))
+    return shown.to_html(index=False, border=0, na_rep="", float_format="{:.3g}".format)
 
 
 def _picture(found: Comparison) -> str:
@@ -126,13 +106,8 @@ def _picture(found: Comparison) -> str:
             ax.set_yticks(range(len(place)), [])
         axes[0].set_yticks(range(len(place)), [label(*key) for key in place])
         if curve:
-            for (method, kernel), own in found.curve.groupby(["method", "kernel"]):
-                name = label(str(method), str(kernel))
-                axes[-1].plot(own["ratings"], own["pearson"], "o-", label=name)
-            axes[-1].set(
-                title="learning curve", xlabel="ratings", ylabel="Pearson's r", xscale="log"
-            )
-            axes[-1].legend(frameon=False)
+            axes[-1].plot(found.curve["ratings"], found.curve["pearson"], "o-", color=BLUE)
+            axes[-1].set(title="learning curve of ridge", xlabel="ratings", ylabel="Pearson's r")
         buffer = io.BytesIO()
         figure.savefig(buffer, format="svg", metadata={"Date": None})
     return "data:image/svg+xml;base64," + base64.b64encode(buffer.getvalue()).decode()
