@@ -1,7 +1,8 @@
 """Ratings that are chance: whatever predicts them has seen its answers.
 
-Each data set has a few things that are rated (texts or MRs), each several times in other spellings, and a rating that is chance and hangs on the thing alone. Where the thing is left
-out, no method may go with the ratings, however much it knows of other things.
+Each data set has a few things that are rated (texts or MRs), each several times in other spellings,
+and a rating that is chance and hangs on the thing alone. Where the thing is left out, no method may
+go with the ratings, however much it knows of other things.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ Spelling = Callable[[str], str]
 
 SETS = 4
 """Data sets of each kind."""
-WORDS = ["ärger", "brook", "can't", "daisy", "élan", "fjord", "don't", "ghost", "harbor", "iris", "jewel", "knot", "lemon"]
+WORDS = ["ärger", "brook", "can't", "daisy", "élan", "fjord", "don't", "ghost", "harbor", "knot"]
 SPELLINGS: list[Spelling] = [
     str,
     str.upper,

@@ -163,7 +163,7 @@ def test_a_text_is_rated_once_by_each_rater_or_the_mean_counts(tmp_path: Path) -
 def test_files_and_folders_make_one_table(tmp_path: Path) -> None:
     write(tmp_path / "2.csv", "text,rater,quality,system\nb,bob,2,s\nc,bob,1,s\n")
     write(tmp_path / "1.tsv", "text\tquality\trater\tsystem\nb\t4\tann\ts\n")
-    for name in (".hidden.csv", "readme.md", "notes.txt"):
+    for name in ("._x.jsonl", "readme.md", "notes.txt"):
         write(tmp_path / name, "no ratings")
     own = read_ratings([tmp_path, tmp_path / "2.csv"])
     assert rows_of(own) == [
@@ -224,6 +224,7 @@ BAD = [  # name, content, line, columns that are named
     ("x.jsonl", objects('{"text": "t", "quality": [1]}'), 2, ["quality"]),
     ("x.jsonl", objects('{"text": "t", "system": ["a"]}'), 2, ["system"]),
     ("x.jsonl", objects('{"text": "t", "context": {"a": 1}}'), 2, ["context"]),
+    ("x.jsonl", '{"text": "t", "quality": 1, "context": ["a", "b"]}\n' * 9, 1, ["context: 9 of 9"]),
     ("x.jsonl", objects('{"text": "t", "references": [1]}'), 2, ["references"]),
     ("x.jsonl", objects('{"text": "\\ud83d", "quality": 1}'), 2, ["text"]),
     ("x.json", '[{"text": "a", "quality": 1},\n{"text": "b", "quality": "x"}]', 2, ["quality"]),

@@ -82,9 +82,9 @@ def _about(rated: Rated) -> Iterator[str]:
     said = f"{len(rated):,} texts"
     for number, what in ((rated.system, "systems"), (rated.group, "contexts")):
         said += "" if number is None else f", {len(np.unique(number)):,} {what}"
-    low, high = rated.scale
     if rated.guessed:
-        said += f"; scale guessed: {low:,g} to {high:,g}{_far(rated)}, --scale gives another"
+        low, high = (f"{round(end, 2):,g}" for end in rated.scale)
+        said += f"; scale guessed: {low} to {high}{_far(rated)}, --scale gives another"
     yield said
     if (raters := rated.raters) is not None:
         said = f"{raters.number:,} raters, {raters.each:.2g} ratings a text"
@@ -114,7 +114,8 @@ def _said(own: Verdict, n: int) -> str:
         return f"{text}; too few different texts for a test ({n:,} texts)."
     text += f"; difference {shown(own.gap)}, p {own.p:.2g}"
     text += f", corrected for {own.methods} methods {own.corrected:.2g}"
-    return f"{text}: {'shown' if own.shown else 'not shown'} ({n:,} texts)."
+    why = "" if own.corrected >= LEVEL or own.r.low > 0 else ", for r may be 0"
+    return f"{text}: {'shown' if own.shown else f'not shown{why}'} ({n:,} texts)."
 
 
 def shown(value: Estimate) -> str:

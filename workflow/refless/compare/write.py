@@ -29,6 +29,11 @@ FILES = (
     *("comparison.csv", "predictions.csv", "learning_curve.csv"),
     *("comparison.json", "report.html"),
 )
+SHOWN = [
+    *("pearson", "pearson_low", "pearson_high", "difference", "p", "mse", "mse_of_mean"),
+    *("coverage", "ratings_saved", "reason"),
+]
+"""Columns of the page."""
 DIGITS = "%.6g"
 """The last bits of a sum hang on the machine."""
 GREY, BLUE = "#777777", "#1f77b4"
@@ -77,9 +82,8 @@ def _view(table: pd.DataFrame, split: str) -> str:
     """The rows of a split as HTML, the best first."""
     own = table[table["split"] == split].sort_values("pearson", ascending=False, kind="stable")
     names = [label(*key) for key in zip(own["method"], own["kernel"], strict=True)]
-    own = own.drop(columns=["method", "kernel", "split", "n"])
-    own.insert(0, "method", names)
-    shown = own.rename(columns=lambda name: name.replace("_", " "))
+    shown = own[SHOWN].rename(columns=lambda name: name.replace("_", " "))
+    shown.insert(0, "method", names)
     return shown.to_html(index=False, border=0, na_rep="", float_format="{:.3g}".format)
 
 
