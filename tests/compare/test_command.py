@@ -179,7 +179,8 @@ def test_raters_with_levels_of_their_own(
         (["--draws", 10], 1),
         (["--scale", 5, 1], 1),
         (["--kernel", "bleu.syllable"], 1),
-        (["--out", "."], 1),
+        (["--out", "rated.jsonl"], 1),
+        (["--ratings", ".", "--out", "."], 1),
         (["--center-raters"], 1),
         (["--draws", "many"], 2),
         (["--deals", 1, "--no-curve", "--kernel", "bleu.char"], 0),  # the name of before

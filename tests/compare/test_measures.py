@@ -79,14 +79,6 @@ def test_the_first_number_is_that_of_the_texts() -> None:
     assert {name: ours[name][0] for name in expected} == pytest.approx(expected)
 
 
-def test_a_constant_has_no_correlation() -> None:
-    _, own = made_up(8)
-    ours = measured(filled_in(np.full(60, np.nan), own.quality, own.fold), own, 20, 0)
-    for name in ("pearson", "spearman", "pearson_within", "pairwise_accuracy"):
-        assert np.isnan(ours[name]).all(), name
-    assert ours["coverage"][0] == 0
-
-
 def test_what_only_knows_the_training_mean_goes_with_nothing() -> None:
     """It falls as the ratings of a left-out system rise; neither that nor its reverse counts."""
     generator = np.random.default_rng(0)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from refless.cli._common import UsageError, add_number, progress, ratings_of, tell
@@ -13,6 +12,8 @@ from refless.data.own import Own
 from refless.errors import FormatError, KernelError, SettingError
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from refless.models.neighbors import NeighborsRegressor
 
 # of Ethayarajh & Sadigh (2020), section 4, but for tau
@@ -52,35 +53,23 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     add_number(parser, "--threads", "default: all cores")
 
 
-@dataclass(frozen=True)
-class Training:
-    """Rated texts of ``own``, and the number of each of its texts among them (-1: unrated)."""
-
-    own: Own
-    texts: list[str]
-    quality: list[float]
-    systems: list[str]
-    number: list[int]
-
-
-def read_training(arguments: argparse.Namespace, by_system: bool = False) -> Training:
-    """The training texts and their ratings.
+def read_training(
+    arguments: argparse.Namespace, by_system: bool = False
+) -> tuple[Own, pd.DataFrame]:
+    """The user's ratings, and of their texts those that are rated.
 
     Raises
     ------
     FormatError : as `refless.data.own.read_ratings`, or no text is rated.
     """
     own = ratings_of(arguments, need=["quality", *(["system"] if by_system else [])])
-    rated = own.texts["quality"].notna()
-    told = own.texts[rated]
-    if told.empty:
+    rated = own.texts[own.texts["quality"].notna()]
+    if rated.empty:
         raise FormatError("no text is rated", path=own.files[0].path, remedy="give it ratings")
-    number = (rated.cumsum() - 1).where(rated, -1).tolist()
-    systems = told["system"].tolist() if by_system else []
-    return Training(own, told["text"].tolist(), told["quality"].tolist(), systems, number)
+    return own, rated
 
 
-def fitted(arguments: argparse.Namespace, train: Training) -> NeighborsRegressor:
+def fitted(arguments: argparse.Namespace, rated: pd.DataFrame) -> NeighborsRegressor:
     """The model of these arguments, fitted.
 
     Raises
@@ -104,10 +93,11 @@ def fitted(arguments: argparse.Namespace, train: Training) -> NeighborsRegressor
             chosen["tau"] = float(chosen["tau"])
         except ValueError:
             raise UsageError(f"--tau is {chosen['tau']!r}; give a number, or auto") from None
-    require_readable(kernel, train.texts, options)
+    texts = rated["text"].tolist()
+    require_readable(kernel, texts, options)
     model = NeighborsRegressor(**chosen, threads=arguments.threads, options=options)
     with progress("choosing tau") as step:
-        return model.fit(train.texts, train.quality, progress=step)
+        return model.fit(texts, rated["quality"].tolist(), progress=step)
 
 
 def require_readable(kernel: str, texts: Sequence[str], options: dict[str, Any]) -> None:

@@ -66,9 +66,6 @@ def add(commands: Commands) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Read, compare, print, write."""
     own = ratings_of(arguments, scale=arguments.scale)
-    if arguments.out:
-        _require_apart(Path(arguments.out), [Path(file.path) for file in own.files])
-
     from refless.compare.evaluate import compare, least_draws
     from refless.compare.read import of_own
     from refless.compare.verdict import answer, command, warnings
@@ -78,12 +75,13 @@ def run(arguments: argparse.Namespace) -> None:
     if settings.draws < (least := least_draws(rated, settings)):
         message = f"--draws is {settings.draws}, too few to correct p for all methods"
         raise SettingError(message, remedy=f"give {least} or more")
+    if arguments.out:
+        _make_folder(arguments.out, [*arguments.ratings, *(file.path for file in own.files)])
     with progress("comparing", "step") as step:
         found = compare(rated, settings, step)
     if arguments.out:
         from refless.compare.write import write_comparison
 
-        _make_folder(Path(arguments.out))
         sums = {Path(file.path).name: file.sum for file in own.files}
         write_comparison(rated, found, settings, arguments.out, sums)
     print("\n".join(answer(rated, found)), flush=True)
@@ -94,16 +92,16 @@ def run(arguments: argparse.Namespace) -> None:
         tell(f"written: {Path(arguments.out) / 'report.html'}, and tables beside it")
 
 
-def _require_apart(out: Path, ratings: list[Path]) -> None:
-    """No input is written over, and none of the next input is written among the ratings."""
-    if out.resolve() in {path.resolve().parent for path in ratings}:
-        message = "the ratings are in this folder, and would be among the outputs"
+def _make_folder(out: str, ratings: list[str]) -> None:
+    """Before minutes of work; no input is written over, and no output among the next inputs."""
+    from refless.compare.write import FILES
+
+    places = {Path(out).resolve(), *(Path(out).resolve() / name for name in FILES)}
+    if places & {Path(path).resolve() for path in ratings}:
+        message = "the outputs would be written over the ratings, or among them"
         raise OutputError(message, path=out, remedy="name another folder with --out")
-
-
-def _make_folder(out: Path) -> None:
     try:
-        out.mkdir(parents=True, exist_ok=True)
+        Path(out).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         message = f"cannot be a folder: {error.strerror or error}"
         raise OutputError(message, path=out, remedy="name another one") from error

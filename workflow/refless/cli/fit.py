@@ -32,10 +32,10 @@ def add(commands: Commands) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Fit and write."""
     path = check_out(arguments.out, arguments.ratings, model=True)
-    training = read_training(arguments)
+    _, rated = read_training(arguments)
 
     from refless.models.neighbors_file import save, signature_line
 
-    model = fitted(arguments, training)
+    model = fitted(arguments, rated)
     save(model, path)
     tell(f"signature {signature_line(model)}")

@@ -24,7 +24,6 @@ from refless.cli._common import (
     write,
 )
 from refless.cli._neighbors import (
-    Training,
     add_model,
     beside_themselves,
     fitted,
@@ -36,6 +35,8 @@ from refless.data.rows import File
 from refless.errors import FormatError
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from refless.models.neighbors import NeighborsRegressor
 
 NEIGHBORS, RIDGE, SYSTEM_RIDGE = METHODS = ("neighbors", "ridge", "ridge_system")
@@ -96,11 +97,13 @@ def run(arguments: argparse.Namespace) -> None:
     _check(arguments)
     check_out(arguments.out, [*(arguments.ratings or []), arguments.outputs, arguments.model])
     by_system, alone = arguments.method == SYSTEM_RIDGE, arguments.leave_one_out
-    train = read_training(arguments, by_system) if arguments.ratings else None
+    own, rated = read_training(arguments, by_system) if arguments.ratings else (None, None)
     if alone:
-        assert train is not None  # --leave-one-out has --ratings
-        given, texts, truth = train.own.files[0], train.texts, train.quality
-        rows = [train.number[text] for text in train.own.text_of]
+        assert own is not None  # --leave-one-out has --ratings
+        assert rated is not None
+        given, texts, truth = own.files[0], rated["text"].tolist(), rated["quality"].tolist()
+        place = {row: number for number, row in enumerate(rated.index)}
+        rows = [place.get(text, -1) for text in own.text_of]
     else:
         given = outputs_of(arguments, ["quality"], ["system"] if by_system else [])
         texts = given.columns["text"]
@@ -109,10 +112,10 @@ def run(arguments: argparse.Namespace) -> None:
     if not arguments.json:
         require_free(given, "prediction", "neighbors", "nearest")
     if arguments.method == NEIGHBORS:
-        facts, columns = _by_neighbors(arguments, train, None if alone else texts)
+        facts, columns = _by_neighbors(arguments, rated, None if alone else texts)
     else:
-        assert train is not None  # --model goes with neighbors
-        facts, columns = _by_ridge(train, given, by_system)
+        assert rated is not None  # --model goes with neighbors
+        facts, columns = _by_ridge(rated, given, by_system)
     found = {
         name: [None if row < 0 else values[row] for row in rows] for name, values in columns.items()
     }
@@ -151,13 +154,13 @@ None where there is none."""
 
 
 def _by_neighbors(
-    arguments: argparse.Namespace, train: Training | None, texts: list[str] | None
+    arguments: argparse.Namespace, rated: pd.DataFrame | None, texts: list[str] | None
 ) -> Found:
     """``texts`` : to rate; None: each training text from the others."""
     from refless.models.neighbors_file import kernel_of, load, signature_line
 
-    if train is not None:
-        model = fitted(arguments, train)
+    if rated is not None:
+        model = fitted(arguments, rated)
     else:
         options = kernel_options(arguments, kernel_of(arguments.model))
         model = load(arguments.model, threads=arguments.threads, options=options)
@@ -212,43 +215,43 @@ def _nearest(
     ]
 
 
-def _by_ridge(train: Training, given: File, by_system: bool) -> Found:
+def _by_ridge(rated: pd.DataFrame, given: File, by_system: bool) -> Found:
     """As `refless compare` does; equal texts stay together where the penalty is chosen."""
     from refless import __version__
-    from refless.data.wording import wording
+    from refless.data.wording import among, wording
     from refless.models.baselines import RidgeTfidf, SystemRidge
     from refless.store.signatures import text_sum
 
-    texts = given.columns["text"]
+    texts, own, quality = given.columns["text"], rated["text"].tolist(), rated["quality"].tolist()
+    known = rated["system"].tolist() if by_system else []
     model = SystemRidge() if by_system else RidgeTfidf()
-    more: dict[str, Any] = {"groups": list(map(wording, train.texts))}
+    more: dict[str, Any] = {"groups": list(map(wording, own))}
     systems = None
     if by_system:  # numbers, since the model would look at the signs of a name
-        number = {name: f"s{k}" for k, name in enumerate(dict.fromkeys(train.systems))}
+        number = {name: f"s{k}" for k, name in enumerate(dict.fromkeys(known))}
         for row, name in enumerate(given.columns["system"]):
             if name not in number:
                 message, remedy = f"no training text is of the system {name!r}", f"--method {RIDGE}"
                 raise FormatError(message, path=given.path, line=given.lines[row], remedy=remedy)
         systems = [number[name] for name in given.columns["system"]]
-        more["systems"] = [number[name] for name in train.systems]
-    model.fit(train.texts, train.quality, **more)
+        more["systems"] = [number[name] for name in known]
+    model.fit(own, quality, **more)
     found = model.predict(texts, systems=systems).tolist() if texts else []
-    known = set(more["groups"])
-    if leaked := sum(wording(text) in known for text in texts):
+    if leaked := sum(among(texts, own)):
         tell(
             f"warning: {leaked} of {len(texts)} texts are among the training texts, so that"
             " correlations are too high"
         )
-    data = text_sum([*train.texts, *map(repr, train.quality), *train.systems])[:12]
+    data = text_sum([*own, *map(repr, quality), *known])[:12]
     method = SYSTEM_RIDGE if by_system else RIDGE
     facts = {
-        "signature": f"method:{method}|n:{len(train.texts)}|data:{data}|version:{__version__}",
+        "signature": f"method:{method}|n:{len(own)}|data:{data}|version:{__version__}",
         "method": method,
         "n": len(found),
         "covered": len(found),
         "coverage": 1.0 if found else None,
     }
-    return {**facts, "mean": sum(train.quality) / len(train.quality)}, {"prediction": found}
+    return {**facts, "mean": sum(quality) / len(quality)}, {"prediction": found}
 
 
 def _evaluated(
