@@ -1,16 +1,13 @@
 """The command ``refless``: rate your own system's outputs.
 
-Stage: outside the workflow. In: files of a user's own. Out: files, or lines on standard output.
-
-Each command is a module of this package with a function ``add(commands)``, which describes its
-arguments and sets ``run``, a function of the arguments that were read. Heavy imports stay inside
-``run``, so that ``refless --help`` is quick.
+Each command is a module with a function ``add(commands)``, which describes its arguments and sets
+``run``. Heavy imports stay inside ``run``, so that ``refless --help`` is quick, and so that a bad
+file is refused at once.
 """
 
 from __future__ import annotations
 
 import argparse
-import io
 import logging
 import sys
 
@@ -25,7 +22,7 @@ INTERRUPTED = 130  # 128 and the number of the signal, as shells have it
 
 def build_parser() -> argparse.ArgumentParser:
     """The command line of ``refless``."""
-    parser = argparse.ArgumentParser(prog="refless", description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(prog="refless", description="Rate your own system's outputs.")
     parser.add_argument("--version", action="version", version=f"refless {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
     for command in COMMANDS:
@@ -36,14 +33,13 @@ def build_parser() -> argparse.ArgumentParser:
 def main(argv: list[str] | None = None) -> int:
     """Entry point: 0; 1 for a fault of the input, with a message, or a closed pipe; 2 for wrong
     usage (from argparse as well); 130 after Ctrl-C."""
-    if sys.stderr is None:  # closed; `print` would put messages among the results
-        sys.stderr = io.StringIO()
     logging.basicConfig(format="refless: %(message)s", level=logging.WARNING)
-    arguments = build_parser().parse_args(argv)
     try:
+        arguments = build_parser().parse_args(argv)
         arguments.run(arguments)
+        sys.stdout.flush()
     except UsageError as error:
-        print(f"refless {arguments.command}: {error} (--help has an example)", file=sys.stderr)
+        print(f"refless: {error} (--help has an example)", file=sys.stderr)
         return 2
     except ReflessError as error:
         print(f"refless: {error}", file=sys.stderr)
