@@ -198,6 +198,14 @@ def test_a_closed_pipe_is_a_failure_without_a_word() -> None:
     assert "Exception" not in done.stderr
 
 
+@pytest.mark.parametrize(("closed", "code", "lines"), [("1>&-", 1, 0), ("2>&-", 0, 31)])
+def test_what_is_closed_gets_nothing(closed: str, code: int, lines: int) -> None:
+    told = f"{sys.executable} -m refless.cli score --ratings train.tsv --outputs mine.tsv {closed}"
+    done = subprocess.run(["bash", "-c", told], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.count("\n")) == (code, lines)
+    assert "Traceback" not in done.stderr
+
+
 # ---- formats -------------------------------------------------------------------------------------
 
 

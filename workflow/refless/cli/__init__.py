@@ -8,6 +8,7 @@ file is refused at once.
 from __future__ import annotations
 
 import argparse
+import io
 import logging
 import sys
 
@@ -33,11 +34,14 @@ def build_parser() -> argparse.ArgumentParser:
 def main(argv: list[str] | None = None) -> int:
     """Entry point: 0; 1 for a fault of the input, with a message, or a closed pipe; 2 for wrong
     usage (from argparse as well); 130 after Ctrl-C."""
+    if sys.stderr is None:  # closed; `print` would put messages among the results
+        sys.stderr = io.StringIO()
     logging.basicConfig(format="refless: %(message)s", level=logging.WARNING)
     try:
         arguments = build_parser().parse_args(argv)
         arguments.run(arguments)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except UsageError as error:
         print(f"refless: {error} (--help has an example)", file=sys.stderr)
         return 2

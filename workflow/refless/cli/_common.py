@@ -183,6 +183,8 @@ def check_out(out: str, inputs: Iterable[str | None], model: bool = False) -> Pa
     if model and (out == "-" or (path.exists() and not path.is_file() and not path.is_dir())):
         raise OutputError("a model is written to a file", path=out, remedy="name a file with --out")
     if out == "-":
+        if sys.stdout is None:
+            raise OutputError("standard output is closed", remedy="name a file with --out")
         return path
     if not path.parent.is_dir():
         raise OutputError("its folder is not there", path=out, remedy="make it: mkdir -p")
