@@ -21,7 +21,7 @@ from tests.workflow import small_data
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).parents[1]
-OFFLINE = ("--config", "network=False")
+OFFLINE = ("--config", "network=False", 'rnn_qe={"train": "never"}')
 SMALL_CONFIG = ROOT / "tests/small/config.yaml"
 
 

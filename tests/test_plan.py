@@ -26,7 +26,7 @@ SOURCES = {
 ESSAYS, UNITS = "results/essays/estimates.csv", "results/delta_bleu/dstc7/units.csv"
 OUTPUTS = "results/rnn_qe/outputs.csv"
 SETUP = "results/rnn_qe/predictions/setup1.csv.gz"
-BLEU, ROUGE = (f"results/kernels/dstc7/{name}.npz" for name in ("bleu.char", "rouge_l.stem"))
+BLEU, ROUGE = (f"results/neighbors/dstc7/{name}.csv" for name in ("bleu.char", "rouge_l.stem"))
 CURVE = "results/curves/dstc7/data_size.csv"
 CROSS = "results/cross_task/dstc7.huse_summarization.csv"
 COMPARED = "results/comparison/nem.csv"
@@ -43,7 +43,7 @@ def plan(folder: Path, changed: dict[str, Any] | None = None, network: bool = Fa
             place = place[name]
         place[last] = value
     places = Places(folder / "data", folder / "manual", network=network)
-    return Plan(read_settings(raw), SOURCES, places, folder / "shipped", folder / "trained")
+    return Plan(read_settings(raw), SOURCES, places, folder / "shipped")
 
 
 @pytest.fixture
@@ -77,14 +77,18 @@ def test_what_can_be_computed_is_and_the_rest_is_read_where_it_lies(shipped: Pat
     assert plan(shipped).find(UNITS) == UNITS
     assert plan(shipped).place("dstc7/dstc7-task2-human_eval.tgz").startswith(f"{shipped}/manual")
     assert plan(shipped).find(ESSAYS) == str(shipped / "shipped/essays/estimates.csv")
-    # networks are trained if the configuration says so
-    assert plan(shipped, network=True).find(SETUP) != SETUP
-    assert plan(shipped, {"rnn_qe/train": "run"}, network=True).find(SETUP) == SETUP
 
 
-def test_what_was_trained_by_name_goes_before_what_is_shipped(shipped: Path) -> None:
-    place(shipped, "trained/rnn_qe/predictions/setup1.csv.gz")
-    assert plan(shipped).find(SETUP) == str(shipped / "trained/rnn_qe/predictions/setup1.csv.gz")
+def test_networks_are_trained_where_torch_is_and_the_configuration_says_so(
+    shipped: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trained = "results/rnn_qe/predictions/setup1/0.csv.gz"
+    for there in (True, False):
+        monkeypatch.setattr("refless.settings.find_spec", lambda _, spec=there: spec or None)
+        for train in ("auto", "never"):
+            found = plan(shipped, {"rnn_qe/train": train}, network=True)
+            assert found.find(trained) == (trained if there and train == "auto" else None)
+            assert found.find(SETUP) == str(shipped / "shipped" / SETUP.removeprefix("results/"))
 
 
 @pytest.mark.parametrize(
@@ -122,13 +126,13 @@ def test_a_shipped_file_fits_its_own_settings_alone(
 @pytest.mark.parametrize(
     ("path", "changed", "code"),
     [
-        ("results/kernels/huse_dialogue/bleu.char.npz", {}, "raw_file_missing"),
+        ("results/neighbors/huse_dialogue/bleu.char.csv", {}, "raw_file_missing"),
         ("results/ratings/mine/texts.csv", {"data/mine": {}}, "raw_file_missing"),
-        ("results/kernels/dstc7/bertscore.roberta-large.npz", {}, "left_out"),
+        ("results/neighbors/dstc7/bertscore.roberta-large.csv", {}, "left_out"),
         ("results/rnn_qe/predictions/paper_setup1.csv.gz", {}, "not_trained"),
         ("results/comparison/networks/nem.csv", {}, "not_trained"),
         ("results/essays/estimates.csv", {"data/asap_sas/experiments": {}}, "no_data_set"),
-        ("results/kernels/taken_out/bleu.char.npz", {}, "no_data_set"),
+        ("results/neighbors/taken_out/bleu.char.csv", {}, "no_data_set"),
     ],
 )
 def test_one_reason_says_why_not(
@@ -152,7 +156,7 @@ def test_what_the_network_cannot_give_is_not_planned(shipped: Path) -> None:
 
 
 def test_meteor_needs_wordnet(shipped: Path) -> None:
-    path = "results/kernels/huse_summarization/meteor.nltk35.npz"
+    path = "results/neighbors/huse_summarization/meteor.nltk35.csv"
     reason = plan(shipped, network=True).why_not(path)
     assert reason is not None
     assert reason.code == "wordnet_missing"

@@ -20,7 +20,7 @@ from tests.workflow import small_data
 SABOTEUR = str(Path(__file__).parent / "saboteur")
 TASK = "huse_summarization"
 RATINGS = f"results/ratings/{TASK}/texts.csv"
-KERNEL = f"results/kernels/{TASK}/bleu.char.npz"
+KERNEL = f"results/kernels/{TASK}/bleu.char/1of1.npy"
 SUMMARIES = "huse/summarization_raw_outputs.csv"
 
 
@@ -108,7 +108,7 @@ def test_a_flipped_bit_in_each_kind_of_file_is_refused_by_its_reader(small: Proj
     """Each format's bits are tried in tests/store; here the files of a run."""
     kinds: dict[str, Path] = {}
     for path in (small.path / "results").rglob("*.*"):
-        if path.suffix in (".csv", ".npz", ".gz") and path.parent.name not in ("tables", "figures"):
+        if path.suffix in (".csv", ".npy", ".gz") and path.parent.name not in ("tables", "figures"):
             try:
                 kinds[signed.record_of(path)["kind"]] = path
             except ReflessError:
@@ -125,10 +125,10 @@ def test_a_flipped_bit_in_each_kind_of_file_is_refused_by_its_reader(small: Proj
 
 
 def test_what_is_refused_is_mended_by_what_the_error_says(changed: Project) -> None:
-    target, path = f"results/neighbors/{TASK}.csv", changed.path / KERNEL
+    target, path = f"results/neighbors/{TASK}/bleu.char.csv", changed.path / KERNEL
     before = (changed.path / target).read_bytes()
     for other in (
-        path.with_name("rouge_l.stem.npz").read_bytes(),
+        (path.parents[1] / "rouge_l.stem/1of1.npy").read_bytes(),
         path.read_bytes()[:-50],
     ):
         whole = path.read_bytes()

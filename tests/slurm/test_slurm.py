@@ -27,7 +27,7 @@ pytestmark = [
 ON_SLURM = ["--workflow-profile", "profiles/slurm", "--cores", "4", "--max-threads", "2"]
 ON_SLURM += ["--slurm-init-seconds-before-status-checks", "1"]
 TASK = "huse_summarization"
-KERNEL = f"results/kernels/{TASK}/bleu.char.npz"
+KERNEL = f"results/kernels/{TASK}/bleu.char/1of1.npy"
 CURVE = f"results/curves/{TASK}/data_size.csv"
 
 

@@ -146,7 +146,7 @@ def test_every_file_between_stages_is_sealed_with_its_inputs(small: Project) -> 
     files = [
         path
         for path in results.rglob("*.*")
-        if path.suffix in (".csv", ".npz", ".gz")
+        if path.suffix in (".csv", ".npy", ".gz")
         and path.relative_to(results).parts[0] not in people
     ]
     assert len({path.relative_to(results).parts[0] for path in files}) >= 8

@@ -374,7 +374,6 @@ def closing_lines(
         "rows": f"{counts}{first}" * bool(records),
         "files": str(Path(asked[0]).resolve().parent) * (not records and not figures),
         "time": f"{seconds:.0f} s",
-        "next": "change a line of config/config.yaml and run again; `refless compare` takes your"
-        " own ratings",
+        "next": "change config/config.yaml and run again; `refless compare` takes your own ratings",
     }
     return [f"{name:8} {said}" for name, said in lines.items() if said]

@@ -36,10 +36,9 @@ def _deed():
         os.kill(_snakemake(), signal.SIGKILL)
     if deed in ("power", "kill"):
         os.kill(os.getpid(), signal.SIGKILL)
-    of_all = {"interrupt": signal.SIGINT, "terminate": signal.SIGTERM, "hangup": signal.SIGHUP}
-    if (number := of_all.get(deed)) is not None:  # Ctrl-C, scancel, a closed terminal
-        os.kill(_snakemake(), number)
-        os.kill(os.getpid(), number)
+    if deed == "terminate":  # scancel
+        os.kill(_snakemake(), signal.SIGTERM)
+        os.kill(os.getpid(), signal.SIGTERM)
         time.sleep(60)
     if deed == "orphan":  # Snakemake dies, its job goes on
         os.kill(_snakemake(), signal.SIGKILL)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
@@ -28,8 +27,3 @@ def versions(packages: Iterable[str]) -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return found
-
-
-def load_average() -> float | None:
-    """How busy the machine was in the last minute, in runnable processes, if it says so."""
-    return os.getloadavg()[0] if hasattr(os, "getloadavg") else None

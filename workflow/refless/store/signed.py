@@ -172,14 +172,22 @@ def write(path: str | Path, content: Any, about: Mapping[str, Any]) -> dict[str,
     return record
 
 
-def read(path: str | Path, kind: str = "", *, columns: Sequence[str] = (), **asked: Any) -> Signed:
+def read(
+    path: str | Path,
+    kind: str = "",
+    *,
+    of: Mapping[str, Any] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    made_from: Mapping[str, str] | None = None,
+    columns: Sequence[str] = (),
+) -> Signed:
     """Read a sealed file, if it is the one that is expected.
 
     Parameters
     ----------
     kind : what it must be, if it is given
     columns : columns or arrays that it must have
-    asked : ``of``, ``settings``, ``made_from``: entries that these must have with the same values
+    of, settings, made_from : entries that these must have with the same values
 
     Raises
     ------
@@ -192,7 +200,7 @@ def read(path: str | Path, kind: str = "", *, columns: Sequence[str] = (), **ask
     _require_place(record, path)
     if kind and record["kind"] != kind:
         raise FormatError(f"holds {record['kind']}, not {kind}", path=path, remedy=AGAIN)
-    for role, values in asked.items():
+    for role, values in (("of", of), ("settings", settings), ("made_from", made_from)):
         require(record, role, values or {}, path)
     if isinstance(content, str):
         content = parse_table(content, path)

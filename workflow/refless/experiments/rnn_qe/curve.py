@@ -34,7 +34,7 @@ def read_curve(path: str | Path, data: Mapping[str, Any]) -> pd.DataFrame:
     FormatError, StaleError : as `refless.store.signed.read`.
     """
     asked = {"data": data}
-    file = signed.read(path, CURVE, settings=asked, columns=CURVE_COLUMNS, fresh=False)
+    file = signed.read(path, CURVE, settings=asked, columns=CURVE_COLUMNS)
     return pd.DataFrame(file.content)
 
 

@@ -99,7 +99,7 @@ def gather(
     why = {one["of"]["name"]: one for one in untrained}
     if outputs is None:
         return Gathered(None, {}, missing, why)
-    file = signed.read(outputs, OUTPUTS, settings={"data": data}, columns=COLUMNS, fresh=False)
+    file = signed.read(outputs, OUTPUTS, settings={"data": data}, columns=COLUMNS)
     usable = {}
     for name, paths in predictions.items():
         of = {"name": name}
