@@ -146,31 +146,28 @@ class _Sums:
 
 
 def _pairs(ranked: Array, truth: Truth) -> float:
-    """Pairwise accuracy; NaN with fewer than three systems, or where folds share no systems."""
-    if truth.system is None or truth.home is None or truth.system.max() < 2:
+    """Pairwise accuracy; NaN with fewer than three systems, or where they do not tie all folds
+    together.
+
+    A system's estimate is its part beside the part of the fold, by least squares; the normal
+    equations are those of the folds, without the systems.
+    """
+    if truth.system is None or truth.system.max() < 2:
         return float("nan")
-    size = np.bincount(truth.system)
-    quality = np.bincount(truth.system, truth.quality) / size
-    ours = _of_systems(ranked, truth)
-    if ours is None:
+    shape = int(truth.fold.max()) + 1, int(truth.system.max()) + 1
+    place, cells = truth.fold * shape[1] + truth.system, shape[0] * shape[1]
+    counts = np.bincount(place, minlength=cells).reshape(shape)
+    sums = np.bincount(place, ranked, cells).reshape(shape)
+    size = counts.sum(axis=0)
+    left = np.diag(counts.sum(axis=1)) - counts / size @ counts.T
+    right = sums.sum(axis=1) - counts / size @ sums.sum(axis=0)
+    effects, _, rank, _ = np.linalg.lstsq(left, right, rcond=1e-10)
+    if rank < shape[0] - 1:
         return float("nan")
-    i, j = np.triu_indices(len(size), 1)
-    own, theirs = (np.sign(np.round(means[i] - means[j], 12)) for means in (ours, quality))
-    if not theirs.any():
-        return float("nan")
+    ours = (sums.sum(axis=0) - effects @ counts) / size
+    people = np.bincount(truth.system, truth.quality) / size
+    i, j = np.triu_indices(shape[1], 1)
+    own, theirs = (np.sign(np.round(means[i] - means[j], 12)) for means in (ours, people))
     own, theirs = own[theirs != 0], theirs[theirs != 0]
-    return float(np.where(own == theirs, 1.0, np.where(own == 0, 0.5, 0.0)).mean())
-
-
-def _of_systems(ranked: Array, truth: Truth) -> Array | None:
-    """Each system's part of the estimates beside the part of the fold, by least squares; None where
-    systems do not tie all folds together."""
-    assert truth.system is not None
-    assert truth.home is not None
-    _, first, size = np.unique(truth.home, return_index=True, return_counts=True)
-    mean = np.bincount(truth.home, ranked) / size
-    system, fold = truth.system[first], truth.fold[first]
-    cells = np.concatenate([np.eye(system.max() + 1)[system], np.eye(fold.max() + 1)[fold]], axis=1)
-    root = np.sqrt(size)
-    parts, _, rank, _ = np.linalg.lstsq(cells * root[:, None], mean * root)
-    return parts[: system.max() + 1] if rank == cells.shape[1] - 1 else None
+    right_ones = np.where(own == theirs, 1.0, np.where(own == 0, 0.5, 0.0))
+    return float(right_ones.mean()) if len(theirs) else float("nan")
