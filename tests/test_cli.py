@@ -1,197 +1,469 @@
-"""The command `refless score`: what it reads, what it writes, what it refuses."""
+"""The command `refless`: what commands share, `score` and `fit`, `qe` and `train-qe`."""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from refless.cli import main
-from refless.data.own import read_texts
 from refless.kernels import kernel
-from refless.models.neighbors import enough_evidence, neighbor_means
-from refless.models.rnn_qe.scale import Scale
+from refless.models.baselines import RidgeTfidf
+from refless.models.neighbors import NeighborsRegressor, enough_evidence, neighbor_means
+from tests.compare.made_up import rows, write
+from tests.compare.test_command import cyrillic
 from tests.kernels.test_bertscore import bert_folder, needs_torch
 from tests.workflow.small_data import sentences
 
-TEXTS = sentences(60, seed=7)
-QUALITY = [round(0.1 + 0.8 * (i % 7) / 6, 3) for i in range(40)]
+TRAIN = [text.replace("\t", " ") for text in sentences(50, seed=11)]
+QUALITY = [1 + i % 5 for i in range(50)]
+MINE = [text.replace("\t", " ") for text in sentences(30, seed=12)]
+MEANS, COUNTS = neighbor_means(kernel("bleu.char", MINE, TRAIN), np.array(QUALITY, float), 0.08)
+EXPECTED = enough_evidence(MEANS, COUNTS, 50, 5, 0.66)
+
+Said = pytest.CaptureFixture[str]
 
 
-@pytest.fixture
-def files(tmp_path: Path) -> tuple[Path, Path, Path]:
-    """Training examples, candidates with a further column, and the place for the output."""
-    train, candidates = tmp_path / "train.tsv", tmp_path / "cand.tsv"
-    rows = [f"{t}\t{q}" for t, q in zip(TEXTS[:40], QUALITY, strict=True)]
-    train.write_text("\n".join(["text\tquality", *rows]) + "\n", encoding="utf-8")
-    rows = [f"s{i}\t{text}" for i, text in enumerate(TEXTS[40:])]
-    candidates.write_text("\n".join(["system\ttext", *rows]) + "\n", encoding="utf-8")
-    return train, candidates, tmp_path / "out.tsv"
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """With rated texts and texts to rate."""
+    monkeypatch.chdir(tmp_path)
+    table("train.tsv", ["text", "quality"], list(zip(TRAIN, QUALITY, strict=True)))
+    table("mine.tsv", ["text"], [(text,) for text in MINE])
+    return tmp_path
 
 
-def score(*arguments: object) -> int:
-    return main(["score", *map(str, arguments)])
+def table(name: str, header: Sequence[str], given: Sequence[Sequence[Any]]) -> None:
+    """In the format of the ending."""
+    if name.endswith("jsonl"):
+        write(Path(name), [dict(zip(header, row, strict=True)) for row in given])
+        return
+    with Path(name).open("w", newline="", encoding="utf-8") as handle:
+        if name.endswith("csv"):
+            csv.writer(handle).writerows([header, *given])
+        else:
+            handle.writelines("\t".join(map(str, row)) + "\n" for row in (header, *given))
 
 
-def test_predictions_are_the_mean_quality_of_the_neighbors(
-    files: tuple[Path, Path, Path], capsys: pytest.CaptureFixture[str]
-) -> None:
-    train, candidates, out = files
-    assert score("--train", train, "--candidates", candidates, "--out", out) == 0
-    means, counts = neighbor_means(
-        kernel("bleu.char", TEXTS[40:], TEXTS[:40]), np.array(QUALITY), 0.08
+def score(*more: object, ratings: str = "train.tsv", outputs: str = "mine.tsv") -> int:
+    told = ["score", "--ratings", ratings, "--outputs", outputs, *more]
+    return main([str(word) for word in told])
+
+
+def column(content: str, name: str = "prediction", format: str = "tsv") -> list[str]:
+    if format == "jsonl":
+        return ["" if (v := json.loads(row)[name]) is None else v for row in content.splitlines()]
+    delimiter = "," if format == "csv" else "\t"
+    quoting = csv.QUOTE_MINIMAL if format == "csv" else csv.QUOTE_NONE
+    read = csv.DictReader(io.StringIO(content), delimiter=delimiter, quoting=quoting)
+    return [row[name] for row in read]
+
+
+def numbers(content: str, name: str = "prediction", format: str = "tsv") -> list[float]:
+    return [float(value if value != "" else "nan") for value in column(content, name, format)]
+
+
+# ---- what all commands share ---------------------------------------------------------------------
+
+COMMANDS = {
+    "compare": ["--ratings", "BAD"],
+    "score": ["--ratings", "BAD", "--outputs", "mine.tsv"],
+    "score outputs": ["--ratings", "train.tsv", "--outputs", "BAD", "--method", "ridge"],
+    "fit": ["--ratings", "BAD", "--out", "out"],
+    "delta-bleu": ["--ratings", "BAD", "--outputs", "mine.tsv", "--scale", "1", "5"],
+    "train-qe": ["--ratings", "BAD", "--out", "out.npz"],
+    "qe": ["--outputs", "BAD"],
+}
+BAD = [  # content of bad.csv, its line
+    ('text,quality,id\n"a,1,1\n', 2),
+    ("text,quality,id\na,1,1\nb\n", 3),
+    ("text,quality,id\na,yes,1\n", 2),
+    ("reply,quality,id\na,1,1\n", None),
+    ("", None),
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_bad_file_is_told_in_one_place(folder: Path, capsys: Said, command: str) -> None:
+    told = ["bad.csv" if word == "BAD" else word for word in COMMANDS[command]]
+    for content, line in BAD:
+        Path("bad.csv").write_text(content)
+        assert main([command.split()[0], *told]) == 1
+        said = capsys.readouterr()
+        assert said.out == ""
+        assert said.err.startswith(f"refless: bad.csv:{f'{line}:' if line else ''}")
+        assert "What to do" in said.err
+    assert sorted(path.name for path in folder.iterdir()) == ["bad.csv", "mine.tsv", "train.tsv"]
+
+
+@pytest.mark.parametrize("command", ["compare", "score", "train-qe"])
+def test_a_bad_file_is_known_before_anything_heavy_is_imported(command: str) -> None:
+    Path("bad.csv").write_text(BAD[2][0])
+    told = ["bad.csv" if word == "BAD" else word for word in COMMANDS[command]]
+    script = (
+        "import sys; from refless.cli import main; main(sys.argv[1:]);"
+        "print({'pandas', 'numba', 'sklearn', 'scipy.stats', 'torch'} & set(sys.modules))"
     )
-    expected = enough_evidence(means, counts, 40, 5, 0.66)
-    table = read_texts(out)
-    found = [float(value or "nan") for value in table.cells("prediction")]
-    np.testing.assert_allclose(found, expected, atol=1e-12)
-    assert np.isnan(expected).any()
-    assert not np.isnan(expected).all()
-    assert list(map(int, table.cells("neighbors"))) == counts.tolist()
-    assert table.columns["text"] == TEXTS[40:]
-    assert "coverage" in capsys.readouterr().err
+    call = [sys.executable, "-c", script, command, *told]
+    done = subprocess.run(call, capture_output=True, text=True, check=False)
+    assert done.stdout == "set()\n", done.stderr
 
 
-def test_correlations_are_printed_where_candidates_have_quality(
-    files: tuple[Path, Path, Path], capsys: pytest.CaptureFixture[str]
-) -> None:
-    train, _, out = files
-    assert score("--train", train, "--candidates", train, "--out", out) == 0
-    assert "Spearman" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("told", "code"),
+    [
+        (["score", "--ratings", "-", "--outputs", "-"], 2),
+        (["score", "--outputs", "mine.tsv"], 2),
+        (["score", "--ratings", "train.tsv", "--model", "m", "--outputs", "mine.tsv"], 2),
+        (["score", "--model", "m", "--outputs", "mine.tsv", "--tau", "0.1"], 2),
+        (["score", "--model", "m", "--leave-one-out"], 2),
+        (["score", "--ratings", "train.tsv", "--outputs", "mine.tsv", "--tau", "high"], 2),
+        (["score", "--ratings", "train.tsv", "--leave-one-out", "--method", "ridge"], 2),
+        (["score", "--ratings", "train.tsv", "--leave-one-out", "--format", "tsv"], 2),
+        (["fit", "--ratings", "train.tsv", "--out", "m", "--column", "reply=text"], 2),
+        (["fit", "--ratings", "train.tsv"], 2),
+        (["nothing"], 2),
+        ([], 2),
+        (["fit", "--ratings", "train.tsv", "--out", "-"], 1),
+        (["fit", "--ratings", "train.tsv", "--out", "pipe"], 1),
+        (["fit", "--ratings", "train.tsv", "--out", "link.tsv"], 1),
+        (["score", "--ratings", "train.tsv", "--outputs", "mine.tsv", "--out", "mine.tsv"], 1),
+        (["score", "--ratings", "train.tsv", "--outputs", "mine.tsv", "--out", "no/x.tsv"], 1),
+        (["score", "--ratings", "train.tsv", "--outputs", "mine.tsv", "--out", "."], 1),
+        (["train-qe", "--ratings", "train.tsv", "--out", "m.npz", "--seed", "-1"], 1),
+        (["train-qe", "--ratings", "train.tsv", "--out", "m.npz", "--scale", "1", "1e200"], 1),
+        (["train-qe", "--ratings", "train.tsv", "--out", "pipe"], 1),
+        (["train-qe", "--ratings", "train.tsv", "--out", "m"], 1),
+    ],
+)
+def test_exit_codes(folder: Path, capsys: Said, told: list[str], code: int) -> None:
+    os.mkfifo("pipe")
+    Path("link.tsv").symlink_to("train.tsv")
+    before = Path("train.tsv").read_bytes()
+    try:
+        found = main(told)
+    except SystemExit as leaving:  # argparse's way
+        found = leaving.code  # type: ignore[assignment]
+    said = capsys.readouterr()
+    assert (found, said.out) == (code, "")
+    assert "What to do" in said.err or code == 2
+    assert Path("train.tsv").read_bytes() == before
+    assert Path("pipe").is_fifo()
+    assert len(list(folder.iterdir())) == 4
 
 
-def test_standard_input_and_output(files: tuple[Path, Path, Path]) -> None:
-    train, candidates, out = files
-    assert score("--train", train, "--candidates", candidates, "--out", out) == 0
-    command = [sys.executable, "-m", "refless.cli", "score", "--train", str(train)]
-    result = subprocess.run(
-        [*command, "--candidates", "-"],
-        input=candidates.read_bytes(),
-        capture_output=True,
-        check=True,
+@pytest.mark.parametrize("command", ["compare", "score", "fit", "delta-bleu", "train-qe", "qe"])
+def test_help_has_an_example(command: str, capsys: Said) -> None:
+    with pytest.raises(SystemExit) as leaving:
+        main([command, "--help"])
+    assert leaving.value.code == 0
+    assert f"example:\n  refless {command} --" in capsys.readouterr().out
+
+
+def test_control_c_exits_with_130_and_no_traceback() -> None:
+    command = [sys.executable, "-m", "refless.cli", "score", "--ratings", "train.tsv"]
+    pipes = dict.fromkeys(["stdin", "stdout", "stderr"], subprocess.PIPE)
+    process = subprocess.Popen([*command, "--outputs", "-"], **pipes)  # type: ignore[call-overload]
+    status = Path(f"/proc/{process.pid}/wchan")
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and "pipe" not in status.read_text():
+        time.sleep(0.2)  # until it waits for standard input
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, b"")
+    assert err.decode().split() == ["refless:", "interrupted"]
+
+
+def test_a_closed_pipe_is_a_failure_without_a_word() -> None:
+    read, written = os.pipe()
+    os.close(read)
+    told = ["score", "--ratings", "train.tsv", "--outputs", "mine.tsv", "--tau", "0.2"]
+    call = [sys.executable, "-m", "refless.cli", *told]
+    done = subprocess.run(call, stdout=written, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(written)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert "Exception" not in done.stderr
+
+
+@pytest.mark.parametrize(("closed", "code", "lines"), [("1>&-", 1, 0), ("2>&-", 0, 31)])
+def test_what_is_closed_gets_nothing(closed: str, code: int, lines: int) -> None:
+    told = f"{sys.executable} -m refless.cli score --ratings train.tsv --outputs mine.tsv {closed}"
+    done = subprocess.run(["bash", "-c", told], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.count("\n")) == (code, lines)
+    assert "Traceback" not in done.stderr
+
+
+# ---- formats -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mine", ["tsv", "csv", "jsonl", "txt"])
+def test_every_format_gives_the_same_predictions(mine: str) -> None:
+    if mine == "txt":
+        Path("mine.txt").write_text("".join(f"{text}\n" for text in MINE))
+    else:
+        table(f"mine.{mine}", ["text"], [(text,) for text in MINE])
+    assert score("--tau", 0.08, "--out", "out", outputs=f"mine.{mine}") == 0
+    np.testing.assert_allclose(numbers(Path("out").read_text(), format=mine), EXPECTED, atol=1e-12)
+    assert 0 < np.isnan(EXPECTED).sum() < 30
+
+
+def test_the_names_of_before_are_aliases(capsys: Said) -> None:
+    Path("mine.dat").write_text("text\n" + "\n".join(MINE) + "\n")
+    told = ["--train", "train.tsv", "--candidates", "mine.dat", "--format", "tsv", "--tau", "0.08"]
+    assert main(["score", *told, "--train-format", "tsv"]) == 0
+    np.testing.assert_allclose(numbers(capsys.readouterr().out), EXPECTED, atol=1e-12)
+
+
+def test_the_users_names_of_columns(capsys: Said) -> None:
+    given = [{"reply": row["text"], "stars": row["quality"]} for row in rows(40)]
+    Path("rated.json").write_text(json.dumps(given))
+    more = ["--method", "ridge", "--column", "text=reply", "--column", "quality=stars"]
+    assert score(*more, ratings="rated.json") == 0
+    assert np.isfinite(numbers(capsys.readouterr().out)).all()
+
+
+def test_what_the_file_has_besides_stays(capsys: Said) -> None:
+    Path("m.json").write_text(
+        '[{"id": 7, "text": "abcde", "more": [1]},\n {"text": "x", "note": ["\\ud83d"]}]'
     )
-    assert result.stdout == out.read_bytes()
+    assert score("--tau", 0.9, outputs="m.json") == 0
+    first, second = json.loads(capsys.readouterr().out)
+    assert first["more"] == [1]
+    assert second == {"text": "x", "note": ["\ud83d"], "prediction": None, "neighbors": 0}
+    Path("m.csv").write_text("7, text,,\n1,abcde,more,still\n2,x,,\n")  # columns without a name
+    assert score("--tau", 0.9, outputs="m.csv") == 0
+    given = [row.split(",") for row in capsys.readouterr().out.splitlines()]
+    assert given[0] == ["7", " text", "", "", "prediction", "neighbors"]
+    assert given[1][:4] == ["1", "abcde", "more", "still"]
+    Path("none.tsv").write_text("text\n")
+    for method, added in (("neighbors", "\tneighbors"), ("ridge", "")):
+        assert score("--method", method, outputs="none.tsv") == 0
+        assert capsys.readouterr().out == f"text\tprediction{added}\n"
+
+
+def test_a_column_that_is_there_is_not_written_over(capsys: Said) -> None:
+    table("mine.tsv", ["text", "prediction"], [("a", 2)])
+    assert score() == 1
+    assert "already has a column 'prediction'" in capsys.readouterr().err
+
+
+# ---- neighbors -----------------------------------------------------------------------------------
+
+
+def test_tau_is_chosen_unless_it_is_given(capsys: Said) -> None:
+    assert score() == 0
+    model = NeighborsRegressor(tau="auto").fit(TRAIN, QUALITY)
+    said = capsys.readouterr()
+    np.testing.assert_array_equal(numbers(said.out), model.predict(MINE))
+    assert f"tau {model.tau_:g}" in said.err
+
+
+def test_json_has_an_entry_a_row_and_all_numbers_in_the_users_unit(capsys: Said) -> None:
+    truth = np.arange(30.0)
+    table("mine.tsv", ["text", "quality"], list(zip(MINE, truth, strict=True)))
+    assert score("--json", "--explain", 2, "--tau", 0.08) == 0
+    captured = capsys.readouterr()
+    found = json.loads(captured.out)
+    covered = ~np.isnan(EXPECTED)
+    assert (found["n"], found["covered"], found["coverage"]) == (30, covered.sum(), covered.mean())
+    few, many = (COUNTS < 5).sum(), (COUNTS > 33).sum()
+    assert (found["too_few_neighbors"], found["too_many_neighbors"]) == (few, many)
+    ours, theirs = EXPECTED[covered], truth[covered]
+    assert found["spearman"] == pytest.approx(stats.spearmanr(ours, theirs)[0])
+    assert found["pearson"] == pytest.approx(stats.pearsonr(ours, theirs)[0])
+    assert found["mse"] == pytest.approx(((ours - theirs) ** 2).mean())
+    assert found["mse_of_mean"] == pytest.approx(((np.mean(QUALITY) - theirs) ** 2).mean())
+    assert f"of the mean rating {found['mse_of_mean']:.4g}" in captured.err
+    matrix = kernel("bleu.char", MINE, TRAIN)
+    for number, (row, one) in enumerate(zip(matrix, found["predictions"], strict=True), 1):
+        best = [i for i in np.argsort(-row, kind="stable")[:2] if row[i] > 0]
+        assert one["row"] == number
+        assert [near["text"] for near in one["nearest"]] == [TRAIN[i] for i in best]
+        assert [near["quality"] for near in one["nearest"]] == [QUALITY[i] for i in best]
+        assert [near["similarity"] for near in one["nearest"]] == row[best].tolist()
+
+
+def test_one_entry_a_row_where_raters_share_a_text(capsys: Said) -> None:
+    """Left out, a text is not predicted from another person's rating of it."""
+    pairs = list(zip(TRAIN, QUALITY, strict=True))
+    table(
+        "rows.tsv",
+        ["text", "quality", "rater"],
+        [(text, q + d, who) for text, q in pairs for who, d in (("a", -0.5), ("b", 0.5))]
+        + [("nobody rated it", "", "a")],
+    )
+    found = []
+    for name in ("train.tsv", "rows.tsv"):
+        told = ["score", "--ratings", name, "--leave-one-out", "--tau", "0.08"]
+        assert main([*told, "--out", "out.tsv"]) == 0
+        found.append(numbers(Path("out.tsv").read_text()))
+        assert main([*told, "--json"]) == 0
+        assert len(json.loads(capsys.readouterr().out)["predictions"]) == len(found[-1])
+    np.testing.assert_allclose(found[1], [*np.repeat(found[0], 2), np.nan])
+    model = NeighborsRegressor(tau=0.08).fit(TRAIN, QUALITY)
+    np.testing.assert_array_equal(found[0], model.leave_one_out())
+
+
+@pytest.mark.parametrize("extra", [[], ["--kernel", "rouge_l.plain", "--min-neighbors", "2"]])
+def test_a_model_gives_the_same_bytes(extra: list[str], capsys: Said) -> None:
+    assert main(["fit", "--ratings", "train.tsv", "--out", "a.model", *extra]) == 0
+    capsys.readouterr()
+    assert main(["score", "--model", "a.model", "--outputs", "mine.tsv", "--explain"]) == 0
+    from_model = capsys.readouterr()
+    assert score("--explain", *extra) == 0
+    assert capsys.readouterr() == from_model
+    Path("link.model").symlink_to("a.model")
+    before = Path("a.model").read_bytes()
+    Path("a.model").write_text("old")
+    assert main(["fit", "--ratings", "train.tsv", "--out", "link.model", *extra]) == 0
+    assert Path("link.model").is_symlink()
+    assert Path("a.model").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("asked", "known", "leaks"),
+    [
+        (["the song is good"], ["the song is good"], 1),
+        (["THE SONG"], ["the song"], 0),  # no neighbors: bleu.char sees no letter in common
+        (["The song is so good ."], ["the song is so good"], 1),
+        (["something else"], ["the song is good"], 0),
+    ],
+)
+def test_a_text_among_its_own_neighbors_is_told(
+    capsys: Said, asked: list[str], known: list[str], leaks: int
+) -> None:
+    given = [*zip(known, [3] * len(known), strict=True), *zip(TRAIN, QUALITY, strict=True)]
+    table("rated.tsv", ["text", "quality"], given)
+    table("asked.tsv", ["text"], [(text,) for text in asked])
+    main(["fit", "--ratings", "rated.tsv", "--tau", "0.3", "--out", "a.model"])
+    for source in (["--ratings", "rated.tsv", "--tau", "0.3"], ["--model", "a.model"]):
+        capsys.readouterr()
+        assert main(["score", *source, "--outputs", "asked.tsv"]) == 0
+        said = capsys.readouterr().err
+        assert ("have their own text among their neighbors" in said) == bool(leaks)
+        assert f"warning: {leaks} of 1" in said or not leaks
+
+
+def test_kernels_say_what_they_cannot_read(capsys: Said) -> None:
+    write(Path("rated.jsonl"), cyrillic(60))
+    for told in (["score", "--outputs", "rated.jsonl"], ["fit", "--out", "a.model"]):
+        more = [*told, "--ratings", "rated.jsonl", "--kernel", "rouge_l.stem"]
+        assert main(more) == 1
+        said = capsys.readouterr()
+        assert "rouge_l.stem reads 60 of 60 texts as empty: it knows a-z and 0-9" in said.err
+        assert said.out == ""
+    assert not Path("a.model").exists()
+    assert score(ratings="rated.jsonl", outputs="rated.jsonl") == 0
+    table("mine.tsv", ["text"], [("да",), *((text,) for text in TRAIN)])
+    assert score("--kernel", "rouge_l.stem") == 0
+    assert "reads 1 of 51 texts as empty" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("extra", "message"),
     [
         (["--kernel", "bleu.syllable"], "bleu.syllable"),
-        (["--tau", "0"], "tau"),
+        (["--kernel", "nothing.char"], "nothing.char"),
+        *((["--tau", tau], "tau") for tau in ("0", "8", "-1", "nan")),
         (["--min-neighbors", "0"], "min_neighbors"),
+        (["--max-share", "0"], "--max-share is 0"),
         (["--max-share", "1.5"], "max_share"),
-        (["--train", "nowhere.tsv"], "nowhere.tsv"),
-        (["--option", "layer=3"], "the options of bleu.char are: none"),
-        (["--kernel", "meteor.nltk39", "--option", "wordnet"], "NAME=VALUE"),
-        (["--kernel", "bertscore.mine", "--option", "depth=3"], "are: model, layer, rescale"),
-        (["--kernel", "bertscore.mine", "--option", "layer=3"], "give --tau"),
-        (["--kernel", "bertscore.roberta-large", "--option", "rescale=false"], "give --tau"),
-        (
-            ["--kernel", "bertscore.mine", "--tau", "0.5", "--option", "layer=three"],
-            "layer is 'three'; it must be a whole number",
-        ),
-        (
-            ["--kernel", "bertscore.mine", "--tau", "0.5", "--option", "rescale=1"],
-            "rescale is 1; it must be true or false",
-        ),
+        (["--explain", "0"], "--explain is 0"),
+        (["--option", "layer=3"], "the options of bleu.char: none"),
+        (["--wordnet", "nowhere"], "takes no --wordnet"),
+        (["--kernel", "bertscore.mine", "--option", "depth=3"], "the options of bertscore.mine"),
     ],
 )
 def test_bad_settings_fail_and_leave_no_output(
-    files: tuple[Path, Path, Path],
-    extra: list[str],
-    message: str,
-    capsys: pytest.CaptureFixture[str],
+    extra: list[str], message: str, capsys: Said
 ) -> None:
-    train, candidates, out = files
-    assert score("--train", train, "--candidates", candidates, "--out", out, *extra) == 1
+    assert score(*extra, "--out", "out.tsv") == 1
     assert message in capsys.readouterr().err
-    assert not out.exists()
-
-
-def test_no_candidates_give_only_the_header(files: tuple[Path, Path, Path]) -> None:
-    train, candidates, out = files
-    candidates.write_text("text\n")
-    assert score("--train", train, "--candidates", candidates, "--out", out) == 0
-    assert out.read_text() == "text\tprediction\tneighbors\n"
-
-
-def test_an_unknown_kernel_is_named(
-    files: tuple[Path, Path, Path], capsys: pytest.CaptureFixture[str]
-) -> None:
-    train, candidates, out = files
-    common = ["--train", train, "--candidates", candidates, "--out", out]
-    assert score(*common, "--kernel", "nothing.char") == 1
-    assert "nothing.char" in capsys.readouterr().err
-    assert not out.exists()
-
-
-def test_without_torch_the_kernel_that_needs_it_is_named(
-    files: tuple[Path, Path, Path],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    train, candidates, out = files
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    common = ["--train", train, "--candidates", candidates, "--out", out, "--tau", "0.5"]
-    assert score(*common, "--kernel", "embedding.mine") == 1
-    assert capsys.readouterr().err.startswith("refless: embedding.mine needs torch, which is not")
+    assert not Path("out.tsv").exists()
 
 
 @needs_torch
-def test_options_reach_the_kernel(files: tuple[Path, Path, Path], tmp_path: Path) -> None:
-    train, candidates, out = files
-    model = bert_folder(tmp_path / "tiny")
-    common = ["--kernel", "bertscore.tiny", "--tau", "0.8", "--option", f"model={model}"]
-    common += ["--train", train, "--candidates", candidates, "--out", out]
+def test_options_reach_the_kernel(folder: Path) -> None:
+    model = bert_folder(folder / "tiny")
+    told = ["--kernel", "bertscore.tiny", "--tau", "0.8", "--option", f"model={model}"]
     for layer in (1, 3):
-        assert score(*common, "--option", f"layer={layer}", "--option", "rescale=false") == 0
-        matrix = kernel("bertscore.tiny", TEXTS[40:], TEXTS[:40], model=model, layer=layer)
-        found = list(map(int, read_texts(out).cells("neighbors")))
+        more = ["--option", f"layer={layer}", "--option", "rescale=false", "--out", "out.tsv"]
+        assert score(*told, *more) == 0
+        matrix = kernel("bertscore.tiny", MINE, TRAIN, model=model, layer=layer)
+        found = numbers(Path("out.tsv").read_text(), "neighbors")
         assert found == (matrix >= 0.8).sum(1).tolist()
 
 
+# ---- ridge regression ----------------------------------------------------------------------------
+
+
+def test_ridge_predicts_as_the_baseline_does(capsys: Said) -> None:
+    assert score("--method", "ridge", "--json", "--threads", 1) == 0
+    found = json.loads(capsys.readouterr().out)
+    groups = [" ".join(text.split()).casefold() for text in TRAIN]
+    expected = RidgeTfidf().fit(TRAIN, QUALITY, groups=groups).predict(MINE)
+    own = [row["prediction"] for row in found["predictions"]]
+    np.testing.assert_allclose(own, expected, atol=1e-9)
+    assert (found["coverage"], found["method"]) == (1, "ridge")
+
+
+def test_ridge_beside_the_system_knows_systems_of_any_name(capsys: Said) -> None:
+    names = ["T5", "T5+RL", "@b [MASK] & <i>"]
+    rated = [
+        {"text": row["text"], "quality": row["quality"] + 20 * (k % 3), "system": names[k % 3]}
+        for k, row in enumerate(rows(60))
+    ]
+    write(Path("rated.jsonl"), rated)
+    write(Path("new.jsonl"), [{"text": "so it is", "system": name} for name in names])
+    told = ["--method", "ridge_system"]
+    assert score(*told, ratings="rated.jsonl", outputs="new.jsonl") == 0
+    found = numbers(capsys.readouterr().out, format="jsonl")
+    assert [round(value / 20) for value in found] == [0, 1, 2]
+    write(Path("new.jsonl"), [{"text": "so", "system": "T5"}, {"text": "so", "system": "new"}])
+    assert score(*told, ratings="rated.jsonl", outputs="new.jsonl") == 1
+    error = capsys.readouterr().err
+    assert "new.jsonl:2" in error
+    assert "--method ridge" in error
+
+
+# ---- networks ------------------------------------------------------------------------------------
+
+
 def test_a_model_says_what_it_is_without_torch(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    capsys: Said, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)  # importing it fails
     assert main(["qe", "--card"]) == 0
     card = json.loads(capsys.readouterr().out)
-    assert card["models"] == 5
     assert card["data"]["name"] == "nem"
     assert card["worth"]["n"] == card["trained"]["texts"]
 
 
-def test_what_is_wrong_with_a_training_is_known_before_it(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    ratings = tmp_path / "rated.tsv"
-    ratings.write_text("text\tquality\na\t1\nb\t2\n")
-    told = ["train-qe", "--ratings", str(ratings), "--out", str(tmp_path / "m.npz")]
-    assert main([*told, "--seed", "-1"]) == 1
-    assert "--seed is -1" in capsys.readouterr().err
-    for out in ("-", str(tmp_path / "pipe.npz")):
-        if out != "-":
-            os.mkfifo(out)
-        assert main([*told[:-1], out]) == 1
-        assert "name a file" in capsys.readouterr().err
-    assert main(["train-qe", "--ratings", "-", *told[3:]]) == 2
-    assert main([*told, "--scale", "1", "1e200"]) == 1
-    assert "--scale" in capsys.readouterr().err
-    nowhere = tmp_path / "no" / "m.npz"
-    assert main([*told[:-1], str(nowhere)]) == 1
-    assert "mkdir -p" in capsys.readouterr().err
-    assert not nowhere.parent.exists()
-
-
-@pytest.mark.parametrize(("low", "high"), [(1, 6), (0.001, 0.004), (1e-11, 4e-11), (-300, 5000)])
-def test_ratings_of_any_scale_come_back(low: float, high: float) -> None:
-    given = low + np.arange(6) / 5 * (high - low)
-    found = Scale(low, high, None).of_shares((given - low) / (high - low))
-    np.testing.assert_allclose(found, given, rtol=1e-9, atol=0)
-    assert low <= found.min() < found.max() <= high
-    assert Scale(1, 6, None).of_shares(np.array([0.4]))[0] == 3
+@needs_torch
+def test_a_network_is_trained_and_rates(capsys: Said) -> None:
+    keys = ("text", "quality", "context")
+    given = [{key: row[key] for key in keys} for row in rows(60)]
+    write(Path("rated.jsonl"), given)
+    write(Path("new.jsonl"), [*given[:2], {"text": "all new words", "context": ""}])
+    told = ["train-qe", "--ratings", "rated.jsonl", "--out", "mine.npz", "--width", "8"]
+    assert main(told) == 0
+    assert "scale 1 to 5, context read as text" in capsys.readouterr().err
+    assert main(["qe", "--model", "mine.npz", "--outputs", "new.jsonl"]) == 0
+    said = capsys.readouterr()
+    found = [json.loads(line) for line in said.out.splitlines()]
+    assert all(1 <= row["raw"] <= 5 for row in found)
+    assert "2 of 3 texts are among the texts that it was trained on" in said.err
+    assert "1 of 3 texts have no context" in said.err

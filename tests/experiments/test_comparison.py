@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from refless.compare.compared import COLUMNS
+from refless.compare.evaluate import COLUMNS
 from refless.compare.splits import all_splits
 from refless.data.sources import table
 from refless.data.task import read_task, write_task
@@ -40,15 +40,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     left_out = [("neighbors", "meteor.nltk35", "there is no WordNet")]
     compare_task(out, read_task(folder / "ratings/mine"), SETTINGS, {}, left_out)
     return out
-
-
-@pytest.mark.parametrize("labels", [True, False])
-def test_the_ratings_keep_their_scale(tmp_path: Path, labels: bool) -> None:
-    """Somebody else's scores are on it, or are not."""
-    given = [row | {"quality": row["quality"] - (0 if labels else 0.1)} for row in rows(60)]
-    source = write(tmp_path / "mine.jsonl", given)
-    write_task("mine", table.load(source, "mine", [0, 6]), tmp_path / "ratings/mine", {}, {})
-    assert rated_task(read_task(tmp_path / "ratings/mine")).scale == (0, 6)
 
 
 def test_what_is_written_is_read_back(made: Path) -> None:

@@ -1,10 +1,8 @@
 """The command ``refless``: rate your own system's outputs.
 
-Stage: outside the workflow. In: files of a user's own. Out: files, or lines on standard output.
-
-Each command is a module of this package with a function ``add(commands)``, which describes its
-arguments and sets ``run``, a function of the arguments that were read. Heavy imports stay inside
-``run``, so that ``refless --help`` is quick.
+Each command is a module with a function ``add(commands)``, which describes its arguments and sets
+``run``. Heavy imports stay inside ``run``, so that ``refless --help`` is quick, and so that a bad
+file is refused at once.
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ INTERRUPTED = 130  # 128 and the number of the signal, as shells have it
 
 def build_parser() -> argparse.ArgumentParser:
     """The command line of ``refless``."""
-    parser = argparse.ArgumentParser(prog="refless", description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(prog="refless", description="Rate your own system's outputs.")
     parser.add_argument("--version", action="version", version=f"refless {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
     for command in COMMANDS:
@@ -39,11 +37,13 @@ def main(argv: list[str] | None = None) -> int:
     if sys.stderr is None:  # closed; `print` would put messages among the results
         sys.stderr = io.StringIO()
     logging.basicConfig(format="refless: %(message)s", level=logging.WARNING)
-    arguments = build_parser().parse_args(argv)
     try:
+        arguments = build_parser().parse_args(argv)
         arguments.run(arguments)
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except UsageError as error:
-        print(f"refless {arguments.command}: {error} (--help has an example)", file=sys.stderr)
+        print(f"refless: {error} (--help has an example)", file=sys.stderr)
         return 2
     except ReflessError as error:
         print(f"refless: {error}", file=sys.stderr)

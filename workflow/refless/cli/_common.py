@@ -1,7 +1,4 @@
-"""What the commands share: their place on the command line, and how results are written.
-
-Stage: outside the workflow (helper of ``refless.cli``).
-"""
+"""What the commands share: their arguments, how files are read, and how results are written."""
 
 from __future__ import annotations
 
@@ -10,48 +7,39 @@ import csv
 import io
 import json
 import os
-import re
-import shlex
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from refless.data.own import LARGEST, NAMES, Own, read_ratings, read_texts
 from refless.data.rows import FORMATS, File
 from refless.errors import FormatError, OutputError, SettingError
 
-if TYPE_CHECKING:
-    from numpy import ndarray as Array
-
 Commands = Any  # what ``add_subparsers`` returns has no public name
+
+TABLES = "TSV, CSV, JSON Lines or a JSON array, by its ending; also gzipped; - is standard input"
+
+
+class UsageError(Exception):
+    """Arguments that do not go together: exit code 2."""
 
 
 def command(
     commands: Commands, name: str, help: str, description: str, example: str
 ) -> argparse.ArgumentParser:
     """The parser of one command; its help ends with an example."""
-    return commands.add_parser(
+    parser: argparse.ArgumentParser = commands.add_parser(
         name,
         help=help,
-        description=description,
-        epilog="example:\n  " + example.strip().replace("\n", "\n  "),
-        formatter_class=_Help,
+        description=textwrap.fill(description),
+        epilog="example:\n" + textwrap.indent(example.strip(), "  "),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-
-
-class _Help(argparse.HelpFormatter):
-    """Wraps text as always, but for the example."""
-
-    def _fill_text(self, text: str, width: int, indent: str) -> str:
-        if text.startswith("example:"):
-            return text
-        return super()._fill_text(text, width, indent)
-
-
-class UsageError(Exception):
-    """Arguments that do not go together: exit code 2."""
+    return parser
 
 
 def tell(line: str) -> None:
@@ -59,7 +47,24 @@ def tell(line: str) -> None:
     print(line, file=sys.stderr)
 
 
-TABLES = "TSV, CSV, JSON Lines or a JSON array, by its ending; also gzipped"
+def add_number(
+    parser: argparse.ArgumentParser,
+    names: str,
+    help: str,
+    default: int | None = None,
+    least: int = 1,
+    **more: Any,
+) -> None:
+    """An option that is a whole number; ``names`` are its own and the aliases. SettingError for one
+    below the ``least``."""
+
+    def number(text: str) -> int:
+        if int(text) < least:
+            raise SettingError(f"{names.split()[0]} is {text}", remedy=f"give {least} or more")
+        return int(text)
+
+    said = help if default is None else f"{help} (default: {default})"
+    parser.add_argument(*names.split(), type=number, default=default, help=said, **more)
 
 
 def add_ratings(
@@ -69,8 +74,7 @@ def add_ratings(
     columns: str = "text, quality",
     instead: Any = None,
 ) -> None:
-    """``--ratings``, and how they are read; ``instead`` is a group that has another option, of
-    which one must be given."""
+    """``--ratings`` and how they are read; ``instead`` is a group of which one must be given."""
     (instead or parser).add_argument(
         "--ratings",
         *aliases,
@@ -93,8 +97,18 @@ def add_ratings(
 ENDING = "whatever the ending says"
 
 
-def add_outputs(parser: argparse.ArgumentParser, *formats: str) -> None:
-    """How ``--outputs`` is read."""
+def add_outputs(
+    parser: argparse.ArgumentParser,
+    *aliases: str,
+    columns: str,
+    formats: Sequence[str] = (),
+    instead: Any = None,
+) -> None:
+    """``--outputs``, texts to rate, and how they are read; ``instead`` as of `add_ratings`."""
+    said = f"{columns}; {TABLES}, or plain lines (.txt)"
+    (instead or parser).add_argument(
+        "--outputs", *aliases, metavar="FILE", required=instead is None, help=said
+    )
     parser.add_argument("--outputs-format", *formats, choices=FORMATS, default="", help=ENDING)
 
 
@@ -109,8 +123,19 @@ def add_columns(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_scale(parser: argparse.ArgumentParser, help: str) -> None:
+    """``--scale``."""
+    parser.add_argument("--scale", type=float, nargs=2, metavar=("LOW", "HIGH"), help=help)
+
+
 def ratings_of(arguments: argparse.Namespace, **more: Any) -> Own:
     """What ``--ratings`` names; ``more`` as of `refless.data.own.read_ratings`."""
+    scale = more.get("scale")
+    if scale and not -LARGEST <= scale[0] < scale[1] <= LARGEST:
+        given = " ".join(f"{end:g}" for end in scale)
+        raise SettingError(f"--scale is {given}", remedy="give the lowest, then the highest")
+    if arguments.ratings == ["-"] and getattr(arguments, "outputs", None) == "-":
+        raise UsageError("only one of --ratings and --outputs can be standard input")
     return read_ratings(
         arguments.ratings,
         format=arguments.ratings_format,
@@ -132,33 +157,13 @@ def _columns(arguments: argparse.Namespace) -> dict[str, str]:
     pairs = [given.partition("=")[::2] for given in arguments.column]
     for name, theirs in pairs:
         if not theirs or not (name in NAMES or name.startswith(("score_", "reference"))):
-            raise UsageError(
-                f"--column {name}={theirs}: write NAME=YOURS, where NAME is one of"
-                f" {', '.join(NAMES)}, score_..."
-            )
+            known = ", ".join(NAMES)
+            raise UsageError(f"--column {name}={theirs}: NAME is one of {known}, score_...")
     return dict(pairs)
 
 
-def check_scale(scale: Sequence[float] | None) -> None:
-    """``--scale LOW HIGH``, where it is given."""
-    if scale and not -LARGEST <= scale[0] < scale[1] <= LARGEST:
-        given = " ".join(f"{end:g}" for end in scale)
-        raise SettingError(f"--scale is {given}", remedy="give the lowest, then the highest")
-
-
-def check_least(name: str, value: int, least: int) -> None:
-    """A whole number of the command line that has a least value."""
-    if value < least:
-        raise SettingError(f"--{name} is {value}", remedy=f"give {least} or more")
-
-
 def require_torch() -> None:
-    """Known before anything is imported that needs it.
-
-    Raises
-    ------
-    SettingError : torch is not installed.
-    """
+    """Known before anything is imported that needs it; SettingError if it is not installed."""
     if find_spec("torch") is None:
         raise SettingError(
             "RNN quality estimation needs torch, which is not installed",
@@ -166,81 +171,29 @@ def require_torch() -> None:
         )
 
 
-_OPEN = re.compile(r"/dev/(?:(std)(?:out|(err))|fd/(\d+))|/proc/self/fd/(\d+)")
-
-
-def open_number(out: str) -> int | None:
-    """The number of what ``/dev/stdout`` and the like name, which is open already; else None.
-
-    It is written to as it is open: opened anew by its name, a file would lose what it has.
-    """
-    found = _OPEN.fullmatch(out)
-    if not found:
-        return None
-    if found[1]:
-        return 2 if found[2] else 1
-    return int(found[3] or found[4])
-
-
-def _is_open(descriptor: int) -> bool:
-    try:
-        os.fstat(descriptor)
-    except (OSError, OverflowError):
-        return False
-    return True
-
-
-def check_out(out: str, inputs: Iterable[str | None]) -> None:
-    """Refuse a place for the output that is an input, or in a folder that is not there.
-
-    It is called before the work begins. ``-`` is standard input or output.
+def check_out(out: str, inputs: Iterable[str | None], model: bool = False) -> Path:
+    """Refuse, before the work begins, a place for the output that is an input, or in a folder that
+    is not there; of a ``model``, also what is no file. Returns where it is: a link stays a link.
 
     Raises
     ------
     OutputError : with what to do.
     """
+    path = Path(os.path.realpath(out))
+    if model and (out == "-" or (path.exists() and not path.is_file() and not path.is_dir())):
+        raise OutputError("a model is written to a file", path=out, remedy="name a file with --out")
     if out == "-":
         if sys.stdout is None:
             raise OutputError("standard output is closed", remedy="name a file with --out")
-        return
-    descriptor = open_number(out)
-    if descriptor is not None:
-        if not _is_open(descriptor):
-            raise OutputError("is not open", path=out, remedy="name a file with --out")
-        return
-    path = Path(os.path.realpath(out))
+        return path
     if not path.parent.is_dir():
-        made = f"mkdir -p {shlex.quote(str(path.parent))}"
-        raise OutputError("its folder is not there", path=out, remedy=f"make it: {made}")
+        raise OutputError("its folder is not there", path=out, remedy="make it: mkdir -p")
     if path.is_dir():
         raise OutputError("is a folder", path=out, remedy="name a file in it")
-    for given in inputs:
-        if given not in (None, "-") and path == Path(os.path.realpath(given)):
-            raise OutputError(
-                "is an input, which would be overwritten", path=out, remedy="name another file"
-            )
-
-
-def check_model(out: str, inputs: Iterable[str | None]) -> Path:
-    """As `check_out`, of a model, which is a file and nothing else; where it is written: a link
-    stays a link.
-
-    Raises
-    ------
-    OutputError : also for standard output, a pipe or a device.
-    """
-    path = Path(os.path.realpath(out))
-    other = path.exists() and not path.is_file() and not path.is_dir()
-    if out == "-" or other or open_number(out) is not None:
-        raise OutputError("a model is written to a file", path=out, remedy="name a file with --out")
-    check_out(out, inputs)
+    if path in [Path(os.path.realpath(given)) for given in inputs if given not in (None, "-")]:
+        message = "is an input, which would be overwritten"
+        raise OutputError(message, path=out, remedy="name another file")
     return path
-
-
-def require_files(ratings: Iterable[str]) -> None:
-    """``-`` is no standard input where files are read twice."""
-    if "-" in ratings:
-        raise UsageError("--ratings names files; write standard input into one")
 
 
 def require_free(file: File, *names: str) -> None:
@@ -261,11 +214,8 @@ def with_columns(file: File, added: Mapping[str, Sequence[Any]]) -> str:
             json.dumps({**row, **dict(zip(added, more, strict=True))}, ensure_ascii=False)
             for row, more in zip(file.raw, rows, strict=True)
         ]
-        made = (
-            "[" + ",\n".join(objects) + "]\n"
-            if file.array
-            else "".join(map("{}\n".format, objects))
-        )
+        lines = "".join(f"{one}\n" for one in objects)
+        made = "[" + ",\n".join(objects) + "]\n" if file.array else lines
         # half a character has no bytes, and JSON has an escape for it
         return made.encode("utf-8", "backslashreplace").decode()
     shown = [[_shown(value) for value in row] for row in rows]
@@ -290,19 +240,15 @@ def _shown(value: Any) -> str:
 
 
 def write(content: str, out: str) -> None:
+    """To standard output, or to a file: whole or not at all. A link stays a link, and a pipe or a
+    device gets the lines."""
     from refless.store.files import whole_file
 
-    # A link stays a link, and a pipe or a device gets the lines: only a file is replaced.
     path = Path(os.path.realpath(out))
-    descriptor = open_number(out)
     try:
         if out == "-":
             sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
-            sys.stdout.write(content)
-            sys.stdout.flush()
-        elif descriptor is not None:
-            with open(descriptor, "w", encoding="utf-8", closefd=False) as opened:
-                opened.write(content)
+            print(content, end="", flush=True)
         elif path.exists() and not path.is_file():
             path.write_text(content, encoding="utf-8")
         else:
@@ -311,32 +257,22 @@ def write(content: str, out: str) -> None:
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise OutputError(
-            f"cannot be written: {error.strerror or error}",
-            path=out,
-            remedy="make room, or name another place with --out",
-        ) from error
+        message = f"cannot be written: {error.strerror or error}"
+        raise OutputError(message, path=out, remedy="make room, or name another place") from error
 
 
-def tell_few(different: int) -> None:
-    """Whether so few texts differ that intervals over them mean little."""
-    from refless.statistics import ENOUGH_UNITS
+@contextmanager
+def progress(what: str, unit: str = "text") -> Iterator[Callable[..., None]]:
+    """A bar on standard error, renewed less often where that is no terminal: ``step(done, total,
+    what)``, of which ``done`` alone must be given."""
+    from tqdm import tqdm
 
-    if 0 < different < ENOUGH_UNITS:
-        tell(f"note: {different} different texts are few, so the intervals are too narrow")
+    pause = 0.1 if sys.stderr.isatty() else 15
+    with tqdm(desc=what, unit=unit, leave=False, mininterval=pause, delay=pause) as bar:
 
+        def step(done: int, total: int | None = None, what: str = "") -> None:
+            bar.total = total or bar.total
+            bar.set_description_str(what or bar.desc, refresh=False)
+            bar.update(done - bar.n)
 
-def warn_of_scale(rated: Sequence[float] | Array, truth: Sequence[float]) -> None:
-    """Whether the candidates' quality seems to be on another scale than what was learned."""
-    import numpy as np
-
-    low, high = float(np.min(rated)), float(np.max(rated))
-    own = np.asarray(truth)
-    width, narrow = high - low, float(np.ptp(own))
-    beyond = max(low - own.min(), own.max() - high)
-    outside = np.mean((own < low) | (own > high))
-    if outside > 0.5 or beyond >= width / 4 or (len(own) >= 10 and 0 < narrow < width / 4):
-        tell(
-            f"warning: the candidates' quality goes from {own.min():g} to {own.max():g}, that which"
-            f" was learned from {low:g} to {high:g}: other scales? MSE takes them as they are"
-        )
+        yield step

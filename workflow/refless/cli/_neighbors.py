@@ -1,54 +1,46 @@
-"""Arguments of the commands that fit a neighbors model, and the model that they ask for.
-
-Stage: outside the workflow (helper of ``score`` and ``fit``).
-"""
+"""Rated texts to learn from, and the neighbors model that the arguments of a command ask for."""
 
 from __future__ import annotations
 
 import argparse
 import json
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from refless.cli._common import UsageError, ratings_of, tell
+from refless.cli._common import UsageError, add_number, progress, ratings_of, tell
 from refless.data.own import Own
 from refless.errors import FormatError, KernelError, SettingError
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from refless.models.neighbors import NeighborsRegressor
 
-# Ethayarajh & Sadigh (2020), section 4; BERTScore's is for PUBLISHED_BERTSCORE alone
-TAUS = {"bleu": 0.08, "rouge_l": 0.06, "meteor": 0.18, "bertscore": 0.1}
-PUBLISHED_BERTSCORE = "bertscore.roberta-large"
-DEFAULTS: dict[str, Any] = {"kernel": "bleu.char", "min_neighbors": 5, "max_share": 0.66}
+# of Ethayarajh & Sadigh (2020), section 4, but for tau
+DEFAULTS: dict[str, Any] = {
+    "kernel": "bleu.char",
+    "tau": "auto",
+    "min_neighbors": 5,
+    "max_share": 0.66,
+}
+BLOCK = 50
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
-    """The settings of a model. Their defaults are filled in by `settings`, so that a command can
-    tell what was given."""
+    """The settings of a model; their defaults are filled in later, so that a command can tell what
+    was given."""
     parser.add_argument("--kernel", help=f"default: {DEFAULTS['kernel']}")
     parser.add_argument(
         "--tau",
         help="similarity of a neighbor, or auto: the one of the least squared error among the"
-        " training texts, each left out in turn (default: the published one of the kernel's"
-        " family: " + ", ".join(f"{family} {tau}" for family, tau in TAUS.items()) + ")",
+        " training texts, each left out in turn (default: auto)",
     )
-    parser.add_argument(
-        "--min-neighbors", type=int, help=f"fewest neighbors (default: {DEFAULTS['min_neighbors']})"
-    )
-    parser.add_argument(
-        "--max-share",
-        type=float,
-        help=f"most neighbors, as a share of the training texts (default: {DEFAULTS['max_share']})",
-    )
-    add_kernel(parser)
-
-
-def add_kernel(parser: argparse.ArgumentParser) -> None:
-    """What a kernel needs on this machine."""
+    for name, kind, said in (
+        ("min-neighbors", int, "fewest neighbors"),
+        ("max-share", float, "most neighbors, as a share of the training texts"),
+    ):
+        told = f"{said} (default: {DEFAULTS[name.replace('-', '_')]})"
+        parser.add_argument(f"--{name}", type=kind, help=told)
     parser.add_argument("--wordnet", metavar="PATH", help="WordNet 3.0, for METEOR kernels")
     parser.add_argument(
         "--option",
@@ -58,123 +50,80 @@ def add_kernel(parser: argparse.ArgumentParser) -> None:
         help="an option of the kernel, e.g. layer=10, rescale=false or model=FOLDER for BERTScore;"
         " may be given several times",
     )
-    parser.add_argument("--threads", type=int, help="default: all cores")
+    add_number(parser, "--threads", "default: all cores")
 
 
-@dataclass(frozen=True)
-class Training:
-    """Rated texts, of all that there are.
-
-    texts, quality : what a model learns from
-    number : of each text of ``own`` among them, -1 where it is unrated
-    systems, contexts : of each text, where they are told
-    """
-
-    own: Own
-    texts: list[str]
-    quality: list[float]
-    number: list[int]
-    systems: list[str] | None
-    contexts: list[str] | None
-
-
-def read_training(arguments: argparse.Namespace, by_system: bool = False) -> Training:
-    """The training texts and their ratings.
+def read_training(
+    arguments: argparse.Namespace, by_system: bool = False
+) -> tuple[Own, pd.DataFrame]:
+    """The user's ratings, and of their texts those that are rated.
 
     Raises
     ------
     FormatError : as `refless.data.own.read_ratings`, or no text is rated.
     """
-    from refless.data.wording import ASIDE, wording
-
-    need = ["quality", *(["system"] if by_system else [])]
-    own = ratings_of(arguments, need=need)
-    rated = own.texts["quality"].notna()
-    told = own.texts[rated]
-    if told.empty:
+    own = ratings_of(arguments, need=["quality", *(["system"] if by_system else [])])
+    rated = own.texts[own.texts["quality"].notna()]
+    if rated.empty:
         raise FormatError("no text is rated", path=own.files[0].path, remedy="give it ratings")
-    texts = told["text"].tolist()
-    raters = any("rater" in file.columns for file in own.files)
-    if (again := len(texts) - len(set(map(wording, texts)))) and not raters:
-        tell(
-            f"note: {again} of {len(texts)} training texts repeat an earlier one ({ASIDE}), and"
-            " each counts as another one. If several people rated it, add a column rater; then"
-            " each text is one, with the mean of its ratings"
-        )
-    return Training(
-        own,
-        texts,
-        told["quality"].tolist(),
-        (rated.cumsum() - 1).where(rated, -1).tolist(),
-        *(told[name].tolist() if name in told else None for name in ("system", "context")),
-    )
+    return own, rated
 
 
-def fitted(arguments: argparse.Namespace, train: Training) -> NeighborsRegressor:
-    """The model of these arguments, fitted."""
+def fitted(arguments: argparse.Namespace, rated: pd.DataFrame) -> NeighborsRegressor:
+    """The model of these arguments, fitted.
+
+    Raises
+    ------
+    KernelError : the kernel cannot be used here, or reads most of the texts as empty.
+    """
     from refless.data.encoders import lacking
     from refless.models.neighbors import NeighborsRegressor
 
-    kernel = arguments.kernel or DEFAULTS["kernel"]
+    given = {name: getattr(arguments, name) for name in DEFAULTS}
+    chosen = {name: DEFAULTS[name] if value is None else value for name, value in given.items()}
+    kernel = chosen["kernel"]
     options = kernel_options(arguments, kernel)
     # Embeddings share BERTScore's code, whose error names BERTScore.
-    if kernel.split(".")[0] == "embedding" and (reason := lacking(kernel)):
+    if kernel.startswith("embedding.") and (reason := lacking(kernel)):
         raise KernelError(reason.sentence, remedy=reason.remedy)
-    given = {name: getattr(arguments, name) for name in ("min_neighbors", "max_share")}
-    if given["max_share"] == 0:  # a curve may begin there, and no prediction is made
+    if chosen["max_share"] == 0:  # a curve may begin there, and no prediction is made
         raise SettingError("--max-share is 0, so no text may have a neighbor", remedy="give more")
-    model = NeighborsRegressor(
-        kernel,
-        _tau(arguments.tau, kernel, options),
-        **{name: DEFAULTS[name] if value is None else value for name, value in given.items()},
-        threads=arguments.threads,
-        options=options,
-    )
-    with progress(None, "choosing tau") as step:
-        return model.fit(train.texts, train.quality, progress=step)
-
-
-def _tau(given: str | None, kernel: str, options: dict[str, Any]) -> float | str:
-    if given == "auto":
-        return "auto"
-    if given is not None:
+    if chosen["tau"] != "auto":
         try:
-            return float(given)
+            chosen["tau"] = float(chosen["tau"])
         except ValueError:
-            raise UsageError(f"--tau is {given!r}; give a number, or auto") from None
-    from refless.kernels import module_path
+            raise UsageError(f"--tau is {chosen['tau']!r}; give a number, or auto") from None
+    texts = rated["text"].tolist()
+    require_readable(kernel, texts, options)
+    model = NeighborsRegressor(**chosen, threads=arguments.threads, options=options)
+    with progress("choosing tau") as step:
+        return model.fit(texts, rated["quality"].tolist(), progress=step)
 
-    module_path(kernel)  # an unknown kernel is another error
-    family = kernel.split(".")[0]
-    remedy = "give --tau auto, or a --tau that gives most candidates 5 neighbors or more"
-    scaled = {"layer", "rescale", "baseline"} & set(options)
-    if family == "bertscore" and (kernel != PUBLISHED_BERTSCORE or scaled):
-        raise SettingError(
-            f"the published tau is for {PUBLISHED_BERTSCORE} as it is; other forms have other"
-            " scales",
-            remedy=remedy,
-        )
-    if family not in TAUS:
-        raise SettingError(f"no tau was published for {kernel}", remedy=remedy)
-    return TAUS[family]
+
+def require_readable(kernel: str, texts: Sequence[str], options: dict[str, Any]) -> None:
+    """Say how many texts a kernel cannot read; KernelError if these are most of them."""
+    from refless.compare.readable import sentence, unread
+
+    lost = unread(kernel, texts, **options)
+    if 2 * lost > len(texts):
+        remedy = "take another --kernel, such as bleu.char, or embedding.MODEL for short texts"
+        raise KernelError(sentence(kernel, lost, len(texts)), remedy=remedy)
+    if lost:
+        tell(f"note: {sentence(kernel, lost, len(texts))}")
 
 
 def kernel_options(arguments: argparse.Namespace, kernel: str) -> dict[str, Any]:
     """``--option layer=10`` and ``--wordnet`` as options of a kernel: numbers, true, false, or
     else text as it stands."""
-    found: dict[str, Any] = {}
-    if arguments.option:
-        from refless.kernels import option_names
+    from refless.kernels import option_names
 
-        known = option_names(kernel)
+    found: dict[str, Any] = {}
+    known = option_names(kernel) if arguments.option else []
     for text in arguments.option:
         name, equals, value = text.partition("=")
         if not equals or name not in known:
-            raise SettingError(
-                f"--option {text!r} is not understood",
-                remedy=f"write it NAME=VALUE; the options of {kernel} are:"
-                f" {', '.join(known) or 'none'}",
-            )
+            remedy = f"write it NAME=VALUE; the options of {kernel}: {', '.join(known) or 'none'}"
+            raise SettingError(f"--option {text!r} is not understood", remedy=remedy)
         try:
             read = json.loads(value)
         except ValueError:
@@ -187,17 +136,27 @@ def kernel_options(arguments: argparse.Namespace, kernel: str) -> dict[str, Any]
     return found
 
 
-@contextmanager
-def progress(total: int | None, what: str) -> Iterator[Callable[[int], None]]:
-    """A bar on standard error, where that is a terminal."""
-    if not sys.stderr.isatty():
-        yield lambda done: None
-        return
-    from tqdm import tqdm
+def beside_themselves(model: NeighborsRegressor, texts: Sequence[str], alone: bool) -> int:
+    """How many texts have their own text, once normalised, among their neighbors; ``alone``: they
+    are the training texts, each without itself."""
+    from refless.data.wording import wording
+    from refless.kernels import kernel
 
-    with tqdm(total=total, desc=what, unit="text", leave=False) as bar:
-
-        def step(done: int) -> None:
-            bar.update(done - bar.n)
-
-        yield step
+    rows: dict[str, list[int]] = {}
+    for row, text in enumerate(model.texts_):
+        rows.setdefault(wording(text), []).append(row)
+    own = [
+        (text, [row for row in rows.get(wording(text), []) if not (alone and row == number)])
+        for number, text in enumerate(texts)
+    ]
+    there, found = [pair for pair in own if pair[1]], 0
+    for start in range(0, len(there), BLOCK):
+        part = there[start : start + BLOCK]
+        training = list(dict.fromkeys(row for _, same in part for row in same))
+        place = {row: k for k, row in enumerate(training)}
+        texts_of = [model.texts_[row] for row in training]
+        options = dict(model.options or {})
+        values = kernel(model.kernel, [text for text, _ in part], texts_of, **options)
+        for own_values, (_, same) in zip(values, part, strict=True):
+            found += bool(own_values[[place[row] for row in same]].max() >= model.tau_)
+    return found

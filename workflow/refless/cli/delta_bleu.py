@@ -1,7 +1,4 @@
-"""``refless delta-bleu``: BLEU whose references are weighted by how good they are.
-
-Stage: outside the workflow.
-"""
+"""``refless delta-bleu``: BLEU whose references are weighted by how good they are."""
 
 from __future__ import annotations
 
@@ -9,13 +6,11 @@ import argparse
 import json
 
 from refless.cli._common import (
-    TABLES,
     Commands,
-    UsageError,
     add_outputs,
     add_ratings,
+    add_scale,
     check_out,
-    check_scale,
     command,
     outputs_of,
     ratings_of,
@@ -50,24 +45,11 @@ def add(commands: Commands) -> None:
         " sacreBLEU has it, with its signature. Blanks separate words: tokenise both files alike.",
         example=EXAMPLE,
     )
-    parser.add_argument(
-        "--outputs",
-        required=True,
-        metavar="FILE",
-        help="column text; id, which references name (default: the number of the row, from 1);"
-        f" {TABLES}, or plain lines (.txt)",
-    )
-    add_outputs(parser)
+    columns = "column text; id, which references name (default: the number of the row, from 1)"
+    add_outputs(parser, columns=columns)
     columns = "id, text (a reference) and weight (default: 1 for all, which is BLEU)"
     add_ratings(parser, "--references", columns=columns)
-    parser.add_argument(
-        "--scale",
-        type=float,
-        nargs=2,
-        metavar=("LOW", "HIGH"),
-        help="the references have quality on this scale instead of weight: its lowest becomes -1,"
-        " its highest +1",
-    )
+    add_scale(parser, "references have quality on this scale instead of weight: -1 to +1")
     parser.add_argument("--max-order", type=int, default=4, help="longest n-gram (default: 4)")
     parser.add_argument(
         "--rule",
@@ -77,9 +59,7 @@ def add(commands: Commands) -> None:
         " zero as the formula is written, floor, or signed, which alone can fall below 0",
     )
     parser.add_argument(
-        "--sentences",
-        action="store_true",
-        help="write the outputs with a column delta_bleu, each by itself",
+        "--sentences", action="store_true", help="write the outputs with a column delta_bleu"
     )
     parser.add_argument("--json", action="store_true", help="write one JSON object")
     parser.add_argument("--out", default="-", metavar="FILE", help="default: - (standard output)")
@@ -88,54 +68,45 @@ def add(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Read, score, write."""
-    if arguments.outputs == "-" and arguments.ratings == ["-"]:
-        raise UsageError("only one of --outputs and --ratings can be standard input")
     if not 1 <= arguments.max_order <= MOST:
-        raise SettingError(
-            f"--max-order is {arguments.max_order}", remedy=f"give a number from 1 to {MOST}"
-        )
-    check_scale(arguments.scale)
+        message = f"--max-order is {arguments.max_order}"
+        raise SettingError(message, remedy=f"give a number from 1 to {MOST}")
     check_out(arguments.out, [arguments.outputs, *arguments.ratings])
-    outputs = outputs_of(arguments, ["id"])
-    rated = "quality" if arguments.scale else "weight"
-    need = ["id", "quality"] if arguments.scale else ["id"]
+    scale = arguments.scale
     side = ratings_of(
-        arguments, scale=arguments.scale or (-1, 1), rated=rated, need=need, more=["id"]
+        arguments,
+        scale=scale or (-1, 1),
+        rated="quality" if scale else "weight",
+        need=["id", "quality"] if scale else ["id"],
+        more=["id"],
     )
-    hypotheses = outputs.columns["text"]
-    references, weights = _by_output(outputs, side, _weights(side, arguments.scale))
+    outputs = outputs_of(arguments, ["id"])
     if arguments.sentences and not arguments.json:
         require_free(outputs, "delta_bleu")
+    references, weights = _by_output(outputs, side, _weights(side, scale))
 
     from refless.models.delta_bleu_metric import DeltaBLEU
 
-    metric = DeltaBLEU(arguments.max_order, arguments.rule)
-    most = max(map(len, references))
+    metric, hypotheses = DeltaBLEU(arguments.max_order, arguments.rule), outputs.columns["text"]
+    most = max(map(len, references), default=0)
     streams = [[own[k] if k < len(own) else None for own in references] for k in range(most)]
-    values = None
-    if weights:
-        values = [[own[k] if k < len(own) else None for own in weights] for k in range(most)]
-    total = metric.corpus_score(hypotheses, streams, values)
-    each = metric.sentence_scores(hypotheses, streams, values) if arguments.sentences else []
-    signature = metric.get_signature()
+    values = [[own[k] if k < len(own) else None for own in weights] for k in range(most)]
+    given = values if weights else None
+    total = metric.corpus_score(hypotheses, streams, given)
+    each = metric.sentence_scores(hypotheses, streams, given) if arguments.sentences else []
+    scores, signature = [one.score for one in each], metric.get_signature()
     if arguments.json:
         found = json.loads(total.format(signature=signature, is_json=True))
-        if arguments.sentences:
-            found["sentences"] = [one.score for one in each]
+        found |= {"sentences": scores} if each else {}
         content = json.dumps(found, ensure_ascii=False, indent=1) + "\n"
     elif arguments.sentences:
-        content = with_columns(outputs, {"delta_bleu": [one.score for one in each]})
+        content = with_columns(outputs, {"delta_bleu": scores})
+        tell(total.format(signature=signature))
     else:
         content = total.format(signature=signature) + "\n"
     write(content, arguments.out)
-    if arguments.sentences and not arguments.json:
-        tell(total.format(signature=signature))
-    if "id" not in outputs.columns:
-        tell("note: the outputs have no column id; references name them by their row, from 1")
     if not weights:
-        quality = any("quality" in file.names for file in side.files)
-        more = "; their quality is read with --scale LOW HIGH" if quality else ""
-        tell(f"note: the references have no column weight; each counts alike, which is BLEU{more}")
+        tell("note: no column weight, and no --scale for quality: all references count alike")
 
 
 def _weights(side: Own, scale: list[float] | None) -> list[float]:
@@ -143,16 +114,9 @@ def _weights(side: Own, scale: list[float] | None) -> list[float]:
     rated = side.texts["quality"]
     if not scale and rated.isna().all():
         return []
-    if not side.ratings["rater"].any():
-        again = side.texts.duplicated(["id", "text"])
-        if other := int((again & ~side.texts.duplicated(["id", "text", "quality"])).sum()):
-            tell(
-                f"warning: {other} references stand twice beside an output, with other weights; the"
-                " best one counts. If several people rated them, add a column rater, for the mean"
-            )
     low, high = scale or (-1.0, 1.0)
     # the middle of a scale is 0, and not what rounding leaves of it: that would be a weight above 0
-    return (2 * (rated - low) / (high - low) - 1 if scale else rated).round(12).tolist()
+    return list((2 * (rated - low) / (high - low) - 1 if scale else rated).round(12))
 
 
 def _by_output(
@@ -161,41 +125,26 @@ def _by_output(
     """References of each output, and their weights, if there are any; unrated ones are left out."""
     numbers = list(map(str, range(1, len(outputs.lines) + 1)))
     names = outputs.columns.get("id", numbers)
-    if not names:
-        raise FormatError("has no rows", path=outputs.path, remedy="name the file with outputs")
     found: dict[str, tuple[list[str], list[float]]] = {}
     for line, name in zip(outputs.lines, names, strict=True):
         if not name or name in found:
-            raise FormatError(
-                f"the id {name[:40]!r} {'stands there already' if name else 'is empty'}",
-                path=outputs.path,
-                line=line,
-                remedy="give each output an id of its own",
-            )
+            message = f"the id {name[:40]!r} is empty, or stands there already"
+            remedy = "give each output an id of its own"
+            raise FormatError(message, path=outputs.path, line=line, remedy=remedy)
         found[name] = [], []
-    own = zip(side.where, side.texts["id"], side.texts["text"], strict=True)
     each = weights or [1.0] * len(side.where)
-    for ((path, line), name, text), weight in zip(own, each, strict=True):
+    own = zip(side.where, side.texts["id"], side.texts["text"], each, strict=True)
+    for (path, line), name, text, weight in own:
         if name not in found:
-            raise FormatError(
-                f"no output has the id {name[:40]!r}",
-                path=path,
-                line=line,
-                remedy="without a column id, outputs are numbered 1, 2, ... in their order",
-            )
+            remedy = "without a column id, outputs are numbered 1, 2, ... in their order"
+            message = f"no output has the id {name[:40]!r}"
+            raise FormatError(message, path=path, line=line, remedy=remedy)
         if weight == weight:
             found[name][0].append(text)
             found[name][1].append(weight)
     for line, name in zip(outputs.lines, names, strict=True):
-        best = max(found[name][1], default=None)
-        if best is None or best <= 0:
-            fault = "no reference" if best is None else "no reference of positive weight"
-            raise FormatError(
-                f"the output {name[:40]!r} has {fault}",
-                path=outputs.path,
-                line=line,
-                remedy="leave the output out, or give it a reference that is better than the"
-                " middle of the scale",
-            )
-    own_weights = [found[name][1] for name in names] if weights else []
-    return [found[name][0] for name in names], own_weights
+        if max(found[name][1], default=0) <= 0:
+            message = f"the output {name[:40]!r} has no reference of positive weight"
+            remedy = "leave it out, or give it one that is better than the middle of the scale"
+            raise FormatError(message, path=outputs.path, line=line, remedy=remedy)
+    return [found[n][0] for n in names], [found[n][1] for n in names] if weights else []

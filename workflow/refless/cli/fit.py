@@ -1,23 +1,14 @@
-"""``refless fit``: make rated texts ready once, for any number of calls of ``refless score``.
-
-Stage: outside the workflow.
-"""
+"""``refless fit``: a neighbors model in a file, for any number of calls of ``refless score``."""
 
 from __future__ import annotations
 
 import argparse
 
-from refless.cli._common import (
-    Commands,
-    add_ratings,
-    check_model,
-    command,
-    tell,
-)
+from refless.cli._common import Commands, add_ratings, check_out, command, tell
 from refless.cli._neighbors import add_model, fitted, read_training
 
 EXAMPLE = """
-refless fit --ratings rated.tsv --tau auto --out rated.model
+refless fit --ratings rated.tsv --out rated.model
 refless score --model rated.model --outputs mine.tsv --out predicted.tsv
 """
 
@@ -27,9 +18,9 @@ def add(commands: Commands) -> None:
     parser = command(
         commands,
         "fit",
-        help="make rated texts ready once, for refless score --model",
-        description="Write a neighbors model with its index. Its predictions are those of refless"
-        " score with --ratings and the same settings, to the byte. The file has the texts in it.",
+        help="keep rated texts and tau in a file, for refless score --model",
+        description="Write a neighbors model. Its predictions are those of refless score with"
+        " --ratings and the same settings, to the byte. The file has the texts in it.",
         example=EXAMPLE,
     )
     add_ratings(parser, "--train", formats=["--format", "--train-format"])
@@ -40,11 +31,11 @@ def add(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Fit and write."""
-    path = check_model(arguments.out, arguments.ratings)
-    training = read_training(arguments)
+    path = check_out(arguments.out, arguments.ratings, model=True)
+    _, rated = read_training(arguments)
 
     from refless.models.neighbors_file import save, signature_line
 
-    model = fitted(arguments, training)
+    model = fitted(arguments, rated)
     save(model, path)
     tell(f"signature {signature_line(model)}")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from refless.compare.rated import Rated
+from refless.compare.read import Rated
 from refless.compare.splits import Split
 from refless.kernels._blocks import available_threads
 from refless.models.rnn_qe import data, own
@@ -23,23 +23,22 @@ WORDS = 50
 
 
 def estimates(rated: Rated, split: Split, how: own.How, threads: int | None = None) -> Array:
-    """Estimates in [0, 1], float64 (n,); NaN outside of the split.
+    """Estimates in [0, 1], float64 (n,).
 
     Raises
     ------
     FormatError : an MR that cannot be read, where most can.
     """
-    assert rated.meanings is not None
-    given = own.Rated.of(rated.texts, rated.meanings, rated.quality, (0, 1))
+    assert rated.answers is not None
+    given = own.Rated.of(rated.texts, rated.answers, rated.quality, (0, 1))
     if given.kind == own.TEXT:
-        last = [" ".join(meaning.split()[-WORDS:]) for meaning in rated.meanings]
+        last = [" ".join(answer.split()[-WORDS:]) for answer in rated.answers]
         given = own.Rated.of(rated.texts, last, rated.quality, (0, 1), own.TEXT)
-    fold, folds = split.fold, split.folds
     splits = []
-    for test in range(folds):
-        dev = (test + 1) % folds
-        train = np.flatnonzero(split.inside & (fold != test) & (fold != dev))
-        chosen_on, tested = (np.flatnonzero(fold == part) for part in (dev, test))
+    for test in range(split.folds):
+        dev = (test + 1) % split.folds
+        train = np.flatnonzero((split.fold != test) & (split.fold != dev))
+        chosen_on, tested = (np.flatnonzero(split.fold == part) for part in (dev, test))
         splits.append(data.Split(train, chosen_on, tested, train))
     found, *_ = own.cross_validated(given, splits, how, available_threads(threads))
     return found

@@ -59,7 +59,9 @@ def _words(value: Any) -> str:
         return ""
     if isinstance(value, float) and value.is_integer():
         value = int(value)  # 7.0 names what 7 does
-    if isinstance(value, (bool, list, dict)) or value != value:
+    if isinstance(value, (list, dict)):
+        raise _Bad("are lists or objects: write each as one text")
+    if isinstance(value, bool) or value != value:
         raise _Bad("are neither texts nor numbers")
     if _UNWRITABLE.search(text := str(value)):
         raise _Bad("have a NUL or half a character")
@@ -82,7 +84,8 @@ def _number(value: Any) -> float:
         with suppress(ValueError, OverflowError, TypeError):
             number = float(value)
     if isinstance(value, bool) or not math.isfinite(number):
-        raise _Bad("are no numbers: write them like 3 or 0.25, and leave what is missing empty")
+        what = "words" if isinstance(value, str) and value.strip().isalpha() else "no numbers"
+        raise _Bad(f"are {what}: write numbers like 3 or 0.25, and leave what is missing empty")
     if abs(number) > LARGEST:
         raise _Bad("are too large to reckon with")
     return number
@@ -131,29 +134,23 @@ def _read_columns(
     wanted = {*read, *need}
     many = "references" in wanted
     used = [name for name in place if name in wanted or (many and _MANY.fullmatch(name))]
-    for name in (*wanted.intersection(need), *columns, *used):
-        if len(place.get(name, [])) != 1:
-            what = "stands there twice" if name in place else "is not there"
-            there = ", ".join(map(shorten, file.names[:12])) + (", ..." if file.names[12:] else "")
-            remedy = f"say which one it is: --column {name}=NAME (in the configuration: columns)"
-            message = f"the column {columns.get(name, name)!r} {what}; there are: {there}"
-            raise FormatError(message, path=file.path, remedy=remedy)
+    must = dict.fromkeys([*(name for name in need if name in wanted), *columns, *used])
+    if lost := [name for name in must if len(place.get(name, [])) != 1]:
+        asked = ", ".join(repr(columns.get(name, name)) for name in lost)
+        there = ", ".join(map(shorten, file.names[:12])) + (", ..." if file.names[12:] else "")
+        message = f"not there, or there twice: {asked}; the columns are: {there}"
+        told = " ".join(f"--column {name}=NAME" for name in lost)
+        remedy = f"say which they are: {told} (in the configuration: columns)"
+        raise FormatError(message, path=file.path, remedy=remedy)
     for name in used:
         theirs, reader = place[name][0], _reader(name)
-        values: list[Any] = []
-        known: dict[str, Any] = {}  # most contexts, systems, raters and ratings stand there often
+        values = file.columns[name] = []
         for row, value in enumerate(file.cells(theirs)):
             try:
-                if not isinstance(value, str):
-                    values.append(reader(value))
-                    continue
-                if value not in known:
-                    known[value] = reader(value)
-                values.append(known[value])
+                values.append(reader(value))
             except _Bad as fault:
                 values.append(None)
                 faults.add(file, row, theirs, str(fault), value)
-        file.columns[name] = values
 
 
 def read_texts(
@@ -247,14 +244,11 @@ def read_ratings(
     import pandas as pd
 
     single = [(number, rater, fmean(own)) for (number, rater), own in given.items()]
-    of_text: dict[int, list[float]] = {}
-    for number, _, rating in single:
-        of_text.setdefault(number, []).append(rating)
-    quality = [fmean(of_text.get(number, [math.nan])) for number in range(len(texts))]
-    values = {name: [file.columns[name][row] for file, row in texts] for name in said}
-    where = [(file.path, file.lines[row]) for file, row in texts]
-    table = pd.DataFrame({"text": values["text"], "quality": quality, **values})
     ratings = pd.DataFrame(single, columns=["text", "rater", "quality"])
+    values = {name: [file.columns[name][row] for file, row in texts] for name in said}
+    quality = ratings.groupby("text")["quality"].mean().reindex(range(len(texts)))
+    table = pd.DataFrame({"text": values["text"], "quality": quality.astype(float), **values})
+    where = [(file.path, file.lines[row]) for file, row in texts]
     return Own(table, ratings, files, text_of, where)
 
 

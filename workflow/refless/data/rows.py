@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import hashlib
 import io
 import json
 import re
@@ -26,7 +27,6 @@ from refless.errors import FormatError
 ENDINGS = {".tsv": "tsv", ".csv": "csv", ".txt": "lines", ".lines": "lines"}
 ENDINGS |= dict.fromkeys([".jsonl", ".ndjson", ".json"], "jsonl")
 FORMATS = ("tsv", "csv", "jsonl", "lines")
-STANDARD_INPUT = "standard input"
 _OTHERS = (
     (b"\xff\xfe|\xfe\xff", "is UTF-16", "convert it: iconv -f UTF-16 -t UTF-8 FILE > NEW"),
     (rb"PK\x03\x04(?=[\s\S]*xl/)|\xd0\xcf\x11\xe0", "is an Excel file", "save it as CSV (UTF-8)"),
@@ -45,7 +45,7 @@ class File:
     names : of its columns; ``header`` and ``raw`` are the first line and the rows as written
     rows : the fields of each row, or its JSON object; ``lines``, on which each row starts
     columns : the values that `refless.data.own` read; ``bad`` are the rows in which one is missing
-    total : number of rows, with those that cannot be read
+    total : number of rows, with those that cannot be read; ``sum``, SHA-256 of the file
     """
 
     path: str
@@ -59,6 +59,7 @@ class File:
     columns: dict[str, list[Any]] = field(default_factory=dict)
     bad: set[int] = field(default_factory=set)
     total: int = 0
+    sum: str = ""
 
     def cells(self, name: str) -> list[Any]:
         """A column as it is written."""
@@ -78,9 +79,8 @@ class Faults:
         self, file: File, row: int, column: str, what: str, value: Any = None, line: int = 0
     ) -> None:
         """One more row, or line that is none; ``what`` completes "2 of 10 ..."."""
-        key = file.path, column, what
         file.bad.add(row)
-        _, lines, examples = self.found.setdefault(key, (file, [], {}))
+        _, lines, examples = self.found.setdefault((file.path, column, what), (file, [], {}))
         lines.append(line or file.lines[row])
         if value is not None and len(examples) < 3:
             examples[shorten(value)] = None
@@ -110,13 +110,12 @@ def files_of(paths: Iterable[str | Path]) -> list[Path]:
     """The files, each once; of a folder, those whose endings tell a table, but for hidden ones."""
     found: list[Path] = []
     for path in map(Path, paths):
-        inside = sorted(path.iterdir()) if path.is_dir() else []
+        inside = sorted(path.iterdir()) if path.is_dir() else [path]
         tables = [p for p in inside if p.name[0] != "." and _format(p, "lines") != "lines"]
         if path.is_dir() and not tables:
-            ends = ", ".join(end for end, kind in ENDINGS.items() if kind != "lines")
-            message = f"the folder has no file that ends in {ends}"
+            message = "the folder has no file that ends in .tsv, .csv, .jsonl, .ndjson or .json"
             raise FormatError(message, path=path, remedy="name the files one by one")
-        found += tables or [path]
+        found += tables if path.is_dir() else [path]
     return list(dict.fromkeys(found))
 
 
@@ -125,33 +124,15 @@ def _format(path: Path, default: str) -> str:
     return ENDINGS.get(Path(name).suffix.lower(), default)
 
 
-def _content(path: str | Path, name: str) -> str:
-    try:
-        data = sys.stdin.buffer.read() if name == STANDARD_INPUT else Path(path).read_bytes()
-        data = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
-    except (OSError, EOFError) as error:
-        message = f"cannot be read: {getattr(error, 'strerror', '') or error}"
-        raise FormatError(message, path=name, remedy="look at its name and its folder") from error
-    for begin, message, remedy in _OTHERS:
-        if re.match(begin, data):
-            raise FormatError(message, path=name, remedy=remedy)
-    try:
-        text = data.decode("utf-8-sig").replace("\r\n", "\n")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        message = f"byte {data[error.start]:#04x} is not UTF-8 text"
-        raise FormatError(message, path=name, line=line, remedy="save it as UTF-8") from error
-    return text if "\n" in text else text.replace("\r", "\n")
-
-
 def read_file(path: str | Path, format: str, faults: Faults) -> File:
-    """The rows of a file; without a format its ending decides, else it is TSV."""
-    name = STANDARD_INPUT if str(path) == "-" else str(path)
+    """The rows of a file, ``-`` for standard input; without a format its ending decides, else it is
+    TSV."""
+    name = "standard input" if str(path) == "-" else str(path)
     if format not in ("", *FORMATS):
         known = f"give one of {', '.join(FORMATS)}"
         raise FormatError(f"unknown format {format!r}", path=name, remedy=known)
     file = File(name, format or _format(Path(path), "tsv"))
-    text = _content(path, name)
+    text = _content(path, file)
     file.array = file.format == "jsonl" and text.lstrip()[:1] == "["
     for line, raw, fields in _records(file, text):
         if not file.names and file.format != "jsonl":
@@ -172,6 +153,27 @@ def read_file(path: str | Path, format: str, faults: Faults) -> File:
     if file.format == "jsonl":
         file.names = list(dict.fromkeys(key for row in file.rows for key in row))
     return file
+
+
+def _content(path: str | Path, file: File) -> str:
+    try:
+        data = sys.stdin.buffer.read() if str(path) == "-" else Path(path).read_bytes()
+        file.sum = hashlib.sha256(data).hexdigest()
+        data = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+    except (OSError, EOFError) as error:
+        message = f"cannot be read: {getattr(error, 'strerror', '') or error}"
+        remedy = "look at its name and its folder"
+        raise FormatError(message, path=file.path, remedy=remedy) from error
+    for begin, message, remedy in _OTHERS:
+        if re.match(begin, data):
+            raise FormatError(message, path=file.path, remedy=remedy)
+    try:
+        text = data.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        message = f"byte {data[error.start]:#04x} is not UTF-8 text"
+        raise FormatError(message, path=file.path, line=line, remedy="save it as UTF-8") from error
+    return text if "\n" in text else text.replace("\r", "\n")
 
 
 def _records(file: File, text: str) -> Iterator[tuple[int, Any, Any]]:

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from refless.compare.compared import COLUMNS, Settings, compare
-from refless.compare.predicted import NETWORKS
-from refless.compare.rated import Rated, rated_of
+from refless.compare.evaluate import Settings, compare
+from refless.compare.predict import NETWORKS
+from refless.compare.read import Rated, rated_of
 from refless.compare.splits import Split, all_splits
 from refless.data.ratings import separate_items
 from refless.data.task import Task
@@ -29,10 +29,9 @@ from refless.store.machine import processor, versions
 
 Array = np.ndarray
 
-NOTES = " | "
 DIGITS = 6
 """The last bits of a sum of squares hang on the machine."""
-NAMES = ("method", "kernel", "split", "tau", "min_neighbors", "note", "reason", "pearson_draws")
+NAMES = ("method", "kernel", "split", "reason", "pearson_draws")
 """Columns of words, which may be empty."""
 PUBLISHED = [
     *("task", "method", "kernel", "split"),
@@ -42,6 +41,7 @@ PUBLISHED = [
     "pearson_draws",
 ]
 """Columns of the table, and draws; the difference is from the best trivial method."""
+NUMBERS = [name for name in PUBLISHED if name not in ("task", "source", "reason", "pearson_draws")]
 
 
 def write_networks(path: str | Path, task: Task, seed: int, threads: int | None = None) -> None:
@@ -57,7 +57,7 @@ def write_networks(path: str | Path, task: Task, seed: int, threads: int | None 
     rated, how = rated_task(task), How(seed=seed)
     none = pd.DataFrame({"split": [""], "fold": [0], "estimate": [0.0]}).iloc[:0]
     parts = [none]
-    for split in all_splits(rated, seed)[0] if rated.meanings is not None else []:
+    for split in all_splits(rated, seed)[0] if rated.answers is not None else []:
         found = estimates(rated, split, how, threads)
         parts.append(pd.DataFrame({"split": split.name, "fold": split.fold, "estimate": found}))
     signed.write(
@@ -79,7 +79,7 @@ def write_networks(path: str | Path, task: Task, seed: int, threads: int | None 
 
 
 def read_networks(path: str | Path, task: Task, seed: int) -> Callable[[Rated, Split], Array]:
-    """What `write_networks` wrote, as `refless.compare.compared.Settings` wants it.
+    """What `write_networks` wrote, as `refless.compare.evaluate.Settings` wants it.
 
     Raises
     ------
@@ -109,7 +109,7 @@ def read_networks(path: str | Path, task: Task, seed: int) -> Callable[[Rated, S
 
 
 def rated_task(task: Task) -> Rated:
-    return rated_of(separate_items(task.texts, task.ratings), task.scale)
+    return rated_of(separate_items(task.texts, task.ratings))
 
 
 def compare_task(
@@ -136,21 +136,20 @@ def compare_task(
     """
     rated = rated_task(task)
     told = Settings(
-        tuple(settings["kernels"]),
-        options,
-        settings["draws"],
-        settings["seed"],
-        settings["deals"],
+        kernels=tuple(settings["kernels"]),
+        options=options,
+        draws=settings["draws"],
+        seed=settings["seed"],
+        repeats=settings["deals"],
         curve=False,
         left_out={(method, kernel): why for method, kernel, why in left_out},
         threads=threads,
         networks=None if networks is None else read_networks(networks, task, settings["seed"]),
     )
     found = compare(rated, told)
-    table = found.table.assign(note=[NOTES.join(note) for note in found.table["note"]])
     signed.write(
         path,
-        table.round(DIGITS).assign(**_of_rows(table, found.draws, told.left_out)),
+        found.table.round(DIGITS).assign(**_of_rows(found.table, found.draws, told.left_out)),
         {
             "kind": "comparison",
             "of": {"task": task.name},
@@ -202,7 +201,7 @@ def read_comparisons(
     for path in paths:
         task = Path(path).stem
         file = signed.read(
-            path, "comparison", of={"task": task}, settings=settings[task], columns=COLUMNS
+            path, "comparison", of={"task": task}, settings=settings[task], columns=NUMBERS
         )
         whole = file.content.reindex(columns=list(dict.fromkeys([*file.content, *NAMES])))
         rows = whole.astype(dict.fromkeys(NAMES, object))

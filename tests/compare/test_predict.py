@@ -1,0 +1,161 @@
+"""Estimates of unseen texts: equal to an independent implementation, and blind to their ratings."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from refless.compare.curve import shares, sizes
+from refless.compare.predict import (
+    MAX_SHARE,
+    MIN_NEIGHBORS,
+    TAUS,
+    Method,
+    combined,
+    filled_in,
+    methods,
+    score,
+    why_not,
+)
+from refless.compare.read import Rated
+from refless.compare.readable import sentence, unread
+from refless.compare.splits import Split, all_splits
+from refless.kernels import kernel
+
+NAMES = ("texts", "systems", "contexts")
+
+
+@pytest.fixture(params=NAMES)
+def split(rated: Rated, request: pytest.FixtureRequest) -> Split:
+    return next(s for s in all_splits(rated)[0] if s.name == request.param)
+
+
+def guess(
+    matrix: np.ndarray, quality: np.ndarray, row: int, train: list[int], tau: float, a: int
+) -> float | None:
+    """One estimate, the plain way; None where there is too little evidence."""
+    near = [quality[s] for s in train if matrix[row, s] >= tau]
+    return float(np.mean(near)) if a <= len(near) <= MAX_SHARE * len(train) + 1e-9 else None
+
+
+def nested(rated: Rated, fold: np.ndarray) -> np.ndarray:
+    """BLEU Neighbors with nested thresholds: loops over everything."""
+    matrix = kernel("bleu.char", rated.texts, rated.texts)
+    quality, out = rated.quality, np.full(len(fold), np.nan)
+    for k in sorted(set(fold)):
+        part = [i for i in range(len(fold)) if fold[i] != k]
+        best, chosen = np.inf, None
+        for a, tau in itertools.product(MIN_NEIGHBORS, TAUS):
+            errors = []
+            for i in part:
+                train = [s for s in part if fold[s] != fold[i]]
+                value = guess(matrix, quality, i, train, tau, a)
+                errors.append((np.mean(quality[train]) if value is None else value) - quality[i])
+            if (error := np.round(np.mean(np.square(errors)), 12)) < best:
+                best, chosen = error, (tau, a)
+        assert chosen is not None
+        for i in np.flatnonzero(fold == k):
+            value = guess(matrix, quality, i, part, *chosen)
+            out[i] = np.nan if value is None else value
+    return out
+
+
+@pytest.mark.parametrize("name", ["texts", "systems"])
+def test_nested_neighbors_equal_plain_loops(rated: Rated, name: str) -> None:
+    rows = slice(0, 40)
+    assert rated.systems is not None
+    few = Rated(rated.texts[rows], rated.quality[rows], rated.same[rows], rated.systems[rows])
+    own = next(s for s in all_splits(few)[0] if s.name == name)
+    found = methods(few, [own], ["bleu.char"], {}, None, 1)["neighbors", "bleu.char"](own).own
+    np.testing.assert_allclose(found, nested(few, own.fold), atol=1e-12)
+    assert (~np.isnan(found)).sum() > 5
+
+
+def made(rated: Rated, split: Split) -> dict[str, Method]:
+    found = methods(rated, [split], ["bleu.char"], {}, None, 1)
+    return {key[0]: one for key, one in found.items() if not why_not(key[0], rated, split.name)}
+
+
+def test_no_method_sees_the_ratings_of_the_texts_that_it_is_asked_about(
+    rated: Rated, split: Split
+) -> None:
+    """Other ratings in one fold change no estimate in that fold, and do change others."""
+    rows = split.fold == 1
+    quality = rated.quality.copy()
+    quality[rows] = np.random.default_rng(5).permutation(quality[rows]) ** 2
+    judge = rated.scores["score_judge"]
+    scores = {"score_judge": judge, "score_other": np.sin(judge)}
+    before, after = (
+        made(replace(rated, scores=scores, quality=own), split) for own in (rated.quality, quality)
+    )
+    assert {"ridge", "neighbors", "score_judge", "combined", "bleu"} <= set(before)
+    for name in before:
+        first, second = before[name](split), after[name](split)
+        for what in ("own", "filled", "ranked"):
+            one, two = getattr(first, what)[rows], getattr(second, what)[rows]
+            np.testing.assert_allclose(one, two, atol=1e-11, err_msg=f"{name} {what}")
+        covered = ~np.isnan(first.own)
+        if name != "middle" and (covered & ~rows).sum() > 30:
+            assert np.nanmax(np.abs(first.own - second.own)[~rows]) > 1e-4, name
+
+
+def test_abstaining_has_the_mean_of_the_training_part_and_ties_with_it() -> None:
+    quality = np.tile([0.1, 0.2, 0.3, 0.7, 0.7, 0.9, 1.0], 6)
+    fold = np.arange(42) % 3
+    mean = np.round([quality[fold != k].mean() for k in range(3)], 12)
+    estimate = np.where(np.arange(42) % 2, mean[fold], np.nan)
+    np.testing.assert_array_equal(filled_in(estimate, quality, fold).filled, mean[fold])
+
+
+def test_a_score_ranks_as_it_is_and_predicts_on_a_line(rated: Rated) -> None:
+    split, judge = all_splits(rated)[0][0], rated.scores["score_judge"].copy()
+    judge[:10] = np.nan
+    found = score("score_judge", replace(rated, scores={"score_judge": judge}), split)
+    assert np.isnan(found.own).tolist() == [True] * 10 + [False] * 110
+    np.testing.assert_array_equal(found.ranked[10:], judge[10:])
+    for k in range(split.folds):
+        train, asked = (split.fold != k) & ~np.isnan(judge), split.fold == k
+        line = np.polyfit(judge[train], rated.quality[train], 1)
+        np.testing.assert_allclose(found.own[asked], np.polyval(line, judge[asked]))
+        np.testing.assert_allclose(found.ranked[asked & np.isnan(judge)], judge[train].mean())
+
+
+def test_scores_together_are_worth_more_than_each(rated: Rated) -> None:
+    generator, split = np.random.default_rng(0), all_splits(rated)[0][0]
+    noise = generator.normal(size=len(rated))
+    scores = {"score_a": rated.quality + noise, "score_b": 100 * noise}
+    found = combined(replace(rated, scores=scores), split)
+    assert np.corrcoef(found.own, rated.quality)[0, 1] > 0.9
+    assert abs(np.corrcoef(scores["score_a"], rated.quality)[0, 1]) < 0.5
+
+
+# ---- what kernels cannot read --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "texts", "lost"),
+    [
+        ("rouge_l.stem", ["всё хорошо", "good", "ดี", "!?", ""], 4),
+        ("bleu.char", ["всё хорошо", "good one", "no", "", "ok"], 3),
+        ("bleu.word", ["всё очень хорошо здесь", "good"], 1),
+    ],
+)
+def test_texts_that_are_not_similar_to_themselves(name: str, texts: list[str], lost: int) -> None:
+    assert unread(name, texts * 30) == lost * 30
+    assert f"{lost:,} of {len(texts)} texts" in sentence(name, lost, len(texts))
+
+
+# ---- the learning curve --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("given", [[30, 30, 30, 30], [60, 40, 20], [60, 30, 29, 1]])
+def test_a_point_of_the_curve_has_its_number_of_ratings_in_each_fold(given: list[int]) -> None:
+    split = Split("systems", np.repeat(np.arange(len(given)), given))
+    for size in sizes(split):
+        own = shares(size, split)
+        assert all(abs(sum(own) - one - size) <= 1 for one in own)
+        assert max(own) <= min(given)
+    assert sizes(split) == ([] if 1 in given else [25] if 20 in given else [25, 50])

@@ -1,0 +1,153 @@
+"""Rated texts as they are compared: what belongs together, on which scale, and raters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from refless.compare.read import Rated, agreement, of_own
+from refless.data.own import read_ratings
+from refless.errors import FormatError
+from tests.compare.made_up import rows, write
+
+
+def read(folder: Path, given: list[dict[str, Any]], center: bool = False, **more: Any) -> Rated:
+    return of_own(read_ratings([write(folder / "rated.jsonl", given)], **more), center=center)
+
+
+def texts(number: int = 24, **columns: Any) -> list[dict[str, Any]]:
+    """``columns`` are lists that repeat."""
+    return [
+        {"text": f"text {k}", "quality": k % 5}
+        | {name: values[k % len(values)] for name, values in columns.items()}
+        for k in range(number)
+    ]
+
+
+def test_everything_that_a_row_has(rated: Rated) -> None:
+    first = rows()[0]
+    assert rated.texts[0] == first["text"]
+    assert rated.quality[0] == pytest.approx((first["quality"] - 1) / 4)
+    assert rated.in_unit(rated.quality)[0] == pytest.approx(first["quality"])
+    assert rated.systems is not None
+    assert rated.systems[0] == first["system"]
+    assert rated.references is not None
+    assert rated.references[0] == first["references"]
+    assert rated.scores["score_judge"][0] == first["score_judge"]
+    assert len(np.unique(rated.context)) == len(np.unique(rated.group)) == 30
+
+
+def test_unrated_rows_are_left_out_and_empty_texts_are_texts(tmp_path: Path) -> None:
+    given = [{"text": "", "quality": 0.5}, {"text": "nobody", "quality": None}, *texts()]
+    rated = read(tmp_path, given)
+    assert (rated.texts[0], len(rated), rated.rows[:2].tolist()) == ("", 25, [1, 3])
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "contexts", "groups"),
+    [
+        ("context", ["Where to?", "where TO", "when?"], 2, 2),
+        ("context", ["where?", "", "when?"], 2 + 8, 2 + 8),
+        ("mr", ["name[Mill], area[x]", "area[y], name[Hut]", "name[Mill]"], 3, 2),
+        ("mr", ["inform(name=Mill)", "no MR at all"], 2, 2),
+        ("context", ["inform(name='Mill')", "inform(name='Hut')", "bye()"], 3, 2),
+        ("context", ["one"], None, None),
+        ("context", [""], None, None),
+    ],
+)
+def test_what_texts_answer(
+    tmp_path: Path, column: str, values: list[str], contexts: int | None, groups: int | None
+) -> None:
+    rated = read(tmp_path, texts(**{column: values}))
+    for number, expected in ((rated.context, contexts), (rated.group, groups)):
+        assert (None if number is None else len(np.unique(number))) == expected
+
+
+def test_an_mr_counts_more_than_a_context_and_leaves_slots(tmp_path: Path) -> None:
+    given = texts(context=["a", "b"], mr=["name[Mill]", "name[Hut]", "area[x]"])
+    given[0]["text"] = "the Mill is good"
+    rated = read(tmp_path, given)
+    assert rated.answers is not None
+    assert rated.answers[0] == "name[Mill]"
+    assert rated.slots is not None
+    assert "Mill" not in rated.slots[0]
+    assert len(np.unique(rated.group)) == 2
+
+
+@pytest.mark.parametrize("name", ["T5+RL", "@a", "[MASK] & <i>", "7"])
+def test_any_sign_may_be_in_the_name_of_a_system(tmp_path: Path, name: str) -> None:
+    rated = read(tmp_path, texts(system=[name, "T5", "RL"]))
+    assert rated.systems is not None
+    assert set(rated.systems) == {name, "T5", "RL"}
+
+
+def test_letters_that_are_composed_otherwise_make_no_other_text(tmp_path: Path) -> None:
+    given = [{"text": "caf\u00e9", "quality": 1}, {"text": "cafe\u0301", "quality": 2}, *texts()]
+    rated = read(tmp_path, given)
+    assert rated.texts[0] == rated.texts[1]
+    assert rated.same[0] == rated.same[1]
+
+
+@pytest.mark.parametrize(
+    "given", [texts(19), texts(24) * 0 + [{"text": "a", "quality": k} for k in range(24)]]
+)
+def test_too_little_is_refused(tmp_path: Path, given: list[dict[str, Any]]) -> None:
+    with pytest.raises(FormatError, match="too few"):
+        read(tmp_path, given)
+
+
+def test_ratings_that_are_all_alike_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match="alike"):
+        read(tmp_path, [row | {"quality": 3} for row in texts()])
+
+
+def test_a_guessed_scale_is_that_of_the_ratings(tmp_path: Path) -> None:
+    rated = read(tmp_path, [row | {"quality": 10 + row["quality"]} for row in texts()])
+    assert (rated.scale, rated.guessed) == ((10, 14), True)
+
+
+# ---- raters --------------------------------------------------------------------------------------
+
+
+def rated_by(raters: int, spread: float, texts: int = 60, each: int = 4) -> pd.DataFrame:
+    """Raters with levels of their own; the text's part has a deviation of 1, chance too."""
+    generator = np.random.default_rng(0)
+    text = np.repeat(np.arange(texts), each)
+    rater = np.concatenate([generator.permutation(raters)[:each] for _ in range(texts)])
+    level, good = spread * generator.normal(size=raters), generator.normal(size=texts)
+    quality = good[text] + level[rater] + generator.normal(size=len(text))
+    return pd.DataFrame({"text": text, "rater": [f"r{k}" for k in rater], "quality": quality})
+
+
+def test_agreement_is_the_intraclass_correlation() -> None:
+    """Of equal groups, from the mean squares of an analysis of variance."""
+    table = rated_by(20, 0)
+    value = table["quality"].to_numpy().reshape(60, 4)
+    above = 4 * value.mean(axis=1).var(ddof=1)
+    inside = value.var(axis=1, ddof=1).mean()
+    found = agreement(table)
+    assert found.one == pytest.approx((above - inside) / (above + 3 * inside))
+    assert found.mean == pytest.approx((above - inside) / above)
+    assert (found.number, found.each) == (20, 4)
+    assert found.between < 0.05
+    assert np.isnan(agreement(table.drop_duplicates("text")).one)
+
+
+def test_raters_with_levels_of_their_own_are_seen_and_centered(tmp_path: Path) -> None:
+    table = rated_by(20, 3)
+    assert agreement(table).between > 0.5
+    given = [
+        {"text": f"text {row.text}", "quality": row.quality, "rater": row.rater}
+        for row in table.itertuples()
+    ]
+    plain, centred = (read(tmp_path, given, center=center) for center in (False, True))
+    mean = table["quality"].groupby(table["rater"]).transform("mean")
+    expected = (table["quality"] - mean).groupby(table["text"]).mean() + table["quality"].mean()
+    np.testing.assert_allclose(centred.in_unit(centred.quality), expected)
+    assert np.corrcoef(plain.quality, expected)[0, 1] < 0.9
+    with pytest.raises(FormatError, match="rater"):
+        read(tmp_path, texts(), center=True)

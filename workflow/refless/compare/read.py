@@ -1,0 +1,246 @@
+"""Rated texts as the comparison takes them, and how far raters agree.
+
+Stage: ratings. In: a user's ratings, or a data set's tidy table. Out: `Rated`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from refless.data.own import Own
+from refless.data.wording import ASIDE, numbered, wording
+from refless.errors import FormatError
+from refless.models.baselines import Ngrams
+from refless.models.rnn_qe.meaning import TEXT, kind_of, tokens_of, told_apart, unordered
+from refless.statistics import drawn_together, drawn_whole
+
+Array = np.ndarray
+
+FEWEST = 20
+"""Rated texts without which nothing can be said."""
+FEWEST_DIFFERENT = 3
+"""Different ones: one is left out, one sets thresholds, one trains."""
+
+
+@dataclass(frozen=True)
+class Raters:
+    """How far raters agree: intraclass correlations, one-way random (Shrout & Fleiss 1979).
+
+    number : of raters; each : mean number of ratings of a text
+    one, mean : ICC of one rating and of a text's mean; NaN where no text has two ratings
+    between : share of the ratings' variance that lies between raters
+    """
+
+    number: int
+    each: float
+    one: float
+    mean: float
+    between: float
+
+
+@dataclass(frozen=True)
+class Rated:
+    """Rated texts; everything has one entry a text.
+
+    quality : float64 (n,), in [0, 1]
+    same : int64 (n,), number of the text among the different ones, normalised
+    systems : who wrote it; None where nobody says or one wrote all
+    answers : the MR or the context as it is written; None where there is none
+    context : int64 (n,), number of the MR or context, each blank one its own; None if all are one
+    group : int64 (n,), the same where MRs that differ in the values of slots alone are one
+    slots : the texts with slots in place of the MR's values, if all MRs can be read
+    references : other texts for its context, perhaps none
+    scores : column ``score_...`` -> somebody else's score, float64 (n,), NaN where there is none
+    scale : the lowest and the highest quality, in the user's unit; ``guessed`` if nobody gave it
+    rows : which row of the input it is, from 1
+    """
+
+    texts: list[str]
+    quality: Array
+    same: Array
+    systems: list[str] | None = None
+    answers: list[str] | None = None
+    context: Array | None = None
+    group: Array | None = None
+    slots: list[str] | None = None
+    references: list[list[str]] | None = None
+    scores: dict[str, Array] = field(default_factory=dict)
+    scale: tuple[float, float] = (0.0, 1.0)
+    guessed: bool = False
+    rows: Array = field(default_factory=lambda: np.empty(0, np.int64))
+    raters: Raters | None = None
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def in_unit(self, quality: Array) -> Array:
+        """Quality from [0, 1] in the user's unit."""
+        low, high = self.scale
+        return low + (high - low) * quality
+
+    @cached_property
+    def ngrams(self) -> Ngrams:
+        """The n-grams of all texts, counted once for every fold."""
+        return Ngrams(self.texts)
+
+    @cached_property
+    def different(self) -> int:
+        """How many different texts there are."""
+        return int(self.same.max()) + 1
+
+    @cached_property
+    def system(self) -> Array | None:
+        """Number of each text's system, by name, int64 (n,)."""
+        return None if self.systems is None else np.unique(self.systems, return_inverse=True)[1]
+
+    @cached_property
+    def drawn(self) -> tuple[Array, Array]:
+        """What a bootstrap draws, as `refless.statistics.draw_blocks` takes it, and which of it
+        each text belongs to, int64 (n,)."""
+        stays = None
+        if self.system is not None:  # the texts of a system that always says the same
+            pairs = np.unique(np.stack([self.system, self.same]), axis=1)
+            stays = (np.bincount(pairs[0]) == 1)[self.system]
+        units = next((u for u in (self.group, self.context) if drawn_whole(u) is not None), None)
+        together = drawn_together(units, self.same, stays)
+        drawn, unit = np.unique(together, axis=0, return_inverse=True)
+        return drawn, unit.reshape(-1)
+
+
+def of_own(own: Own, scale: Sequence[float] | None = None, center: bool = False) -> Rated:
+    """A user's ratings; ``center`` takes each rater's mean off, and puts the overall mean back.
+
+    Raises
+    ------
+    FormatError : as `rated_of`, or there are no raters to center.
+    """
+    ratings, texts = own.ratings, own.texts.copy()
+    path = ", ".join(file.path for file in own.files)
+    if ratings.empty:
+        raise FormatError("no text is rated", path=path, remedy="give it ratings")
+    ends = scale or (ratings["quality"].min(), ratings["quality"].max())
+    raters = agreement(ratings) if ratings["rater"].any() else None
+    if center:
+        if raters is None:
+            raise FormatError("there is no column rater", path=path, remedy="leave --center-raters")
+        value = ratings["quality"]
+        means = value.groupby(ratings["rater"]).transform("mean")
+        value = value - means + value.mean()
+        texts["quality"] = value.groupby(ratings["text"]).mean().reindex(texts.index)
+        ends = min(ends[0], texts["quality"].min()), max(ends[1], texts["quality"].max())
+    low, high = map(float, ends)
+    texts["quality"] = (texts["quality"] - low) / ((high - low) or 1)
+    return rated_of(texts, (low, high), path=path, guessed=not scale, raters=raters)
+
+
+def rated_of(
+    texts: pd.DataFrame,
+    scale: tuple[float, float] = (0.0, 1.0),
+    path: str | None = None,
+    guessed: bool = False,
+    raters: Raters | None = None,
+) -> Rated:
+    """The rated rows of a table with ``text``, ``quality`` in [0, 1] and, as far as there are any,
+    ``system``, ``context``, ``context_id``, ``mr``, ``references`` and ``score_*``.
+
+    Raises
+    ------
+    FormatError : fewer than `FEWEST` rated texts, or than `FEWEST_DIFFERENT` different ones, or all
+        are rated alike.
+    """
+    there = texts["quality"].notna().to_numpy()
+    own = texts[there]
+    quality, same = own["quality"].to_numpy(np.float64), numbered(own["text"])
+    if len(own) < FEWEST:
+        message = f"{len(own)} rated texts are too few to compare methods on"
+        raise FormatError(message, path=path, remedy=f"rate {FEWEST} or more, better some hundreds")
+    if np.ptp(quality) == 0:
+        message = "all texts are rated alike, so there is nothing to predict"
+        raise FormatError(message, path=path, remedy="take ratings that differ")
+    if (different := int(same.max()) + 1) < FEWEST_DIFFERENT:
+        message = f"{different} different texts are too few ({ASIDE})"
+        raise FormatError(message, path=path, remedy="rate texts that differ")
+    systems = own["system"].astype(str).tolist() if "system" in own else []
+    references = None
+    if "references" in own:
+        listed = [json.loads(one) if isinstance(one, str) else one for one in own["references"]]
+        references = listed if any(listed) else None
+    answers = answers_of(own)
+    context, group, slots = _grouped(own, answers)
+    known = any(map(str.strip, answers))
+    return Rated(
+        texts=own["text"].tolist(),
+        quality=quality,
+        same=same,
+        systems=systems if len(set(systems)) > 1 else None,
+        answers=answers if known else None,
+        context=context if known and context.max() > 0 else None,
+        group=group if known and context.max() > 0 else None,
+        slots=slots,
+        references=references,
+        scores={
+            name: own[name].to_numpy(np.float64)
+            for name in map(str, own)
+            if name.startswith("score_")
+        },
+        scale=scale,
+        guessed=guessed,
+        rows=np.flatnonzero(there) + 1,
+        raters=raters,
+    )
+
+
+def answers_of(texts: pd.DataFrame) -> list[str]:
+    """What each text answers: its ``mr``, if that column says anything, else its ``context``."""
+    columns = (texts[name].fillna("").astype(str) for name in ("mr", "context") if name in texts)
+    found = next((own for own in columns if own.str.strip().any()), None)
+    return [""] * len(texts) if found is None else list(found.tolist())
+
+
+def _grouped(texts: pd.DataFrame, answers: list[str]) -> tuple[Array, Array, list[str] | None]:
+    """`Rated.context`, `Rated.group` and `Rated.slots`, of contexts that may all be one."""
+    kind = kind_of(answers)
+    if kind == TEXT:
+        group = list(map(wording, answers))
+        named = texts["context_id"].astype(str).tolist() if "context_id" in texts else group
+        return _numbers(named), _numbers(group), None
+    read = tokens_of(answers, texts["text"].tolist(), kind)
+    group = [unordered(mr) for mr, _ in read]
+    slots = [" ".join(words) for _, words in read]
+    return _numbers(told_apart(answers, kind)), _numbers(group), slots
+
+
+def _numbers(labels: Iterable[str]) -> Array:
+    """Number of each label by first appearance; a blank one is like no other."""
+    first: dict[object, int] = {}
+    own = (label or row for row, label in enumerate(labels))
+    return np.array([first.setdefault(label, len(first)) for label in own], np.int64)
+
+
+def agreement(ratings: pd.DataFrame) -> Raters:
+    """Of ratings with ``text``, ``rater`` and ``quality``."""
+    value = ratings["quality"].to_numpy(np.float64)
+    one = _icc(value, ratings["text"].to_numpy())
+    each = len(value) / ratings["text"].nunique()
+    between = _icc(value, ratings["rater"].to_numpy())
+    mean = each * one / (1 + (each - 1) * one)
+    return Raters(ratings["rater"].nunique(), each, one, mean, max(np.nan_to_num(between), 0.0))
+
+
+def _icc(value: Array, group: Array) -> float:
+    """ICC(1) of values in groups of any size; NaN where each has one value, or all are equal."""
+    _, number, size = np.unique(group, return_inverse=True, return_counts=True)
+    n, groups = len(value), len(size)
+    if groups in (1, n) or np.ptp(value) == 0:
+        return float("nan")
+    means = np.bincount(number, value) / size
+    above = (size * (means - value.mean()) ** 2).sum() / (groups - 1)
+    inside = ((value - means[number]) ** 2).sum() / (n - groups)
+    usual = (n - (size**2).sum() / n) / (groups - 1)
+    return float((above - inside) / (above + (usual - 1) * inside))

@@ -1,0 +1,117 @@
+"""A comparison as files, none of which holds a text, a time or a path: the same ratings, settings
+and seed give the same bytes.
+
+Stage: table. In: a comparison. Out: ``comparison.csv``, ``predictions.csv``,
+``learning_curve.csv``, ``comparison.json``, ``report.html`` (opens offline).
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+
+import pandas as pd
+from jinja2 import Template
+from matplotlib.figure import Figure
+
+from refless import __version__
+from refless.compare.evaluate import Comparison, Settings
+from refless.compare.predict import TRIVIAL, label
+from refless.compare.read import Rated
+from refless.compare.verdict import answer, verdict, warnings
+from refless.store.files import json_text, write_together
+from refless.store.signed import table_text
+
+FILES = (
+    *("comparison.csv", "predictions.csv", "learning_curve.csv"),
+    *("comparison.json", "report.html"),
+)
+SHOWN = [
+    *("pearson", "pearson_low", "pearson_high", "difference", "p", "mse", "mse_of_mean"),
+    *("coverage", "ratings_saved", "reason"),
+]
+"""Columns of the page."""
+DIGITS = "%.6g"
+"""The last bits of a sum hang on the machine."""
+GREY, BLUE = "#777777", "#1f77b4"
+
+
+def write_comparison(
+    rated: Rated, found: Comparison, settings: Settings, folder: str | Path, sums: Mapping[str, str]
+) -> None:
+    """Write all files of a comparison, or none of them; ``sums`` are the SHA-256 of the inputs.
+
+    Raises
+    ------
+    OutputError : a file cannot be written.
+    """
+    said = {"answer": answer(rated, found), "warnings": warnings(rated, found)}
+    record = {
+        "refless": __version__,
+        "input": dict(sums),
+        "scale": list(rated.scale),
+        "raters": None if rated.raters is None else asdict(rated.raters),
+        "settings": {
+            **{name: getattr(settings, name) for name in ("kernels", "draws", "seed", "curve")},
+            "repeats": {name: len(own) for name, own in found.splits.items()},
+        },
+        "no_split": found.why,
+        "shown": {name: verdict(found, name).shown for name in found.splits},
+        **said,
+    }
+    tables = found.table, found.predictions, found.curve
+    texts = {name: table_text(_rounded(own)) for name, own in zip(FILES, tables, strict=False)}
+    texts["comparison.json"] = json_text(record)
+    page = Template(Path(__file__).with_name("report.html").read_text("utf-8"), autoescape=True)
+    views = {name: _view(found.table, name) for name in found.splits}
+    texts["report.html"] = page.render(
+        **said, views=views, main=found.main, picture=_picture(found)
+    )
+    write_together({Path(folder) / name: text for name, text in texts.items()})
+
+
+def _rounded(table: pd.DataFrame) -> pd.DataFrame:
+    numbers = table.select_dtypes("float").columns
+    return table.assign(**{name: [float(DIGITS % v) for v in table[name]] for name in numbers})
+
+
+def _view(table: pd.DataFrame, split: str) -> str:
+    """The rows of a split as HTML, the best first."""
+    own = table[table["split"] == split].sort_values("pearson", ascending=False, kind="stable")
+    names = [label(*key) for key in zip(own["method"], own["kernel"], strict=True)]
+    shown = own[SHOWN].rename(columns=lambda name: name.replace("_", " "))
+    shown.insert(0, "method", names)
+    return shown.to_html(index=False, border=0, na_rep="", float_format="{:.3g}".format)
+
+
+def _picture(found: Comparison) -> str:
+    """Pearson's r of each method by split, and the learning curve, as the address of an SVG."""
+    import matplotlib as mpl
+
+    table = found.table[found.table["pearson"].notna()]
+    keys = table.groupby(["method", "kernel"], sort=False)["pearson"].max().sort_values().index
+    place = {key: k for k, key in enumerate(keys)}
+    panels, curve = len(found.splits), not found.curve.empty
+    size = 2.6 + 2.4 * (panels + curve), 1.2 + 0.26 * len(place)
+    with mpl.rc_context({"svg.hashsalt": "refless", "font.size": 9}):
+        figure = Figure(figsize=size, layout="constrained")
+        axes = figure.subplots(1, panels + curve, squeeze=False)[0]
+        for ax, split in zip(axes, found.splits, strict=False):
+            for row in table[table["split"] == split].to_dict("records"):
+                y = place[row["method"], row["kernel"]]
+                colour = GREY if row["method"] in TRIVIAL else BLUE
+                ax.plot([row["pearson_low"], row["pearson_high"]], [y, y], color=colour)
+                ax.plot(row["pearson"], y, "o", color=colour)
+            ax.axvline(0, color="#bbbbbb", lw=0.8)
+            ax.set(title=f"new {split}", xlabel="Pearson's r", ylim=(-0.7, len(place) - 0.3))
+            ax.set_yticks(range(len(place)), [])
+        axes[0].set_yticks(range(len(place)), [label(*key) for key in place])
+        if curve:
+            axes[-1].plot(found.curve["ratings"], found.curve["pearson"], "o-", color=BLUE)
+            axes[-1].set(title="learning curve of ridge", xlabel="ratings", ylabel="Pearson's r")
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format="svg", metadata={"Date": None})
+    return "data:image/svg+xml;base64," + base64.b64encode(buffer.getvalue()).decode()
