@@ -14,7 +14,6 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -53,18 +52,9 @@ def peers(name: str, pairs: Pairs) -> Iterator[dict[str, Score]]:
             yield {"nltk": lambda: [sentence_bleu(s, x, weights=weights) for s, x in units]}
         elif name.startswith("rouge_l"):
             from rouge_score.rouge_scorer import RougeScorer
-            from rouge_score.tokenizers import DefaultTokenizer
 
-            kept = DefaultTokenizer(use_stemmer=True)
-            kept.tokenize = cache(kept.tokenize)  # of a text that was read before
-
-            def rouge(scorer: Any) -> Score:
-                return lambda: [scorer.score(s, x)["rougeL"].fmeasure for x, s in pairs]
-
-            yield {
-                "rouge-score": rouge(RougeScorer(["rougeL"], use_stemmer=True)),
-                "rouge-score, words kept": rouge(RougeScorer(["rougeL"], tokenizer=kept)),
-            }
+            rouge = RougeScorer(["rougeL"], use_stemmer=True)
+            yield {"rouge-score": lambda: [rouge.score(s, x)["rougeL"].fmeasure for x, s in pairs]}
         elif name == BERTSCORE:
             from bert_score import BERTScorer  # type: ignore[import-not-found]
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from nltk.translate.bleu_score import sentence_bleu
 
 from refless.kernels import _ngrams, bleu, kernel
-from tests.kernels.texts import STRANGE, characters, essays, random_sentences, sentences, texts
+from tests.kernels.texts import STRANGE, characters, random_sentences, sentences, texts
 
 CLIPPED = ["bleu.char", "bleu.word"]
 ALL = [*CLIPPED, "bleu.char.unclipped", "bleu.word.unclipped"]
@@ -133,14 +133,6 @@ def test_rare_and_frequent_ngrams_count_alike(
     monkeypatch.setattr(_ngrams, "FREQUENT", frequent)
     monkeypatch.setattr(bleu, "MANY", 1)
     assert np.array_equal(kernel(name, x, s), expected)
-
-
-@pytest.mark.slow
-def test_nltk_on_essays() -> None:
-    x = essays(40)
-    expected = [[nltk_bleu("bleu.char", a, b) for b in x] for a in x]
-    assert np.count_nonzero(expected) > 1_000
-    np.testing.assert_allclose(kernel("bleu.char", x, x), expected, rtol=1e-12, atol=0)
 
 
 # ---- what must hold ----------------------------------------------------------------------------

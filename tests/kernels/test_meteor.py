@@ -18,11 +18,7 @@ from refless.errors import KernelError
 from refless.kernels import kernel
 from tests.kernels.texts import (
     STRANGE,
-    essays,
-    mirror,
-    nltk_wordnet,
     random_sentences,
-    summaries,
     texts,
 )
 
@@ -131,13 +127,6 @@ def test_numbers_of_nltk35() -> None:
     np.testing.assert_allclose(got, expected, rtol=1e-12, atol=0)
 
 
-@pytest.mark.slow
-def test_numbers_of_nltk35_with_wordnet() -> None:
-    sentences = FIXTURE["sentences"]
-    got = kernel("meteor.nltk35", sentences, sentences, wordnet=mirror("nltk/wordnet.zip"))
-    np.testing.assert_allclose(got, FIXTURE["scores"], rtol=1e-12, atol=0)
-
-
 @each
 def test_nltk_on_strange_and_random_texts(name: str) -> None:
     x = [*STRANGE, *random_sentences(25, 12, seed=1), *random_sentences(6, 200, seed=2)]
@@ -153,22 +142,6 @@ def test_nltk_on_strange_and_random_texts(name: str) -> None:
 def test_nltk_on_any_texts(name: str, x: str, s: str) -> None:
     got = kernel(name, [x], [s], synonyms=SYNONYMS)[0, 0]
     assert got == pytest.approx(ORACLES[name](x, s), rel=1e-12, abs=0)
-
-
-@pytest.mark.slow
-def test_todays_nltk_on_summaries_and_essays(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    place = mirror("nltk/wordnet.zip")
-    reader = nltk_wordnet(tmp_path, monkeypatch)
-    x, _ = summaries()
-    for some in (x[::5], essays(12)):
-        expected = [
-            [nltk_meteor.single_meteor_score(b.split(), a.split(), wordnet=reader) for b in some]
-            for a in some
-        ]
-        got = kernel("meteor.nltk39", some, some, wordnet=place)
-        np.testing.assert_allclose(got, expected, rtol=1e-12, atol=0)
 
 
 # ---- what must hold ----------------------------------------------------------------------------

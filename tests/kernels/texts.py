@@ -96,10 +96,3 @@ def summaries() -> tuple[list[str], list[list[float]]]:
                 key = row[f"Input.CTX{i}"], row[f"Input.OUT{i}"]
                 rated.setdefault(key, []).append(scale.index(row[f"Answer.{i}"]) / 5)
     return [output for _, output in rated], list(rated.values())
-
-
-def essays(n: int) -> list[str]:
-    """Essays of ASAP-SAS, evenly from all sets."""
-    with mirror("asap-sas/train_rel_2.tsv").open(encoding="utf-8", newline="") as file:
-        every = [row["EssayText"] for row in csv.DictReader(file, delimiter="\t")]
-    return every[:: len(every) // n][:n]

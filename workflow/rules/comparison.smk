@@ -81,11 +81,29 @@ rule compare_methods:
         "../scripts/compare_methods.py"
 
 
-rule comparison:
+rule tabulate_comparison:
     input:
         there("results/comparison/{task}.csv", task=COMPARISON_TASKS),
     output:
         table("comparison"),
+    log:
+        "results/logs/tabulate_comparison.log",
+    localrule: True
+    conda:
+        "../../envs/refless.yaml"
+    params:
+        tasks=COMPARISON_TASKS,
+        settings={task: comparison_settings(task) for task in COMPARISON_TASKS},
+        missing=missing("results/comparison/{task}.csv", task=COMPARISON_TASKS),
+        code=code("tabulate_comparison.py"),
+    script:
+        "../scripts/tabulate_comparison.py"
+
+
+rule comparison:
+    input:
+        "results/tables/comparison.csv",
+    output:
         figure("comparison"),
     log:
         "results/logs/comparison.log",
@@ -93,10 +111,7 @@ rule comparison:
     conda:
         "../../envs/refless.yaml"
     params:
-        tasks=COMPARISON_TASKS,
         looks=looks(COMPARISON_TASKS),
-        settings={task: comparison_settings(task) for task in COMPARISON_TASKS},
-        missing=missing("results/comparison/{task}.csv", task=COMPARISON_TASKS),
-        code=code("tabulate_comparison.py"),
+        code=code("plot_comparison.py"),
     script:
-        "../scripts/tabulate_comparison.py"
+        "../scripts/plot_comparison.py"

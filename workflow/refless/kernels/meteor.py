@@ -198,10 +198,15 @@ def fill_meteor(
             if n_spare == 0:
                 out[candidate - first, text - start] = 0.0
                 continue
-            m = 0
+            m = same = 0
+            left = n_spare  # words of s that are free
             for stage in range(1, 4):
                 held = lasting if stage == 3 else 2
+                if held == 1:
+                    left = n_spare - same
                 for i in range(n - 1, -1, -1):
+                    if left == 0:
+                        break
                     if 0 < x_pass[i] <= held:
                         continue
                     for c in range(n_spare):
@@ -209,6 +214,8 @@ def fill_meteor(
                         if able and not 0 < s_pass[c] <= held:
                             partners[i, stage // 3] = spare[c]
                             m += 1
+                            left -= 1
+                            same += stage == 1
                             if stage == 3:
                                 spare_places[c] = 0  # fits no word
                             else:

@@ -70,27 +70,35 @@ def weighted_spearman(x: Array, y: Array, weights: Array, column: Array | None =
     step = max(1, AT_ONCE // len(x))
     found = np.empty(len(weights))
     for start in range(0, len(weights), step):
-        block = weights[start : start + step]
-        drawn = block[:, at[x_order]].astype(np.float64)
-        x_size = np.add.reduceat(drawn, x_starts, axis=1)
-        y_size = np.add.reduceat(block[:, at[y_order]], y_starts, axis=1, dtype=np.float64)
+        block = weights[start : start + step].astype(np.float64)
+        drawn = np.take(block, at[x_order], axis=1)
+        x_size = _sums(drawn, x_starts)
+        y_size = _sums(np.take(block, at[y_order], axis=1), y_starts)
         # the midrank of a group: those below it, and half of its own
         x_rank = np.cumsum(x_size, axis=1) - (x_size - 1) / 2
         y_rank = np.cumsum(y_size, axis=1) - (y_size - 1) / 2
-        drawn *= y_rank[:, y_group[x_order]]
-        of_group = np.add.reduceat(drawn, x_starts, axis=1)
+        of_group = _sums(drawn * np.take(y_rank, y_group[x_order], axis=1), x_starts)
         total = x_size.sum(axis=1)
         middle = total * ((total + 1) / 2) ** 2  # the mean rank is the same on both sides
-        shared = (of_group * x_rank).sum(axis=1) - middle
-        spread = [
-            (size * rank * rank).sum(axis=1) - middle
-            for size, rank in ((x_size, x_rank), (y_size, y_rank))
-        ]
+        shared, *spread = (
+            np.einsum("ij,ij->i", one, rank) - middle
+            for one, rank in (
+                (of_group, x_rank),
+                (x_size * x_rank, x_rank),
+                (y_size * y_rank, y_rank),
+            )
+        )
         still = ((x_size > 0).sum(axis=1) < 2) | ((y_size > 0).sum(axis=1) < 2)
         with np.errstate(divide="ignore", invalid="ignore"):
             rho = shared / np.sqrt(spread[0] * spread[1])
         found[start : start + step] = np.where(still, np.nan, rho)
     return found
+
+
+def _sums(values: Array, starts: Array) -> Array:
+    """Sums of groups of columns that begin at ``starts``, (rows, groups)."""
+    every = len(starts) == values.shape[1]
+    return values if every else np.add.reduceat(values, starts, axis=1)
 
 
 def _ties(values: Array) -> tuple[Array, Array, Array]:
