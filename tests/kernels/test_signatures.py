@@ -6,12 +6,10 @@ import hashlib
 import json
 import subprocess
 import sys
-from importlib.metadata import version
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from refless.store.signatures import reasons_against
 
 from refless.errors import KernelError
 from refless.kernels import kernel, module_path, signature, text_sum
@@ -61,22 +59,6 @@ def test_signature_of_given_synonyms() -> None:
 def test_option_that_cannot_be_kept() -> None:
     with pytest.raises(KernelError, match="signed"):
         signature("bleu.char", "abc", something=object())
-
-
-@pytest.mark.parametrize("name", ["bleu.char", "rouge_l.stem", "meteor.nltk35"])
-def test_a_signature_is_fresh_until_the_code_or_a_version_is_another(name: str) -> None:
-    signed = json.loads(json.dumps(signature(name, "abc", resources={"wordnet": "def"})))
-    assert reasons_against(signed) == []
-    (reason,) = reasons_against({**signed, "fingerprint": "0" * 64})
-    assert name in reason
-    other = {**signed, "packages": {"numpy": "1.0"}}
-    (reason,) = reasons_against(other)
-    assert "numpy 1.0" in reason
-    assert version("numpy") in reason
-    assert reasons_against(other, packages=False) == []
-
-
-# ---- registry ----------------------------------------------------------------------------------
 
 
 def test_unknown_kernels_and_options() -> None:

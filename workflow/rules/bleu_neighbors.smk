@@ -68,7 +68,7 @@ rule bleu_neighbors_table1:
         "../../envs/refless.yaml"
     params:
         folders=folders(*TASKS),
-        looks=looks(TASKS),
+        looks=looks(TASKS, drawn=False),
         models={name: list(model.kernels) for name, model in NEIGHBORS.models.items()},
         settings=TABLE_SETTINGS,
         taus=SETTINGS.taus(),
@@ -187,7 +187,7 @@ rule bleu_neighbors_table2:
         "../../envs/refless.yaml"
     params:
         folders=folders(*TASKS),
-        looks=looks(TASKS),
+        looks=looks(TASKS, drawn=False),
         kernels=BLEU.kernels,
         settings=TABLE_SETTINGS,
         taus=SETTINGS.taus(),

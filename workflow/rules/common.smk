@@ -106,9 +106,13 @@ def code(script, *modules, shows=None):
     return code_sum(Path(LIBRARY, "scripts", script), *modules, *pages, text="".join(shown))
 
 
-def looks(tasks):
-    """How some data sets are shown, in their order."""
-    return {task: LOOKS[task] for task in tasks}
+def looks(tasks, drawn=True):
+    """How some data sets are shown, in their order; a table has names alone."""
+    shown = ("name", "published")
+    return {
+        task: {key: look for key, look in LOOKS[task].items() if drawn or key in shown}
+        for task in tasks
+    }
 
 
 def there(pattern, **wildcards):

@@ -91,7 +91,8 @@ rule report:
 
 
 # A rule that makes an item has its name; the others, made together with one, are targets.
-for NAME in {*catalogue()} - {rule.name for rule in workflow.rules}:
+MADE = {rule.name for rule in workflow.rules}  # prefixed, where this is a module
+for NAME in [name for name in catalogue() if workflow.modifier.modify_rulename(name) not in MADE]:
 
     rule:
         name:

@@ -56,7 +56,7 @@ def test_each_size_has_its_own_subsets_and_leaves_out_within_them(tmp_path: Path
     rated = rated_texts(task)
     written_neighbors(tmp_path, task, {KERNEL: TAU})
     files = [tmp_path / f"kernels/t/{KERNEL}/1of1.npy"]
-    matrix, n = read_kernel(files, task, KERNEL, {}, rated)[0], len(rated.id)
+    matrix, n = read_kernel(files, task, KERNEL, {}, rated), len(rated.id)
     how: dict[str, Any] = {"tau": TAU, "a": 3, "b": 0.66, "subsets": 4, "seed": 9}
     found = data_size_curve(matrix, rated.quality, [10, 25, n], **how)
     assert found.groupby("size").size().to_dict() == {10: 4, 25: 4, n: 1}

@@ -21,8 +21,6 @@ from refless.compare.splits import Split, all_splits
 from refless.data.ratings import separate_items
 from refless.data.task import Task
 from refless.errors import StaleError
-from refless.kernels import signature
-from refless.kernels.signatures import sign
 from refless.statistics.bootstrap import packed
 from refless.store import signed
 from refless.store.machine import processor, versions
@@ -156,13 +154,6 @@ def compare_task(
             "provenance": task.provenance,
             "settings": dict(settings),
             "made_from": {"texts": task.text_sum},
-            "signatures": [
-                sign(["experiments/comparison.py"], task.text_sum, packages=["scikit-learn"]),
-                *(
-                    signature(name, task.text_sum, **options.get(name, {}))
-                    for name in settings["kernels"]
-                ),
-            ],
             "facts": {
                 "networks": "" if networks is None else signed.record_of(networks)["provenance"],
             },

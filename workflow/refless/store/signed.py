@@ -241,7 +241,8 @@ def require(record: Mapping[str, Any], role: str, asked: Mapping[str, Any], path
 
     Raises
     ------
-    StaleError : one has not.
+    FormatError : it is about something else.
+    StaleError : it was made from other data or under other settings.
     """
     asked = json.loads(json.dumps(dict(asked)))  # where a tuple is a list
     made = record[role]
@@ -249,7 +250,8 @@ def require(record: Mapping[str, Any], role: str, asked: Mapping[str, Any], path
         shown = "; ".join(f"{name} {made.get(name)}, not {asked[name]}" for name in differ)
         words = {"of": "is about", "made_from": "was made from other data:"}
         said = words.get(role, "was made under other settings:")
-        raise StaleError(f"{said} {shown}", path=path, remedy=AGAIN)
+        fault = FormatError if role == "of" else StaleError
+        raise fault(f"{said} {shown}", path=path, remedy=AGAIN)
 
 
 def sealed(record: Mapping[str, Any]) -> str:

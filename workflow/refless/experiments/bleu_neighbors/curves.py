@@ -22,7 +22,6 @@ from refless.experiments.bleu_neighbors.neighbors import (
     read_kernel,
 )
 from refless.experiments.bleu_neighbors.table1 import ALL, HUMANS, OTHERS
-from refless.kernels.signatures import sign
 from refless.models.neighbors import enough_evidence
 from refless.report.tables import read_published
 from refless.statistics import spearman
@@ -109,11 +108,10 @@ def write_data_size_curve(
     settings : ``kernel``, ``tau``, ``a``, ``b``, ``seed``
     """
     rated, how = rated_texts(task), dict(settings)
-    matrix, about = read_kernel(kernels, task, how.pop("kernel"), options, rated)
+    matrix = read_kernel(kernels, task, how.pop("kernel"), options, rated)
     n = len(rated.id)
     sizes = range(STEP, n, STEP) if n <= MANY else LARGE
     asked = [*(size for size in sizes if settings["a"] < size < n), n]
-    code = sign(["experiments/bleu_neighbors/curves.py"], task.text_sum)
     signed.write(
         path,
         data_size_curve(matrix, rated.quality, asked, **how),
@@ -123,7 +121,6 @@ def write_data_size_curve(
             "provenance": task.provenance,
             "settings": dict(settings),
             "made_from": task.rated_sums,
-            "signatures": [about["signatures"][0], code],
         },
     )
 

@@ -16,8 +16,7 @@ import pandas as pd
 
 from refless.data.task import Task
 from refless.experiments.bleu_neighbors.rows import Rows, beside_paper, cells, with_intervals
-from refless.kernels import kernel, signature
-from refless.kernels.signatures import sign
+from refless.kernels import kernel
 from refless.models.neighbors import enough_evidence, neighbor_means
 from refless.store import signed
 
@@ -91,13 +90,11 @@ def essay_estimates(texts: pd.DataFrame, threads: int | None = None) -> pd.DataF
 
 def write_estimates(path: str | Path, task: Task, threads: int | None = None) -> None:
     """Write `essay_estimates` of a task whose texts have `TEXT_COLUMNS`."""
-    code = sign(["experiments/bleu_neighbors/essays.py"], task.text_sum)
     about = {
         "kind": "essay estimates",
         "of": {"task": task.name},
         "provenance": task.provenance,
         "made_from": {"texts": task.text_sum},
-        "signatures": [signature(KERNEL, task.text_sum), code],
     }
     signed.write(path, essay_estimates(task.texts, threads), about)
 

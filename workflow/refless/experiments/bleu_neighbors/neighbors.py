@@ -16,10 +16,9 @@ import numpy as np
 import pandas as pd
 
 from refless.data.task import Task, read_task
-from refless.errors import FormatError, SettingError, StaleError
-from refless.kernels import kernel, signature
+from refless.errors import FormatError, SettingError
+from refless.kernels import kernel
 from refless.kernels._registry import entry
-from refless.kernels.signatures import sign
 from refless.models.neighbors import enough_evidence, means_of_sums, neighbor_means
 from refless.statistics import drawn_whole
 from refless.store import signed
@@ -117,16 +116,21 @@ def write_kernel(
         "kind": "kernel",
         "of": {"task": task.name, "kernel": name, "block": f"{block}of{blocks}"},
         "made_from": {"texts": task.text_sum},
-        "signatures": [signature(name, task.text_sum, **options)],
+        "settings": {"options": _decisive(name, options)},
     }
     matrix = kernel(name, texts[rows], texts, threads=threads, dtype=np.float32, **options)
     signed.write(path, matrix, about)
 
 
+def _decisive(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options but for those that say where files lie."""
+    return {key: value for key, value in options.items() if key not in entry(name).places}
+
+
 def read_kernel(
     paths: Sequence[str | Path], task: Task, name: str, options: Mapping[str, Any], rated: Rated
-) -> tuple[Array, dict[str, Any]]:
-    """The kernel of the rated texts, float32 (n, n), and the record of its first block.
+) -> Array:
+    """The kernel of the rated texts, float32 (n, n).
 
     Parameters
     ----------
@@ -137,20 +141,16 @@ def read_kernel(
     FormatError : a file is broken, or is of something else than its name says.
     StaleError : it was computed from other texts, by other code or with other options.
     """
-    # where files lie is not recorded, their sums are
-    asked = {key: value for key, value in options.items() if key not in entry(name).places}
-    files = []
+    asked = {"options": _decisive(name, options)}
+    blocks: list[Array] = []
     for path in map(Path, paths):
-        of = {"task": task.name, "kernel": name, "block": path.stem}
-        files.append(signed.read(path, "kernel", of=of, made_from={"texts": task.text_sum}))
-        if (made := files[-1].about["signatures"][0]["options"]) != asked:
-            message = f"was computed with the options {made}, not {asked}"
-            raise StaleError(message, path=path, remedy=signed.AGAIN)
-    blocks = [file.content for file in files]
+        of, made_from = {"task": task.name, "kernel": name, "block": path.stem}, task.text_sum
+        file = signed.read(path, "kernel", of=of, settings=asked, made_from={"texts": made_from})
+        blocks.append(file.content)
     matrix = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
     if len(rated.row) < len(matrix):
         matrix = matrix[np.ix_(rated.row, rated.row)]
-    return matrix, files[0].about
+    return matrix
 
 
 # ---- what neighbors say --------------------------------------------------------------------------
@@ -190,7 +190,7 @@ def write_neighbors(
     tau : from which similarity on a text is a neighbor
     """
     rated = rated_texts(task)
-    matrix, about = read_kernel(paths, task, name, options, rated)
+    matrix = read_kernel(paths, task, name, options, rated)
     in_order = len(rated.id) > MANY
     means, counts = means_within(matrix, rated.quality, tau, in_order=in_order)
     columns = {"id": rated.id, "quality": rated.quality, "mean": means, "neighbors": counts}
@@ -201,12 +201,8 @@ def write_neighbors(
             "kind": "neighbors",
             "of": {"task": task.name, "kernel": name},
             "provenance": task.provenance,
-            "settings": {"tau": tau, "options": about["signatures"][0]["options"]},
+            "settings": {"tau": tau, "options": _decisive(name, options)},
             "made_from": task.rated_sums,
-            "signatures": [
-                about["signatures"][0],
-                sign(["experiments/bleu_neighbors/neighbors.py"], task.text_sum),
-            ],
         },
     )
 

@@ -27,11 +27,8 @@ from refless.experiments.bleu_neighbors.rows import (
     with_intervals,
 )
 from refless.kernels import kernel as matrix_of
-from refless.kernels import signature
-from refless.kernels.signatures import sign
 from refless.models.neighbors import enough_evidence, neighbor_means
 from refless.store import signed
-from refless.store.files import text_sum
 
 Array = np.ndarray
 
@@ -68,8 +65,6 @@ def write_cross_estimates(
     threads: int | None = None,
 ) -> None:
     """Write `cross_estimates` of two tasks."""
-    both = text_sum([source.text_sum, target.text_sum])
-    code = sign(["experiments/bleu_neighbors/table2.py"], both)
     signed.write(
         path,
         cross_estimates(taus, source, target, threads),
@@ -78,7 +73,6 @@ def write_cross_estimates(
             "of": {"source": source.name, "target": target.name},
             "settings": {"kernels": dict(taus)},
             "made_from": _made_from(source, target),
-            "signatures": [*(signature(kernel, both) for kernel in taus), code],
             "facts": {"training": int(source.texts["quality"].notna().sum())},
         },
     )

@@ -36,12 +36,10 @@ from refless.experiments.delta_bleu.dialogues import (
     Counted,
     read_dialogues,
 )
-from refless.kernels.signatures import sign
 from refless.models.delta_bleu import RULES, Statistics, scores
 from refless.statistics import ENOUGH_UNITS, Estimate, spearman_rows
 from refless.statistics.kendall import kendall_rows
 from refless.store import signed
-from refless.store.files import text_sum
 
 log = logging.getLogger(__name__)
 
@@ -126,9 +124,6 @@ def write_units(path: str | Path, task: Task, settings: Mapping[str, Any]) -> No
         "provenance": task.provenance,
         "settings": dict(settings),
         "made_from": task.rated_sums,
-        "signatures": [
-            sign(["experiments/delta_bleu/units.py"], text_sum([task.text_sum, *dialogues.texts]))
-        ],
     }
     signed.write(path, rows, about)
 
