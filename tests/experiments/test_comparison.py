@@ -27,7 +27,7 @@ from refless.store import signed
 from tests.compare.made_up import rows, write
 from tests.kernels.test_bertscore import needs_torch
 
-SETTINGS = {"kernels": ["bleu.char"], "draws": 100, "deals": 2, "seed": 0}
+SETTINGS = {"kernels": ["bleu.char"], "draws": 100, "repeats": 2, "seed": 0}
 
 
 @pytest.fixture(scope="module")

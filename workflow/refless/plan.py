@@ -80,7 +80,7 @@ RESULTS = {
     "comparison/{task}.csv": Result(
         ("{task}",),
         _compared,
-        ("comparison.draws", "comparison.deals", "comparison.seed"),
+        ("comparison.draws", "comparison.repeats", "comparison.seed"),
         optional=True,
     ),
     "comparison/networks/{task}.csv": Result(

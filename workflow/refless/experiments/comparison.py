@@ -123,7 +123,7 @@ def compare_task(
 
     Parameters
     ----------
-    settings : ``kernels``, ``draws``, ``seed`` and ``deals``, as the readers will ask for them
+    settings : ``kernels``, ``draws``, ``seed`` and ``repeats``, as the readers will ask for them
     options : kernel -> its options
     left_out : method, kernel (may be empty), and why it is not tried
     networks : file by `write_networks`, if there is one
@@ -138,7 +138,7 @@ def compare_task(
         options=options,
         draws=settings["draws"],
         seed=settings["seed"],
-        repeats=settings["deals"],
+        repeats=settings["repeats"],
         curve=False,
         left_out={(method, kernel): why for method, kernel, why in left_out},
         threads=threads,

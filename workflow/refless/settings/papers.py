@@ -106,7 +106,7 @@ class Comparison(Section):
         description="Kernels of neighbors; those that cannot be computed are left out."
     )
     draws: Draws = Field(description="Draws of the bootstrap.")
-    deals: Count = Field(
+    repeats: Count = Field(
         description="Repeats of the folds, at most; never more than 10,000 divided by the texts."
     )
     seed: Seed = Field(description="Seed of the folds and of the draws.")
