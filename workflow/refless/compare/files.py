@@ -29,7 +29,7 @@ from refless.report.figures import empty_figure
 from refless.report.render import Part, page, parts_of
 from refless.report.tables import markdown_page
 from refless.store.files import json_text, text_sum, write_together
-from refless.store.signed import table_text
+from refless.store.sealed import table_text
 
 FILES = ("comparison.csv", "comparison.md", "report.html", "comparison.json")
 BESIDE = ("predictions.csv", "learning_curve.csv")
