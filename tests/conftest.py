@@ -132,7 +132,7 @@ def copy_project(target: Path, mirror: str = "") -> Project:
     Code is linked, not copied, so that loops are compiled once for all copies.
     """
     target.mkdir(parents=True)
-    for part in ("Snakefile", "workflow", "envs"):
+    for part in ("Snakefile", "workflow", "envs", "README.md"):
         (target / part).symlink_to(ROOT / part)
     for part in ("config", "profiles"):
         shutil.copytree(ROOT / part, target / part)

@@ -13,7 +13,7 @@ from refless.data.ratings import RatedTexts
 from refless.data.sources import table
 from refless.data.task import blank_task, read_task, read_whole_task, write_task
 from refless.errors import FormatError, StaleError
-from refless.store import signed
+from refless.store import sealed
 from tests.experiments.bleu_neighbors.written import written_task
 
 
@@ -74,7 +74,7 @@ def test_ratings_do_not_adopt_the_texts_of_another_run(
 ) -> None:
     mine = written_task(tmp_path / "mine", ["a b", "c d"], np.array([0.0, 1.0]))
     other = (tmp_path / "mine/texts.csv").read_bytes()
-    write = signed.write
+    write = sealed.write
 
     def overtaken(path: Path, *content: Any) -> Any:
         record = write(path, *content)
@@ -82,7 +82,7 @@ def test_ratings_do_not_adopt_the_texts_of_another_run(
             path.write_bytes(other)
         return record
 
-    monkeypatch.setattr(signed, "write", overtaken)
+    monkeypatch.setattr(sealed, "write", overtaken)
     data = RatedTexts(mine.texts.assign(quality=[1.0, 0.0]))
     write_task("mine", data, tmp_path / "mine", {}, {})
     with pytest.raises(StaleError):

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from refless.errors import ReflessError
-from refless.store import signed
+from refless.store import sealed
 from tests.conftest import OFFLINE, Project
 from tests.workflow import small_data
 
@@ -111,7 +111,7 @@ def test_a_flipped_bit_in_each_kind_of_file_is_refused_by_its_reader(small: Proj
     for path in (small.path / "results").rglob("*.*"):
         if path.suffix in (".csv", ".npy", ".gz") and path.parent.name not in ("tables", "figures"):
             try:
-                kinds[signed.record_of(path)["kind"]] = path
+                kinds[sealed.record_of(path)["kind"]] = path
             except ReflessError:
                 assert "benchmarks" in path.parts
     assert len(kinds) >= 10
@@ -121,7 +121,7 @@ def test_a_flipped_bit_in_each_kind_of_file_is_refused_by_its_reader(small: Proj
         for place in (len(raw) // 3, len(raw) // 2):
             copy.write_bytes(raw[:place] + bytes([raw[place] ^ 4]) + raw[place + 1 :])
             with pytest.raises(ReflessError, match="is no whole file"):
-                signed.read(copy)
+                sealed.read(copy)
         copy.unlink()
 
 

@@ -23,7 +23,7 @@ from refless.experiments.comparison import (
     write_networks,
 )
 from refless.statistics.bootstrap import unpacked
-from refless.store import signed
+from refless.store import sealed
 from tests.compare.made_up import rows, write
 from tests.kernels.test_bertscore import needs_torch
 
@@ -62,11 +62,11 @@ def test_what_is_written_is_read_back(made: Path) -> None:
 
 def test_rows_of_networks_say_where_those_were_trained(made: Path, tmp_path: Path) -> None:
     """They may be shipped where everything else is computed."""
-    file = signed.read(made, "comparison")
+    file = sealed.read(made, "comparison")
     by_network = file.content.iloc[[0]].assign(method="rnn_qe", kernel="")
     content = pd.concat([file.content, by_network], ignore_index=True)
     facts = {**file.about["facts"], "networks": "shipped"}
-    signed.write(tmp_path / "mine.csv", content, {**file.about, "facts": facts})
+    sealed.write(tmp_path / "mine.csv", content, {**file.about, "facts": facts})
     found = read_comparisons([tmp_path / "mine.csv"], {"mine": SETTINGS})
     by_method = found["mine"].groupby("method")["source"].unique()
     assert by_method.pop("rnn_qe").tolist() == ["shipped"]

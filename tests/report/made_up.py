@@ -11,9 +11,9 @@ import pandas as pd
 from refless.report import page, tables
 from refless.report.catalogue import Column, Entry
 from refless.report.published import beside_published
-from refless.store import signed
+from refless.store import sealed
 from refless.store.files import file_sum
-from refless.store.signed import write_beside
+from refless.store.sealed import write_beside
 
 MODELS = ("bleu", "rouge", "<meteor>", "bertscore")
 WIDE = [f"column_{i}" for i in range(25)]
@@ -86,7 +86,7 @@ def make_results(folder: Path) -> Path:
         write_beside(folder / f"figures/{name}.json", {}, {f.name: file_sum(f) for f in files})
     texts = folder / "ratings/chat/texts.csv"
     about = {"kind": "texts", "of": {"task": "chat"}, "made_from": {"raw.csv": "0123abc"}}
-    signed.write(texts, pd.DataFrame({"id": ["1"], "text": ["secret words"]}), about)
+    sealed.write(texts, pd.DataFrame({"id": ["1"], "text": ["secret words"]}), about)
     make_page(folder)
     return folder / "report.html"
 

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from refless.errors import FormatError, ReflessError, StaleError
-from refless.store import signed
+from refless.store import sealed
 
 TABLE = pd.DataFrame({"id": ["a", "b"], "value": [0.1, np.nan], "text": ["NA", 'say "hi"\r']})
 ARRAYS = {"kernel": np.arange(6.0).reshape(2, 3), "name": np.array(["x", "y"])}
@@ -28,7 +28,7 @@ def content(path: Path) -> Any:
     return ARRAYS if path.suffix == ".npz" else TABLE
 
 
-def same(found: signed.Signed) -> None:
+def same(found: sealed.Sealed) -> None:
     assert found.about["facts"] == {"scale": [0, 5]}
     if isinstance(found.content, pd.DataFrame):
         pd.testing.assert_frame_equal(found.content, TABLE, check_dtype=False)
@@ -40,17 +40,17 @@ def same(found: signed.Signed) -> None:
 @pytest.fixture(params=["a.csv", "a.csv.gz", "a.npz"])
 def file(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     path = tmp_path / request.param
-    signed.write(path, content(path), ABOUT)
+    sealed.write(path, content(path), ABOUT)
     return path
 
 
 def test_what_is_written_is_read_and_always_the_same_bytes(file: Path) -> None:
     asked = {"of": {"task": "chat"}, "settings": {"sizes": (1, 2)}, "made_from": {"texts": "abc"}}
-    found = signed.read(file, "numbers", **asked)
+    found = sealed.read(file, "numbers", **asked)
     same(found)
-    assert found.about == signed.record_of(file)
+    assert found.about == sealed.record_of(file)
     before = file.read_bytes()
-    signed.write(file, content(file), dict(reversed(ABOUT.items())))
+    sealed.write(file, content(file), dict(reversed(ABOUT.items())))
     assert file.read_bytes() == before
 
 
@@ -63,7 +63,7 @@ def test_no_flipped_bit_gives_other_content(file: Path) -> None:
         changed[bit // 8] ^= 1 << bit % 8
         file.write_bytes(changed)
         try:
-            same(signed.read(file, "numbers"))
+            same(sealed.read(file, "numbers"))
         except FormatError as error:
             refused += str(file) in str(error) and bool(error.remedy)
     # of an archive, some bytes (times, names of tools) decide nothing
@@ -76,10 +76,10 @@ def test_a_truncated_file_is_refused(file: Path, keep: int) -> None:
     for other in (whole[:keep], bytes(len(whole))):
         file.write_bytes(other)
         with pytest.raises(FormatError, match="a\\."):
-            signed.read(file, "numbers")
+            sealed.read(file, "numbers")
     file.unlink()
     with pytest.raises(FormatError, match="a\\."):
-        signed.read(file)
+        sealed.read(file)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_a_truncated_file_is_refused(file: Path, keep: int) -> None:
 )
 def test_another_file_than_the_expected_one_is_refused(file: Path, asked: dict[str, Any]) -> None:
     with pytest.raises(ReflessError, match="a\\.") as caught:
-        signed.read(file, **{"kind": "numbers", **asked})
+        sealed.read(file, **{"kind": "numbers", **asked})
     assert caught.value.remedy
 
 
@@ -104,8 +104,8 @@ def test_another_file_than_the_expected_one_is_refused(file: Path, asked: dict[s
 
 def made(path: str, *inputs: str, tau: float = 0.08) -> Path:
     """A result as a job with these inputs writes it, in the current folder."""
-    with signed.given(inputs, [("tau", tau)]):
-        signed.write(path, content(Path(path)), ABOUT)
+    with sealed.given(inputs, [("tau", tau)]):
+        sealed.write(path, content(Path(path)), ABOUT)
     return Path(path)
 
 
@@ -114,16 +114,16 @@ def test_a_kernel_under_anothers_name_is_refused(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     right = made("results/kernels/chat/bleu.char.npz")
-    assert signed.read(right).about["recipe"]
+    assert sealed.read(right).about["recipe"]
     for name in ("kernels/chat/bleu.word.npz", "kernels/news/bleu.char.npz"):
         other = Path("results", name)
         other.parent.mkdir(parents=True, exist_ok=True)
         other.write_bytes(right.read_bytes())
         with pytest.raises(FormatError, match=r"kernels/chat/bleu\.char\.npz under another name"):
-            signed.read(other)
+            sealed.read(other)
     # seen from elsewhere, and moved with its whole folder
     monkeypatch.chdir("/")
-    same(signed.read(tmp_path / right))
+    same(sealed.read(tmp_path / right))
 
 
 def test_a_result_of_other_inputs_than_lie_there_is_refused(
@@ -132,20 +132,20 @@ def test_a_result_of_other_inputs_than_lie_there_is_refused(
     monkeypatch.chdir(tmp_path)
     texts = made("results/ratings/chat/texts.csv")
     kernel = made("results/kernels/chat/bleu.char.npz", str(texts))
-    same(signed.read(kernel))
+    same(sealed.read(kernel))
     made(str(texts), tau=0.1)  # the same texts once more are the same texts
-    same(signed.read(kernel))
-    signed.write(texts, TABLE.assign(value=1.0), ABOUT)
+    same(sealed.read(kernel))
+    sealed.write(texts, TABLE.assign(value=1.0), ABOUT)
     with pytest.raises(StaleError, match="made from another") as caught:
-        signed.read(kernel)
+        sealed.read(kernel)
     assert caught.value.path == str(kernel)
     texts.unlink()  # nobody can tell
-    same(signed.read(kernel))
+    same(sealed.read(kernel))
 
 
 def test_what_is_made_from_shipped_numbers_is_shipped() -> None:
     both = [{"provenance": "computed"}, {"provenance": "shipped"}]
-    assert [signed.provenance(both[:1]), signed.provenance(both)] == ["computed", "shipped"]
+    assert [sealed.provenance(both[:1]), sealed.provenance(both)] == ["computed", "shipped"]
 
 
 # ---- tables and what people read -------------------------------------------------------------
@@ -153,28 +153,28 @@ def test_what_is_made_from_shipped_numbers_is_shipped() -> None:
 
 def test_a_table_without_a_record_round_trips(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
-    signed.write_table(TABLE, path)
-    pd.testing.assert_frame_equal(signed.read_table(path), TABLE, check_dtype=False)
+    sealed.write_table(TABLE, path)
+    pd.testing.assert_frame_equal(sealed.read_table(path), TABLE, check_dtype=False)
     with pytest.raises(FormatError, match="rating"):
-        signed.read_table(path, ["rating"])
+        sealed.read_table(path, ["rating"])
 
 
 @pytest.mark.parametrize("name", ["table.csv", "table.md", "table.json"])
 def test_a_file_beside_its_record_is_the_one_that_was_written(tmp_path: Path, name: str) -> None:
     sums = {
-        "table.csv": signed.write_table(TABLE, tmp_path / "table.csv"),
-        "table.md": signed.write_text("| a |\n", tmp_path / "table.md"),
+        "table.csv": sealed.write_table(TABLE, tmp_path / "table.csv"),
+        "table.md": sealed.write_text("| a |\n", tmp_path / "table.md"),
     }
     record = tmp_path / "table.json"
-    signed.write_beside(record, {"rows": 2}, sums)
-    assert signed.read_beside(record, *sums)["rows"] == 2
+    sealed.write_beside(record, {"rows": 2}, sums)
+    assert sealed.read_beside(record, *sums)["rows"] == 2
     raw = (tmp_path / name).read_bytes()
     for bit in np.random.default_rng(0).choice(8 * len(raw), 60):
         changed = bytearray(raw)
         changed[bit // 8] ^= 1 << bit % 8
         (tmp_path / name).write_bytes(changed)
         with pytest.raises((FormatError, StaleError), match=name):
-            signed.read_beside(record, *sums)
+            sealed.read_beside(record, *sums)
     (tmp_path / name).unlink()
     with pytest.raises(FormatError, match=name):
-        signed.read_beside(record, *sums)
+        sealed.read_beside(record, *sums)

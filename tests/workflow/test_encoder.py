@@ -13,7 +13,7 @@ import pytest
 
 from refless.data.task import read_task
 from refless.kernels import kernel
-from refless.store import signed
+from refless.store import sealed
 from tests.conftest import Project
 from tests.kernels.test_bertscore import TORCH, bert_folder
 
@@ -45,7 +45,7 @@ def test_an_encoder_placed_by_hand_is_used(with_model: Project) -> None:
     folder = with_model.path / HERE
     texts = read_task(with_model.path / "results/ratings/mine").texts["text"].tolist()
     np.testing.assert_allclose(
-        signed.read(with_model.path / FILE, "kernel").content,
+        sealed.read(with_model.path / FILE, "kernel").content,
         kernel(KERNEL, texts, texts, model=folder, layer=2, device="cpu"),
         atol=1e-5,
     )

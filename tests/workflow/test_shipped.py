@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from refless.report.catalogue import tables
-from refless.store import signed
+from refless.store import sealed
 from tests.conftest import OFFLINE, ROOT, Project, copy_project, made_once
 
 SHIPPED = ROOT / "resources/shipped"
@@ -19,7 +19,7 @@ FILES = [path for path in FILES if path.name != "manifest.csv"]
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(SHIPPED).as_posix())
 def test_a_shipped_file_is_whole_and_holds_no_text(path: Path) -> None:
-    content, about = (file := signed.read(path)).content, file.about
+    content, about = (file := sealed.read(path)).content, file.about
     assert about["provenance"] == "shipped"
     assert path.stat().st_size < 20_000_000
     if not isinstance(content, pd.DataFrame):
@@ -109,9 +109,9 @@ def test_shipped_and_computed_numbers_are_equal(real: Project) -> None:
     compared = 0
     for path in FILES:
         place = real.path / "results" / path.relative_to(SHIPPED)
-        if not place.is_file() or signed.record_of(path)["kind"] in ("texts", "ratings"):
+        if not place.is_file() or sealed.record_of(path)["kind"] in ("texts", "ratings"):
             continue
-        one, two = (signed.read(p).content for p in (path, place))
+        one, two = (sealed.read(p).content for p in (path, place))
         if isinstance(one, pd.DataFrame):
             pd.testing.assert_frame_equal(one, two, check_exact=False, rtol=1e-5, atol=1e-9)
         else:

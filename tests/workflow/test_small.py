@@ -10,7 +10,7 @@ import pytest
 
 from refless.data.task import read_task
 from refless.report.catalogue import catalogue, figures, tables
-from refless.store import signed
+from refless.store import sealed
 from tests.conftest import Project
 
 THERE = ["huse_summarization", "dstc7", "mine"]
@@ -101,7 +101,7 @@ def test_a_matrix_may_be_spread_over_several_files(small: Project) -> None:
     ]
     # 24 contexts, four systems, three pairs of one text
     assert rows == [31, 31, 31]
-    curve = signed.read(results / "curves/dstc7/data_size.csv", "data size curve").content
+    curve = sealed.read(results / "curves/dstc7/data_size.csv", "data size curve").content
     assert sorted(set(curve["size"])) == [*range(10, 93, 10), 93]
 
 
@@ -151,7 +151,7 @@ def test_every_file_between_stages_is_sealed_with_its_inputs(small: Project) -> 
     ]
     assert len({path.relative_to(results).parts[0] for path in files}) >= 8
     for path in files:
-        about = signed.read(path).about
+        about = sealed.read(path).about
         assert about["path"] == path.relative_to(results).as_posix()
         assert about["recipe"]
         assert about["inputs"] or about["kind"] in ("texts", "ratings")

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from refless.errors import ReflessError
-from refless.store import signed
+from refless.store import sealed
 from refless.store.files import writing
 
 
@@ -49,7 +49,7 @@ def job(snakemake: Any) -> Iterator[None]:
     )
     parameters = getattr(snakemake, "params", {}).items()
     try:
-        with signed.given(map(str, getattr(snakemake, "input", ())), parameters):
+        with sealed.given(map(str, getattr(snakemake, "input", ())), parameters):
             yield
     except ReflessError as error:
         said = f"{_subject(snakemake)}{error}" if error.path is None else str(error)

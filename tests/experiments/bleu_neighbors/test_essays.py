@@ -24,7 +24,7 @@ from refless.experiments.bleu_neighbors.essays import (
 )
 from refless.kernels import kernel
 from refless.report.published import read_published
-from refless.store import signed
+from refless.store import sealed
 from tests.conftest import ROOT
 
 PRINTED = read_published(ROOT / "resources/published/bleu_neighbors_table3.csv", KEYS)
@@ -125,6 +125,6 @@ def test_estimates_of_other_essays_are_refused(essays: Task, tmp_path: Path) -> 
     write_estimates(tmp_path / "estimates.csv", essays)
     found = read_estimates(tmp_path / "estimates.csv", {"e": essays.text_sum})
     assert list(found.content) == COLUMNS
-    assert signed.read(tmp_path / "estimates.csv").about["provenance"] == "computed"
+    assert sealed.read(tmp_path / "estimates.csv").about["provenance"] == "computed"
     with pytest.raises(StaleError):
         read_estimates(tmp_path / "estimates.csv", {"e": "another"})

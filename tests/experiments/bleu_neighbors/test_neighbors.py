@@ -20,7 +20,7 @@ from refless.experiments.bleu_neighbors.neighbors import (
     write_neighbors,
 )
 from refless.kernels import kernel
-from refless.store import signed
+from refless.store import sealed
 from tests.experiments.bleu_neighbors.written import annotated_task
 
 KERNEL, TAU = "bleu.char", 0.4
@@ -163,8 +163,8 @@ def test_neighbors_of_another_tau_or_other_ratings_are_refused(
         with pytest.raises(StaleError):
             read_predicted([tmp_path / "ratings/t"], [path], {KERNEL: TAU})
     # as it is shipped
-    file = signed.read(path, "neighbors")
-    signed.write(path, file.content, file.about | {"provenance": "shipped"})
+    file = sealed.read(path, "neighbors")
+    sealed.write(path, file.content, file.about | {"provenance": "shipped"})
     found = read_predicted([folder], [path], {KERNEL: TAU})["t"]
     assert (found.source, found.kernels[KERNEL]["source"]) == ("computed", "shipped")
     assert read_predicted([folder], [], {})["t"].means == {}

@@ -18,7 +18,7 @@ from refless.report.figures_delta_bleu import delta_bleu_figure
 from refless.report.published import read_published
 from refless.statistics import interval
 from refless.statistics.bootstrap import unpacked
-from refless.store import signed
+from refless.store import sealed
 from tests.experiments.delta_bleu.small import SETTINGS, as_task, small_texts
 
 RESOURCES = Path(__file__).parents[3] / "resources"
@@ -33,7 +33,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def read(path: Path) -> dict[str, signed.Signed]:
+def read(path: Path) -> dict[str, sealed.Sealed]:
     return dict([read_rows(path, {"small": SETTINGS}, {})])
 
 
@@ -73,7 +73,7 @@ def test_the_rows_of_a_data_set_the_papers_and_one_without_numbers(file: Path) -
 def test_shipped_numbers_give_the_published_table() -> None:
     """The first row of each metric on DSTC7, as it stood when it was first computed."""
     path = RESOURCES / "shipped/delta_bleu/dstc7/units.csv"
-    settings = {"dstc7": signed.record_of(path)["settings"]}
+    settings = {"dstc7": sealed.record_of(path)["settings"]}
     units = dict([read_rows(path, settings, {})])
     table = table2(["dstc7"], units, published()).set_index(KEYS[1:])
     names = ["spearman", "kendall", "references_per_context", "without_good_reference"]

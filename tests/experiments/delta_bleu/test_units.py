@@ -33,7 +33,7 @@ from refless.experiments.delta_bleu.units import (
 )
 from refless.models.delta_bleu import corpus_delta_bleu
 from refless.statistics import spearman_rows
-from refless.store import signed
+from refless.store import sealed
 from tests.experiments.delta_bleu.small import SETTINGS, as_task, small_texts
 
 CELLS = [
@@ -223,7 +223,7 @@ def test_equal_outputs_of_two_systems_stay_apart(tmp_path: Path) -> None:
         texts.loc[first, name] = "+".join(both[name])
     task = as_task(tmp_path / "small", texts.drop(index=second).drop(columns="model"), ratings)
     write_units(tmp_path / "units.csv", task, SETTINGS)
-    table = signed.read(tmp_path / "units.csv", "units", of={"task": "small"}).content
+    table = sealed.read(tmp_path / "units.csv", "units", of={"task": "small"}).content
     assert set(table.loc[table["panel"] == "table", "n"]) == {6 * 12 // 4}
 
 

@@ -17,7 +17,7 @@ from refless.experiments.rnn_qe.curve import read_curve
 from refless.experiments.rnn_qe.runs import COLUMNS as PREDICTED
 from refless.experiments.rnn_qe.runs import PREDICTIONS, write_predictions
 from refless.experiments.rnn_qe.tables import gather
-from refless.store import signed
+from refless.store import sealed
 from tests.models.rnn_qe.test_data import small_texts
 
 DATA = {"seed": 2017, "domain": "sfhot", "system": "LOLS"}
@@ -69,7 +69,7 @@ def test_numbers_have_no_text_and_hang_on_texts_and_settings(made: Path) -> None
 
 
 def test_metrics_that_are_not_there_are_named(folders: list[Path], tmp_path: Path) -> None:
-    texts = signed.read(folders[0] / "texts.csv", "texts").content.drop(columns="CIDEr")
+    texts = sealed.read(folders[0] / "texts.csv", "texts").content.drop(columns="CIDEr")
     write_task("nem", RatedTexts(texts), tmp_path / "nem", {}, {})
     with pytest.raises(FormatError, match="CIDEr"):
         write_outputs(tmp_path / "o.csv", tmp_path / "c.csv", tmp_path / "nem", folders[1:], DATA)
@@ -85,7 +85,7 @@ def test_a_training_writes_predictions_and_how_they_were_made(
     paths = [tmp_path / f"{seed}.csv.gz" for seed in (0, 1)]
     for seed, path in enumerate(paths):
         write_predictions(path, "cross_domain_1_setup2", seed, folders[0], folders[1:], DATA)
-    file = signed.read(paths[1], PREDICTIONS, columns=PREDICTED)
+    file = sealed.read(paths[1], PREDICTIONS, columns=PREDICTED)
     assert set(file.content["part"]) == {"dev", "test"}
     assert set(file.content["seed"]) == {1}
     settings = file.about["settings"]
@@ -106,7 +106,7 @@ def written(path: Path, **changes: Any) -> dict[str, list[Path]]:
         "kind": PREDICTIONS,
         "of": {"name": "setup1"},
     }
-    signed.write(path, pd.DataFrame(rows, columns=PREDICTED), about | changes)
+    sealed.write(path, pd.DataFrame(rows, columns=PREDICTED), about | changes)
     return {"setup1": [path]}
 
 

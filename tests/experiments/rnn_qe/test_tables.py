@@ -29,7 +29,7 @@ from refless.models.rnn_qe.names import CONFIGURATIONS, CROSS, SETUPS
 from refless.report.published import read_published
 from refless.report.tables import with_reasons
 from refless.statistics import draw_weights, williams
-from refless.store.signed import Signed
+from refless.store.sealed import Sealed
 from tests.experiments.rnn_qe.test_baselines import numbers
 
 ROOT = Path(__file__).parents[3]
@@ -98,19 +98,19 @@ def test_williams_is_two_sided_unless_the_claim_is_that_one_is_better() -> None:
 # ---- tables --------------------------------------------------------------------------------------
 
 
-def predictions(ids: list[str], seeds: int = 5, provenance: str = "computed") -> Signed:
+def predictions(ids: list[str], seeds: int = 5, provenance: str = "computed") -> Sealed:
     generator = np.random.default_rng(len(ids))
     rows = pd.DataFrame({"id": ids * seeds, "seed": np.repeat(np.arange(seeds), len(ids))})
     rows["prediction"] = generator.choice(SCALE, len(rows))
     fixed = {"experiment": "cross_validation", "setup": 1, "fold": 0, "part": "test"}
     table = rows.assign(**fixed, raw=rows["prediction"])[COLUMNS]
-    return Signed(table, {"provenance": provenance})
+    return Sealed(table, {"provenance": provenance})
 
 
 def made(
-    experiment: str, outputs: pd.DataFrame | None, found: dict[str, Signed], **others: Any
+    experiment: str, outputs: pd.DataFrame | None, found: dict[str, Sealed], **others: Any
 ) -> pd.DataFrame:
-    file = None if outputs is None else Signed(outputs, {"provenance": "computed"})
+    file = None if outputs is None else Sealed(outputs, {"provenance": "computed"})
     given = Gathered(file, found, [], others.get("untrained", {}))
     return results(experiment, given, published(NUMBERS[experiment]), BOOTSTRAP)
 
@@ -163,10 +163,10 @@ def test_outputs_of_one_mr_are_drawn_together() -> None:
 def test_a_seed_that_misses_an_output_does_not_count() -> None:
     outputs = numbers()
     file = predictions(outputs["id"].tolist())
-    part = Signed(file.content.iloc[:-1], file.about)
+    part = Sealed(file.content.iloc[:-1], file.about)
     row = made("cross_validation", outputs, {"setup1": part}).set_index("setup").loc["1"]
     assert row["seeds"] == 4
-    other = Signed(file.content[file.content["id"] != outputs["id"][0]], file.about)
+    other = Sealed(file.content[file.content["id"] != outputs["id"][0]], file.about)
     row = made("cross_validation", outputs, {"setup1": other}).set_index("setup").loc["1"]
     assert (row["seeds"], row["source"]) == (0, "")
     assert np.isnan(row["pearson"])
@@ -178,7 +178,7 @@ def test_tables_4_and_5_compare_with_configuration_1(experiment: str) -> None:
     ids = outputs.loc[outputs[experiment] == "test", "id"].tolist()
     same = predictions(ids)
     reversed_ = same.content["prediction"].to_numpy()[::-1]
-    other = Signed(same.content.assign(prediction=reversed_), same.about)
+    other = Sealed(same.content.assign(prediction=reversed_), same.about)
     found = {f"{experiment}_{n}_setup1": same for n in (1, 2)} | {f"{experiment}_3_setup1": other}
     table = made(experiment, outputs, found)
     assert len(table) == 3 * 14
@@ -233,7 +233,7 @@ def test_a_curve_counts_the_folds_of_a_subset_together() -> None:
     rows += [(fold + 5, part, name, 7 - value) for fold, part, name, value in rows]
     rows += [(0, "dev", "b", 6.0)]
     table = pd.DataFrame(rows, columns=["fold", "part", "id", "prediction"])
-    found = trained_curve(outputs, {"curve_50_setup1": Signed(table, {})})
+    found = trained_curve(outputs, {"curve_50_setup1": Sealed(table, {})})
     assert found["size"].tolist() == [50, 50]
     assert found["subset"].tolist() == [0, 1]
     assert found["pearson"].tolist() == pytest.approx([1, -1])

@@ -17,7 +17,7 @@ import pandas as pd
 from refless.data.ratings import RATING_COLUMNS, TEXT_COLUMNS, RatedTexts
 from refless.data.wording import wording
 from refless.errors import FormatError, StaleError
-from refless.store import signed
+from refless.store import sealed
 from refless.store.files import text_sum
 
 
@@ -101,11 +101,11 @@ def blank_task(folder: str | Path, out: str | Path) -> None:
 
 
 def _write(folder: Path, data: RatedTexts, about: Mapping[str, Any]) -> None:
-    written = signed.write(folder / "texts.csv", data.texts, about)
+    written = sealed.write(folder / "texts.csv", data.texts, about)
     same = {name: about[name] for name in ("of", "provenance") if name in about}
-    made_from = {"texts": signed.identity(written)}
+    made_from = {"texts": sealed.identity(written)}
     about = {"kind": "ratings", **same, "made_from": made_from}
-    signed.write(folder / "ratings.csv", data.ratings, about)
+    sealed.write(folder / "ratings.csv", data.ratings, about)
 
 
 def read_with(loader: str, options: Mapping[str, Any], files: Mapping[str, str]) -> dict[str, Any]:
@@ -119,14 +119,14 @@ def read_task(folder: str | Path, columns: Sequence[str] = ()) -> Task:
     must have."""
     folder = Path(folder)
     of = {"task": folder.name}
-    texts = signed.read(folder / "texts.csv", "texts", of=of, columns=TEXT_COLUMNS)
+    texts = sealed.read(folder / "texts.csv", "texts", of=of, columns=TEXT_COLUMNS)
     if lacking := [name for name in columns if name not in texts.content]:
         remedy = f"take the experiment out of those of {folder.name} in the configuration"
         message = f"the texts have no {' and no '.join(lacking)}, which this experiment needs"
         raise FormatError(message, path=folder, remedy=remedy)
-    made = {"texts": signed.identity(texts.about)}
+    made = {"texts": sealed.identity(texts.about)}
     path = folder / "ratings.csv"
-    ratings = signed.read(path, "ratings", of=of, made_from=made, columns=RATING_COLUMNS)
+    ratings = sealed.read(path, "ratings", of=of, made_from=made, columns=RATING_COLUMNS)
     return Task(texts.content, ratings.content, texts.about)
 
 
@@ -146,5 +146,5 @@ def rated_sums(folders: Iterable[str | Path]) -> dict[str, dict[str, str]]:
 
 def text_sums(folders: Iterable[str | Path]) -> dict[str, str]:
     """Data set -> the sum of its texts, by the records alone of those whose folders are given."""
-    abouts = [signed.record_of(Path(folder) / "texts.csv") for folder in folders]
+    abouts = [sealed.record_of(Path(folder) / "texts.csv") for folder in folders]
     return {str(about["of"]["task"]): str(about["facts"]["text_sum"]) for about in abouts}

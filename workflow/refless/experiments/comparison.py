@@ -1,7 +1,7 @@
 """The comparison on our data sets: every method on each, and the table of all.
 
 Stage: prediction, cell -> table. In: rated texts of a data set. Out: the estimates of RNN-QE, whose
-training needs torch; its rows, as a signed file; the table.
+training needs torch; its rows, as a sealed file; the table.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from refless.data.ratings import separate_items
 from refless.data.task import Task
 from refless.errors import StaleError
 from refless.statistics.bootstrap import packed
-from refless.store import signed
+from refless.store import sealed
 from refless.store.machine import processor, versions
 
 Array = np.ndarray
@@ -58,7 +58,7 @@ def write_networks(path: str | Path, task: Task, seed: int, threads: int | None 
     for split in all_splits(rated, seed)[0] if rated.answers is not None else []:
         found = estimates(rated, split, how, threads)
         parts.append(pd.DataFrame({"split": split.name, "fold": split.fold, "estimate": found}))
-    signed.write(
+    sealed.write(
         path,
         pd.concat(parts, ignore_index=True).round(DIGITS),
         {
@@ -81,10 +81,10 @@ def read_networks(path: str | Path, task: Task, seed: int) -> Callable[[Rated, S
 
     Raises
     ------
-    FormatError, StaleError : as `refless.store.signed.read`; the function that is returned raises
+    FormatError, StaleError : as `refless.store.sealed.read`; the function that is returned raises
         StaleError for a split with other folds than those that the networks had.
     """
-    file = signed.read(
+    file = sealed.read(
         path,
         "comparison networks",
         of={"task": task.name},
@@ -145,7 +145,7 @@ def compare_task(
         networks=None if networks is None else read_networks(networks, task, settings["seed"]),
     )
     found = compare(rated, told)
-    signed.write(
+    sealed.write(
         path,
         found.table.round(DIGITS).assign(**_of_rows(found.table, found.draws, told.left_out)),
         {
@@ -155,7 +155,7 @@ def compare_task(
             "settings": dict(settings),
             "made_from": {"texts": task.text_sum},
             "facts": {
-                "networks": "" if networks is None else signed.record_of(networks)["provenance"],
+                "networks": "" if networks is None else sealed.record_of(networks)["provenance"],
             },
         },
     )
@@ -186,12 +186,12 @@ def read_comparisons(
 
     Raises
     ------
-    FormatError, StaleError : as `refless.store.signed.read`.
+    FormatError, StaleError : as `refless.store.sealed.read`.
     """
     found = {}
     for path in paths:
         task = Path(path).stem
-        file = signed.read(
+        file = sealed.read(
             path, "comparison", of={"task": task}, settings=settings[task], columns=NUMBERS
         )
         whole = file.content.reindex(columns=list(dict.fromkeys([*file.content, *NAMES])))

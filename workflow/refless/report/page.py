@@ -18,7 +18,7 @@ from refless.report.render import VERDICTS, Part, page, parts_of
 from refless.report.tables import read_published, read_record
 from refless.store import provenance
 from refless.store.files import write_text
-from refless.store.signed import read_beside, write_beside
+from refless.store.sealed import read_beside, write_beside
 
 TITLE = "refless: published numbers beside ours"
 SOURCES = ("computed", "shipped", "absent")

@@ -17,7 +17,7 @@ from refless.errors import FormatError
 from refless.report.catalogue import Entry, catalogue
 from refless.report.render import markdown, parts_of
 from refless.store.files import write_text
-from refless.store.signed import read_beside, read_table, write_beside, write_table
+from refless.store.sealed import read_beside, read_table, write_beside, write_table
 
 WORDS = ("source", "reason", "note")
 """Columns of words that may be empty."""

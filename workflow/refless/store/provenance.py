@@ -15,7 +15,7 @@ from typing import Any
 
 from refless.store.code import PACKAGE, code_sum
 from refless.store.machine import processor
-from refless.store.signed import record_of
+from refless.store.sealed import record_of
 
 
 def record(

@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 from refless.plan import MANIFEST
-from refless.store import signed
+from refless.store import sealed
 from refless.store.files import file_sum, write_text
 
 
@@ -30,7 +30,7 @@ def ship(digests: Mapping[str, str], out: str | Path) -> list[Path]:
 
     Raises
     ------
-    FormatError, StaleError : as `refless.store.signed.read`.
+    FormatError, StaleError : as `refless.store.sealed.read`.
     """
     from refless.data.task import blank_task
 
@@ -44,14 +44,14 @@ def ship(digests: Mapping[str, str], out: str | Path) -> list[Path]:
         source, below = Path(path), Path(path).relative_to("results")
         if not source.is_file():
             continue
-        about = signed.record_of(source)
+        about = sealed.record_of(source)
         if about["kind"] == "texts":
             blank_task(source.parent, out / below.parent)
         elif about["kind"] != "ratings":  # which are written with their texts
-            content = signed.read(source, about["kind"]).content
-            signed.write(out / below, content, {**about, "provenance": "shipped"})
+            content = sealed.read(source, about["kind"]).content
+            sealed.write(out / below, content, {**about, "provenance": "shipped"})
         written[below.as_posix()] = digest
     every = {path: digest for path, digest in kept.items() if (out / path).is_file()} | written
     table = [(path, file_sum(out / path), digest) for path, digest in sorted(every.items())]
-    write_text(signed.table_text(pd.DataFrame(table, columns=["path", "sha256", "digest"])), listed)
+    write_text(sealed.table_text(pd.DataFrame(table, columns=["path", "sha256", "digest"])), listed)
     return [out / path for path in written]

@@ -25,7 +25,7 @@ from refless.experiments.bleu_neighbors.table1 import ALL, HUMANS, OTHERS
 from refless.models.neighbors import enough_evidence
 from refless.report.tables import read_published
 from refless.statistics import spearman
-from refless.store import signed
+from refless.store import sealed
 
 Array = np.ndarray
 # Read off the paper's figures: a up to 60, b in small steps; sizes every 10, 20 subsets each.
@@ -112,7 +112,7 @@ def write_data_size_curve(
     n = len(rated.id)
     sizes = range(STEP, n, STEP) if n <= MANY else LARGE
     asked = [*(size for size in sizes if settings["a"] < size < n), n]
-    signed.write(
+    sealed.write(
         path,
         data_size_curve(matrix, rated.quality, asked, **how),
         {
@@ -137,13 +137,13 @@ def read_data_sizes(
     settings : those under which they must have been made
     folders : of the ratings that are there; curves must be made from these
 
-    Raises as `refless.store.signed.read`.
+    Raises as `refless.store.sealed.read`.
     """
     made_from = rated_sums(folders)
     curves = {}
     for path in paths:
         task = Path(path).parent.name
-        curves[task] = signed.read(
+        curves[task] = sealed.read(
             *(path, "data size curve"),
             of={"task": task},
             settings=settings,

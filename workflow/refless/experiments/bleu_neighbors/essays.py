@@ -18,7 +18,7 @@ from refless.data.task import Task
 from refless.experiments.bleu_neighbors.rows import Rows, beside_paper, cells, with_intervals
 from refless.kernels import kernel
 from refless.models.neighbors import enough_evidence, neighbor_means
-from refless.store import signed
+from refless.store import sealed
 
 Array = np.ndarray
 
@@ -96,20 +96,20 @@ def write_estimates(path: str | Path, task: Task, threads: int | None = None) ->
         "provenance": task.provenance,
         "made_from": {"texts": task.text_sum},
     }
-    signed.write(path, essay_estimates(task.texts, threads), about)
+    sealed.write(path, essay_estimates(task.texts, threads), about)
 
 
-def read_estimates(path: str | Path, text_sums: Mapping[str, str]) -> signed.Signed:
+def read_estimates(path: str | Path, text_sums: Mapping[str, str]) -> sealed.Sealed:
     """The file of `write_estimates`, if it was made from the texts with these sums, by task.
 
-    Raises as `refless.store.signed.read`.
+    Raises as `refless.store.sealed.read`.
     """
     made_from = dict(zip(["texts"], text_sums.values(), strict=False))  # one data set, or none
-    return signed.read(path, "essay estimates", made_from=made_from, columns=COLUMNS)
+    return sealed.read(path, "essay estimates", made_from=made_from, columns=COLUMNS)
 
 
 def table3(
-    file: signed.Signed | None, published: pd.DataFrame, draws: int, seed: int
+    file: sealed.Sealed | None, published: pd.DataFrame, draws: int, seed: int
 ) -> pd.DataFrame:
     """A row a training set, the rows that the paper quotes, and the rho of length alone.
 

@@ -21,7 +21,7 @@ from refless.kernels import kernel
 from refless.kernels._registry import entry
 from refless.models.neighbors import enough_evidence, means_of_sums, neighbor_means
 from refless.statistics import drawn_whole
-from refless.store import signed
+from refless.store import sealed
 
 Array = np.ndarray
 
@@ -119,7 +119,7 @@ def write_kernel(
         "settings": {"options": _decisive(name, options)},
     }
     matrix = kernel(name, texts[rows], texts, threads=threads, dtype=np.float32, **options)
-    signed.write(path, matrix, about)
+    sealed.write(path, matrix, about)
 
 
 def _decisive(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -145,7 +145,7 @@ def read_kernel(
     blocks: list[Array] = []
     for path in map(Path, paths):
         of, made_from = {"task": task.name, "kernel": name, "block": path.stem}, task.text_sum
-        file = signed.read(path, "kernel", of=of, settings=asked, made_from={"texts": made_from})
+        file = sealed.read(path, "kernel", of=of, settings=asked, made_from={"texts": made_from})
         blocks.append(file.content)
     matrix = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
     if len(rated.row) < len(matrix):
@@ -194,7 +194,7 @@ def write_neighbors(
     in_order = len(rated.id) > MANY
     means, counts = means_within(matrix, rated.quality, tau, in_order=in_order)
     columns = {"id": rated.id, "quality": rated.quality, "mean": means, "neighbors": counts}
-    signed.write(
+    sealed.write(
         path,
         pd.DataFrame(columns),
         {
@@ -246,7 +246,7 @@ def read_predicted(
     paths : ``<task>/<kernel>.csv`` by `write_neighbors`
     taus : kernel -> the tau under which they must have been made
 
-    Raises as `refless.store.signed.read`.
+    Raises as `refless.store.sealed.read`.
     """
     found = {}
     for task in map(read_task, folders):
@@ -255,7 +255,7 @@ def read_predicted(
             name = path.name.removesuffix(".csv")
             if path.parent.name != task.name:
                 continue
-            file = signed.read(
+            file = sealed.read(
                 *(path, "neighbors"),
                 of={"task": task.name, "kernel": name},
                 settings={"tau": taus[name]},
@@ -265,7 +265,7 @@ def read_predicted(
             data.means[name] = file.content["mean"].to_numpy(np.float64)
             data.counts[name] = file.content["neighbors"].to_numpy(np.int64)
             data.kernels[name] = {
-                "source": signed.provenance([file.about, task.about]),
+                "source": sealed.provenance([file.about, task.about]),
                 "stand_in": int(is_stand_in(name, file.about["settings"]["options"])),
             }
         found[task.name] = data

@@ -28,7 +28,7 @@ from refless.experiments.bleu_neighbors.rows import (
 )
 from refless.kernels import kernel as matrix_of
 from refless.models.neighbors import enough_evidence, neighbor_means
-from refless.store import signed
+from refless.store import sealed
 
 Array = np.ndarray
 
@@ -65,7 +65,7 @@ def write_cross_estimates(
     threads: int | None = None,
 ) -> None:
     """Write `cross_estimates` of two tasks."""
-    signed.write(
+    sealed.write(
         path,
         cross_estimates(taus, source, target, threads),
         {
@@ -97,13 +97,13 @@ def read_pairs(
     """(source, target) -> what `write_cross_estimates` wrote, if it was made with these taus, from
     the texts of these tasks.
 
-    Raises as `refless.store.signed.read`.
+    Raises as `refless.store.sealed.read`.
     """
     pairs = {}
     for path in paths:
         source, target = Path(path).stem.split(".")
-        made_with = signed.record_of(path)["settings"].get("kernels", {})
-        file = signed.read(
+        made_with = sealed.record_of(path)["settings"].get("kernels", {})
+        file = sealed.read(
             *(path, "cross estimates"),
             of={"source": source, "target": target},
             settings={"kernels": {kernel: taus.get(kernel) for kernel in made_with}},

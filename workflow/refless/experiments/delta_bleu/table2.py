@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from refless.store import signed
+from refless.store import sealed
 
 KEYS = ["task", "metric", "references", "contexts", "tokens", "rule"]
 PAPER = "twitter"
@@ -37,7 +37,7 @@ def read_rows(
     path: str | Path,
     settings: Mapping[str, Mapping[str, Any]],
     rated: Mapping[str, Mapping[str, str]],
-) -> tuple[str, signed.Signed]:
+) -> tuple[str, sealed.Sealed]:
     """A data set and its numbers.
 
     Parameters
@@ -48,18 +48,18 @@ def read_rows(
 
     Raises
     ------
-    FormatError, StaleError : as `refless.store.signed.read`.
+    FormatError, StaleError : as `refless.store.sealed.read`.
     """
     task = Path(path).parent.name
     of = {"task": task}
     made_from = rated.get(task)
-    return task, signed.read(
+    return task, sealed.read(
         path, "units", of=of, settings=settings[task], made_from=made_from, columns=["panel"]
     )
 
 
 def table2(
-    tasks: Iterable[str], units: Mapping[str, signed.Signed], published: pd.DataFrame
+    tasks: Iterable[str], units: Mapping[str, sealed.Sealed], published: pd.DataFrame
 ) -> pd.DataFrame:
     """The paper's cells, then every row of each data set; one row for each without numbers.
 
@@ -84,7 +84,7 @@ def table2(
     return table.astype({"n": "Int64"})
 
 
-def figure2(units: Mapping[str, signed.Signed]) -> pd.DataFrame:
+def figure2(units: Mapping[str, sealed.Sealed]) -> pd.DataFrame:
     """The points of figure 2, panel by panel."""
     shown = ["task", "panel", "metric", "references", "unit", "order", "spearman"]
     parts = [own.content.assign(task=task) for task, own in units.items()]

@@ -39,7 +39,7 @@ from refless.experiments.delta_bleu.dialogues import (
 from refless.models.delta_bleu import RULES, Statistics, scores
 from refless.statistics import ENOUGH_UNITS, Estimate, spearman_rows
 from refless.statistics.kendall import kendall_rows
-from refless.store import signed
+from refless.store import sealed
 
 log = logging.getLogger(__name__)
 
@@ -125,7 +125,7 @@ def write_units(path: str | Path, task: Task, settings: Mapping[str, Any]) -> No
         "settings": dict(settings),
         "made_from": task.rated_sums,
     }
-    signed.write(path, rows, about)
+    sealed.write(path, rows, about)
 
 
 def unit_rows(counted: Counted, settings: Mapping[str, Any]) -> pd.DataFrame:

@@ -43,7 +43,7 @@ from refless.models.rnn_qe.names import (
     Name,
 )
 from refless.statistics import scale_counts, scale_statistics
-from refless.store import signed
+from refless.store import sealed
 
 Array = np.ndarray
 
@@ -230,6 +230,6 @@ def write_outputs(
     about = {"settings": {"data": asdict(made)}, "made_from": sums}
     facts = {"instances": instances}
     found = outputs(texts, task.texts, seen, splits)
-    signed.write(path, found, about | {"kind": OUTPUTS, "facts": facts})
+    sealed.write(path, found, about | {"kind": OUTPUTS, "facts": facts})
     drawn = learning_curve(seen, folds, CURVE_SIZES, CURVE_SUBSETS, seed=made.seed)
-    signed.write(curve, drawn, about | {"kind": CURVE})
+    sealed.write(curve, drawn, about | {"kind": CURVE})

@@ -18,7 +18,7 @@ from refless.experiments.rnn_qe.baselines import CURVE, CURVE_COLUMNS, statistic
 from refless.experiments.rnn_qe.tables import Gathered
 from refless.models.rnn_qe.names import FOLDS, SHORT, parse
 from refless.report import figures
-from refless.store import signed
+from refless.store import sealed
 
 LABELS = {"bleu_neighbors": "BLEU Neighbors", "rnn_qe": "RNN-QE, set-up 1"}
 STATISTICS = ("pearson", "spearman")
@@ -31,14 +31,14 @@ def read_curve(path: str | Path, data: Mapping[str, Any]) -> pd.DataFrame:
 
     Raises
     ------
-    FormatError, StaleError : as `refless.store.signed.read`.
+    FormatError, StaleError : as `refless.store.sealed.read`.
     """
     asked = {"data": data}
-    file = signed.read(path, CURVE, settings=asked, columns=CURVE_COLUMNS)
+    file = sealed.read(path, CURVE, settings=asked, columns=CURVE_COLUMNS)
     return pd.DataFrame(file.content)
 
 
-def trained_curve(outputs: pd.DataFrame, predictions: Mapping[str, signed.Signed]) -> pd.DataFrame:
+def trained_curve(outputs: pd.DataFrame, predictions: Mapping[str, sealed.Sealed]) -> pd.DataFrame:
     """RNN-QE with fewer rated outputs, `CURVE_COLUMNS`: a row a subset.
 
     ``predictions`` are of ``curve_50_setup1``, ...; fold 5 s + f is fold f of random subset s.

@@ -27,7 +27,7 @@ from refless.models.rnn_qe.data import (
     tables,
 )
 from refless.models.rnn_qe.names import CURVE, parse
-from refless.store import signed
+from refless.store import sealed
 from refless.store.machine import processor, versions
 
 log = logging.getLogger(__name__)
@@ -116,4 +116,4 @@ def write_predictions(
             "seconds": round(time.perf_counter() - begin, 1),
         },
     }
-    signed.write(path, table, about)
+    sealed.write(path, table, about)

@@ -41,7 +41,7 @@ from refless.models.rnn_qe.names import CONFIGURATIONS, CROSS, EXPERIMENTS, PAPE
 from refless.report.published import beside_published, read_published
 from refless.report.tables import publish
 from refless.statistics import Estimate, draw_weights, williams
-from refless.store import signed
+from refless.store import sealed
 
 Array = np.ndarray
 
@@ -72,8 +72,8 @@ class Gathered:
     untrained : why there are no predictions, by name
     """
 
-    outputs: signed.Signed | None
-    predictions: Mapping[str, signed.Signed]
+    outputs: sealed.Sealed | None
+    predictions: Mapping[str, sealed.Sealed]
     missing: Sequence[Mapping[str, Any]] = ()
     untrained: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
@@ -94,19 +94,19 @@ def gather(
 
     Raises
     ------
-    FormatError, StaleError : as `refless.store.signed.read`.
+    FormatError, StaleError : as `refless.store.sealed.read`.
     """
     why = {one["of"]["name"]: one for one in untrained}
     if outputs is None:
         return Gathered(None, {}, missing, why)
-    file = signed.read(outputs, OUTPUTS, settings={"data": data}, columns=COLUMNS)
+    file = sealed.read(outputs, OUTPUTS, settings={"data": data}, columns=COLUMNS)
     usable = {}
     for name, paths in predictions.items():
         of = {"name": name}
-        read = [signed.read(p, runs.PREDICTIONS, of=of, columns=runs.COLUMNS) for p in paths]
+        read = [sealed.read(p, runs.PREDICTIONS, of=of, columns=runs.COLUMNS) for p in paths]
         if read:
             table = pd.concat([one.content for one in read], ignore_index=True)
-            usable[name] = signed.Signed(table, read[0].about)
+            usable[name] = sealed.Sealed(table, read[0].about)
     return Gathered(file, usable, missing, why)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from refless.errors import FormatError
-from refless.store import signed
+from refless.store import sealed
 
 KIND = "rnn_qe model"
 
@@ -19,7 +19,7 @@ def shipped_model() -> Path:
     return Path(__file__).with_name("shipped.npz")
 
 
-def read_model(path: str | Path) -> signed.Signed:
+def read_model(path: str | Path) -> sealed.Sealed:
     """A model's record and arrays; nothing in the file is executed.
 
     Raises
@@ -30,13 +30,13 @@ def read_model(path: str | Path) -> signed.Signed:
     if Path(path).exists() and not (Path(path).is_file() and Path(path).suffix == ".npz"):
         raise FormatError("is no model of RNN-QE", path=path, remedy=remedy)
     try:
-        return signed.read(path, KIND)
+        return sealed.read(path, KIND)
     except FormatError as error:
         message = f"cannot be read as a model of RNN-QE: {error.message}"
         raise FormatError(message, path=path, remedy=remedy) from error
 
 
-def card(file: signed.Signed) -> dict[str, Any]:
+def card(file: sealed.Sealed) -> dict[str, Any]:
     """What a model is: settings, whence it comes, what it is worth."""
     settings, facts = file.about["settings"], file.about["facts"]
     reads = any(len(own) for name, own in file.content.items() if name.endswith("mr.words"))

@@ -22,7 +22,7 @@ from refless.models.rnn_qe.meaning import ACTS, tokens_of
 from refless.models.rnn_qe.model_file import KIND, read_model
 from refless.models.rnn_qe.network import Network, predict, torch
 from refless.models.rnn_qe.scale import Scale
-from refless.store import signed
+from refless.store import sealed
 
 Words = Mapping[int, int]
 """A vocabulary: `word_sum` -> number."""
@@ -137,7 +137,7 @@ def save_model(model: Model, path: str | Path, half: bool = False) -> None:
         "meanings": model.meanings,
     }
     about = {"kind": KIND, "settings": settings, "facts": dict(model.about)}
-    signed.write(path, arrays, about)
+    sealed.write(path, arrays, about)
 
 
 def load_model(path: str | Path) -> Model:

@@ -50,7 +50,7 @@ STRINGS = {
 
 
 @dataclass(frozen=True)
-class Signed:
+class Sealed:
     """What `read` returns.
 
     content : pandas.DataFrame, a dict of arrays, or an array
@@ -152,19 +152,19 @@ def write(path: str | Path, content: Any, about: Mapping[str, Any]) -> dict[str,
         record["content"] = _array_sum(content)
         with whole_file(path) as partial, partial.open("wb") as handle:
             np.save(handle, content)
-            handle.write(sealed(record).encode())
+            handle.write(line_of(record).encode())
         return record
     if path.suffix == ".npz":
         arrays = {name: np.ascontiguousarray(array) for name, array in content.items()}
         record["content"] = _arrays_sum(arrays)
         buffer = io.BytesIO()
-        members: dict[str, Any] = {"about": sealed(record), **arrays}
+        members: dict[str, Any] = {"about": line_of(record), **arrays}
         np.savez_compressed(buffer, **members)
         body = buffer.getvalue()
     else:
         text = table_text(content)
         record["content"] = hashlib.sha256(text.encode()).hexdigest()
-        body = f"{MARK}{sealed(record)}\n{text}".encode()
+        body = f"{MARK}{line_of(record)}\n{text}".encode()
         if path.suffix == ".gz":
             body = gzip.compress(body, mtime=0)
     with whole_file(path) as partial:
@@ -180,7 +180,7 @@ def read(
     settings: Mapping[str, Any] | None = None,
     made_from: Mapping[str, str] | None = None,
     columns: Sequence[str] = (),
-) -> Signed:
+) -> Sealed:
     """Read a sealed file, if it is the one that is expected.
 
     Parameters
@@ -206,7 +206,7 @@ def read(
         content = parse_table(content, path)
     if lacking := [name for name in columns if name not in content]:
         raise FormatError(f"lacks {', '.join(lacking)}", path=path, remedy=AGAIN)
-    return Signed(content, record)
+    return Sealed(content, record)
 
 
 def record_of(path: str | Path) -> dict[str, Any]:
@@ -221,7 +221,7 @@ def record_of(path: str | Path) -> dict[str, Any]:
         else:
             with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as handle:
                 line = handle.readline().decode().removeprefix(MARK)
-        return unsealed(line)
+        return record_in(line)
     except Exception as error:
         raise _broken(path, error) from error
 
@@ -254,14 +254,14 @@ def require(record: Mapping[str, Any], role: str, asked: Mapping[str, Any], path
         raise fault(f"{said} {shown}", path=path, remedy=AGAIN)
 
 
-def sealed(record: Mapping[str, Any]) -> str:
+def line_of(record: Mapping[str, Any]) -> str:
     """A record in one line of JSON, with its own sum."""
     whole = {**record, "record": record_sum(record)}
     return json.dumps(whole, sort_keys=True, ensure_ascii=False)
 
 
-def unsealed(line: str) -> dict[str, Any]:
-    """The record of such a line; ValueError where it is not what was signed."""
+def record_in(line: str) -> dict[str, Any]:
+    """The record of such a line; ValueError where it is not what was written."""
     record = dict(json.loads(line))
     if record.pop("record") != record_sum(record):
         raise ValueError("its record is not what was written")
@@ -281,11 +281,11 @@ def _open(path: Path) -> tuple[Any, dict[str, Any]]:
         content: Any
         if path.suffix == ".npy":
             content, line = _mapped(path)
-            record, found = unsealed(line), _array_sum(content)
+            record, found = record_in(line), _array_sum(content)
         elif path.suffix == ".npz":
             with np.load(path, allow_pickle=False) as stored:
                 content = {name: stored[name] for name in stored.files}
-            record, found = unsealed(str(content.pop("about"))), _arrays_sum(content)
+            record, found = record_in(str(content.pop("about"))), _arrays_sum(content)
         else:
             raw = path.read_bytes()
             first, _, text = (gzip.decompress(raw) if path.suffix == ".gz" else raw).partition(
@@ -293,7 +293,7 @@ def _open(path: Path) -> tuple[Any, dict[str, Any]]:
             )
             if not first.startswith(MARK.encode()):
                 raise ValueError("it has no record in its first line")
-            record = unsealed(first.decode().removeprefix(MARK))
+            record = record_in(first.decode().removeprefix(MARK))
             content, found = text.decode(), hashlib.sha256(text).hexdigest()
         if found != record["content"]:
             raise ValueError("its content is not what was written")
