@@ -70,7 +70,7 @@ def test_a_cell_has_interval_star_and_the_published_value(entry: Entry, tmp_path
     page = (tmp_path / "one.md").read_text(encoding="utf-8")
     assert "| bleu | `bleu.char` | 0.325 (0.20, 0.40)* / 0.325* = | 198 |" in page
     assert "| bleu | `bleu.word` | 1.0e-05 | 10 |" in page
-    assert "| rouge | `rouge` | – / 0.20 |  | raw_file_missing second |" in page
+    assert "| rouge | `rouge` | – raw_file_missing second / 0.20 |  |" in page
     assert "With 7 draws." in page
 
 
@@ -121,5 +121,4 @@ def test_a_misspelt_column_is_named(entry: Entry, tmp_path: Path) -> None:
 def test_captions_are_short_and_tables_narrow() -> None:
     for entry in catalogue().values():
         assert len(entry.caption.split()) <= 60, entry.name
-        # with the reason, nine
         assert all(len(s.columns or entry.columns) <= 9 for s in entry.sections), entry.name

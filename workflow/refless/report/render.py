@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -83,16 +83,25 @@ def _section(entry: Entry, section: Section, table: pd.DataFrame) -> Iterable[Pa
         table = table[table[name].astype(str).isin(allowed)]
     # an entry without columns has those that the configuration names
     columns = {**(section.columns or entry.columns or dict.fromkeys(_ours(table), Column()))}
-    for beside in ("reason", "note"):
-        if beside in table and (table[beside].fillna("").map(len) > 0).any():
-            columns.setdefault(beside, Column())
+    if "note" in table and (table["note"].fillna("").map(len) > 0).any():
+        columns.setdefault("note", Column())
     columns = {name: column for name, column in columns.items() if name in table}
     header = [column.label or name.replace("_", " ") for name, column in columns.items()]
     for value in dict.fromkeys(table[section.by]) if section.by else [None]:
         own = table if value is None else table[table[section.by] == value]
         records = own.to_dict("records")
         rows = [[_cell(row, name, column) for name, column in columns.items()] for row in records]
+        for row, cells in zip(records, rows, strict=True):
+            _say_why(row.get("reason"), cells)
         yield Part(section.title.format(value=value), header, rows)
+
+
+def _say_why(reason: Any, cells: list[Cell]) -> None:
+    """Put the reason into the first cell without a number of ours."""
+    for i, cell in enumerate(cells):
+        if reason and not _empty(reason) and cell.text.startswith("–"):
+            cells[i] = replace(cell, text=cell.text.replace("–", f"– {reason}", 1))
+            return
 
 
 def _ours(table: pd.DataFrame) -> list[str]:
