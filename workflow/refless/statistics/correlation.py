@@ -64,16 +64,16 @@ def weighted_spearman(x: Array, y: Array, weights: Array, column: Array | None =
     """
     if len(x) == 0:
         return np.full(len(weights), np.nan)
-    at = np.arange(len(x)) if column is None else column
     x_order, x_starts, _ = _ties(x)
     y_order, y_starts, y_group = _ties(y)
     step = max(1, AT_ONCE // len(x))
     found = np.empty(len(weights))
     for start in range(0, len(weights), step):
-        block = weights[start : start + step].astype(np.float64)
-        drawn = np.take(block, at[x_order], axis=1)
+        block = weights[start : start + step]
+        block = (block if column is None else block[:, column]).astype(np.float64)
+        drawn = np.take(block, x_order, axis=1)
         x_size = _sums(drawn, x_starts)
-        y_size = _sums(np.take(block, at[y_order], axis=1), y_starts)
+        y_size = _sums(np.take(block, y_order, axis=1), y_starts)
         # the midrank of a group: those below it, and half of its own
         x_rank = np.cumsum(x_size, axis=1) - (x_size - 1) / 2
         y_rank = np.cumsum(y_size, axis=1) - (y_size - 1) / 2

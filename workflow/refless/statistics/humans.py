@@ -141,10 +141,11 @@ def human_rows(
 
     def measures(weights: Array) -> Array:
         rhos = np.zeros((len(owns), len(weights)))
+        across = np.ascontiguousarray(weights.T)  # an annotator saw a few candidates
         # without a rho of all candidates, a draw of some of them has none either
         for i in np.flatnonzero(~nobody):
             own = owns[i]
-            rhos[i] = weighted_spearman(given[own], target[own], weights, candidate[own])
+            rhos[i] = weighted_spearman(given[own], target[own], across[candidate[own]].T)
         return np.stack([mse(weights), rhos])
 
     of = len(truth) if units is None else units
