@@ -109,8 +109,3 @@ for PAPER, NAMES in PAPERS.items():
             PAPER
         input:
             [path for name in NAMES for path in item_files(name)],
-
-
-rule quickstart:
-    input:
-        "results/report.html",

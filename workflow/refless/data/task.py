@@ -1,4 +1,4 @@
-"""A data set after its loader: two signed tables in one folder. Stage: ratings.
+"""A data set after its loader: two sealed tables in one folder. Stage: ratings.
 
 Their columns are those of `refless.data.ratings`.
 """
@@ -36,7 +36,7 @@ class Task:
 
     @property
     def text_sum(self) -> str:
-        """The sum of its texts, also where they are blanked; kernels are signed with it."""
+        """The sum of its texts, also where they are blanked; stored kernels name it."""
         return str(self.about["facts"]["text_sum"])
 
     @property

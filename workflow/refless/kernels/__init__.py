@@ -1,8 +1,7 @@
 """Kernels: how similar is a candidate to a training text?
 
 Stage: kernels. In: two lists of texts. Out: the matrix k(candidate, training text), or, without
-the matrix, how many neighbors each candidate has at each tau and the sum of their quality; and
-the signature by which stored numbers are known to be still valid.
+the matrix, how many neighbors each candidate has at each tau and the sum of their quality.
 
 A kernel is called ``family.variant``; `refless.kernels._registry` lists them. Its module has
 ``index(name, training, **options)``, which makes training texts ready (`refless.kernels._plan`),
@@ -12,7 +11,7 @@ and, if files decide its values, ``resources(name, **places)``: the sums of thei
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -23,7 +22,6 @@ from refless.kernels import _blocks
 from refless.kernels._plan import Index
 from refless.kernels._registry import highest, load, module_path, names
 from refless.kernels.signatures import signature
-from refless.store.files import text_sum
 
 __all__ = [
     "group_sums",
@@ -34,10 +32,8 @@ __all__ = [
     "names",
     "nearest",
     "neighbor_sums",
-    "opened",
     "option_names",
     "signature",
-    "text_sum",
 ]
 
 Array = np.ndarray
@@ -235,11 +231,6 @@ def indexed(name: str, training: Sequence[str], **options: Any) -> Index:
         ) from error
     index: Index = module.index(*call.args, **call.kwargs)
     return index
-
-
-def opened(name: str, training: Sequence[str], _: Mapping[str, Array], **options: Any) -> Index:
-    """`indexed`, for callers that kept the arrays of an index."""
-    return indexed(name, training, **options)
 
 
 def option_names(name: str) -> list[str]:

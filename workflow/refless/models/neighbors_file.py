@@ -8,14 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from refless import __version__
-from refless.data.wording import among
 from refless.errors import FormatError
 from refless.kernels import signature
 from refless.models.neighbors import NeighborsRegressor
@@ -90,7 +86,7 @@ def signature_line(model: NeighborsRegressor, **more: Any) -> str:
 
     Of files of the kernel (WordNet, an encoder), it has the beginning of their sums.
     """
-    signed = signature(model.kernel, "", **dict(model.options or {}))
+    signed = signature(model.kernel, **dict(model.options or {}))
     facts = {
         "kernel": model.kernel,
         "tau": repr(model.tau_) + ("(auto)" if model.tau == "auto" else ""),
@@ -104,15 +100,6 @@ def signature_line(model: NeighborsRegressor, **more: Any) -> str:
         **{name: value[:12] for name, value in signed["resources"].items()},
     }
     return "|".join(f"{name}:{value}" for name, value in facts.items())
-
-
-def require_unchanged(model: NeighborsRegressor) -> None:
-    """Nothing: a loaded model needs its file no more."""
-
-
-def standing_in(model: NeighborsRegressor, texts: Sequence[str]) -> np.ndarray:
-    """Which texts are among the training texts, by `wording`: bool, shape (texts,)."""
-    return np.array(among(texts, model.texts_), bool)
 
 
 def _line(content: Any) -> bytes:

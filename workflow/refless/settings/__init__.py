@@ -22,7 +22,7 @@ from refless.settings.papers import BleuNeighbors, Comparison, DeltaBleu, RnnQe
 
 __all__ = ["Settings", "read_settings", "typed"]
 
-# Okabe and Ito's colours but yellow: told apart with any colour vision, and in grey by the line.
+# Okabe and Ito's colours but yellow: they differ with any colour vision, and by their line in grey.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 LINES = ("-.", "--", "-", ":")
 MARKERS = ("s", "^", "o", "D", "v", "P", "X")

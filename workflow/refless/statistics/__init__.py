@@ -19,13 +19,12 @@ from refless.statistics.correlation import (
     NOISE,
     centred,
     midranks,
-    pearson_rows,
     spearman,
     spearman_rows,
     weighted_pearson,
     weighted_spearman,
 )
-from refless.statistics.evaluation import Evaluation, evaluate
+from refless.statistics.evaluation import evaluate
 from refless.statistics.humans import covered_errors, human_rows
 from refless.statistics.scale import scale_counts, scale_statistics
 from refless.statistics.williams import williams

@@ -123,11 +123,6 @@ def midranks(values: Array) -> Array:
     return ranks
 
 
-def pearson_rows(x: Array, y: Array) -> Array:
-    """Pearson's r of each row of ``x`` and ``y`` (rows, n)."""
-    return weighted_pearson(x, y, np.ones((1, x.shape[1])))
-
-
 def spearman_rows(x: Array, y: Array) -> Array:
     """Spearman's rho of each row of ``x`` and ``y``, (..., rows, n); of ``y`` ranks are taken once.
 

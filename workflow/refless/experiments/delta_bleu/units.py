@@ -2,7 +2,7 @@
 
 Stage: cell. In: rated responses, and statistics of each (by
 `refless.experiments.delta_bleu.dialogues`). Out: how well differences of metrics' scores follow
-differences between human ratings, with intervals; one signed file.
+differences between human ratings, with intervals; one sealed file.
 
 An observation is a unit of M contexts and a pair of systems: the difference of the two systems'
 scores on these contexts, and the difference of their mean ratings. Contexts are assigned to units

@@ -1,7 +1,7 @@
 """RNN-QE trained on one set-up with one seed. Needs torch (`make torch`).
 
 Stage: prediction. In: the tidy tables of the rated outputs and of their human references. Out: a
-signed table of predictions. What it was trained on and how stands in its record. A run that is
+sealed table of predictions. What it was trained on and how stands in its record. A run that is
 killed starts again: no other run hangs on it.
 """
 

@@ -85,7 +85,7 @@ def gather(
     missing: Sequence[Mapping[str, Any]] = (),
     untrained: Iterable[Mapping[str, Any]] = (),
 ) -> Gathered:
-    """Read the signed files, those that there are.
+    """Read the sealed files, those that there are.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Trained models of RNN-QE as files, to rate outputs of other systems.
 
 Stage: prediction (RNN-QE). In: a few networks, whose mean predicts, and how they read. Out: a
-signed file of numbers, and ratings of texts. A file holds words as 64-bit sums, never as words.
+sealed file of numbers, and ratings of texts. A file holds words as 64-bit sums, never as words.
 """
 
 from __future__ import annotations
