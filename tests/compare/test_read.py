@@ -16,7 +16,7 @@ from tests.compare.made_up import rows, write
 
 
 def read(folder: Path, given: list[dict[str, Any]], center: bool = False, **more: Any) -> Rated:
-    return of_own(read_ratings([write(folder / "rated.jsonl", given)], **more), center=center)
+    return of_own(read_ratings([write(folder / "rated.jsonl", given)], center=center, **more))
 
 
 def texts(number: int = 24, **columns: Any) -> list[dict[str, Any]]:
@@ -149,5 +149,9 @@ def test_raters_with_levels_of_their_own_are_seen_and_centered(tmp_path: Path) -
     expected = (table["quality"] - mean).groupby(table["text"]).mean() + table["quality"].mean()
     np.testing.assert_allclose(centred.in_unit(centred.quality), expected)
     assert np.corrcoef(plain.quality, expected)[0, 1] < 0.9
+    assert plain.raters is not None
+    assert centred.raters is not None
+    assert centred.raters.between == 0  # agreement is that of the ratings that are compared
+    assert centred.raters.mean > 0.5 > plain.raters.mean
     with pytest.raises(FormatError, match="rater"):
         read(tmp_path, texts(), center=True)

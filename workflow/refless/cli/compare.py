@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from refless.cli._common import (
     Commands,
+    add_center,
     add_number,
     add_ratings,
     add_scale,
@@ -41,9 +42,7 @@ def add(commands: Commands) -> None:
     add_ratings(parser, formats=["--format"])
     parser.add_argument("--out", metavar="DIR", help="a folder for tables and a report")
     add_scale(parser, "lowest and highest rating there can be (default: those in the ratings)")
-    parser.add_argument(
-        "--center-raters", action="store_true", help="take off each rater's own mean"
-    )
+    add_center(parser)
     parser.add_argument(
         "--kernel",
         action="append",
@@ -70,7 +69,7 @@ def run(arguments: argparse.Namespace) -> None:
     from refless.compare.read import of_own
     from refless.compare.verdict import answer, command, warnings
 
-    rated = of_own(own, arguments.scale, arguments.center_raters)
+    rated = of_own(own, arguments.scale)
     settings = _settings(arguments)
     if settings.draws < (least := least_draws(rated, settings)):
         message = f"--draws is {settings.draws}, too few to correct p for all methods"

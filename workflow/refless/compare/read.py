@@ -113,12 +113,12 @@ class Rated:
         return drawn, unit.reshape(-1)
 
 
-def of_own(own: Own, scale: Sequence[float] | None = None, center: bool = False) -> Rated:
-    """A user's ratings; ``center`` takes each rater's mean off, and puts the overall mean back.
+def of_own(own: Own, scale: Sequence[float] | None = None) -> Rated:
+    """A user's ratings; a scale is widened to the means of centered ratings.
 
     Raises
     ------
-    FormatError : as `rated_of`, or there are no raters to center.
+    FormatError : as `rated_of`, or no text is rated.
     """
     ratings, texts = own.ratings, own.texts.copy()
     path = ", ".join(file.path for file in own.files)
@@ -126,14 +126,7 @@ def of_own(own: Own, scale: Sequence[float] | None = None, center: bool = False)
         raise FormatError("no text is rated", path=path, remedy="give it ratings")
     ends = scale or (ratings["quality"].min(), ratings["quality"].max())
     raters = agreement(ratings) if ratings["rater"].any() else None
-    if center:
-        if raters is None:
-            raise FormatError("there is no column rater", path=path, remedy="leave --center-raters")
-        value = ratings["quality"]
-        means = value.groupby(ratings["rater"]).transform("mean")
-        value = value - means + value.mean()
-        texts["quality"] = value.groupby(ratings["text"]).mean().reindex(texts.index)
-        ends = min(ends[0], texts["quality"].min()), max(ends[1], texts["quality"].max())
+    ends = min(ends[0], texts["quality"].min()), max(ends[1], texts["quality"].max())
     low, high = map(float, ends)
     texts["quality"] = (texts["quality"] - low) / ((high - low) or 1)
     return rated_of(texts, (low, high), path=path, guessed=not scale, raters=raters)

@@ -200,6 +200,7 @@ def read_ratings(
     columns: Mapping[str, str] | None = None,
     scale: Sequence[float] | None = None,
     repeated: str = "refuse",
+    center: bool = False,
     rated: str = "quality",
     need: Sequence[str] = ("quality",),
     more: Sequence[str] = (),
@@ -214,6 +215,7 @@ def read_ratings(
     format, columns, need, more : as of `read_file` and `_read_columns`; ``more`` is read as well
     scale : lowest and highest rating that there can be
     repeated : what becomes of ratings of one text by one rater: ``refuse``, or ``mean``
+    center : take each rater's mean off, and put the overall mean back
     rated : the column with ratings
     """
     faults, files = Faults(), []
@@ -231,6 +233,9 @@ def read_ratings(
     if "rater" in names and (without := [one for one in files if "rater" not in one.columns]):
         message, remedy = "has no column rater, and others have", "give it to all files or to none"
         raise FormatError(message, path=without[0].path, remedy=remedy)
+    if center and "rater" not in names:
+        told = ", ".join(file.path for file in files)
+        raise FormatError("has no column rater", path=told, remedy="leave out --center-raters")
     said = [name for name in names if name not in ("rater", rated)]
     for file, name in product(files, said):
         empty: Any = [] if name == "references" else math.nan if name[:6] == "score_" else ""
@@ -245,6 +250,10 @@ def read_ratings(
 
     single = [(number, rater, fmean(own)) for (number, rater), own in given.items()]
     ratings = pd.DataFrame(single, columns=["text", "rater", "quality"])
+    if center:
+        value = ratings["quality"]
+        mean = value.groupby(ratings["rater"]).transform("mean")
+        ratings["quality"] = value - mean + value.mean()
     values = {name: [file.columns[name][row] for file, row in texts] for name in said}
     quality = ratings.groupby("text")["quality"].mean().reindex(range(len(texts)))
     table = pd.DataFrame({"text": values["text"], "quality": quality.astype(float), **values})
