@@ -86,9 +86,19 @@ def run(arguments: argparse.Namespace) -> None:
     print("\n".join(answer(rated, found)), flush=True)
     for warning in warnings(rated, found):
         tell(f"warning: {warning}")
-    tell(command(found, arguments.ratings))
+    tell(command(found, [*arguments.ratings, *_how_read(arguments)]))
     if arguments.out:
         tell(f"written: {Path(arguments.out) / 'report.html'}, and tables beside it")
+
+
+def _how_read(arguments: argparse.Namespace) -> list[str]:
+    """The options without which the next command would not read the ratings as this one did."""
+    told = [part for one in arguments.column for part in ("--column", one)]
+    if arguments.ratings_format:
+        told += ["--ratings-format", arguments.ratings_format]
+    if arguments.repeated_ratings != "refuse":
+        told += ["--repeated-ratings", arguments.repeated_ratings]
+    return [*told, *(["--center-raters"] if arguments.center_raters else [])]
 
 
 def _make_folder(out: str, ratings: list[str]) -> None:

@@ -125,7 +125,7 @@ def shown(value: Estimate) -> str:
 
 
 def command(found: Comparison, ratings: Sequence[str]) -> str:
-    """The next command, ready to copy."""
+    """The next command, ready to copy; ``ratings`` are the files, and how they are read."""
     own, files = verdict(found, found.main), shlex.join(map(str, ratings))
     if own.best is None or not own.shown:
         return "next: rate more texts, and compare again"
