@@ -134,7 +134,16 @@ def test_agreement_is_the_intraclass_correlation() -> None:
     assert found.mean == pytest.approx((above - inside) / above)
     assert (found.number, found.each) == (20, 4)
     assert found.between < 0.05
+    assert found.most == pytest.approx(found.mean**0.5, abs=0.05)
     assert np.isnan(agreement(table.drop_duplicates("text")).one)
+
+
+@pytest.mark.parametrize(("raters", "most"), [(4, 0.9), (20, 0.56)])
+def test_levels_lower_the_ceiling_where_they_tell_texts_apart(raters: int, most: float) -> None:
+    """Four raters of all texts, or four of twenty."""
+    found = agreement(rated_by(raters, 3, texts=2000))
+    assert found.most == pytest.approx(most, abs=0.1)
+    assert found.mean**0.5 < most  # that of one-way analysis
 
 
 def test_raters_with_levels_of_their_own_are_seen_and_centered(tmp_path: Path) -> None:

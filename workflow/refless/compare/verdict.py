@@ -89,9 +89,8 @@ def _about(rated: Rated) -> Iterator[str]:
     if (raters := rated.raters) is not None:
         said = f"{raters.number:,} raters, {raters.each:.2g} ratings a text"
         if not np.isnan(raters.one):
-            most = max(raters.mean, 0) ** 0.5
             said += f"; agreement of one rating {raters.one:.2f}, of their mean {raters.mean:.2f}"
-            said += f", so that r cannot be above {most:.2f} (ICC)"
+            said += f" (ICC), so that r can hardly be above {raters.most:.2f}"
         said += f"; {raters.between:.0%} of the variance lies between raters"
         yield said + (": --center-raters takes it off" if raters.between > BETWEEN else "")
 
