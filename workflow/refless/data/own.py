@@ -137,7 +137,7 @@ def _read_columns(
     must = dict.fromkeys([*(name for name in need if name in wanted), *columns, *used])
     if lost := [name for name in must if len(place.get(name, [])) != 1]:
         asked = ", ".join(repr(columns.get(name, name)) for name in lost)
-        there = ", ".join(map(shorten, file.names[:12])) + (", ..." if file.names[12:] else "")
+        there = ", ".join(map(shorten, file.names[:60])) + (", ..." if file.names[60:] else "")
         message = f"not there, or there twice: {asked}; the columns are: {there}"
         told = " ".join(f"--column {name}=NAME" for name in lost)
         remedy = f"say which they are: {told} (in the configuration: columns)"
@@ -297,14 +297,14 @@ def _joined(
                 faults.add(file, row, "rater", "ratings have no rater")
             elif system == "":
                 faults.add(file, row, "system", "are empty, where others are not")
-            elif there and raters and not mean and (number, rater) in given:
-                what = "rated a text again: --repeated-ratings mean takes the mean"
+            if there and rater != "" and not mean and (number, rater) in given:
+                what = "rated a text again: keep one thing that was rated, fluency for example, or"
+                what += " --repeated-ratings mean takes the mean"
                 faults.add(file, row, "rater", what, rater)
-            else:
-                if number == len(texts):
-                    known[key] = number
-                    texts.append((file, row))
-                text_of.append(number)
-                if there:
-                    given.setdefault((number, rater), []).append(rating)
+            if number == len(texts):
+                known[key] = number
+                texts.append((file, row))
+            text_of.append(number)
+            if there:
+                given.setdefault((number, rater), []).append(rating)
     return texts, text_of, given
