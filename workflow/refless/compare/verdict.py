@@ -107,7 +107,7 @@ def _said(own: Verdict, n: int) -> str:
     where = f"new {own.split}: "
     if own.best is None:
         return where + f"no method ranks these texts ({n:,} texts)."
-    rival = "none ranks" if own.rival is None else f"{label(*own.rival[1:])} {own.rival_r:.2f}"
+    rival = "none above 0" if own.rival is None else f"{label(*own.rival[1:])} {own.rival_r:.2f}"
     text = f"{where}{label(*own.best[1:])} r {shown(own.r)}; best trivial: {rival}"
     if np.isnan(own.p):
         return f"{text}; too few different texts for a test ({n:,} texts)."
