@@ -165,11 +165,14 @@ def test_raters_with_levels_of_their_own(
     ends = []
     for more in ([], ["--center-raters"]):
         assert compare(ratings, *told, *more) == 0
-        ends.append(capsys.readouterr().out.splitlines())
+        said = capsys.readouterr()
+        ends.append(said.out.splitlines())
     assert "20 raters" in ends[0][1]
     assert "--center-raters" in ends[0][1]
     assert "not shown" in ends[0][2]
     assert "not shown" not in ends[1][2]
+    assert "--center-raters" not in ends[1][1]
+    assert f"--ratings {ratings} --center-raters --" in said.err  # the next command
 
 
 @pytest.mark.parametrize(

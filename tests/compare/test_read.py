@@ -16,7 +16,7 @@ from tests.compare.made_up import rows, write
 
 
 def read(folder: Path, given: list[dict[str, Any]], center: bool = False, **more: Any) -> Rated:
-    return of_own(read_ratings([write(folder / "rated.jsonl", given)], **more), center=center)
+    return of_own(read_ratings([write(folder / "rated.jsonl", given)], center=center, **more))
 
 
 def texts(number: int = 24, **columns: Any) -> list[dict[str, Any]]:
@@ -134,7 +134,16 @@ def test_agreement_is_the_intraclass_correlation() -> None:
     assert found.mean == pytest.approx((above - inside) / above)
     assert (found.number, found.each) == (20, 4)
     assert found.between < 0.05
+    assert found.most == pytest.approx(found.mean**0.5, abs=0.05)
     assert np.isnan(agreement(table.drop_duplicates("text")).one)
+
+
+@pytest.mark.parametrize(("raters", "most"), [(4, 0.9), (20, 0.56)])
+def test_levels_lower_the_ceiling_where_they_tell_texts_apart(raters: int, most: float) -> None:
+    """Four raters of all texts, or four of twenty."""
+    found = agreement(rated_by(raters, 3, texts=2000))
+    assert found.most == pytest.approx(most, abs=0.1)
+    assert found.mean**0.5 < most  # that of one-way analysis
 
 
 def test_raters_with_levels_of_their_own_are_seen_and_centered(tmp_path: Path) -> None:
@@ -149,5 +158,9 @@ def test_raters_with_levels_of_their_own_are_seen_and_centered(tmp_path: Path) -
     expected = (table["quality"] - mean).groupby(table["text"]).mean() + table["quality"].mean()
     np.testing.assert_allclose(centred.in_unit(centred.quality), expected)
     assert np.corrcoef(plain.quality, expected)[0, 1] < 0.9
+    assert plain.raters is not None
+    assert centred.raters is not None
+    assert centred.raters.between == 0  # agreement is that of the ratings that are compared
+    assert centred.raters.mean > 0.5 > plain.raters.mean
     with pytest.raises(FormatError, match="rater"):
         read(tmp_path, texts(), center=True)

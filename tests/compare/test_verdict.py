@@ -126,7 +126,7 @@ def compare_none() -> Comparison:
 
 @pytest.mark.parametrize(("between", "said"), [(0.25, True), (0.02, False)])
 def test_raters_are_told_with_the_ceiling_of_r(rated: Rated, between: float, said: bool) -> None:
-    own = replace(rated, raters=Raters(112, 3.0, 0.4, 0.64, between))
+    own = replace(rated, raters=Raters(112, 3.0, 0.4, 0.64, 0.8, between))
     line = answer(own, compare_none())[1]
     assert "112 raters" in line
     assert "above 0.80" in line

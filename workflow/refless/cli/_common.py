@@ -128,6 +128,12 @@ def add_scale(parser: argparse.ArgumentParser, help: str) -> None:
     parser.add_argument("--scale", type=float, nargs=2, metavar=("LOW", "HIGH"), help=help)
 
 
+def add_center(parser: argparse.ArgumentParser) -> None:
+    """``--center-raters``."""
+    said = "take off each rater's own mean, and put the overall mean back"
+    parser.add_argument("--center-raters", action="store_true", help=said)
+
+
 def ratings_of(arguments: argparse.Namespace, **more: Any) -> Own:
     """What ``--ratings`` names; ``more`` as of `refless.data.own.read_ratings`."""
     scale = more.get("scale")
@@ -141,6 +147,7 @@ def ratings_of(arguments: argparse.Namespace, **more: Any) -> Own:
         format=arguments.ratings_format,
         columns=_columns(arguments),
         repeated=arguments.repeated_ratings,
+        center=getattr(arguments, "center_raters", False),
         **more,
     )
 

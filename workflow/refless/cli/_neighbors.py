@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from refless.cli._common import UsageError, add_number, progress, ratings_of, tell
+from refless.cli._common import UsageError, add_center, add_number, progress, ratings_of, tell
 from refless.data.own import Own
 from refless.errors import FormatError, KernelError, SettingError
 
@@ -50,6 +50,7 @@ def add_model(parser: argparse.ArgumentParser) -> None:
         help="an option of the kernel, e.g. layer=10, rescale=false or model=FOLDER for BERTScore;"
         " may be given several times",
     )
+    add_center(parser)
     add_number(parser, "--threads", "default: all cores")
 
 

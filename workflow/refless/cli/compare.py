@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from refless.cli._common import (
     Commands,
+    add_center,
     add_number,
     add_ratings,
     add_scale,
@@ -41,9 +42,7 @@ def add(commands: Commands) -> None:
     add_ratings(parser, formats=["--format"])
     parser.add_argument("--out", metavar="DIR", help="a folder for tables and a report")
     add_scale(parser, "lowest and highest rating there can be (default: those in the ratings)")
-    parser.add_argument(
-        "--center-raters", action="store_true", help="take off each rater's own mean"
-    )
+    add_center(parser)
     parser.add_argument(
         "--kernel",
         action="append",
@@ -70,7 +69,7 @@ def run(arguments: argparse.Namespace) -> None:
     from refless.compare.read import of_own
     from refless.compare.verdict import answer, command, warnings
 
-    rated = of_own(own, arguments.scale, arguments.center_raters)
+    rated = of_own(own, arguments.scale)
     settings = _settings(arguments)
     if settings.draws < (least := least_draws(rated, settings)):
         message = f"--draws is {settings.draws}, too few to correct p for all methods"
@@ -87,9 +86,19 @@ def run(arguments: argparse.Namespace) -> None:
     print("\n".join(answer(rated, found)), flush=True)
     for warning in warnings(rated, found):
         tell(f"warning: {warning}")
-    tell(command(found, arguments.ratings))
+    tell(command(found, [*arguments.ratings, *_how_read(arguments)]))
     if arguments.out:
         tell(f"written: {Path(arguments.out) / 'report.html'}, and tables beside it")
+
+
+def _how_read(arguments: argparse.Namespace) -> list[str]:
+    """The options without which the next command would not read the ratings as this one did."""
+    told = [part for one in arguments.column for part in ("--column", one)]
+    if arguments.ratings_format:
+        told += ["--ratings-format", arguments.ratings_format]
+    if arguments.repeated_ratings != "refuse":
+        told += ["--repeated-ratings", arguments.repeated_ratings]
+    return [*told, *(["--center-raters"] if arguments.center_raters else [])]
 
 
 def _make_folder(out: str, ratings: list[str]) -> None:

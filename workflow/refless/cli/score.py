@@ -139,7 +139,7 @@ def _check(arguments: argparse.Namespace) -> None:
     if arguments.leave_one_out and arguments.outputs_format:
         raise UsageError("--format goes with --outputs; --ratings-format says that of --ratings")
     if arguments.model:
-        for name in (*settings, "ratings_format"):
+        for name in (*settings, "ratings_format", "center_raters"):
             if getattr(arguments, name):
                 raise UsageError(f"--{name.replace('_', '-')} was settled by refless fit")
     if arguments.method != NEIGHBORS:

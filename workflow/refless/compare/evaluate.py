@@ -196,13 +196,14 @@ def estimate(drawn: Array) -> Estimate:
 
 
 def strongest(split: str, draws: Mapping[Row, Draws]) -> Row | None:
-    """The trivial method with the greatest Pearson's r, of those that cover half of the texts."""
+    """The trivial method with the greatest Pearson's r, of those that cover half of the texts;
+    None where none is above 0, which is what a constant has."""
     values = {
         row: own["pearson"][0]
         for row, own in draws.items()
         if row[0] == split and row[1] in TRIVIAL and own["coverage"][0] >= 0.5
     }
-    ranking = {row: value for row, value in values.items() if not np.isnan(value)}
+    ranking = {row: value for row, value in values.items() if value > 0}
     return max(ranking, key=lambda row: ranking[row]) if ranking else None
 
 

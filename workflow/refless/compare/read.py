@@ -34,6 +34,8 @@ class Raters:
 
     number : of raters; each : mean number of ratings of a text
     one, mean : ICC of one rating and of a text's mean; NaN where no text has two ratings
+    most : about the greatest r: the root of the share of what is good about a text in the variance
+        of texts' means; a rater's level counts as far as it tells texts apart
     between : share of the ratings' variance that lies between raters
     """
 
@@ -41,6 +43,7 @@ class Raters:
     each: float
     one: float
     mean: float
+    most: float
     between: float
 
 
@@ -113,12 +116,12 @@ class Rated:
         return drawn, unit.reshape(-1)
 
 
-def of_own(own: Own, scale: Sequence[float] | None = None, center: bool = False) -> Rated:
-    """A user's ratings; ``center`` takes each rater's mean off, and puts the overall mean back.
+def of_own(own: Own, scale: Sequence[float] | None = None) -> Rated:
+    """A user's ratings; a scale is widened to the means of centered ratings.
 
     Raises
     ------
-    FormatError : as `rated_of`, or there are no raters to center.
+    FormatError : as `rated_of`, or no text is rated.
     """
     ratings, texts = own.ratings, own.texts.copy()
     path = ", ".join(file.path for file in own.files)
@@ -126,14 +129,7 @@ def of_own(own: Own, scale: Sequence[float] | None = None, center: bool = False)
         raise FormatError("no text is rated", path=path, remedy="give it ratings")
     ends = scale or (ratings["quality"].min(), ratings["quality"].max())
     raters = agreement(ratings) if ratings["rater"].any() else None
-    if center:
-        if raters is None:
-            raise FormatError("there is no column rater", path=path, remedy="leave --center-raters")
-        value = ratings["quality"]
-        means = value.groupby(ratings["rater"]).transform("mean")
-        value = value - means + value.mean()
-        texts["quality"] = value.groupby(ratings["text"]).mean().reindex(texts.index)
-        ends = min(ends[0], texts["quality"].min()), max(ends[1], texts["quality"].max())
+    ends = min(ends[0], texts["quality"].min()), max(ends[1], texts["quality"].max())
     low, high = map(float, ends)
     texts["quality"] = (texts["quality"] - low) / ((high - low) or 1)
     return rated_of(texts, (low, high), path=path, guessed=not scale, raters=raters)
@@ -226,21 +222,33 @@ def _numbers(labels: Iterable[str]) -> Array:
 def agreement(ratings: pd.DataFrame) -> Raters:
     """Of ratings with ``text``, ``rater`` and ``quality``."""
     value = ratings["quality"].to_numpy(np.float64)
-    one = _icc(value, ratings["text"].to_numpy())
+    text, rater = (ratings[name].to_numpy() for name in ("text", "rater"))
+    one = _icc(value, text)
     each = len(value) / ratings["text"].nunique()
-    between = _icc(value, ratings["rater"].to_numpy())
+    between = _icc(value, rater)
+    own = value - ratings.groupby("rater")["quality"].transform("mean").to_numpy()
+    means = ratings.groupby("text")["quality"].mean().to_numpy()
+    good = max(0.0, *np.nan_to_num([_parts(v, text)[0] for v in (own, value)]))  # both can be low
+    most = np.nan if np.isnan(one) else min(good / (np.var(means, ddof=1) or 1), 1) ** 0.5
     mean = each * one / (1 + (each - 1) * one)
-    return Raters(ratings["rater"].nunique(), each, one, mean, max(np.nan_to_num(between), 0.0))
+    number = ratings["rater"].nunique()
+    return Raters(number, each, one, mean, float(most), max(np.nan_to_num(between), 0.0))
 
 
 def _icc(value: Array, group: Array) -> float:
     """ICC(1) of values in groups of any size; NaN where each has one value, or all are equal."""
+    between, inside = _parts(value, group)
+    return between / (between + inside)
+
+
+def _parts(value: Array, group: Array) -> tuple[float, float]:
+    """Variance between and inside groups, of one-way analysis; NaN as of `_icc`."""
     _, number, size = np.unique(group, return_inverse=True, return_counts=True)
     n, groups = len(value), len(size)
     if groups in (1, n) or np.ptp(value) == 0:
-        return float("nan")
+        return float("nan"), float("nan")
     means = np.bincount(number, value) / size
     above = (size * (means - value.mean()) ** 2).sum() / (groups - 1)
     inside = ((value - means[number]) ** 2).sum() / (n - groups)
     usual = (n - (size**2).sum() / n) / (groups - 1)
-    return float((above - inside) / (above + (usual - 1) * inside))
+    return float((above - inside) / usual), float(inside)

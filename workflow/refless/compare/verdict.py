@@ -89,9 +89,8 @@ def _about(rated: Rated) -> Iterator[str]:
     if (raters := rated.raters) is not None:
         said = f"{raters.number:,} raters, {raters.each:.2g} ratings a text"
         if not np.isnan(raters.one):
-            most = max(raters.mean, 0) ** 0.5
             said += f"; agreement of one rating {raters.one:.2f}, of their mean {raters.mean:.2f}"
-            said += f", so that r cannot be above {most:.2f} (ICC)"
+            said += f" (ICC), so that r can hardly be above {raters.most:.2f}"
         said += f"; {raters.between:.0%} of the variance lies between raters"
         yield said + (": --center-raters takes it off" if raters.between > BETWEEN else "")
 
@@ -108,7 +107,7 @@ def _said(own: Verdict, n: int) -> str:
     where = f"new {own.split}: "
     if own.best is None:
         return where + f"no method ranks these texts ({n:,} texts)."
-    rival = "none ranks" if own.rival is None else f"{label(*own.rival[1:])} {own.rival_r:.2f}"
+    rival = "none above 0" if own.rival is None else f"{label(*own.rival[1:])} {own.rival_r:.2f}"
     text = f"{where}{label(*own.best[1:])} r {shown(own.r)}; best trivial: {rival}"
     if np.isnan(own.p):
         return f"{text}; too few different texts for a test ({n:,} texts)."
@@ -125,7 +124,7 @@ def shown(value: Estimate) -> str:
 
 
 def command(found: Comparison, ratings: Sequence[str]) -> str:
-    """The next command, ready to copy."""
+    """The next command, ready to copy; ``ratings`` are the files, and how they are read."""
     own, files = verdict(found, found.main), shlex.join(map(str, ratings))
     if own.best is None or not own.shown:
         return "next: rate more texts, and compare again"

@@ -137,7 +137,7 @@ def _read_columns(
     must = dict.fromkeys([*(name for name in need if name in wanted), *columns, *used])
     if lost := [name for name in must if len(place.get(name, [])) != 1]:
         asked = ", ".join(repr(columns.get(name, name)) for name in lost)
-        there = ", ".join(map(shorten, file.names[:12])) + (", ..." if file.names[12:] else "")
+        there = ", ".join(map(shorten, file.names[:60])) + (", ..." if file.names[60:] else "")
         message = f"not there, or there twice: {asked}; the columns are: {there}"
         told = " ".join(f"--column {name}=NAME" for name in lost)
         remedy = f"say which they are: {told} (in the configuration: columns)"
@@ -200,6 +200,7 @@ def read_ratings(
     columns: Mapping[str, str] | None = None,
     scale: Sequence[float] | None = None,
     repeated: str = "refuse",
+    center: bool = False,
     rated: str = "quality",
     need: Sequence[str] = ("quality",),
     more: Sequence[str] = (),
@@ -214,6 +215,7 @@ def read_ratings(
     format, columns, need, more : as of `read_file` and `_read_columns`; ``more`` is read as well
     scale : lowest and highest rating that there can be
     repeated : what becomes of ratings of one text by one rater: ``refuse``, or ``mean``
+    center : take each rater's mean off, and put the overall mean back
     rated : the column with ratings
     """
     faults, files = Faults(), []
@@ -231,6 +233,9 @@ def read_ratings(
     if "rater" in names and (without := [one for one in files if "rater" not in one.columns]):
         message, remedy = "has no column rater, and others have", "give it to all files or to none"
         raise FormatError(message, path=without[0].path, remedy=remedy)
+    if center and "rater" not in names:
+        told = ", ".join(file.path for file in files)
+        raise FormatError("has no column rater", path=told, remedy="leave out --center-raters")
     said = [name for name in names if name not in ("rater", rated)]
     for file, name in product(files, said):
         empty: Any = [] if name == "references" else math.nan if name[:6] == "score_" else ""
@@ -245,6 +250,10 @@ def read_ratings(
 
     single = [(number, rater, fmean(own)) for (number, rater), own in given.items()]
     ratings = pd.DataFrame(single, columns=["text", "rater", "quality"])
+    if center:
+        value = ratings["quality"]
+        mean = value.groupby(ratings["rater"]).transform("mean")
+        ratings["quality"] = value - mean + value.mean()
     values = {name: [file.columns[name][row] for file, row in texts] for name in said}
     quality = ratings.groupby("text")["quality"].mean().reindex(range(len(texts)))
     table = pd.DataFrame({"text": values["text"], "quality": quality.astype(float), **values})
@@ -288,14 +297,14 @@ def _joined(
                 faults.add(file, row, "rater", "ratings have no rater")
             elif system == "":
                 faults.add(file, row, "system", "are empty, where others are not")
-            elif there and raters and not mean and (number, rater) in given:
-                what = "rated a text again: --repeated-ratings mean takes the mean"
+            if there and rater != "" and not mean and (number, rater) in given:
+                what = "rated a text again: keep one thing that was rated, fluency for example, or"
+                what += " --repeated-ratings mean takes the mean"
                 faults.add(file, row, "rater", what, rater)
-            else:
-                if number == len(texts):
-                    known[key] = number
-                    texts.append((file, row))
-                text_of.append(number)
-                if there:
-                    given.setdefault((number, rater), []).append(rating)
+            if number == len(texts):
+                known[key] = number
+                texts.append((file, row))
+            text_of.append(number)
+            if there:
+                given.setdefault((number, rater), []).append(rating)
     return texts, text_of, given
