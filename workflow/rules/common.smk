@@ -102,7 +102,8 @@ def code(script, *modules, shows=None):
     name = shows or Path(script).stem.partition("_")[2]
     shown = [str(entry) for item, entry in catalogue().items() if name in (item, entry.made_with)]
     folder = Path(LIBRARY, "refless/report")
-    pages = [path for path in sorted(folder.glob("*.*")) if shown and path.suffix != ".py"]
+    # what the report is filled into
+    pages = [path for path in sorted(folder.glob("*.*")) if name == "report" and path.suffix != ".py"]
     return code_sum(Path(LIBRARY, "scripts", script), *modules, *pages, text="".join(shown))
 
 
