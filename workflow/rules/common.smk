@@ -103,7 +103,9 @@ def code(script, *modules, shows=None):
     shown = [str(entry) for item, entry in catalogue().items() if name in (item, entry.made_with)]
     folder = Path(LIBRARY, "refless/report")
     # what the report is filled into
-    pages = [path for path in sorted(folder.glob("*.*")) if name == "report" and path.suffix != ".py"]
+    pages = [
+        path for path in sorted(folder.glob("*.*")) if name == "report" and path.suffix != ".py"
+    ]
     return code_sum(Path(LIBRARY, "scripts", script), *modules, *pages, text="".join(shown))
 
 
@@ -196,10 +198,18 @@ def print_closing_lines():
     if dag is None or workflow.execution_settings is None or workflow.dryrun or workflow.touch:
         return
     os.chdir(PLACE)  # with --directory, Snakemake has gone back by now
-    asked = [path for job in dag.targetjobs for path in (*job.output, *job.input)]
-    if asked and all(map(os.path.exists, asked)):
+    asked = [path for job in dag.targetjobs for path in job.output or job.input]
+    # a job failed, the folder is locked, or there is no such target
+    left = [
+        *dag.needrun_jobs(),
+        *(path for path in (*asked, *dag.targetfiles) if not os.path.exists(path)),
+    ]
+    if asked and not left:
         made = {path for job in dag.jobs for path in job.output}
-        lines = closing_lines(asked, made, ABSENT, time.time() - BEGIN)
+        try:
+            lines = closing_lines(asked, made, ABSENT, time.time() - BEGIN)
+        except ReflessError as error:
+            lines = [f"error: {error}"]
         print(*lines, sep="\n", file=sys.stderr, flush=True)
     os.chdir(place)
 
