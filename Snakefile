@@ -32,4 +32,3 @@ rule all:
 
 onstart:
     print(said_of_training(), end="", file=sys.stderr)
-

@@ -63,6 +63,12 @@ BEGIN = time.time()
 try:
     if workflow.is_main_process:
         Path(".snakemake").mkdir(exist_ok=True)
+        if Path("results").is_dir() and not Path(".snakemake/metadata").is_dir():
+            print(
+                "refless: results came without .snakemake, so they are judged by times alone:"
+                " other settings or code do not make them again; --forceall does",
+                file=sys.stderr,
+            )
         # of the report; a parameter would make it anew whenever another command is typed
         environ["REFLESS_COMMAND"] = shlex.join(["snakemake", *sys.argv[1:]])
     SETTINGS = read_settings(whole_config())
