@@ -32,7 +32,3 @@ rule all:
 
 onstart:
     print(said_of_training(), end="", file=sys.stderr)
-
-
-onerror:
-    atexit.unregister(print_closing_lines)

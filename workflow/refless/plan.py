@@ -28,6 +28,7 @@ from refless.kernels._registry import entry
 from refless.kernels.bertscore import in_package, model_name
 from refless.settings import Settings
 from refless.store.files import file_sum, sum_now
+from refless.store.sealed import read_beside
 
 MANIFEST = "manifest.csv"
 """Of `resources/shipped`: path, SHA-256 of the bytes, digest of the settings behind it."""
@@ -364,7 +365,7 @@ def closing_lines(
     figures = [path for path in made if re.fullmatch(r"results/figures/.*\.pdf", path)]
     rows = Counter(computed=0, shipped=0, absent=0)
     for path in records:
-        rows.update(json.loads(Path(path).read_text(encoding="utf-8"))["source"])
+        rows.update(read_beside(path)["source"])
     first = f" (first: {absent[0]['sentence']})" if rows["absent"] and absent else ""
     counts = ", ".join(f"{n} {name}" for name, n in rows.items())
     lines = {

@@ -63,6 +63,12 @@ BEGIN = time.time()
 try:
     if workflow.is_main_process:
         Path(".snakemake").mkdir(exist_ok=True)
+        if Path("results").is_dir() and not Path(".snakemake/metadata").is_dir():
+            print(
+                "refless: results came without .snakemake, so they are judged by times alone:"
+                " other settings or code do not make them again; --forceall does",
+                file=sys.stderr,
+            )
         # of the report; a parameter would make it anew whenever another command is typed
         environ["REFLESS_COMMAND"] = shlex.join(["snakemake", *sys.argv[1:]])
     SETTINGS = read_settings(whole_config())
@@ -102,7 +108,10 @@ def code(script, *modules, shows=None):
     name = shows or Path(script).stem.partition("_")[2]
     shown = [str(entry) for item, entry in catalogue().items() if name in (item, entry.made_with)]
     folder = Path(LIBRARY, "refless/report")
-    pages = [path for path in sorted(folder.glob("*.*")) if shown and path.suffix != ".py"]
+    # what the report is filled into
+    pages = [
+        path for path in sorted(folder.glob("*.*")) if name == "report" and path.suffix != ".py"
+    ]
     return code_sum(Path(LIBRARY, "scripts", script), *modules, *pages, text="".join(shown))
 
 
@@ -195,10 +204,18 @@ def print_closing_lines():
     if dag is None or workflow.execution_settings is None or workflow.dryrun or workflow.touch:
         return
     os.chdir(PLACE)  # with --directory, Snakemake has gone back by now
-    asked = [path for job in dag.targetjobs for path in (*job.output, *job.input)]
-    if asked and all(map(os.path.exists, asked)):
+    asked = [path for job in dag.targetjobs for path in job.output or job.input]
+    # a job failed, the folder is locked, or there is no such target
+    left = [
+        *dag.needrun_jobs(),
+        *(path for path in (*asked, *dag.targetfiles) if not os.path.exists(path)),
+    ]
+    if asked and not left:
         made = {path for job in dag.jobs for path in job.output}
-        lines = closing_lines(asked, made, ABSENT, time.time() - BEGIN)
+        try:
+            lines = closing_lines(asked, made, ABSENT, time.time() - BEGIN)
+        except ReflessError as error:
+            lines = [f"error: {error}"]
         print(*lines, sep="\n", file=sys.stderr, flush=True)
     os.chdir(place)
 

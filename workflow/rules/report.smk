@@ -80,7 +80,7 @@ rule make_report:
         "../../envs/refless.yaml"
     params:
         settings=SETTINGS.model_dump(mode="json"),
-        code=code("make_report.py", shows="report"),
+        code=code("make_report.py"),
     script:
         "../scripts/make_report.py"
 
