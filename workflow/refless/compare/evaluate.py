@@ -82,6 +82,7 @@ class Comparison:
     curve : `refless.compare.curve.COLUMNS`, of the first repeat of the main split
     draws : the measures of each row, averaged over the repeats; first : those of the first repeat,
         the only one that RNN-QE has
+    unread : kernels that cannot read most of the texts, and why
     splits, why : those there are, a list of repeats each, and why there is no other
     """
 
@@ -92,6 +93,7 @@ class Comparison:
     first: dict[Row, Draws]
     splits: dict[str, list[Split]]
     why: dict[str, str]
+    unread: dict[Key, str] = field(default_factory=dict)
 
     @property
     def main(self) -> str:
@@ -119,11 +121,12 @@ def compare(
     repeats = repeats_of(len(rated), settings.repeats)
     splits, why = repeated(rated, settings.seed, repeats)
     options = settings.options
-    left_out = {**settings.left_out, **_unreadable(rated, settings)}
+    unread = _unreadable(rated, settings)
+    left_out = {**settings.left_out, **unread}
     kernels = [kernel for kernel in settings.kernels if ("neighbors", kernel) not in left_out]
     every = [split for own in splits.values() for split in own]
     made = methods(rated, every, kernels, options, settings.networks, settings.threads)
-    found = Comparison(pd.DataFrame(), pd.DataFrame(), pd.DataFrame(), {}, {}, splits, why)
+    found = Comparison(pd.DataFrame(), pd.DataFrame(), pd.DataFrame(), {}, {}, splits, why, unread)
     first = splits[found.main][0]
     points = len(sizes(first)) if settings.curve else 0
     done, number = 0, len(made) * len(splits) + points

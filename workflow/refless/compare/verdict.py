@@ -125,16 +125,18 @@ def shown(value: Estimate) -> str:
 
 def command(found: Comparison, ratings: Sequence[str]) -> str:
     """The next command, ready to copy; ``ratings`` are the files, and how they are read."""
-    own, files = verdict(found, found.main), shlex.join(map(str, ratings))
-    if own.best is None or not own.shown:
+    files, order = shlex.join(map(str, ratings)), [found.main, *found.splits]
+    own = next((one for one in (verdict(found, name) for name in order) if one.shown), None)
+    if own is None or own.best is None:
         return "next: rate more texts, and compare again"
     method, kernel = own.best[1:]
+    first = "next: " if own.split == found.main else f"next, for new {own.split} alone: "
     if method == NETWORKS:
-        return f"next: refless train-qe --ratings {files} --out mine.npz"
+        return f"{first}refless train-qe --ratings {files} --out mine.npz"
     if method in ("bleu", "delta_bleu", COMBINED) or method.startswith("score_"):
-        return f"next: rate new texts by {label(method)}"
+        return f"{first}rate new texts by {label(method)}"
     told = f"--kernel {kernel}" if kernel else f"--method {method}"
-    return f"next: refless score --ratings {files} {told} --outputs NEW.tsv --out rated.tsv"
+    return f"{first}refless score --ratings {files} {told} --outputs NEW.tsv --out rated.tsv"
 
 
 def warnings(rated: Rated, found: Comparison) -> list[str]:
@@ -143,6 +145,7 @@ def warnings(rated: Rated, found: Comparison) -> list[str]:
 
 
 def _warnings(rated: Rated, found: Comparison) -> Iterator[str]:
+    yield from found.unread.values()
     if rated.different < ENOUGH_UNITS:
         yield f"{rated.different} different texts are too few for intervals and tests."
     elif rated.different < FEW:
