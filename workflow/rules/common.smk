@@ -98,8 +98,6 @@ PAPERS = {
     paper: [name for name in catalogue() if name.startswith(paper)]
     for paper in ("bleu_neighbors", "delta_bleu", "rnn_qe")
 }
-# reasons of what the run does without, as they come up
-ABSENT = []
 
 
 def code(script, *modules, shows=None):
@@ -134,9 +132,7 @@ def there(pattern, **wildcards):
 
 def missing(*patterns, **wildcards):
     """Why the others cannot be had, as data for the table that lacks them."""
-    found = [one for pattern in patterns for one in PLAN.missing(expand(pattern, **wildcards))]
-    ABSENT.extend(found)
-    return found
+    return [one for pattern in patterns for one in PLAN.missing(expand(pattern, **wildcards))]
 
 
 def ratings(*tasks):
@@ -212,8 +208,10 @@ def print_closing_lines():
     ]
     if asked and not left:
         made = {path for job in dag.jobs for path in job.output}
+        jobs = sorted(dag.jobs, key=str)
+        absent = [one for job in jobs for one in job.params.get("missing", [])]
         try:
-            lines = closing_lines(asked, made, ABSENT, time.time() - BEGIN)
+            lines = closing_lines(asked, made, absent, time.time() - BEGIN)
         except ReflessError as error:
             lines = [f"error: {error}"]
         print(*lines, sep="\n", file=sys.stderr, flush=True)
