@@ -345,7 +345,7 @@ def path_pattern(path: str) -> re.Pattern[str]:
 @cache
 def _whole(path: Path, sha256: str) -> Path:
     if not path.is_file() or file_sum(path) != sha256:
-        remedy = "`git checkout -- resources/shipped` brings it back; `make ship` renews all"
+        remedy = "`git checkout -- resources/shipped` brings it back"
         said = "is not the file that manifest.csv lists" if path.is_file() else "is missing"
         raise FormatError(said, path=path, remedy=remedy)
     return path
