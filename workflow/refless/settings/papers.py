@@ -52,7 +52,7 @@ class BleuNeighbors(Section):
     min_neighbors: Count = Field(description="a: fewest neighbors that carry an estimate.")
     max_share: Tau = Field(description="b: most neighbors, as a share of the training set.")
     draws: Draws = Field(
-        description="Draws of the bootstrap over contexts, or over texts; of RNN-QE's tables as well."
+        description="Draws of the bootstrap over contexts, or over texts; RNN-QE's, too."
     )
     seed: Seed = Field(description="Seed of the draws.")
 
