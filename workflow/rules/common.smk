@@ -194,6 +194,77 @@ def module(kernel):
     return f"kernels/{kernel.partition('.')[0]}.py"
 
 
+def shippable():
+    """What this run computes of what may be shipped -> the digest of its settings; ratings, where
+    tables are made from them and nothing else."""
+    values = {
+        **{
+            "task": SETTINGS.data,
+            "kernel": SETTINGS.kernels(),
+            "name": qe.trainings("short", "paper"),
+        },
+        "seed": range(SETTINGS.rnn_qe.seeds),
+        **{"source": TASKS, "target": TASKS},
+    }
+    every = [
+        path
+        for pattern in RESULTS
+        for path in expand(
+            f"results/{pattern}", **{k: list(v) for k, v in values.items() if f"{{{k}}}" in pattern}
+        )
+        if not pattern.startswith("ratings/") or path.split("/")[2] in TASKS
+    ]
+    return {path: PLAN.digest(path) for path in every if PLAN.find(path) == path}
+
+
+def matrix(task, kernel):
+    """The files of a kernel's matrix: a block of rows each."""
+    blocks = SETTINGS.data[task].blocks
+    return [
+        f"results/kernels/{task}/{kernel}/{block}of{blocks}.npy" for block in range(1, blocks + 1)
+    ]
+
+
+def qe_predictions(name):
+    """Predictions of a set-up: a file a seed where it is trained here, else the shipped one."""
+    trained = "results/rnn_qe/predictions/{name}/{seed}.csv.gz"
+    return there(trained, name=name, seed=qe.seeds_of(name, RNN_QE.seeds)) or there(
+        "results/rnn_qe/predictions/{name}.csv.gz", name=name
+    )
+
+
+def said_of_training():
+    """How many networks a run trains, and about how long."""
+    jobs = [job for job in workflow.dag.jobs if job.rule.name == "train_rnn_qe"]
+    names = [job.wildcards.name for job in jobs if workflow.dag.needrun(job)]
+    networks = sum(qe.parse(name).networks for name in names)
+    return (
+        f"refless: trains {networks} networks of RNN-QE in {len(names)} jobs, about"
+        f" {qe.hours(names):.1f} hours of one core (without: make, or train: never below rnn_qe)\n"
+        if names
+        else ""
+    )
+
+
+def comparison_settings(task):
+    """What decides the comparison on a data set."""
+    path, skipped = f"results/comparison/{task}.csv", SETTINGS.data[task].skip_kernels
+    kernels = COMPARED if PLAN.find(path) == path else SETTINGS.comparison.kernels
+    own = SETTINGS.comparison.model_dump(exclude={"networks"})
+    return {**own, "kernels": [kernel for kernel in kernels if kernel not in skipped]}
+
+
+def comparison_left_out(task):
+    """Method, kernel and why the comparison on a data set is without it."""
+    skipped = [k for k in SETTINGS.comparison.kernels if k in SETTINGS.data[task].skip_kernels]
+    lost = {kernel: reason.sentence for kernel, reason in LACKING.items()}
+    lost |= dict.fromkeys(sorted(skipped), "the configuration leaves it out (skip_kernels)")
+    untrained = [one["sentence"] for one in missing(f"results/comparison/networks/{task}.csv")]
+    return [("neighbors", *one) for one in lost.items()] + [
+        ("rnn_qe", "", why) for why in untrained
+    ]
+
+
 def print_closing_lines():
     """As Snakemake ends, since it calls no handler where there was nothing to do."""
     dag, place = workflow.dag, os.getcwd()

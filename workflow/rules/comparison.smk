@@ -8,25 +8,6 @@ COMPARED = [kernel for kernel in SETTINGS.comparison.kernels if kernel not in LA
 COMPARISON_TASKS = SETTINGS.tasks("comparison")
 
 
-def comparison_settings(task):
-    """What decides the comparison on a data set."""
-    path, skipped = f"results/comparison/{task}.csv", SETTINGS.data[task].skip_kernels
-    kernels = COMPARED if PLAN.find(path) == path else SETTINGS.comparison.kernels
-    own = SETTINGS.comparison.model_dump(exclude={"networks"})
-    return {**own, "kernels": [kernel for kernel in kernels if kernel not in skipped]}
-
-
-def comparison_left_out(task):
-    """Method, kernel and why the comparison on a data set is without it."""
-    skipped = [k for k in SETTINGS.comparison.kernels if k in SETTINGS.data[task].skip_kernels]
-    lost = {kernel: reason.sentence for kernel, reason in LACKING.items()}
-    lost |= dict.fromkeys(sorted(skipped), "the configuration leaves it out (skip_kernels)")
-    untrained = [one["sentence"] for one in missing(f"results/comparison/networks/{task}.csv")]
-    return [("neighbors", *one) for one in lost.items()] + [
-        ("rnn_qe", "", why) for why in untrained
-    ]
-
-
 rule train_comparison_networks:
     input:
         [f"results/ratings/{{task}}/{name}.csv" for name in ("texts", "ratings")],

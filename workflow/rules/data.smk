@@ -70,29 +70,6 @@ rule ratings:
         ratings(*SETTINGS.data),
 
 
-def shippable():
-    """What this run computes of what may be shipped -> the digest of its settings; ratings, where
-    tables are made from them and nothing else."""
-    values = {
-        **{
-            "task": SETTINGS.data,
-            "kernel": SETTINGS.kernels(),
-            "name": qe.trainings("short", "paper"),
-        },
-        "seed": range(SETTINGS.rnn_qe.seeds),
-        **{"source": TASKS, "target": TASKS},
-    }
-    every = [
-        path
-        for pattern in RESULTS
-        for path in expand(
-            f"results/{pattern}", **{k: list(v) for k, v in values.items() if f"{{{k}}}" in pattern}
-        )
-        if not pattern.startswith("ratings/") or path.split("/")[2] in TASKS
-    ]
-    return {path: PLAN.digest(path) for path in every if PLAN.find(path) == path}
-
-
 # For the maintainers: renew what comes with refless. It has no output of its own, so it runs
 # whenever it is asked for.
 rule ship:

@@ -5,14 +5,6 @@
 PREDICTIONS = there("results/neighbors/{task}/{kernel}.csv", task=TASKS, kernel=SETTINGS.kernels())
 
 
-def matrix(task, kernel):
-    """The files of a kernel's matrix: a block of rows each."""
-    blocks = SETTINGS.data[task].blocks
-    return [
-        f"results/kernels/{task}/{kernel}/{block}of{blocks}.npy" for block in range(1, blocks + 1)
-    ]
-
-
 rule compute_kernel:
     input:
         ratings=[f"results/ratings/{{task}}/{name}.csv" for name in ("texts", "ratings")],

@@ -16,29 +16,8 @@ QE_DATA = {
 }
 
 
-def qe_predictions(name):
-    """Predictions of a set-up: a file a seed where it is trained here, else the shipped one."""
-    trained = "results/rnn_qe/predictions/{name}/{seed}.csv.gz"
-    return there(trained, name=name, seed=qe.seeds_of(name, RNN_QE.seeds)) or there(
-        "results/rnn_qe/predictions/{name}.csv.gz", name=name
-    )
-
-
 QE_TRAININGS = {name: qe_predictions(name) for name in qe.trainings("short", "paper")}
 QE_CURVE = {name: QE_TRAININGS[name] for name in qe.names("curve")}
-
-
-def said_of_training():
-    """How many networks a run trains, and about how long."""
-    jobs = [job for job in workflow.dag.jobs if job.rule.name == "train_rnn_qe"]
-    names = [job.wildcards.name for job in jobs if workflow.dag.needrun(job)]
-    networks = sum(qe.parse(name).networks for name in names)
-    return (
-        f"refless: trains {networks} networks of RNN-QE in {len(names)} jobs, about"
-        f" {qe.hours(names):.1f} hours of one core (without: make, or train: never below rnn_qe)\n"
-        if names
-        else ""
-    )
 
 
 rule score_rnn_qe_outputs:
