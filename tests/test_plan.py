@@ -106,7 +106,7 @@ def test_networks_are_trained_where_torch_is_and_the_configuration_says_so(
         ({"comparison/kernels": ["bleu.char"]}, {COMPARED}),
         ({"data/dstc7/colour": "#000000", "data/nem/name": "NEM", "rnn_qe/device": "cuda"}, set()),
     ],
-    ids=str,
+    ids=lambda value: " ".join(value) if isinstance(value, dict) else "gone",
 )
 def test_a_shipped_file_fits_its_own_settings_alone(
     shipped: Path, changed: dict[str, Any], gone: set[str]
