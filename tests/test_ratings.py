@@ -98,7 +98,7 @@ def test_both_tables_come_back(tmp_path: Path, text: str) -> None:
     [
         (None, "cannot be read as a table"),
         (b"", "cannot be read as a table"),
-        (b"id,text\na,b,c,d\ne,f\n", "columns quality are missing"),
+        (b"id,text\na,b,c,d\ne,f\n", "no columns quality"),
         (b'id,quality\n"a,0.5\n', "cannot be read as a table"),
         (b"id,quality\n\xff,0.5\n", "cannot be read as a table"),
     ],
