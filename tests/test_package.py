@@ -25,7 +25,8 @@ BUILD = "from setuptools import build_meta as b; b.build_sdist({0!r}); b.build_w
 PAGE = """
 from refless.report import catalogue, render
 assert catalogue.catalogue()
-print(render.page("report.html", title="a table", papers={}, front=[], findings="", counts={}, sources={}))
+shown = dict(title="a table", papers={}, front=[], findings="", counts={}, sources={})
+print(render.page("report.html", **shown))
 """
 BUILT = {".pyc", ".nbi", ".nbc"}
 
