@@ -63,6 +63,21 @@ def test_the_next_command_names_the_method(found: Comparison) -> None:
     assert "'my rated.tsv'" in command(found, ["my rated.tsv"])
 
 
+def test_the_next_command_may_be_of_a_split_that_matters_less(found: Comparison) -> None:
+    others = replace(found, draws={k: own for k, own in found.draws.items() if k[0] != "systems"})
+    (split, *_) = [name for name in found.splits if verdict(others, name).shown]
+    assert split != found.main
+    said = command(others, ["rated.tsv"])
+    assert split in said.partition(":")[0]
+    assert "rated.tsv" in said
+
+
+def test_a_kernel_that_reads_most_texts_as_empty_is_told(rated: Rated) -> None:
+    texts = [f"слово {'текст ' * i}" for i in range(len(rated))]
+    made = compare(replace(rated, texts=texts), replace(QUICK, kernels=("rouge_l.stem",)))
+    assert any(line.startswith("rouge_l.stem reads") for line in warnings(rated, made))
+
+
 def test_p_of_draws() -> None:
     gap = np.concatenate([[0.3], np.linspace(-0.1, 0.7, 999)])
     share = (gap[1:] <= 0).sum()

@@ -10,7 +10,7 @@ from refless.data import encoders
 from refless.data.encoders import fetch_encoder, folder_of, has_encoder, lacking, why_not
 from refless.data.fetch import Places
 from refless.errors import KernelError, SourceError
-from refless.kernels import bertscore
+from refless.kernels._registry import KERNELS
 from tests.kernels.test_bertscore import fake_model
 
 KERNEL = "bertscore.mine"
@@ -20,7 +20,7 @@ KERNEL = "bertscore.mine"
 def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Places:
     """Places on a machine that has all packages."""
     monkeypatch.delenv("REFLESS_MODELS", raising=False)
-    monkeypatch.setitem(bertscore.PACKAGES, "bertscore.*", ())
+    monkeypatch.setitem(KERNELS, "bertscore.*", KERNELS["bertscore.*"]._replace(packages=()))
     return Places(tmp_path / "data", tmp_path / "manual", str(tmp_path / "mirror"))
 
 
@@ -52,7 +52,8 @@ def test_a_folder_that_does_not_hold_it_is_named(places: Places, tmp_path: Path)
 
 
 def test_a_missing_package_is_told_first(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(bertscore.PACKAGES, "bertscore.*", ("no_such_package",))
+    needing = KERNELS["bertscore.*"]._replace(packages=("no_such_package",))
+    monkeypatch.setitem(KERNELS, "bertscore.*", needing)
     for reason in (lacking(KERNEL), why_not(KERNEL, places)):
         assert reason is not None
         assert (reason.code, reason.remedy) == ("package_missing", "make torch")

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refless.errors import KernelError
-from refless.kernels import kernel, module_path, signature
+from refless.kernels import entry, kernel, signature
 from refless.store.files import text_sum
 
 # ---- text_sum ----------------------------------------------------------------------------------
@@ -56,7 +56,7 @@ def test_option_that_cannot_be_kept() -> None:
 
 def test_unknown_kernels_and_options() -> None:
     with pytest.raises(KernelError, match=r"bleu\.char"):
-        module_path("rouge.l")
+        entry("rouge.l")
     with pytest.raises(KernelError, match="wordnet, synonyms"):
         kernel("meteor.nltk35", [], [], wornet="x")
 
@@ -65,7 +65,7 @@ def test_names_and_paths_import_no_kernel() -> None:
     code = (
         "import sys, refless.kernels as k\n"
         "for name in k.names():\n"
-        "    k.module_path(name)\n"
+        "    k.entry(name)\n"
         "print(sorted(m for m in sys.modules if m.split('.')[0] in ('numba', 'nltk') or"
         " m.startswith('refless.kernels.') and m.split('.')[2] in ('bleu', 'rouge_l', 'meteor')))"
     )

@@ -15,7 +15,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache, cached_property
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,6 @@ from pydantic import BaseModel
 from refless.data import encoders
 from refless.data.fetch import WORDNET, Places, Source
 from refless.errors import FormatError, Reason
-from refless.kernels._registry import entry
 from refless.kernels.bertscore import in_package, model_name
 from refless.settings import Settings
 from refless.store.files import file_sum, sum_now
@@ -295,10 +293,8 @@ class Plan:
         if encoders.has_encoder(name):
             folder = self.settings.options(name).get("model")
             return encoders.why_not(name, self.places, Path(folder) if folder else None)
-        for package in entry(name).packages:
-            if find_spec(package) is None:
-                sentence = f"{name} needs {package}, which is not installed"
-                return Reason("package_missing", sentence, f"pip install {package}")
+        if reason := encoders.lacking(name):
+            return reason
         if name.startswith("meteor.") and (reason := self.raw_file(WORDNET)):
             return Reason("wordnet_missing", f"METEOR needs {WORDNET}", reason.remedy)
         return None

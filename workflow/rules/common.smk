@@ -198,13 +198,12 @@ def shippable():
     """What this run computes of what may be shipped -> the digest of its settings; ratings, where
     tables are made from them and nothing else."""
     values = {
-        **{
-            "task": SETTINGS.data,
-            "kernel": SETTINGS.kernels(),
-            "name": qe.trainings("short", "paper"),
-        },
+        "task": SETTINGS.data,
+        "source": TASKS,
+        "target": TASKS,
+        "kernel": SETTINGS.kernels(),
+        "name": qe.trainings("short", "paper"),
         "seed": range(SETTINGS.rnn_qe.seeds),
-        **{"source": TASKS, "target": TASKS},
     }
     every = [
         path

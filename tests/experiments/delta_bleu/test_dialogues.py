@@ -16,8 +16,8 @@ from refless.experiments.delta_bleu.dialogues import (
     Counted,
     Dialogues,
     read_dialogues,
-    tokenize,
 )
+from refless.models.delta_bleu import tokenize
 from tests.experiments.delta_bleu.small import SYSTEMS, small_texts
 
 

@@ -22,7 +22,6 @@ from refless.experiments.delta_bleu.dialogues import (
     Cell,
     Counted,
     read_dialogues,
-    tokenize,
 )
 from refless.experiments.delta_bleu.units import (
     bootstrap_pool,
@@ -31,7 +30,7 @@ from refless.experiments.delta_bleu.units import (
     unit_rows,
     write_units,
 )
-from refless.models.delta_bleu import corpus_delta_bleu
+from refless.models.delta_bleu import corpus_delta_bleu, tokenize
 from refless.statistics import spearman_rows
 from refless.store import sealed
 from tests.experiments.delta_bleu.small import SETTINGS, as_task, small_texts

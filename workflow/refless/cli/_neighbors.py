@@ -84,8 +84,7 @@ def fitted(arguments: argparse.Namespace, rated: pd.DataFrame) -> NeighborsRegre
     chosen = {name: DEFAULTS[name] if value is None else value for name, value in given.items()}
     kernel = chosen["kernel"]
     options = kernel_options(arguments, kernel)
-    # Embeddings share BERTScore's code, whose error names BERTScore.
-    if kernel.startswith("embedding.") and (reason := lacking(kernel)):
+    if reason := lacking(kernel):
         raise KernelError(reason.sentence, remedy=reason.remedy)
     if chosen["max_share"] == 0:  # a curve may begin there, and no prediction is made
         raise SettingError("--max-share is 0, so no text may have a neighbor", remedy="give more")

@@ -119,16 +119,14 @@ def _make_folder(out: str, ratings: list[str]) -> None:
 def _settings(arguments: argparse.Namespace) -> Settings:
     from refless.compare.evaluate import KERNELS, Settings
     from refless.compare.predict import NETWORKS
-    from refless.data.encoders import has_encoder, lacking
+    from refless.data.encoders import lacking
     from refless.errors import KernelError
-    from refless.kernels import module_path
     from refless.kernels.wordnet import find
 
     left_out: dict[tuple[str, str], str] = {}
     kernels = tuple(dict.fromkeys(arguments.kernel or KERNELS))
     for kernel in kernels:
-        module_path(kernel)
-        if has_encoder(kernel) and (reason := lacking(kernel)):
+        if reason := lacking(kernel):
             raise KernelError(reason.sentence, remedy=reason.remedy)
     if not arguments.kernel:
         try:

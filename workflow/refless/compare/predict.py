@@ -19,7 +19,6 @@ import numpy as np
 from refless.compare.read import Rated
 from refless.compare.splits import Split
 from refless.data.wording import wording
-from refless.experiments.delta_bleu.dialogues import tokenize
 from refless.kernels import group_sums
 from refless.models.baselines import (
     Baseline,
@@ -30,9 +29,9 @@ from refless.models.baselines import (
     SystemMean,
     SystemRidge,
 )
-from refless.models.delta_bleu import Texts
+from refless.models.delta_bleu import Texts, group_references, tokenize
 from refless.models.neighbors import enough_evidence, means_of_sums
-from refless.models.same_group import ORDER, defined_scores, line, references, weights
+from refless.models.same_group import ORDER, defined_scores, line, weights
 
 Array = np.ndarray
 
@@ -260,10 +259,10 @@ def against_references(rated: Rated, split: Split, weighted: bool) -> Estimates:
         group, text = np.append(item, item[whose]), np.append(np.arange(n), number)
         weight = np.append(weights(rated.quality, 0.5, 0.0, 1.0), heavy)
         owner = np.append(fold, nobody)
-        side = references(group, int(item.max()) + 1, text, owner, weight)
+        side = group_references(group, int(item.max()) + 1, text, owner, weight)
     else:
         item = np.arange(n)
-        side = references(whose, n, number, nobody, heavy)
+        side = group_references(whose, n, number, nobody, heavy)
     found = counted.statistics(np.arange(n), fold, item, side, split.folds)
     score = defined_scores(found, "smooth")
     estimate = np.full(n, np.nan)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from refless.data.fetch import Places
 from refless.errors import KernelError, Reason, SourceError
-from refless.kernels import bertscore
+from refless.kernels import bertscore, entry
 from refless.store.files import partial_path, writing
 
 FILES = (".json", ".safetensors", ".bin", ".txt", ".model")
@@ -25,11 +25,13 @@ def has_encoder(kernel: str) -> bool:
 
 
 def lacking(kernel: str) -> Reason | None:
-    """Which package that a kernel with an encoder needs is not installed; None if all are."""
-    for name in bertscore.PACKAGES["bertscore.*"]:
+    """Which package that a kernel needs is not installed; None if all are. KernelError if no kernel
+    is called so."""
+    for name in entry(kernel).packages:
         if importlib.util.find_spec(name) is None:
+            remedy = "make torch" if has_encoder(kernel) else f"pip install {name}"
             sentence = f"{kernel} needs {name}, which is not installed"
-            return Reason("package_missing", sentence, "make torch")
+            return Reason("package_missing", sentence, remedy)
     return None
 
 

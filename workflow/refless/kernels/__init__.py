@@ -20,15 +20,15 @@ import numpy as np
 from refless.errors import KernelError
 from refless.kernels import _blocks
 from refless.kernels._plan import Index
-from refless.kernels._registry import highest, load, module_path, names
+from refless.kernels._registry import entry, highest, load, names
 from refless.kernels.signatures import signature
 
 __all__ = [
+    "entry",
     "group_sums",
     "highest",
     "indexed",
     "kernel",
-    "module_path",
     "names",
     "nearest",
     "neighbor_sums",

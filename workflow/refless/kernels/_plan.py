@@ -41,10 +41,6 @@ class Index(NamedTuple):
     size: int
     plan: Callable[[Sequence[str]], Plan]
 
-    def arrays(self) -> dict[str, list[np.ndarray]]:
-        """Nothing: a file of a model makes its texts ready anew."""
-        return {}
-
 
 def even_blocks(n: int, width: int) -> Iterator[tuple[int, int]]:
     """Yield ``(start, stop)`` of blocks of at most ``width`` rows, of nearly equal width."""

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import importlib
-from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
 from refless.errors import KernelError
-
-FOLDER = Path(__file__).parent
 
 
 class Kernel(NamedTuple):
@@ -60,11 +57,6 @@ def entry(name: str) -> Kernel:
         known = ", ".join(KERNELS)
         raise KernelError(f"no kernel is called {name!r}", remedy=f"use one of {known}")
     return found
-
-
-def module_path(name: str) -> Path:
-    """The file of a kernel's module; KernelError as `entry`."""
-    return FOLDER / f"{entry(name).module}.py"
 
 
 def load(name: str) -> ModuleType:

@@ -44,7 +44,6 @@ import numpy as np
 
 from refless.errors import KernelError
 from refless.kernels._plan import Fill, Index, even_blocks
-from refless.kernels._registry import KERNELS
 from refless.kernels._texts import starts_of
 from refless.kernels.encoder import (
     LEAST_ROWS,
@@ -64,9 +63,8 @@ from refless.kernels.encoder import (
     tokenized,
 )
 
-__all__ = ["MODELS", "PACKAGES", "download", "find", "in_package", "layer_and_offset", "model_name"]
+__all__ = ["MODELS", "download", "find", "in_package", "layer_and_offset", "model_name"]
 
-PACKAGES = {"bertscore.*": KERNELS["bertscore.*"].packages}
 WIDTH = 1024
 """Training texts in a block."""
 AT_ONCE = 8

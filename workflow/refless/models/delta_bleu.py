@@ -29,6 +29,7 @@ Under the other rules an order of which the hypotheses have no n-gram has precis
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -160,6 +161,12 @@ class Texts:
             kept = (references.owner[j] != column - 1) | (column == 0)
             np.minimum.at(nearest[column], h[kept], distance[kept])
         return np.where(nearest == width**2, -1.0, nearest % width).T
+
+
+def tokenize(text: str, tokens: str = "words") -> str:
+    """The tokens of a text with blanks between them: ``words`` are lower case with marks apart,
+    ``blanks`` what stands between blanks."""
+    return text if tokens == "blanks" else " ".join(re.findall(r"\w+|[^\w\s]", text.lower()))
 
 
 def _counted(split: list[list[str]], order: int) -> tuple[Array, Array, Array]:

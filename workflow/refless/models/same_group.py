@@ -9,9 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from refless.models.delta_bleu import Statistics, scores
-from refless.models.delta_bleu import group_references as references
-
-__all__ = ["ORDER", "defined_scores", "line", "references", "weights"]
 
 Array = np.ndarray
 

@@ -10,13 +10,13 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from refless.errors import KernelError
-from refless.kernels import module_path
+from refless.kernels import entry
 from refless.settings._base import Count, Draws, Kernel, Name, Section, Seed, Several, Tau
 
 
 def _there_is(kernel: str) -> str:
     try:
-        module_path(kernel)
+        entry(kernel)
     except KernelError as error:
         raise ValueError(f"{error.message}; {error.remedy}") from error
     return kernel

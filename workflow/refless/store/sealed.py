@@ -43,8 +43,8 @@ from refless.store.files import file_sum, json_text, read_json, whole_file, writ
 MARK = "# refless "
 AGAIN = "delete it and run again"
 STRINGS = {
-    *("id", "task", "context", "text", "system", "rater", "item", "type", "kernel", "reading"),
-    *("choice", "variant", "train_topic", "mr", "mr_key", "mr_set"),
+    *("id", "task", "context", "text", "system", "rater", "item", "type", "kernel"),
+    *("train_topic", "mr", "mr_key", "mr_set"),
 }
 """Columns that are text, also where a value looks like a number or is empty."""
 

@@ -139,7 +139,7 @@ def read_kernel(
     Raises
     ------
     FormatError : a file is broken, or is of something else than its name says.
-    StaleError : it was computed from other texts, by other code or with other options.
+    StaleError : it was computed from other texts or with other options.
     """
     asked = {"options": _decisive(name, options)}
     blocks: list[Array] = []

@@ -15,7 +15,6 @@ of `LEAST` or more; or, ``with_good_reference``, the context counts for no metri
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -25,7 +24,14 @@ import pandas as pd
 
 from refless.data.task import numbered
 from refless.errors import FormatError
-from refless.models.delta_bleu import NOBODY, References, Statistics, Texts, smoothed_scores
+from refless.models.delta_bleu import (
+    NOBODY,
+    References,
+    Statistics,
+    Texts,
+    smoothed_scores,
+    tokenize,
+)
 
 Array = np.ndarray
 
@@ -36,19 +42,13 @@ LEAST = 0.1
 """Weight of the human response where no reference of a context has a positive one."""
 
 
-def tokenize(text: str, tokens: str = "words") -> str:
-    """The tokens of a text with blanks between them: ``words`` are lower case with marks apart,
-    ``blanks`` what stands between blanks."""
-    return text if tokens == "blanks" else " ".join(re.findall(r"\w+|[^\w\s]", text.lower()))
-
-
 @dataclass(frozen=True)
 class Cell:
     """A row of table 2 or a point of figure 2.
 
     references : ``single`` (the human response), ``w>=0.6`` and the like, or ``all``
     contexts : ``all`` or ``with_good_reference``; see the module
-    tokens : see `tokenize`
+    tokens : see `refless.models.delta_bleu.tokenize`
     rule : for precisions that are not positive, see `refless.models.delta_bleu`
     order : n-grams of 1 to this many words
     """
