@@ -16,7 +16,8 @@ STACKED = 1e6 / 503 / 2
 
 
 def main(arguments: argparse.Namespace) -> None:
-    from refless.models.rnn_qe.training import Schedule, fit
+    from refless.models.rnn_qe.names import Schedule
+    from refless.models.rnn_qe.training import fit
 
     rows, generator = arguments.rows, np.random.default_rng(0)
     # as many tokens as set-up 1 has

@@ -17,6 +17,7 @@ from refless.experiments.rnn_qe.curve import read_curve
 from refless.experiments.rnn_qe.runs import COLUMNS as PREDICTED
 from refless.experiments.rnn_qe.runs import PREDICTIONS, write_predictions
 from refless.experiments.rnn_qe.tables import gather
+from refless.models.rnn_qe import names
 from refless.store import sealed
 from tests.models.rnn_qe.test_data import small_texts
 
@@ -79,9 +80,7 @@ def test_a_training_writes_predictions_and_how_they_were_made(
     made: Path, folders: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("torch", reason="make torch")
-    from refless.models.rnn_qe import training
-
-    monkeypatch.setitem(training.SCHEDULES, "short", training.Schedule(0, 1, 1e-3, 200))
+    monkeypatch.setitem(names.SCHEDULES, "short", names.Schedule(0, 1, 1e-3, 200))
     paths = [tmp_path / f"{seed}.csv.gz" for seed in (0, 1)]
     for seed, path in enumerate(paths):
         write_predictions(path, "cross_domain_1_setup2", seed, folders[0], folders[1:], DATA)

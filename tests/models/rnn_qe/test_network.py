@@ -75,7 +75,7 @@ ORDER = [
 
 def test_training_is_that_of_the_hand_written_gru_before(monkeypatch: pytest.MonkeyPatch) -> None:
     torch = pytest.importorskip("torch", reason="make torch")
-    from refless.models.rnn_qe import network, training
+    from refless.models.rnn_qe import names, network, training
 
     def started(data: Encoded, width: int, device: str) -> Any:
         made = network.Network(len(data.mr_words), len(data.text_words), width)
@@ -99,7 +99,7 @@ def test_training_is_that_of_the_hand_written_gru_before(monkeypatch: pytest.Mon
     monkeypatch.setattr(training, "started", started)
     monkeypatch.setattr(training, "train_pass", train_pass)
     data = Encoded(small())
-    made, best = training.fit(data, training.Schedule(1, 2, 0.01, 7), 5, 4)
+    made, best = training.fit(data, names.Schedule(1, 2, 0.01, 7), 5, 4)
     assert losses == pytest.approx(BEFORE, abs=1e-5)
     assert (best["phase"], best["pass"]) == ("train", 1)
     rows = data.rows("test")

@@ -19,9 +19,9 @@ pytest.importorskip("torch", reason="make torch")
 
 from refless.models.rnn_qe import own
 from refless.models.rnn_qe.data import Split
+from refless.models.rnn_qe.names import Schedule
 from refless.models.rnn_qe.own import How, Rated, cross_validated, fit, groups, parted, worth
 from refless.models.rnn_qe.saved import Model, load_model, save_model, sums_of
-from refless.models.rnn_qe.training import Schedule
 
 
 def rated(count: int, scale: float = 1.0) -> Rated:

@@ -13,8 +13,9 @@ from tests.models.rnn_qe.test_network import small
 
 pytest.importorskip("torch", reason="make torch")
 
+from refless.models.rnn_qe.names import SCHEDULES, Schedule
 from refless.models.rnn_qe.network import predict
-from refless.models.rnn_qe.training import SCHEDULES, Progress, Schedule, fit
+from refless.models.rnn_qe.training import Progress, fit
 
 
 def test_it_learns_a_rule_from_200_texts(caplog: pytest.LogCaptureFixture) -> None:

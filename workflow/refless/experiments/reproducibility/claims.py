@@ -121,7 +121,7 @@ def _estimate(row: Mapping[str, Any], column: str) -> Estimate:
 
 
 def _renamed(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """A claim's row, its data set under our name; its values as text, as in a CSV."""
+    """A claim's row, its data set under our name."""
     return {k: names.get(str(v), v) if k == "task" else v for k, v in row.items()}
 
 

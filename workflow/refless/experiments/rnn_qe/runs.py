@@ -26,7 +26,7 @@ from refless.models.rnn_qe.data import (
     cross_validation,
     tables,
 )
-from refless.models.rnn_qe.names import CURVE, parse
+from refless.models.rnn_qe.names import CURVE, SCHEDULES, parse
 from refless.store import sealed
 from refless.store.machine import processor, versions
 
@@ -78,7 +78,7 @@ def write_predictions(
     SettingError : an unknown name, more rows than there are, or a device that torch cannot use.
     """
     from refless.models.rnn_qe.network import DROPOUT, WIDTH, predict
-    from refless.models.rnn_qe.training import SCHEDULES, Progress, fit
+    from refless.models.rnn_qe.training import Progress, fit
 
     begin, found, made = time.perf_counter(), parse(name), DataSettings(**settings)
     _, texts = read_rated(rated, references)

@@ -67,11 +67,11 @@ class Network(nn.Module):
 
     def _encode(self, side: str, sequences: Sequence[Array]) -> Tensor:
         """Last states, (rows, width); of an empty sequence zeros."""
-        states = self.head[0].weight.new_zeros(len(sequences), self.width)
+        states = next(self.parameters()).new_zeros(len(sequences), self.width)
         there = [row for row, sequence in enumerate(sequences) if len(sequence)]
         if there:
-            own = [torch.from_numpy(sequences[row]) for row in there]
-            packed = nn.utils.rnn.pack_sequence(own, enforce_sorted=False).to(states.device)
+            own = [torch.from_numpy(sequences[row]).to(states.device) for row in there]
+            packed = nn.utils.rnn.pack_sequence(own, enforce_sorted=False)
             inputs = self.dropout(self.embeddings[side](packed.data))
             states[there] = self.encoders[side](packed._replace(data=inputs))[1][0]
         return states

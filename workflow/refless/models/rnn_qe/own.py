@@ -26,11 +26,10 @@ from refless.errors import FormatError
 from refless.models.rnn_qe.batches import Encoded
 from refless.models.rnn_qe.data import Split, Texts, instances, shuffled_groups
 from refless.models.rnn_qe.meaning import TEXT, kind_of, tokens_of, unordered
-from refless.models.rnn_qe.names import FOLDS, SHORT
+from refless.models.rnn_qe.names import FOLDS, SCHEDULES, SHORT
 from refless.models.rnn_qe.network import Network, predict
 from refless.models.rnn_qe.saved import Model, sums_of, vocabularies
 from refless.models.rnn_qe.scale import Scale
-from refless.models.rnn_qe.training import SCHEDULES
 from refless.models.rnn_qe.training import fit as train
 from refless.statistics import ENOUGH_UNITS, centred, drawn_together, evaluate
 from refless.store.machine import versions
@@ -99,7 +98,7 @@ class Rated:
 class How:
     """How networks are trained.
 
-    schedule : of `refless.models.rnn_qe.training.SCHEDULES`
+    schedule : of `refless.models.rnn_qe.names.SCHEDULES`
     width : of embeddings and states
     errors : whether the first passes also have the training texts with errors put in (set-up 2 of
         the paper); for ratings of how well a text is written

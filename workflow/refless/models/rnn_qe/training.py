@@ -19,7 +19,6 @@ import copy
 import logging
 import math
 import time
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,37 +26,11 @@ from scipy.stats import rankdata
 
 from refless.errors import SettingError
 from refless.models.rnn_qe.batches import HIGHEST, LOWEST, Encoded, rounded
-from refless.models.rnn_qe.names import PAPER, SHORT
+from refless.models.rnn_qe.names import Schedule
 from refless.models.rnn_qe.network import WIDTH, Network, one_core, predict, torch
 
 log = logging.getLogger(__name__)
 Array = np.ndarray
-
-
-@dataclass(frozen=True)
-class Schedule:
-    """How long and how fast.
-
-    pretrain, train : passes over everything, and at most over rated rows
-    rate, batch : Adam's rate, rows of a batch
-    plateau : passes over rated rows without an improvement that end training; 0: all are made
-    """
-
-    pretrain: int
-    train: int
-    rate: float
-    batch: int
-    plateau: int = 0
-
-
-SCHEDULES = {
-    # The batch size is not in the paper; 50 is that of the authors' published configuration. The
-    # plateau gives what all passes give, unless a best pass follows one.
-    PAPER: Schedule(pretrain=20, train=500, rate=1e-4, batch=50, plateau=60),
-    # Chosen on validation parts alone, five folds and one seed: Pearson plus Spearman of set-up 4
-    # is 0.750 by pass 7; 0.747 with 4 and 16 passes in batches of 100, 0.705 with 2 and 10 at 2e-3.
-    SHORT: Schedule(pretrain=2, train=12, rate=1e-3, batch=50),
-}
 
 
 class Progress:
@@ -134,7 +107,7 @@ def started(data: Encoded, width: int, device: str) -> Network:
     """
     network = Network(len(data.mr_words), len(data.text_words), width)
     with torch.no_grad():
-        network.head[-1].bias.fill_(data.rating[data.rows("train")].mean())
+        network.get_parameter("head.4.bias").fill_(data.rating[data.rows("train")].mean())
     try:
         return network.to(device)
     except (RuntimeError, AssertionError) as error:
@@ -149,7 +122,7 @@ def train_pass(
 ) -> float:
     """One pass over some batches of rows; the mean loss of a row."""
     network.train()
-    device, total = network.head[-1].bias.device, 0.0
+    device, total = next(network.parameters()).device, 0.0
     for rows in batches:
         ratings = network([data.mr[row] for row in rows], [data.text[row] for row in rows])
         truth = torch.from_numpy(data.rating[rows]).to(device, torch.float32)
