@@ -113,7 +113,7 @@ def sampled(dialogues: Dialogues, sample: int) -> list[tuple[Place, Unit]]:
         contexts = rng.permutation(len(dialogues.output))[:UNIT]
         others = [s for s in range(len(dialogues.systems)) if s not in (a, b)]
         references = np.c_[dialogues.human[contexts], dialogues.output[contexts][:, others]]
-        given = dialogues.weight[references]
+        given = 2 * dialogues.quality[references] - 1
         lost = ~(given > 0).any(axis=1)
         given[lost, 0] = np.maximum(given[lost, 0], LEAST)
         outputs = [tokens[k] for k in dialogues.output[contexts, a]]

@@ -8,9 +8,9 @@ from unittest import mock
 import numpy as np
 import pandas as pd
 
+from refless.experiments.published import beside_published
 from refless.report import page, tables
 from refless.report.catalogue import Column, Entry
-from refless.report.published import beside_published
 from refless.store import sealed
 from refless.store.files import file_sum
 from refless.store.sealed import write_beside

@@ -5,7 +5,6 @@ from itertools import permutations
 
 # What the tables and the curves of BLEU Neighbors are told.
 THRESHOLDS = {"a": NEIGHBORS.min_neighbors, "b": NEIGHBORS.max_share}
-TABLE_SETTINGS = {**THRESHOLDS, **BOOTSTRAP}
 # Figures 2 to 4 are about the published BLEU*.
 PLAIN = BLEU.kernels[0]
 SIZE_SETTINGS = {
@@ -70,7 +69,8 @@ rule bleu_neighbors_table1:
         folders=folders(*TASKS),
         looks=looks(TASKS, drawn=False),
         models={name: list(model.kernels) for name, model in NEIGHBORS.models.items()},
-        settings=TABLE_SETTINGS,
+        thresholds=THRESHOLDS,
+        bootstrap=BOOTSTRAP,
         taus=SETTINGS.taus(),
         missing=missing(
             "results/ratings/{task}/texts.csv",
@@ -107,7 +107,7 @@ rule bleu_neighbors_figure2:
     conda:
         "../../envs/refless.yaml"
     params:
-        settings=THRESHOLDS,
+        thresholds=THRESHOLDS,
         kernel=PLAIN,
         taus=SETTINGS.taus(),
         folders=folders(*TASKS),
@@ -189,7 +189,8 @@ rule bleu_neighbors_table2:
         folders=folders(*TASKS),
         looks=looks(TASKS, drawn=False),
         kernels=BLEU.kernels,
-        settings=TABLE_SETTINGS,
+        thresholds=THRESHOLDS,
+        bootstrap=BOOTSTRAP,
         taus=SETTINGS.taus(),
         missing=missing("results/cross_task/{source}.{target}.csv", source=TASKS, target=TASKS),
         code=code("tabulate_bleu_neighbors_table2.py"),
@@ -236,7 +237,7 @@ rule bleu_neighbors_table3:
         "../../envs/refless.yaml"
     params:
         folders=folders(*ESSAY_TASKS),
-        settings=BOOTSTRAP,
+        bootstrap=BOOTSTRAP,
         missing=missing("results/essays/estimates.csv"),
         code=code("tabulate_bleu_neighbors_table3.py"),
     script:

@@ -254,14 +254,11 @@ def comparison_settings(task):
 
 
 def comparison_left_out(task):
-    """Method, kernel and why the comparison on a data set is without it."""
+    """Method and kernel of what the comparison on a data set is without."""
     skipped = [k for k in SETTINGS.comparison.kernels if k in SETTINGS.data[task].skip_kernels]
-    lost = {kernel: reason.sentence for kernel, reason in LACKING.items()}
-    lost |= dict.fromkeys(sorted(skipped), "the configuration leaves it out (skip_kernels)")
-    untrained = [one["sentence"] for one in missing(f"results/comparison/networks/{task}.csv")]
-    return [("neighbors", *one) for one in lost.items()] + [
-        ("rnn_qe", "", why) for why in untrained
-    ]
+    lost = dict.fromkeys([*LACKING, *sorted(skipped)])
+    untrained = missing(f"results/comparison/networks/{task}.csv")
+    return [("neighbors", kernel) for kernel in lost] + [("rnn_qe", "")] * len(untrained)
 
 
 def print_closing_lines():

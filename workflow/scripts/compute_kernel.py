@@ -15,7 +15,5 @@ with job(snakemake):
         read_whole_task(Path(snakemake.input.ratings[0]).parent),
         name,
         options,
-        block=int(snakemake.wildcards.block),
-        blocks=int(snakemake.wildcards.blocks),
-        threads=snakemake.threads,
+        snakemake.threads,
     )

@@ -10,15 +10,10 @@ from refless.report.tables import read_published
 with job(snakemake):
     given, params = snakemake.input, snakemake.params
     curves = read_data_sizes(given.get("sizes", []), params.settings, params.folders)
-    means = {
-        task: curve.groupby("size", as_index=False)[["spearman", "coverage"]].mean()
-        for task, curve in curves.items()
-    }
     table1 = read_published(given.table[0])
     published = {c: figures.published_points(table1, c) for c in ("spearman", "coverage")}
-    people = average_annotators(given.table[0])
     figures.save(
-        figures.data_size_figure(curves, params.looks, people, published),
+        figures.data_size_figure(curves, params.looks, average_annotators(table1), published),
         Path(snakemake.output[0]).with_suffix(""),
-        figures.drawn(means, ["size", "spearman", "coverage"]),
+        curves.drop(columns="subset").groupby(["task", "size"], sort=False).mean().reset_index(),
     )

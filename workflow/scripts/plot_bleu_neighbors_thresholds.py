@@ -10,20 +10,15 @@ from refless.report.tables import read_published
 
 with job(snakemake):
     given, params = snakemake.input, snakemake.params
-    stem, own, kernel = Path(snakemake.output[0]).with_suffix(""), params.settings, params.kernel
-    tasks = read_predicted(params.folders, given.get("predictions", []), params.taus)
-    curves = {
-        task: threshold_curves(data, kernel, **own)
-        for task, data in tasks.items()
-        if kernel in data.means
-    }
-    if stem.name.endswith("2"):
-        column, label, people = "spearman", "Spearman's $\\rho$", average_annotators(given.table[0])
-    else:
-        column, label, people = "coverage", "coverage", {}
-    published = figures.published_points(read_published(given.table[0]), column)
+    stem, own = Path(snakemake.output[0]).with_suffix(""), params.thresholds
+    tasks = read_predicted(params.folders, given.get("predictions", []), params.taus, **own)
+    curves = threshold_curves(tasks, params.kernel, **own)
+    table1 = read_published(given.table[0])
+    column = "spearman" if stem.name.endswith("2") else "coverage"
+    people = average_annotators(table1) if column == "spearman" else {}
+    published = figures.published_points(table1, column)
     figures.save(
-        figures.threshold_figure(curves, params.looks, column, label, own, people, published),
+        figures.threshold_figure(curves, params.looks, column, own, people, published),
         stem,
-        figures.drawn(curves, ["threshold", "value", column]),
+        curves[["task", "threshold", "value", column]],
     )

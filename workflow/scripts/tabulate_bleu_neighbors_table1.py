@@ -4,20 +4,21 @@ from pathlib import Path
 
 from refless.experiments.bleu_neighbors.neighbors import read_predicted
 from refless.experiments.bleu_neighbors.table1 import section53, table1
+from refless.experiments.published import read_published
 from refless.job import job
-from refless.report.published import read_published
 from refless.report.tables import publish
 
 with job(snakemake):
     given, params = snakemake.input, snakemake.params
     path = Path(snakemake.output[0])
     tabulate = table1 if path.stem.endswith("table1") else section53
-    tasks = read_predicted(params.folders, given.get("predictions", []), params.taus)
+    paths, limits = given.get("predictions", []), params.thresholds
+    tasks = read_predicted(params.folders, paths, params.taus, **limits)
     published = read_published(given.published, ["model", "task"])
     publish(
         path.stem,
-        tabulate(params.looks, tasks, published, params.models, **params.settings),
+        tabulate(params.looks, tasks, published, params.models, **params.bootstrap),
         path.parent,
         missing=params.missing,
-        facts={**params.settings, "tau": params.taus[params.models["bleu"][0]]},
+        facts={**limits, "tau": params.taus[params.models["bleu"][0]]},
     )

@@ -2,24 +2,23 @@
 
 from pathlib import Path
 
-from refless.data.task import read_task
 from refless.experiments.bleu_neighbors.neighbors import read_predicted
 from refless.experiments.bleu_neighbors.table2 import read_pairs, table2
+from refless.experiments.published import read_published
 from refless.job import job
-from refless.report.published import read_published
 from refless.report.tables import publish
 
 with job(snakemake):
     given, params = snakemake.input, snakemake.params
-    own = params.settings
-    predicted = read_predicted(params.folders, given.get("predictions", []), params.taus)
-    tasks = {Path(folder).name: read_task(folder) for folder in params.folders}
-    pairs = read_pairs(given.get("estimates", []), tasks, params.taus, own["a"], own["b"])
+    paths, limits = given.get("predictions", []), params.thresholds
+    tasks = read_predicted(params.folders, paths, params.taus, **limits)
+    own = {kernel: params.taus[kernel] for kernel in params.kernels}
+    pairs = read_pairs(given.get("estimates", []), params.folders, own)
     published = read_published(given.published, ["source_task", "target_task"])
     publish(
         "bleu_neighbors_table2",
-        table2(params.looks, predicted, pairs, published, params.kernels, **own),
+        table2(params.looks, tasks, pairs, published, params.kernels, **limits, **params.bootstrap),
         Path(snakemake.output[0]).parent,
         missing=params.missing,
-        facts=own,
+        facts=limits,
     )

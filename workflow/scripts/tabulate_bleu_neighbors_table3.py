@@ -2,19 +2,18 @@
 
 from pathlib import Path
 
-from refless.data.task import text_sums
 from refless.experiments.bleu_neighbors.essays import KEYS, read_estimates, table3
+from refless.experiments.published import read_published
 from refless.job import job
-from refless.report.published import read_published
 from refless.report.tables import publish
 
 with job(snakemake):
-    params = snakemake.params
-    path = next(iter(snakemake.input.estimates), None)
-    file = None if path is None else read_estimates(path, text_sums(params.folders))
+    params, given = snakemake.params, snakemake.input
+    files = [read_estimates(path, params.folders) for path in given.estimates]
+    published = read_published(given.published, KEYS)
     publish(
         "bleu_neighbors_table3",
-        table3(file, read_published(snakemake.input.published, KEYS), **params.settings),
+        table3(files[0] if files else None, published, **params.bootstrap),
         Path(snakemake.output[0]).parent,
         missing=params.missing,
     )

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from refless.experiments.comparison import comparison_table, read_comparisons
+from refless.experiments.comparison import comparison_table
 from refless.job import job
 from refless.report.tables import publish
 
@@ -10,7 +10,7 @@ with job(snakemake):
     params = snakemake.params
     publish(
         "comparison",
-        comparison_table(params.tasks, read_comparisons(snakemake.input, params.settings)),
+        comparison_table(params.tasks, snakemake.input, params.settings),
         Path(snakemake.output[0]).parent,
         missing=params.missing,
     )

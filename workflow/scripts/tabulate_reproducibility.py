@@ -2,12 +2,19 @@
 
 from pathlib import Path
 
-from refless.experiments.reproducibility.cells import by_table, published_cells
+import pandas as pd
+
+from refless.experiments.reproducibility.cells import CELLS, by_table, published_cells
 from refless.job import job
+from refless.report.catalogue import catalogue
 from refless.report.tables import publish, read_published
 
 with job(snakemake):
-    paths = map(Path, snakemake.input.tables)
-    cells = published_cells({path.stem: read_published(path) for path in paths})
+    parts = []
+    for path in map(Path, snakemake.input.tables):
+        entry = catalogue()[path.stem]
+        part = published_cells(read_published(path), entry.paper_row, entry.repeats)
+        parts.append(part.assign(paper=entry.paper, table=entry.name)[CELLS])
+    cells = pd.concat(parts, ignore_index=True)
     for name, table in (("reproducibility", by_table(cells)), ("reproducibility_cells", cells)):
         publish(name, table, Path(snakemake.output[0]).parent)

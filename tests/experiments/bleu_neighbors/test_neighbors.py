@@ -23,7 +23,7 @@ from refless.kernels import kernel
 from refless.store import sealed
 from tests.experiments.bleu_neighbors.written import annotated_task
 
-KERNEL, TAU = "bleu.char", 0.4
+KERNEL, TAU, LIMITS = "bleu.char", 0.4, (3, 0.3)
 
 
 @pytest.fixture(scope="module")
@@ -43,25 +43,17 @@ def blocks(tmp_path_factory: pytest.TempPathFactory, task: Task) -> dict[int, li
     for number in (1, 3):
         folder = tmp_path_factory.mktemp("kernels") / KERNEL
         made[number] = [folder / f"{k}of{number}.npy" for k in range(1, number + 1)]
-        for k, path in enumerate(made[number], start=1):
-            write_kernel(path, task, KERNEL, {}, block=k, blocks=number, threads=1)
+        for path in made[number]:
+            write_kernel(path, task, KERNEL, {}, threads=1)
     return made
 
 
 def test_unrated_texts_are_no_candidates(task: Task) -> None:
     rated = rated_texts(task)
-    assert len(rated.id) == len(task.texts) - 1
     assert rated.id.tolist() == task.texts["id"].drop(5).tolist()
-    names = rated.id[rated.candidate]
-    assert names.tolist() == task.ratings["id"].tolist()
+    assert rated.id[rated.labels[0]].tolist() == task.ratings["id"].tolist()
     means = task.ratings.groupby("id")["rating"].mean()
     np.testing.assert_allclose(rated.quality, means[rated.id])
-
-
-def test_a_rating_of_no_text_is_named(tmp_path: Path, task: Task) -> None:
-    ratings = task.ratings.assign(id=["elsewhere", *task.ratings["id"][1:]])
-    with pytest.raises(FormatError, match="elsewhere"):
-        rated_texts(Task(task.texts, ratings, task.about))
 
 
 @pytest.mark.parametrize("number", [1, 3])
@@ -72,9 +64,9 @@ def test_blocks_hold_the_kernel_of_all_texts_in_single_precision(
     whole = kernel(KERNEL, texts, texts).astype(np.float32)
     # numpy alone reads them
     np.testing.assert_array_equal(np.concatenate(list(map(np.load, blocks[number]))), whole)
-    rated = rated_texts(task)
-    matrix = read_kernel(blocks[number], task, KERNEL, {}, rated)
-    np.testing.assert_array_equal(matrix, whole[np.ix_(rated.row, rated.row)])
+    rated = np.delete(np.arange(len(texts)), 5)
+    matrix = read_kernel(blocks[number], task, KERNEL, {})
+    np.testing.assert_array_equal(matrix, whole[np.ix_(rated, rated)])
     assert matrix.dtype == np.float32
 
 
@@ -91,64 +83,49 @@ def test_neighbors_are_what_a_slow_loop_says(
     monkeypatch.setattr(module, "MANY", many)
     path = tmp_path / f"t/{KERNEL}.csv"
     write_neighbors(path, task, KERNEL, blocks[3], TAU, {})
-    found = read_predicted([folder], [path], {KERNEL: TAU})["t"]
+    found = read_predicted([folder], [path], {KERNEL: TAU}, *LIMITS)["t"]
     texts, quality = task.texts["text"].tolist(), task.texts["quality"].to_numpy()
     matrix = kernel(KERNEL, texts, texts)
     rows = [i for i in range(len(texts)) if not np.isnan(quality[i])]
     near = [[j for j in rows if j != i and matrix[i, j] >= TAU] for i in rows]
     counts = [len(own) for own in near]
-
-    def mean(values: np.ndarray) -> float:
-        if many:
-            return float(np.mean(values))
-        total = 0.0
-        for value in values:
-            total += value
-        return total / len(values)
-
-    means = [mean(quality[own]) if own else np.nan for own in near]
+    add = np.mean if many else lambda values: sum(values, 0.0) / len(values)
+    means = [add(quality[own].tolist()) if own else np.nan for own in near]
     assert min(counts) == 0
     assert max(counts) > 10
-    assert found.counts[KERNEL].tolist() == counts
-    np.testing.assert_array_equal(found.means[KERNEL], means)
+    assert found.files[KERNEL].content["neighbors"].tolist() == counts
+    np.testing.assert_array_equal(found.files[KERNEL].content["mean"], means)
     most = 0.3 * (len(rows) - 1)
     expected = [m if 3 <= n <= most else np.nan for m, n in zip(means, counts, strict=True)]
-    np.testing.assert_array_equal(found.estimates(KERNEL, 3, 0.3), expected)
-    assert found.kernels[KERNEL] == {"source": "computed", "stand_in": 0}
+    np.testing.assert_array_equal(found.estimates[KERNEL], expected)
+    assert found.shown(KERNEL) == {"source": "computed", "stand_in": 0}
 
 
-def test_a_large_data_set_and_too_many_blocks_are_refused_in_one_line(
+def test_a_large_data_set_is_refused_in_one_line(
     task: Task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = tmp_path / "k.npy"
-    with pytest.raises(SettingError, match="blocks"):
-        write_kernel(path, task, KERNEL, {}, block=41, blocks=41)
     monkeypatch.setattr(module, "MOST", 39)
     with pytest.raises(SettingError, match="refless compare"):
-        write_kernel(path, task, KERNEL, {})
-    assert not path.exists()
+        write_kernel(tmp_path / "1of1.npy", task, KERNEL, {})
+    assert not any(tmp_path.iterdir())
 
 
 def test_blocks_that_are_something_else_are_refused(
     task: Task, blocks: dict[int, list[Path]], tmp_path: Path
 ) -> None:
-    def refused(fault: type[Exception], asked: Task = task, **how: Any) -> None:
-        rated = rated_texts(asked)
-        told = {"paths": blocks[1], "name": KERNEL, "options": {}, **how}
+    other = annotated_task(tmp_path / "t", first="another text")
+    renamed = tmp_path / "2of3.npy"
+    renamed.write_bytes(blocks[1][0].read_bytes())
+    asked: list[tuple[type[Exception], tuple[Any, ...]]] = [
+        (FormatError, (blocks[1], task, "bleu.word", {})),
+        (StaleError, (blocks[1], task, KERNEL, {"layer": 2})),
+        (StaleError, (blocks[1], other, KERNEL, {})),
+        (FormatError, ([renamed], task, KERNEL, {})),
+        (FormatError, ([tmp_path / "gone.npy"], task, KERNEL, {})),
+    ]
+    for fault, told in asked:
         with pytest.raises(fault):
-            read_kernel(told["paths"], asked, told["name"], told["options"], rated)
-
-    refused(FormatError, name="bleu.word")
-    refused(StaleError, options={"layer": 2})
-    refused(StaleError, asked=annotated_task(tmp_path / "t", first="another text"))
-    whole = blocks[1][0].read_bytes()
-    renamed, cut, flipped = (tmp_path / name for name in ("2of3.npy", "cut", "1of1.npy"))
-    renamed.write_bytes(whole)
-    cut.with_suffix(".npy").write_bytes(whole[:-10])
-    middle = len(whole) // 3
-    flipped.write_bytes(whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :])
-    for path in (renamed, cut.with_suffix(".npy"), flipped, tmp_path / "gone.npy"):
-        refused(FormatError, paths=[path])
+            read_kernel(*told)
 
 
 def test_neighbors_of_another_tau_or_other_ratings_are_refused(
@@ -157,17 +134,16 @@ def test_neighbors_of_another_tau_or_other_ratings_are_refused(
     path = tmp_path / f"t/{KERNEL}.csv"
     write_neighbors(path, task, KERNEL, blocks[1], TAU, {})
     with pytest.raises(StaleError):
-        read_predicted([folder], [path], {KERNEL: 0.1})
+        read_predicted([folder], [path], {KERNEL: 0.1}, *LIMITS)
     for change in ({"first": "other"}, {"turned": True}):
         annotated_task(tmp_path / "ratings/t", **change)
         with pytest.raises(StaleError):
-            read_predicted([tmp_path / "ratings/t"], [path], {KERNEL: TAU})
+            read_predicted([tmp_path / "ratings/t"], [path], {KERNEL: TAU}, *LIMITS)
     # as it is shipped
     file = sealed.read(path, "neighbors")
     sealed.write(path, file.content, file.about | {"provenance": "shipped"})
-    found = read_predicted([folder], [path], {KERNEL: TAU})["t"]
-    assert (found.source, found.kernels[KERNEL]["source"]) == ("computed", "shipped")
-    assert read_predicted([folder], [], {})["t"].means == {}
+    found = read_predicted([folder], [path], {KERNEL: TAU}, *LIMITS)["t"]
+    assert (found.source, found.shown(KERNEL)["source"]) == ("computed", "shipped")
 
 
 @pytest.mark.parametrize(

@@ -3,35 +3,30 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
 
 from refless.data.task import Task
 from refless.errors import StaleError
-from refless.experiments.bleu_neighbors.neighbors import (
-    Predicted,
-    read_predicted,
-)
-from refless.experiments.bleu_neighbors.table1 import table1
+from refless.experiments.bleu_neighbors.neighbors import Predicted, read_predicted
+from refless.experiments.bleu_neighbors.table1 import cells
 from refless.experiments.bleu_neighbors.table2 import (
     KEYS,
-    cross_estimates,
     read_pairs,
     table2,
     write_cross_estimates,
 )
+from refless.experiments.published import read_published
 from refless.kernels import kernel
-from refless.report.published import read_published
+from refless.store import sealed
 from tests.conftest import ROOT
 from tests.experiments.bleu_neighbors.written import written_neighbors, written_task
 from tests.workflow.small_data import sentences
 
 TAUS = {"bleu.char": 0.2, "bleu.word": 0.1}
-HOW: dict[str, Any] = {"a": 3, "b": 0.8, "draws": 30, "seed": 1}
+LIMITS = 3, 0.8
 LOOKS = {
     "gone": {"published": "generation"},
     "one": {"published": "dialogue"},
@@ -43,67 +38,68 @@ PRINTED = read_published(
 
 
 @pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("ratings")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("ratings")
+    return [folder / "one", folder / "two"]
 
 
 @pytest.fixture(scope="module")
-def tasks(folders: Path) -> dict[str, Task]:
+def tasks(folders: list[Path]) -> dict[str, Task]:
     generator = np.random.default_rng(2)
     made = {}
-    for name, n, seed in (("one", 30, 1), ("two", 25, 2)):
+    for folder, n, seed in zip(folders, (30, 25), (1, 2), strict=True):
         quality = generator.integers(0, 6, n) / 5
         quality[4] = np.nan
-        made[name] = written_task(folders / name, sentences(n, seed), quality)
+        made[folder.name] = written_task(folder, sentences(n, seed), quality)
     return made
 
 
-def slow(source: Task, target: Task, name: str) -> tuple[list[float], list[int]]:
-    means, counts = [], []
-    given = source.texts[source.texts["quality"].notna()]
-    for text in target.texts.loc[target.texts["quality"].notna(), "text"]:
-        near = [
-            q
-            for s, q in zip(given["text"], given["quality"], strict=True)
-            if kernel(name, [text], [s])[0, 0] >= TAUS[name]
-        ]
-        means.append(float(np.mean(near)) if near else np.nan)
-        counts.append(len(near))
-    return means, counts
-
-
-def test_estimates_are_what_a_slow_loop_says(tasks: dict[str, Task]) -> None:
-    found = cross_estimates(TAUS, tasks["one"], tasks["two"])
-    for name in TAUS:
-        own = found[found["kernel"] == name]
-        means, counts = slow(tasks["one"], tasks["two"], name)
-        assert own["neighbors"].tolist() == counts
-        assert max(counts) > 3
-        np.testing.assert_array_equal(own["mean"], means)
+@pytest.fixture(scope="module")
+def paths(tasks: dict[str, Task], tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("made")
+    for source, target in (("one", "two"), ("two", "one")):
+        path = folder / f"{source}.{target}.csv"
+        write_cross_estimates(path, tasks[source], tasks[target], TAUS)
+    return sorted(folder.iterdir())
 
 
 @pytest.fixture(scope="module")
-def made(
-    tasks: dict[str, Task], folders: Path, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[dict[str, Predicted], list[Path]]:
-    """Predictions within each task, and the files across them."""
-    folder = tmp_path_factory.mktemp("made")
-    first = {"bleu.char": TAUS["bleu.char"]}
-    files = [p for task in tasks.values() for p in written_neighbors(folder, task, first)]
-    predicted = read_predicted([folders / name for name in tasks], files, TAUS)
-    paths = []
-    for source, target in (("one", "two"), ("two", "one")):
-        paths.append(folder / f"{source}.{target}.csv")
-        write_cross_estimates(paths[-1], tasks[source], tasks[target], TAUS)
-    return predicted, paths
+def predicted(
+    tasks: dict[str, Task], folders: list[Path], tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Predicted]:
+    """Predictions within each task, of the first kernel alone."""
+    made, first = tmp_path_factory.mktemp("within"), {"bleu.char": TAUS["bleu.char"]}
+    files = [path for task in tasks.values() for path in written_neighbors(made, task, first)]
+    return read_predicted(folders, files, TAUS, *LIMITS)
+
+
+def slow(source: Task, target: Task, name: str) -> tuple[list[float], list[int]]:
+    given, asked = (task.texts[task.texts["quality"].notna()] for task in (source, target))
+    matrix = [[kernel(name, [x], [s])[0, 0] for s in given["text"]] for x in asked["text"]]
+    near = [given["quality"].to_numpy()[np.array(row) >= TAUS[name]] for row in matrix]
+    return [float(np.mean(q)) if len(q) else np.nan for q in near], list(map(len, near))
+
+
+@pytest.mark.parametrize("name", TAUS)
+def test_estimates_are_what_a_slow_loop_says(
+    tasks: dict[str, Task], paths: list[Path], name: str
+) -> None:
+    table = sealed.read(paths[0]).content
+    own = table[table["kernel"] == name]
+    means, counts = slow(tasks["one"], tasks["two"], name)
+    assert own["neighbors"].tolist() == counts
+    assert max(counts) > 3
+    np.testing.assert_array_equal(own["mean"], means)
 
 
 def test_the_rows_of_every_pair(
-    tasks: dict[str, Task], made: tuple[dict[str, Predicted], list[Path]]
+    tasks: dict[str, Task],
+    folders: list[Path],
+    paths: list[Path],
+    predicted: dict[str, Predicted],
 ) -> None:
-    predicted, paths = made
-    pairs = read_pairs(paths, tasks, TAUS, 3, 0.8)
-    rows = table2(LOOKS, predicted, pairs, PRINTED, list(TAUS), **HOW)
+    pairs = read_pairs(paths, folders, TAUS)
+    rows = table2(LOOKS, predicted, pairs, PRINTED, list(TAUS), *LIMITS, draws=30, seed=1)
     assert not rows.duplicated(KEYS).any()
     assert rows.shape[1] <= 25
     keyed = rows.set_index(KEYS)
@@ -116,14 +112,11 @@ def test_the_rows_of_every_pair(
     assert across["spearman"] == pytest.approx(rho)
     assert across["coverage"] == pytest.approx(np.mean(inside))
     assert (across["n"], across["source"]) == (24, "computed")
-    # within: table 1's numbers
-    models = {"bleu": ["bleu.char"]}
-    printed = pd.DataFrame({"model": [], "task": [], "mse": []})
-    first = table1(LOOKS, predicted, printed, models, **HOW)
-    first = first[(first["model"] == "bleu") & (first["against"] == "all")].set_index("task")
-    for task in predicted:
+    # within: those of the task itself
+    for task, data in predicted.items():
+        expected = cells(data.estimates["bleu.char"], data.rated.quality, 30, 1)
         for column in ("spearman", "spearman_low", "coverage", "n"):
-            assert keyed.loc[(task, task, "bleu.char"), column] == first.loc[task, column]
+            assert keyed.loc[(task, task, "bleu.char"), column] == expected[column]
     # published values stand at the published kernel, and where there are no numbers
     assert across["paper_spearman"] == ""
     assert keyed.loc[("one", "one", "bleu.char"), "paper_spearman"] == "0.470"
@@ -134,11 +127,10 @@ def test_the_rows_of_every_pair(
 
 
 def test_estimates_of_another_tau_or_of_other_texts_are_refused(
-    tasks: dict[str, Task], made: tuple[dict[str, Predicted], list[Path]], tmp_path: Path
+    folders: list[Path], paths: list[Path], tmp_path: Path
 ) -> None:
-    _, paths = made
     with pytest.raises(StaleError):
-        read_pairs(paths, tasks, {**TAUS, "bleu.char": 0.3}, 3, 0.8)
-    other = written_task(tmp_path / "two", sentences(25, 9), np.arange(25) / 25)
+        read_pairs(paths, folders, {**TAUS, "bleu.char": 0.3})
+    written_task(tmp_path / "two", sentences(25, 9), np.arange(25) / 25)
     with pytest.raises(StaleError):
-        read_pairs(paths, {**tasks, "two": other}, TAUS, 3, 0.8)
+        read_pairs(paths, [folders[0], tmp_path / "two"], TAUS)

@@ -11,11 +11,11 @@ import pytest
 
 from refless.errors import StaleError
 from refless.experiments.delta_bleu.dialogues import ALL, GOOD, HIGH, METRICS, SINGLE
-from refless.experiments.delta_bleu.table2 import KEYS, figure2, read_rows, table2
+from refless.experiments.delta_bleu.table2 import KEYS, figure2, read_units, table2
 from refless.experiments.delta_bleu.units import write_units
+from refless.experiments.published import read_published
 from refless.report import figures
 from refless.report.figures_delta_bleu import delta_bleu_figure
-from refless.report.published import read_published
 from refless.statistics import interval
 from refless.statistics.bootstrap import unpacked
 from refless.store import sealed
@@ -33,8 +33,8 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def read(path: Path) -> dict[str, sealed.Sealed]:
-    return dict([read_rows(path, {"small": SETTINGS}, {})])
+def read(path: Path) -> pd.DataFrame:
+    return read_units([path], {"small": SETTINGS}, [])
 
 
 def published() -> pd.DataFrame:
@@ -50,6 +50,7 @@ def test_the_rows_of_a_data_set_the_papers_and_one_without_numbers(file: Path) -
         ["twitter", "delta_bleu", ALL],
     ]
     assert paper["paper_spearman_low"].tolist() == ["0.265", "0.415"]
+    assert set(paper["reason"]) == {"not_public"}
     assert set(table.loc[2:, "paper_spearman_low"]) == {""}
     assert table.loc[table["task"] == "other", "source"].tolist() == [""]
     own = table[table["task"] == "small"]
@@ -74,7 +75,7 @@ def test_shipped_numbers_give_the_published_table() -> None:
     """The first row of each metric on DSTC7, as it stood when it was first computed."""
     path = RESOURCES / "shipped/delta_bleu/dstc7/units.csv"
     settings = {"dstc7": sealed.record_of(path)["settings"]}
-    units = dict([read_rows(path, settings, {})])
+    units = read_units([path], settings, [])
     table = table2(["dstc7"], units, published()).set_index(KEYS[1:])
     names = ["spearman", "kendall", "references_per_context", "without_good_reference"]
     for key, numbers in {
@@ -92,11 +93,12 @@ def test_shipped_numbers_give_the_published_table() -> None:
         assert row[names].tolist() == pytest.approx(numbers, abs=1e-8)
 
 
-def test_numbers_of_other_settings_or_data_are_refused(file: Path) -> None:
+def test_numbers_of_other_settings_or_data_are_refused(file: Path, tmp_path: Path) -> None:
     with pytest.raises(StaleError):
-        read_rows(file, {"small": {**SETTINGS, "unit": 5}}, {})
+        read_units([file], {"small": {**SETTINGS, "unit": 5}}, [])
+    as_task(tmp_path / "small", small_texts(contexts=23))
     with pytest.raises(StaleError):
-        read_rows(file, {"small": SETTINGS}, {"small": {"texts": "0"}})
+        read_units([file], {"small": SETTINGS}, [tmp_path / "small"])
 
 
 def test_the_figure_draws_its_points_and_writes_them(file: Path, tmp_path: Path) -> None:

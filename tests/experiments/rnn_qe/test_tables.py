@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from refless.experiments.published import read_published
 from refless.experiments.rnn_qe.baselines import SCALE, to_scale
 from refless.experiments.rnn_qe.curve import TABLE_COLUMNS, draw, read_curve, trained_curve
 from refless.experiments.rnn_qe.runs import COLUMNS
@@ -26,7 +27,6 @@ from refless.experiments.rnn_qe.tables import (
     write_tables,
 )
 from refless.models.rnn_qe.names import CONFIGURATIONS, CROSS, SETUPS
-from refless.report.published import read_published
 from refless.report.tables import with_reasons
 from refless.statistics import draw_weights, williams
 from refless.store.sealed import Sealed

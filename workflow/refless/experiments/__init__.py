@@ -1,5 +1,5 @@
-"""The papers' experiments: which numbers go into which cell, one module a paper.
+"""The papers' experiments, the comparison of every method, and how far the papers come out.
 
-Stage: cell. In: ratings, kernels and predictions as arrays and tables. Out: tables of cells and
-curves, tidy, before the published values are put beside them (`refless.report.published`).
+Stage: cell, table. In: ratings, kernels and predictions. Out: tidy tables of cells and curves,
+beside the published values.
 """

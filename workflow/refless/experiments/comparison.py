@@ -6,7 +6,7 @@ training needs torch; its rows, as a sealed file; the table.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from refless.compare.splits import Split, all_splits
 from refless.data.ratings import separate_items
 from refless.data.task import Task
 from refless.errors import StaleError
+from refless.experiments.records import record
 from refless.statistics.bootstrap import packed
 from refless.store import sealed
 from refless.store.machine import processor, versions
@@ -29,9 +30,10 @@ Array = np.ndarray
 
 DIGITS = 6
 """The last bits of a sum of squares hang on the machine."""
-NAMES = ("method", "kernel", "split", "reason", "pearson_draws")
-"""Columns of words, which may be empty."""
-PUBLISHED = [
+LEFT_OUT = "left_out"
+WORDS = ["method", "kernel", "split", "source", "reason", "pearson_draws"]
+"""Columns that may be empty."""
+COLUMNS = [
     *("task", "method", "kernel", "split"),
     *("pearson", "pearson_low", "pearson_high", "spearman", "spearman_low", "spearman_high"),
     *("mse", "coverage", "pairwise_accuracy", "ratings_saved"),
@@ -39,7 +41,11 @@ PUBLISHED = [
     "pearson_draws",
 ]
 """Columns of the table, and draws; the difference is from the best trivial method."""
-NUMBERS = [name for name in PUBLISHED if name not in ("task", "source", "reason", "pearson_draws")]
+
+
+def rated_task(task: Task) -> Rated:
+    """The texts of a data set, each system's outputs its own."""
+    return rated_of(separate_items(task.texts, task.ratings))
 
 
 def write_networks(path: str | Path, task: Task, seed: int, threads: int | None = None) -> None:
@@ -53,27 +59,17 @@ def write_networks(path: str | Path, task: Task, seed: int, threads: int | None 
     from refless.models.rnn_qe.own import How
 
     rated, how = rated_task(task), How(seed=seed)
-    none = pd.DataFrame({"split": [""], "fold": [0], "estimate": [0.0]}).iloc[:0]
-    parts = [none]
+    parts = [pd.DataFrame(columns=["split", "fold", "estimate"])]
     for split in all_splits(rated, seed)[0] if rated.answers is not None else []:
         found = estimates(rated, split, how, threads)
         parts.append(pd.DataFrame({"split": split.name, "fold": split.fold, "estimate": found}))
-    sealed.write(
-        path,
-        pd.concat(parts, ignore_index=True).round(DIGITS),
-        {
-            "kind": "comparison networks",
-            "of": {"task": task.name},
-            "provenance": task.provenance,
-            "settings": {"seed": seed},
-            "made_from": task.rated_sums,
-            "facts": {
-                "trained": {**asdict(how), "words": WORDS},
-                "machine": processor(),
-                "versions": versions(["refless", "torch", "numpy"]),
-            },
-        },
-    )
+    about = record("comparison networks", task, {"seed": seed})
+    about["facts"] = {
+        "trained": {**asdict(how), "words": WORDS},
+        "machine": processor(),
+        "versions": versions(["refless", "torch", "numpy"]),
+    }
+    sealed.write(path, pd.concat(parts[1:] or parts, ignore_index=True).round(DIGITS), about)
 
 
 def read_networks(path: str | Path, task: Task, seed: int) -> Callable[[Rated, Split], Array]:
@@ -84,17 +80,16 @@ def read_networks(path: str | Path, task: Task, seed: int) -> Callable[[Rated, S
     FormatError, StaleError : as `refless.store.sealed.read`; the function that is returned raises
         StaleError for a split with other folds than those that the networks had.
     """
-    file = sealed.read(
-        path,
-        "comparison networks",
+    table = sealed.read(
+        *(path, "comparison networks"),
         of={"task": task.name},
         settings={"seed": seed},
         made_from=task.rated_sums,
         columns=["split", "fold", "estimate"],
-    )
+    ).content
 
     def estimates(rated: Rated, split: Split) -> Array:
-        own = file.content[file.content["split"] == split.name]
+        own = table[table["split"] == split.name]
         if not np.array_equal(own["fold"], split.fold):
             raise StaleError(
                 f"its networks were trained on other folds (split {split.name})",
@@ -106,83 +101,64 @@ def read_networks(path: str | Path, task: Task, seed: int) -> Callable[[Rated, S
     return estimates
 
 
-def rated_task(task: Task) -> Rated:
-    return rated_of(separate_items(task.texts, task.ratings))
-
-
 def compare_task(
     path: str | Path,
     task: Task,
     settings: Mapping[str, Any],
     options: Mapping[str, Mapping[str, Any]],
-    left_out: Sequence[tuple[str, str, str]],
+    left_out: Sequence[tuple[str, str]],
     networks: str | Path | None = None,
     threads: int | None = None,
 ) -> None:
     """Compare every method on one data set, and write what was found.
 
+    Of each row there are the draws of Pearson's r, or a word for why it has no numbers: left out by
+    the configuration or for what is not installed, or not applicable to these texts.
+
     Parameters
     ----------
     settings : ``kernels``, ``draws``, ``seed`` and ``repeats``, as the readers will ask for them
     options : kernel -> its options
-    left_out : method, kernel (may be empty), and why it is not tried
+    left_out : method and kernel (may be empty) of what is not tried
     networks : file by `write_networks`, if there is one
 
     Raises
     ------
     FormatError : too few rated texts.
     """
-    rated = rated_task(task)
-    told = Settings(
-        kernels=tuple(settings["kernels"]),
-        options=options,
-        draws=settings["draws"],
-        seed=settings["seed"],
-        repeats=settings["repeats"],
-        curve=False,
-        left_out={(method, kernel): why for method, kernel, why in left_out},
-        threads=threads,
-        networks=None if networks is None else read_networks(networks, task, settings["seed"]),
+    found = compare(
+        rated_task(task),
+        Settings(
+            **{**settings, "kernels": tuple(settings["kernels"])},
+            options=options,
+            curve=False,
+            left_out=dict.fromkeys(left_out, LEFT_OUT),
+            threads=threads,
+            networks=None if networks is None else read_networks(networks, task, settings["seed"]),
+        ),
     )
-    found = compare(rated, told)
-    sealed.write(
-        path,
-        found.table.round(DIGITS).assign(**_of_rows(found.table, found.draws, told.left_out)),
-        {
-            "kind": "comparison",
-            "of": {"task": task.name},
-            "provenance": task.provenance,
-            "settings": dict(settings),
-            "made_from": {"texts": task.text_sum},
-            "facts": {
-                "networks": "" if networks is None else sealed.record_of(networks)["provenance"],
-            },
-        },
-    )
+    table = found.table.round(DIGITS)
+    told = table["reason"].isin(["", LEFT_OUT])
+    table["reason"] = table["reason"].where(told, "not_applicable")
+    keys = zip(table["split"], table["method"], table["kernel"], strict=True)
+    drawn = [found.draws[key]["pearson"][1:] if key in found.draws else None for key in keys]
+    table["pearson_draws"] = ["" if draws is None else packed(draws) for draws in drawn]
+    about = record("comparison", task, settings)
+    origin = "" if networks is None else sealed.record_of(networks)["provenance"]
+    sealed.write(path, table, about | {"facts": {"networks": origin}})
 
 
-def _of_rows(
-    table: pd.DataFrame,
-    draws: Mapping[tuple[str, str, str], Mapping[str, Array]],
-    left_out: Collection[tuple[str, str]],
-) -> dict[str, list[str]]:
-    """Of each row the draws of Pearson's r, and a word for why it has no numbers: ``left_out`` by
-    the configuration or for what is not installed, or ``not_applicable`` to these texts."""
-    found: dict[str, list[str]] = {"pearson_draws": [], "reason": []}
-    for key in zip(table["split"], table["method"], table["kernel"], strict=True):
-        there = key in draws
-        found["pearson_draws"].append(packed(draws[key]["pearson"][1:]) if there else "")
-        why = "left_out" if key[1:] in left_out else "not_applicable"
-        found["reason"].append("" if there else why)
-    return found
+def comparison_table(
+    tasks: Sequence[str],
+    paths: Sequence[str | Path],
+    settings: Mapping[str, Mapping[str, Any]],
+) -> pd.DataFrame:
+    """Every row of every data set (`COLUMNS`); one that is not there has an empty row.
 
-
-def read_comparisons(
-    paths: Sequence[str | Path], settings: Mapping[str, Mapping[str, Any]]
-) -> dict[str, pd.DataFrame]:
-    """Data set -> its rows, with ``source``.
-
-    ``settings`` are those of each data set under which its file must have been made.
+    Parameters
+    ----------
+    paths : ``<task>.csv`` by `compare_task`
+    settings : those of each data set under which its file must have been made
 
     Raises
     ------
@@ -190,25 +166,15 @@ def read_comparisons(
     """
     found = {}
     for path in paths:
-        task = Path(path).stem
-        file = sealed.read(
-            path, "comparison", of={"task": task}, settings=settings[task], columns=NUMBERS
-        )
-        whole = file.content.reindex(columns=list(dict.fromkeys([*file.content, *NAMES])))
-        rows = whole.astype(dict.fromkeys(NAMES, object))
-        rows[list(NAMES)] = rows[list(NAMES)].fillna("")
-        rows["source"] = file.about["provenance"]
-        if by_networks := file.about["facts"]["networks"]:
-            # trained elsewhere, where the rest is computed here
-            rows.loc[rows["method"] == NETWORKS, "source"] = by_networks
-        rows.loc[rows["coverage"].isna(), "source"] = ""
-        found[task] = rows
-    return found
-
-
-def comparison_table(tasks: Sequence[str], found: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Every row of every data set, as `PUBLISHED`; one that is not there has an empty row."""
-    absent = pd.DataFrame({"source": [""], "reason": "", **dict.fromkeys(NAMES, "")})
-    parts = [found.get(task, absent).assign(task=task) for task in tasks]
-    table = pd.concat(parts or [absent.iloc[:0]], ignore_index=True)
-    return table.reindex(columns=PUBLISHED).astype({"n": "Int64"})
+        of = {"task": Path(path).stem}
+        file = sealed.read(path, "comparison", of=of, settings=settings[of["task"]])
+        # networks may be trained elsewhere, where the rest is computed here
+        origin = {NETWORKS: file.about["facts"]["networks"] or file.about["provenance"]}
+        source = file.content["method"].map(origin).fillna(file.about["provenance"])
+        there = file.content["coverage"].notna()
+        found[of["task"]] = file.content.assign(source=source.where(there, ""))
+    nothing = pd.DataFrame([{"source": ""}])
+    parts = [found.get(task, nothing).assign(task=task) for task in tasks]
+    table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+    types = dict.fromkeys(WORDS, object) | {"n": "Int64"}
+    return table.reindex(columns=COLUMNS).astype(types).fillna(dict.fromkeys(WORDS, ""))

@@ -62,50 +62,41 @@ def make_report(
     OutputError : a file cannot be written.
     """
     results, entries = Path(results), list(entries)
-    abouts = {
-        entry.name: read_record(results / f"tables/{entry.name}.csv")
-        for entry in entries
-        if entry.table
-    }
-    record = provenance.record(settings, provenance.raw_sums(texts), abouts)
+    abouts = {e.name: read_record(results / f"tables/{e.name}.csv") for e in entries if e.table}
+    items = [item for entry in entries for item in _items(entry, results, abouts)]
+    front = [item for item in items if item.entry.front and item.picture]
     papers: dict[str, list[Item]] = {}
-    for entry in entries:
-        caption = abouts.get(entry.name, {}).get("caption", entry.caption)
-        papers.setdefault(entry.paper, []).extend(_items(entry, results, caption))
-    front = [
-        item for items in papers.values() for item in items if item.entry.front and item.picture
-    ]
+    for item in items:
+        papers.setdefault(item.entry.paper, []).extend([] if item in front else [item])
     html = page(
         "report.html",
         title=TITLE,
-        papers={
-            name: [item for item in items if item not in front] for name, items in papers.items()
-        },
+        papers=papers,
         front=front,
         findings=as_html(findings),
-        counts=_counts(results, entries),
+        counts=_counts(results, [item.entry.name for item in front]),
         sources={
             name: sum(about["source"].get(name, 0) for about in abouts.values()) for name in SOURCES
         },
     )
+    record = provenance.record(settings, provenance.raw_sums(texts), abouts)
     sums = {"../report.html": write_text(html, results / "report.html")}
     write_beside(results / "run/provenance.json", record, sums)
 
 
-def _counts(results: Path, entries: Iterable[Entry]) -> dict[str, int]:
-    """Verdict -> number of published cells, of the table behind the first screen's figure."""
-    found = dict.fromkeys(VERDICTS, 0)
-    for entry in entries:
-        if entry.front and entry.table:
-            table = read_published(results / f"tables/{entry.name}.csv", ("agreement",))
-            for verdict in VERDICTS:
-                found[verdict] += int((table["agreement"] == verdict).sum())
-    return found
+def _counts(results: Path, names: Iterable[str]) -> dict[str, int]:
+    """Verdict -> number of published cells, of the tables behind the first screen's figures."""
+    tables = [read_published(results / f"tables/{name}.csv") for name in names]
+    return {
+        verdict: sum(int((table["agreement"] == verdict).sum()) for table in tables)
+        for verdict in VERDICTS
+    }
 
 
-def _items(entry: Entry, results: Path, caption: str) -> Iterator[Item]:
+def _items(entry: Entry, results: Path, abouts: Mapping[str, Mapping[str, Any]]) -> Iterator[Item]:
     """The table and the figure of an entry, or the one that it is."""
     label = f"{entry.item}: {entry.content}"
+    caption = abouts[entry.name]["caption"] if entry.table else entry.caption
     if entry.table:
         table = read_published(results / f"tables/{entry.name}.csv")
         yield Item(entry, entry.name, label, caption, parts_of(entry, table))

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,8 @@ import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from refless.experiments.published import EQUAL, INSIDE, MISSING, OUTSIDE, compare
 from refless.report.catalogue import Column, Entry, Section
-from refless.report.published import EQUAL, INSIDE, MISSING, OUTSIDE, compare
 
 FOLDER = Path(__file__).parent
 VERDICTS = {
@@ -85,7 +84,6 @@ def _section(entry: Entry, section: Section, table: pd.DataFrame) -> Iterable[Pa
     columns = {**(section.columns or entry.columns or dict.fromkeys(_ours(table), Column()))}
     if "note" in table and (table["note"].fillna("").map(len) > 0).any():
         columns.setdefault("note", Column())
-    columns = {name: column for name, column in columns.items() if name in table}
     header = [column.label or name.replace("_", " ") for name, column in columns.items()]
     for value in dict.fromkeys(table[section.by]) if section.by else [None]:
         own = table if value is None else table[table[section.by] == value]
@@ -167,12 +165,7 @@ def markdown(part: Part) -> str:
 
 
 def page(template: str, **values: Any) -> str:
-    """A page from one of the templates beside this file; what is not markup is escaped."""
-    return _environment().get_template(template).render(values)
-
-
-@cache
-def _environment() -> Environment:
+    """A page from a template beside this file; what is not markup is escaped."""
     environment = Environment(
         loader=FileSystemLoader(FOLDER),
         autoescape=True,
@@ -186,7 +179,7 @@ def _environment() -> Environment:
         "script": Markup((FOLDER / "table.js").read_text(encoding="utf-8")),
     }
     environment.filters["marked"] = _marked
-    return environment
+    return environment.get_template(template).render(values)
 
 
 def _marked(text: str) -> Markup:

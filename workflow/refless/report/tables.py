@@ -13,7 +13,6 @@ from typing import Any
 
 import pandas as pd
 
-from refless.errors import FormatError
 from refless.report.catalogue import Entry, catalogue
 from refless.report.render import markdown, parts_of
 from refless.store.files import write_text
@@ -49,15 +48,15 @@ def publish(
 
     Raises
     ------
-    FormatError : the entry names a column that the table has not.
     OutputError : a file cannot be written.
     """
     entry = catalogue()[name]
     stem = Path(folder) / name
-    _check(entry, table)
     table = with_reasons(table, missing, entry.match)
-    draws = table[[name for name in table if str(name).endswith("_draws")]].fillna("")
-    table = table.drop(columns=draws.columns)
+    aside = table.filter(regex="_draws$")
+    table = table.drop(columns=aside.columns)
+    if intervals is not None:
+        aside = aside.join(intervals.reset_index(drop=True))
     caption = entry.caption.format(**(facts or {}))
     sums = {
         f"{name}.csv": write_table(table, stem.with_suffix(".csv")),
@@ -69,30 +68,9 @@ def publish(
         "caption": caption,
         "rows": len(table),
         "source": {str(origin): int(n) for origin, n in counts.items()},
+        "aside": aside.astype(object).where(aside.notna(), None).to_dict("list"),
     }
-    if intervals is not None:
-        known = intervals.astype(object).where(intervals.notna(), None)
-        about["intervals"] = known.to_dict("list")
-    if len(draws.columns):
-        about["draws"] = draws.to_dict("list")
     write_beside(stem.with_suffix(".json"), about, sums)
-    read_record(stem.with_suffix(".csv"))  # another run may have written here meanwhile
-
-
-def _check(entry: Entry, table: pd.DataFrame) -> None:
-    """That what the entry shows is there: a misspelt column would be lost without a word."""
-    asked = {"source", *entry.match.values(), *entry.paper_row}
-    for columns in (entry.columns, *(section.columns for section in entry.sections)):
-        asked |= set(columns)
-    for section in entry.sections:
-        asked |= {*section.where, section.by}
-    if lost := sorted(asked - {"", "reason", *map(str, table)}):
-        raise FormatError(
-            f"the table {entry.name} has no column {', '.join(lost)}",
-            path=f"report/catalogue/ ({entry.name})",
-            remedy="name one that the table's function returns, or let the function return it; it"
-            f" returns {', '.join(map(str, table))}",
-        )
 
 
 def read_published(path: str | Path, columns: Sequence[str] = ()) -> pd.DataFrame:
@@ -106,14 +84,10 @@ def read_published(path: str | Path, columns: Sequence[str] = ()) -> pd.DataFram
     FormatError : a file is missing or broken, or a column is missing.
     StaleError : the CSV is not the one that was written.
     """
-    record = read_record(path)
-    beside = {**record.get("intervals", {}), **record.get("draws", {})}
-    table = read_table(path, columns).assign(**beside)
+    table = read_table(path, columns).assign(**read_record(path)["aside"])
     texts = pd.read_csv(path, dtype=str, keep_default_na=False)
-    for name in map(str, texts):
-        if name.startswith("paper_") or name in WORDS:
-            table[name] = texts[name].astype(object)
-    return table
+    printed = [name for name in map(str, texts) if name.startswith("paper_") or name in WORDS]
+    return table.assign(**texts[printed].astype(object))
 
 
 def read_record(path: str | Path) -> dict[str, Any]:
@@ -136,16 +110,15 @@ def with_reasons(
     ``match``, else by its own name) stands in the row. A row that comes with a ``reason`` of its
     own, e.g. ``quoted``, keeps that.
     """
-    table = table.reset_index(drop=True)
-    reasons = list(table["reason"]) if "reason" in table else [""] * len(table)
-    for i, row in enumerate(table.to_dict("records")):
-        if row["source"] or reasons[i]:
-            continue
-        found = [one["code"] for one in missing if _is_about(one["of"], row, match)]
-        # the numbers at hand were made for fewer kernels than are asked for
-        reasons[i] = " ".join(dict.fromkeys(found)) or "not_made"
-    if "reason" in table:
-        return table.assign(reason=reasons)
+    reasons = []
+    for row in table.to_dict("records"):
+        own = row.get("reason", "")
+        if not row["source"] and not own:
+            found = [one["code"] for one in missing if _is_about(one["of"], row, match)]
+            # the numbers at hand were made for fewer kernels than are asked for
+            own = " ".join(dict.fromkeys(found)) or "not_made"
+        reasons.append(own)
+    table = table.reset_index(drop=True).drop(columns="reason", errors="ignore")
     table.insert(list(table).index("source") + 1, "reason", reasons)
     return table
 

@@ -13,17 +13,17 @@ import numpy as np
 import pandas as pd
 
 from refless.data.task import Task, rated_sums
-from refless.errors import SettingError
 from refless.experiments.bleu_neighbors.neighbors import (
     MANY,
     Predicted,
     means_within,
+    predictions,
     rated_texts,
     read_kernel,
 )
-from refless.experiments.bleu_neighbors.table1 import ALL, HUMANS, OTHERS
+from refless.experiments.bleu_neighbors.table1 import ALL, AVERAGE, OTHERS
+from refless.experiments.records import record
 from refless.models.neighbors import enough_evidence
-from refless.report.tables import read_published
 from refless.statistics import spearman
 from refless.store import sealed
 
@@ -31,6 +31,7 @@ Array = np.ndarray
 # Read off the paper's figures: a up to 60, b in small steps; sizes every 10, 20 subsets each.
 A_VALUES, B_VALUES = range(1, 61), np.round(np.arange(0, 1.005, 0.01), 10)
 STEP, SUBSETS = 10, 20
+COLUMNS = ["size", "subset", "spearman", "coverage"]
 LARGE = (20, 50, 100, 200, 500, 1000, 2000, 5000)
 """Sizes for more than `MANY` texts."""
 
@@ -42,22 +43,20 @@ def _point(estimate: Array, quality: Array) -> tuple[float, float]:
 
 
 def threshold_curves(
-    data: Predicted,
-    kernel: str,
-    *,
-    a: int,
-    b: float,
-    a_values: Iterable[int] = A_VALUES,
-    b_values: Iterable[float] = B_VALUES,
+    tasks: Mapping[str, Predicted], kernel: str, *, a: int, b: float
 ) -> pd.DataFrame:
-    """Columns threshold (``a`` or ``b``), value, spearman, coverage: one threshold moves and the
-    other stays (figures 2 and 3)."""
-    settings = [("a", float(x), x, b) for x in a_values] + [("b", x, a, x) for x in b_values]
-    rows = [
-        (threshold, value, *_point(data.estimates(kernel, own_a, own_b), data.rated.quality))
-        for threshold, value, own_a, own_b in settings
-    ]
-    return pd.DataFrame(rows, columns=["threshold", "value", "spearman", "coverage"])
+    """Columns task, threshold (``a`` or ``b``), value, spearman, coverage, of the tasks with this
+    kernel: one threshold moves and the other stays (figures 2 and 3)."""
+    points = [("a", float(x), x, b) for x in A_VALUES] + [("b", x, a, x) for x in B_VALUES]
+    rows = []
+    for task, data in tasks.items():
+        if kernel not in data.files:
+            continue
+        table, quality = data.files[kernel].content, data.rated.quality
+        for threshold, value, own_a, own_b in points:
+            estimate = predictions(table, len(quality) - 1, own_a, own_b)
+            rows.append((task, threshold, value, *_point(estimate, quality)))
+    return pd.DataFrame(rows, columns=["task", "threshold", "value", "spearman", "coverage"])
 
 
 def data_size_curve(
@@ -69,28 +68,23 @@ def data_size_curve(
     a: int,
     b: float,
     seed: int,
-    subsets: int = SUBSETS,
 ) -> pd.DataFrame:
-    """Columns size, subset, spearman, coverage: random subsets of the data, leave-one-out in each
-    (figure 4).
+    """`COLUMNS`: random subsets of the data, leave-one-out in each (figure 4).
 
     Subsets come from one generator a size, so that adding a size changes no other.
 
     Source: Ethayarajh & Sadigh (2020), section 5.5.
     """
-    n = len(quality)
-    rows = []
+    n, rows = len(quality), []
     for size in sizes:
-        if not 2 <= size <= n:
-            raise SettingError(f"a subset of {size} cannot be drawn from {n} candidates")
         generator = np.random.default_rng([seed, size])
-        for subset in range(subsets if size < n else 1):
+        for subset in range(SUBSETS if size < n else 1):
             chosen = np.sort(generator.choice(n, size, replace=False))
             part = matrix[np.ix_(chosen, chosen)]
             means, counts = means_within(part, quality[chosen], tau, in_order=n > MANY)
             estimate = enough_evidence(means, counts, size - 1, a, b)
             rows.append((size, subset, *_point(estimate, quality[chosen])))
-    return pd.DataFrame(rows, columns=["size", "subset", "spearman", "coverage"])
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def write_data_size_curve(
@@ -107,57 +101,40 @@ def write_data_size_curve(
     kernels, options : the blocks of its kernel, see `read_kernel`
     settings : ``kernel``, ``tau``, ``a``, ``b``, ``seed``
     """
-    rated, how = rated_texts(task), dict(settings)
-    matrix = read_kernel(kernels, task, how.pop("kernel"), options, rated)
-    n = len(rated.id)
+    quality, how = rated_texts(task).quality, dict(settings)
+    matrix, n = read_kernel(kernels, task, how.pop("kernel"), options), len(quality)
     sizes = range(STEP, n, STEP) if n <= MANY else LARGE
     asked = [*(size for size in sizes if settings["a"] < size < n), n]
-    sealed.write(
-        path,
-        data_size_curve(matrix, rated.quality, asked, **how),
-        {
-            "kind": "data size curve",
-            "of": {"task": task.name},
-            "provenance": task.provenance,
-            "settings": dict(settings),
-            "made_from": task.rated_sums,
-        },
-    )
+    curve = data_size_curve(matrix, quality, asked, **how)
+    sealed.write(path, curve, record("data size curve", task, settings))
 
 
 def read_data_sizes(
-    paths: Sequence[str | Path],
-    settings: Mapping[str, Any],
-    folders: Sequence[str | Path],
-) -> dict[str, pd.DataFrame]:
-    """Curves over the data size by task.
+    paths: Sequence[str | Path], settings: Mapping[str, Any], folders: Sequence[str | Path]
+) -> pd.DataFrame:
+    """Columns task, size, subset, spearman, coverage.
 
     Parameters
     ----------
+    paths : ``<task>/data_size.csv`` by `write_data_size_curve`
     settings : those under which they must have been made
     folders : of the ratings that are there; curves must be made from these
 
     Raises as `refless.store.sealed.read`.
     """
-    made_from = rated_sums(folders)
-    curves = {}
+    sums, curves = rated_sums(folders), [pd.DataFrame(columns=["task", *COLUMNS])]
     for path in paths:
         task = Path(path).parent.name
-        curves[task] = sealed.read(
-            *(path, "data size curve"),
-            of={"task": task},
-            settings=settings,
-            made_from=made_from.get(task),
-        ).content
-    return curves
+        of, made_from = {"task": task}, sums.get(task)
+        file = sealed.read(path, "data size curve", of=of, settings=settings, made_from=made_from)
+        curves.append(file.content.assign(task=task)[["task", *COLUMNS]])
+    return pd.concat(curves[1:] or curves, ignore_index=True)
 
 
-def average_annotators(path: str | Path) -> dict[str, tuple[float, float]]:
-    """Rho of the average annotator by task, from the CSV of table 1: against the others, and
-    against all labels. Tasks without annotators are left out."""
-    table = read_published(path, ["task", "model", "against", "spearman"])
-    table = table[(table["model"] == HUMANS[1]) & table["spearman"].notna()]
-    found = table.pivot_table(index="task", columns="against", values="spearman")
-    if OTHERS not in found:
-        return {}
-    return {str(task): (row[OTHERS], row[ALL]) for task, row in found.iterrows()}
+def average_annotators(table1: pd.DataFrame) -> dict[str, tuple[float, float]]:
+    """Rho of the average annotator by task, from table 1: against the others, and against all
+    labels. Tasks without annotators are left out."""
+    own = table1[(table1["model"] == AVERAGE) & table1["spearman"].notna()]
+    rho = own.pivot_table(index="task", columns="against", values="spearman")
+    pairs = rho.reindex(columns=[OTHERS, ALL]).itertuples(name=None)
+    return {task: (others, every) for task, others, every in pairs}

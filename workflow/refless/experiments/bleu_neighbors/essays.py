@@ -7,17 +7,18 @@ part. Out: an estimate for each test essay from each training set (numbers witho
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from refless.data.task import Task
-from refless.experiments.bleu_neighbors.rows import Rows, beside_paper, cells, with_intervals
+from refless.data.task import Task, text_sums
+from refless.experiments.bleu_neighbors.neighbors import predictions
+from refless.experiments.bleu_neighbors.table1 import Rows, cells
+from refless.experiments.published import beside_paper, with_intervals
 from refless.kernels import kernel
-from refless.models.neighbors import enough_evidence, neighbor_means
+from refless.models.neighbors import neighbor_means
 from refless.store import sealed
 
 Array = np.ndarray
@@ -46,7 +47,7 @@ TEXT_COLUMNS = ["set", "part", "score1", "score2"]
 COLUMNS = [*KEYS, "id", "quality", "mean", "neighbors", "training"]
 
 
-def sentences(text: str) -> int:
+def number_of_sentences(text: str) -> int:
     """Sentences as the published numbers count them."""
     return len(text.split(". "))
 
@@ -55,8 +56,7 @@ def training_quality(essays: pd.DataFrame) -> Array:
     """Mean of the two raters' scores in [0, 1], shape (n,). (The first rater's alone: 0.319 for
     set 1.) Dividing by 6 at once rounds otherwise, and that noise orders ties."""
     total = essays["score1"].to_numpy(np.float64) + essays["score2"].to_numpy(np.float64)
-    found: Array = total / 2 / TOP
-    return found
+    return np.asarray(total / 2 / TOP)
 
 
 def essay_estimates(texts: pd.DataFrame, threads: int | None = None) -> pd.DataFrame:
@@ -66,26 +66,22 @@ def essay_estimates(texts: pd.DataFrame, threads: int | None = None) -> pd.DataF
 
     Source: Ethayarajh & Sadigh (2020), sections 4 and 5.6.
     """
-    own = texts[texts["text"].map(sentences).between(FEWEST, MOST)]
+    own = texts[texts["text"].map(number_of_sentences).between(FEWEST, MOST)]
     test = own[(own["part"] == "test") & (own["set"] == TEST_SET)]
     train = own[(own["part"] == "train") & (own["set"] != TEST_SET)]
-    common: dict[str, Any] = {
-        "id": test["id"].to_numpy(),
-        "quality": test["quality"].to_numpy(np.float64),
-    }
     both = test["text"].tolist(), train["text"].tolist()
     matrix = kernel(KERNEL, *both, threads=threads, dtype=np.float32)
     quality, sets = training_quality(train), train["set"].to_numpy()
-    topics = {str(number): sets == number for number in sorted(set(sets))}
-    tables = []
+    topics = {str(number): sets == number for number in np.unique(sets)}
+    parts = []
     for topic, inside in {**topics, LEFT_OUT: np.ones(len(sets), bool)}.items():
         means, counts = neighbor_means(matrix[:, inside], quality[inside], TAU)
-        row = {"model": MODEL, "train_topic": topic, **common, "mean": means, "neighbors": counts}
-        tables.append(pd.DataFrame({**row, "training": int(inside.sum())}))
-    length = test["text"].str.len().to_numpy(np.float64)
-    row = {"model": LENGTH, "train_topic": "", **common, "mean": length, "neighbors": 0}
-    tables.append(pd.DataFrame({**row, "training": 0}))
-    return pd.concat(tables, ignore_index=True)[COLUMNS]
+        found = test.assign(model=MODEL, train_topic=topic, mean=means, neighbors=counts)
+        parts.append(found.assign(training=int(inside.sum())))
+    length = test["text"].str.len().astype(float)
+    found = test.assign(model=LENGTH, train_topic="", mean=length, neighbors=0, training=0)
+    parts.append(found)
+    return pd.concat(parts, ignore_index=True)[COLUMNS]
 
 
 def write_estimates(path: str | Path, task: Task, threads: int | None = None) -> None:
@@ -99,12 +95,12 @@ def write_estimates(path: str | Path, task: Task, threads: int | None = None) ->
     sealed.write(path, essay_estimates(task.texts, threads), about)
 
 
-def read_estimates(path: str | Path, text_sums: Mapping[str, str]) -> sealed.Sealed:
-    """The file of `write_estimates`, if it was made from the texts with these sums, by task.
+def read_estimates(path: str | Path, folders: Sequence[str | Path]) -> sealed.Sealed:
+    """The file of `write_estimates`, if it was made from the texts in these folders (one or none).
 
     Raises as `refless.store.sealed.read`.
     """
-    made_from = dict(zip(["texts"], text_sums.values(), strict=False))  # one data set, or none
+    made_from = dict(zip(["texts"], text_sums(folders).values(), strict=False))
     return sealed.read(path, "essay estimates", made_from=made_from, columns=COLUMNS)
 
 
@@ -116,28 +112,26 @@ def table3(
     Parameters
     ----------
     file : by `read_estimates`; None for none
-    published : by `refless.report.published.read_published`
+    published : by `refless.experiments.published.read_published`
     draws, seed : of the bootstrap over test essays
     """
     rows: Rows = []
-    for model, topic in published[KEYS].itertuples(index=False):
-        rows.append({"model": model, "train_topic": topic})
-        if model != MODEL:
-            rows[-1]["reason"] = "quoted"
-    rows.append({"model": LENGTH, "train_topic": ""})
-    by_key = {} if file is None else dict(iter(file.content.groupby(KEYS)))
-    for row in rows:
-        own = by_key.get((row["model"], row["train_topic"]))
+    parts = {} if file is None else dict(iter(file.content.groupby(KEYS)))
+    for model, topic in [*published[KEYS].itertuples(index=False), (LENGTH, "")]:
+        row = {"model": model, "train_topic": topic}
+        row["reason"] = "" if model in (MODEL, LENGTH) else "quoted"
+        rows.append(row)
+        own = parts.get((model, topic))
         if file is None or own is None:
             continue
-        means, counts = own["mean"].to_numpy(np.float64), own["neighbors"].to_numpy(np.int64)
-        if row["model"] == MODEL:
+        estimate = own["mean"].to_numpy(np.float64)
+        if model == MODEL:
             training = int(own["training"].iloc[0])
-            means = enough_evidence(means, counts, training, MIN_NEIGHBORS, MAX_SHARE)
-        row |= cells(means, own["quality"].to_numpy(np.float64), draws, seed)
+            estimate = predictions(own, training, MIN_NEIGHBORS, MAX_SHARE)
+        row |= cells(estimate, own["quality"].to_numpy(np.float64), draws, seed)
         row["source"] = file.about["provenance"]
-    shown: list[Any] = list(KEYS)
-    for column in ("spearman", "coverage"):
-        shown += [*with_intervals(column), f"paper_{column}"]
-    shown += ["p", "p_below_0.01", "paper_p_below_0.01", "n", "source", "reason"]
-    return beside_paper(rows, published, KEYS, shown)
+    columns = list(KEYS)
+    for name in ("spearman", "coverage"):
+        columns += [*with_intervals(name), f"paper_{name}"]
+    columns += ["p", "p_below_0.01", "paper_p_below_0.01", "n", "source", "reason"]
+    return beside_paper(rows, published, KEYS, columns)

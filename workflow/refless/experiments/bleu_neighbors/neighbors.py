@@ -1,8 +1,8 @@
 """Kernel matrices of a data set, and what the neighbors of each of its texts say.
 
 Stage: kernel -> prediction. In: texts, in the order of their file. Out: the kernel of all texts
-with all, float32, in blocks of rows, which numpy maps into memory (kind ``kernel``); and of each
-rated text the mean quality of its neighbors, leave-one-out (kind ``neighbors``).
+with all, float32, in blocks of rows (kind ``kernel``); of each rated text the mean quality of its
+neighbors, leave-one-out (kind ``neighbors``).
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ import numpy as np
 import pandas as pd
 
 from refless.data.task import Task, read_task
-from refless.errors import FormatError, SettingError
+from refless.errors import SettingError
+from refless.experiments.records import record
 from refless.kernels import kernel
 from refless.kernels._registry import entry
 from refless.models.neighbors import enough_evidence, means_of_sums, neighbor_means
@@ -36,40 +37,29 @@ MANY = 1000
 class Rated:
     """The rated texts of a task in the order of its file, and their single ratings.
 
-    row : place of each among all texts of the task, and so in its kernels, int64 (n,)
-    id, quality : shape (n,). Quality is the mean of the ratings by `numpy.mean`, in the order of
-        the raw file: its rounding noise breaks ties, and on HUSE summarization moves the average
-        annotator's rho from 0.4062 to the published 0.405
-    candidate, rater, rating : of each rating; ``candidate`` counts the rated texts
+    id, quality : shape (n,)
+    labels : of each single rating the number of its text (0 to n - 1), the annotator, and the
+        rating from 0 to 1, shape (ratings,) each
     units : what a bootstrap draws whole, see `drawn_whole`
     """
 
-    row: Array
     id: Array
     quality: Array
-    candidate: Array
-    rater: Array
-    rating: Array
+    labels: tuple[Array, Array, Array]
     units: Array | None
 
 
 def rated_texts(task: Task) -> Rated:
-    """The rated texts of a task.
-
-    Raises
-    ------
-    FormatError : a rating is of no rated text.
-    """
-    quality = task.texts["quality"].to_numpy(np.float64)
-    row = np.flatnonzero(~np.isnan(quality))
-    names = task.texts["id"].to_numpy()[row]
-    candidate = pd.Index(names).get_indexer(task.ratings["id"])
-    if (candidate < 0).any():
-        lost = task.ratings["id"][candidate < 0].iloc[0]
-        raise FormatError(f"a rating names {lost!r}, which is the id of no rated text")
-    rater, rating = (task.ratings[name].to_numpy() for name in ("rater", "rating"))
-    units = drawn_whole(task.contexts)
-    return Rated(row, names, quality[row], candidate, rater, rating.astype(np.float64), units)
+    """The rated texts of a task."""
+    texts = task.texts[task.texts["quality"].notna()]
+    text = pd.Index(texts["id"]).get_indexer(task.ratings["id"])
+    rater, rating = task.ratings["rater"].to_numpy(), task.ratings["rating"].to_numpy(np.float64)
+    return Rated(
+        texts["id"].to_numpy(),
+        texts["quality"].to_numpy(np.float64),
+        (text, rater, rating),
+        drawn_whole(task.contexts),
+    )
 
 
 # ---- matrices ------------------------------------------------------------------------------------
@@ -80,23 +70,19 @@ def write_kernel(
     task: Task,
     name: str,
     options: Mapping[str, Any],
-    *,
-    block: int = 1,
-    blocks: int = 1,
     threads: int | None = None,
 ) -> None:
-    """Compute one kernel of a task's texts with themselves, or a block of its rows.
+    """Compute a block of rows of the kernel of a task's texts with themselves, float32.
 
     Parameters
     ----------
-    path : ``<block>of<blocks>.npy``
+    path : ``<block>of<blocks>.npy``, from 1; blocks differ in size by one row at most
     options : of the kernel
-    block, blocks : which part of the rows; parts differ in size by one at most
 
     Raises
     ------
     KernelError : unknown kernel or option, or a missing resource.
-    SettingError : there are more than `MOST` texts, or fewer than blocks.
+    SettingError : there are more than `MOST` texts.
     """
     texts = task.texts["text"].tolist()
     n = len(texts)
@@ -106,20 +92,17 @@ def write_kernel(
             remedy="set `experiments: {bleu_neighbors: false}` there; `refless compare` takes any"
             " number",
         )
-    if not 1 <= block <= blocks <= n:
-        raise SettingError(
-            f"{n} texts of {task.name} have no block {block} of {blocks}",
-            remedy=f"set data.{task.name}.blocks to a smaller number",
-        )
-    rows = slice((block - 1) * n // blocks, block * n // blocks)
+    block, blocks = map(int, Path(path).stem.split("of"))
+    rows = texts[(block - 1) * n // blocks : block * n // blocks]
     about = {
         "kind": "kernel",
-        "of": {"task": task.name, "kernel": name, "block": f"{block}of{blocks}"},
+        "of": {"task": task.name, "kernel": name, "block": Path(path).stem},
         "made_from": {"texts": task.text_sum},
         "settings": {"options": _decisive(name, options)},
     }
-    matrix = kernel(name, texts[rows], texts, threads=threads, dtype=np.float32, **options)
-    sealed.write(path, matrix, about)
+    sealed.write(
+        path, kernel(name, rows, texts, threads=threads, dtype=np.float32, **options), about
+    )
 
 
 def _decisive(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -128,9 +111,9 @@ def _decisive(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_kernel(
-    paths: Sequence[str | Path], task: Task, name: str, options: Mapping[str, Any], rated: Rated
+    paths: Sequence[str | Path], task: Task, name: str, options: Mapping[str, Any]
 ) -> Array:
-    """The kernel of the rated texts, float32 (n, n).
+    """The kernel of a task's rated texts, float32 (n, n).
 
     Parameters
     ----------
@@ -141,16 +124,18 @@ def read_kernel(
     FormatError : a file is broken, or is of something else than its name says.
     StaleError : it was computed from other texts or with other options.
     """
-    asked = {"options": _decisive(name, options)}
-    blocks: list[Array] = []
-    for path in map(Path, paths):
-        of, made_from = {"task": task.name, "kernel": name, "block": path.stem}, task.text_sum
-        file = sealed.read(path, "kernel", of=of, settings=asked, made_from={"texts": made_from})
-        blocks.append(file.content)
+    blocks = [
+        sealed.read(
+            *(path, "kernel"),
+            of={"task": task.name, "kernel": name, "block": Path(path).stem},
+            settings={"options": _decisive(name, options)},
+            made_from={"texts": task.text_sum},
+        ).content
+        for path in paths
+    ]
     matrix = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
-    if len(rated.row) < len(matrix):
-        matrix = matrix[np.ix_(rated.row, rated.row)]
-    return matrix
+    rated = np.flatnonzero(task.texts["quality"].notna())
+    return matrix if len(rated) == len(matrix) else matrix[np.ix_(rated, rated)]
 
 
 # ---- what neighbors say --------------------------------------------------------------------------
@@ -190,21 +175,13 @@ def write_neighbors(
     tau : from which similarity on a text is a neighbor
     """
     rated = rated_texts(task)
-    matrix = read_kernel(paths, task, name, options, rated)
+    matrix = read_kernel(paths, task, name, options)
     in_order = len(rated.id) > MANY
     means, counts = means_within(matrix, rated.quality, tau, in_order=in_order)
-    columns = {"id": rated.id, "quality": rated.quality, "mean": means, "neighbors": counts}
-    sealed.write(
-        path,
-        pd.DataFrame(columns),
-        {
-            "kind": "neighbors",
-            "of": {"task": task.name, "kernel": name},
-            "provenance": task.provenance,
-            "settings": {"tau": tau, "options": _decisive(name, options)},
-            "made_from": task.rated_sums,
-        },
-    )
+    columns = zip(COLUMNS, (rated.id, rated.quality, means, counts), strict=True)
+    settings = {"tau": tau, "options": _decisive(name, options)}
+    about = record("neighbors", task, settings, kernel=name)
+    sealed.write(path, pd.DataFrame(dict(columns)), about)
 
 
 def is_stand_in(name: str, options: Mapping[str, Any]) -> bool:
@@ -219,24 +196,36 @@ class Predicted:
     """A task with its predictions.
 
     source : of the ratings, ``computed`` or ``shipped``
-    means, counts : by kernel, of the neighbors of each rated text; NaN without any
-    kernels : by kernel, its columns ``source`` and ``stand_in`` in tables
+    files : by kernel, `COLUMNS` of each rated text
+    estimates : by kernel, the predictions under the thresholds, NaN where undefined
     """
 
     rated: Rated
     source: str
-    means: dict[str, Array]
-    counts: dict[str, Array]
-    kernels: dict[str, dict[str, Any]]
+    files: Mapping[str, sealed.Sealed]
+    estimates: Mapping[str, Array]
 
-    def estimates(self, kernel: str, a: int, b: float) -> Array:
-        """The predictions under the thresholds a and b, NaN where undefined."""
-        training = len(self.rated.id) - 1
-        return enough_evidence(self.means[kernel], self.counts[kernel], training, a, b)
+    def shown(self, kernel: str) -> dict[str, Any]:
+        """A kernel's columns ``source`` and ``stand_in`` in tables."""
+        about = self.files[kernel].about
+        return {
+            "source": sealed.provenance([about, {"provenance": self.source}]),
+            "stand_in": int(is_stand_in(kernel, about["settings"]["options"])),
+        }
+
+
+def predictions(table: pd.DataFrame, training: int, a: int, b: float) -> Array:
+    """The predictions from ``mean`` and ``neighbors``, see `enough_evidence`."""
+    means, counts = table["mean"].to_numpy(np.float64), table["neighbors"].to_numpy(np.int64)
+    return enough_evidence(means, counts, training, a, b)
 
 
 def read_predicted(
-    folders: Sequence[str | Path], paths: Sequence[str | Path], taus: Mapping[str, float]
+    folders: Sequence[str | Path],
+    paths: Sequence[str | Path],
+    taus: Mapping[str, float],
+    a: int,
+    b: float,
 ) -> dict[str, Predicted]:
     """Task -> its predictions.
 
@@ -245,28 +234,25 @@ def read_predicted(
     folders : of the ratings that are there
     paths : ``<task>/<kernel>.csv`` by `write_neighbors`
     taus : kernel -> the tau under which they must have been made
+    a, b : the evidence thresholds
 
     Raises as `refless.store.sealed.read`.
     """
     found = {}
     for task in map(read_task, folders):
-        data = Predicted(rated_texts(task), task.provenance, {}, {}, {})
-        for path in map(Path, paths):
-            name = path.name.removesuffix(".csv")
-            if path.parent.name != task.name:
-                continue
-            file = sealed.read(
+        files = {
+            path.stem: sealed.read(
                 *(path, "neighbors"),
-                of={"task": task.name, "kernel": name},
-                settings={"tau": taus[name]},
+                of={"task": task.name, "kernel": path.stem},
+                settings={"tau": taus[path.stem]},
                 made_from=task.rated_sums,
                 columns=COLUMNS,
             )
-            data.means[name] = file.content["mean"].to_numpy(np.float64)
-            data.counts[name] = file.content["neighbors"].to_numpy(np.int64)
-            data.kernels[name] = {
-                "source": sealed.provenance([file.about, task.about]),
-                "stand_in": int(is_stand_in(name, file.about["settings"]["options"])),
-            }
-        found[task.name] = data
+            for path in map(Path, paths)
+            if path.parent.name == task.name
+        }
+        rated = rated_texts(task)
+        n = len(rated.id) - 1
+        estimates = {name: predictions(file.content, n, a, b) for name, file in files.items()}
+        found[task.name] = Predicted(rated, task.provenance, files, estimates)
     return found

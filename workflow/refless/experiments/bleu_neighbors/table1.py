@@ -1,96 +1,110 @@
 """Table 1 and section 5.3 of the BLEU Neighbors paper: models and annotators on each task.
 
 Stage: cell -> table. In: predictions of the tasks that are there. Out: in table 1 a row a (task,
-model, kernel, against), in section 5.3 one a (task, model, kernel), with the published cells beside
-ours.
+model, kernel, against), in section 5.3 one a (task, model, kernel), beside the published cells.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from refless.experiments.bleu_neighbors.neighbors import Predicted, Rated
-from refless.experiments.bleu_neighbors.rows import (
-    Looks,
-    Rows,
-    beside_paper,
-    cells,
-    in_order,
-    of_our_tasks,
-    with_intervals,
-)
-from refless.statistics import (
-    Estimate,
-    covered_errors,
-    human_rows,
-)
+from refless.experiments.bleu_neighbors.neighbors import Predicted
+from refless.experiments.published import beside_paper, with_intervals
+from refless.statistics import Estimate, covered_errors, evaluate, human_rows
 
 Array = np.ndarray
+Rows = list[dict[str, Any]]
+Looks = Mapping[str, Mapping[str, Any]]
+"""Task -> how it is shown, all tasks in order; ``published`` is its name in the paper."""
+Models = Mapping[str, Sequence[str]]
+"""Model -> its kernels, the published one first."""
 
-HUMANS = ("human_best", "human_average")
+BEST, AVERAGE = "human_best", "human_average"
 ALL, OTHERS = "all", "others"
 """What a text's quality is: the mean of all labels, or, of each annotator, that of the others'."""
 KEYS = ["task", "model", "kernel", "against"]
 SECTION_KEYS = ["task", "model", "kernel"]
+LAST = ["p", "p_below_0.01", "paper_p_below_0.01", "stand_in", "n", "source", "reason"]
+
+
+def cells(
+    estimate: Array, quality: Array, draws: int, seed: int, units: Array | None = None
+) -> dict[str, Any]:
+    """The columns of estimates (n,), NaN where undefined, against quality (n,): see `evaluate`."""
+    found = evaluate(estimate, quality, draws, seed, units)
+    return {
+        **found.mse.columns("mse"),
+        **found.spearman.columns("spearman"),
+        **found.coverage.columns("coverage"),
+        "p": found.p_value,
+        "p_below_0.01": int(found.p_value < 0.01),
+        "n": found.n,
+        "reason": "" if found.n_covered else "no_neighbors",
+    }
+
+
+def of_our_tasks(published: pd.DataFrame, looks: Looks) -> pd.DataFrame:
+    """Published cells under our names of tasks, without those of tasks that are not configured."""
+    names = {look["published"]: task for task, look in looks.items() if look["published"]}
+    roles = [name for name in map(str, published) if name.endswith("task")]
+    return published.assign(**{role: published[role].map(names) for role in roles}).dropna()
+
+
+def _of_our_kernels(published: pd.DataFrame, looks: Looks, models: Models) -> pd.DataFrame:
+    kernels = [models[model][0] if model in models else "" for model in published["model"]]
+    return of_our_tasks(published.assign(kernel=kernels, against=ALL), looks)
+
+
+def _shown(data: Predicted | None, kernels: Sequence[str]) -> list[str]:
+    """The published kernel, and those that have numbers."""
+    return [k for k in kernels if k == kernels[0] or (data is not None and k in data.estimates)]
 
 
 def table1(
     looks: Looks,
     tasks: Mapping[str, Predicted],
     published: pd.DataFrame,
-    models: Mapping[str, list[str]],
-    **how: Any,
+    models: Models,
+    draws: int,
+    seed: int,
 ) -> pd.DataFrame:
     """The rows of every task.
 
     Parameters
     ----------
     tasks : those that are there; the others get rows without numbers
-    published : by `refless.report.published.read_published`
-    models : model -> kernels, the published one first
-    how : ``a`` and ``b``, the evidence thresholds; ``draws`` and ``seed`` of the bootstrap
+    published : by `refless.experiments.published.read_published`
+    draws, seed : of the bootstrap
     """
     rows: Rows = []
-    for task in in_order(looks, tasks):
-        if task in tasks:
-            own = annotator_rows(tasks[task], how["draws"], how["seed"])
-            own += model_rows(tasks[task], models, **how)
-        else:
-            own = [{"model": name, "against": ALL} for name in HUMANS]
-            first = {name: kernels[0] for name, kernels in models.items()}
-            own += [{"model": name, "kernel": k, "against": ALL} for name, k in first.items()]
+    for task, look in looks.items():
+        data = tasks.get(task)
+        own = annotator_rows(data, draws, seed) + model_rows(data, models, draws, seed)
         # elsewhere the best annotator is one who rated very little
-        if not looks[task]["published"]:
-            own = [row for row in own if row["model"] != HUMANS[0]]
-        rows += [{"task": task, "kernel": "", **row} for row in own]
-    shown = list(KEYS)
-    for column in ("mse", "spearman", "coverage"):
-        shown += [*with_intervals(column), f"paper_{column}"]
-    shown += ["p", "p_below_0.01", "paper_p_below_0.01", "stand_in", "n", "source", "reason"]
-    shown += ["mse_draws", "spearman_draws"]
-    return beside_paper(rows, _named(published, looks, models).assign(against=ALL), KEYS, shown)
+        kept = [row for row in own if look["published"] or row["model"] != BEST]
+        rows += [{"task": task, "kernel": "", **row} for row in kept]
+    columns = list(KEYS)
+    for name in ("mse", "spearman", "coverage"):
+        columns += [*with_intervals(name), f"paper_{name}"]
+    columns += [*LAST, "mse_draws", "spearman_draws"]
+    return beside_paper(rows, _of_our_kernels(published, looks, models), KEYS, columns)
 
 
-def _named(published: pd.DataFrame, looks: Looks, models: Mapping[str, list[str]]) -> pd.DataFrame:
-    """Published cells with the kernel that the paper's model has."""
-    first = [next(iter(models.get(model, [])), "") for model in published["model"]]
-    return of_our_tasks(published.assign(kernel=first), looks)
-
-
-def annotator_rows(data: Predicted, draws: int, seed: int) -> Rows:
-    """The rows of `HUMANS`; an annotator without a rho (labels all alike, or fewer than three)
+def annotator_rows(data: Predicted | None, draws: int, seed: int) -> Rows:
+    """The best and the average annotator; one without a rho (labels all alike, or fewer than three)
     counts as 0, as in the paper."""
+    if data is None or not len(data.rated.labels[0]):
+        reason = "" if data is None else "no_annotators"
+        return [{"model": name, "against": ALL, "reason": reason} for name in (BEST, AVERAGE)]
     rated = data.rated
-    if not len(rated.rater):
-        return [{"model": HUMANS[1], "against": ALL, "reason": "no_annotators"}]
     rows: Rows = []
     for against in (ALL, OTHERS):
         people = human_rows(
-            *(rated.candidate, rated.rater, rated.rating, rated.quality),
+            *(*rated.labels, rated.quality),
             others=against == OTHERS,
             units=rated.units,
             draws=draws,
@@ -105,38 +119,36 @@ def annotator_rows(data: Predicted, draws: int, seed: int) -> Rows:
         best = people.best_mse.columns("mse") | people.best_spearman.columns("spearman")
         mean = people.average_mse.columns("mse") | people.average_spearman.columns("spearman")
         if against == ALL:
-            rows.append({"model": HUMANS[0], **best, **common})
-        rows.append({"model": HUMANS[1], **mean, **common})
+            rows.append({"model": BEST, **best, **common})
+        rows.append({"model": AVERAGE, **mean, **common})
     return rows
 
 
-def model_rows(
-    data: Predicted, models: Mapping[str, list[str]], a: int, b: float, draws: int, seed: int
-) -> Rows:
+def model_rows(data: Predicted | None, models: Models, draws: int, seed: int) -> Rows:
     """A row a kernel that has numbers, and without any for a published one that has none; the
     first kernel of ``bleu`` against the other annotators, too."""
-    rated, rows = data.rated, []
+    rows: Rows = []
     for model, kernels in models.items():
-        there = [kernel for kernel in kernels if kernel in data.means]
-        for kernel in dict.fromkeys([kernels[0], *there]):
+        for kernel in _shown(data, kernels):
             row: dict[str, Any] = {"model": model, "kernel": kernel, "against": ALL}
             rows.append(row)
-            if kernel not in there:
+            if data is None or kernel not in data.estimates:
                 continue
-            estimate = data.estimates(kernel, a, b)
+            row |= data.shown(kernel)
+            estimate, rated = data.estimates[kernel], data.rated
             if kernel == models["bleu"][0]:
-                found = against_others(rated, estimate, max(1, draws // 4), seed)
-                rows += [{**row, **data.kernels[kernel], **one} for one in found]
-            row |= data.kernels[kernel]
+                others = against_others(data, estimate, max(1, draws // 4), seed)
+                rows += [{**row, **one} for one in others]
             row |= cells(estimate, rated.quality, draws, seed, rated.units)
     return rows
 
 
-def against_others(rated: Rated, estimate: Array, draws: int, seed: int) -> Rows:
+def against_others(data: Predicted, estimate: Array, draws: int, seed: int) -> Rows:
     """A model where each annotator's texts are measured against the other annotators' labels, and
     averaged over annotators; no row where nothing can be."""
+    rated = data.rated
     found = human_rows(
-        *(rated.candidate, rated.rater, rated.rating, rated.quality),
+        *(*rated.labels, rated.quality),
         estimate=estimate,
         others=True,
         units=rated.units,
@@ -145,7 +157,7 @@ def against_others(rated: Rated, estimate: Array, draws: int, seed: int) -> Rows
     )
     if found.undefined == found.annotators:
         return []
-    several = np.bincount(rated.candidate, minlength=len(rated.id)) > 1
+    several = np.bincount(rated.labels[0], minlength=len(rated.id)) > 1
     return [
         {
             "against": OTHERS,
@@ -164,48 +176,42 @@ def section53(
     looks: Looks,
     tasks: Mapping[str, Predicted],
     published: pd.DataFrame,
-    models: Mapping[str, list[str]],
-    **how: Any,
+    models: Models,
+    draws: int,
+    seed: int,
 ) -> pd.DataFrame:
     """The mean over annotators of their MSE on all texts and on those that a model covers.
 
     ``p`` is that of a permutation test over texts; ``above_bleu`` the model's ``mse_covered`` minus
     that of BLEU, which the paper gives for ROUGE on dialogue. Parameters as in `table1`.
     """
-    rows: Rows = []
-    for task in in_order(looks, tasks):
-        first = {name: kernels[0] for name, kernels in models.items()}
-        own: Rows = [{"model": name, "kernel": kernel} for name, kernel in first.items()]
-        if task in tasks:
-            own = covered_rows(tasks[task], models, **how)
-        rows += [{"task": task, **row} for row in own]
-    shown = list(SECTION_KEYS)
-    shown += [*with_intervals("mse_all"), "paper_mse_all", "mse_covered"]
-    for column in ("relative_difference", "above_bleu"):
-        shown += [*with_intervals(column), f"paper_{column}"]
-    shown += ["p", "p_below_0.01", "paper_p_below_0.01", "stand_in", "n", "source", "reason"]
-    return beside_paper(rows, _named(published, looks, models), SECTION_KEYS, shown)
+    rows = [
+        {"task": task, **row}
+        for task in looks
+        for row in covered_rows(tasks.get(task), models, draws, seed)
+    ]
+    columns = [*SECTION_KEYS, *with_intervals("mse_all"), "paper_mse_all", "mse_covered"]
+    for name in ("relative_difference", "above_bleu"):
+        columns += [*with_intervals(name), f"paper_{name}"]
+    own = _of_our_kernels(published, looks, models).drop(columns="against")
+    return beside_paper(rows, own, SECTION_KEYS, columns + LAST)
 
 
-def covered_rows(
-    data: Predicted, models: Mapping[str, list[str]], a: int, b: float, draws: int, seed: int
-) -> Rows:
+def covered_rows(data: Predicted | None, models: Models, draws: int, seed: int) -> Rows:
     """The rows of one task: of each model the published kernel, and where that has no numbers the
     first that has."""
-    rated = data.rated
-    absent = "" if len(rated.rater) else "no_annotators"
-    ratings = rated.candidate, rated.rater, rated.rating, rated.quality
+    absent = "no_annotators" if data is not None and not len(data.rated.labels[0]) else ""
     rows: Rows = []
-    covered_by_bleu: Estimate | None = None
+    bleu: Estimate | None = None
     for model, kernels in models.items():
-        there = [kernel for kernel in kernels if kernel in data.means]
-        for kernel in dict.fromkeys([kernels[0], *there[:1]]):
+        there = _shown(data, kernels)
+        for kernel in there[: 1 if data is None or there[0] in data.estimates else 2]:
             row: dict[str, Any] = {"model": model, "kernel": kernel, "reason": absent}
             rows.append(row)
-            if kernel not in there or absent:
+            if data is None or kernel not in data.estimates or absent:
                 continue
-            covered = ~np.isnan(data.estimates(kernel, a, b))
-            found = covered_errors(*ratings, covered, draws, seed, rated.units)
+            covered, rated = ~np.isnan(data.estimates[kernel]), data.rated
+            found = covered_errors(*rated.labels, rated.quality, covered, draws, seed, rated.units)
             row |= {
                 **found.overall.columns("mse_all"),
                 "mse_covered": found.covered.value,
@@ -213,11 +219,11 @@ def covered_rows(
                 "p": found.p_value,
                 "p_below_0.01": int(found.p_value < 0.01),
                 "n": len(rated.id),
-                **data.kernels[kernel],
+                **data.shown(kernel),
                 "reason": "" if covered.any() else "no_neighbors",
             }
             if kernel == models["bleu"][0]:
-                covered_by_bleu = found.covered
-            elif covered_by_bleu is not None:
-                row |= found.covered.less(covered_by_bleu).columns("above_bleu")
+                bleu = found.covered
+            elif bleu is not None:
+                row |= found.covered.less(bleu).columns("above_bleu")
     return rows

@@ -14,47 +14,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from refless.data.task import Task
-from refless.experiments.bleu_neighbors.neighbors import COLUMNS as NEIGHBORS
-from refless.experiments.bleu_neighbors.neighbors import Predicted, rated_texts
-from refless.experiments.bleu_neighbors.rows import (
-    Looks,
-    Rows,
-    beside_paper,
-    cells,
-    in_order,
-    of_our_tasks,
-    with_intervals,
-)
+from refless.data.task import Task, rated_sums
+from refless.experiments.bleu_neighbors.neighbors import COLUMNS, Predicted, predictions
+from refless.experiments.bleu_neighbors.table1 import Looks, Rows, cells, of_our_tasks
+from refless.experiments.published import beside_paper, with_intervals
 from refless.kernels import kernel as matrix_of
-from refless.models.neighbors import enough_evidence, neighbor_means
+from refless.models.neighbors import neighbor_means
 from refless.store import sealed
 
-Array = np.ndarray
-
 KEYS = ["source_task", "target_task", "kernel"]
-COLUMNS = ["kernel", *NEIGHBORS]
-
-
-def cross_estimates(
-    taus: Mapping[str, float], source: Task, target: Task, threads: int | None = None
-) -> pd.DataFrame:
-    """Mean and number of the neighbors of the target's texts among the source's: `COLUMNS`.
-
-    Source: Ethayarajh & Sadigh (2020), section 5.4.
-    """
-    own, asked = rated_texts(source), rated_texts(target)
-    training, texts = (
-        task.texts["text"].iloc[rated.row].tolist()
-        for task, rated in ((source, own), (target, asked))
-    )
-    tables = []
-    for name, tau in taus.items():
-        matrix = matrix_of(name, texts, training, threads=threads, dtype=np.float32)
-        means, numbers = neighbor_means(matrix, own.quality, tau)
-        columns = {"id": asked.id, "quality": asked.quality, "mean": means, "neighbors": numbers}
-        tables.append(pd.DataFrame({"kernel": name, **columns}))
-    return pd.concat(tables, ignore_index=True)
+Pair = tuple[str, str]
 
 
 def write_cross_estimates(
@@ -64,68 +33,65 @@ def write_cross_estimates(
     taus: Mapping[str, float],
     threads: int | None = None,
 ) -> None:
-    """Write `cross_estimates` of two tasks."""
+    """Mean and number of the neighbors of the target's rated texts among the source's, by kernel.
+
+    Source: Ethayarajh & Sadigh (2020), section 5.4.
+    """
+    training, asked = (task.texts[task.texts["quality"].notna()] for task in (source, target))
+    quality, tables = training["quality"].to_numpy(np.float64), []
+    texts = asked["text"].tolist(), training["text"].tolist()
+    for name, tau in taus.items():
+        matrix = matrix_of(name, *texts, threads=threads, dtype=np.float32)
+        means, counts = neighbor_means(matrix, quality, tau)
+        table = asked[["id", "quality"]].assign(kernel=name, mean=means, neighbors=counts)
+        tables.append(table[["kernel", *COLUMNS]])
     sealed.write(
         path,
-        cross_estimates(taus, source, target, threads),
+        pd.concat(tables),
         {
             "kind": "cross estimates",
             "of": {"source": source.name, "target": target.name},
             "settings": {"kernels": dict(taus)},
-            "made_from": _made_from(source, target),
-            "facts": {"training": int(source.texts["quality"].notna().sum())},
+            "made_from": _made_from(source.rated_sums, target.rated_sums),
         },
     )
 
 
-def _made_from(source: Task, target: Task) -> dict[str, str]:
-    roles = {"source": source.rated_sums, "target": target.rated_sums}
-    return {f"{role} {what}": value for role, own in roles.items() for what, value in own.items()}
-
-
-Estimates = dict[str, tuple[Array, str]]
-"""Kernel -> estimates of a task's rated texts, NaN where undefined, and where they come from."""
+def _made_from(source: Mapping[str, str], target: Mapping[str, str]) -> dict[str, str]:
+    return {
+        f"{role} {name}": value
+        for role, sums in (("source", source), ("target", target))
+        for name, value in sums.items()
+    }
 
 
 def read_pairs(
-    paths: Sequence[str | Path],
-    tasks: Mapping[str, Task],
-    taus: Mapping[str, float],
-    a: int,
-    b: float,
-) -> dict[tuple[str, str], Estimates]:
-    """(source, target) -> what `write_cross_estimates` wrote, if it was made with these taus, from
-    the texts of these tasks.
+    paths: Sequence[str | Path], folders: Sequence[str | Path], taus: Mapping[str, float]
+) -> dict[Pair, sealed.Sealed]:
+    """(source, target) -> what `write_cross_estimates` wrote with these taus, from the texts in
+    these folders.
 
     Raises as `refless.store.sealed.read`.
     """
-    pairs = {}
+    sums, pairs = rated_sums(folders), {}
     for path in paths:
         source, target = Path(path).stem.split(".")
-        made_with = sealed.record_of(path)["settings"].get("kernels", {})
-        file = sealed.read(
+        pairs[source, target] = sealed.read(
             *(path, "cross estimates"),
             of={"source": source, "target": target},
-            settings={"kernels": {kernel: taus.get(kernel) for kernel in made_with}},
-            made_from=_made_from(tasks[source], tasks[target]),
-            columns=COLUMNS,
+            settings={"kernels": dict(taus)},
+            made_from=_made_from(sums[source], sums[target]),
+            columns=["kernel", *COLUMNS],
         )
-        estimates: Estimates = {}
-        for kernel, own in file.content.groupby("kernel"):
-            means, numbers = own["mean"].to_numpy(np.float64), own["neighbors"].to_numpy(np.int64)
-            made = enough_evidence(means, numbers, file.about["facts"]["training"], a, b)
-            estimates[str(kernel)] = made, str(file.about["provenance"])
-        pairs[source, target] = estimates
     return pairs
 
 
 def table2(
     looks: Looks,
     tasks: Mapping[str, Predicted],
-    pairs: Mapping[tuple[str, str], Estimates],
+    pairs: Mapping[Pair, sealed.Sealed],
     published: pd.DataFrame,
     kernels: Sequence[str],
-    *,
     a: int,
     b: float,
     draws: int,
@@ -136,22 +102,24 @@ def table2(
     Other parameters as in `refless.experiments.bleu_neighbors.table1.table1`.
     """
     rows: Rows = []
-    order = in_order(looks, tasks)
-    for source in order:
-        for target in order:
-            pair = pairs.get((source, target), {})
-            if source == target and source in tasks:
-                data = tasks[source]
-                there = [kernel for kernel in kernels if kernel in data.means]
-                pair = {k: (data.estimates(k, a, b), data.kernels[k]["source"]) for k in there}
-            for kernel in dict.fromkeys([kernels[0], *pair]):
-                row: dict[str, Any] = {"source_task": source, "target_task": target}
-                row["kernel"] = kernel
-                if kernel in pair:
-                    rated, (estimate, row["source"]) = tasks[target].rated, pair[kernel]
-                    row |= cells(estimate, rated.quality, draws, seed, rated.units)
+    for source, target in ((source, target) for source in looks for target in looks):
+        data, file = tasks.get(source), pairs.get((source, target))
+        for kernel in kernels:
+            row: dict[str, Any] = {"source_task": source, "target_task": target, "kernel": kernel}
+            estimate = None
+            if source == target and data is not None and kernel in data.estimates:
+                estimate, origin = data.estimates[kernel], data.shown(kernel)["source"]
+            elif data is not None and file is not None:
+                own = file.content[file.content["kernel"] == kernel]
+                estimate = predictions(own, len(data.rated.id), a, b)
+                origin = file.about["provenance"]
+            if estimate is not None:
+                rated = tasks[target].rated
+                row |= cells(estimate, rated.quality, draws, seed, rated.units)
+                row["source"] = origin
+            if estimate is not None or kernel == kernels[0]:
                 rows.append(row)
-    shown = [*KEYS, *with_intervals("spearman"), "paper_spearman", *with_intervals("coverage")]
-    shown += ["p", "p_below_0.01", "n", "source", "reason"]
+    columns = [*KEYS, *with_intervals("spearman"), "paper_spearman", *with_intervals("coverage")]
+    columns += ["p", "p_below_0.01", "n", "source", "reason"]
     printed = of_our_tasks(published.assign(kernel=kernels[0]), looks)
-    return beside_paper(rows, printed, KEYS, shown)
+    return beside_paper(rows, printed, KEYS, columns)

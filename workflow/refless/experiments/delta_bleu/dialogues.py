@@ -40,6 +40,7 @@ SINGLE, HIGH, ALL = "single", "w>=0.6", "all"
 GOOD = "with_good_reference"
 LEAST = 0.1
 """Weight of the human response where no reference of a context has a positive one."""
+LEAVE = "or take delta_bleu out of the experiments of this data set"
 
 
 @dataclass(frozen=True)
@@ -64,12 +65,6 @@ class Cell:
     def weighted(self) -> bool:
         """Whether references have weights."""
         return self.metric == "delta_bleu"
-
-    @property
-    def counts(self) -> Cell:
-        """One of the cells that share its statistics."""
-        metric = "delta_bleu" if self.weighted else "bleu"
-        return Cell(metric, self.references, self.contexts, self.tokens)
 
 
 @dataclass(frozen=True)
@@ -96,18 +91,12 @@ class Dialogues:
         """Each two systems."""
         return list(combinations(range(len(self.systems)), 2))
 
-    @cached_property
-    def weight(self) -> Array:
-        """Of every response as a reference, from -1 to 1."""
-        return (self.quality - 0.5) / 0.5
-
 
 def read_dialogues(texts: pd.DataFrame) -> Dialogues:
     """Bring a table of rated texts with the column ``context_id`` into shape.
 
     Contexts that a system or a human did not answer, or where somebody's answer is not rated, are
-    left out: all metrics are compared on the same contexts. Outputs stay apart even where two
-    systems wrote the same text in the same context.
+    left out: all metrics are compared on the same contexts.
 
     Raises
     ------
@@ -116,22 +105,22 @@ def read_dialogues(texts: pd.DataFrame) -> Dialogues:
     """
     texts = texts.reset_index(drop=True)
     rated = texts[texts["n_ratings"] > 0]
-    who = rated["model"] if "model" in rated else rated["system"]
-    answers = pd.MultiIndex.from_arrays([rated["context_id"], who])
+    rated = rated.assign(who=rated["model"] if "model" in rated else rated["system"])
+    answers = pd.MultiIndex.from_frame(rated[["context_id", "who"]])
     if (twice := answers.duplicated()).any():
         again = answers[twice][0]
         raise FormatError(
             f"{again[1]} answers one context twice: {' and '.join(rated['id'][answers == again])}",
-            remedy="keep one of the two texts (named by data set and row, from 1), give each a"
-            " context of its own (where the loader has an option unit, that decides it), or take"
-            " the experiment out of this data set",
+            remedy=f"keep one of the two texts, {LEAVE}",
         )
     human = rated["system"] == "human"
     # where there are two human responses, the one of the original dialogue comes first
-    humans = sorted(set(who[human]), key=lambda name: (not name.startswith("Original"), name))
-    machines = sorted(set(who[~human]))
+    humans = sorted(
+        rated["who"][human].unique(), key=lambda name: (not name.startswith("Original"), name)
+    )
+    machines = sorted(rated["who"][~human].unique())
     place = (
-        rated.assign(who=who, row=rated.index)
+        rated.assign(row=rated.index)
         .pivot_table(index="context_id", columns="who", values="row", aggfunc="first", sort=False)
         .reindex(columns=[*humans, *machines])
         .dropna()
@@ -141,8 +130,7 @@ def read_dialogues(texts: pd.DataFrame) -> Dialogues:
             "ΔBLEU's experiment needs contexts with rated answers of every system, two at least,"
             f" and every human; {len(machines)} systems and {len(humans)} humans share"
             f" {len(place)} contexts",
-            remedy="call people's answers those of the system human, leave out who answered other"
-            " contexts, or take delta_bleu out of the experiments of this data set",
+            remedy=f"call people's answers those of the system human, {LEAVE}",
         )
     rows = place.to_numpy(np.int64)
     return Dialogues(
@@ -168,7 +156,9 @@ class Counted:
         """What adds up to a score, (systems, systems, contexts, columns): [a, b] is of the output
         of a in a pair with b. The columns are matches, totals, length, closest and, without
         weights, the smoothed score of the sentence for each highest order."""
-        if (own := cell.counts) not in self._rows:
+        metric = "delta_bleu" if cell.weighted else "bleu"
+        own = Cell(metric, cell.references, cell.contexts, cell.tokens)  # all that decides them
+        if own not in self._rows:
             self._rows[own] = self._computed(own)
         return self._rows[own]
 
@@ -219,7 +209,7 @@ class Counted:
         """
         own = self.dialogues
         text = np.c_[own.human, own.output]
-        weight = own.weight[text]
+        weight = (own.quality[text] - 0.5) / 0.5
         by_weight = cell.references not in (SINGLE, ALL)
         least = float(cell.references.removeprefix("w>=")) if by_weight else -np.inf
         kept = weight >= least

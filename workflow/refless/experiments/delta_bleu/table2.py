@@ -1,92 +1,79 @@
-"""Table 2 of the ΔBLEU paper.
+"""Table 2 and figure 2 of the ΔBLEU paper.
 
 Stage: cell -> table. In: the files by `refless.experiments.delta_bleu.units`, and what the paper
-reports. Out: a row for each metric and set of references on each data set.
+reports. Out: a row for each metric and set of references on each data set; points of the figure.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from refless.data.task import rated_sums
 from refless.store import sealed
 
 KEYS = ["task", "metric", "references", "contexts", "tokens", "rule"]
-PAPER = "twitter"
-"""The paper's own data, which is no data set here."""
-NOT_PUBLIC = {
-    "of": {"task": PAPER},
-    "code": "not_public",
-    "sentence": "only identifiers of the paper's tweets are public, no texts",
-    "remedy": "",
-}
-"""Why there are no numbers of it, as `refless.report.tables.publish` wants to be told."""
+ENDS = ["spearman_low", "spearman_high"]
 SHOWN = [
     *KEYS,
-    *("spearman", "spearman_low", "spearman_high", "paper_spearman_low", "paper_spearman_high"),
+    *("spearman", *ENDS, *(f"paper_{end}" for end in ENDS)),
     *("kendall", "kendall_low", "kendall_high"),
-    *("references_per_context", "without_good_reference", "n", "source"),
+    *("references_per_context", "without_good_reference", "n", "source", "reason"),
     "spearman_draws",
 ]
+POINTS = ["task", "panel", "metric", "references", "unit", "order", "spearman"]
 
 
-def read_rows(
-    path: str | Path,
+def read_units(
+    paths: Iterable[str | Path],
     settings: Mapping[str, Mapping[str, Any]],
-    rated: Mapping[str, Mapping[str, str]],
-) -> tuple[str, sealed.Sealed]:
-    """A data set and its numbers.
+    folders: Sequence[str | Path],
+) -> pd.DataFrame:
+    """The rows of `refless.experiments.delta_bleu.units.unit_rows` with ``task`` and ``source``.
 
     Parameters
     ----------
-    settings : data set -> the settings under which they must have been made
-    rated : data set -> the sums of the ratings that are there (`refless.data.task.rated_sums`),
-        from which they must have been made
+    settings : data set -> the settings under which its file must have been made
+    folders : of the ratings that are there, from which it must have been made
 
     Raises
     ------
     FormatError, StaleError : as `refless.store.sealed.read`.
     """
-    task = Path(path).parent.name
-    of = {"task": task}
-    made_from = rated.get(task)
-    return task, sealed.read(
-        path, "units", of=of, settings=settings[task], made_from=made_from, columns=["panel"]
-    )
+    sums, parts = rated_sums(folders), [pd.DataFrame(columns=["panel", *POINTS, "source"])]
+    for path in paths:
+        task = Path(path).parent.name
+        own, made_from = settings[task], sums.get(task)
+        file = sealed.read(path, "units", of={"task": task}, settings=own, made_from=made_from)
+        parts.append(file.content.assign(task=task, source=file.about["provenance"]))
+    return pd.concat(parts[1:] or parts, ignore_index=True)
 
 
-def table2(
-    tasks: Iterable[str], units: Mapping[str, sealed.Sealed], published: pd.DataFrame
-) -> pd.DataFrame:
+def table2(tasks: Iterable[str], units: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     """The paper's cells, then every row of each data set; one row for each without numbers.
 
     Parameters
     ----------
     tasks : the data sets in the order of the rows
-    units : of those that are there, by `read_rows`
-    published : `refless.report.published.read_published`
+    units : by `read_units`
+    published : `refless.experiments.published.read_published`
     """
-    ends = ["spearman_low", "spearman_high"]
-    paper = published.rename(columns={name: f"paper_{name}" for name in ends})
-    parts = [paper.assign(task=PAPER, source="")]
+    paper = published.rename(columns={end: f"paper_{end}" for end in ENDS})
+    # its tweets are known by identifiers alone
+    parts = [paper.assign(task="twitter", reason="not_public")]
+    rows = units[units["panel"] == "table"]
     for task in tasks:
-        own = pd.DataFrame([{"source": ""}])
-        if task in units:
-            rows = units[task].content
-            own = rows[rows["panel"] == "table"].assign(source=units[task].about["provenance"])
-        parts.append(own.assign(task=task))
+        own = rows[rows["task"] == task]
+        parts.append(own if len(own) else pd.DataFrame([{"task": task}]))
     table = pd.concat(parts, ignore_index=True).reindex(columns=SHOWN)
-    for name in [*KEYS, *(f"paper_{name}" for name in ends)]:
-        table[name] = table[name].astype(object).fillna("")
-    return table.astype({"n": "Int64"})
+    words = [*KEYS, *(f"paper_{end}" for end in ENDS), "source", "reason"]
+    table = table.astype(dict.fromkeys(words, object) | {"n": "Int64"})
+    return table.fillna(dict.fromkeys(words, ""))
 
 
-def figure2(units: Mapping[str, sealed.Sealed]) -> pd.DataFrame:
-    """The points of figure 2, panel by panel."""
-    shown = ["task", "panel", "metric", "references", "unit", "order", "spearman"]
-    parts = [own.content.assign(task=task) for task, own in units.items()]
-    table = pd.concat(parts or [pd.DataFrame(columns=shown)], ignore_index=True)
-    return table.loc[table["panel"] != "table", shown]
+def figure2(units: pd.DataFrame) -> pd.DataFrame:
+    """The points of figure 2, panel by panel: `POINTS`."""
+    return units.loc[units["panel"] != "table", POINTS]

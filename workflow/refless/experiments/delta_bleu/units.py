@@ -12,8 +12,6 @@ metrics share. Intervals are over contexts drawn anew, those of the same text to
 
 from __future__ import annotations
 
-import logging
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -36,12 +34,11 @@ from refless.experiments.delta_bleu.dialogues import (
     Counted,
     read_dialogues,
 )
+from refless.experiments.records import record
 from refless.models.delta_bleu import RULES, Statistics, scores
-from refless.statistics import ENOUGH_UNITS, Estimate, spearman_rows
+from refless.statistics import Estimate, drawn_whole, spearman_rows
 from refless.statistics.kendall import kendall_rows
 from refless.store import sealed
-
-log = logging.getLogger(__name__)
 
 Array = np.ndarray
 
@@ -74,12 +71,9 @@ def table_cells() -> list[Cell]:
         for references in REFERENCES
     ]
     cells += [Cell("delta_bleu", rule=rule) for rule in RULES if rule != "smooth"]
-    thresholds = REFERENCES[1:-1]
-    return cells + [
-        Cell(metric, references, GOOD)
-        for references in thresholds
-        for metric in ("delta_bleu", "bleu")
-    ]
+    for references in REFERENCES[1:-1]:
+        cells += [Cell(metric, references, GOOD) for metric in ("delta_bleu", "bleu")]
+    return cells
 
 
 def figure_points(settings: Mapping[str, Any]) -> Iterator[tuple[str, int, Cell]]:
@@ -104,8 +98,7 @@ def write_units(path: str | Path, task: Task, settings: Mapping[str, Any]) -> No
     Parameters
     ----------
     task : its texts have the column ``context_id``
-    settings : those of the experiment and of the data set, by name, as the readers will ask for
-        them
+    settings : those of the experiment and of the data set, by name
 
     Raises
     ------
@@ -114,18 +107,8 @@ def write_units(path: str | Path, task: Task, settings: Mapping[str, Any]) -> No
     """
     # a system's outputs are its own, also where another says the same
     dialogues = read_dialogues(separate_items(task.texts, task.ratings))
-    counted = Counted(dialogues, max(Cell.order, *ORDERS))
-    begin = time.perf_counter()
-    rows = unit_rows(counted, settings)
-    log.info("%d numbers in %.1f s", len(rows), time.perf_counter() - begin)
-    about = {
-        "kind": "units",
-        "of": {"task": task.name},
-        "provenance": task.provenance,
-        "settings": dict(settings),
-        "made_from": task.rated_sums,
-    }
-    sealed.write(path, rows, about)
+    rows = unit_rows(Counted(dialogues, max(Cell.order, *ORDERS)), settings)
+    sealed.write(path, rows, record("units", task, settings))
 
 
 def unit_rows(counted: Counted, settings: Mapping[str, Any]) -> pd.DataFrame:
@@ -141,9 +124,8 @@ def unit_rows(counted: Counted, settings: Mapping[str, Any]) -> pd.DataFrame:
         assignments = min(settings["assignments"], MOST_OBSERVATIONS // max(n, 1))
         pool = np.tile(every, (max(assignments, 1), 1))
         m, q = observations(counted, cells, pool, size, seed)
-        rho = _mean(spearman_rows(m, q))
-        for cell, value in zip(cells, rho, strict=True):
-            numbers[size, cell] = {"spearman": value, "n": n}
+        for cell, rho in zip(cells, _mean(spearman_rows(m, q)), strict=True):
+            numbers[size, cell] = {"spearman": rho, "n": n}
         if size == unit:  # the table's, which come first
             tau = _mean(kendall_rows(m[: len(table)], q))
     rows = [
@@ -151,36 +133,35 @@ def unit_rows(counted: Counted, settings: Mapping[str, Any]) -> pd.DataFrame:
         for panel, size, cell in shown
     ]
     times = settings["times"]
-    pool = bootstrap_pool(every, own.context, settings["draws"], times, seed)
+    pool = bootstrap_pool(own.context, settings["draws"], times, seed)
     m, q = observations(counted, table, pool, unit, seed)
     rho_again, tau_again = (
         _mean(of(m, q).reshape(len(table), -1, times)) for of in (spearman_rows, kendall_rows)
     )
-    for k, (row, cell) in enumerate(zip(rows, table, strict=False)):
+    for k, cell in enumerate(table):
+        row = rows[k]
         row |= Estimate.of(row["spearman"], rho_again[k]).columns("spearman")
         row |= Estimate.of(tau[k], tau_again[k]).columns("kendall")
         row["references_per_context"], row["without_good_reference"] = counted.references(cell)
     return pd.DataFrame(rows)[COLUMNS]
 
 
-def bootstrap_pool(contexts: Array, context: Array, draws: int, times: int, seed: int) -> Array:
-    """Contexts drawn with replacement, each draw ``times`` in succession: (assignments, contexts).
+def bootstrap_pool(context: Array, draws: int, times: int, seed: int) -> Array:
+    """Numbers of contexts drawn with replacement, each draw ``times`` in succession, int32
+    (assignments, contexts).
 
     Those of the same text, by the numbers ``context`` (contexts,), are drawn together where there
-    are `ENOUGH_UNITS` texts, until there are as many contexts as before: an assignment takes that
-    many. Of the last text, some may be left over.
+    are enough texts (`drawn_whole`), until there are as many contexts as before: an assignment
+    takes that many. Of the last text, some may be left over.
     """
-    n = len(contexts)
-    if len(np.unique(context)) < ENOUGH_UNITS:
-        context = np.arange(n)
-    _, own, sizes = np.unique(context, return_inverse=True, return_counts=True)
-    order, start = np.argsort(own, kind="stable"), np.cumsum(sizes) - sizes
-    again = []
+    n, whole = len(context), drawn_whole(context)
+    _, own, sizes = np.unique(
+        np.arange(n) if whole is None else whole, return_inverse=True, return_counts=True
+    )
+    texts = np.split(np.argsort(own, kind="stable").astype(np.int32), np.cumsum(sizes)[:-1])
     # as many as there are contexts are always enough
-    for drawn in np.random.default_rng(seed).choice(len(sizes), (draws, n)):
-        size = sizes[drawn]
-        first = np.repeat(start[drawn] - (np.cumsum(size) - size), size)[:n]
-        again.append(contexts[order[first + np.arange(n)]])
+    chosen = np.random.default_rng(seed).choice(len(texts), (draws, n))
+    again = [np.concatenate([texts[k] for k in drawn])[:n] for drawn in chosen]
     return np.repeat(again, times, axis=0)
 
 
@@ -212,10 +193,9 @@ def observations(
     n_units = pool.shape[1] // unit
     if n_units == 0:
         raise SettingError(
-            f"a unit of {unit} contexts is larger than all {pool.shape[1]} that every system and"
-            " every human answered, all of them rated",
+            f"a unit of {unit} contexts is larger than all {pool.shape[1]} that everybody answered",
             remedy="give unit and units of delta_bleu, in the experiments of this data set, no"
-            f" number above {pool.shape[1]}, or leave out who answered others",
+            f" number above {pool.shape[1]}",
         )
     m = np.empty((len(cells), len(pool), len(own.pairs) * n_units))
     q = np.empty(m.shape[1:])

@@ -9,69 +9,69 @@ Natural Language Processing".
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from refless.report.catalogue import Entry, catalogue
-from refless.report.published import EQUAL, INSIDE, MISSING, OUTSIDE, compare
+from refless.experiments.published import EQUAL, INSIDE, MISSING, OUTSIDE, compare
 
 PAPER = "paper_"
 SHIFTED = ("spearman", "pearson", "kendall")
 """Measures from -1 on: one is added, so that their scale starts at 0."""
+VERDICTS = [EQUAL, INSIDE, OUTSIDE, MISSING]
 CELLS = [
     *("paper", "table", "item", "measure", "published", "ours", "ours_low", "ours_high"),
     *("agreement", "cv", "source", "reason"),
 ]
-TABLES = [
-    *("paper", "table", "cells", EQUAL, INSIDE, OUTSIDE, MISSING, "mean_cv", "pearson", "source"),
-]
+TABLES = ["paper", "table", "cells", *VERDICTS, "mean_cv", "pearson", "source"]
 C4 = np.sqrt(2 / np.pi)
 """Expected standard deviation of two normal numbers, by the n - 1 formula, beside the true one."""
 
 
-def published_cells(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    """A row a published cell, as `CELLS`, in the order of the tables.
+def published_cells(
+    table: pd.DataFrame, key: Sequence[str], repeats: Sequence[str] = ()
+) -> pd.DataFrame:
+    """A row a published cell of a finished table, as `CELLS` from ``item`` on.
 
-    ``tables`` are finished tables by name (`refless.report.tables.read_published`).
+    Parameters
+    ----------
+    key : columns that name a row of the paper; by default the first
+    repeats : published columns that are another table's
     """
-    rows = [row for name, table in tables.items() for row in _cells_of(catalogue()[name], table)]
-    return pd.DataFrame(rows, columns=CELLS)
+    measures = [name.removeprefix(PAPER) for name in map(str, table) if name.startswith(PAPER)]
+    key = key or list(table.columns[:1])
+    if "reason" in table:
+        table = table[table["reason"] != "quoted"]
+    rows = table.to_dict("records")
+    cells = [
+        {"item": ", ".join(str(row[name]) for name in key if row[name] not in ("", None))}
+        | _beside(row, measure)
+        for measure in measures
+        for row in rows
+        if measure not in repeats and row[PAPER + measure] != ""
+    ]
+    return pd.DataFrame(cells, columns=CELLS[2:])
 
 
-def _cells_of(entry: Entry, table: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    measures = [str(name).removeprefix(PAPER) for name in table if str(name).startswith(PAPER)]
-    key = list(entry.paper_row) or [str(table.columns[0])]
-    rows = table[table["reason"] != "quoted"] if "reason" in table else table
-    for measure in (measure for measure in measures if measure not in entry.repeats):
-        for row in rows[rows[PAPER + measure] != ""].to_dict("records"):
-            yield {
-                "paper": entry.paper,
-                "table": entry.name,
-                "item": ", ".join(str(row[name]) for name in key if row[name] not in ("", None)),
-                "measure": measure,
-                **_beside({str(name): value for name, value in row.items()}, measure),
-            }
-
-
-def _beside(row: dict[str, Any], measure: str) -> dict[str, Any]:
+def _beside(row: Mapping[Any, Any], measure: str) -> dict[str, Any]:
     printed = row[PAPER + measure]
     ours, low, high = (
         np.nan if row.get(name) in (None, "") else float(row[name])
         for name in (measure, f"{measure}_low", f"{measure}_high")
     )
     verdict = compare(ours, printed, low, high)
-    shift = int(measure in SHIFTED)
+    # a star is a label: it has no scale
+    star, shift = measure.startswith("p_"), int(measure in SHIFTED)
     return {
+        "measure": measure,
         "published": printed,
         "ours": ours,
         "ours_low": low,
         "ours_high": high,
         "agreement": verdict,
-        # a star is a label: it has no scale
-        "cv": np.nan if measure.startswith("p_") else variation(ours, float(printed), shift),
+        "cv": np.nan if star else variation(ours, float(printed), shift),
         "source": row.get("source", "") if verdict != MISSING else "",
         "reason": row.get("reason", "") if verdict == MISSING else "",
     }
@@ -95,23 +95,21 @@ def by_table(cells: pd.DataFrame) -> pd.DataFrame:
     """A row a table and one of all, as `TABLES`: the number of cells by agreement, the mean CV*,
     and Pearson's r of the published and our cells (NaN for fewer than three).
     """
-    groups: list[tuple[str, str, pd.DataFrame]] = []
-    for table, own in cells.groupby("table", sort=False):
-        groups.append((str(own["paper"].iloc[0]), str(table), own))
+    every = cells.assign(paper="all", table="all")
     rows = []
-    for paper, name, own in [*groups, ("all", "all", cells)]:
+    for (paper, table), own in pd.concat([cells, every]).groupby(["paper", "table"], sort=False):
         there = own[own["ours"].notna()]
         pair = there["ours"].to_numpy(float), there["published"].to_numpy(float)
         enough = len(there) >= 3 and all(np.ptp(one) > 0 for one in pair)
         rows.append(
             {
                 "paper": paper,
-                "table": name,
+                "table": table,
                 "cells": len(own),
-                **{word: int((own["agreement"] == word).sum()) for word in TABLES[3:7]},
+                **{word: int((own["agreement"] == word).sum()) for word in VERDICTS},
                 "mean_cv": there["cv"].mean(),
                 # of all tables together, the scales of their measures would decide
-                "pearson": np.corrcoef(*pair)[0, 1] if enough and name != "all" else np.nan,
+                "pearson": np.corrcoef(*pair)[0, 1] if enough and table != "all" else np.nan,
                 "source": "shipped" if (own["source"] == "shipped").any() else "computed",
             }
         )

@@ -1,12 +1,8 @@
 """The claims of the papers and of the findings: does the interval lie on the claimed side?
 
 Stage: table. In: ``resources/published/claims.yaml`` and the finished tables with the draws of
-their rows. Out: a row a claim.
-
-A claim is about a value of one row, or about that value ``less`` another row's, on the draws that
-both have. It holds where the 95% interval lies on the claimed ``side`` of ``bound`` (0 by default),
-does not where it lies on the other one, and is undecided else. Of several rows that fit, the one
-with the greatest value counts.
+their rows. Out: a row a claim: about a value of one row, or about that value ``less`` another
+row's, on the draws that both have. Of several rows that fit, that of the greatest value counts.
 """
 
 from __future__ import annotations
@@ -42,12 +38,10 @@ def read_claims(path: str | Path) -> list[dict[str, Any]]:
     claims: list[dict[str, Any]] = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     for claim in claims:
         if not NEEDED <= set(claim) <= KNOWN or claim["side"] not in SIDES:
-            raise FormatError(
-                f"the claim {claim.get('claim')!r} is not complete",
-                path=path,
-                remedy=f"give it {', '.join(sorted(NEEDED))} (side: above or below), and no more"
-                " than less and bound besides",
-            )
+            fields = ", ".join(sorted(NEEDED))
+            remedy = f"give it {fields} (above or below), perhaps less and bound, and no more"
+            said = f"the claim {claim.get('claim')!r} is not complete"
+            raise FormatError(said, path=path, remedy=remedy)
     return claims
 
 
@@ -65,16 +59,17 @@ def claims_table(
     """
     rows = []
     for claim in claims:
-        one = _renamed(claim["row"], names)
-        wanted = [one]
-        if "less" in claim:
-            wanted.append({**one, **_renamed(claim["less"], names)})
-        found = [_row(tables[claim["table"]], each, claim["column"]) for each in wanted]
+        both = [claim["row"], {**claim["row"], **claim.get("less", {})}]
+        wanted = [
+            {key: names.get(value, value) if key == "task" else value for key, value in row.items()}
+            for row in both[: 2 if "less" in claim else 1]
+        ]
+        found = [_row(tables[claim["table"]], row, claim["column"]) for row in wanted]
         rows.append(
             {
                 "paper": claim["paper"],
                 "claim": claim["claim"],
-                "where": f"{claim['column']}: " + _said(found, wanted),
+                "where": f"{claim['column']}: {_said(found, wanted)}",
                 "bound": claim.get("bound", 0.0),
                 **_decided(found, claim),
             }
@@ -82,7 +77,18 @@ def claims_table(
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _decided(rows: list[dict[str, Any]], claim: Mapping[str, Any]) -> dict[str, Any]:
+def _row(table: pd.DataFrame, wanted: Mapping[str, Any], column: str) -> dict[Any, Any]:
+    """The row with these values that has the greatest number; why there is none, as ``lost``."""
+    for name, value in wanted.items():
+        values = [str(one) for one in (value if isinstance(value, list) else [value])]
+        table = table[table[name].fillna("").astype(str).isin(values)]
+    if table[column].notna().any():
+        return dict(table.iloc[int(np.nanargmax(table[column].to_numpy(np.float64)))])
+    reasons = [one for one in table.get("reason", ()) if one]
+    return {"lost": reasons[0] if reasons else "not_configured"}
+
+
+def _decided(rows: list[dict[Any, Any]], claim: Mapping[str, Any]) -> dict[str, Any]:
     """What is found of a claim about one row or two; a word of why where there are no numbers."""
     if lost := [row["lost"] for row in rows if "lost" in row]:
         return {"holds": "", "source": "", "reason": lost[0]}
@@ -102,37 +108,18 @@ def verdict(found: Estimate, side: str, bound: float = 0.0) -> str:
     return "yes" if low > 0 else "no" if high < 0 else "undecided"
 
 
-def _row(table: pd.DataFrame, wanted: Mapping[str, Any], column: str) -> dict[str, Any]:
-    """The row with these values that has the greatest number; why there is none, as ``lost``."""
-    for name, value in wanted.items():
-        values = value if isinstance(value, list) else [value]
-        table = table[table[name].fillna("").astype(str).isin([str(one) for one in values])]
-    if table[column].isna().all():
-        reasons = [one for one in table.get("reason", ()) if one]
-        return {"lost": reasons[0] if reasons else "not_configured"}
-    best = int(np.nanargmax(table[column].to_numpy(np.float64)))
-    return {str(name): value for name, value in table.iloc[best].items()}
-
-
-def _estimate(row: Mapping[str, Any], column: str) -> Estimate:
+def _estimate(row: Mapping[Any, Any], column: str) -> Estimate:
     low, high = (float(row.get(f"{column}_{end}", np.nan)) for end in ("low", "high"))
-    draws = row.get(f"{column}_draws") or ""
+    draws = row.get(f"{column}_draws")
     return Estimate(float(row[column]), low, high, unpacked(draws) if draws else None)
 
 
-def _renamed(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """A claim's row, its data set under our name."""
-    return {k: names.get(str(v), v) if k == "task" else v for k, v in row.items()}
-
-
-def _said(rows: list[dict[str, Any]], wanted: list[dict[str, Any]]) -> str:
+def _said(rows: list[dict[Any, Any]], wanted: list[dict[str, Any]]) -> str:
     """The values that name a row, and those in which the other one differs."""
-    named = [
+    first, *other = (
         {key: str(row.get(key, value)) for key, value in each.items()}
         for row, each in zip(rows, wanted, strict=True)
-    ]
-    parts = [
-        [value for key, value in own.items() if own is named[0] or value != named[0][key]]
-        for own in named
-    ]
+    )
+    parts = [list(first.values())]
+    parts += [[value for key, value in own.items() if value != first[key]] for own in other]
     return " less ".join(", ".join(v for v in part if v not in ("", "nan")) for part in parts)

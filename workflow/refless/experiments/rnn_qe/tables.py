@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from refless.experiments.published import beside_published, read_published
 from refless.experiments.rnn_qe import runs
 from refless.experiments.rnn_qe.baselines import (
     COLUMNS,
@@ -38,7 +39,6 @@ from refless.experiments.rnn_qe.baselines import (
     to_scale,
 )
 from refless.models.rnn_qe.names import CONFIGURATIONS, CROSS, EXPERIMENTS, PAPER, SETUPS, SHORT
-from refless.report.published import beside_published, read_published
 from refless.report.tables import publish
 from refless.statistics import Estimate, draw_weights, williams
 from refless.store import sealed

@@ -3,26 +3,6 @@
 Stage: none. One YAML file a paper in this folder; an entry is a table or a figure. From it come the
 named targets, the outputs of rules, the report's contents, and the Markdown and HTML of a table. A
 new table is one function, one entry here, one rule.
-
-An entry has
-
-=========  ======================================================================================
-paper      under which it stands in the report
-item       e.g. ``table 1``
-content    what is in it, in a few words
-caption    what a row is and what the columns are, in at most 60 words; ``{name}`` is filled in with
-           facts of the run
-figure     true for a figure
-table      true for a table; by default what is no figure. An entry may be both, under one name
-front      true for what stands on the report's first screen: a figure with its table, whose column
-           ``agreement`` is counted
-made_with  the table that the same rule makes, and under whose target it stands
-paper_row  of a table with published values: the columns that name a row
-repeats    its published columns that are another table's: they count once
-match      name in a reason's ``of`` -> column, where the two differ
-columns    of a table: column -> how it is shown (`Column`); others are in the CSV alone
-sections   of a table: its parts (`Section`); by default one with all rows
-=========  ======================================================================================
 """
 
 from __future__ import annotations
@@ -33,10 +13,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import yaml
-from pydantic import BeforeValidator, ConfigDict, ValidationError
+from pydantic import BeforeValidator, ConfigDict
 from pydantic.dataclasses import dataclass
-
-from refless.errors import FormatError
 
 KNOWN = ConfigDict(extra="forbid")
 
@@ -78,13 +56,29 @@ class Section:
 
 @dataclass(frozen=True, config=KNOWN)
 class Entry:
-    """One table or figure: see this module's text."""
+    """One table or figure.
+
+    paper : under which it stands in the report
+    item, content : e.g. ``table 1``; what is in it, in a few words
+    caption : what a row is and what the columns are, in at most 60 words; ``{name}`` is filled in
+        with facts of the run
+    figure : true for a figure
+    table : true for a table; by default what is no figure. An entry may be both, under one name
+    front : true for what stands on the report's first screen: a figure with its table, whose column
+        ``agreement`` is counted
+    made_with : the table that the same rule makes, and under whose target it stands
+    paper_row : of a table with published values: the columns that name a row
+    repeats : its published columns that are another table's: they count once
+    match : name in a reason's ``of`` -> column, where the two differ
+    columns : of a table, those that are shown; others are in the CSV alone
+    sections : of a table; by default one with all rows
+    """
 
     name: str
     paper: str
     item: str
     content: str
-    caption: Annotated[str, BeforeValidator(lambda told: " ".join(told.split()))] = ""
+    caption: str = ""
     figure: bool = False
     table: bool = True
     made_with: str = ""
@@ -103,25 +97,14 @@ class Entry:
 
 @cache
 def catalogue() -> dict[str, Entry]:
-    """Every entry by name, paper by paper, in the order of the files.
-
-    Raises
-    ------
-    FormatError : a key that no field has, or one that is missing.
-    """
-    found: dict[str, Entry] = {}
+    """Every entry by name, paper by paper, in the order of the files."""
+    entries: dict[str, Any] = {}
     for path in sorted(Path(__file__).parent.glob("*.yaml")):
-        for name, raw in yaml.safe_load(path.read_text(encoding="utf-8")).items():
-            try:
-                found[name] = Entry(**{"name": name, "table": not raw.get("figure"), **raw})
-            except ValidationError as error:
-                fault = error.errors()[0]
-                raise FormatError(
-                    f"{name}: {'.'.join(map(str, fault['loc']))}: {fault['msg']}",
-                    path=path,
-                    remedy="the keys of an entry are those that report/catalogue/__init__.py lists",
-                ) from error
-    return found
+        entries |= yaml.safe_load(path.read_text(encoding="utf-8"))
+    return {
+        name: Entry(**{"name": name, "table": not told.get("figure"), **told})
+        for name, told in entries.items()
+    }
 
 
 def tables() -> list[str]:

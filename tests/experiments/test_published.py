@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from refless.errors import FormatError
-from refless.report.published import (
+from refless.experiments.published import (
     EQUAL,
     INSIDE,
     MISSING,

@@ -1,0 +1,96 @@
+"""Published cells beside computed ones.
+
+Stage: cell -> table. In: our cells and ``resources/published/*.csv`` (facts from the papers). Out:
+tables with both, and how they agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from refless.errors import FormatError
+
+EQUAL, INSIDE, OUTSIDE, MISSING = "equal", "inside", "outside", "absent"
+WHOLE = {"n", "stand_in", "p_below_0.01"}
+
+
+def read_published(path: str | Path, keys: Sequence[str]) -> pd.DataFrame:
+    """Published values as they were printed (strings, so that their precision is known).
+
+    Raises
+    ------
+    FormatError : the file cannot be read, or lacks a column.
+    """
+    try:
+        table = pd.read_csv(path, dtype=str, keep_default_na=False)
+    except (OSError, ValueError) as error:
+        raise FormatError(f"cannot be read: {error}", path=path) from error
+    if missing := set(keys) - set(table):
+        raise FormatError(f"columns {sorted(missing)} are missing", path=path)
+    return table
+
+
+def compare(ours: float, published: str, low: float, high: float) -> str:
+    """How one of our values stands to a published one.
+
+    ``equal``: the same once rounded to the digits that were printed (either way at a half);
+    ``inside``: the published value lies in our 95% interval; ``outside``; ``absent``.
+    """
+    try:
+        printed = Decimal(published)
+    except InvalidOperation:
+        return MISSING
+    if not printed.is_finite() or np.isnan(ours):
+        return MISSING
+    unit = 10.0 ** int(printed.as_tuple().exponent)
+    if abs(ours - float(printed)) <= unit / 2 + 1e-12:
+        return EQUAL
+    return INSIDE if low <= float(printed) <= high else OUTSIDE
+
+
+def beside_published(
+    cells: pd.DataFrame, published: pd.DataFrame, keys: Sequence[str], columns: Sequence[str]
+) -> pd.DataFrame:
+    """Our rows with ``paper_<column>`` for each published column, as printed; "" where there is no
+    such cell."""
+    paper = published.set_index(list(keys))[list(columns)].add_prefix("paper_")
+    table = cells.merge(paper, "left", left_on=list(keys), right_index=True)
+    return table.fillna(dict.fromkeys(paper, ""))
+
+
+def with_intervals(*names: str) -> list[str]:
+    """Each name, and those of the ends of its interval."""
+    return [f"{name}{end}" for name in names for end in ("", "_low", "_high")]
+
+
+def beside_paper(
+    rows: Sequence[Mapping[str, Any]],
+    published: pd.DataFrame,
+    keys: Sequence[str],
+    columns: Sequence[str],
+) -> pd.DataFrame:
+    """The table of these columns: our rows, and those that the paper alone has. Of each task (else
+    of the whole table), rows of the paper come first.
+
+    ``published`` has the ``keys``, by which it names one of our rows, and values as printed, which
+    are shown as ``paper_<column>``.
+    """
+    ours = pd.DataFrame(rows).reindex(columns=[c for c in columns if not c.startswith("paper_")])
+    printed = pd.MultiIndex.from_frame(published[list(keys)])
+    others = published[~printed.isin(pd.MultiIndex.from_frame(ours[list(keys)]))]
+    lost = others[list(keys)].assign(reason="not_configured")
+    whole = pd.concat([ours, lost], ignore_index=True) if len(lost) else ours
+    values = [name for name in map(str, published) if name not in keys]
+    table = beside_published(whole, published, keys, values).reindex(columns=list(columns))
+    by_us = ~pd.MultiIndex.from_frame(table[list(keys)]).isin(printed)
+    task = pd.factorize(table["task"])[0] if "task" in table else np.zeros(len(table))
+    table = table.iloc[np.lexsort([by_us, task])].reset_index(drop=True)
+    words = {"kernel", "source", "reason"} & set(columns)
+    types = dict.fromkeys(words, object) | dict.fromkeys(WHOLE & set(columns), "Int64")
+    return table.astype(types).fillna(dict.fromkeys(words, ""))
