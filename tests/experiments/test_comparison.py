@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from refless.compare.evaluate import COLUMNS
 from refless.compare.splits import all_splits
 from refless.data.sources import table
 from refless.data.task import read_task, write_task
@@ -18,7 +17,6 @@ from refless.experiments.comparison import (
     compare_task,
     comparison_table,
     rated_task,
-    read_comparisons,
     read_networks,
     write_networks,
 )
@@ -37,14 +35,18 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source = write(folder / "mine.jsonl", rows(60))
     write_task("mine", table.load(source, "mine", [1, 5]), folder / "ratings/mine", {}, {})
     out = folder / "comparison/mine.csv"
-    left_out = [("neighbors", "meteor.nltk35", "there is no WordNet")]
+    left_out = [("neighbors", "meteor.nltk35")]
     compare_task(out, read_task(folder / "ratings/mine"), SETTINGS, {}, left_out)
     return out
 
 
+def table_of(path: Path) -> pd.DataFrame:
+    return comparison_table(["mine"], [path], {"mine": SETTINGS})
+
+
 def test_what_is_written_is_read_back(made: Path) -> None:
-    own = read_comparisons([made], {"mine": SETTINGS})["mine"]
-    assert set(COLUMNS) < set(own)
+    own = table_of(made)
+    assert list(own)[:4] == ["task", "method", "kernel", "split"]
     assert set(own["split"]) == {"texts", "systems", "contexts"}
     assert set(own["n"]) == {60}
     meteor = own[own["kernel"] == "meteor.nltk35"]
@@ -67,8 +69,7 @@ def test_rows_of_networks_say_where_those_were_trained(made: Path, tmp_path: Pat
     content = pd.concat([file.content, by_network], ignore_index=True)
     facts = {**file.about["facts"], "networks": "shipped"}
     sealed.write(tmp_path / "mine.csv", content, {**file.about, "facts": facts})
-    found = read_comparisons([tmp_path / "mine.csv"], {"mine": SETTINGS})
-    by_method = found["mine"].groupby("method")["source"].unique()
+    by_method = table_of(tmp_path / "mine.csv").groupby("method")["source"].unique()
     assert by_method.pop("rnn_qe").tolist() == ["shipped"]
     assert {one for own in by_method for one in own} == {"computed", ""}
 
@@ -83,8 +84,8 @@ def test_networks_are_one_of_the_methods(tmp_path: Path) -> None:
     assert file.read_bytes() == (tmp_path / "two.csv").read_bytes()
     assert "lovely" not in file.read_text(encoding="utf-8")
     compare_task(tmp_path / "mine.csv", task, SETTINGS, {}, [], file)
-    found = read_comparisons([tmp_path / "mine.csv"], {"mine": SETTINGS})
-    own = found["mine"][found["mine"]["method"] == "rnn_qe"].set_index("split")
+    found = table_of(tmp_path / "mine.csv")
+    own = found[found["method"] == "rnn_qe"].set_index("split")
     written = pd.read_csv(file, comment="#")
     quality = task.texts["quality"].to_numpy()
     for split, part in written.groupby("split"):
@@ -120,17 +121,15 @@ def test_a_network_sees_no_rating_of_its_fold(tmp_path: Path) -> None:
 
 def test_other_settings_are_refused(made: Path) -> None:
     with pytest.raises(StaleError):
-        read_comparisons([made], {"mine": {**SETTINGS, "seed": 1}})
+        comparison_table(["mine"], [made], {"mine": {**SETTINGS, "seed": 1}})
 
 
 def test_the_table_has_a_row_for_what_is_not_there(made: Path) -> None:
-    found = read_comparisons([made], {"mine": SETTINGS})
-    whole = comparison_table(["lost", "mine"], found)
-    assert list(whole)[:4] == ["task", "method", "kernel", "split"]
-    assert whole["task"].tolist() == ["lost"] + ["mine"] * len(found["mine"])
+    whole = comparison_table(["lost", "mine"], [made], {"mine": SETTINGS})
+    assert whole["task"].tolist() == ["lost"] + ["mine"] * len(table_of(made))
     assert whole["source"][0] == ""
+    assert whole["n"].isna()[0]
     assert np.isnan(whole["pearson"][0])
-    assert whole["n"][0] is pd.NA
-    assert comparison_table(["lost"], {})["task"].tolist() == ["lost"]
-    nothing = comparison_table([], {})  # no data set takes part
+    assert comparison_table(["lost"], [], {})["task"].tolist() == ["lost"]
+    nothing = comparison_table([], [], {})  # no data set takes part
     assert (len(nothing), list(nothing)) == (0, list(whole))

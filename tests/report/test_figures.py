@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -33,6 +34,7 @@ LOOKS = {
         strict=True,
     )
 }  # fmt: skip
+NOTHING: dict[str, dict[str, float]] = {"spearman": {}, "coverage": {}}
 HUMAN = {TASKS[0]: (0.8, 0.9), TASKS[2]: (0.7, 0.85), "not drawn": (0.1, 0.2)}
 
 
@@ -52,12 +54,10 @@ def curve(seed: int, undefined: float = 0.0) -> pd.DataFrame:
     return table
 
 
-def sizes(seed: int, undefined: bool = False) -> pd.DataFrame:
+def sizes(seed: int) -> pd.DataFrame:
     generator = np.random.default_rng(seed)
     table = pd.DataFrame({"size": np.repeat([10, 50, 100], 4), "subset": np.tile(range(4), 3)})
     table["spearman"], table["coverage"] = generator.random((2, len(table)))
-    if undefined:
-        table.loc[table["size"] == 10, "spearman"] = np.nan
     return table
 
 
@@ -84,14 +84,18 @@ def hollow(ax: Axes) -> list[tuple[float, float]]:
 # ---- saving -----------------------------------------------------------------------------------
 
 
+def of_tasks(make: Callable[..., pd.DataFrame], tasks: Sequence[str], **how: Any) -> pd.DataFrame:
+    """A curve a task, one below the other."""
+    return pd.concat([make(seed, **how).assign(task=task) for seed, task in enumerate(tasks)])
+
+
 def threshold_figure() -> Figure:
-    curves = {"huse_summarization": curve(1), "dstc7": curve(2, 0.3)}
-    return figures.threshold_figure(curves, LOOKS, "spearman", "$\\rho$", DEFAULTS, HUMAN)
+    curves = of_tasks(curve, TASKS[2:], undefined=0.3)
+    return figures.threshold_figure(curves, LOOKS, "spearman", DEFAULTS, HUMAN, {})
 
 
 def data_size_figure() -> Figure:
-    curves = {"huse_summarization": sizes(1), "dstc7": sizes(2, True)}
-    return figures.data_size_figure(curves, LOOKS, HUMAN)
+    return figures.data_size_figure(of_tasks(sizes, TASKS[2:]), LOOKS, HUMAN, NOTHING)
 
 
 def compared() -> pd.DataFrame:
@@ -104,59 +108,47 @@ def compared() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["task", "split", "method", "kernel", "pearson"])
 
 
-def plain_figure() -> Figure:
-    """A figure that never saw our style."""
-    figure, ax = plt.subplots(figsize=(2, 1))
-    ax.set_title("$\\rho$")
-    return figure
-
-
 @pytest.mark.parametrize(
     "draw", [threshold_figure, data_size_figure, lambda: comparison_figure(compared(), LOOKS)]
 )
-def test_the_same_numbers_give_the_same_bytes(tmp_path: Path, draw: object) -> None:
-    first = figures.save(draw(), tmp_path / "one" / "figure2", DRAWN)  # type: ignore[operator]
-    again = figures.save(draw(), tmp_path / "two" / "figure2", DRAWN)  # type: ignore[operator]
-    for one, two in zip(first, again, strict=True):
-        assert one.read_bytes() == two.read_bytes(), one.suffix
-    starts = [path.read_bytes()[:5] for path in first]
-    assert starts == [b"%PDF-", b"<?xml", b"\x89PNG\r"]
+def test_the_same_numbers_give_the_same_bytes(tmp_path: Path, draw: Callable[[], Figure]) -> None:
+    for folder in ("one", "two"):
+        figures.save(draw(), tmp_path / folder / "figure2", DRAWN)
+    names = [f"figure2.{kind}" for kind in ("csv", "json", "pdf", "png", "svg")]
     # nothing half-written, nothing else
-    written = [*first, tmp_path / "one" / "figure2.csv"]
-    record = tmp_path / "one" / "figure2.json"
-    assert sorted((tmp_path / "one").iterdir()) == sorted([*written, record])
-    assert written[-1].read_text() == "value\n0.5\n"
-    sums = json.loads(record.read_text())["files"]
-    assert sums == {path.name: file_sum(path) for path in written}
+    assert sorted(path.name for path in (tmp_path / "one").iterdir()) == names
+    one, two = ([(tmp_path / k / name).read_bytes() for name in names] for k in ("one", "two"))
+    assert one == two
+    assert [content[:5] for content in one[2:]] == [b"%PDF-", b"\x89PNG\r", b"<?xml"]
+    assert one[0] == b"value\n0.5\n"
+    sums = json.loads(one[1])["files"]
+    assert sums == {name: file_sum(tmp_path / "one" / name) for name in names if name != names[1]}
 
 
 def test_saving_closes_the_figure_even_if_it_fails(tmp_path: Path) -> None:
     before = plt.get_fignums()
-    paths = figures.save(plain_figure(), tmp_path / "bleu.char", DRAWN)
-    assert [p.name for p in paths] == ["bleu.char.pdf", "bleu.char.svg", "bleu.char.png"]
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(OutputError, match="cannot be written"):
-        figures.save(plain_figure(), tmp_path / "file" / "a", DRAWN)
+        figures.save(plt.figure(), tmp_path / "file" / "a", DRAWN)
     assert plt.get_fignums() == before
 
 
 # ---- figures 2 to 4 of BLEU Neighbors ---------------------------------------------------------
 
 
-@pytest.mark.parametrize("undefined", [0.0, 0.3, 1.0])
-@pytest.mark.parametrize("tasks", [TASKS[:1], TASKS], ids=len)
+@pytest.mark.parametrize(("tasks", "undefined"), [(TASKS[:1], 1.0), (TASKS, 0.3)])
 def test_one_line_a_task_and_panel(tasks: list[str], undefined: float) -> None:
-    curves = {task: curve(seed, undefined) for seed, task in enumerate(tasks)}
+    curves = of_tasks(curve, tasks, undefined=undefined)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        figure = figures.threshold_figure(curves, LOOKS, "spearman", "y", DEFAULTS)
+        figure = figures.threshold_figure(curves, LOOKS, "spearman", DEFAULTS, {}, {})
         figure.canvas.draw()
     labels = [LOOKS[task]["name"] for task in tasks]
     for ax, threshold in zip(figure.axes, "ab", strict=True):
         lines = named(ax)
         assert list(lines) == labels
-        for own, line in zip(curves.values(), lines.values(), strict=True):
-            wanted = own[own["threshold"] == threshold]
+        for task, line in zip(tasks, lines.values(), strict=True):
+            wanted = curves[(curves["threshold"] == threshold) & (curves["task"] == task)]
             np.testing.assert_array_equal(line.get_xydata(), wanted[["value", "spearman"]])
         # also without colour
         assert len({line.get_linestyle() for line in lines.values()}) == len(tasks)
@@ -165,11 +157,10 @@ def test_one_line_a_task_and_panel(tasks: list[str], undefined: float) -> None:
 
 def test_annotators_and_published_values_are_in_their_place() -> None:
     """Also where every annotator lies far above the curves."""
-    over = {task: curve(seed).assign(spearman=0.1) for seed, task in enumerate(TASKS[:3])}
-    grown = {task: sizes(seed) for seed, task in enumerate(TASKS[:3])}
+    over, grown = of_tasks(curve, TASKS[:3]).assign(spearman=0.1), of_tasks(sizes, TASKS[:3])
     points = {TASKS[2]: 0.325, "not drawn": 0.5}
-    first = figures.threshold_figure(over, LOOKS, "spearman", "y", DEFAULTS, HUMAN, points)
-    second = figures.data_size_figure(grown, LOOKS, HUMAN, {"spearman": points})
+    first = figures.threshold_figure(over, LOOKS, "spearman", DEFAULTS, HUMAN, points)
+    second = figures.data_size_figure(grown, LOOKS, HUMAN, {"spearman": points, "coverage": {}})
     for figure, axes in ((first, first.axes), (second, second.axes[:1])):
         for ax in axes:
             for task in TASKS[:3]:
@@ -183,15 +174,14 @@ def test_annotators_and_published_values_are_in_their_place() -> None:
     assert figures.published_points(table, "spearman") == {TASKS[2]: 0.325}
 
 
-@pytest.mark.parametrize("tasks", [TASKS[:1], TASKS], ids=len)
-def test_means_and_spread_over_the_data_size(tasks: list[str]) -> None:
-    curves = {task: sizes(seed) for seed, task in enumerate(tasks)}
-    figure = figures.data_size_figure(curves, LOOKS)
+def test_means_and_spread_over_the_data_size() -> None:
+    curves = of_tasks(sizes, TASKS)
+    figure = figures.data_size_figure(curves, LOOKS, {}, NOTHING)
     for ax, column in zip(figure.axes, ("spearman", "coverage"), strict=True):
         bands = ax.collections
-        assert len({band.get_hatch() for band in bands}) == len(tasks)
-        for task, line, band in zip(tasks, named(ax).values(), bands, strict=True):
-            of_size = curves[task].groupby("size")[column]
+        assert len({band.get_hatch() for band in bands}) == len(TASKS)
+        for task, line, band in zip(TASKS, named(ax).values(), bands, strict=True):
+            of_size = curves[curves["task"] == task].groupby("size")[column]
             mean, spread = of_size.mean(), of_size.std(ddof=0)
             np.testing.assert_allclose(line.get_xydata(), mean.reset_index())
             corners = band.get_paths()[0].vertices
@@ -204,10 +194,11 @@ def test_means_and_spread_over_the_data_size(tasks: list[str]) -> None:
 
 
 def test_tasks_of_different_magnitude_share_a_logarithmic_axis() -> None:
-    few, many = sizes(1), sizes(2, undefined=True)
+    few, many = sizes(1).assign(task=TASKS[0]), sizes(2).assign(task=TASKS[1])
     many["size"] *= 50
-    for curves, scale in (({"dstc7": many}, "linear"), ({TASKS[0]: few, "dstc7": many}, "log")):
-        figure = figures.data_size_figure(curves, LOOKS)
+    many.loc[many["size"] == 500, "spearman"] = np.nan
+    for curves, scale in ((many, "linear"), (pd.concat([few, many]), "log")):
+        figure = figures.data_size_figure(curves, LOOKS, {}, NOTHING)
         figure.canvas.draw()
         for ax in figure.axes:
             assert ax.get_xscale() == scale
@@ -242,8 +233,8 @@ def test_a_published_cell_is_a_point_with_its_interval() -> None:
 @pytest.mark.parametrize(
     "draw",
     [
-        lambda: figures.threshold_figure({}, LOOKS, "spearman", "y", DEFAULTS),
-        lambda: figures.data_size_figure({}, LOOKS),
+        lambda: figures.threshold_figure(pd.DataFrame(), LOOKS, "spearman", DEFAULTS, {}, {}),
+        lambda: figures.data_size_figure(pd.DataFrame(), LOOKS, {}, NOTHING),
         lambda: comparison_figure(compared().iloc[:0], LOOKS),
         lambda: delta_bleu_figure(pd.DataFrame({"task": []}), LOOKS),
         lambda: cells_figure(pd.DataFrame(columns=["measure", "published", "ours"])),

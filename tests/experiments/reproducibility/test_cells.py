@@ -6,54 +6,48 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from refless.experiments.reproducibility import cells
 from refless.experiments.reproducibility.cells import by_table, published_cells, variation
-from refless.report.catalogue import Entry
 
-ENTRIES = {
-    "one": Entry("one", "Paper", "table 1", "", paper_row=("model", "task")),
-    "two": Entry("two", "Paper", "table 2", "", paper_row=("model",), repeats=("mse",)),
-}
+ONE = pd.DataFrame(
+    {
+        "model": ["a", "a", "b", "b", "quoted"],
+        "task": ["x", "y", "x", "y", "x"],
+        "rho": [0.501, 0.4, np.nan, 0.501, np.nan],
+        "rho_low": [0.4, 0.3, np.nan, 0.4, np.nan],
+        "rho_high": [0.6, 0.5, np.nan, 0.6, np.nan],
+        "star": [1, 0, np.nan, 0, np.nan],
+        "paper_rho": ["0.50", "0.70", "0.30", "0.50", "0.10"],
+        "paper_star": ["1", "1", "", "", ""],
+        "source": ["computed", "shipped", "", "computed", ""],
+        "reason": ["", "", "no_encoder", "", "quoted"],
+    }
+)
+TWO = ONE.assign(mse=0.1, paper_mse="0.1").iloc[:1]
 
 
 @pytest.fixture
-def tables(monkeypatch: pytest.MonkeyPatch) -> dict[str, pd.DataFrame]:
-    monkeypatch.setattr(cells, "catalogue", lambda: ENTRIES)
-    one = pd.DataFrame(
-        {
-            "model": ["a", "a", "b", "b", "quoted"],
-            "task": ["x", "y", "x", "y", "x"],
-            "rho": [0.501, 0.4, np.nan, 0.501, np.nan],
-            "rho_low": [0.4, 0.3, np.nan, 0.4, np.nan],
-            "rho_high": [0.6, 0.5, np.nan, 0.6, np.nan],
-            "star": [1, 0, np.nan, 0, np.nan],
-            "paper_rho": ["0.50", "0.70", "0.30", "0.50", "0.10"],
-            "paper_star": ["1", "1", "", "", ""],
-            "source": ["computed", "shipped", "", "computed", ""],
-            "reason": ["", "", "no_encoder", "", "quoted"],
-        }
-    )
-    two = one.assign(mse=0.1, paper_mse="0.1").iloc[:1]
-    return {"one": one, "two": two}
+def cells() -> pd.DataFrame:
+    one = published_cells(ONE, ["model", "task"]).assign(paper="Paper", table="one")
+    two = published_cells(TWO, [], ["mse"]).assign(paper="Paper", table="two")
+    return pd.concat([one, two])
 
 
-def test_each_published_value_of_a_row_counts_once(tables: dict[str, pd.DataFrame]) -> None:
+def test_each_published_value_of_a_row_counts_once(cells: pd.DataFrame) -> None:
     """Also where two rows have equal values; what is quoted from others, or another table's, does
     not."""
-    found = published_cells(tables)
-    assert list(zip(found["table"], found["item"], found["measure"], strict=True)) == [
+    assert list(zip(cells["table"], cells["item"], cells["measure"], strict=True)) == [
         *(("one", f"{model}, {task}", "rho") for model in "ab" for task in "xy"),
         *(("one", f"a, {task}", "star") for task in "xy"),
         ("two", "a", "rho"),
         ("two", "a", "star"),
     ]
-    assert found["agreement"].tolist()[:4] == ["equal", "outside", "absent", "equal"]
-    assert found["reason"].tolist()[2] == "no_encoder"
-    assert found["published"].tolist()[0] == "0.50"
+    assert cells["agreement"].tolist()[:4] == ["equal", "outside", "absent", "equal"]
+    assert cells["reason"].tolist()[2] == "no_encoder"
+    assert cells["published"].tolist()[0] == "0.50"
 
 
-def test_counts_add_up_by_table(tables: dict[str, pd.DataFrame]) -> None:
-    found = by_table(published_cells(tables)).set_index("table")
+def test_counts_add_up_by_table(cells: pd.DataFrame) -> None:
+    found = by_table(cells).set_index("table")
     verdicts = ["equal", "inside", "outside", "absent"]
     assert found.loc["one", verdicts].tolist() == [3, 0, 2, 1]
     assert (found[verdicts].sum(axis=1) == found["cells"]).all()

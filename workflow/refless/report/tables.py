@@ -53,7 +53,7 @@ def publish(
     entry = catalogue()[name]
     stem = Path(folder) / name
     table = with_reasons(table, missing, entry.match)
-    aside = table.filter(regex="_draws$")
+    aside = table.filter(regex="_draws$").astype(object).fillna("")
     table = table.drop(columns=aside.columns)
     if intervals is not None:
         aside = aside.join(intervals.reset_index(drop=True))
