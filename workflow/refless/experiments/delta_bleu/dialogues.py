@@ -2,15 +2,8 @@
 
 Stage: cell. In: rated responses of several systems to the same contexts, and the rated human ones.
 Out: for every metric and set of references, statistics of each output that add up to the scores of
-units of contexts (`refless.experiments.delta_bleu.units`).
-
-The references of a pair of systems are the rated human responses and the rated outputs of the
-systems outside the pair, weighted by their own ratings: w is 0 in the middle of the scale and 1 at
-its top. So with all references most are machine outputs, unlike those of the paper.
-
-Where a context has no reference that reaches the threshold on w or, for ΔBLEU, none of positive
-weight (the paper assumes this never to happen), the human response is the reference, at a weight
-of `LEAST` or more; or, ``with_good_reference``, the context counts for no metric.
+units of contexts. The references of a pair of systems are the rated human responses and the outputs
+of the other systems, weighted by their ratings: w is 0 in the middle of the scale and 1 at its top.
 """
 
 from __future__ import annotations
@@ -38,8 +31,10 @@ Array = np.ndarray
 METRICS = ("bleu", "sbleu", "delta_bleu")
 SINGLE, HIGH, ALL = "single", "w>=0.6", "all"
 GOOD = "with_good_reference"
+# Where a context has no reference that reaches the threshold on w or, for ΔBLEU, none of positive
+# weight (the paper assumes this never to happen), the human response is the reference, at this
+# weight or more; or, of the contexts `GOOD`, it counts for no metric.
 LEAST = 0.1
-"""Weight of the human response where no reference of a context has a positive one."""
 LEAVE = "or take delta_bleu out of the experiments of this data set"
 
 
@@ -48,7 +43,7 @@ class Cell:
     """A row of table 2 or a point of figure 2.
 
     references : ``single`` (the human response), ``w>=0.6`` and the like, or ``all``
-    contexts : ``all`` or ``with_good_reference``; see the module
+    contexts : ``all`` or ``with_good_reference``, see `LEAST`
     tokens : see `refless.models.delta_bleu.tokenize`
     rule : for precisions that are not positive, see `refless.models.delta_bleu`
     order : n-grams of 1 to this many words
@@ -221,7 +216,7 @@ class Counted:
 
     def references(self, cell: Cell) -> tuple[float, float]:
         """Mean number of references of a context, and the share of contexts without a good one,
-        over contexts and pairs of systems; see the module."""
+        over contexts and pairs of systems; see `LEAST`."""
         _, weight, kept = self._references(cell, False)
         good = kept & (weight > 0) if cell.weighted or cell.contexts == GOOD else kept
         with_human = self._references(cell, True)[2]

@@ -1,13 +1,9 @@
 """Table 2 and figure 2 of the ΔBLEU paper: units of contexts, and rank correlations over them.
 
-Stage: cell. In: rated responses, and statistics of each (by
-`refless.experiments.delta_bleu.dialogues`). Out: how well differences of metrics' scores follow
-differences between human ratings, with intervals; one sealed file.
-
-An observation is a unit of M contexts and a pair of systems: the difference of the two systems'
-scores on these contexts, and the difference of their mean ratings. Contexts are assigned to units
-at random, anew for each pair, and rank correlations are averaged over assignments, which all
-metrics share. Intervals are over contexts drawn anew, those of the same text together.
+Stage: cell. In: rated responses, and statistics of each. Out: how well differences of metrics'
+scores follow differences between human ratings, with intervals over contexts. An observation is a
+unit of M contexts and a pair of systems; contexts are assigned to units at random, anew for each
+pair, and rank correlations are averaged over assignments, which all metrics share.
 """
 
 from __future__ import annotations
