@@ -17,7 +17,6 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from refless.errors import OutputError
 from refless.report import figures
 from refless.report.figures_comparison import comparison_figure
 from refless.report.figures_delta_bleu import delta_bleu_figure
@@ -123,14 +122,6 @@ def test_the_same_numbers_give_the_same_bytes(tmp_path: Path, draw: Callable[[],
     assert one[0] == b"value\n0.5\n"
     sums = json.loads(one[1])["files"]
     assert sums == {name: file_sum(tmp_path / "one" / name) for name in names if name != names[1]}
-
-
-def test_saving_closes_the_figure_even_if_it_fails(tmp_path: Path) -> None:
-    before = plt.get_fignums()
-    (tmp_path / "file").write_text("in the way")
-    with pytest.raises(OutputError, match="cannot be written"):
-        figures.save(plt.figure(), tmp_path / "file" / "a", DRAWN)
-    assert plt.get_fignums() == before
 
 
 # ---- figures 2 to 4 of BLEU Neighbors ---------------------------------------------------------

@@ -59,9 +59,9 @@ def beside_published(
 ) -> pd.DataFrame:
     """Our rows with ``paper_<column>`` for each published column, as printed; "" where there is no
     such cell."""
-    paper = published.set_index(list(keys))[list(columns)].add_prefix("paper_")
-    table = cells.merge(paper, "left", left_on=list(keys), right_index=True)
-    return table.fillna(dict.fromkeys(paper, ""))
+    named, asked = (pd.MultiIndex.from_frame(one[list(keys)]) for one in (published, cells))
+    paper = published[list(columns)].add_prefix("paper_").set_axis(named)
+    return cells.join(paper.reindex(asked).fillna("").set_axis(cells.index))
 
 
 def with_intervals(*names: str) -> list[str]:
@@ -81,7 +81,7 @@ def beside_paper(
     ``published`` has the ``keys``, by which it names one of our rows, and values as printed, which
     are shown as ``paper_<column>``.
     """
-    ours = pd.DataFrame(rows).reindex(columns=[c for c in columns if not c.startswith("paper_")])
+    ours = pd.DataFrame(rows, columns=[c for c in columns if not c.startswith("paper_")])
     printed = pd.MultiIndex.from_frame(published[list(keys)])
     others = published[~printed.isin(pd.MultiIndex.from_frame(ours[list(keys)]))]
     lost = others[list(keys)].assign(reason="not_configured")

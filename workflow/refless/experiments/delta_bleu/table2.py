@@ -43,7 +43,7 @@ def read_units(
     ------
     FormatError, StaleError : as `refless.store.sealed.read`.
     """
-    sums, parts = rated_sums(folders), [pd.DataFrame(columns=["panel", *POINTS, "source"])]
+    sums, parts = rated_sums(folders), [pd.DataFrame(columns=[*POINTS, "source"])]
     for path in paths:
         task = Path(path).parent.name
         own, made_from = settings[task], sums.get(task)
