@@ -87,10 +87,6 @@ RESULTS = {
     ),
     "rnn_qe/outputs.csv": Result(("rnn_qe",), settings=("rnn_qe.seed",)),
     "rnn_qe/curve.csv": Result(("rnn_qe",), settings=("rnn_qe.seed",)),
-    # of all seeds in one file: it is never computed, but came with refless
-    "rnn_qe/predictions/{name}.csv.gz": Result(
-        ("rnn_qe",), settings=("rnn_qe.seed",), trained=True
-    ),
     "rnn_qe/predictions/{name}/{seed}.csv.gz": Result(
         ("rnn_qe",), settings=("rnn_qe.seed",), trained=True
     ),

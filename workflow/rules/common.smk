@@ -225,11 +225,9 @@ def matrix(task, kernel):
 
 
 def qe_predictions(name):
-    """Predictions of a set-up: a file a seed where it is trained here, else the shipped one."""
-    trained = "results/rnn_qe/predictions/{name}/{seed}.csv.gz"
-    return there(trained, name=name, seed=qe.seeds_of(name, RNN_QE.seeds)) or there(
-        "results/rnn_qe/predictions/{name}.csv.gz", name=name
-    )
+    """Predictions of a set-up, a file a seed."""
+    seeds = qe.seeds_of(name, RNN_QE.seeds)
+    return there("results/rnn_qe/predictions/{name}/{seed}.csv.gz", name=name, seed=seeds)
 
 
 def said_of_training():

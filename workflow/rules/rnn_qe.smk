@@ -105,7 +105,7 @@ rule tabulate_rnn_qe:
         bootstrap=BOOTSTRAP,
         missing=missing("results/rnn_qe/outputs.csv"),
         untrained=missing(
-            "results/rnn_qe/predictions/{name}.csv.gz",
+            "results/rnn_qe/predictions/{name}/0.csv.gz",
             name=[name for name, paths in QE_TRAININGS.items() if not paths],
         ),
         code=[code("tabulate_rnn_qe.py", shows=name) for name in QE_TABLES],
