@@ -7,7 +7,6 @@ No address is asked. Tested without Snakemake.
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import json
 import re
@@ -25,11 +24,9 @@ from refless.data.fetch import WORDNET, Places, Source
 from refless.errors import FormatError, Reason
 from refless.kernels.bertscore import in_package, model_name
 from refless.settings import Settings
+from refless.shipping import BACK, read_manifest
 from refless.store.files import file_sum, sum_now
 from refless.store.sealed import read_beside
-
-MANIFEST = "manifest.csv"
-"""Of `resources/shipped`: path, SHA-256 of the bytes, digest of the settings behind it."""
 
 
 @dataclass(frozen=True)
@@ -238,16 +235,7 @@ class Plan:
 
     @cached_property
     def _manifest(self) -> dict[str, tuple[str, str]]:
-        path = self.shipped / MANIFEST
-        if not self.shipped.is_dir():
-            return {}
-        try:
-            with path.open(newline="", encoding="utf-8") as handle:
-                rows = list(csv.DictReader(handle))
-            return {row["path"]: (row["sha256"], row["digest"]) for row in rows}
-        except (OSError, ValueError, LookupError) as error:
-            remedy = "`git checkout -- resources/shipped` brings it back"
-            raise FormatError(f"cannot be read: {error}", path=path, remedy=remedy) from error
+        return read_manifest(self.shipped)
 
     # ---- raw files and kernels ----------------------------------------------------------------
 
@@ -341,9 +329,7 @@ def path_pattern(path: str) -> re.Pattern[str]:
 @cache
 def _whole(path: Path, sha256: str) -> Path:
     if not path.is_file() or file_sum(path) != sha256:
-        remedy = "`git checkout -- resources/shipped` brings it back"
-        said = "is not the file that manifest.csv lists" if path.is_file() else "is missing"
-        raise FormatError(said, path=path, remedy=remedy)
+        raise FormatError("is not the file that manifest.csv lists", path=path, remedy=BACK)
     return path
 
 

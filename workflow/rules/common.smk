@@ -247,10 +247,9 @@ def said_of_training():
 
 def comparison_settings(task):
     """What decides the comparison on a data set."""
-    path, skipped = f"results/comparison/{task}.csv", SETTINGS.data[task].skip_kernels
-    kernels = COMPARED if PLAN.find(path) == path else SETTINGS.comparison.kernels
+    skipped = SETTINGS.data[task].skip_kernels
     own = SETTINGS.comparison.model_dump(exclude={"networks"})
-    return {**own, "kernels": [kernel for kernel in kernels if kernel not in skipped]}
+    return {**own, "kernels": [kernel for kernel in COMPARED if kernel not in skipped]}
 
 
 def comparison_left_out(task):

@@ -74,7 +74,6 @@ rule tabulate_comparison:
         "../../envs/refless.yaml"
     params:
         tasks=COMPARISON_TASKS,
-        settings={task: comparison_settings(task) for task in COMPARISON_TASKS},
         missing=missing("results/comparison/{task}.csv", task=COMPARISON_TASKS),
         code=code("tabulate_comparison.py"),
     script:

@@ -101,7 +101,6 @@ rule tabulate_rnn_qe:
     params:
         predictions=QE_TRAININGS,
         datasets=REFERENCES,
-        data=QE_DATA,
         bootstrap=BOOTSTRAP,
         missing=missing("results/rnn_qe/outputs.csv"),
         untrained=missing(
@@ -131,7 +130,6 @@ rule rnn_qe_data_size:
         "../../envs/refless.yaml"
     params:
         predictions=QE_CURVE,
-        data=QE_DATA,
         missing=missing("results/rnn_qe/curve.csv"),
         code=code("plot_rnn_qe_data_size.py"),
     script:

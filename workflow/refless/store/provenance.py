@@ -55,8 +55,7 @@ def raw_sums(texts: Iterable[str | Path]) -> dict[str, dict[str, str]]:
     ------
     FormatError : a table of texts is missing or broken.
     """
-    abouts = [record_of(path) for path in texts]
-    return {about["of"]["task"]: dict(about["made_from"]) for about in abouts}
+    return {Path(path).parent.name: record_of(path)["facts"]["raw"] for path in texts}
 
 
 def machine() -> dict[str, Any]:
