@@ -30,14 +30,12 @@ rule predict_neighbors:
 
 rule compute_data_size_curve:
     input:
-        ratings=[f"results/ratings/{{task}}/{name}.csv" for name in ("texts", "ratings")],
+        ratings=RATINGS,
         kernels=lambda wildcards: matrix(wildcards.task, PLAIN),
     output:
         "results/curves/{task}/data_size.csv",
     log:
         "results/logs/compute_data_size_curve/{task}.log",
-    benchmark:
-        "results/benchmarks/compute_data_size_curve/{task}.tsv"
     conda:
         "../../envs/refless.yaml"
     params:
@@ -145,11 +143,6 @@ rule estimate_cross_task:
         "results/cross_task/{source}.{target}.csv",
     log:
         "results/logs/estimate_cross_task/{source}.{target}.log",
-    benchmark:
-        "results/benchmarks/estimate_cross_task/{source}.{target}.tsv"
-    wildcard_constraints:
-        source="[^/.]+",
-        target="[^/.]+",
     conda:
         "../../envs/refless.yaml"
     params:
@@ -200,8 +193,6 @@ if ESSAY_TASKS:
             "results/essays/estimates.csv",
         log:
             "results/logs/predict_essays.log",
-        benchmark:
-            "results/benchmarks/predict_essays.tsv"
         conda:
             "../../envs/refless.yaml"
         params:

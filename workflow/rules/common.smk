@@ -89,6 +89,19 @@ for name in ("REFLESS_MODELS", "REFLESS_WORDNET"):
     environ.setdefault(name, "")
 environ["REFLESS_NETWORK"] = "on" if PLACES.network else "off"
 
+
+wildcard_constraints:
+    task="[^/]+",
+    source="[^/.]+",
+    target="[^/.]+",
+    block="[0-9]+",
+    blocks="[0-9]+",
+    name="[^/]+",
+    seed="[0-9]+",
+
+
+# the tidy tables of the data set that a rule is about
+RATINGS = [f"results/ratings/{{task}}/{name}.csv" for name in ("texts", "ratings")]
 NEIGHBORS = SETTINGS.bleu_neighbors
 BLEU = NEIGHBORS.models["bleu"]
 TASKS = SETTINGS.tasks("bleu_neighbors")

@@ -6,13 +6,11 @@ UNITS = SETTINGS.tasks("delta_bleu")
 
 rule score_delta_bleu:
     input:
-        [f"results/ratings/{{task}}/{name}.csv" for name in ("texts", "ratings")],
+        RATINGS,
     output:
         "results/delta_bleu/{task}/units.csv",
     log:
         "results/logs/score_delta_bleu/{task}.log",
-    benchmark:
-        "results/benchmarks/score_delta_bleu/{task}.tsv"
     conda:
         "../../envs/refless.yaml"
     params:

@@ -28,8 +28,6 @@ rule score_rnn_qe_outputs:
         curve="results/rnn_qe/curve.csv",
     log:
         "results/logs/score_rnn_qe_outputs.log",
-    benchmark:
-        "results/benchmarks/score_rnn_qe_outputs.tsv"
     conda:
         "../../envs/refless.yaml"
     threads: 1
@@ -54,11 +52,6 @@ rule train_rnn_qe:
         "results/rnn_qe/predictions/{name}/{seed}.csv.gz",
     log:
         "results/logs/train_rnn_qe/{name}/{seed}.log",
-    benchmark:
-        "results/benchmarks/train_rnn_qe/{name}/{seed}.tsv"
-    wildcard_constraints:
-        name="[^/]+",
-        seed="[0-9]+",
     conda:
         "../../envs/torch.yaml"
     threads: 1
@@ -93,8 +86,6 @@ rule tabulate_rnn_qe:
         *(path for name in QE_TABLES for path in table(name)),
     log:
         "results/logs/tabulate_rnn_qe.log",
-    benchmark:
-        "results/benchmarks/tabulate_rnn_qe.tsv"
     localrule: True
     conda:
         "../../envs/refless.yaml"
@@ -123,8 +114,6 @@ rule rnn_qe_data_size:
         figure("rnn_qe_data_size"),
     log:
         "results/logs/rnn_qe_data_size.log",
-    benchmark:
-        "results/benchmarks/rnn_qe_data_size.tsv"
     localrule: True
     conda:
         "../../envs/refless.yaml"
@@ -144,8 +133,6 @@ rule train_qe_model:
         "workflow/refless/models/rnn_qe/shipped.npz",
     log:
         "results/logs/train_qe_model.log",
-    benchmark:
-        "results/benchmarks/train_qe_model.tsv"
     conda:
         "../../envs/torch.yaml"
     threads: 2
