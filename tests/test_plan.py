@@ -12,8 +12,9 @@ import yaml
 
 from refless.data.fetch import Places, Source
 from refless.errors import FormatError
-from refless.plan import MANIFEST, RESULTS, Plan
+from refless.plan import RESULTS, Plan
 from refless.settings import read_settings
+from refless.shipping import MANIFEST
 from refless.store.files import file_sum
 from tests.conftest import ROOT
 

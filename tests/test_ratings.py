@@ -18,7 +18,7 @@ from refless.data.ratings import (
     separate_items,
 )
 from refless.errors import FormatError
-from refless.store.sealed import read_table, write_table
+from refless.store.tables import read_table, write_table
 
 
 def texts_table(**changes: object) -> pd.DataFrame:

@@ -39,8 +39,6 @@ def test_a_blanked_task_says_which_texts_answer_the_same_and_nothing_more(tmp_pa
     assert blanked.provenance == "shipped"
     written = b"".join(path.read_bytes() for path in (tmp_path / "out" / "t").iterdir())
     assert not any(word in written for word in (b"how are", b"why", b"fine"))
-    # texts are known by their sum
-    assert blanked.text_sum == read_task(folder).text_sum
 
 
 def test_nothing_is_computed_from_texts_that_are_not_there(tmp_path: Path) -> None:
@@ -60,7 +58,7 @@ def test_words_that_look_like_numbers_stay_words(tmp_path: Path) -> None:
     path = tmp_path / "mine.jsonl"
     path.write_text("\n".join(lines) + "\n")
     data = table.load(path, "mine", [0, 10])
-    write_task("mine", data, tmp_path / "mine", {}, {})
+    write_task(data, tmp_path / "mine", {})
     read = read_whole_task(tmp_path / "mine")
     words = data.texts.select_dtypes(["object", "str"]).columns
     assert {"mr_key", "mr_set", "context_id"} <= set(words)
@@ -76,15 +74,15 @@ def test_ratings_do_not_adopt_the_texts_of_another_run(
     other = (tmp_path / "mine/texts.csv").read_bytes()
     write = sealed.write
 
-    def overtaken(path: Path, *content: Any) -> Any:
-        record = write(path, *content)
+    def overtaken(path: Path, *content: Any, **how: Any) -> Any:
+        record = write(path, *content, **how)
         if path.name == "texts.csv":
             path.write_bytes(other)
         return record
 
     monkeypatch.setattr(sealed, "write", overtaken)
     data = RatedTexts(mine.texts.assign(quality=[1.0, 0.0]))
-    write_task("mine", data, tmp_path / "mine", {}, {})
+    write_task(data, tmp_path / "mine", {})
     with pytest.raises(StaleError):
         read_task(tmp_path / "mine")
 

@@ -35,7 +35,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The rows of one data set, as a signed file."""
     folder = tmp_path_factory.mktemp("comparison")
     source = write(folder / "mine.jsonl", rows(60))
-    write_task("mine", table.load(source, "mine", [1, 5]), folder / "ratings/mine", {}, {})
+    write_task(table.load(source, "mine", [1, 5]), folder / "ratings/mine", {})
     out = folder / "comparison/mine.csv"
     left_out = [("neighbors", "meteor.nltk35", "there is no WordNet")]
     compare_task(out, read_task(folder / "ratings/mine"), SETTINGS, {}, left_out)
@@ -43,7 +43,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_what_is_written_is_read_back(made: Path) -> None:
-    own = read_comparisons([made], {"mine": SETTINGS})["mine"]
+    own = read_comparisons([made])["mine"]
     assert set(COLUMNS) < set(own)
     assert set(own["split"]) == {"texts", "systems", "contexts"}
     assert set(own["n"]) == {60}
@@ -62,12 +62,12 @@ def test_what_is_written_is_read_back(made: Path) -> None:
 
 def test_rows_of_networks_say_where_those_were_trained(made: Path, tmp_path: Path) -> None:
     """They may be shipped where everything else is computed."""
-    file = sealed.read(made, "comparison")
+    file = sealed.read(made)
     by_network = file.content.iloc[[0]].assign(method="rnn_qe", kernel="")
     content = pd.concat([file.content, by_network], ignore_index=True)
     facts = {**file.about["facts"], "networks": "shipped"}
-    sealed.write(tmp_path / "mine.csv", content, {**file.about, "facts": facts})
-    found = read_comparisons([tmp_path / "mine.csv"], {"mine": SETTINGS})
+    sealed.write(tmp_path / "mine.csv", content, facts)
+    found = read_comparisons([tmp_path / "mine.csv"])
     by_method = found["mine"].groupby("method")["source"].unique()
     assert by_method.pop("rnn_qe").tolist() == ["shipped"]
     assert {one for own in by_method for one in own} == {"computed", ""}
@@ -76,14 +76,14 @@ def test_rows_of_networks_say_where_those_were_trained(made: Path, tmp_path: Pat
 @needs_torch
 def test_networks_are_one_of_the_methods(tmp_path: Path) -> None:
     source = write(tmp_path / "mine.jsonl", rows(60))
-    write_task("mine", table.load(source, "mine", [1, 5]), tmp_path / "ratings/mine", {}, {})
+    write_task(table.load(source, "mine", [1, 5]), tmp_path / "ratings/mine", {})
     task, file = read_task(tmp_path / "ratings/mine"), tmp_path / "networks.csv"
     write_networks(file, task, 0, threads=1)
     write_networks(tmp_path / "two.csv", task, 0, threads=2)
     assert file.read_bytes() == (tmp_path / "two.csv").read_bytes()
     assert "lovely" not in file.read_text(encoding="utf-8")
     compare_task(tmp_path / "mine.csv", task, SETTINGS, {}, [], file)
-    found = read_comparisons([tmp_path / "mine.csv"], {"mine": SETTINGS})
+    found = read_comparisons([tmp_path / "mine.csv"])
     own = found["mine"][found["mine"]["method"] == "rnn_qe"].set_index("split")
     written = pd.read_csv(file, comment="#")
     quality = task.texts["quality"].to_numpy()
@@ -97,7 +97,7 @@ def test_networks_are_one_of_the_methods(tmp_path: Path) -> None:
     rated = rated_task(task)
     other = all_splits(rated, 1)[0][0]
     with pytest.raises(StaleError, match="folds"):
-        read_networks(file, task, 0)(rated, other)
+        read_networks(file)(rated, other)
 
 
 @needs_torch
@@ -107,7 +107,7 @@ def test_a_network_sees_no_rating_of_its_fold(tmp_path: Path) -> None:
     from refless.models.rnn_qe.own import How
 
     source = write(tmp_path / "mine.jsonl", rows(60))
-    write_task("mine", table.load(source, "mine", [1, 5]), tmp_path / "ratings/mine", {}, {})
+    write_task(table.load(source, "mine", [1, 5]), tmp_path / "ratings/mine", {})
     rated = rated_task(read_task(tmp_path / "ratings/mine"))
     split = all_splits(rated, 0)[0][0]
     first = estimates(rated, split, How(), 1)
@@ -118,13 +118,8 @@ def test_a_network_sees_no_rating_of_its_fold(tmp_path: Path) -> None:
     assert (first[~held] != second[~held]).any()
 
 
-def test_other_settings_are_refused(made: Path) -> None:
-    with pytest.raises(StaleError):
-        read_comparisons([made], {"mine": {**SETTINGS, "seed": 1}})
-
-
 def test_the_table_has_a_row_for_what_is_not_there(made: Path) -> None:
-    found = read_comparisons([made], {"mine": SETTINGS})
+    found = read_comparisons([made])
     whole = comparison_table(["lost", "mine"], found)
     assert list(whole)[:4] == ["task", "method", "kernel", "split"]
     assert whole["task"].tolist() == ["lost"] + ["mine"] * len(found["mine"])

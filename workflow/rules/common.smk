@@ -89,6 +89,19 @@ for name in ("REFLESS_MODELS", "REFLESS_WORDNET"):
     environ.setdefault(name, "")
 environ["REFLESS_NETWORK"] = "on" if PLACES.network else "off"
 
+
+wildcard_constraints:
+    task="[^/]+",
+    source="[^/.]+",
+    target="[^/.]+",
+    block="[0-9]+",
+    blocks="[0-9]+",
+    name="[^/]+",
+    seed="[0-9]+",
+
+
+# the tidy tables of the data set that a rule is about
+RATINGS = [f"results/ratings/{{task}}/{name}.csv" for name in ("texts", "ratings")]
 NEIGHBORS = SETTINGS.bleu_neighbors
 BLEU = NEIGHBORS.models["bleu"]
 TASKS = SETTINGS.tasks("bleu_neighbors")
@@ -245,10 +258,9 @@ def said_of_training():
 
 def comparison_settings(task):
     """What decides the comparison on a data set."""
-    path, skipped = f"results/comparison/{task}.csv", SETTINGS.data[task].skip_kernels
-    kernels = COMPARED if PLAN.find(path) == path else SETTINGS.comparison.kernels
+    skipped = SETTINGS.data[task].skip_kernels
     own = SETTINGS.comparison.model_dump(exclude={"networks"})
-    return {**own, "kernels": [kernel for kernel in kernels if kernel not in skipped]}
+    return {**own, "kernels": [kernel for kernel in COMPARED if kernel not in skipped]}
 
 
 def comparison_left_out(task):

@@ -9,7 +9,7 @@ from refless.report.tables import read_published
 
 with job(snakemake):
     given, params = snakemake.input, snakemake.params
-    curves = read_data_sizes(given.get("sizes", []), params.settings, params.folders)
+    curves = read_data_sizes(given.get("sizes", []))
     means = {
         task: curve.groupby("size", as_index=False)[["spearman", "coverage"]].mean()
         for task, curve in curves.items()

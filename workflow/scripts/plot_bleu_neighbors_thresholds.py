@@ -11,7 +11,7 @@ from refless.report.tables import read_published
 with job(snakemake):
     given, params = snakemake.input, snakemake.params
     stem, own, kernel = Path(snakemake.output[0]).with_suffix(""), params.settings, params.kernel
-    tasks = read_predicted(params.folders, given.get("predictions", []), params.taus)
+    tasks = read_predicted(params.folders, given.get("predictions", []))
     curves = {
         task: threshold_curves(data, kernel, **own)
         for task, data in tasks.items()

@@ -2,15 +2,12 @@
 
 from pathlib import Path
 
-from refless.data.task import rated_sums
 from refless.experiments.delta_bleu.table2 import figure2, read_rows
 from refless.job import job
 from refless.report import figures
 from refless.report.figures_delta_bleu import delta_bleu_figure
 
 with job(snakemake):
-    params, rated = snakemake.params, rated_sums(snakemake.params.folders)
-    units = snakemake.input.get("units", [])
-    points = figure2(dict(read_rows(path, params.settings, rated) for path in units))
+    points = figure2(read_rows(snakemake.input.get("units", [])))
     stem = Path(snakemake.output[0]).with_suffix("")
-    figures.save(delta_bleu_figure(points, params.looks), stem, points)
+    figures.save(delta_bleu_figure(points, snakemake.params.looks), stem, points)

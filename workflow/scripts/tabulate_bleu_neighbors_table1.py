@@ -12,12 +12,12 @@ with job(snakemake):
     given, params = snakemake.input, snakemake.params
     path = Path(snakemake.output[0])
     tabulate = table1 if path.stem.endswith("table1") else section53
-    tasks = read_predicted(params.folders, given.get("predictions", []), params.taus)
+    tasks = read_predicted(params.folders, given.get("predictions", []))
     published = read_published(given.published, ["model", "task"])
     publish(
         path.stem,
         tabulate(params.looks, tasks, published, params.models, **params.settings),
         path.parent,
         missing=params.missing,
-        facts={**params.settings, "tau": params.taus[params.models["bleu"][0]]},
+        facts={**params.settings, "tau": params.tau},
     )

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from refless.data.task import read_task
 from refless.experiments.bleu_neighbors.neighbors import read_predicted
 from refless.experiments.bleu_neighbors.table2 import read_pairs, table2
 from refless.job import job
@@ -12,9 +11,8 @@ from refless.report.tables import publish
 with job(snakemake):
     given, params = snakemake.input, snakemake.params
     own = params.settings
-    predicted = read_predicted(params.folders, given.get("predictions", []), params.taus)
-    tasks = {Path(folder).name: read_task(folder) for folder in params.folders}
-    pairs = read_pairs(given.get("estimates", []), tasks, params.taus, own["a"], own["b"])
+    predicted = read_predicted(params.folders, given.get("predictions", []))
+    pairs = read_pairs(given.get("estimates", []), own["a"], own["b"])
     published = read_published(given.published, ["source_task", "target_task"])
     publish(
         "bleu_neighbors_table2",

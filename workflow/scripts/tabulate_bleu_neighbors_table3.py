@@ -2,16 +2,16 @@
 
 from pathlib import Path
 
-from refless.data.task import text_sums
-from refless.experiments.bleu_neighbors.essays import KEYS, read_estimates, table3
+from refless.experiments.bleu_neighbors.essays import KEYS, table3
 from refless.job import job
 from refless.report.published import read_published
 from refless.report.tables import publish
+from refless.store import sealed
 
 with job(snakemake):
     params = snakemake.params
     path = next(iter(snakemake.input.estimates), None)
-    file = None if path is None else read_estimates(path, text_sums(params.folders))
+    file = None if path is None else sealed.read(path)
     publish(
         "bleu_neighbors_table3",
         table3(file, read_published(snakemake.input.published, KEYS), **params.settings),

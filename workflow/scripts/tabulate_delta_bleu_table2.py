@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from refless.data.task import rated_sums
 from refless.experiments.delta_bleu.table2 import NOT_PUBLIC, read_rows, table2
 from refless.job import job
 from refless.report.published import read_published
@@ -10,11 +9,10 @@ from refless.report.tables import publish
 
 with job(snakemake):
     params, given = snakemake.params, snakemake.input
-    rated = rated_sums(params.folders)
-    units = dict(read_rows(path, params.settings, rated) for path in given.get("units", []))
+    units = read_rows(given.get("units", []))
     publish(
         "delta_bleu_table2",
-        table2(params.settings, units, read_published(given.published, ["metric", "references"])),
+        table2(params.tasks, units, read_published(given.published, ["metric", "references"])),
         Path(snakemake.output[0]).parent,
         missing=[*params.missing, NOT_PUBLIC],
         facts=params.facts,

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from refless.errors import SettingError, StaleError
+from refless.errors import SettingError
 from refless.experiments.bleu_neighbors import curves
 from refless.experiments.bleu_neighbors.curves import (
     average_annotators,
@@ -39,7 +39,7 @@ def point(means: np.ndarray, counts: np.ndarray, quality: np.ndarray, a: int, b:
 
 def test_one_threshold_moves_and_the_other_stays(tmp_path: Path) -> None:
     task, taus = annotated_task(tmp_path / "t"), {KERNEL: TAU}
-    data = read_predicted([tmp_path / "t"], written_neighbors(tmp_path, task, taus), taus)["t"]
+    data = read_predicted([tmp_path / "t"], written_neighbors(tmp_path, task, taus))["t"]
     found = threshold_curves(
         data, KERNEL, a=3, b=0.5, a_values=range(1, 12), b_values=[0.0, 0.1, 0.3, 0.7, 1.0]
     )
@@ -56,7 +56,7 @@ def test_each_size_has_its_own_subsets_and_leaves_out_within_them(tmp_path: Path
     rated = rated_texts(task)
     written_neighbors(tmp_path, task, {KERNEL: TAU})
     files = [tmp_path / f"kernels/t/{KERNEL}/1of1.npy"]
-    matrix, n = read_kernel(files, task, KERNEL, {}, rated), len(rated.id)
+    matrix, n = read_kernel(files, rated), len(rated.id)
     how: dict[str, Any] = {"tau": TAU, "a": 3, "b": 0.66, "subsets": 4, "seed": 9}
     found = data_size_curve(matrix, rated.quality, [10, 25, n], **how)
     assert found.groupby("size").size().to_dict() == {10: 4, 25: 4, n: 1}
@@ -84,13 +84,11 @@ def test_a_curve_is_written_over_the_sizes_of_its_data_set(
     monkeypatch.setattr(curves, "MANY", many)
     task = annotated_task(tmp_path / "ratings/t")
     written_neighbors(tmp_path, task, {KERNEL: TAU})
-    told = {"kernel": KERNEL, "tau": TAU, "a": 3, "b": 0.66, "seed": 1}
+    told = {"tau": TAU, "a": 3, "b": 0.66, "seed": 1}
     path = tmp_path / "curves/t/data_size.csv"
-    write_data_size_curve(path, task, [tmp_path / f"kernels/t/{KERNEL}/1of1.npy"], {}, told)
-    found = read_data_sizes([path], told, [tmp_path / "ratings/t"])["t"]
+    write_data_size_curve(path, task, [tmp_path / f"kernels/t/{KERNEL}/1of1.npy"], told)
+    found = read_data_sizes([path])["t"]
     assert set(found["size"]) == sizes  # everything there is is the last one
-    with pytest.raises(StaleError):
-        read_data_sizes([path], {**told, "seed": 2}, [])
 
 
 def test_average_annotators_are_those_of_table_1(tmp_path: Path) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from refless.data.task import Task
-from refless.errors import FormatError, SettingError, StaleError
+from refless.errors import FormatError, SettingError
 from refless.experiments.bleu_neighbors import neighbors as module
 from refless.experiments.bleu_neighbors.neighbors import (
     is_stand_in,
@@ -61,7 +60,7 @@ def test_unrated_texts_are_no_candidates(task: Task) -> None:
 def test_a_rating_of_no_text_is_named(tmp_path: Path, task: Task) -> None:
     ratings = task.ratings.assign(id=["elsewhere", *task.ratings["id"][1:]])
     with pytest.raises(FormatError, match="elsewhere"):
-        rated_texts(Task(task.texts, ratings, task.about))
+        rated_texts(Task(task.name, task.texts, ratings, task.about))
 
 
 @pytest.mark.parametrize("number", [1, 3])
@@ -73,7 +72,7 @@ def test_blocks_hold_the_kernel_of_all_texts_in_single_precision(
     # numpy alone reads them
     np.testing.assert_array_equal(np.concatenate(list(map(np.load, blocks[number]))), whole)
     rated = rated_texts(task)
-    matrix = read_kernel(blocks[number], task, KERNEL, {}, rated)
+    matrix = read_kernel(blocks[number], rated)
     np.testing.assert_array_equal(matrix, whole[np.ix_(rated.row, rated.row)])
     assert matrix.dtype == np.float32
 
@@ -91,7 +90,7 @@ def test_neighbors_are_what_a_slow_loop_says(
     monkeypatch.setattr(module, "MANY", many)
     path = tmp_path / f"t/{KERNEL}.csv"
     write_neighbors(path, task, KERNEL, blocks[3], TAU, {})
-    found = read_predicted([folder], [path], {KERNEL: TAU})["t"]
+    found = read_predicted([folder], [path])["t"]
     texts, quality = task.texts["text"].tolist(), task.texts["quality"].to_numpy()
     matrix = kernel(KERNEL, texts, texts)
     rows = [i for i in range(len(texts)) if not np.isnan(quality[i])]
@@ -129,45 +128,16 @@ def test_a_large_data_set_and_too_many_blocks_are_refused_in_one_line(
     assert not path.exists()
 
 
-def test_blocks_that_are_something_else_are_refused(
-    task: Task, blocks: dict[int, list[Path]], tmp_path: Path
-) -> None:
-    def refused(fault: type[Exception], asked: Task = task, **how: Any) -> None:
-        rated = rated_texts(asked)
-        told = {"paths": blocks[1], "name": KERNEL, "options": {}, **how}
-        with pytest.raises(fault):
-            read_kernel(told["paths"], asked, told["name"], told["options"], rated)
-
-    refused(FormatError, name="bleu.word")
-    refused(StaleError, options={"layer": 2})
-    refused(StaleError, asked=annotated_task(tmp_path / "t", first="another text"))
-    whole = blocks[1][0].read_bytes()
-    renamed, cut, flipped = (tmp_path / name for name in ("2of3.npy", "cut", "1of1.npy"))
-    renamed.write_bytes(whole)
-    cut.with_suffix(".npy").write_bytes(whole[:-10])
-    middle = len(whole) // 3
-    flipped.write_bytes(whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :])
-    for path in (renamed, cut.with_suffix(".npy"), flipped, tmp_path / "gone.npy"):
-        refused(FormatError, paths=[path])
-
-
-def test_neighbors_of_another_tau_or_other_ratings_are_refused(
+def test_what_is_shipped_is_called_so(
     task: Task, folder: Path, blocks: dict[int, list[Path]], tmp_path: Path
 ) -> None:
     path = tmp_path / f"t/{KERNEL}.csv"
     write_neighbors(path, task, KERNEL, blocks[1], TAU, {})
-    with pytest.raises(StaleError):
-        read_predicted([folder], [path], {KERNEL: 0.1})
-    for change in ({"first": "other"}, {"turned": True}):
-        annotated_task(tmp_path / "ratings/t", **change)
-        with pytest.raises(StaleError):
-            read_predicted([tmp_path / "ratings/t"], [path], {KERNEL: TAU})
-    # as it is shipped
-    file = sealed.read(path, "neighbors")
-    sealed.write(path, file.content, file.about | {"provenance": "shipped"})
-    found = read_predicted([folder], [path], {KERNEL: TAU})["t"]
+    file = sealed.read(path)
+    sealed.write(path, file.content, file.about["facts"], provenance="shipped")
+    found = read_predicted([folder], [path])["t"]
     assert (found.source, found.kernels[KERNEL]["source"]) == ("computed", "shipped")
-    assert read_predicted([folder], [], {})["t"].means == {}
+    assert read_predicted([folder], [])["t"].means == {}
 
 
 @pytest.mark.parametrize(

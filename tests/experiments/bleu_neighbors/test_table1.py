@@ -49,7 +49,7 @@ def summarization() -> Predicted:
     folder, paths = SHIPPED / "ratings/huse_summarization", sorted(NEIGHBORS.glob("*.csv"))
     if not paths:
         pytest.skip("nothing is shipped: make ship")
-    return read_predicted([folder], paths, TAUS)["huse_summarization"]
+    return read_predicted([folder], paths)["huse_summarization"]
 
 
 def independent() -> dict[str, list[float]]:
@@ -152,7 +152,7 @@ def mine(tmp_path_factory: pytest.TempPathFactory) -> tuple[Task, Predicted]:
     task = annotated_task(folder / "mine")
     taus = {"bleu.char": 0.3, "rouge_l.stem": 0.5}
     paths = written_neighbors(folder, task, taus)
-    return task, read_predicted([folder / "mine"], paths, taus)["mine"]
+    return task, read_predicted([folder / "mine"], paths)["mine"]
 
 
 def test_against_the_others_nobody_meets_the_own_label(mine: tuple[Task, Predicted]) -> None:
@@ -169,7 +169,7 @@ def test_against_the_others_nobody_meets_the_own_label(mine: tuple[Task, Predict
 def test_a_data_set_without_annotators_says_so(tmp_path: Path) -> None:
     task = written_task(tmp_path / "mine", sentences(20, 4), np.arange(20) / 20, rater="")
     taus = {"bleu.char": 0.08}
-    tasks = read_predicted([tmp_path / "mine"], written_neighbors(tmp_path, task, taus), taus)
+    tasks = read_predicted([tmp_path / "mine"], written_neighbors(tmp_path, task, taus))
     rows = table1(LOOKS, tasks, published("table1"), MODELS, **HOW)
     own = rows[rows["task"] == "mine"].set_index("model")
     assert own.loc["human_average", "reason"] == "no_annotators"

@@ -11,7 +11,6 @@ import pytest
 from scipy import stats
 
 from refless.data.task import Task
-from refless.errors import StaleError
 from refless.experiments.bleu_neighbors.neighbors import (
     Predicted,
     read_predicted,
@@ -90,7 +89,7 @@ def made(
     folder = tmp_path_factory.mktemp("made")
     first = {"bleu.char": TAUS["bleu.char"]}
     files = [p for task in tasks.values() for p in written_neighbors(folder, task, first)]
-    predicted = read_predicted([folders / name for name in tasks], files, TAUS)
+    predicted = read_predicted([folders / name for name in tasks], files)
     paths = []
     for source, target in (("one", "two"), ("two", "one")):
         paths.append(folder / f"{source}.{target}.csv")
@@ -102,7 +101,7 @@ def test_the_rows_of_every_pair(
     tasks: dict[str, Task], made: tuple[dict[str, Predicted], list[Path]]
 ) -> None:
     predicted, paths = made
-    pairs = read_pairs(paths, tasks, TAUS, 3, 0.8)
+    pairs = read_pairs(paths, 3, 0.8)
     rows = table2(LOOKS, predicted, pairs, PRINTED, list(TAUS), **HOW)
     assert not rows.duplicated(KEYS).any()
     assert rows.shape[1] <= 25
@@ -131,14 +130,3 @@ def test_the_rows_of_every_pair(
     assert keyed.loc[("gone", "one", "bleu.char"), "source"] == ""
     assert set(rows.loc[rows["kernel"] == "bleu.word", "paper_spearman"]) == {""}
     assert set(rows["source_task"][:2]) <= {"one", "gone"}  # rows of the paper
-
-
-def test_estimates_of_another_tau_or_of_other_texts_are_refused(
-    tasks: dict[str, Task], made: tuple[dict[str, Predicted], list[Path]], tmp_path: Path
-) -> None:
-    _, paths = made
-    with pytest.raises(StaleError):
-        read_pairs(paths, tasks, {**TAUS, "bleu.char": 0.3}, 3, 0.8)
-    other = written_task(tmp_path / "two", sentences(25, 9), np.arange(25) / 25)
-    with pytest.raises(StaleError):
-        read_pairs(paths, {**tasks, "two": other}, TAUS, 3, 0.8)

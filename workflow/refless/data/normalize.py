@@ -9,7 +9,7 @@ from typing import Any
 
 from refless.data import sources
 from refless.data.fetch import read_sources, verify
-from refless.data.task import read_with, write_task
+from refless.data.task import write_task
 from refless.errors import FormatError
 from refless.store.files import file_sum
 
@@ -47,5 +47,5 @@ def normalize(
             path=next(iter(files.values())),
             remedy=f"take {task} out of these experiments in the configuration, or give it ratings",
         )
-    write_task(task, data, out, sums, read_with(loader, options, known))
+    write_task(data, out, sums)
     log.info("%s: %d rated texts, %d ratings", task, len(data.texts), len(data.ratings))

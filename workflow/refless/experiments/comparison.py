@@ -39,7 +39,6 @@ PUBLISHED = [
     "pearson_draws",
 ]
 """Columns of the table, and draws; the difference is from the best trivial method."""
-NUMBERS = [name for name in PUBLISHED if name not in ("task", "source", "reason", "pearson_draws")]
 
 
 def write_networks(path: str | Path, task: Task, seed: int, threads: int | None = None) -> None:
@@ -62,21 +61,14 @@ def write_networks(path: str | Path, task: Task, seed: int, threads: int | None 
         path,
         pd.concat(parts, ignore_index=True).round(DIGITS),
         {
-            "kind": "comparison networks",
-            "of": {"task": task.name},
-            "provenance": task.provenance,
-            "settings": {"seed": seed},
-            "made_from": task.rated_sums,
-            "facts": {
-                "trained": {**asdict(how), "words": WORDS},
-                "machine": processor(),
-                "versions": versions(["refless", "torch", "numpy"]),
-            },
+            "trained": {**asdict(how), "words": WORDS},
+            "machine": processor(),
+            "versions": versions(["refless", "torch", "numpy"]),
         },
     )
 
 
-def read_networks(path: str | Path, task: Task, seed: int) -> Callable[[Rated, Split], Array]:
+def read_networks(path: str | Path) -> Callable[[Rated, Split], Array]:
     """What `write_networks` wrote, as `refless.compare.evaluate.Settings` wants it.
 
     Raises
@@ -84,14 +76,7 @@ def read_networks(path: str | Path, task: Task, seed: int) -> Callable[[Rated, S
     FormatError, StaleError : as `refless.store.sealed.read`; the function that is returned raises
         StaleError for a split with other folds than those that the networks had.
     """
-    file = sealed.read(
-        path,
-        "comparison networks",
-        of={"task": task.name},
-        settings={"seed": seed},
-        made_from=task.rated_sums,
-        columns=["split", "fold", "estimate"],
-    )
+    file = sealed.read(path)
 
     def estimates(rated: Rated, split: Split) -> Array:
         own = file.content[file.content["split"] == split.name]
@@ -123,7 +108,7 @@ def compare_task(
 
     Parameters
     ----------
-    settings : ``kernels``, ``draws``, ``seed`` and ``repeats``, as the readers will ask for them
+    settings : ``kernels``, ``draws``, ``seed`` and ``repeats``
     options : kernel -> its options
     left_out : method, kernel (may be empty), and why it is not tried
     networks : file by `write_networks`, if there is one
@@ -142,22 +127,13 @@ def compare_task(
         curve=False,
         left_out={(method, kernel): why for method, kernel, why in left_out},
         threads=threads,
-        networks=None if networks is None else read_networks(networks, task, settings["seed"]),
+        networks=None if networks is None else read_networks(networks),
     )
     found = compare(rated, told)
     sealed.write(
         path,
         found.table.round(DIGITS).assign(**_of_rows(found.table, found.draws, told.left_out)),
-        {
-            "kind": "comparison",
-            "of": {"task": task.name},
-            "provenance": task.provenance,
-            "settings": dict(settings),
-            "made_from": {"texts": task.text_sum},
-            "facts": {
-                "networks": "" if networks is None else sealed.record_of(networks)["provenance"],
-            },
-        },
+        {"networks": "" if networks is None else sealed.record_of(networks)["provenance"]},
     )
 
 
@@ -177,12 +153,8 @@ def _of_rows(
     return found
 
 
-def read_comparisons(
-    paths: Sequence[str | Path], settings: Mapping[str, Mapping[str, Any]]
-) -> dict[str, pd.DataFrame]:
+def read_comparisons(paths: Sequence[str | Path]) -> dict[str, pd.DataFrame]:
     """Data set -> its rows, with ``source``.
-
-    ``settings`` are those of each data set under which its file must have been made.
 
     Raises
     ------
@@ -191,9 +163,7 @@ def read_comparisons(
     found = {}
     for path in paths:
         task = Path(path).stem
-        file = sealed.read(
-            path, "comparison", of={"task": task}, settings=settings[task], columns=NUMBERS
-        )
+        file = sealed.read(path)
         whole = file.content.reindex(columns=list(dict.fromkeys([*file.content, *NAMES])))
         rows = whole.astype(dict.fromkeys(NAMES, object))
         rows[list(NAMES)] = rows[list(NAMES)].fillna("")

@@ -1,7 +1,7 @@
 """Machine code from Python loops: the one place that knows how the kernels use numba.
 
 Stage: kernels (helper). In: a function of arrays and numbers, and its types. Out: the function
-compiled once, kept in the user's cache (`refless.store.machine_code`), and free of Python's lock
+compiled once, kept in the user's cache (`refless.store.code`), and free of Python's lock
 while it runs.
 
 Types are given beforehand, so that one version of every loop exists and the time to compile it
@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast
 
 import numba
 
-from refless.store.machine_code import kept
+from refless.store.code import kept
 
 Loop = TypeVar("Loop", bound=Callable)
 

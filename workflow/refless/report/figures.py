@@ -22,7 +22,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from refless.store.files import file_sum, whole_file
-from refless.store.sealed import write_beside, write_table
+from refless.store.sealed import write_beside
+from refless.store.tables import write_table
 
 # the log of a figure is not for every glyph of its fonts
 logging.getLogger("fontTools").setLevel(logging.WARNING)

@@ -67,7 +67,7 @@ def make_report(
         for entry in entries
         if entry.table
     }
-    record = provenance.record(settings, provenance.raw_sums(texts), abouts)
+    record = provenance.record(settings, texts, abouts)
     papers: dict[str, list[Item]] = {}
     for entry in entries:
         caption = abouts.get(entry.name, {}).get("caption", entry.caption)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from refless.data.task import Task, rated_sums
+from refless.data.task import Task
 from refless.errors import SettingError
 from refless.experiments.bleu_neighbors.neighbors import (
     MANY,
@@ -97,59 +97,26 @@ def write_data_size_curve(
     path: str | Path,
     task: Task,
     kernels: Sequence[str | Path],
-    options: Mapping[str, Any],
     settings: Mapping[str, Any],
 ) -> None:
     """Write the curve over the data size of a task.
 
     Parameters
     ----------
-    kernels, options : the blocks of its kernel, see `read_kernel`
-    settings : ``kernel``, ``tau``, ``a``, ``b``, ``seed``
+    kernels : the blocks of its kernel, see `read_kernel`
+    settings : ``tau``, ``a``, ``b``, ``seed``
     """
-    rated, how = rated_texts(task), dict(settings)
-    matrix = read_kernel(kernels, task, how.pop("kernel"), options, rated)
+    rated = rated_texts(task)
+    matrix = read_kernel(kernels, rated)
     n = len(rated.id)
     sizes = range(STEP, n, STEP) if n <= MANY else LARGE
     asked = [*(size for size in sizes if settings["a"] < size < n), n]
-    sealed.write(
-        path,
-        data_size_curve(matrix, rated.quality, asked, **how),
-        {
-            "kind": "data size curve",
-            "of": {"task": task.name},
-            "provenance": task.provenance,
-            "settings": dict(settings),
-            "made_from": task.rated_sums,
-        },
-    )
+    sealed.write(path, data_size_curve(matrix, rated.quality, asked, **settings))
 
 
-def read_data_sizes(
-    paths: Sequence[str | Path],
-    settings: Mapping[str, Any],
-    folders: Sequence[str | Path],
-) -> dict[str, pd.DataFrame]:
-    """Curves over the data size by task.
-
-    Parameters
-    ----------
-    settings : those under which they must have been made
-    folders : of the ratings that are there; curves must be made from these
-
-    Raises as `refless.store.sealed.read`.
-    """
-    made_from = rated_sums(folders)
-    curves = {}
-    for path in paths:
-        task = Path(path).parent.name
-        curves[task] = sealed.read(
-            *(path, "data size curve"),
-            of={"task": task},
-            settings=settings,
-            made_from=made_from.get(task),
-        ).content
-    return curves
+def read_data_sizes(paths: Sequence[str | Path]) -> dict[str, pd.DataFrame]:
+    """Curves over the data size by task. Raises as `refless.store.sealed.read`."""
+    return {Path(path).parent.name: sealed.read(path).content for path in paths}
 
 
 def average_annotators(path: str | Path) -> dict[str, tuple[float, float]]:

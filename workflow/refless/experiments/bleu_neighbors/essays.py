@@ -7,7 +7,6 @@ part. Out: an estimate for each test essay from each training set (numbers witho
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -90,22 +89,7 @@ def essay_estimates(texts: pd.DataFrame, threads: int | None = None) -> pd.DataF
 
 def write_estimates(path: str | Path, task: Task, threads: int | None = None) -> None:
     """Write `essay_estimates` of a task whose texts have `TEXT_COLUMNS`."""
-    about = {
-        "kind": "essay estimates",
-        "of": {"task": task.name},
-        "provenance": task.provenance,
-        "made_from": {"texts": task.text_sum},
-    }
-    sealed.write(path, essay_estimates(task.texts, threads), about)
-
-
-def read_estimates(path: str | Path, text_sums: Mapping[str, str]) -> sealed.Sealed:
-    """The file of `write_estimates`, if it was made from the texts with these sums, by task.
-
-    Raises as `refless.store.sealed.read`.
-    """
-    made_from = dict(zip(["texts"], text_sums.values(), strict=False))  # one data set, or none
-    return sealed.read(path, "essay estimates", made_from=made_from, columns=COLUMNS)
+    sealed.write(path, essay_estimates(task.texts, threads))
 
 
 def table3(
@@ -115,7 +99,7 @@ def table3(
 
     Parameters
     ----------
-    file : by `read_estimates`; None for none
+    file : by `write_estimates`; None for none
     published : by `refless.report.published.read_published`
     draws, seed : of the bootstrap over test essays
     """

@@ -1,8 +1,8 @@
 """Kernel matrices of a data set, and what the neighbors of each of its texts say.
 
 Stage: kernel -> prediction. In: texts, in the order of their file. Out: the kernel of all texts
-with all, float32, in blocks of rows, which numpy maps into memory (kind ``kernel``); and of each
-rated text the mean quality of its neighbors, leave-one-out (kind ``neighbors``).
+with all, float32, in blocks of rows, which numpy maps into memory; and of each rated text the mean
+quality of its neighbors, leave-one-out.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import pandas as pd
 from refless.data.task import Task, read_task
 from refless.errors import FormatError, SettingError
 from refless.kernels import kernel
-from refless.kernels._registry import entry
 from refless.models.neighbors import enough_evidence, means_of_sums, neighbor_means
 from refless.statistics import drawn_whole
 from refless.store import sealed
@@ -112,24 +111,11 @@ def write_kernel(
             remedy=f"set data.{task.name}.blocks to a smaller number",
         )
     rows = slice((block - 1) * n // blocks, block * n // blocks)
-    about = {
-        "kind": "kernel",
-        "of": {"task": task.name, "kernel": name, "block": f"{block}of{blocks}"},
-        "made_from": {"texts": task.text_sum},
-        "settings": {"options": _decisive(name, options)},
-    }
     matrix = kernel(name, texts[rows], texts, threads=threads, dtype=np.float32, **options)
-    sealed.write(path, matrix, about)
+    sealed.write(path, matrix)
 
 
-def _decisive(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options but for those that say where files lie."""
-    return {key: value for key, value in options.items() if key not in entry(name).places}
-
-
-def read_kernel(
-    paths: Sequence[str | Path], task: Task, name: str, options: Mapping[str, Any], rated: Rated
-) -> Array:
+def read_kernel(paths: Sequence[str | Path], rated: Rated) -> Array:
     """The kernel of the rated texts, float32 (n, n).
 
     Parameters
@@ -138,15 +124,9 @@ def read_kernel(
 
     Raises
     ------
-    FormatError : a file is broken, or is of something else than its name says.
-    StaleError : it was computed from other texts or with other options.
+    FormatError, StaleError : as `refless.store.sealed.read`.
     """
-    asked = {"options": _decisive(name, options)}
-    blocks: list[Array] = []
-    for path in map(Path, paths):
-        of, made_from = {"task": task.name, "kernel": name, "block": path.stem}, task.text_sum
-        file = sealed.read(path, "kernel", of=of, settings=asked, made_from={"texts": made_from})
-        blocks.append(file.content)
+    blocks: list[Array] = [sealed.read(path).content for path in paths]
     matrix = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
     if len(rated.row) < len(matrix):
         matrix = matrix[np.ix_(rated.row, rated.row)]
@@ -186,31 +166,22 @@ def write_neighbors(
 
     Parameters
     ----------
-    paths, options : of the kernel, see `read_kernel`
+    paths : of the kernel, see `read_kernel`
     tau : from which similarity on a text is a neighbor
+    options : of the kernel
     """
     rated = rated_texts(task)
-    matrix = read_kernel(paths, task, name, options, rated)
+    matrix = read_kernel(paths, rated)
     in_order = len(rated.id) > MANY
     means, counts = means_within(matrix, rated.quality, tau, in_order=in_order)
     columns = {"id": rated.id, "quality": rated.quality, "mean": means, "neighbors": counts}
-    sealed.write(
-        path,
-        pd.DataFrame(columns),
-        {
-            "kind": "neighbors",
-            "of": {"task": task.name, "kernel": name},
-            "provenance": task.provenance,
-            "settings": {"tau": tau, "options": _decisive(name, options)},
-            "made_from": task.rated_sums,
-        },
-    )
+    sealed.write(path, pd.DataFrame(columns), {"stand_in": is_stand_in(name, options)})
 
 
 def is_stand_in(name: str, options: Mapping[str, Any]) -> bool:
     """Whether a kernel is BERTScore in another form than the paper's."""
     family, _, model = name.partition(".")
-    other = model != "roberta-large" or bool({*options} - {"prefix_space"})
+    other = model != "roberta-large" or bool({*options} - {"prefix_space", "model", "baseline"})
     return family == "bertscore" and other
 
 
@@ -236,7 +207,7 @@ class Predicted:
 
 
 def read_predicted(
-    folders: Sequence[str | Path], paths: Sequence[str | Path], taus: Mapping[str, float]
+    folders: Sequence[str | Path], paths: Sequence[str | Path]
 ) -> dict[str, Predicted]:
     """Task -> its predictions.
 
@@ -244,7 +215,6 @@ def read_predicted(
     ----------
     folders : of the ratings that are there
     paths : ``<task>/<kernel>.csv`` by `write_neighbors`
-    taus : kernel -> the tau under which they must have been made
 
     Raises as `refless.store.sealed.read`.
     """
@@ -255,18 +225,12 @@ def read_predicted(
             name = path.name.removesuffix(".csv")
             if path.parent.name != task.name:
                 continue
-            file = sealed.read(
-                *(path, "neighbors"),
-                of={"task": task.name, "kernel": name},
-                settings={"tau": taus[name]},
-                made_from=task.rated_sums,
-                columns=COLUMNS,
-            )
+            file = sealed.read(path)
             data.means[name] = file.content["mean"].to_numpy(np.float64)
             data.counts[name] = file.content["neighbors"].to_numpy(np.int64)
             data.kernels[name] = {
-                "source": sealed.provenance([file.about, task.about]),
-                "stand_in": int(is_stand_in(name, file.about["settings"]["options"])),
+                "source": file.about["provenance"],
+                "stand_in": int(file.about["facts"]["stand_in"]),
             }
         found[task.name] = data
     return found

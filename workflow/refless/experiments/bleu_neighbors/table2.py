@@ -65,51 +65,23 @@ def write_cross_estimates(
     threads: int | None = None,
 ) -> None:
     """Write `cross_estimates` of two tasks."""
-    sealed.write(
-        path,
-        cross_estimates(taus, source, target, threads),
-        {
-            "kind": "cross estimates",
-            "of": {"source": source.name, "target": target.name},
-            "settings": {"kernels": dict(taus)},
-            "made_from": _made_from(source, target),
-            "facts": {"training": int(source.texts["quality"].notna().sum())},
-        },
-    )
-
-
-def _made_from(source: Task, target: Task) -> dict[str, str]:
-    roles = {"source": source.rated_sums, "target": target.rated_sums}
-    return {f"{role} {what}": value for role, own in roles.items() for what, value in own.items()}
+    training = int(source.texts["quality"].notna().sum())
+    sealed.write(path, cross_estimates(taus, source, target, threads), {"training": training})
 
 
 Estimates = dict[str, tuple[Array, str]]
 """Kernel -> estimates of a task's rated texts, NaN where undefined, and where they come from."""
 
 
-def read_pairs(
-    paths: Sequence[str | Path],
-    tasks: Mapping[str, Task],
-    taus: Mapping[str, float],
-    a: int,
-    b: float,
-) -> dict[tuple[str, str], Estimates]:
-    """(source, target) -> what `write_cross_estimates` wrote, if it was made with these taus, from
-    the texts of these tasks.
+def read_pairs(paths: Sequence[str | Path], a: int, b: float) -> dict[tuple[str, str], Estimates]:
+    """(source, target) -> what `write_cross_estimates` wrote.
 
     Raises as `refless.store.sealed.read`.
     """
     pairs = {}
     for path in paths:
         source, target = Path(path).stem.split(".")
-        made_with = sealed.record_of(path)["settings"].get("kernels", {})
-        file = sealed.read(
-            *(path, "cross estimates"),
-            of={"source": source, "target": target},
-            settings={"kernels": {kernel: taus.get(kernel) for kernel in made_with}},
-            made_from=_made_from(tasks[source], tasks[target]),
-            columns=COLUMNS,
-        )
+        file = sealed.read(path)
         estimates: Estimates = {}
         for kernel, own in file.content.groupby("kernel"):
             means, numbers = own["mean"].to_numpy(np.float64), own["neighbors"].to_numpy(np.int64)

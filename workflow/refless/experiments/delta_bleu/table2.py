@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -33,29 +32,9 @@ SHOWN = [
 ]
 
 
-def read_rows(
-    path: str | Path,
-    settings: Mapping[str, Mapping[str, Any]],
-    rated: Mapping[str, Mapping[str, str]],
-) -> tuple[str, sealed.Sealed]:
-    """A data set and its numbers.
-
-    Parameters
-    ----------
-    settings : data set -> the settings under which they must have been made
-    rated : data set -> the sums of the ratings that are there (`refless.data.task.rated_sums`),
-        from which they must have been made
-
-    Raises
-    ------
-    FormatError, StaleError : as `refless.store.sealed.read`.
-    """
-    task = Path(path).parent.name
-    of = {"task": task}
-    made_from = rated.get(task)
-    return task, sealed.read(
-        path, "units", of=of, settings=settings[task], made_from=made_from, columns=["panel"]
-    )
+def read_rows(paths: Iterable[str | Path]) -> dict[str, sealed.Sealed]:
+    """Data set -> its numbers. Raises as `refless.store.sealed.read`."""
+    return {Path(path).parent.name: sealed.read(path) for path in paths}
 
 
 def table2(

@@ -104,8 +104,7 @@ def write_units(path: str | Path, task: Task, settings: Mapping[str, Any]) -> No
     Parameters
     ----------
     task : its texts have the column ``context_id``
-    settings : those of the experiment and of the data set, by name, as the readers will ask for
-        them
+    settings : those of the experiment and of the data set, by name
 
     Raises
     ------
@@ -118,14 +117,7 @@ def write_units(path: str | Path, task: Task, settings: Mapping[str, Any]) -> No
     begin = time.perf_counter()
     rows = unit_rows(counted, settings)
     log.info("%d numbers in %.1f s", len(rows), time.perf_counter() - begin)
-    about = {
-        "kind": "units",
-        "of": {"task": task.name},
-        "provenance": task.provenance,
-        "settings": dict(settings),
-        "made_from": task.rated_sums,
-    }
-    sealed.write(path, rows, about)
+    sealed.write(path, rows)
 
 
 def unit_rows(counted: Counted, settings: Mapping[str, Any]) -> pd.DataFrame:
