@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -38,8 +39,9 @@ def ratings_table(**changes: object) -> pd.DataFrame:
     columns: dict[str, object] = {
         "id": ["t:1", "t:2", "t:1"],
         "rater": ["r001", "r002", "r002"],
-        "label": [5.0, 5.0, 0.0],
-        "rating": [1.0, 1.0, 0.0],
+        "label": [5.0, 3.0, 1.0],
+        "rating": [1.0, 0.5, 0.0],
+        "mark": [1, 2, 3],
     }
     return pd.DataFrame(columns | changes)
 
@@ -87,8 +89,6 @@ def test_both_tables_come_back(tmp_path: Path, text: str) -> None:
     pd.testing.assert_frame_equal(texts, written, check_dtype=False)
     pd.testing.assert_frame_equal(ratings, ratings_table(), check_dtype=False)
     assert texts["quality"].dtype == ratings["rating"].dtype == np.float64
-    data = RatedTexts(texts, ratings)
-    assert data.check() is data
     # other readers agree on where a row ends
     assert pd.read_csv(tmp_path / "texts.csv")["id"].tolist() == written["id"].tolist()
 
@@ -117,28 +117,32 @@ def test_a_file_that_is_no_table_is_named(
 # ---- checks -----------------------------------------------------------------------------------
 
 
+def test_columns_come_in_order_and_labels_on_their_scale() -> None:
+    ratings = ratings_table()[["mark", "label", "rater", "id"]]
+    data = RatedTexts(texts_table().drop(columns="task"), ratings, (1, 5)).tidied("mine")
+    assert list(data.texts) == [*TEXT_COLUMNS]
+    assert set(data.texts["task"]) == {"mine"}
+    assert list(data.ratings) == [*RATING_COLUMNS, "mark"]
+    assert data.ratings["rating"].tolist() == [1, 0.5, 0]
+    assert list(RatedTexts(texts_table()).tidied("mine").ratings) == RATING_COLUMNS
+
+
 @pytest.mark.parametrize(
     ("texts", "ratings", "message"),
     [
-        (texts_table().drop(columns="quality"), ratings_table(), "columns quality are missing"),
-        (texts_table(), ratings_table().drop(columns="label"), "columns label are missing"),
-        (texts_table(id=["t:1", "t:2", "t:2"]), ratings_table(), "'t:2' stands in two rows"),
-        (texts_table(id=["t:1", "t:2", "t 3"]), ratings_table(), "id 't 3' has characters"),
-        (texts_table(id=["t:1", "t:2", ""]), ratings_table(), "id '' has characters"),
-        (texts_table(quality=[0.5, 1.01, np.nan]), ratings_table(), "'t:2' has quality 1.01"),
-        (texts_table(quality=[-0.1, 1, np.nan]), ratings_table(), "'t:1' has quality -0.1"),
-        (texts_table(quality=[0.5, np.nan, np.nan]), ratings_table(), "'t:2' has quality nan"),
-        (texts_table(quality=[0.5, 1, 0.2]), ratings_table(), "'t:3' .* from 0 ratings"),
-        (texts_table(), ratings_table(rating=[1, 1.2, 0]), "rating 1.2 of text 't:2'"),
-        (texts_table(), ratings_table(rating=[1, 1, np.nan]), "rating nan of text 't:1'"),
-        (texts_table(), ratings_table(id=["t:1", "t:9", "t:1"]), "'t:9' has no text"),
+        ({"id": ["t:1", "t:2", "t:2"]}, {}, "t:2 stands in two rows"),
+        ({"quality": [0.5, 1.01, np.nan]}, {}, "t:2 has a quality"),
+        ({"quality": [0.5, np.nan, np.nan]}, {}, "t:2 has a quality"),
+        ({"quality": [0.5, 1, 0.2]}, {}, "t:3 has a quality"),
+        ({}, {"label": [5, 6, 1]}, "t:2 has a rating"),
+        ({}, {"label": [5, 5, np.nan]}, "t:1 has a rating"),
+        ({}, {"id": ["t:1", "t:9", "t:1"]}, "t:9 is rated and has no text"),
     ],
 )
-def test_a_broken_promise_names_the_row(
-    texts: pd.DataFrame, ratings: pd.DataFrame, message: str
-) -> None:
+def test_a_wrong_text_is_named(texts: Any, ratings: Any, message: str) -> None:
+    data = RatedTexts(texts_table(**texts), ratings_table(**ratings), (1, 5))
     with pytest.raises(FormatError, match=message):
-        RatedTexts(texts, ratings).check()
+        data.tidied("mine")
 
 
 # ---- raters and means -------------------------------------------------------------------------

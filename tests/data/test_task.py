@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from refless.data import sources
 from refless.data.ratings import RatedTexts
-from refless.data.sources import table
 from refless.data.task import blank_task, read_task, read_whole_task, write_task
 from refless.errors import FormatError, StaleError
 from refless.store import sealed
@@ -59,8 +59,8 @@ def test_words_that_look_like_numbers_stay_words(tmp_path: Path) -> None:
     ]
     path = tmp_path / "mine.jsonl"
     path.write_text("\n".join(lines) + "\n")
-    data = table.load(path, "mine", [0, 10])
-    write_task("mine", data, tmp_path / "mine", {}, {})
+    data = sources.load("table", "mine", {"path": path}, {"scale": [0, 10]})
+    write_task("mine", data, tmp_path / "mine")
     read = read_whole_task(tmp_path / "mine")
     words = data.texts.select_dtypes(["object", "str"]).columns
     assert {"mr_key", "mr_set", "context_id"} <= set(words)
@@ -84,7 +84,7 @@ def test_ratings_do_not_adopt_the_texts_of_another_run(
 
     monkeypatch.setattr(sealed, "write", overtaken)
     data = RatedTexts(mine.texts.assign(quality=[1.0, 0.0]))
-    write_task("mine", data, tmp_path / "mine", {}, {})
+    write_task("mine", data, tmp_path / "mine")
     with pytest.raises(StaleError):
         read_task(tmp_path / "mine")
 

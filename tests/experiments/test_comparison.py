@@ -35,7 +35,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The rows of one data set, as a signed file."""
     folder = tmp_path_factory.mktemp("comparison")
     source = write(folder / "mine.jsonl", rows(60))
-    write_task("mine", table.load(source, "mine", [1, 5]), folder / "ratings/mine", {}, {})
+    write_task("mine", table.load(source, "mine", [1, 5]), folder / "ratings/mine")
     out = folder / "comparison/mine.csv"
     left_out = [("neighbors", "meteor.nltk35", "there is no WordNet")]
     compare_task(out, read_task(folder / "ratings/mine"), SETTINGS, {}, left_out)
@@ -76,7 +76,7 @@ def test_rows_of_networks_say_where_those_were_trained(made: Path, tmp_path: Pat
 @needs_torch
 def test_networks_are_one_of_the_methods(tmp_path: Path) -> None:
     source = write(tmp_path / "mine.jsonl", rows(60))
-    write_task("mine", table.load(source, "mine", [1, 5]), tmp_path / "ratings/mine", {}, {})
+    write_task("mine", table.load(source, "mine", [1, 5]), tmp_path / "ratings/mine")
     task, file = read_task(tmp_path / "ratings/mine"), tmp_path / "networks.csv"
     write_networks(file, task, 0, threads=1)
     write_networks(tmp_path / "two.csv", task, 0, threads=2)
@@ -107,7 +107,7 @@ def test_a_network_sees_no_rating_of_its_fold(tmp_path: Path) -> None:
     from refless.models.rnn_qe.own import How
 
     source = write(tmp_path / "mine.jsonl", rows(60))
-    write_task("mine", table.load(source, "mine", [1, 5]), tmp_path / "ratings/mine", {}, {})
+    write_task("mine", table.load(source, "mine", [1, 5]), tmp_path / "ratings/mine")
     rated = rated_task(read_task(tmp_path / "ratings/mine"))
     split = all_splits(rated, 0)[0][0]
     first = estimates(rated, split, How(), 1)

@@ -41,7 +41,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
         # a data set need not have parts
         found[str(task)] = own.drop(columns="part") if task == "bagel" else own
     for task, table in found.items():
-        write_task(task, RatedTexts(table.reset_index(drop=True)), root / task, {}, {})
+        write_task(task, RatedTexts(table.reset_index(drop=True)), root / task)
     return [root / task for task in found]
 
 
@@ -71,7 +71,7 @@ def test_numbers_have_no_text_and_hang_on_texts_and_settings(made: Path) -> None
 
 def test_metrics_that_are_not_there_are_named(folders: list[Path], tmp_path: Path) -> None:
     texts = sealed.read(folders[0] / "texts.csv", "texts").content.drop(columns="CIDEr")
-    write_task("nem", RatedTexts(texts), tmp_path / "nem", {}, {})
+    write_task("nem", RatedTexts(texts), tmp_path / "nem")
     with pytest.raises(FormatError, match="CIDEr"):
         write_outputs(tmp_path / "o.csv", tmp_path / "c.csv", tmp_path / "nem", folders[1:], DATA)
 

@@ -1,11 +1,10 @@
-"""A data set after its loader: two sealed tables in one folder. Stage: ratings.
+"""A data set after its loader: two sealed tables in one folder (`refless.data.ratings`).
 
-Their columns are those of `refless.data.ratings`.
+Stage: ratings.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from refless.data.ratings import RATING_COLUMNS, TEXT_COLUMNS, RatedTexts
-from refless.data.wording import wording
+from refless.data.wording import numbered
 from refless.errors import FormatError, StaleError
 from refless.store import sealed
 from refless.store.files import text_sum
@@ -60,31 +59,19 @@ class Task:
 
     @property
     def contexts(self) -> np.ndarray | None:
-        """`numbered` contexts of the rated texts; None where there is one alone. The draws of a
-        bootstrap hang on these numbers, so shipped contexts keep them."""
-        number = numbered(self.texts["context"][self.texts["quality"].notna()])
+        """Numbers of the rated texts' contexts (`numbered`), each blank one its own; None where
+        there is one alone. The bootstrap's draws hang on them, so shipped contexts keep them."""
+        number = numbered(self.texts["context"][self.texts["quality"].notna()], apart=True)
         return number if len(set(number)) > 1 else None
 
 
-def numbered(contexts: Iterable[str]) -> np.ndarray:
-    """Number of each context by first appearance, int64 (n,): one for all of one `wording`, and for
-    each blank one its own, since nothing in common is known of what they answer."""
-    first: dict[object, int] = {}
-    named = (wording(context) or row for row, context in enumerate(contexts))
-    return np.array([first.setdefault(name, len(first)) for name in named], np.int64)
-
-
 def write_task(
-    name: str,
-    data: RatedTexts,
-    folder: str | Path,
-    sources: Mapping[str, str],
-    settings: Mapping[str, Any],
+    name: str, data: RatedTexts, folder: str | Path, sources: Mapping[str, str] | None = None
 ) -> None:
-    """Write a loader's tables, from raw files of these sums, as the loader was told."""
+    """Write a loader's tables, from raw files of these sums."""
     facts = {"text_sum": text_sum(data.texts["text"].tolist()), "scale": data.scale}
-    made = {"made_from": dict(sources), "settings": dict(settings), "facts": facts}
-    _write(Path(folder), data, {"kind": "texts", "of": {"task": name}, **made})
+    about = {"kind": "texts", "of": {"task": name}, "made_from": dict(sources or {})}
+    _write(Path(folder), data.texts, data.ratings, {**about, "facts": facts})
 
 
 def blank_task(folder: str | Path, out: str | Path) -> None:
@@ -92,26 +79,20 @@ def blank_task(folder: str | Path, out: str | Path) -> None:
     task = read_task(folder)
     numeric = [c for c in task.texts.select_dtypes("number").columns if c not in TEXT_COLUMNS]
     # of what a text answers, only that others answer the same
-    both = zip(numbered(task.texts["context"]), task.texts["context"], strict=True)
+    both = zip(numbered(task.texts["context"], apart=True), task.texts["context"], strict=True)
     context = [f"c{number}" if context else "" for number, context in both]
     texts = task.texts[TEXT_COLUMNS + numeric].assign(context=context, text="")
     kept = [column for column in (*RATING_COLUMNS, "item") if column in task.ratings]
-    about = {**task.about, "provenance": "shipped"}
-    _write(Path(out), RatedTexts(texts, task.ratings[kept]), about)
+    _write(Path(out), texts, task.ratings[kept], {**task.about, "provenance": "shipped"})
 
 
-def _write(folder: Path, data: RatedTexts, about: Mapping[str, Any]) -> None:
-    written = sealed.write(folder / "texts.csv", data.texts, about)
-    same = {name: about[name] for name in ("of", "provenance") if name in about}
+def _write(
+    folder: Path, texts: pd.DataFrame, ratings: pd.DataFrame, about: Mapping[str, Any]
+) -> None:
+    written = sealed.write(folder / "texts.csv", texts, about)
+    own = {"kind": "ratings", "of": about["of"], "provenance": written["provenance"]}
     made_from = {"texts": sealed.identity(written)}
-    about = {"kind": "ratings", **same, "made_from": made_from}
-    sealed.write(folder / "ratings.csv", data.ratings, about)
-
-
-def read_with(loader: str, options: Mapping[str, Any], files: Mapping[str, str]) -> dict[str, Any]:
-    """The settings in the record of texts: which files of the configuration were read, and how."""
-    found = json.loads(json.dumps({"loader": loader, "files": dict(files), **options}))
-    return dict(found)
+    sealed.write(folder / "ratings.csv", ratings, {**own, "made_from": made_from})
 
 
 def read_task(folder: str | Path, columns: Sequence[str] = ()) -> Task:

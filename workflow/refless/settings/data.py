@@ -123,6 +123,5 @@ class DataSet(Section):
 
     @model_validator(mode="after")
     def _as_the_loader_takes_them(self) -> DataSet:
-        if fault := sources.fault(self.loader, self.files, self.options):
-            raise ValueError(fault)
+        sources.check(self.loader, self.files, self.options)
         return self
