@@ -64,6 +64,7 @@ def test_every_text_comes_back_to_the_letter(
     back = read_table(path, ["id", "text", "context"])
     assert back["text"].tolist() == texts
     assert back["context"].tolist() == texts[::-1]
+    assert len(pd.read_csv(path)) == len(texts)  # other readers agree on where a row ends
 
 
 @settings(max_examples=60, deadline=None)
@@ -72,45 +73,18 @@ def test_every_number_comes_back_bit_for_bit(
     tmp_path_factory: pytest.TempPathFactory, numbers: list[float]
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "every_number.csv"
-    write_table(pd.DataFrame({"id": "x", "quality": numbers, "estimate": numbers}), path)
-    back = read_table(path, ["quality", "estimate"])
-    for column in ("quality", "estimate"):
-        np.testing.assert_array_equal(back[column].to_numpy(np.float64), np.array(numbers))
+    write_table(pd.DataFrame({"id": "x", "quality": numbers}), path)
+    back = read_table(path, ["quality"])
+    np.testing.assert_array_equal(back["quality"].to_numpy(np.float64), np.array(numbers))
 
 
-@pytest.mark.parametrize("text", ["one", "a\rb"])
-def test_both_tables_come_back(tmp_path: Path, text: str) -> None:
-    """A table with a carriage return in a text is quoted throughout."""
-    written = texts_table(text=[text, 'with "quotes", commas', "null"])
-    write_table(written, tmp_path / "texts.csv")
-    write_table(ratings_table(), tmp_path / "ratings.csv")
-    texts = read_table(tmp_path / "texts.csv", TEXT_COLUMNS)
-    ratings = read_table(tmp_path / "ratings.csv", RATING_COLUMNS)
-    pd.testing.assert_frame_equal(texts, written, check_dtype=False)
-    pd.testing.assert_frame_equal(ratings, ratings_table(), check_dtype=False)
-    assert texts["quality"].dtype == ratings["rating"].dtype == np.float64
-    # other readers agree on where a row ends
-    assert pd.read_csv(tmp_path / "texts.csv")["id"].tolist() == written["id"].tolist()
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (None, "cannot be read as a table"),
-        (b"", "cannot be read as a table"),
-        (b"id,text\na,b,c,d\ne,f\n", "no columns quality"),
-        (b'id,quality\n"a,0.5\n', "cannot be read as a table"),
-        (b"id,quality\n\xff,0.5\n", "cannot be read as a table"),
-    ],
-)
-def test_a_file_that_is_no_table_is_named(
-    tmp_path: Path, content: bytes | None, message: str
-) -> None:
+@pytest.mark.parametrize("content", [None, b"", b'id,quality\n"a,0.5\n', b"id,quality\n\xff,0.5\n"])
+def test_a_file_that_is_no_table_is_named(tmp_path: Path, content: bytes | None) -> None:
     path = tmp_path / "t.csv"
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(FormatError, match=message) as caught:
-        read_table(path, ["id", "quality"])
+    with pytest.raises(FormatError, match="cannot be read as a table") as caught:
+        read_table(path)
     assert caught.value.path == str(path)
 
 

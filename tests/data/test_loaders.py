@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import os
@@ -37,37 +36,26 @@ def written(folder: Path, **contents: str | bytes) -> Files:
 
 # ---- HUSE ----------------------------------------------------------------------------------------
 
+KINDS = ("IDX", "CTX", "TYPE", "OUT", "LOGP")
 FIRST, SAME = ("0", "a", "SUM", "first", "-4.5"), ("1", "b", "SUM", "same", "-2")
 HUMAN, THIRD = ("1", "b", "HUMAN", "same", ""), ("0", "a", "HUMAN", "third, one", "-inf")
-HUSE_ITEMS: list[Any] = [
-    ("as1", "zoe", [(*FIRST, "Typical"), (*SAME, "Rare")]),
-    ("as2", "ann", [(*HUMAN, "5"), (*THIRD, " very  TYPICAL")]),
-    ("as3", "zoe", [(*HUMAN, "3"), (*FIRST, "Invalid")]),
+HUSE: list[Any] = [
+    ("zoe", [(*FIRST, "Typical"), (*SAME, "Rare")]),
+    ("ann", [(*HUMAN, "5"), (*THIRD, " very  TYPICAL")]),
+    ("zoe", [(*HUMAN, "3"), (*FIRST, "Invalid")]),
 ]
 
 
-def batch(rows: list[Any] = HUSE_ITEMS, leave_out: str = "-") -> str:
-    """A batch as exported: answers in string order, the empty last column in the header alone."""
-    count = len(rows[0][2])
-    kinds = [kind for kind in ("IDX", "CTX", "TYPE", "OUT", "LOGP") if kind != leave_out]
-    names = [
-        "AssignmentId",
-        "WorkerId",
-        *(f"Input.{kind}{k}" for k in range(count) for kind in kinds),
-    ]
-    answers = sorted(f"Answer.{k}" for k in range(count))
-    out = io.StringIO(newline="")
-    writer = csv.writer(out)
-    writer.writerow([*names, *answers, "Approve"])
-    for assignment, worker, items in rows:
-        cells = {}
-        for k, item in enumerate(items):
-            for kind, cell in zip(("IDX", "CTX", "TYPE", "OUT", "LOGP"), item, strict=False):
-                cells[f"Input.{kind}{k}"] = cell
-            cells[f"Answer.{k}"] = item[5]
-        named = [cells[name] for name in (*names[2:], *answers)]
-        writer.writerow([assignment, worker, *named])
-    return out.getvalue()
+def batch(rows: list[Any], without: str = "no column") -> str:
+    """A batch as exported, with an empty last column that the header alone has."""
+    table = []
+    for worker, items in rows:
+        row = {"WorkerId": worker}
+        for k, (*item, answer) in enumerate(items):
+            row |= {f"Input.{kind}{k}": cell for kind, cell in zip(KINDS, item, strict=True)}
+            row[f"Answer.{k}"] = answer
+        table.append({name: cell for name, cell in row.items() if without not in name})
+    return pd.DataFrame(table).to_csv(index=False).replace("\n", ",Approve\n", 1)
 
 
 def huse(folder: Path, content: str) -> RatedTexts:
@@ -75,7 +63,7 @@ def huse(folder: Path, content: str) -> RatedTexts:
 
 
 def test_huse_pairs_share_a_row_and_its_labels(tmp_path: Path) -> None:
-    data = huse(tmp_path, batch())
+    data = huse(tmp_path, batch(HUSE))
     texts, ratings = data.texts, data.ratings
     assert texts["id"].tolist() == ["h:0001", "h:0002", "h:0004"]
     assert texts["text"].tolist() == ["first", "same", "third, one"]
@@ -93,10 +81,8 @@ def test_huse_pairs_share_a_row_and_its_labels(tmp_path: Path) -> None:
 def test_huse_systems_of_several_temperatures_and_no_contexts(tmp_path: Path) -> None:
     kinds = ["LOGP_1.0.txt", "HUMAN_REDDIT1.0", "LOGP_0.7.txt"]
     items = [(str(k), "", kind, f"text {k}", "-1", str(k)) for k, kind in enumerate(kinds)]
-    # more than ten items: their answers come in string order
     items += [(str(k), "", "LM", f"text {k}", "-1", str(k % 6)) for k in range(3, 12)]
-    content = batch([("as1", "w", items)], leave_out="CTX")
-    texts = huse(tmp_path, content).texts
+    texts = huse(tmp_path, batch([("w", items)], without="CTX")).texts
     assert texts["system"].tolist()[:4] == ["reddit_1.0", "human", "reddit_0.7", "lm"]
     assert texts["quality"].tolist() == [k % 6 / 5 for k in range(12)]
     assert set(texts["context"]) == {""}
@@ -283,8 +269,8 @@ def test_nem_metrics_may_be_tiny_or_empty(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("loader", "content", "said"),
     [
-        ("huse", batch().replace("Typical", "Typicall"), "typicall"),
-        ("huse", batch().replace("WorkerId", "Worker"), "WorkerId"),
+        ("huse", batch(HUSE).replace("Typical", "Typicall"), "typicall"),
+        ("huse", batch(HUSE).replace("WorkerId", "Worker"), "WorkerId"),
         ("huse", b"\xff\xfe", "utf-8"),
         ("huse", "", "No columns"),
         ("dstc7", "x", "not a gzip"),
