@@ -51,7 +51,7 @@ def essays(tmp_path_factory: pytest.TempPathFactory) -> Task:
     columns = ["id", "text", "set", "part", "score1", "score2", "quality"]
     texts = pd.DataFrame(rows, columns=columns).assign(task="e", context="", n_ratings=1, system="")
     folder = tmp_path_factory.mktemp("ratings") / "e"
-    write_task("e", RatedTexts(texts, RatedTexts(texts).ratings, scale=(0, 3)), folder)
+    write_task("e", RatedTexts(texts), folder)
     return read_task(folder)
 
 

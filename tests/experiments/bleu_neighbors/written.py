@@ -41,7 +41,7 @@ def written_task(
     ratings = pd.DataFrame({"id": ids, "rater": rater, "label": quality, "rating": quality}).loc[
         rated & bool(rater)
     ]
-    write_task(name, RatedTexts(table, ratings, scale=(0, 1)), folder)
+    write_task(name, RatedTexts(table, ratings), folder)
     return read_task(folder)
 
 
@@ -86,5 +86,5 @@ def annotated_task(folder: Path, first: str = "", turned: bool = False) -> Task:
             "system": "",
         }
     )
-    write_task(folder.name, RatedTexts(table, ratings, scale=(0, 5)), folder)
+    write_task(folder.name, RatedTexts(table, ratings), folder)
     return read_task(folder)

@@ -224,6 +224,4 @@ def main(logged: str, *names: str) -> None:
 
 
 if __name__ == "__main__":
-    from refless.data import fetch as module  # and not this copy of it
-
-    module.main(*sys.argv[1:])
+    main(*sys.argv[1:])

@@ -26,7 +26,7 @@ from refless.data.wording import wording
 from refless.errors import FormatError
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    from pandas import DataFrame, Series
 
 log = logging.getLogger(__name__)
 
@@ -58,7 +58,9 @@ def _text(value: Any) -> str:
 
 def _words(value: Any) -> str:
     """A text, or a number as a name."""
-    return _text("" if value is None else str(value) if isinstance(value, (int, float)) else value)
+    if value is None:
+        return ""
+    return _text(str(value) if isinstance(value, (int, float)) else value)
 
 
 def _number(value: Any) -> float:
@@ -240,9 +242,7 @@ def read_ratings(
     single = [(number, rater, fmean(own)) for (number, rater), own in given.items()]
     found = pd.DataFrame(single, columns=["text", "rater", "quality"])
     if center:
-        value = found["quality"]
-        mean = value.groupby(found["rater"]).transform("mean")
-        found["quality"] = value - mean + value.mean()
+        found["quality"] = _centered(found)
     places: dict[int, int] = {}
     for row, number in enumerate(text_of):
         places.setdefault(number, row)
@@ -251,6 +251,11 @@ def read_ratings(
     quality = found.groupby("text")["quality"].mean().reindex(range(len(first)))
     texts = pd.DataFrame({"text": values["text"], "quality": quality.astype(float), **values})
     return Own(texts, found, files, text_of, [where[row] for row in first])
+
+
+def _centered(ratings: DataFrame) -> Series:
+    quality = ratings["quality"]
+    return quality - quality.groupby(ratings["rater"]).transform("mean") + quality.mean()
 
 
 def _one_table(files: Sequence[File]) -> dict[str, list[Any]]:

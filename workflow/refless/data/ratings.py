@@ -33,11 +33,11 @@ class RatedTexts:
 
     texts: pd.DataFrame
     ratings: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=RATING_COLUMNS))
-    scale: tuple[float, float] | None = None
+    scale: tuple[float, float] = (0.0, 1.0)
 
     def tidied(self, task: str) -> RatedTexts:
         """The tables with all their columns in order; FormatError names the first wrong text."""
-        low, high = self.scale or (0, 1)
+        low, high = self.scale
         texts = self.texts.assign(task=task).astype({"quality": float, "n_ratings": int})
         ratings = self.ratings.astype({"label": float})
         ratings["rating"] = (ratings["label"] - low) / (high - low)

@@ -47,12 +47,6 @@ class Task:
         return {"texts": self.text_sum, "quality": text_sum(lines)}
 
     @property
-    def scale(self) -> tuple[float, float]:
-        """The lowest and the highest rating that there can be; (0, 1) where nobody says."""
-        low, high = self.about["facts"]["scale"] or (0.0, 1.0)
-        return low, high
-
-    @property
     def provenance(self) -> str:
         """``computed`` or ``shipped``."""
         return str(self.about["provenance"])
@@ -69,9 +63,9 @@ def write_task(
     name: str, data: RatedTexts, folder: str | Path, sources: Mapping[str, str] | None = None
 ) -> None:
     """Write a loader's tables, from raw files of these sums."""
-    facts = {"text_sum": text_sum(data.texts["text"].tolist()), "scale": data.scale}
-    about = {"kind": "texts", "of": {"task": name}, "made_from": dict(sources or {})}
-    _write(Path(folder), data.texts, data.ratings, {**about, "facts": facts})
+    facts = {"text_sum": text_sum(data.texts["text"].tolist())}
+    made = {"made_from": dict(sources or {}), "facts": facts}
+    _write(Path(folder), data.texts, data.ratings, {"kind": "texts", "of": {"task": name}, **made})
 
 
 def blank_task(folder: str | Path, out: str | Path) -> None:

@@ -10,11 +10,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
-
-import pandas as pd
+from typing import TYPE_CHECKING, NamedTuple
 
 from refless.errors import FormatError
+
+if TYPE_CHECKING:  # not for the sake of reading one MR
+    import pandas as pd
 
 _MR = re.compile(r"\s*\??\s*([A-Za-z_]+)\s*\((.*)\)\s*", re.DOTALL)
 # A quoted value may hold separators and apostrophes: it ends at a quotation mark that a separator
