@@ -74,7 +74,7 @@ def place(folder: Path, *paths: str) -> None:
 def test_what_can_be_computed_is_and_the_rest_is_read_where_it_lies(shipped: Path) -> None:
     assert plan(shipped, network=True).find(UNITS) == UNITS
     assert plan(shipped).find(UNITS) == str(shipped / "shipped/delta_bleu/dstc7/units.csv")
-    place(shipped, "manual/dstc7-task2-human_eval.tgz")
+    place(shipped, "manual/dstc7/dstc7-task2-human_eval.tgz")
     assert plan(shipped).find(UNITS) == UNITS
     assert plan(shipped).place("dstc7/dstc7-task2-human_eval.tgz").startswith(f"{shipped}/manual")
     assert plan(shipped).find(ESSAYS) == str(shipped / "shipped/essays/estimates.csv")

@@ -235,8 +235,8 @@ class Plan:
         own where it lies."""
         if path not in self.sources:
             return path
-        placed = [one for one in self.places.by_hand(self.sources[path]) if one.is_file()]
-        return (placed or [self.places.data / path])[0].as_posix()
+        placed = self.places.manual / path
+        return (placed if placed.is_file() else self.places.data / path).as_posix()
 
     def raw_file(self, path: str) -> Reason | None:
         """Why a raw file cannot be had, at hand or fetched on the way; None if it can."""

@@ -10,8 +10,8 @@ with job(snakemake):
         snakemake.wildcards.task,
         snakemake.params.loader,
         dict(zip(snakemake.params.files, snakemake.input, strict=True)),
+        snakemake.params.files,
         snakemake.params.options,
         Path(snakemake.output.texts).parent,
         rated_for=snakemake.params.rated_for,
-        known=snakemake.params.files,
     )

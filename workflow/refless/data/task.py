@@ -1,6 +1,6 @@
-"""A data set after its loader: two sealed tables in one folder. Stage: ratings.
+"""A data set after its loader: two sealed tables in one folder (`refless.data.ratings`).
 
-Their columns are those of `refless.data.ratings`.
+Stage: ratings.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from refless.data.ratings import RATING_COLUMNS, TEXT_COLUMNS, RatedTexts
-from refless.data.wording import wording
+from refless.data.wording import numbered
 from refless.errors import FormatError, StaleError
 from refless.store import sealed
 
@@ -29,35 +29,21 @@ class Task:
     about: dict[str, Any]
 
     @property
-    def scale(self) -> tuple[float, float]:
-        """The lowest and the highest rating that there can be; (0, 1) where nobody says."""
-        low, high = self.about["facts"]["scale"] or (0.0, 1.0)
-        return low, high
-
-    @property
     def provenance(self) -> str:
         """``computed`` or ``shipped``."""
         return str(self.about["provenance"])
 
     @property
     def contexts(self) -> np.ndarray | None:
-        """`numbered` contexts of the rated texts; None where there is one alone. The draws of a
-        bootstrap hang on these numbers, so shipped contexts keep them."""
-        number = numbered(self.texts["context"][self.texts["quality"].notna()])
+        """Numbers of the rated texts' contexts (`numbered`), each blank one its own; None where
+        there is one alone. The bootstrap's draws hang on them, so shipped contexts keep them."""
+        number = numbered(self.texts["context"][self.texts["quality"].notna()], apart=True)
         return number if len(set(number)) > 1 else None
-
-
-def numbered(contexts: Iterable[str]) -> np.ndarray:
-    """Number of each context by first appearance, int64 (n,): one for all of one `wording`, and for
-    each blank one its own, since nothing in common is known of what they answer."""
-    first: dict[object, int] = {}
-    named = (wording(context) or row for row, context in enumerate(contexts))
-    return np.array([first.setdefault(name, len(first)) for name in named], np.int64)
 
 
 def write_task(data: RatedTexts, folder: str | Path, raw: Mapping[str, str]) -> None:
     """Write a loader's tables; ``raw`` has the sums of the raw files, by name."""
-    _write(Path(folder), data, {"raw": dict(raw), "scale": data.scale})
+    _write(Path(folder), data, {"raw": dict(raw)})
 
 
 def blank_task(folder: str | Path, out: str | Path) -> None:
@@ -65,7 +51,7 @@ def blank_task(folder: str | Path, out: str | Path) -> None:
     task = read_task(folder)
     numeric = [c for c in task.texts.select_dtypes("number").columns if c not in TEXT_COLUMNS]
     # of what a text answers, only that others answer the same
-    both = zip(numbered(task.texts["context"]), task.texts["context"], strict=True)
+    both = zip(numbered(task.texts["context"], apart=True), task.texts["context"], strict=True)
     context = [f"c{number}" if context else "" for number, context in both]
     texts = task.texts[TEXT_COLUMNS + numeric].assign(context=context, text="")
     kept = [column for column in (*RATING_COLUMNS, "item") if column in task.ratings]
