@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -86,29 +85,6 @@ def test_a_difference_is_one_of_the_draws_that_both_have() -> None:
     assert one.less(other) == Estimate.of(2, np.array([0, 0, -2, -6, -12]))
     assert math.isnan(one.less(Estimate(1, 0, 2)).low)
     np.testing.assert_array_equal(unpacked(packed(np.array([0.5, NAN]))), [0.5, NAN])
-
-
-def test_twins_that_are_drawn_together_tell_nothing_new() -> None:
-    """Of every statistic: each candidate twice, with its ratings, leaves the intervals alone."""
-    generator = np.random.default_rng(1)
-    n = 30
-    truth = generator.random(n)
-    prediction = np.where(generator.random(n) < 0.9, truth + generator.random(n), NAN)
-    candidate, rater = np.repeat(np.arange(n), 3), np.tile(np.arange(3), n)
-    rating = np.round(truth[candidate] + generator.normal(0, 0.2, 3 * n), 1)
-
-    def measured(times: int) -> list[float]:
-        unit = np.repeat(np.arange(n), times)
-        copies = np.concatenate([candidate * times + i for i in range(times)])
-        of = copies, np.tile(rater, times), np.tile(rating, times), truth[unit]
-        how: dict[str, Any] = {"units": unit, "draws": 60, "seed": 3}
-        people = human_rows(*of, others=True, **how)
-        model = human_rows(*of, estimate=prediction[unit], **how)
-        rho = evaluate(prediction[unit], truth[unit], **how).spearman
-        found = [rho, people.average_spearman, people.best_mse, model.average_spearman]
-        return [end for one in found for end in (one.low, one.high)]
-
-    np.testing.assert_allclose(measured(1), measured(2), rtol=1e-9)
 
 
 def test_a_text_of_several_units_is_drawn_beside_them() -> None:
