@@ -127,13 +127,13 @@ def draw_blocks(of: int | Array, draws: int, seed: int) -> Iterator[Array]:
     if np.ndim(of) == 2:
         yield from _both(np.asarray(of), draws, seed)
         return
-    unit = np.arange(of) if np.ndim(of) == 0 else np.asarray(of)
+    unit = np.arange(of) if isinstance(of, int | np.integer) else of
     n = int(unit.max()) + 1
     step = max(1, BLOCK // len(unit))
     for block in [draw_weights(n, draws, seed)] if n * draws <= KEPT else _draw(n, draws, seed):
         for start in range(0, len(block), step):
             rows = block[start : start + step]
-            yield rows if np.ndim(of) == 0 else rows[:, unit]
+            yield rows if unit is not of else rows[:, unit]
 
 
 def _both(of: Array, draws: int, seed: int) -> Iterator[Array]:
