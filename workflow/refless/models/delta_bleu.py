@@ -106,11 +106,11 @@ class Texts:
         """
         text, owner, item = (np.ascontiguousarray(a, np.int64) for a in (text, owner, item))
         side = (references.bounds, references.text, references.owner, references.weight)
-        found = np.zeros((len(text), 1 + owners, self.max_order + 2))
+        found = np.zeros((self.max_order + 2, len(text), 1 + owners))
         _best_matches(text, owner, item, *side, self._lengths, *self._grams, self._bounds, found)
-        matches, heaviest, nearest = found[..., :-2], found[..., -2:-1], found[..., -1]
+        matches, heaviest, nearest = np.moveaxis(found[:-2], 0, -1), found[-2], found[-1]
         length = self._lengths[text][:, None]
-        totals = heaviest * np.maximum(length[:, None] - np.arange(self.max_order), 0)
+        totals = heaviest[..., None] * np.maximum(length[:, None] - np.arange(self.max_order), 0)
         width = self._lengths.max() + 1
         closest = np.where(nearest < 0, (-1 - nearest) % width, -1)
         lengths = np.broadcast_to(length, closest.shape).astype(np.float64)
@@ -153,7 +153,7 @@ def _best_matches(
     bounds: Array,
     out: Array,
 ) -> None:
-    """Write ``out`` (zeros), shape (hypotheses, 1 + owners, orders + 2), with columns as of
+    """Write ``out`` (zeros), shape (orders + 2, hypotheses, 1 + owners), with columns as of
     `Texts.statistics`: the sum over a hypothesis's n-grams g of each order of
 
         max over the references j that have g of  weight_j * min(count of g, count of g in j)
@@ -199,11 +199,11 @@ def _best_matches(
                 elif value[k] > second[k] and (whose[k] != own or own == NOBODY):
                     second[k] = value[k]
         for k in range(n + 2):
-            column = orders[start + k] - 1 if k < n else out.shape[2] - 2 + k - n
-            for o in range(out.shape[1]):
+            column = orders[start + k] - 1 if k < n else len(out) - 2 + k - n
+            for o in range(out.shape[2]):
                 found = second[k] if o > 0 and whose[k] == o - 1 else best[k]
                 if found > -np.inf:
-                    out[h, o, column] += found
+                    out[column, h, o] += found
 
 
 def scores(statistics: Statistics, rule: str = "zero", max_order: int | None = None) -> Array:

@@ -88,7 +88,7 @@ def weighted_spearman(x: Array, y: Array, weights: Array, column: Array | None =
     step = max(1, AT_ONCE // max(len(x), 1))
     found = np.empty(len(weights))
     for start in range(0, len(weights), step):
-        block = weights[start : start + step]
+        block = np.ascontiguousarray(weights[start : start + step])
         drawn, x_rank, x_spread = x_ties.ranked(block)
         _, y_rank, y_spread = y_ties.ranked(block)
         x_rank = _taken(x_rank, x_ties.group[x_ties.order])

@@ -133,9 +133,10 @@ def human_rows(
 
     def measures(weights: Array) -> Array:
         rhos = np.repeat(rho[:, None], len(weights), axis=1)
+        across = np.ascontiguousarray(weights.T)  # an annotator saw a few candidates
         for i in ranked:
             own = owns[i]
-            rhos[i] = weighted_spearman(given[own], target[own], weights, candidate[own])
+            rhos[i] = weighted_spearman(given[own], target[own], across[candidate[own]].T)
         return np.stack([mse(weights), rhos])
 
     of = len(truth) if units is None else units

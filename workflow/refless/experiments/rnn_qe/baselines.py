@@ -95,7 +95,7 @@ def statistics(prediction: Array, truth: Array, weights: Array | None = None) ->
 
 def _lookup(rated: Rated, split: Split) -> Array:
     train = rated.words[split.train].tolist()
-    fitted = Lookup(unseen="nan").fit(train, rated.rating[split.train])
+    fitted = Lookup().fit(train, rated.rating[split.train])
     return fitted.predict(rated.words[split.test].tolist())
 
 
