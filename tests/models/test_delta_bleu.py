@@ -115,16 +115,6 @@ def test_the_best_reference_of_every_item_scores_1(case, max_order: int) -> None
     assert score == pytest.approx(1.0 if long_enough else 0.0)
 
 
-def test_matches_with_bad_references_cost() -> None:
-    side = [["a b c d", "e f g h"]], [[1.0, -0.5]]
-    good, nothing, bad = (
-        corpus_delta_bleu([text], *side, 2, "signed") for text in ("a b x y", "w x y z", "e f x y")
-    )
-    assert good > nothing == 0 > bad
-    # unigrams -0.5 * 2 / 4, bigrams -0.5 * 1 / 3
-    assert bad == pytest.approx(-0.25)
-
-
 def test_sentence_bleu_by_hand() -> None:
     # unigrams 2 of 3, bigrams (1 + 1) / (2 + 1); penalty exp(1 - (4 + 1) / 3)
     found = smoothed_scores(of_items(["a b x", "p q"], [["a b c d"], ["x y"]], [[1], [1]], 2))

@@ -8,7 +8,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -114,23 +113,6 @@ def test_leave_one_out_of_the_regressor_keeps_equal_texts() -> None:
     assert np.isnan(model.leave_one_out()).all()
     model.max_share = 0.76
     assert not np.isnan(model.predict(texts)).any()
-
-
-def test_a_prediction_hangs_on_its_own_text_alone() -> None:
-    model = NeighborsRegressor(tau=0.2, min_neighbors=1).fit(TEXTS[:60], QUALITY[:60])
-    alone = [model.predict([text])[0] for text in TEXTS[60:]]
-    np.testing.assert_array_equal(model.predict(TEXTS[60:]), alone)
-    assert model.predict([]).shape == model.neighbors_.shape == (0,)
-
-
-def test_fit_copies_a_column_of_a_table_and_forgets_an_earlier_fit() -> None:
-    texts = ["the cat sat", "a dog slept"]
-    table = pd.DataFrame({"text": texts, "quality": [0.4, 0.6]}, index=[7, 9])
-    model = NeighborsRegressor(min_neighbors=1, max_share=1.0).fit(["zzzz"], [1.0])
-    assert model.fit(table["text"], table["quality"]) is model  # type: ignore[arg-type]
-    table.loc[7] = "zzzz", 0.0
-    found = model.predict(["the cat sat", "zzzz", ""])
-    np.testing.assert_allclose(found, [0.4, NAN, NAN])
 
 
 @pytest.mark.parametrize(

@@ -111,18 +111,3 @@ def test_both_are_drawn_by_one_row_each() -> None:
     assert np.array_equal(weights[:100], np.concatenate([*draw_blocks(of, 100, 5)]))
     # missed where the unit or the text is
     assert (weights == 0).mean() == pytest.approx(1 - (1 - np.exp(-1)) ** 2, abs=0.03)
-
-
-@pytest.mark.parametrize("design", ["crossed", "one text a unit"])
-def test_chance_ratings_of_few_texts_are_within_the_interval(design: str) -> None:
-    """Each of 30 texts has one rating and one estimate, in 30 units: 900 rows, 30 numbers."""
-    missed = 0
-    for seed in range(60):
-        generator = np.random.default_rng(seed)
-        text = np.repeat(np.arange(30), 30)
-        unit = np.tile(np.arange(30), 30) if design == "crossed" else np.arange(900)
-        rating, estimate = generator.normal(size=(2, 30))
-        units = drawn_together(unit, text)
-        cell = evaluate(estimate[text], rating[text], draws=200, units=units)
-        missed += not cell.spearman.low <= 0 <= cell.spearman.high
-    assert missed <= 8  # 3 are expected, 50 where rows are drawn

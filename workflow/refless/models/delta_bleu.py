@@ -2,7 +2,7 @@
 
 Stage: prediction. In: hypotheses, the references of each, a weight in [-1, +1] for every reference.
 Out: statistics of each hypothesis, which add up over any set of them, and scores of such sums.
-Source: Galley et al. (2015), equations 1 and 2; `_best_matches` has the numerators.
+Source: Galley et al. (2015), equations 1 and 2; `_add_matches` has the numerators.
 """
 
 from __future__ import annotations
@@ -107,7 +107,9 @@ class Texts:
         text, owner, item = (np.ascontiguousarray(a, np.int64) for a in (text, owner, item))
         side = (references.bounds, references.text, references.owner, references.weight)
         found = np.zeros((self.max_order + 2, len(text), 1 + owners))
-        _best_matches(text, owner, item, *side, self._lengths, *self._grams, self._bounds, found)
+        ids, counts, orders = self._grams
+        own = self._lengths, ids, counts, orders, self._bounds
+        _add_matches(text, owner, item, *side, *own, found)
         matches, heaviest, nearest = np.moveaxis(found[:-2], 0, -1), found[-2], found[-1]
         length = self._lengths[text][:, None]
         totals = heaviest[..., None] * np.maximum(length[:, None] - np.arange(self.max_order), 0)
@@ -138,7 +140,7 @@ _INT, _FLOAT, _OUT = "int64[::1]", "float64[::1]", "float64[:, :, ::1]"
 
 
 @compiled(f"void({', '.join([*[_INT] * 6, _FLOAT, *[_INT] * 5, _OUT])})")
-def _best_matches(
+def _add_matches(
     text: Array,
     owner: Array,
     item: Array,
