@@ -143,7 +143,7 @@ def against_others(rated: Rated, estimate: Array, draws: int, seed: int) -> Rows
         draws=draws,
         seed=seed,
     )
-    if found.undefined == found.annotators:
+    if np.isnan(found.average_spearman.value):
         return []
     several = np.bincount(rated.candidate, minlength=len(rated.id)) > 1
     return [

@@ -41,7 +41,7 @@ from refless.models.rnn_qe.names import (
     SHORT,
     Name,
 )
-from refless.statistics import scale_counts, scale_statistics
+from refless.statistics import scale_statistics
 from refless.store import sealed
 
 Array = np.ndarray
@@ -88,12 +88,12 @@ def statistics(prediction: Array, truth: Array, weights: Array | None = None) ->
     """Pearson, Spearman, MAE and RMSE of half points, shape (n,) each, under each row of weights;
     without weights, of all once."""
     given = np.ones((1, len(truth))) if weights is None else weights
-    return scale_statistics(scale_counts(prediction, truth, SCALE, given), SCALE)
+    return scale_statistics(prediction, truth, SCALE, given)
 
 
 def _lookup(rated: Rated, split: Split) -> Array:
     train = rated.words[split.train].tolist()
-    fitted = Lookup(unseen="nan").fit(train, rated.rating[split.train])
+    fitted = Lookup().fit(train, rated.rating[split.train])
     return fitted.predict(rated.words[split.test].tolist())
 
 
