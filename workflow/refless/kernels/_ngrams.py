@@ -13,7 +13,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from refless.kernels._compiled import compiled
 
@@ -40,7 +39,7 @@ def empty_table() -> tuple[np.ndarray, np.ndarray]:
 
 
 @compiled("int64(int64[:, ::1], int64, int64)")
-def number_of(table: np.ndarray, key: int, new: int) -> int:
+def number_of(table: np.ndarray, key: np.int64, new: int) -> int:
     """The number of a key; if it has none, ``new``, which it has from now on unless that is -1."""
     last = len(table) - 1
     mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
@@ -160,17 +159,26 @@ class Block(NamedTuple):
 
 def block_of(units: np.ndarray, starts: np.ndarray, count: int, lengths: np.ndarray) -> Block:
     """Index texts of these lengths by their units; ``starts`` of each text in ``units``."""
-    by_text = np.ones(len(units), np.bool_), units, starts
-    texts = sparse.csr_array(by_text, shape=(len(lengths), count)).tocsc()
-    there = np.flatnonzero(np.diff(texts.indptr))
+    counts = np.bincount(units, minlength=count)
+    there = np.flatnonzero(counts)
+    unit_starts = np.append([0], np.append(np.cumsum(counts[there]), len(units))).astype(np.int32)
+    places, posts = np.zeros(count, np.int32), np.empty(len(units), np.uint16)
+    places[there] = unit_starts[:-2]
+    fill_posts(units, starts, places, posts)
     different, numbers = np.unique(lengths, return_inverse=True)
-    return Block(
-        np.append(there, np.iinfo(np.int32).max).astype(np.int32),
-        np.append(texts.indptr[there], [len(units)] * 2).astype(np.int32),
-        texts.indices.astype(np.uint16),
-        different,
-        numbers.astype(np.uint32),
-    )
+    ending = np.append(there, np.iinfo(np.int32).max).astype(np.int32)
+    return Block(ending, unit_starts, posts, different, numbers.astype(np.uint32))
+
+
+@compiled("void(int32[::1], int64[:], int32[::1], uint16[::1])")
+def fill_posts(
+    units: np.ndarray, starts: np.ndarray, places: np.ndarray, posts: np.ndarray
+) -> None:
+    """Write each text where its units' lists go on; ``places`` move on."""
+    for text in range(len(starts) - 1):
+        for unit in units[starts[text] : starts[text + 1]]:
+            posts[places[unit]] = text
+            places[unit] += 1
 
 
 def in_block(block: Block, units: np.ndarray, candidates: int) -> tuple[np.ndarray, np.ndarray]:

@@ -5,16 +5,9 @@ Stage: kernels. In: candidates x and training texts s. Out: k(x, s) in [0, 1].
     k(x, s) = exp(min(0, 1 - |s| / |x|)) * (P2 * P3 * P4) ** (1 / 3)
 
 (Ethayarajh & Sadigh 2020, section 3.) Pn is the share of the n-grams of x that s has; 0 if any
-of them is 0, as for a text of fewer than 4 units.
-
-==================  ==========================================================================
-bleu.char           characters, blanks counted; clipped: an n-gram counts at most as often as s
-                    has it. This gives the published figures.
-bleu.word           words between blanks, clipped: what a reader would expect. On the summaries
-                    of table 1 no candidate gets 5 neighbors at the published tau.
-bleu.char.unclipped an n-gram of x counts wherever s has it at all, as equation 1 is written
-bleu.word.unclipped
-==================  ==========================================================================
+of them is 0, as for a text of fewer than 4 units. Units are characters (``bleu.char``, of the
+published figures), blanks counted, or words between blanks. Clipped, an n-gram counts at most as
+often as s has it; ``.unclipped``, wherever s has it at all, as equation 1 is written.
 """
 
 from __future__ import annotations

@@ -10,13 +10,9 @@ with m aligned pairs of words that form ``chunks`` runs adjacent in both texts (
 from the last word of x to the first, taking the last free word of s that fits: the same word,
 the same Porter stem, a synonym in WordNet (of the word in x).
 
-=============  =================================================================================
-meteor.nltk35  nltk 3.5: words aligned by stem stay free in the third pass, so that a pair can
-               count twice and k exceed 1. This gives the published figures (coverage 0.121 on
-               the summaries of table 1)
-meteor.nltk39  nltk 3.9 and later (checked against 3.10): words aligned by stem are taken, and
-               the third pass looks up stems in WordNet instead of words (coverage 0.101)
-=============  =================================================================================
+In nltk 3.5 (the published figures) words aligned by stem stay free in the third pass, so that a
+pair can count twice and k exceed 1. In nltk 3.9 and later (checked against 3.10) they are taken,
+and the third pass looks up stems in WordNet instead of words.
 """
 
 from __future__ import annotations
@@ -238,7 +234,15 @@ def fill_meteor(
             value, m = 0.0, 0
             if n_spare > 0:
                 m = align(
-                    fits, len(words), n_spare, lasting, spare, spare_places, x_pass, s_pass, partners
+                    fits,
+                    len(words),
+                    n_spare,
+                    lasting,
+                    spare,
+                    spare_places,
+                    x_pass,
+                    s_pass,
+                    partners,
                 )
             if m > 0:
                 broken = count_chunks(partners, x_pass, len(words)) / m

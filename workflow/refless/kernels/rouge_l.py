@@ -4,13 +4,8 @@ Stage: kernels. In: candidates x and training texts s. Out: k(x, s) in [0, 1].
 
     P = lcs(x, s) / |x|,  R = lcs(x, s) / |s|,  k = 2 P R / (P + R) = 2 lcs(x, s) / (|x| + |s|)
 
-(Lin 2004.) Words as in the package ``rouge-score``: runs of a-z and 0-9 in the lower-cased text.
-
-============  =================================================================================
-rouge_l.stem  words of more than 3 letters are reduced to their Porter stem. This gives the
-              published figures (coverage 0.970 on the summaries of table 1)
-rouge_l.plain words as they are (coverage 0.950)
-============  =================================================================================
+(Lin 2004.) Words as in the package ``rouge-score``: runs of a-z and 0-9 in the lower-cased text;
+in ``rouge_l.stem``, of the published figures, those of more than 3 letters as Porter stems.
 """
 
 from __future__ import annotations

@@ -174,11 +174,11 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
             is not a finite number; no tau gives any example enough neighbors.
         KernelError : unknown kernel or option, or a missing resource.
         """
-        from refless.kernels import highest, indexed
+        from refless.kernels import entry, indexed
 
         tau: Any = 1.0 if self.tau == "auto" else self.tau
         check_settings(tau=tau, min_neighbors=self.min_neighbors, max_share=self.max_share)
-        if tau > (most := highest(self.kernel)):
+        if tau > (most := entry(self.kernel).highest):
             raise SettingError(
                 f"tau is {tau}, but no value of {self.kernel} is above {most:g}",
                 remedy="give a smaller one, or let it be chosen: auto",
