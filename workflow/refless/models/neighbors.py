@@ -120,9 +120,9 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
             is not a finite number; no tau gives any example enough neighbors.
         KernelError : unknown kernel or option, or a missing resource.
         """
-        from refless.kernels import highest, indexed
+        from refless.kernels import entry, indexed
 
-        auto, most = self.tau == "auto", highest(self.kernel)
+        auto, most = self.tau == "auto", entry(self.kernel).highest
         if not (auto or (not isinstance(self.tau, str) and 0 < self.tau <= most)):
             raise SettingError(
                 f"tau is {self.tau}; values of {self.kernel} go up to {most:g}",

@@ -38,9 +38,6 @@ class KernelOptions(Section):
     baseline: str | None = Field(
         None, description="A file of baselines with the columns LAYER,P,R,F."
     )
-    prefix_space: bool | None = Field(
-        None, description="Whether RoBERTa reads a blank before the text."
-    )
 
 
 class Settings(Section):
