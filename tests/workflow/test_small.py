@@ -112,7 +112,7 @@ def test_rated_outputs_are_counted_and_compared(small: Project) -> None:
 def test_every_file_between_stages_is_sealed_with_its_inputs(small: Project) -> None:
     """And every one is whole, in its place, and of what lies there."""
     results = small.path / "results"
-    people = ("tables", "figures", "run", "benchmarks", "logs")
+    people = ("tables", "figures", "run", "logs")
     files = [
         path
         for path in results.rglob("*.*")
@@ -138,7 +138,7 @@ def test_no_text_leaves_the_ratings(small: Project) -> None:
         str(path.relative_to(results))
         for path in results.rglob("*")
         if path.suffix in (".csv", ".md", ".html", ".json", ".svg", ".txt")
-        and path.relative_to(results).parts[0] not in ("ratings", "logs", "benchmarks")
+        and path.relative_to(results).parts[0] not in ("ratings", "logs")
         and wanted.search(path.read_text(encoding="utf-8"))
     ]
     assert found == []

@@ -109,12 +109,7 @@ def code(script, *modules, shows=None):
     of the catalogue that it shows (by default, those that the script is named after)."""
     name = shows or Path(script).stem.partition("_")[2]
     shown = [str(entry) for item, entry in catalogue().items() if name in (item, entry.made_with)]
-    folder = Path(LIBRARY, "refless/report")
-    # what the report is filled into
-    pages = [
-        path for path in sorted(folder.glob("*.*")) if name == "report" and path.suffix != ".py"
-    ]
-    return code_sum(Path(LIBRARY, "scripts", script), *modules, *pages, text="".join(shown))
+    return code_sum(Path(LIBRARY, "scripts", script), *modules, text="".join(shown))
 
 
 def looks(tasks, drawn=True):
