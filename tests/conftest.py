@@ -113,7 +113,7 @@ class Project:
     def contents(self) -> dict[str, bytes]:
         """All results by their path, but for what a run says of itself (when, where, how long)."""
         results = self.path / "results"
-        own_affairs = ("benchmarks", "logs", "run", "report.html")
+        own_affairs = ("logs", "run", "report.html")
         return {
             str(path.relative_to(self.path)): path.read_bytes()
             for path in sorted(results.rglob("*"))

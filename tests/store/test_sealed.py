@@ -13,7 +13,7 @@ import pytest
 from refless.errors import FormatError, ReflessError, StaleError
 from refless.store import sealed
 from refless.store.files import write_text
-from refless.store.tables import read_table, write_table
+from refless.store.tables import write_table
 
 TABLE = pd.DataFrame({"id": ["a", "b"], "value": [0.1, np.nan], "text": ["NA", 'say "hi"\r']})
 ARRAYS = {"kernel": np.arange(6.0).reshape(2, 3), "name": np.array(["x", "y"])}
@@ -122,15 +122,7 @@ def test_a_result_of_other_inputs_than_lie_there_is_refused(
     same(sealed.read(kernel))
 
 
-# ---- tables and what people read -------------------------------------------------------------
-
-
-def test_a_table_without_a_record_round_trips(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    write_table(TABLE, path)
-    pd.testing.assert_frame_equal(read_table(path), TABLE, check_dtype=False)
-    with pytest.raises(FormatError, match="rating"):
-        read_table(path, ["rating"])
+# ---- what people read ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["table.csv", "table.md", "table.json"])

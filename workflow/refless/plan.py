@@ -12,7 +12,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -58,6 +58,7 @@ def _compared(settings: Settings, names: Mapping[str, str]) -> list[str]:
 
 
 NEIGHBORS = "bleu_neighbors.min_neighbors", "bleu_neighbors.max_share"
+RNN_QE = Result(("rnn_qe",), settings=("rnn_qe.seed",))
 RESULTS = {
     "ratings/{task}/texts.csv": Result(("{task}",)),
     "ratings/{task}/ratings.csv": Result(("{task}",)),
@@ -79,11 +80,9 @@ RESULTS = {
     "comparison/networks/{task}.csv": Result(
         ("{task}",), settings=("comparison.seed",), trained=True
     ),
-    "rnn_qe/outputs.csv": Result(("rnn_qe",), settings=("rnn_qe.seed",)),
-    "rnn_qe/curve.csv": Result(("rnn_qe",), settings=("rnn_qe.seed",)),
-    "rnn_qe/predictions/{name}/{seed}.csv.gz": Result(
-        ("rnn_qe",), settings=("rnn_qe.seed",), trained=True
-    ),
+    "rnn_qe/outputs.csv": RNN_QE,
+    "rnn_qe/curve.csv": RNN_QE,
+    "rnn_qe/predictions/{name}/{seed}.csv.gz": replace(RNN_QE, trained=True),
 }
 """Pattern of a path in ``results`` -> what decides it. A result of others alone is not here."""
 
@@ -171,16 +170,15 @@ class Plan:
 
     def _read(self, task: str, result: Result) -> dict[str, Any]:
         entry = self.settings.data[task]
-        found = {
+        sums = {path: source.sha256 or path for path, source in self.sources.items()}
+        files = {name: sums.get(path, path) for name, path in entry.files.items()}
+        named = [name for name in result.tasks if "{" not in name]
+        return {
             "loader": entry.loader,
             "options": entry.options,
-            "files": {
-                name: self.sources[path].sha256 or path if path in self.sources else path
-                for name, path in entry.files.items()
-            },
+            "files": files,
+            **{name: self.settings.experiment(task, name).model_dump() for name in named},
         }
-        named = [name for name in result.tasks if "{" not in name]
-        return found | {name: self.settings.experiment(task, name).model_dump() for name in named}
 
     def _match(self, path: str) -> tuple[str, dict[str, str], Result]:
         below = path.removeprefix("results/")
