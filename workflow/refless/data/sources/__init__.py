@@ -71,6 +71,7 @@ def load(
         if isinstance(error, FormatError) and error.path is not None:
             raise
         paths = ", ".join(map(str, files.values()))
-        said = f"cannot be read by the loader {loader}: {type(error).__name__}: {error}"
+        why = f"{type(error).__name__}: {error}".strip()
+        said = f"cannot be read by the loader {loader}: {why}"
         remedy = "delete it and run again, which fetches it; or put the right one there"
         raise FormatError(said, path=paths, remedy=remedy) from error
