@@ -226,11 +226,7 @@ def option_names(name: str) -> list[str]:
 
 
 def _index(name: str, training: Sequence[str] | Index, options: dict[str, Any]) -> Index:
-    if not isinstance(training, Index):
-        return indexed(name, training, **options)
-    if options:
-        raise KernelError("an index has its options", remedy="give them to indexed")
-    return training
+    return training if isinstance(training, Index) else indexed(name, training, **options)
 
 
 def _checked(texts: Sequence[str]) -> list[str]:
