@@ -32,7 +32,7 @@ def main(arguments: argparse.Namespace) -> None:
     print(f"{speed:.0f} instances a second of one core")
 
 
-options = parser("How fast RNN-QE is trained.")
+options = parser(__doc__)
 options.add_argument("--rows", type=int, default=1500)
 if __name__ == "__main__":
     run(main, options)

@@ -50,15 +50,11 @@ def find(path: str | Path | None = None) -> Path:
     KernelError : it is in none of them, or the place named does not hold it.
     """
     named = path or os.environ.get("REFLESS_WORDNET")
-    if named:
-        roots = [Path(named)]
-    else:
-        import nltk.data
+    import nltk.data
 
-        roots = [Path(root) / "corpora" for root in nltk.data.path]
-    for root in roots:
+    for root in [named] if named else [f"{root}/corpora" for root in nltk.data.path]:
         for inside in ("", "wordnet.zip", "wordnet", "corpora/wordnet.zip", "corpora/wordnet"):
-            place = root / inside
+            place = Path(root) / inside
             if (place / "index.noun").is_file() or zipfile.is_zipfile(place):
                 return place
     if named:
