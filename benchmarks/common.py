@@ -111,7 +111,7 @@ def take(texts: Sequence[str], n: int) -> list[str]:
 
 
 def run(main: Callable[[argparse.Namespace], None], parser: argparse.ArgumentParser) -> None:
-    """Run a benchmark with the arguments of the shell; a known error is one message."""
+    """Run a benchmark with the arguments of the shell."""
     try:
         main(parser.parse_args())
     except ReflessError as error:

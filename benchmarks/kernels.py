@@ -32,14 +32,11 @@ TAUS = {
     BERTSCORE: 0.1,
 }
 """Kernels that have a peer, and the tau of Ethayarajh & Sadigh (2020)."""
-TOLERANCE = {BERTSCORE: 1e-5}
-"""Where it is not 1e-12: bert-score has single precision."""
-Pairs = Sequence[tuple[str, str]]
 Score = Callable[[], Sequence[float]]
 
 
 @contextmanager
-def peers(name: str, pairs: Pairs) -> Iterator[dict[str, Score]]:
+def peers(name: str, pairs: Sequence[tuple[str, str]]) -> Iterator[dict[str, Score]]:
     """What scores the pairs (x, s), by the package's name."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # nltk's, of pairs that share no 4-gram
@@ -79,13 +76,8 @@ def nltk_wordnet() -> Iterator[Any]:
 
     from refless.kernels.wordnet import find
 
-    place = find()
     with tempfile.TemporaryDirectory() as folder:
-        corpora = Path(folder) / "corpora"  # it reads nowhere else
-        if place.is_dir():
-            shutil.copytree(place, corpora / "wordnet")
-        else:
-            shutil.unpack_archive(place, corpora)
+        shutil.unpack_archive(find(), Path(folder) / "corpora")  # it reads nowhere else
         nltk.data.path.insert(0, folder)
         try:
             yield WordNetCorpusReader(nltk.data.find("corpora/wordnet"), None)
@@ -101,7 +93,8 @@ def beside(name: str, texts: Sequence[str], sample: int, runs: int, threads: int
     AssertionError : a value of ours is not the peer's, or counts of neighbors not the matrix's.
     ImportError, KernelError : the peer or what the kernel reads is not there.
     """
-    n, tau, allowed = len(texts) // 2, TAUS[name], TOLERANCE.get(name, 1e-12)
+    n, tau = len(texts) // 2, TAUS[name]
+    allowed = 1e-5 if name == BERTSCORE else 1e-12  # bert-score has single precision
     x, s = list(texts[:n]), list(texts[n : 2 * n])
     rng = np.random.default_rng(0)
     i, j = rng.integers(n, size=(2, sample))

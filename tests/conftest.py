@@ -111,13 +111,15 @@ class Project:
             shutil.copytree(ROOT / "workflow", link, ignore=ignore)
 
     def contents(self) -> dict[str, bytes]:
-        """All results by their path, but for what a run says of itself: when, where, how long."""
+        """All results by their path, but for what a run says of itself (when, where, how long)."""
         results = self.path / "results"
-        own_affairs = ("benchmarks", "logs", "run", "report.html")
+        own_affairs = ("logs", "run", "report.html")
         return {
             str(path.relative_to(self.path)): path.read_bytes()
             for path in sorted(results.rglob("*"))
-            if path.is_file() and path.relative_to(results).parts[0] not in own_affairs
+            if path.is_file()
+            and path.relative_to(results).parts[0] not in own_affairs
+            and ".partial" not in path.name  # of a job that was killed
         }
 
     def copy(self, target: Path) -> Project:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from refless.data.wording import among, numbered, wording
+from refless.data.wording import numbered, wording
 
 
 def test_one_text_is_one_however_it_is_set() -> None:
@@ -31,6 +31,6 @@ def test_one_text_is_one_however_it_is_set() -> None:
     assert wording(" ") == ""
 
 
-def test_texts_are_numbered_and_found_by_it() -> None:
-    assert numbered(["b", "A!", "a", "c", "B"]).tolist() == [0, 1, 1, 2, 0]
-    assert among(["A", "d"], ["a.", "b"]) == [True, False]
+def test_texts_are_numbered_by_it() -> None:
+    assert numbered(["b", "A!", "a", "", "c", " ", "B"]).tolist() == [0, 1, 1, 2, 3, 2, 0]
+    assert numbered(["b", "", "B", " "], apart=True).tolist() == [0, 1, 0, 2]

@@ -33,7 +33,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The rows of one data set, as a signed file."""
     folder = tmp_path_factory.mktemp("comparison")
     source = write(folder / "mine.jsonl", rows(60))
-    write_task("mine", table.load(source, "mine", [1, 5]), folder / "ratings/mine", {}, {})
+    write_task(table.load(source, "mine", [1, 5]), folder / "ratings/mine", {})
     out = folder / "comparison/mine.csv"
     left_out = [("neighbors", "meteor.nltk35")]
     compare_task(out, read_task(folder / "ratings/mine"), SETTINGS, {}, left_out)
@@ -41,7 +41,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def table_of(path: Path) -> pd.DataFrame:
-    return comparison_table(["mine"], [path], {"mine": SETTINGS})
+    return comparison_table(["mine"], [path])
 
 
 def test_what_is_written_is_read_back(made: Path) -> None:
@@ -64,11 +64,11 @@ def test_what_is_written_is_read_back(made: Path) -> None:
 
 def test_rows_of_networks_say_where_those_were_trained(made: Path, tmp_path: Path) -> None:
     """They may be shipped where everything else is computed."""
-    file = sealed.read(made, "comparison")
+    file = sealed.read(made)
     by_network = file.content.iloc[[0]].assign(method="rnn_qe", kernel="")
     content = pd.concat([file.content, by_network], ignore_index=True)
     facts = {**file.about["facts"], "networks": "shipped"}
-    sealed.write(tmp_path / "mine.csv", content, {**file.about, "facts": facts})
+    sealed.write(tmp_path / "mine.csv", content, facts)
     by_method = table_of(tmp_path / "mine.csv").groupby("method")["source"].unique()
     assert by_method.pop("rnn_qe").tolist() == ["shipped"]
     assert {one for own in by_method for one in own} == {"computed", ""}
@@ -77,7 +77,7 @@ def test_rows_of_networks_say_where_those_were_trained(made: Path, tmp_path: Pat
 @needs_torch
 def test_networks_are_one_of_the_methods(tmp_path: Path) -> None:
     source = write(tmp_path / "mine.jsonl", rows(60))
-    write_task("mine", table.load(source, "mine", [1, 5]), tmp_path / "ratings/mine", {}, {})
+    write_task(table.load(source, "mine", [1, 5]), tmp_path / "ratings/mine", {})
     task, file = read_task(tmp_path / "ratings/mine"), tmp_path / "networks.csv"
     write_networks(file, task, 0, threads=1)
     write_networks(tmp_path / "two.csv", task, 0, threads=2)
@@ -98,7 +98,7 @@ def test_networks_are_one_of_the_methods(tmp_path: Path) -> None:
     rated = rated_task(task)
     other = all_splits(rated, 1)[0][0]
     with pytest.raises(StaleError, match="folds"):
-        read_networks(file, task, 0)(rated, other)
+        read_networks(file)(rated, other)
 
 
 @needs_torch
@@ -108,7 +108,7 @@ def test_a_network_sees_no_rating_of_its_fold(tmp_path: Path) -> None:
     from refless.models.rnn_qe.own import How
 
     source = write(tmp_path / "mine.jsonl", rows(60))
-    write_task("mine", table.load(source, "mine", [1, 5]), tmp_path / "ratings/mine", {}, {})
+    write_task(table.load(source, "mine", [1, 5]), tmp_path / "ratings/mine", {})
     rated = rated_task(read_task(tmp_path / "ratings/mine"))
     split = all_splits(rated, 0)[0][0]
     first = estimates(rated, split, How(), 1)
@@ -119,17 +119,12 @@ def test_a_network_sees_no_rating_of_its_fold(tmp_path: Path) -> None:
     assert (first[~held] != second[~held]).any()
 
 
-def test_other_settings_are_refused(made: Path) -> None:
-    with pytest.raises(StaleError):
-        comparison_table(["mine"], [made], {"mine": {**SETTINGS, "seed": 1}})
-
-
 def test_the_table_has_a_row_for_what_is_not_there(made: Path) -> None:
-    whole = comparison_table(["lost", "mine"], [made], {"mine": SETTINGS})
+    whole = comparison_table(["lost", "mine"], [made])
     assert whole["task"].tolist() == ["lost"] + ["mine"] * len(table_of(made))
     assert whole["source"][0] == ""
     assert whole["n"].isna()[0]
     assert np.isnan(whole["pearson"][0])
-    assert comparison_table(["lost"], [], {})["task"].tolist() == ["lost"]
-    nothing = comparison_table([], [], {})  # no data set takes part
+    assert comparison_table(["lost"], [])["task"].tolist() == ["lost"]
+    nothing = comparison_table([], [])  # no data set takes part
     assert (len(nothing), list(nothing)) == (0, list(whole))

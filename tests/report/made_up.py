@@ -85,8 +85,8 @@ def make_results(folder: Path) -> Path:
         files = [folder / f"figures/{name}.{kind}" for kind in ("svg", "png")]
         write_beside(folder / f"figures/{name}.json", {}, {f.name: file_sum(f) for f in files})
     texts = folder / "ratings/chat/texts.csv"
-    about = {"kind": "texts", "of": {"task": "chat"}, "made_from": {"raw.csv": "0123abc"}}
-    sealed.write(texts, pd.DataFrame({"id": ["1"], "text": ["secret words"]}), about)
+    facts = {"raw": {"raw.csv": "0123abc"}}
+    sealed.write(texts, pd.DataFrame({"id": ["1"], "text": ["secret words"]}), facts)
     make_page(folder)
     return folder / "report.html"
 

@@ -57,7 +57,7 @@ def test_results_are_those_of_a_local_run_bit_for_bit(local: Project, tmp_path: 
         "rule_compute_data_size_curve",
     }
     assert {job["JobState"] for job in jobs} == {"COMPLETED"}
-    assert {job["TimeLimit"] for job in jobs} == {"01:00:00", "00:20:00"}
+    assert {job["TimeLimit"] for job in jobs} == {"01:00:00"}
     assert remote.contents() == local.contents()
     assert remote.planned(*ON_SLURM, "--", CURVE) == {}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -88,29 +87,6 @@ def test_a_difference_is_one_of_the_draws_that_both_have() -> None:
     np.testing.assert_array_equal(unpacked(packed(np.array([0.5, NAN]))), [0.5, NAN])
 
 
-def test_twins_that_are_drawn_together_tell_nothing_new() -> None:
-    """Of every statistic: each candidate twice, with its ratings, leaves the intervals alone."""
-    generator = np.random.default_rng(1)
-    n = 30
-    truth = generator.random(n)
-    prediction = np.where(generator.random(n) < 0.9, truth + generator.random(n), NAN)
-    candidate, rater = np.repeat(np.arange(n), 3), np.tile(np.arange(3), n)
-    rating = np.round(truth[candidate] + generator.normal(0, 0.2, 3 * n), 1)
-
-    def measured(times: int) -> list[float]:
-        unit = np.repeat(np.arange(n), times)
-        copies = np.concatenate([candidate * times + i for i in range(times)])
-        of = copies, np.tile(rater, times), np.tile(rating, times), truth[unit]
-        how: dict[str, Any] = {"units": unit, "draws": 60, "seed": 3}
-        people = human_rows(*of, others=True, **how)
-        model = human_rows(*of, estimate=prediction[unit], **how)
-        rho = evaluate(prediction[unit], truth[unit], **how).spearman
-        found = [rho, people.average_spearman, people.best_mse, model.average_spearman]
-        return [end for one in found for end in (one.low, one.high)]
-
-    np.testing.assert_allclose(measured(1), measured(2), rtol=1e-9)
-
-
 def test_a_text_of_several_units_is_drawn_beside_them() -> None:
     unit = np.arange(60) // 2
     text = np.arange(60)
@@ -135,18 +111,3 @@ def test_both_are_drawn_by_one_row_each() -> None:
     assert np.array_equal(weights[:100], np.concatenate([*draw_blocks(of, 100, 5)]))
     # missed where the unit or the text is
     assert (weights == 0).mean() == pytest.approx(1 - (1 - np.exp(-1)) ** 2, abs=0.03)
-
-
-@pytest.mark.parametrize("design", ["crossed", "one text a unit"])
-def test_chance_ratings_of_few_texts_are_within_the_interval(design: str) -> None:
-    """Each of 30 texts has one rating and one estimate, in 30 units: 900 rows, 30 numbers."""
-    missed = 0
-    for seed in range(60):
-        generator = np.random.default_rng(seed)
-        text = np.repeat(np.arange(30), 30)
-        unit = np.tile(np.arange(30), 30) if design == "crossed" else np.arange(900)
-        rating, estimate = generator.normal(size=(2, 30))
-        units = drawn_together(unit, text)
-        cell = evaluate(estimate[text], rating[text], draws=200, units=units)
-        missed += not cell.spearman.low <= 0 <= cell.spearman.high
-    assert missed <= 8  # 3 are expected, 50 where rows are drawn

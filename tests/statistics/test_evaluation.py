@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-import warnings
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from refless.errors import SettingError
 from refless.statistics import Estimate, draw_weights, evaluate
 
 NAN = float("nan")
@@ -71,27 +69,6 @@ def test_a_correlation_that_one_candidate_makes_has_no_interval() -> None:
     assert found.mse.low < found.mse.value < found.mse.high
 
 
-def test_intervals_are_those_of_scipy() -> None:
-    prediction, truth = example(120, 5, 1.0)
-    found = evaluate(prediction, truth, draws=2000, seed=1)
-    for estimate, statistic in (
-        (found.spearman, lambda p, t: stats.spearmanr(p, t).statistic),
-        (found.mse, lambda p, t: np.mean((p - t) ** 2)),
-    ):
-        theirs = stats.bootstrap(
-            (prediction, truth),
-            statistic,
-            paired=True,
-            vectorized=False,
-            method="percentile",
-            n_resamples=1000,
-            rng=np.random.default_rng(2),
-        ).confidence_interval
-        width = theirs.high - theirs.low
-        assert estimate.low == pytest.approx(theirs.low, abs=0.12 * width)
-        assert estimate.high == pytest.approx(theirs.high, abs=0.12 * width)
-
-
 def test_without_a_prediction_only_coverage_is_defined() -> None:
     found = evaluate(np.full(4, NAN), np.array([0.1, 0.2, 0.3, 0.4]), draws=20)
     assert undefined(found.mse)
@@ -107,21 +84,3 @@ def test_constant_predictions_have_an_error_but_no_correlation() -> None:
     assert math.isnan(found.p_value)
     assert found.mse.low < found.mse.value < found.mse.high
     assert found.coverage == Estimate(1, 1, 1)
-
-
-@pytest.mark.parametrize("n", [0, 1, 2])
-def test_an_evaluation_of_hardly_any_candidate(n: int) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        found = evaluate(np.array([0.5, 0.75][:n]), np.array([0.0, 1.0][:n]), draws=30)
-    assert (found.n, found.n_covered) == (n, n)
-    assert undefined(found.spearman)
-    assert undefined(found.mse) == undefined(found.coverage) == (n == 0)
-
-
-def test_who_was_not_rated_is_no_candidate() -> None:
-    truth, prediction = np.array([0.1, np.nan, 0.3, 0.2]), np.array([0.2, 0.1, 0.4, 0.3])
-    with pytest.raises(SettingError, match="1 of 4 candidates"):
-        evaluate(prediction, truth)
-    with pytest.raises(SettingError, match="3 predictions"):
-        evaluate(prediction[:3], prediction)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from refless.store import code
-from refless.store.machine_code import kept
+from refless.store.code import kept
 
 SOURCES = {
     "kernels/a.py": "from refless.models import b\nfrom refless import errors\n",

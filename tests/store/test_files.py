@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import threading
 from pathlib import Path
 
 import pytest
@@ -76,25 +75,6 @@ def test_a_place_that_cannot_be_written_is_named(
     assert "make room" in caught.value.remedy
     assert not path.is_file()
     assert [p for p in tmp_path.rglob("*") if "partial" in p.name] == []
-
-
-def test_writers_of_one_file_do_not_get_in_each_others_way(tmp_path: Path) -> None:
-    path, together = tmp_path / "table.csv", threading.Barrier(4)
-
-    def write(letter: str) -> None:
-        with whole_file(path) as partial, open(partial, "w") as out:
-            for _ in range(4):
-                together.wait(60)
-                out.write(letter * 1000)
-                out.flush()
-
-    threads = [threading.Thread(target=write, args=(letter,)) for letter in "abcd"]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert path.read_text() in [letter * 4000 for letter in "abcd"]
-    assert names(tmp_path) == ["table.csv"]
 
 
 @pytest.mark.parametrize("obstacle", [0, 1])

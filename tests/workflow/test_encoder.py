@@ -45,7 +45,7 @@ def test_an_encoder_placed_by_hand_is_used(with_model: Project) -> None:
     folder = with_model.path / HERE
     texts = read_task(with_model.path / "results/ratings/mine").texts["text"].tolist()
     np.testing.assert_allclose(
-        sealed.read(with_model.path / FILE, "kernel").content,
+        sealed.read(with_model.path / FILE).content,
         kernel(KERNEL, texts, texts, model=folder, layer=2, device="cpu"),
         atol=1e-5,
     )

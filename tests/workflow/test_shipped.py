@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -13,28 +12,22 @@ from refless.store import sealed
 from tests.conftest import OFFLINE, ROOT, Project, copy_project, made_once
 
 SHIPPED = ROOT / "resources/shipped"
-FILES = sorted(path for path in SHIPPED.rglob("*.*") if path.suffix in (".csv", ".gz", ".npz"))
+FILES = sorted(path for path in SHIPPED.rglob("*.*") if path.suffix in (".csv", ".gz"))
 FILES = [path for path in FILES if path.name != "manifest.csv"]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(SHIPPED).as_posix())
 def test_a_shipped_file_is_whole_and_holds_no_text(path: Path) -> None:
-    content, about = (file := sealed.read(path)).content, file.about
-    assert about["provenance"] == "shipped"
-    assert path.stat().st_size < 20_000_000
-    if not isinstance(content, pd.DataFrame):
-        assert {array.dtype.kind for array in content.values()} <= set("fiub")
-        return
-    for column in content.select_dtypes(["object", "str"]):
+    file = sealed.read(path)
+    assert file.about["provenance"] == "shipped"
+    for column, values in file.content.select_dtypes(["object", "str"]).items():
         # names and choices, at most
-        if about["kind"] == "comparison" and column not in ("method", "kernel", "split"):
-            continue  # our own sentences, and settings with a value for each fold
-        assert content[column].fillna("").astype(str).str.count(r"\s").max() < 4, column
-    if about["kind"] == "texts":
-        assert set(content["text"]) == {""}
-        assert content["context"].str.fullmatch(r"(c\d+)?").all()
-    if about["kind"] == "ratings":
-        assert content["rater"].str.fullmatch(r"r\d{3,}").all()
+        assert values.fillna("").astype(str).str.count(r"\s").max() < 4, column
+    if path.name == "texts.csv":
+        assert set(file.content["text"]) == {""}
+        assert file.content["context"].str.fullmatch(r"(c\d+)?").all()
+    if path.name == "ratings.csv":
+        assert file.content["rater"].str.fullmatch(r"r\d{3,}").all()
 
 
 def cells(project: Project, name: str) -> pd.DataFrame:
@@ -109,18 +102,10 @@ def test_shipped_and_computed_numbers_are_equal(real: Project) -> None:
     compared = 0
     for path in FILES:
         place = real.path / "results" / path.relative_to(SHIPPED)
-        if not place.is_file() or sealed.record_of(path)["kind"] in ("texts", "ratings"):
-            continue
-        one, two = (sealed.read(p).content for p in (path, place))
-        if isinstance(one, pd.DataFrame):
+        if place.is_file() and path.parts[-3] != "ratings":
+            one, two = (sealed.read(p).content for p in (path, place))
             pd.testing.assert_frame_equal(one, two, check_exact=False, rtol=1e-5, atol=1e-9)
-        else:
-            for name, array in one.items():
-                # F of BERTScore has no bound near P = -R
-                there = array > 0 if "bertscore" in path.name else np.ones_like(array, bool)
-                atol = 1e-3 if "bertscore" in path.name else 1e-12
-                np.testing.assert_allclose(two[name][there], array[there], 1e-12, atol, str(path))
-        compared += 1
+            compared += 1
     assert compared > 6
 
 

@@ -30,7 +30,7 @@ def job(snakemake: Any) -> Iterator[None]:
 
     A `ReflessError` is printed as it is; anything else keeps its traceback, in the log as well.
     A job that is cancelled (SIGTERM) removes its half-written files first. What it writes is sealed
-    with its inputs and parameters.
+    with its inputs.
     """
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     path = Path(snakemake.log[0])
@@ -47,9 +47,8 @@ def job(snakemake: Any) -> Iterator[None]:
         handlers=[logging.StreamHandler(), file],
         force=True,
     )
-    parameters = getattr(snakemake, "params", {}).items()
     try:
-        with sealed.given(map(str, getattr(snakemake, "input", ())), parameters):
+        with sealed.given(map(str, getattr(snakemake, "input", ()))):
             yield
     except ReflessError as error:
         said = f"{_subject(snakemake)}{error}" if error.path is None else str(error)

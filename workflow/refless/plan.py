@@ -7,13 +7,12 @@ No address is asked. Tested without Snakemake.
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -25,11 +24,9 @@ from refless.data.fetch import WORDNET, Places, Source
 from refless.errors import FormatError, Reason
 from refless.kernels.bertscore import in_package, model_name
 from refless.settings import Settings
-from refless.store.files import file_sum, sum_now
+from refless.shipping import BACK, read_manifest
+from refless.store.files import file_sum
 from refless.store.sealed import read_beside
-
-MANIFEST = "manifest.csv"
-"""Of `resources/shipped`: path, SHA-256 of the bytes, digest of the settings behind it."""
 
 
 @dataclass(frozen=True)
@@ -39,15 +36,14 @@ class Result:
     tasks : data sets, by the wildcards of the path; or an experiment, for all that take part in it
     kernels : kernels computed on the way, from the settings and the wildcards
     settings : dotted paths of settings
-    taus : whether each kernel's tau decides, too
-    optional : whether the result does without kernels that cannot be computed
+    optional : whether the result does without kernels that cannot be computed; if not, each
+        kernel's tau decides, too
     trained : whether it is of networks that a run may leave to what is shipped
     """
 
     tasks: tuple[str, ...]
     kernels: Callable[[Settings, Mapping[str, str]], Iterable[str]] = lambda *_: ()
     settings: tuple[str, ...] = ()
-    taus: bool = False
     optional: bool = False
     trained: bool = False
 
@@ -62,16 +58,15 @@ def _compared(settings: Settings, names: Mapping[str, str]) -> list[str]:
 
 
 NEIGHBORS = "bleu_neighbors.min_neighbors", "bleu_neighbors.max_share"
+RNN_QE = Result(("rnn_qe",), settings=("rnn_qe.seed",))
 RESULTS = {
     "ratings/{task}/texts.csv": Result(("{task}",)),
     "ratings/{task}/ratings.csv": Result(("{task}",)),
-    "neighbors/{task}/{kernel}.csv": Result(
-        ("{task}",), lambda _, names: [names["kernel"]], taus=True
-    ),
+    "neighbors/{task}/{kernel}.csv": Result(("{task}",), lambda _, names: [names["kernel"]]),
     "curves/{task}/data_size.csv": Result(
-        ("{task}",), lambda *of: _bleu(*of)[:1], (*NEIGHBORS, "bleu_neighbors.seed"), taus=True
+        ("{task}",), lambda *of: _bleu(*of)[:1], (*NEIGHBORS, "bleu_neighbors.seed")
     ),
-    "cross_task/{source}.{target}.csv": Result(("{source}", "{target}"), _bleu, taus=True),
+    "cross_task/{source}.{target}.csv": Result(("{source}", "{target}"), _bleu),
     "essays/estimates.csv": Result(("essays",)),
     "delta_bleu/{task}/units.csv": Result(
         ("{task}",), settings=("delta_bleu", "data.{task}.experiments.delta_bleu")
@@ -85,15 +80,9 @@ RESULTS = {
     "comparison/networks/{task}.csv": Result(
         ("{task}",), settings=("comparison.seed",), trained=True
     ),
-    "rnn_qe/outputs.csv": Result(("rnn_qe",), settings=("rnn_qe.seed",)),
-    "rnn_qe/curve.csv": Result(("rnn_qe",), settings=("rnn_qe.seed",)),
-    # of all seeds in one file: it is never computed, but came with refless
-    "rnn_qe/predictions/{name}.csv.gz": Result(
-        ("rnn_qe",), settings=("rnn_qe.seed",), trained=True
-    ),
-    "rnn_qe/predictions/{name}/{seed}.csv.gz": Result(
-        ("rnn_qe",), settings=("rnn_qe.seed",), trained=True
-    ),
+    "rnn_qe/outputs.csv": RNN_QE,
+    "rnn_qe/curve.csv": RNN_QE,
+    "rnn_qe/predictions/{name}/{seed}.csv.gz": replace(RNN_QE, trained=True),
 }
 """Pattern of a path in ``results`` -> what decides it. A result of others alone is not here."""
 
@@ -109,7 +98,6 @@ class Plan:
     sources: Mapping[str, Source]
     places: Places
     shipped: Path = Path("resources/shipped")
-    results: Mapping[str, Result] = field(default_factory=lambda: RESULTS)
 
     # ---- results ------------------------------------------------------------------------------
 
@@ -120,27 +108,26 @@ class Plan:
         ------
         FormatError : the shipped file is not the one that the manifest lists.
         """
+        found = self._where(path)
+        return found if isinstance(found, str) else None
+
+    def why_not(self, path: str) -> Reason | None:
+        """Why a result cannot be had; None if it can."""
+        found = self._where(path)
+        return None if isinstance(found, str) else found
+
+    def _where(self, path: str) -> str | Reason:
         below, names, result = self._match(path)
         against = self._against(names, result)
         if against is None:
             return path
-        if against.code in ("left_out", "no_data_set"):
-            return None
-        sha256, digest = self._manifest.get(below, ("", ""))
-        if not digest or digest != self.digest(path):
-            return None
-        return str(_whole(self.shipped / below, sha256))
-
-    def why_not(self, path: str) -> Reason | None:
-        """Why a result cannot be had; None if it can."""
-        if self.find(path) is not None:
-            return None
-        below, names, result = self._match(path)
-        against = self._against(names, result)
-        if below in self._manifest and against and against.code not in ("left_out", "no_data_set"):
+        if against.code in ("left_out", "no_data_set") or below not in self._manifest:
+            return against
+        sha256, digest = self._manifest[below]
+        if digest != self.digest(path):
             remedy = f"set them back, or compute it: {against.remedy}"
             return Reason("settings", "what comes with refless is of other settings", remedy)
-        return against
+        return str(_whole(self.shipped / below, sha256))
 
     def there(self, paths: Iterable[str]) -> list[str]:
         """Where those of the results lie that this run has."""
@@ -169,7 +156,7 @@ class Plan:
                 value = value[part] if isinstance(value, Mapping) else getattr(value, part)
             settings[dotted] = value.model_dump() if isinstance(value, BaseModel) else value
         options = {k: self.settings.options(k) for k in result.kernels(self.settings, names)}
-        if result.taus:
+        if not result.optional:
             options = {k: own | {"tau": self.settings.taus()[k]} for k, own in options.items()}
         return {
             "data": {task: self._read(task, result) for task in self._tasks(names, result)},
@@ -183,21 +170,20 @@ class Plan:
 
     def _read(self, task: str, result: Result) -> dict[str, Any]:
         entry = self.settings.data[task]
-        found = {
+        sums = {path: source.sha256 or path for path, source in self.sources.items()}
+        files = {name: sums.get(path, path) for name, path in entry.files.items()}
+        named = [name for name in result.tasks if "{" not in name]
+        return {
             "loader": entry.loader,
             "options": entry.options,
-            "files": {
-                name: self.sources[path].sha256 or path if path in self.sources else path
-                for name, path in entry.files.items()
-            },
+            "files": files,
+            **{name: self.settings.experiment(task, name).model_dump() for name in named},
         }
-        named = [name for name in result.tasks if "{" not in name]
-        return found | {name: self.settings.experiment(task, name).model_dump() for name in named}
 
     def _match(self, path: str) -> tuple[str, dict[str, str], Result]:
         below = path.removeprefix("results/")
-        for pattern, result in self.results.items():
-            if found := path_pattern(pattern).fullmatch(below):
+        for pattern, result in RESULTS.items():
+            if found := _pattern(pattern).fullmatch(below):
                 return below, found.groupdict(), result
         raise KeyError(f"{path}: no entry of refless.plan.RESULTS says what decides it")
 
@@ -238,16 +224,7 @@ class Plan:
 
     @cached_property
     def _manifest(self) -> dict[str, tuple[str, str]]:
-        path = self.shipped / MANIFEST
-        if not self.shipped.is_dir():
-            return {}
-        try:
-            with path.open(newline="", encoding="utf-8") as handle:
-                rows = list(csv.DictReader(handle))
-            return {row["path"]: (row["sha256"], row["digest"]) for row in rows}
-        except (OSError, ValueError, LookupError) as error:
-            remedy = "`git checkout -- resources/shipped` brings it back"
-            raise FormatError(f"cannot be read: {error}", path=path, remedy=remedy) from error
+        return read_manifest(self.shipped)
 
     # ---- raw files and kernels ----------------------------------------------------------------
 
@@ -256,8 +233,8 @@ class Plan:
         own where it lies."""
         if path not in self.sources:
             return path
-        placed = [one for one in self.places.by_hand(self.sources[path]) if one.is_file()]
-        return (placed or [self.places.data / path])[0].as_posix()
+        placed = self.places.manual / path
+        return (placed if placed.is_file() else self.places.data / path).as_posix()
 
     def raw_file(self, path: str) -> Reason | None:
         """Why a raw file cannot be had, at hand or fetched on the way; None if it can."""
@@ -327,23 +304,24 @@ class Plan:
         named = {Path(path).relative_to(str(own)).as_posix(): path for path in files}
         if "baseline" in options:
             named["baseline"] = options["baseline"]
-        return {name: sum_now(path) for name, path in named.items() if Path(path).is_file()}
+        return {name: _sum(path) for name, path in named.items() if Path(path).is_file()}
 
 
 @cache
-def path_pattern(path: str) -> re.Pattern[str]:
+def _pattern(path: str) -> re.Pattern[str]:
     """A path with wildcards as a regular expression; a wildcard holds anything but a slash."""
     parts = re.split(r"\{(\w+)\}", path)
     named = [f"(?P<{part}>[^/]+)" if i % 2 else re.escape(part) for i, part in enumerate(parts)]
     return re.compile("".join(named))
 
 
+_sum = cache(file_sum)  # a model has gigabytes
+
+
 @cache
 def _whole(path: Path, sha256: str) -> Path:
     if not path.is_file() or file_sum(path) != sha256:
-        remedy = "`git checkout -- resources/shipped` brings it back"
-        said = "is not the file that manifest.csv lists" if path.is_file() else "is missing"
-        raise FormatError(said, path=path, remedy=remedy)
+        raise FormatError("is not the file that manifest.csv lists", path=path, remedy=BACK)
     return path
 
 

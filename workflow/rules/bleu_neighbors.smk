@@ -7,12 +7,6 @@ from itertools import permutations
 THRESHOLDS = {"a": NEIGHBORS.min_neighbors, "b": NEIGHBORS.max_share}
 # Figures 2 to 4 are about the published BLEU*.
 PLAIN = BLEU.kernels[0]
-SIZE_SETTINGS = {
-    "kernel": PLAIN,
-    "tau": SETTINGS.taus()[PLAIN],
-    **THRESHOLDS,
-    "seed": NEIGHBORS.seed,
-}
 
 
 rule predict_neighbors:
@@ -35,19 +29,16 @@ rule predict_neighbors:
 
 rule compute_data_size_curve:
     input:
-        ratings=[f"results/ratings/{{task}}/{name}.csv" for name in ("texts", "ratings")],
+        ratings=RATINGS,
         kernels=lambda wildcards: matrix(wildcards.task, PLAIN),
     output:
         "results/curves/{task}/data_size.csv",
     log:
         "results/logs/compute_data_size_curve/{task}.log",
-    benchmark:
-        "results/benchmarks/compute_data_size_curve/{task}.tsv"
     conda:
         "../../envs/refless.yaml"
     params:
-        settings=SIZE_SETTINGS,
-        options=SETTINGS.options(PLAIN),
+        settings={"tau": SETTINGS.taus()[PLAIN], **THRESHOLDS, "seed": NEIGHBORS.seed},
         code=code("compute_data_size_curve.py"),
     script:
         "../scripts/compute_data_size_curve.py"
@@ -71,7 +62,7 @@ rule bleu_neighbors_table1:
         models={name: list(model.kernels) for name, model in NEIGHBORS.models.items()},
         thresholds=THRESHOLDS,
         bootstrap=BOOTSTRAP,
-        taus=SETTINGS.taus(),
+        tau=SETTINGS.taus()[PLAIN],
         missing=missing(
             "results/ratings/{task}/texts.csv",
             "results/neighbors/{task}/{kernel}.csv",
@@ -109,7 +100,6 @@ rule bleu_neighbors_figure2:
     params:
         thresholds=THRESHOLDS,
         kernel=PLAIN,
-        taus=SETTINGS.taus(),
         folders=folders(*TASKS),
         looks=looks(TASKS),
         code=code("plot_bleu_neighbors_thresholds.py"),
@@ -126,7 +116,6 @@ use rule bleu_neighbors_figure2 as bleu_neighbors_figure3 with:
 
 rule bleu_neighbors_figure4:
     input:
-        ratings=ratings(*TASKS),
         sizes=there("results/curves/{task}/data_size.csv", task=TASKS),
         table=[f"results/tables/bleu_neighbors_table1.{end}" for end in ("csv", "json")],
     output:
@@ -137,8 +126,6 @@ rule bleu_neighbors_figure4:
     conda:
         "../../envs/refless.yaml"
     params:
-        settings=SIZE_SETTINGS,
-        folders=folders(*TASKS),
         looks=looks(TASKS),
         code=code("plot_bleu_neighbors_figure4.py"),
     script:
@@ -156,11 +143,6 @@ rule estimate_cross_task:
         "results/cross_task/{source}.{target}.csv",
     log:
         "results/logs/estimate_cross_task/{source}.{target}.log",
-    benchmark:
-        "results/benchmarks/estimate_cross_task/{source}.{target}.tsv"
-    wildcard_constraints:
-        source="[^/.]+",
-        target="[^/.]+",
     conda:
         "../../envs/refless.yaml"
     params:
@@ -191,7 +173,6 @@ rule bleu_neighbors_table2:
         kernels=BLEU.kernels,
         thresholds=THRESHOLDS,
         bootstrap=BOOTSTRAP,
-        taus=SETTINGS.taus(),
         missing=missing("results/cross_task/{source}.{target}.csv", source=TASKS, target=TASKS),
         code=code("tabulate_bleu_neighbors_table2.py"),
     script:
@@ -213,8 +194,6 @@ if ESSAY_TASKS:
             "results/essays/estimates.csv",
         log:
             "results/logs/predict_essays.log",
-        benchmark:
-            "results/benchmarks/predict_essays.tsv"
         conda:
             "../../envs/refless.yaml"
         params:
@@ -225,7 +204,6 @@ if ESSAY_TASKS:
 
 rule bleu_neighbors_table3:
     input:
-        ratings=ratings(*ESSAY_TASKS),
         estimates=there("results/essays/estimates.csv"),
         published=beside("resources/published/bleu_neighbors_table3.csv"),
     output:
@@ -236,7 +214,6 @@ rule bleu_neighbors_table3:
     conda:
         "../../envs/refless.yaml"
     params:
-        folders=folders(*ESSAY_TASKS),
         bootstrap=BOOTSTRAP,
         missing=missing("results/essays/estimates.csv"),
         code=code("tabulate_bleu_neighbors_table3.py"),

@@ -17,28 +17,19 @@ from snakemake.utils import update_config
 # is not the main Snakefile.
 ROOT = Path(str(workflow.current_basedir)).parents[1]
 LIBRARY = str((ROOT / "workflow").resolve())
-if os.pathsep in LIBRARY:
-    raise WorkflowError(f"{LIBRARY}: Python finds nothing in a path with {os.pathsep}; move it")
 sys.path.insert(0, LIBRARY)
 environ["PYTHONPATH"] = os.pathsep.join(filter(None, [LIBRARY, environ.get("PYTHONPATH")]))
 environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environ["PATH"]])
 
-import refless
 from refless.data.encoders import has_encoder, lacking
 from refless.data.fetch import Places, read_sources
 from refless.errors import ReflessError
 from refless.kernels.bertscore import in_package, model_name
 from refless.models.rnn_qe import names as qe
 from refless.plan import RESULTS, Plan, closing_lines
-from refless.report.catalogue import catalogue, figures, tables
+from refless.report.catalogue import catalogue
 from refless.settings import read_settings, typed
 from refless.store.code import code_sum
-
-if not Path(refless.__file__).resolve().is_relative_to(LIBRARY):
-    raise WorkflowError(
-        f"{LIBRARY} needs its own library, but {refless.__file__} is loaded already; one workflow can"
-        " have the rules of one checkout only"
-    )
 
 
 def whole_config():
@@ -89,6 +80,19 @@ for name in ("REFLESS_MODELS", "REFLESS_WORDNET"):
     environ.setdefault(name, "")
 environ["REFLESS_NETWORK"] = "on" if PLACES.network else "off"
 
+
+wildcard_constraints:
+    task="[^/]+",
+    source="[^/.]+",
+    target="[^/.]+",
+    block="[0-9]+",
+    blocks="[0-9]+",
+    name="[^/]+",
+    seed="[0-9]+",
+
+
+# the tidy tables of the data set that a rule is about
+RATINGS = [f"results/ratings/{{task}}/{name}.csv" for name in ("texts", "ratings")]
 NEIGHBORS = SETTINGS.bleu_neighbors
 BLEU = NEIGHBORS.models["bleu"]
 TASKS = SETTINGS.tasks("bleu_neighbors")
@@ -105,12 +109,7 @@ def code(script, *modules, shows=None):
     of the catalogue that it shows (by default, those that the script is named after)."""
     name = shows or Path(script).stem.partition("_")[2]
     shown = [str(entry) for item, entry in catalogue().items() if name in (item, entry.made_with)]
-    folder = Path(LIBRARY, "refless/report")
-    # what the report is filled into
-    pages = [
-        path for path in sorted(folder.glob("*.*")) if name == "report" and path.suffix != ".py"
-    ]
-    return code_sum(Path(LIBRARY, "scripts", script), *modules, *pages, text="".join(shown))
+    return code_sum(Path(LIBRARY, "scripts", script), *modules, text="".join(shown))
 
 
 def looks(tasks, drawn=True):
@@ -198,22 +197,19 @@ def shippable():
     """What this run computes of what may be shipped -> the digest of its settings; ratings, where
     tables are made from them and nothing else."""
     values = {
-        "task": SETTINGS.data,
         "source": TASKS,
         "target": TASKS,
         "kernel": SETTINGS.kernels(),
         "name": qe.trainings("short", "paper"),
         "seed": range(SETTINGS.rnn_qe.seeds),
     }
-    every = [
-        path
-        for pattern in RESULTS
-        for path in expand(
-            f"results/{pattern}", **{k: list(v) for k, v in values.items() if f"{{{k}}}" in pattern}
-        )
-        if not pattern.startswith("ratings/") or path.split("/")[2] in TASKS
-    ]
-    return {path: PLAN.digest(path) for path in every if PLAN.find(path) == path}
+    found = {}
+    for pattern in RESULTS:
+        tasks = TASKS if pattern.startswith("ratings/") else SETTINGS.data
+        for path in expand(f"results/{pattern}", task=list(tasks), **values):
+            if PLAN.find(path) == path:
+                found[path] = PLAN.digest(path)
+    return found
 
 
 def matrix(task, kernel):
@@ -225,11 +221,9 @@ def matrix(task, kernel):
 
 
 def qe_predictions(name):
-    """Predictions of a set-up: a file a seed where it is trained here, else the shipped one."""
-    trained = "results/rnn_qe/predictions/{name}/{seed}.csv.gz"
-    return there(trained, name=name, seed=qe.seeds_of(name, RNN_QE.seeds)) or there(
-        "results/rnn_qe/predictions/{name}.csv.gz", name=name
-    )
+    """Predictions of a set-up, a file a seed."""
+    seeds = qe.seeds_of(name, RNN_QE.seeds)
+    return there("results/rnn_qe/predictions/{name}/{seed}.csv.gz", name=name, seed=seeds)
 
 
 def said_of_training():
@@ -247,10 +241,9 @@ def said_of_training():
 
 def comparison_settings(task):
     """What decides the comparison on a data set."""
-    path, skipped = f"results/comparison/{task}.csv", SETTINGS.data[task].skip_kernels
-    kernels = COMPARED if PLAN.find(path) == path else SETTINGS.comparison.kernels
+    skipped = SETTINGS.data[task].skip_kernels
     own = SETTINGS.comparison.model_dump(exclude={"networks"})
-    return {**own, "kernels": [kernel for kernel in kernels if kernel not in skipped]}
+    return {**own, "kernels": [kernel for kernel in COMPARED if kernel not in skipped]}
 
 
 def comparison_left_out(task):

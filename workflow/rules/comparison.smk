@@ -10,15 +10,11 @@ COMPARISON_TASKS = SETTINGS.tasks("comparison")
 
 rule train_comparison_networks:
     input:
-        [f"results/ratings/{{task}}/{name}.csv" for name in ("texts", "ratings")],
+        RATINGS,
     output:
         "results/comparison/networks/{task}.csv",
     log:
         "results/logs/train_comparison_networks/{task}.log",
-    benchmark:
-        "results/benchmarks/train_comparison_networks/{task}.tsv"
-    wildcard_constraints:
-        task="[^/]+",
     conda:
         "../../envs/torch.yaml"
     threads: 2
@@ -34,17 +30,13 @@ rule train_comparison_networks:
 
 rule compare_methods:
     input:
-        ratings=[f"results/ratings/{{task}}/{name}.csv" for name in ("texts", "ratings")],
+        ratings=RATINGS,
         networks=lambda wildcards: there(f"results/comparison/networks/{wildcards.task}.csv"),
         resources=resource_files(*COMPARED),
     output:
         "results/comparison/{task}.csv",
     log:
         "results/logs/compare_methods/{task}.log",
-    benchmark:
-        "results/benchmarks/compare_methods/{task}.tsv"
-    wildcard_constraints:
-        task="[^/]+",
     priority: 50
     conda:
         "../../envs/refless.yaml"
@@ -74,7 +66,6 @@ rule tabulate_comparison:
         "../../envs/refless.yaml"
     params:
         tasks=COMPARISON_TASKS,
-        settings={task: comparison_settings(task) for task in COMPARISON_TASKS},
         missing=missing("results/comparison/{task}.csv", task=COMPARISON_TASKS),
         code=code("tabulate_comparison.py"),
     script:

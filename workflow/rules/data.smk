@@ -37,9 +37,9 @@ rule normalize_ratings:
     conda:
         "../../envs/refless.yaml"
     params:
-        loader=lambda wildcards: SETTINGS.data[wildcards.task].loader,
-        options=lambda wildcards: SETTINGS.data[wildcards.task].options,
-        files=lambda wildcards: SETTINGS.data[wildcards.task].files,
+        entry=lambda wildcards: SETTINGS.data[wildcards.task].model_dump(
+            include={"loader", "files", "options"}
+        ),
         sums=lambda wildcards: PLAN.sums(wildcards.task),
         rated_for=lambda wildcards: SETTINGS.needs_ratings(wildcards.task),
         code=lambda wildcards: code(

@@ -2,26 +2,20 @@
 # results/delta_bleu (numbers without text), and the table and figure of ΔBLEU.
 
 UNITS = SETTINGS.tasks("delta_bleu")
-# what decides the numbers of table 2 and figure 2, of each data set
-UNIT_SETTINGS = {
-    task: SETTINGS.experiment(task, "delta_bleu").model_dump() | SETTINGS.delta_bleu.model_dump()
-    for task in UNITS
-}
 
 
 rule score_delta_bleu:
     input:
-        [f"results/ratings/{{task}}/{name}.csv" for name in ("texts", "ratings")],
+        RATINGS,
     output:
         "results/delta_bleu/{task}/units.csv",
     log:
         "results/logs/score_delta_bleu/{task}.log",
-    benchmark:
-        "results/benchmarks/score_delta_bleu/{task}.tsv"
     conda:
         "../../envs/refless.yaml"
     params:
-        settings=lambda wildcards: UNIT_SETTINGS[wildcards.task],
+        settings=lambda wildcards: SETTINGS.experiment(wildcards.task, "delta_bleu").model_dump()
+        | SETTINGS.delta_bleu.model_dump(),
         code=code("score_delta_bleu.py"),
     script:
         "../scripts/score_delta_bleu.py"
@@ -29,7 +23,6 @@ rule score_delta_bleu:
 
 rule delta_bleu_table2:
     input:
-        ratings=ratings(*UNITS),
         units=there("results/delta_bleu/{task}/units.csv", task=UNITS),
         published=beside("resources/published/delta_bleu_table2.csv"),
     output:
@@ -40,8 +33,7 @@ rule delta_bleu_table2:
     conda:
         "../../envs/refless.yaml"
     params:
-        folders=folders(*UNITS),
-        settings=UNIT_SETTINGS,
+        tasks=UNITS,
         missing=missing("results/delta_bleu/{task}/units.csv", task=UNITS),
         facts=SETTINGS.delta_bleu.model_dump(),
         code=code("tabulate_delta_bleu_table2.py"),
@@ -51,7 +43,6 @@ rule delta_bleu_table2:
 
 rule delta_bleu_figure2:
     input:
-        ratings=ratings(*UNITS),
         units=there("results/delta_bleu/{task}/units.csv", task=UNITS),
     output:
         figure("delta_bleu_figure2"),
@@ -61,9 +52,7 @@ rule delta_bleu_figure2:
     conda:
         "../../envs/refless.yaml"
     params:
-        folders=folders(*UNITS),
         looks=looks(UNITS),
-        settings=UNIT_SETTINGS,
         code=code("plot_delta_bleu_figure2.py"),
     script:
         "../scripts/plot_delta_bleu_figure2.py"

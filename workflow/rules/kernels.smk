@@ -7,17 +7,12 @@ PREDICTIONS = there("results/neighbors/{task}/{kernel}.csv", task=TASKS, kernel=
 
 rule compute_kernel:
     input:
-        ratings=[f"results/ratings/{{task}}/{name}.csv" for name in ("texts", "ratings")],
+        ratings=RATINGS,
         resources=lambda wildcards: resource_files(wildcards.kernel),
     output:
         "results/kernels/{task}/{kernel}/{block}of{blocks}.npy",
     log:
         "results/logs/compute_kernel/{task}/{kernel}/{block}of{blocks}.log",
-    benchmark:
-        "results/benchmarks/compute_kernel/{task}/{kernel}/{block}of{blocks}.tsv"
-    wildcard_constraints:
-        block="[0-9]+",
-        blocks="[0-9]+",
     conda:
         lambda wildcards: environment(wildcards.kernel)
     # a job of several threads would wait until as many cores are free at once, and a whole run has

@@ -64,6 +64,14 @@ rule claims:
         "../scripts/tabulate_claims.py"
 
 
+# What the report is filled into.
+FORMS = [
+    path
+    for path in Path(LIBRARY, "refless/report").iterdir()
+    if path.suffix in (".html", ".css", ".js")
+]
+
+
 rule make_report:
     input:
         texts=there("results/ratings/{task}/texts.csv", task=list(SETTINGS.data)),
@@ -80,7 +88,7 @@ rule make_report:
         "../../envs/refless.yaml"
     params:
         settings=SETTINGS.model_dump(mode="json"),
-        code=code("make_report.py"),
+        code=code("make_report.py", *FORMS),
     script:
         "../scripts/make_report.py"
 

@@ -28,8 +28,6 @@ rule score_rnn_qe_outputs:
         curve="results/rnn_qe/curve.csv",
     log:
         "results/logs/score_rnn_qe_outputs.log",
-    benchmark:
-        "results/benchmarks/score_rnn_qe_outputs.tsv"
     conda:
         "../../envs/refless.yaml"
     threads: 1
@@ -54,11 +52,6 @@ rule train_rnn_qe:
         "results/rnn_qe/predictions/{name}/{seed}.csv.gz",
     log:
         "results/logs/train_rnn_qe/{name}/{seed}.log",
-    benchmark:
-        "results/benchmarks/train_rnn_qe/{name}/{seed}.tsv"
-    wildcard_constraints:
-        name="[^/]+",
-        seed="[0-9]+",
     conda:
         "../../envs/torch.yaml"
     threads: 1
@@ -93,19 +86,16 @@ rule tabulate_rnn_qe:
         *(path for name in QE_TABLES for path in table(name)),
     log:
         "results/logs/tabulate_rnn_qe.log",
-    benchmark:
-        "results/benchmarks/tabulate_rnn_qe.tsv"
     localrule: True
     conda:
         "../../envs/refless.yaml"
     params:
         predictions=QE_TRAININGS,
         datasets=REFERENCES,
-        data=QE_DATA,
         bootstrap=BOOTSTRAP,
         missing=missing("results/rnn_qe/outputs.csv"),
         untrained=missing(
-            "results/rnn_qe/predictions/{name}.csv.gz",
+            "results/rnn_qe/predictions/{name}/0.csv.gz",
             name=[name for name, paths in QE_TRAININGS.items() if not paths],
         ),
         code=[code("tabulate_rnn_qe.py", shows=name) for name in QE_TABLES],
@@ -124,14 +114,11 @@ rule rnn_qe_data_size:
         figure("rnn_qe_data_size"),
     log:
         "results/logs/rnn_qe_data_size.log",
-    benchmark:
-        "results/benchmarks/rnn_qe_data_size.tsv"
     localrule: True
     conda:
         "../../envs/refless.yaml"
     params:
         predictions=QE_CURVE,
-        data=QE_DATA,
         missing=missing("results/rnn_qe/curve.csv"),
         code=code("plot_rnn_qe_data_size.py"),
     script:
@@ -146,8 +133,6 @@ rule train_qe_model:
         "workflow/refless/models/rnn_qe/shipped.npz",
     log:
         "results/logs/train_qe_model.log",
-    benchmark:
-        "results/benchmarks/train_qe_model.tsv"
     conda:
         "../../envs/torch.yaml"
     threads: 2

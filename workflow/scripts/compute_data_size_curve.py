@@ -11,6 +11,5 @@ with job(snakemake):
         snakemake.output[0],
         read_task(Path(snakemake.input.ratings[0]).parent),
         snakemake.input.kernels,
-        dict(snakemake.params.options),
         dict(snakemake.params.settings),
     )

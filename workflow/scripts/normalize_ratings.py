@@ -6,12 +6,13 @@ from refless.data.normalize import normalize
 from refless.job import job
 
 with job(snakemake):
+    entry = snakemake.params.entry
     normalize(
         snakemake.wildcards.task,
-        snakemake.params.loader,
-        dict(zip(snakemake.params.files, snakemake.input, strict=True)),
-        snakemake.params.options,
+        entry["loader"],
+        dict(zip(entry["files"], snakemake.input, strict=True)),
+        entry["files"],
+        entry["options"],
         Path(snakemake.output.texts).parent,
         rated_for=snakemake.params.rated_for,
-        known=snakemake.params.files,
     )

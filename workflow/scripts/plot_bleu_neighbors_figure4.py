@@ -9,7 +9,7 @@ from refless.report.tables import read_published
 
 with job(snakemake):
     given, params = snakemake.input, snakemake.params
-    curves = read_data_sizes(given.get("sizes", []), params.settings, params.folders)
+    curves = read_data_sizes(given.get("sizes", []))
     table1 = read_published(given.table[0])
     published = {c: figures.published_points(table1, c) for c in ("spearman", "coverage")}
     figures.save(

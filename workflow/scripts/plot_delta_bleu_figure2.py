@@ -8,7 +8,6 @@ from refless.report import figures
 from refless.report.figures_delta_bleu import delta_bleu_figure
 
 with job(snakemake):
-    params, units = snakemake.params, snakemake.input.get("units", [])
-    points = figure2(read_units(units, params.settings, params.folders))
+    points = figure2(read_units(snakemake.input.get("units", [])))
     stem = Path(snakemake.output[0]).with_suffix("")
-    figures.save(delta_bleu_figure(points, params.looks), stem, points)
+    figures.save(delta_bleu_figure(points, snakemake.params.looks), stem, points)

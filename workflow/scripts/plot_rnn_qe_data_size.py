@@ -2,16 +2,17 @@
 
 from pathlib import Path
 
-from refless.experiments.rnn_qe.curve import TABLE_COLUMNS, draw, read_curve
+from refless.experiments.rnn_qe.curve import TABLE_COLUMNS, draw
 from refless.experiments.rnn_qe.tables import gather
 from refless.job import job
 from refless.report import figures
 from refless.report.tables import read_published
+from refless.store import sealed
 
 with job(snakemake):
     files, params = snakemake.input, snakemake.params
     outputs, curve = (next(iter(found), None) for found in (files.outputs, files.curve))
-    given = gather(outputs, params.predictions, params.data, params.missing)
-    own = read_curve(curve, params.data) if curve else None
+    given = gather(outputs, params.predictions, params.missing)
+    own = sealed.read(curve).content if curve else None
     figure, drawn = draw(own, given, read_published(files.table, TABLE_COLUMNS))
     figures.save(figure, Path(snakemake.output[0]).with_suffix(""), drawn)

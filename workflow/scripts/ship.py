@@ -5,8 +5,8 @@ from pathlib import Path
 
 from refless.job import job
 from refless.report.fill import filled, read_numbers
+from refless.shipping import ship
 from refless.store.files import write_text
-from refless.store.shipping import ship
 
 with job(snakemake):
     for path in ship(snakemake.params.digests, snakemake.params.out):

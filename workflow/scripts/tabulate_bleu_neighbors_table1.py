@@ -12,13 +12,13 @@ with job(snakemake):
     given, params = snakemake.input, snakemake.params
     path = Path(snakemake.output[0])
     tabulate = table1 if path.stem.endswith("table1") else section53
-    paths, limits = given.get("predictions", []), params.thresholds
-    tasks = read_predicted(params.folders, paths, params.taus, **limits)
+    limits = params.thresholds
+    tasks = read_predicted(params.folders, given.get("predictions", []), **limits)
     published = read_published(given.published, ["model", "task"])
     publish(
         path.stem,
         tabulate(params.looks, tasks, published, params.models, **params.bootstrap),
         path.parent,
         missing=params.missing,
-        facts={**limits, "tau": params.taus[params.models["bleu"][0]]},
+        facts={**limits, "tau": params.tau},
     )

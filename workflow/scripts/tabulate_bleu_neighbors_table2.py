@@ -10,10 +10,9 @@ from refless.report.tables import publish
 
 with job(snakemake):
     given, params = snakemake.input, snakemake.params
-    paths, limits = given.get("predictions", []), params.thresholds
-    tasks = read_predicted(params.folders, paths, params.taus, **limits)
-    own = {kernel: params.taus[kernel] for kernel in params.kernels}
-    pairs = read_pairs(given.get("estimates", []), params.folders, own)
+    limits = params.thresholds
+    tasks = read_predicted(params.folders, given.get("predictions", []), **limits)
+    pairs = read_pairs(given.get("estimates", []))
     published = read_published(given.published, ["source_task", "target_task"])
     publish(
         "bleu_neighbors_table2",

@@ -2,14 +2,15 @@
 
 from pathlib import Path
 
-from refless.experiments.bleu_neighbors.essays import KEYS, read_estimates, table3
+from refless.experiments.bleu_neighbors.essays import KEYS, table3
 from refless.experiments.published import read_published
 from refless.job import job
 from refless.report.tables import publish
+from refless.store import sealed
 
 with job(snakemake):
     params, given = snakemake.params, snakemake.input
-    files = [read_estimates(path, params.folders) for path in given.estimates]
+    files = [sealed.read(path) for path in given.estimates]
     published = read_published(given.published, KEYS)
     publish(
         "bleu_neighbors_table3",

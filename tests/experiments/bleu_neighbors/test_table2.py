@@ -9,7 +9,6 @@ import pytest
 from scipy import stats
 
 from refless.data.task import Task
-from refless.errors import StaleError
 from refless.experiments.bleu_neighbors.neighbors import Predicted, read_predicted
 from refless.experiments.bleu_neighbors.table1 import cells
 from refless.experiments.bleu_neighbors.table2 import (
@@ -70,7 +69,7 @@ def predicted(
     """Predictions within each task, of the first kernel alone."""
     made, first = tmp_path_factory.mktemp("within"), {"bleu.char": TAUS["bleu.char"]}
     files = [path for task in tasks.values() for path in written_neighbors(made, task, first)]
-    return read_predicted(folders, files, TAUS, *LIMITS)
+    return read_predicted(folders, files, *LIMITS)
 
 
 def slow(source: Task, target: Task, name: str) -> tuple[list[float], list[int]]:
@@ -93,12 +92,9 @@ def test_estimates_are_what_a_slow_loop_says(
 
 
 def test_the_rows_of_every_pair(
-    tasks: dict[str, Task],
-    folders: list[Path],
-    paths: list[Path],
-    predicted: dict[str, Predicted],
+    tasks: dict[str, Task], paths: list[Path], predicted: dict[str, Predicted]
 ) -> None:
-    pairs = read_pairs(paths, folders, TAUS)
+    pairs = read_pairs(paths)
     rows = table2(LOOKS, predicted, pairs, PRINTED, list(TAUS), *LIMITS, draws=30, seed=1)
     assert not rows.duplicated(KEYS).any()
     assert rows.shape[1] <= 25
@@ -124,13 +120,3 @@ def test_the_rows_of_every_pair(
     assert keyed.loc[("gone", "one", "bleu.char"), "source"] == ""
     assert set(rows.loc[rows["kernel"] == "bleu.word", "paper_spearman"]) == {""}
     assert set(rows["source_task"][:2]) <= {"one", "gone"}  # rows of the paper
-
-
-def test_estimates_of_another_tau_or_of_other_texts_are_refused(
-    folders: list[Path], paths: list[Path], tmp_path: Path
-) -> None:
-    with pytest.raises(StaleError):
-        read_pairs(paths, folders, {**TAUS, "bleu.char": 0.3})
-    written_task(tmp_path / "two", sentences(25, 9), np.arange(25) / 25)
-    with pytest.raises(StaleError):
-        read_pairs(paths, [folders[0], tmp_path / "two"], TAUS)

@@ -41,7 +41,7 @@ def written_task(
     ratings = pd.DataFrame({"id": ids, "rater": rater, "label": quality, "rating": quality}).loc[
         rated & bool(rater)
     ]
-    write_task(name, RatedTexts(table, ratings, scale=(0, 1)), folder, {}, {})
+    write_task(RatedTexts(table, ratings, scale=(0, 1)), folder, {})
     return read_task(folder)
 
 
@@ -56,14 +56,13 @@ def written_neighbors(folder: Path, task: Task, kernels: Mapping[str, float]) ->
     return paths
 
 
-def annotated_task(folder: Path, first: str = "", turned: bool = False) -> Task:
+def annotated_task(folder: Path) -> Task:
     """Forty texts in ten contexts, one without a rating; five annotators, one of whom gives
-    everything the same label. Perhaps with another first text, or with turned labels."""
+    everything the same label."""
     generator = np.random.default_rng(1)
     texts = sentences(40, 3)
     texts[7] = texts[3]  # equal texts stay neighbors of each other
     texts[11] = "nothing like it"
-    texts[0] = first or texts[0]
     ids = [f"t:{i:04d}" for i in range(len(texts))]
     level = generator.integers(0, 5, len(texts))
     rows = []
@@ -71,7 +70,7 @@ def annotated_task(folder: Path, first: str = "", turned: bool = False) -> Task:
         for i in generator.permutation(len(texts)):
             if i != 5 and (generator.random() < 0.7 or rater == 1):
                 label = 3 if rater == 5 else min(5, level[i] + generator.integers(0, 3))
-                rows.append((ids[i], f"r{rater:03d}", float(5 - label if turned else label)))
+                rows.append((ids[i], f"r{rater:03d}", float(label)))
     ratings = pd.DataFrame(rows, columns=["id", "rater", "label"])
     ratings["rating"] = ratings["label"] / 5
     own = ratings.groupby("id")["rating"]
@@ -86,5 +85,5 @@ def annotated_task(folder: Path, first: str = "", turned: bool = False) -> Task:
             "system": "",
         }
     )
-    write_task(folder.name, RatedTexts(table, ratings, scale=(0, 5)), folder, {}, {})
+    write_task(RatedTexts(table, ratings, scale=(0, 5)), folder, {})
     return read_task(folder)

@@ -45,7 +45,7 @@ def as_task(folder: Path, texts: pd.DataFrame, ratings: pd.DataFrame | None = No
     texts = texts.assign(task=folder.name, context="")
     if ratings is None:
         ratings = pd.DataFrame({"id": [], "rater": [], "label": [], "rating": []})
-    write_task(folder.name, RatedTexts(texts, ratings), folder, {}, {})
+    write_task(RatedTexts(texts, ratings), folder, {})
     return read_task(folder)
 
 

@@ -9,7 +9,6 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
-from refless.errors import StaleError
 from refless.experiments.delta_bleu.dialogues import ALL, GOOD, HIGH, METRICS, SINGLE
 from refless.experiments.delta_bleu.table2 import KEYS, figure2, read_units, table2
 from refless.experiments.delta_bleu.units import write_units
@@ -18,7 +17,6 @@ from refless.report import figures
 from refless.report.figures_delta_bleu import delta_bleu_figure
 from refless.statistics import interval
 from refless.statistics.bootstrap import unpacked
-from refless.store import sealed
 from tests.experiments.delta_bleu.small import SETTINGS, as_task, small_texts
 
 RESOURCES = Path(__file__).parents[3] / "resources"
@@ -34,7 +32,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def read(path: Path) -> pd.DataFrame:
-    return read_units([path], {"small": SETTINGS}, [])
+    return read_units([path])
 
 
 def published() -> pd.DataFrame:
@@ -74,9 +72,7 @@ def test_the_rows_of_a_data_set_the_papers_and_one_without_numbers(file: Path) -
 def test_shipped_numbers_give_the_published_table() -> None:
     """The first row of each metric on DSTC7, as it stood when it was first computed."""
     path = RESOURCES / "shipped/delta_bleu/dstc7/units.csv"
-    settings = {"dstc7": sealed.record_of(path)["settings"]}
-    units = read_units([path], settings, [])
-    table = table2(["dstc7"], units, published()).set_index(KEYS[1:])
+    table = table2(["dstc7"], read_units([path]), published()).set_index(KEYS[1:])
     names = ["spearman", "kendall", "references_per_context", "without_good_reference"]
     for key, numbers in {
         f"bleu {SINGLE} all words smooth": [0.2792168793, 0.1879035713, 1, 0],
@@ -91,14 +87,6 @@ def test_shipped_numbers_give_the_published_table() -> None:
     }.items():
         row = table.loc[tuple(key.split())]
         assert row[names].tolist() == pytest.approx(numbers, abs=1e-8)
-
-
-def test_numbers_of_other_settings_or_data_are_refused(file: Path, tmp_path: Path) -> None:
-    with pytest.raises(StaleError):
-        read_units([file], {"small": {**SETTINGS, "unit": 5}}, [])
-    as_task(tmp_path / "small", small_texts(contexts=23))
-    with pytest.raises(StaleError):
-        read_units([file], {"small": SETTINGS}, [tmp_path / "small"])
 
 
 def test_the_figure_draws_its_points_and_writes_them(file: Path, tmp_path: Path) -> None:

@@ -222,7 +222,7 @@ def test_equal_outputs_of_two_systems_stay_apart(tmp_path: Path) -> None:
         texts.loc[first, name] = "+".join(both[name])
     task = as_task(tmp_path / "small", texts.drop(index=second).drop(columns="model"), ratings)
     write_units(tmp_path / "units.csv", task, SETTINGS)
-    table = sealed.read(tmp_path / "units.csv", "units", of={"task": "small"}).content
+    table = sealed.read(tmp_path / "units.csv").content
     assert set(table.loc[table["panel"] == "table", "n"]) == {6 * 12 // 4}
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,11 +10,9 @@ import pytest
 
 from refless.data.ratings import RatedTexts
 from refless.data.task import write_task
-from refless.errors import FormatError, ReflessError, StaleError
+from refless.errors import FormatError
 from refless.experiments.rnn_qe.baselines import COLUMNS, METRICS, write_outputs
-from refless.experiments.rnn_qe.curve import read_curve
-from refless.experiments.rnn_qe.runs import COLUMNS as PREDICTED
-from refless.experiments.rnn_qe.runs import PREDICTIONS, write_predictions
+from refless.experiments.rnn_qe.runs import write_predictions
 from refless.experiments.rnn_qe.tables import gather
 from refless.models.rnn_qe import names
 from refless.store import sealed
@@ -41,7 +38,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
         # a data set need not have parts
         found[str(task)] = own.drop(columns="part") if task == "bagel" else own
     for task, table in found.items():
-        write_task(task, RatedTexts(table.reset_index(drop=True)), root / task, {}, {})
+        write_task(RatedTexts(table.reset_index(drop=True)), root / task, {})
     return [root / task for task in found]
 
 
@@ -52,8 +49,8 @@ def made(folders: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def test_numbers_have_no_text_and_hang_on_texts_and_settings(made: Path) -> None:
-    file = gather(made / "outputs.csv", {}, DATA).outputs
+def test_numbers_have_no_text(made: Path) -> None:
+    file = gather(made / "outputs.csv", {}).outputs
     assert file is not None
     words = ("id", "dataset", "system", "cross_domain", "cross_system")
     for name in file.content.columns.drop([*words]):
@@ -61,17 +58,12 @@ def test_numbers_have_no_text_and_hang_on_texts_and_settings(made: Path) -> None
     assert file.content.columns.tolist()[: len(COLUMNS)] == COLUMNS
     sizes = file.about["facts"]["instances"]
     assert [len(folds) for folds in sizes.values()] == [5] * 6
-    assert set(read_curve(made / "curve.csv", DATA)["size"]) > {50}
-    for changed in ({**DATA, "seed": 1}, {**DATA, "system": "TGen"}):
-        with pytest.raises(StaleError, match="other settings"):
-            gather(made / "outputs.csv", {}, changed)
-        with pytest.raises(StaleError, match="other settings"):
-            read_curve(made / "curve.csv", changed)
+    assert set(sealed.read(made / "curve.csv").content["size"]) > {50}
 
 
 def test_metrics_that_are_not_there_are_named(folders: list[Path], tmp_path: Path) -> None:
-    texts = sealed.read(folders[0] / "texts.csv", "texts").content.drop(columns="CIDEr")
-    write_task("nem", RatedTexts(texts), tmp_path / "nem", {}, {})
+    texts = sealed.read(folders[0] / "texts.csv").content.drop(columns="CIDEr")
+    write_task(RatedTexts(texts), tmp_path / "nem", {})
     with pytest.raises(FormatError, match="CIDEr"):
         write_outputs(tmp_path / "o.csv", tmp_path / "c.csv", tmp_path / "nem", folders[1:], DATA)
 
@@ -84,42 +76,22 @@ def test_a_training_writes_predictions_and_how_they_were_made(
     paths = [tmp_path / f"{seed}.csv.gz" for seed in (0, 1)]
     for seed, path in enumerate(paths):
         write_predictions(path, "cross_domain_1_setup2", seed, folders[0], folders[1:], DATA)
-    file = sealed.read(paths[1], PREDICTIONS, columns=PREDICTED)
+    file = sealed.read(paths[1])
     assert set(file.content["part"]) == {"dev", "test"}
     assert set(file.content["seed"]) == {1}
-    settings = file.about["settings"]
-    assert (settings["schedule"]["name"], settings["schedule"]["train"]) == ("short", 1)
-    assert settings["network"] == {"width": 300, "dropout": 0.5, "precision": "float32"}
-    assert [best["pass"] for best in file.about["facts"]["best"]] == [1]
+    facts = file.about["facts"]
+    assert (facts["schedule"]["name"], facts["schedule"]["train"]) == ("short", 1)
+    assert facts["network"] == {"width": 300, "dropout": 0.5, "precision": "float32"}
+    assert [best["pass"] for best in facts["best"]] == [1]
     # the seeds that were trained are those that count
-    found = gather(made / "outputs.csv", {"cross_domain_1_setup2": paths}, DATA).predictions
+    found = gather(made / "outputs.csv", {"cross_domain_1_setup2": paths}).predictions
     assert found["cross_domain_1_setup2"].content["seed"].unique().tolist() == [0, 1]
 
 
 # ---- predictions ---------------------------------------------------------------------------------
 
 
-def written(path: Path, **changes: Any) -> dict[str, list[Path]]:
-    rows = [("cross_validation", 1, 0, 0, "test", f"nem:{n:04d}", 3.2, 3.0) for n in range(2)]
-    about = {
-        "kind": PREDICTIONS,
-        "of": {"name": "setup1"},
-    }
-    sealed.write(path, pd.DataFrame(rows, columns=PREDICTED), about | changes)
-    return {"setup1": [path]}
-
-
-def test_predictions_that_are_not_whole_or_another_set_ups_are_refused(
-    made: Path, tmp_path: Path
-) -> None:
-    path = tmp_path / "setup1.csv.gz"
-    with pytest.raises(FormatError, match="no whole"):
-        gather(made / "outputs.csv", {"setup1": [path]}, DATA)
-    with pytest.raises(ReflessError, match="setup2"):
-        gather(made / "outputs.csv", written(path, of={"name": "setup2"}), DATA)
-
-
 def test_without_outputs_there_is_a_reason_and_no_prediction(tmp_path: Path) -> None:
     missing = [{"of": {}, "code": "x", "sentence": "the file is missing", "remedy": "place it"}]
-    found = gather(None, written(tmp_path / "setup1.csv.gz"), DATA, missing)
+    found = gather(None, {"setup1": [tmp_path / "setup1.csv.gz"]}, missing)
     assert (found.outputs, found.predictions, found.missing) == (None, {}, missing)

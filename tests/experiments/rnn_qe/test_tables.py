@@ -12,7 +12,7 @@ from scipy import stats
 
 from refless.experiments.published import read_published
 from refless.experiments.rnn_qe.baselines import SCALE, to_scale
-from refless.experiments.rnn_qe.curve import TABLE_COLUMNS, draw, read_curve, trained_curve
+from refless.experiments.rnn_qe.curve import TABLE_COLUMNS, draw, trained_curve
 from refless.experiments.rnn_qe.runs import COLUMNS
 from refless.experiments.rnn_qe.tables import (
     ASIDE,
@@ -29,6 +29,7 @@ from refless.experiments.rnn_qe.tables import (
 from refless.models.rnn_qe.names import CONFIGURATIONS, CROSS, SETUPS
 from refless.report.tables import with_reasons
 from refless.statistics import draw_weights, williams
+from refless.store import sealed
 from refless.store.sealed import Sealed
 from tests.experiments.rnn_qe.test_baselines import numbers
 
@@ -241,7 +242,7 @@ def test_a_curve_counts_the_folds_of_a_subset_together() -> None:
 
 def test_without_numbers_the_figure_says_why() -> None:
     missing = [{"sentence": "the raw file is missing", "remedy": "place it"}]
-    figure, drawn = draw(None, gather(None, {}, {}, missing), pd.DataFrame())
+    figure, drawn = draw(None, gather(None, {}, missing), pd.DataFrame())
     assert "place it" in figure.axes[0].texts[0].get_text()
     assert drawn.empty
 
@@ -249,7 +250,6 @@ def test_without_numbers_the_figure_says_why() -> None:
 # ---- what is shipped -----------------------------------------------------------------------------
 
 SHIPPED = ROOT / "resources/shipped/rnn_qe"
-DATA = {"seed": 2017, "domain": "sfhot", "system": "LOLS"}
 GOLDEN = [
     ("bleu", "", 0.074234, 2.264228),
     ("1", "short", 0.284049, 0.922480),
@@ -266,7 +266,7 @@ GOLDEN = [
 def shipped(tmp_path_factory: pytest.TempPathFactory) -> tuple[Gathered, Path]:
     folder = tmp_path_factory.mktemp("tables")
     paths = {path.name.partition(".")[0]: [path] for path in (SHIPPED / "predictions").iterdir()}
-    found = gather(SHIPPED / "outputs.csv", paths, DATA)
+    found = gather(SHIPPED / "outputs.csv", paths)
     write_tables(folder, found, PUBLISHED, DATASETS, BOOTSTRAP)
     return found, folder
 
@@ -302,7 +302,7 @@ def test_shipped_numbers_give_the_tables(shipped: tuple[Gathered, Path]) -> None
 def test_the_figure_is_drawn_from_what_is_shipped(shipped: tuple[Gathered, Path]) -> None:
     found, folder = shipped
     smaller = {k: v for k, v in found.predictions.items() if k.startswith("curve")}
-    curve = read_curve(SHIPPED / "curve.csv", DATA)
+    curve = sealed.read(SHIPPED / "curve.csv").content
     given = Gathered(found.outputs, smaller)
     figure, drawn = draw(curve, given, read(folder, 3)[TABLE_COLUMNS])
     assert len(figure.axes) == 2

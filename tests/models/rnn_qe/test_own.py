@@ -186,7 +186,7 @@ def test_files_that_are_no_models(model: Model, tmp_path: Path) -> None:
     path = tmp_path / "m.npz"
     save_model(model, path)
     whole = path.read_bytes()
-    sealed.write(tmp_path / "other.npz", {"a": np.zeros(2)}, {"kind": "kernel"})
+    sealed.write(tmp_path / "other.npz", {"a": np.zeros(2)})
     path.unlink()
     for content in (b"", b"x", whole[:-9], (tmp_path / "other.npz").read_bytes(), pickle.dumps({})):
         if content:
@@ -194,9 +194,7 @@ def test_files_that_are_no_models(model: Model, tmp_path: Path) -> None:
         with pytest.raises(FormatError, match="model of RNN-QE") as caught:
             load_model(path)
         assert "train-qe" in caught.value.remedy
-    file = sealed.read(tmp_path / "other.npz", "kernel")
-    record = {**file.about, "kind": "rnn_qe model", "settings": {"networks": 1, "width": 8}}
-    sealed.write(path, file.content, record)
+    sealed.write(path, {"a": np.zeros(2)}, {"settings": {"networks": 1, "width": 8}})
     with pytest.raises(FormatError, match="another version"):
         load_model(path)
 

@@ -219,7 +219,7 @@ def with_columns(file: File, added: Mapping[str, Sequence[Any]]) -> str:
     if file.format == "jsonl":
         objects = [
             json.dumps({**row, **dict(zip(added, more, strict=True))}, ensure_ascii=False)
-            for row, more in zip(file.raw, rows, strict=True)
+            for row, more in zip(file.rows, rows, strict=True)
         ]
         lines = "".join(f"{one}\n" for one in objects)
         made = "[" + ",\n".join(objects) + "]\n" if file.array else lines
@@ -229,12 +229,11 @@ def with_columns(file: File, added: Mapping[str, Sequence[Any]]) -> str:
     if file.format == "csv":
         buffer = io.StringIO()
         writer = csv.writer(buffer, lineterminator="\n")
-        writer.writerow([*file.header, *added])
-        writer.writerows([*row, *more] for row, more in zip(file.raw, shown, strict=True))
+        writer.writerow([*file.names, *added])
+        writer.writerows([*row, *more] for row, more in zip(file.rows, shown, strict=True))
         return buffer.getvalue()
-    before = [[line] for line in file.raw] if file.format == "tsv" else [[]] * len(shown)
-    table = [[file.header, *added] if file.format == "tsv" else list(added)]
-    table += [[*row, *more] for row, more in zip(before, shown, strict=True)]
+    names, before = ([], [[]] * len(shown)) if file.format == "lines" else (file.names, file.rows)
+    table = [[*names, *added], *([*row, *more] for row, more in zip(before, shown, strict=True))]
     return "".join("\t".join(row) + "\n" for row in table)
 
 

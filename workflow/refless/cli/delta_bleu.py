@@ -88,12 +88,9 @@ def run(arguments: argparse.Namespace) -> None:
     from refless.models.delta_bleu_metric import DeltaBLEU
 
     metric, hypotheses = DeltaBLEU(arguments.max_order, arguments.rule), outputs.columns["text"]
-    most = max(map(len, references), default=0)
-    streams = [[own[k] if k < len(own) else None for own in references] for k in range(most)]
-    values = [[own[k] if k < len(own) else None for own in weights] for k in range(most)]
-    given = values if weights else None
-    total = metric.corpus_score(hypotheses, streams, given)
-    each = metric.sentence_scores(hypotheses, streams, given) if arguments.sentences else []
+    against = references, weights or None
+    total = metric.corpus_score(hypotheses, *against)
+    each = metric.sentence_scores(hypotheses, *against) if arguments.sentences else []
     scores, signature = [one.score for one in each], metric.get_signature()
     if arguments.json:
         found = json.loads(total.format(signature=signature, is_json=True))

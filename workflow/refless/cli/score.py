@@ -218,7 +218,7 @@ def _nearest(
 def _by_ridge(rated: pd.DataFrame, given: File, by_system: bool) -> Found:
     """As `refless compare` does; equal texts stay together where the penalty is chosen."""
     from refless import __version__
-    from refless.data.wording import among, wording
+    from refless.data.wording import wording
     from refless.models.baselines import RidgeTfidf, SystemRidge
     from refless.store.files import text_sum
 
@@ -237,7 +237,8 @@ def _by_ridge(rated: pd.DataFrame, given: File, by_system: bool) -> Found:
         more["systems"] = [number[name] for name in known]
     model.fit(own, quality, **more)
     found = model.predict(texts, systems=systems).tolist() if texts else []
-    if leaked := sum(among(texts, own)):
+    trained = set(map(wording, own))
+    if leaked := sum(wording(text) in trained for text in texts):
         tell(
             f"warning: {leaked} of {len(texts)} texts are among the training texts, so that"
             " correlations are too high"

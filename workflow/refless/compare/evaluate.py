@@ -28,8 +28,7 @@ from refless.compare.predict import (
 from refless.compare.read import Rated
 from refless.compare.readable import sentence, unread
 from refless.compare.splits import Split, repeated, repeats_of
-from refless.statistics import Estimate, interval
-from refless.statistics.ratings_saved import ratings_saved
+from refless.statistics import Estimate, interval, ratings_saved
 
 Array = np.ndarray
 
@@ -250,7 +249,7 @@ def _row(key: Row, rated: Rated, found: Comparison, reasons: Mapping[Row, str]) 
     unit = (rated.scale[1] - rated.scale[0]) ** 2
     row |= {name: unit * own[name][0] for name in ("mse", "mse_of_mean")}
     row |= {name: own[name][0] for name in ("coverage", "pairwise_accuracy")}
-    row["ratings_saved"] = float(ratings_saved(own["pearson"][0]))
+    row["ratings_saved"] = ratings_saved(own["pearson"][0])
     rival = strongest(split, found.draws)
     if rival is not None and method not in TRIVIAL and not np.isnan(own["pearson"][0]):
         gap = difference(found, key, rival)

@@ -28,10 +28,10 @@ from refless.models.baselines import (
     RidgeTfidf,
     SystemMean,
     SystemRidge,
+    line,
 )
-from refless.models.delta_bleu import Texts, group_references, tokenize
+from refless.models.delta_bleu import Texts, group_references, scores, tokenize
 from refless.models.neighbors import enough_evidence, means_of_sums
-from refless.models.same_group import ORDER, defined_scores, line, weights
 
 Array = np.ndarray
 
@@ -164,9 +164,9 @@ def baselines(rated: Rated) -> dict[str, Callable[[], Baseline]]:
         "middle": lambda: Constant(0.5),
         "length": Length,
         "words": lambda: Length("tokens"),
-        "lookup": lambda: Lookup(wording, "nan"),
-        "system_mean": lambda: SystemMean("nan"),
-        "context_mean": lambda: SystemMean("nan"),
+        "lookup": lambda: Lookup(wording),
+        "system_mean": SystemMean,
+        "context_mean": SystemMean,
         "ridge": lambda: RidgeTfidf(rated.ngrams),
         "ridge_system": lambda: SystemRidge(rated.ngrams),
     }
@@ -251,20 +251,21 @@ def against_references(rated: Rated, split: Split, weighted: bool) -> Estimates:
     others = rated.references or [[] for _ in range(n)]
     extra = [text for own in others for text in own]
     whose = np.repeat(np.arange(n), [len(own) for own in others])
-    counted = Texts([tokenize(text) for text in [*rated.texts, *extra]], ORDER)
+    counted = Texts([tokenize(text) for text in [*rated.texts, *extra]], max_order=2)
     number = n + np.arange(len(extra))
     nobody, heavy = np.full(len(extra), -1), np.ones(len(extra))
     if weighted and rated.context is not None:
         item = rated.context
         group, text = np.append(item, item[whose]), np.append(np.arange(n), number)
-        weight = np.append(weights(rated.quality, 0.5, 0.0, 1.0), heavy)
+        weight = np.append(2 * rated.quality - 1, heavy)
         owner = np.append(fold, nobody)
         side = group_references(group, int(item.max()) + 1, text, owner, weight)
     else:
         item = np.arange(n)
         side = group_references(whose, n, number, nobody, heavy)
     found = counted.statistics(np.arange(n), fold, item, side, split.folds)
-    score = defined_scores(found, "smooth")
+    # without a reference of positive weight there is none
+    score = np.where(found.totals[..., 0] > 0, scores(found, "smooth"), np.nan)
     estimate = np.full(n, np.nan)
     for k in range(split.folds):
         training, asked = fold != k, fold == k

@@ -23,7 +23,7 @@ from refless.compare.predict import TRIVIAL, label
 from refless.compare.read import Rated
 from refless.compare.verdict import answer, verdict, warnings
 from refless.store.files import json_text, write_together
-from refless.store.sealed import table_text
+from refless.store.tables import table_text
 
 FILES = (
     *("comparison.csv", "predictions.csv", "learning_curve.csv"),

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import shutil
+import tempfile
 from pathlib import Path
 
 from refless.data.fetch import Places
 from refless.errors import KernelError, Reason, SourceError
 from refless.kernels import bertscore, entry
-from refless.store.files import partial_path, writing
+from refless.store.files import writing
 
 FILES = (".json", ".safetensors", ".bin", ".txt", ".model")
 """Endings of what an encoder is loaded from."""
@@ -76,15 +76,13 @@ def fetch_encoder(model: str, places: Places) -> Path:
     if not places.network:
         raise SourceError("is not at hand, and the network is switched off", path=model)
     target = places.data / "models" / model
-    partial = partial_path(target)
-    try:
-        # Under the model's own name, for the kernel takes no other for a published model.
-        with writing(target):
-            (partial / model).mkdir(parents=True)
-        bertscore.download(model, partial / model)
-        bertscore.find(f"bertscore.{model}", partial / model)
-        with writing(target):
-            os.replace(partial / model, target)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
+    with writing(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".", dir=target.parent) as partial:
+            # Under the model's own name, for the kernel takes no other for a published model.
+            folder = Path(partial, model)
+            folder.mkdir(parents=True)
+            bertscore.download(model, folder)
+            bertscore.find(f"bertscore.{model}", folder)
+            os.replace(folder, target)
     return target

@@ -16,12 +16,11 @@ import os
 import sys
 import time
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
-from urllib.parse import unquote
 
 from refless.errors import ReflessError, SettingError, SourceError
 from refless.store.files import file_sum, whole_file
@@ -32,6 +31,9 @@ WORDNET = "nltk/wordnet.zip"
 """What METEOR is computed with."""
 CHUNK = 1 << 16
 LIMIT = 256 * 2**20  # bytes of a raw file whose size is not known; the largest has 11 MB
+DEADLINE = 600.0  # seconds for one address
+TIMEOUT = (10.0, 30.0)  # seconds to connect, and without a byte
+ATTEMPTS = 3  # where a connection fails, or the server is in trouble
 PASSING = (429, 500, 502, 503, 504)  # answers of a server in trouble that may soon be over
 
 
@@ -51,22 +53,18 @@ class Source:
     about: str = ""
 
 
-def read_sources(table: str | Path | None = None) -> dict[str, Source]:
+def read_sources() -> dict[str, Source]:
     """The table of sources, by path: the one beside the workflow (REFLESS_RESOURCES), or beside
-    this library; SourceError if it cannot be read."""
+    this library."""
     beside = os.environ.get("REFLESS_RESOURCES") or Path(__file__).parents[3] / "resources"
-    table = table or Path(beside, "sources.csv")
-    try:
-        with open(table, newline="", encoding="utf-8") as handle:
-            return {
-                row["path"]: Source(
-                    *(row["path"], row["url"], row["sha256"], int(row["bytes"] or 0) or None),
-                    *(tuple(row["members"].split()), row["description"]),
-                )
-                for row in csv.DictReader(handle, strict=True)
-            }
-    except (OSError, ValueError, LookupError, AttributeError, csv.Error) as error:
-        raise SourceError(f"is no table of sources: {error!r}", path=table) from error
+    with open(Path(beside, "sources.csv"), newline="", encoding="utf-8") as handle:
+        return {
+            row["path"]: Source(
+                *(row["path"], row["url"], row["sha256"], int(row["bytes"] or 0) or None),
+                *(tuple(row["members"].split()), row["description"]),
+            )
+            for row in csv.DictReader(handle)
+        }
 
 
 @dataclass(frozen=True)
@@ -81,7 +79,7 @@ class Places:
 
     def __post_init__(self) -> None:
         scheme, is_url, _ = self.mirror.partition("://")
-        if is_url and scheme.lower() not in ("file", "http", "https"):
+        if is_url and scheme.lower() not in ("http", "https"):
             remedy = "set REFLESS_MIRROR, or mirror: in the configuration, to one of these"
             message = f"the mirror {self.mirror} is neither a directory nor a URL of http or https"
             raise SettingError(message, remedy=remedy)
@@ -89,20 +87,13 @@ class Places:
     @property
     def mirror_directory(self) -> Path | None:
         """The mirror as a directory, or None if there is none or it is a URL."""
-        scheme, is_url, rest = self.mirror.partition("://")
-        if is_url:
-            local = scheme.lower() == "file"
-            return Path(unquote(rest.removeprefix("localhost"))) if local else None
-        return Path(self.mirror).expanduser() if self.mirror else None
-
-    def by_hand(self, source: Source) -> list[Path]:
-        """Where a user may place the file by hand: under its whole path, or only its name."""
-        return [self.manual / source.path, self.manual / Path(source.path).name]
+        local = self.mirror and "://" not in self.mirror
+        return Path(self.mirror).expanduser() if local else None
 
     def local(self, source: Source) -> list[Path]:
         """Files that may be the source, besides the one in the data directory, in their order."""
-        directory = self.mirror_directory
-        return self.by_hand(source) + ([] if directory is None else [directory / source.path])
+        folders = [self.manual, *filter(None, [self.mirror_directory])]
+        return [folder / source.path for folder in folders]
 
     def addresses(self, source: Source) -> list[str]:
         """URLs that may have the source, in their order."""
@@ -111,24 +102,9 @@ class Places:
         return mirrored + ([source.url] if source.url and self.network else [])
 
 
-def fetch(
-    source: Source,
-    places: Places,
-    *,
-    deadline: float = 600.0,
-    timeout: tuple[float, float] = (10.0, 30.0),
-    attempts: int = 3,
-) -> Path:
-    """Bring one source into the data directory and return its path there.
-
-    Parameters
-    ----------
-    deadline : seconds for the transfer from one place
-    timeout : seconds to connect, and seconds without a byte
-    attempts : tries, where a connection fails or the server is in trouble
-
-    A file that is there already is never replaced. SourceError names every place that was tried.
-    """
+def fetch(source: Source, places: Places) -> Path:
+    """Bring one source into the data directory and return its path there; a file that is there
+    already is never replaced. SourceError names every place that was tried."""
     target = places.data / source.path
     if target.is_file():
         verify(target, source)
@@ -136,26 +112,19 @@ def fetch(
     tried = []
     everywhere: list[Path | str] = [*places.local(source), *places.addresses(source)]
     for place in everywhere:
-        if isinstance(place, Path) and not place.exists():
-            tried.append(f"{place}: not there")
-            continue
-        until = time.monotonic() + deadline
         try:
+            most = source.bytes or LIMIT
+            content = place.read_bytes() if isinstance(place, Path) else _download(place, most)
             with whole_file(target) as partial:
-                with partial.open("wb") as out:
-                    for chunk in _chunks(place, timeout, attempts):
-                        out.write(chunk)
-                        if out.tell() > (most := source.bytes or LIMIT):
-                            raise SourceError(f"is longer than the {most:,} bytes that it may have")
-                        if time.monotonic() > until:
-                            raise SourceError(f"was given up after {out.tell():,} bytes: too slow")
+                partial.write_bytes(content)
                 verify(partial, source)
             return target
-        except SourceError as error:
-            log.warning("%s: %s", place, error.message)
-            tried.append(f"{place}: {error.message}")
-    if not places.mirror:
-        tried.append("mirror: none is set (REFLESS_MIRROR, or mirror: in the configuration)")
+        except FileNotFoundError:
+            tried.append(f"{place}: not there")
+        except (OSError, SourceError) as error:
+            why = error.strerror if isinstance(error, OSError) else error.message
+            tried.append(f"{place}: {why}")
+            log.warning("%s", tried[-1])
     if not places.network:
         tried.append(f"{source.url or 'public address'}: the network is switched off")
     by_hand = f"get it by hand ({source.url or source.about}) and put it at"
@@ -164,38 +133,41 @@ def fetch(
     raise SourceError(said, path=source.path, remedy=remedy)
 
 
-def _chunks(place: Path | str, timeout: tuple[float, float], attempts: int) -> Iterator[bytes]:
-    """The bytes that a file or an address has; SourceError where it cannot give them."""
+def _download(url: str, most: int) -> bytes:
+    """What an address has; SourceError where it cannot give it, or gives more than ``most``."""
     import requests
     from requests.adapters import HTTPAdapter, Retry
     from urllib3.exceptions import HTTPError
 
-    retry = Retry(attempts - 1, backoff_factor=1, status_forcelist=PASSING, raise_on_status=False)
-    # A server may ask for hours in Retry-After; nobody waits for that.
-    adapter = HTTPAdapter(max_retries=retry.new(respect_retry_after_header=False))
+    retry = Retry(
+        ATTEMPTS - 1,
+        backoff_factor=1,
+        status_forcelist=PASSING,
+        raise_on_status=False,
+        respect_retry_after_header=False,  # a server may ask for hours
+    )
+    until, content = time.monotonic() + DEADLINE, bytearray()
     try:
-        if isinstance(place, Path):
-            with place.open("rb") as handle:
-                while chunk := handle.read(CHUNK):
-                    yield chunk
-            return
         with requests.Session() as session:
-            session.mount("http://", adapter)
-            session.mount("https://", adapter)
-            with session.get(place, stream=True, timeout=timeout) as answer:
-                if not answer.ok:
-                    raise SourceError(f"the server said {answer.status_code} {answer.reason}")
+            session.mount("http://", HTTPAdapter(max_retries=retry))
+            session.mount("https://", HTTPAdapter(max_retries=retry))
+            with session.get(url, stream=True, timeout=TIMEOUT) as answer:
+                answer.raise_for_status()
                 # read1 returns what has come: read would wait for a whole chunk, past any deadline.
                 while chunk := answer.raw.read1(CHUNK, decode_content=True):
-                    yield chunk
+                    content += chunk
+                    if len(content) > most:
+                        raise SourceError(f"is longer than the {most:,} bytes that it may have")
+                    if time.monotonic() > until:
+                        raise SourceError(f"was given up after {len(content):,} bytes: too slow")
     except (OSError, HTTPError) as error:  # those of requests are OSErrors
-        why = str(error).rsplit(": ", 1)[-1].strip("')")
-        raise SourceError(f"{type(error).__name__}: {why}") from error
+        raise SourceError(f"{type(error).__name__}: {error}") from error
+    return bytes(content)
 
 
 def verify(path: str | Path, source: Source) -> str:
-    """The sum of a raw file (see `Source`); SourceError if it is not that of the table of sources,
-    or if that has none and the file is a page of HTML."""
+    """The sum of a raw file (see `Source`); SourceError if it is not that of the table of
+    sources."""
     remedy = f"delete it, fetch it again, or put it there by hand ({source.url or source.about})"
     try:
         if source.members:
@@ -204,15 +176,13 @@ def verify(path: str | Path, source: Source) -> str:
             found = hashlib.sha256(content).hexdigest()
         else:
             found = file_sum(path)
-        with open(path, "rb") as handle:
-            page = handle.read(99).lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"<")
     except Exception as error:  # over broken bytes, zipfile passes on what decompressors raise
         raise SourceError(f"cannot be read: {error}", path=path, remedy=remedy) from error
-    if not source.sha256 and not page:
+    if not source.sha256:
         log.warning("%s: no sum was ever published for it; accepted: %s", source.path, found)
     elif found != source.sha256:
-        said = f"sha256 {found} instead of {source.sha256}" if source.sha256 else "a page of HTML"
-        raise SourceError(f"is not {source.path}: {said}", path=path, remedy=remedy)
+        said = f"is not {source.path}: sha256 {found} instead of {source.sha256}"
+        raise SourceError(said, path=path, remedy=remedy)
     return found
 
 
@@ -254,6 +224,4 @@ def main(logged: str, *names: str) -> None:
 
 
 if __name__ == "__main__":
-    from refless.data import fetch as module  # and not this copy of it
-
-    module.main(*sys.argv[1:])
+    main(*sys.argv[1:])

@@ -9,7 +9,7 @@ from typing import Any
 
 from refless.data import sources
 from refless.data.fetch import read_sources, verify
-from refless.data.task import read_with, write_task
+from refless.data.task import write_task
 from refless.errors import FormatError
 from refless.store.files import file_sum
 
@@ -20,26 +20,24 @@ def normalize(
     task: str,
     loader: str,
     files: Mapping[str, str],
+    known: Mapping[str, str],
     options: Mapping[str, Any],
     out: str | Path,
     rated_for: Collection[str] = (),
-    known: Mapping[str, str] | None = None,
 ) -> None:
     """Load a data set, and write its tables.
 
     Parameters
     ----------
     files : the loader's name of a file -> its path
+    known : the same names -> the path in the configuration; what stands in the table of sources
+        must be what that says
     rated_for : the experiments that it takes part in and that need ratings
-    known : the same names -> the path in the table of sources, or of a user's own file; the former
-        must be what the table says
     """
-    table, known, sums = read_sources(), known or dict(files), {}
-    names = [Path(path).name for path in files.values()]
+    table, sums = read_sources(), {}
     for name, path in files.items():
         source = table.get(known[name])
-        key = Path(path).name if names.count(Path(path).name) == 1 else path
-        sums[key] = verify(path, source) if source else file_sum(path)
+        sums[known[name]] = verify(path, source) if source else file_sum(path)
     data = sources.load(loader, task, files, options)
     if rated_for and not data.texts["quality"].notna().any():
         raise FormatError(
@@ -47,5 +45,5 @@ def normalize(
             path=next(iter(files.values())),
             remedy=f"take {task} out of these experiments in the configuration, or give it ratings",
         )
-    write_task(task, data, out, sums, read_with(loader, options, known))
+    write_task(data, out, sums)
     log.info("%s: %d rated texts, %d ratings", task, len(data.texts), len(data.ratings))

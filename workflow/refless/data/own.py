@@ -1,14 +1,9 @@
 """Rated texts, and texts to rate, of users' own.
 
 Stage: ratings. In: files (`refless.data.rows`). Out: texts to rate (`read_texts`), or one table of
-rated texts in which raters are averaged (`read_ratings`).
-
-The columns are ``text`` (may be empty), ``quality`` on any scale (empty where nobody rated it),
-``context``, ``mr``, ``system``, ``rater`` (then a row is one rating, and rows of one text are put
-together), ``references`` (a JSON list of texts) or ``reference*``, and ``score_<name>``.
-
-All faults of all rows are found in one pass, and said in one line for each column and fault, before
-a heavy package is imported.
+rated texts in which raters are averaged (`read_ratings`). docs/own_ratings.md has the columns.
+All faults of all rows are said at once, a line for each column and fault, before a heavy package is
+imported.
 """
 
 from __future__ import annotations
@@ -22,7 +17,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from itertools import product
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -32,7 +26,7 @@ from refless.data.wording import wording
 from refless.errors import FormatError
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    from pandas import DataFrame, Series
 
 log = logging.getLogger(__name__)
 
@@ -41,7 +35,7 @@ NAMES = ("text", "quality", "weight", "context", "mr", "system", "rater", "id", 
 RATED = ("text", "context", "mr", "system", "rater", "references")
 LARGEST = 1e100
 """Ratings beyond this cannot be squared and added up."""
-_MANY = re.compile(r"score_[^\ud800-\udfff]+|reference(_?\d+)?")
+_MANY = re.compile(r"score_.+|reference(_?\d+)?")
 _UNWRITABLE = re.compile("[\0\ud800-\udfff]")
 
 
@@ -54,40 +48,32 @@ def plain(text: str) -> str:
     return " ".join(text.split())
 
 
-def _words(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)  # 7.0 names what 7 does
-    if isinstance(value, (list, dict)):
-        raise _Bad("are lists or objects: write each as one text")
-    if isinstance(value, bool) or value != value:
-        raise _Bad("are neither texts nor numbers")
-    if _UNWRITABLE.search(text := str(value)):
-        raise _Bad("have a NUL or half a character")
-    return unicodedata.normalize("NFC", text)
-
-
 def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise _Bad("are no texts")
-    return _words(value)
+    if _UNWRITABLE.search(value):
+        raise _Bad("have a NUL or half a character")
+    return unicodedata.normalize("NFC", value)
+
+
+def _words(value: Any) -> str:
+    """A text, or a number as a name."""
+    if value is None:
+        return ""
+    return _text(str(value) if isinstance(value, (int, float)) else value)
 
 
 def _number(value: Any) -> float:
-    """A number as it is written plainly (``3``, ``-0.5``, ``1e3``); NaN where there is none."""
+    """A number; NaN where there is none."""
     if value is None or (isinstance(value, str) and not value.strip()):
         return math.nan
     number = math.nan
-    # Python would also read 1_000, and the digits of other scripts
-    if not isinstance(value, str) or (value.isascii() and "_" not in value):
+    if not isinstance(value, bool):
         with suppress(ValueError, OverflowError, TypeError):
             number = float(value)
-    if isinstance(value, bool) or not math.isfinite(number):
+    if not abs(number) <= LARGEST:
         what = "words" if isinstance(value, str) and value.strip().isalpha() else "no numbers"
         raise _Bad(f"are {what}: write numbers like 3 or 0.25, and leave what is missing empty")
-    if abs(number) > LARGEST:
-        raise _Bad("are too large to reckon with")
     return number
 
 
@@ -95,7 +81,7 @@ def _references(value: Any) -> list[str]:
     if isinstance(value, str) and value:
         with suppress(ValueError, RecursionError):
             value = json.loads(value)
-    value = [] if value in (None, "") else value
+    value = value or []
     if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
         raise _Bad('are no JSON list of texts, as ["one", "two"]')
     return list(map(_text, value))
@@ -125,32 +111,29 @@ def _read_columns(
     columns : a name of `NAMES` -> what the file calls it
     """
     own = {theirs: name for name, theirs in columns.items()}
-    place: dict[str, list[str]] = {}
-    for theirs in file.names:
-        small = theirs.casefold()
-        name = own.get(theirs) or (small if small in NAMES else theirs)
-        if theirs in own or name not in columns:
-            place.setdefault(name, []).append(theirs)
+    names = []
+    for theirs in map(str.strip, file.names):
+        name = theirs.casefold() if theirs.casefold() in NAMES else theirs
+        names.append(own.get(theirs, "" if name in columns else name))
     wanted = {*read, *need}
     many = "references" in wanted
-    used = [name for name in place if name in wanted or (many and _MANY.fullmatch(name))]
-    must = dict.fromkeys([*(name for name in need if name in wanted), *columns, *used])
-    if lost := [name for name in must if len(place.get(name, [])) != 1]:
+    used = [name for name in names if name in wanted or (many and _MANY.fullmatch(name))]
+    if lost := [name for name in dict.fromkeys([*need, *columns, *used]) if names.count(name) != 1]:
         asked = ", ".join(repr(columns.get(name, name)) for name in lost)
-        there = ", ".join(map(shorten, file.names[:60])) + (", ..." if file.names[60:] else "")
+        there = ", ".join(map(shorten, file.names[:60]))
         message = f"not there, or there twice: {asked}; the columns are: {there}"
         told = " ".join(f"--column {name}=NAME" for name in lost)
         remedy = f"say which they are: {told} (in the configuration: columns)"
         raise FormatError(message, path=file.path, remedy=remedy)
     for name in used:
-        theirs, reader = place[name][0], _reader(name)
+        at, reader = names.index(name), _reader(name)
         values = file.columns[name] = []
-        for row, value in enumerate(file.cells(theirs)):
+        for line, value in zip(file.lines, file.cells(at), strict=True):
             try:
                 values.append(reader(value))
             except _Bad as fault:
-                values.append(None)
-                faults.add(file, row, theirs, str(fault), value)
+                values.append(math.nan if reader is _number else str(value))
+                faults.add(file.path, line, file.names[at], str(fault), value)
 
 
 def read_texts(
@@ -225,86 +208,77 @@ def read_ratings(
         taken = {*file.columns, *(columns or {}).values()}
         if unread := [name for name in file.names if not {name, name.casefold()} & taken]:
             log.warning("%s: columns that are not read: %s", path, ", ".join(unread))
-        if listed := [name for name in file.columns if name.startswith("reference")]:
-            parts = zip(*map(file.columns.pop, listed), strict=True)
-            each = [[own if isinstance(own, list) else [own] for own in row] for row in parts]
-            file.columns["references"] = [[t for own in row for t in own if t] for row in each]
-    names = dict.fromkeys(name for file in files for name in file.columns)
-    if "rater" in names and (without := [one for one in files if "rater" not in one.columns]):
-        message, remedy = "has no column rater, and others have", "give it to all files or to none"
-        raise FormatError(message, path=without[0].path, remedy=remedy)
-    if center and "rater" not in names:
-        told = ", ".join(file.path for file in files)
-        raise FormatError("has no column rater", path=told, remedy="leave out --center-raters")
-    said = [name for name in names if name not in ("rater", rated)]
-    for file, name in product(files, said):
-        empty: Any = [] if name == "references" else math.nan if name[:6] == "score_" else ""
-        file.columns.setdefault(name, [empty] * len(file.lines))
-    texts, text_of, given = _joined(files, said, rated, scale, repeated == "mean", faults)
+    table, where = _one_table(files), [(file.path, line) for file in files for line in file.lines]
+    ratings = table.pop(rated, [math.nan] * len(where))
+    raters = table.pop("rater", [])
+    text_of = _texts_of(table) if raters else list(range(len(where)))
+    given: dict[tuple[int, str], list[float]] = {}
+    systems = any(table.get("system", []))
+    for row, (number, rating) in enumerate(zip(text_of, ratings, strict=True)):
+        rater = raters[row] if raters else ""
+        if systems and not table["system"][row]:
+            faults.add(*where[row], "system", "are empty, where others are not")
+        if math.isnan(rating):
+            continue
+        if scale and not scale[0] <= rating <= scale[1]:
+            what = f"are not from {scale[0]:g} to {scale[1]:g}"
+            faults.add(*where[row], rated, what, rating)
+        if raters and not rater:
+            faults.add(*where[row], "rater", "ratings have no rater")
+        elif repeated == "refuse" and (number, rater) in given:
+            what = "rated a text again: keep one thing that was rated, fluency for example, or"
+            what += " --repeated-ratings mean takes the mean"
+            faults.add(*where[row], "rater", what, rater)
+        given.setdefault((number, rater), []).append(rating)
     faults.check()
-    if not texts:
-        told = ", ".join(file.path for file in files)
+    told = ", ".join(file.path for file in files)
+    if not where:
         raise FormatError("has no rows", path=told, remedy="give it rated texts, one a row")
+    if center and not raters:
+        raise FormatError("has no column rater", path=told, remedy="leave out --center-raters")
 
     import pandas as pd
 
     single = [(number, rater, fmean(own)) for (number, rater), own in given.items()]
-    ratings = pd.DataFrame(single, columns=["text", "rater", "quality"])
+    found = pd.DataFrame(single, columns=["text", "rater", "quality"])
     if center:
-        value = ratings["quality"]
-        mean = value.groupby(ratings["rater"]).transform("mean")
-        ratings["quality"] = value - mean + value.mean()
-    values = {name: [file.columns[name][row] for file, row in texts] for name in said}
-    quality = ratings.groupby("text")["quality"].mean().reindex(range(len(texts)))
-    table = pd.DataFrame({"text": values["text"], "quality": quality.astype(float), **values})
-    where = [(file.path, file.lines[row]) for file, row in texts]
-    return Own(table, ratings, files, text_of, where)
+        found["quality"] = _centered(found)
+    places: dict[int, int] = {}
+    for row, number in enumerate(text_of):
+        places.setdefault(number, row)
+    first = list(places.values())
+    values = {name: [own[row] for row in first] for name, own in table.items()}
+    quality = found.groupby("text")["quality"].mean().reindex(range(len(first)))
+    texts = pd.DataFrame({"text": values["text"], "quality": quality.astype(float), **values})
+    return Own(texts, found, files, text_of, [where[row] for row in first])
 
 
-def _joined(
-    files: Sequence[File],
-    said: Sequence[str],
-    rated: str,
-    scale: Sequence[float] | None,
-    mean: bool,
-    faults: Faults,
-) -> tuple[list[tuple[File, int]], list[int], dict[tuple[int, str], list[float]]]:
-    """Where each text stands first; the text of each row; and its ratings by text and rater."""
-    texts: list[tuple[File, int]] = []
-    text_of: list[int] = []
-    given: dict[tuple[int, str], list[float]] = {}
-    known: dict[Any, int] = {}
-    systems = any(any(file.columns.get("system", [])) for file in files)
-    same, spaced = cache(wording), cache(plain)
+def _centered(ratings: DataFrame) -> Series:
+    quality = ratings["quality"]
+    return quality - quality.groupby(ratings["rater"]).transform("mean") + quality.mean()
+
+
+def _one_table(files: Sequence[File]) -> dict[str, list[Any]]:
+    """The columns of all files, one behind the other; all references in one column."""
+    names = dict.fromkeys(name for file in files for name in file.columns)
+    table: dict[str, list[Any]] = {name: [] for name in names}
     for file in files:
-        raters = file.columns.get("rater")
-        ratings = file.columns.get(rated) or [math.nan] * len(file.lines)
-        forms = [
-            [same(v or "") if name == "context" else spaced(str(v)) for v in file.columns[name]]
-            for name in (said if raters else [])
-        ]
-        keys = list(zip(*forms, strict=True)) if raters else list(zip(range(len(ratings))))
-        who = file.columns["system"] if systems else ["none"] * len(ratings)
-        for row, (key, rating, system) in enumerate(zip(keys, ratings, who, strict=True)):
-            if row in file.bad:
-                continue
-            rater = raters[row] if raters else ""
-            number = known.get(key, len(texts)) if raters else len(texts)
-            there = not math.isnan(rating)
-            if there and scale and not scale[0] <= rating <= scale[1]:
-                faults.add(file, row, rated, f"are not from {scale[0]:g} to {scale[1]:g}", rating)
-            elif there and raters and rater == "":
-                faults.add(file, row, "rater", "ratings have no rater")
-            elif system == "":
-                faults.add(file, row, "system", "are empty, where others are not")
-            if there and rater != "" and not mean and (number, rater) in given:
-                what = "rated a text again: keep one thing that was rated, fluency for example, or"
-                what += " --repeated-ratings mean takes the mean"
-                faults.add(file, row, "rater", what, rater)
-            if number == len(texts):
-                known[key] = number
-                texts.append((file, row))
-            text_of.append(number)
-            if there:
-                given.setdefault((number, rater), []).append(rating)
-    return texts, text_of, given
+        for name, values in table.items():
+            missing = math.nan if _reader(name) is _number else ""
+            values += file.columns.get(name, [missing] * len(file.lines))
+    if listed := [name for name in names if name.startswith("reference")]:
+        parts = zip(*map(table.pop, listed), strict=True)
+        each = [[own if isinstance(own, list) else [own] for own in row] for row in parts]
+        table["references"] = [[text for own in row for text in own if text] for row in each]
+    return table
+
+
+def _texts_of(table: Mapping[str, list[Any]]) -> list[int]:
+    """The number of each row's text, where rows of raters are put together."""
+    same, spaced = cache(wording), cache(plain)
+    forms = [
+        [same(value) if name == "context" else spaced(str(value)) for value in values]
+        for name, values in table.items()
+    ]
+    first: dict[Any, int] = {}
+    return [first.setdefault(key, len(first)) for key in zip(*forms, strict=True)]

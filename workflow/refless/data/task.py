@@ -1,12 +1,11 @@
-"""A data set after its loader: two sealed tables in one folder. Stage: ratings.
+"""A data set after its loader: two sealed tables in one folder (`refless.data.ratings`).
 
-Their columns are those of `refless.data.ratings`.
+Stage: ratings.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,43 +14,19 @@ import numpy as np
 import pandas as pd
 
 from refless.data.ratings import RATING_COLUMNS, TEXT_COLUMNS, RatedTexts
-from refless.data.wording import wording
+from refless.data.wording import numbered
 from refless.errors import FormatError, StaleError
 from refless.store import sealed
-from refless.store.files import text_sum
 
 
 @dataclass(frozen=True)
 class Task:
     """A data set's tables, and the record of its texts (``about``)."""
 
+    name: str
     texts: pd.DataFrame
     ratings: pd.DataFrame
     about: dict[str, Any]
-
-    @property
-    def name(self) -> str:
-        """The data set's name."""
-        return str(self.about["of"]["task"])
-
-    @property
-    def text_sum(self) -> str:
-        """The sum of its texts, also where they are blanked; stored kernels name it."""
-        return str(self.about["facts"]["text_sum"])
-
-    @property
-    def rated_sums(self) -> dict[str, str]:
-        """What numbers about its rated texts hang on, for ``made_from``: texts, and quality to nine
-        digits (the last bits of a mean may be another machine's own)."""
-        rated = self.texts[self.texts["quality"].notna()]
-        lines = (f"{i} {q:.9f}" for i, q in zip(rated["id"], rated["quality"], strict=True))
-        return {"texts": self.text_sum, "quality": text_sum(lines)}
-
-    @property
-    def scale(self) -> tuple[float, float]:
-        """The lowest and the highest rating that there can be; (0, 1) where nobody says."""
-        low, high = self.about["facts"]["scale"] or (0.0, 1.0)
-        return low, high
 
     @property
     def provenance(self) -> str:
@@ -60,31 +35,15 @@ class Task:
 
     @property
     def contexts(self) -> np.ndarray | None:
-        """`numbered` contexts of the rated texts; None where there is one alone. The draws of a
-        bootstrap hang on these numbers, so shipped contexts keep them."""
-        number = numbered(self.texts["context"][self.texts["quality"].notna()])
+        """Numbers of the rated texts' contexts (`numbered`), each blank one its own; None where
+        there is one alone. The bootstrap's draws hang on them, so shipped contexts keep them."""
+        number = numbered(self.texts["context"][self.texts["quality"].notna()], apart=True)
         return number if len(set(number)) > 1 else None
 
 
-def numbered(contexts: Iterable[str]) -> np.ndarray:
-    """Number of each context by first appearance, int64 (n,): one for all of one `wording`, and for
-    each blank one its own, since nothing in common is known of what they answer."""
-    first: dict[object, int] = {}
-    named = (wording(context) or row for row, context in enumerate(contexts))
-    return np.array([first.setdefault(name, len(first)) for name in named], np.int64)
-
-
-def write_task(
-    name: str,
-    data: RatedTexts,
-    folder: str | Path,
-    sources: Mapping[str, str],
-    settings: Mapping[str, Any],
-) -> None:
-    """Write a loader's tables, from raw files of these sums, as the loader was told."""
-    facts = {"text_sum": text_sum(data.texts["text"].tolist()), "scale": data.scale}
-    made = {"made_from": dict(sources), "settings": dict(settings), "facts": facts}
-    _write(Path(folder), data, {"kind": "texts", "of": {"task": name}, **made})
+def write_task(data: RatedTexts, folder: str | Path, raw: Mapping[str, str]) -> None:
+    """Write a loader's tables; ``raw`` has the sums of the raw files, by name."""
+    _write(Path(folder), data, {"raw": dict(raw)})
 
 
 def blank_task(folder: str | Path, out: str | Path) -> None:
@@ -92,42 +51,35 @@ def blank_task(folder: str | Path, out: str | Path) -> None:
     task = read_task(folder)
     numeric = [c for c in task.texts.select_dtypes("number").columns if c not in TEXT_COLUMNS]
     # of what a text answers, only that others answer the same
-    both = zip(numbered(task.texts["context"]), task.texts["context"], strict=True)
+    both = zip(numbered(task.texts["context"], apart=True), task.texts["context"], strict=True)
     context = [f"c{number}" if context else "" for number, context in both]
     texts = task.texts[TEXT_COLUMNS + numeric].assign(context=context, text="")
     kept = [column for column in (*RATING_COLUMNS, "item") if column in task.ratings]
-    about = {**task.about, "provenance": "shipped"}
-    _write(Path(out), RatedTexts(texts, task.ratings[kept]), about)
+    data = RatedTexts(texts, task.ratings[kept])
+    _write(Path(out), data, task.about["facts"], provenance="shipped")
 
 
-def _write(folder: Path, data: RatedTexts, about: Mapping[str, Any]) -> None:
-    written = sealed.write(folder / "texts.csv", data.texts, about)
-    same = {name: about[name] for name in ("of", "provenance") if name in about}
-    made_from = {"texts": sealed.identity(written)}
-    about = {"kind": "ratings", **same, "made_from": made_from}
-    sealed.write(folder / "ratings.csv", data.ratings, about)
-
-
-def read_with(loader: str, options: Mapping[str, Any], files: Mapping[str, str]) -> dict[str, Any]:
-    """The settings in the record of texts: which files of the configuration were read, and how."""
-    found = json.loads(json.dumps({"loader": loader, "files": dict(files), **options}))
-    return dict(found)
+def _write(
+    folder: Path, data: RatedTexts, facts: Mapping[str, Any], provenance: str = "computed"
+) -> None:
+    written = sealed.write(folder / "texts.csv", data.texts, facts, provenance=provenance)
+    of = {"texts": written["content"]}
+    sealed.write(folder / "ratings.csv", data.ratings, of, provenance=provenance)
 
 
 def read_task(folder: str | Path, columns: Sequence[str] = ()) -> Task:
     """A data set, from its folder, which has its name; ``columns`` are further ones that its texts
     must have."""
     folder = Path(folder)
-    of = {"task": folder.name}
-    texts = sealed.read(folder / "texts.csv", "texts", of=of, columns=TEXT_COLUMNS)
+    texts = sealed.read(folder / "texts.csv")
     if lacking := [name for name in columns if name not in texts.content]:
         remedy = f"take the experiment out of those of {folder.name} in the configuration"
         message = f"the texts have no {' and no '.join(lacking)}, which this experiment needs"
         raise FormatError(message, path=folder, remedy=remedy)
-    made = {"texts": sealed.identity(texts.about)}
-    path = folder / "ratings.csv"
-    ratings = sealed.read(path, "ratings", of=of, made_from=made, columns=RATING_COLUMNS)
-    return Task(texts.content, ratings.content, texts.about)
+    ratings = sealed.read(folder / "ratings.csv")
+    if ratings.about["facts"]["texts"] != texts.about["content"]:
+        raise StaleError("has ratings of other texts", path=folder, remedy=sealed.AGAIN)
+    return Task(folder.name, texts.content, ratings.content, texts.about)
 
 
 def read_whole_task(folder: str | Path, columns: Sequence[str] = ()) -> Task:
@@ -137,14 +89,3 @@ def read_whole_task(folder: str | Path, columns: Sequence[str] = ()) -> Task:
         remedy = "delete this folder and run again, which reads the raw data"
         raise StaleError("has no texts: it came with refless", path=folder, remedy=remedy)
     return task
-
-
-def rated_sums(folders: Iterable[str | Path]) -> dict[str, dict[str, str]]:
-    """Data set -> `Task.rated_sums`, by their folders; readers without ratings compare these."""
-    return {task.name: task.rated_sums for task in map(read_task, folders)}
-
-
-def text_sums(folders: Iterable[str | Path]) -> dict[str, str]:
-    """Data set -> the sum of its texts, by the records alone of those whose folders are given."""
-    abouts = [sealed.record_of(Path(folder) / "texts.csv") for folder in folders]
-    return {str(about["of"]["task"]): str(about["facts"]["text_sum"]) for about in abouts}

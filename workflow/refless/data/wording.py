@@ -22,15 +22,10 @@ def wording(text: str) -> str:
     return re.sub(r"[\W_]+", "", folded) or "".join(folded.split())
 
 
-def numbered(texts: Iterable[str]) -> np.ndarray:
-    """The number of each text among the different ones, by `wording`, from 0 in their order."""
-    return _numbers(map(wording, texts))
-
-
-def among(texts: Iterable[str], known: Iterable[str]) -> list[bool]:
-    """Which texts stand among the known ones, by `wording`."""
-    there = set(map(wording, known))
-    return [wording(text) in there for text in texts]
+def numbered(texts: Iterable[str], apart: bool = False) -> np.ndarray:
+    """The number of each text among the different ones, by `wording`, int64, from 0 in their order;
+    with ``apart``, each blank one has its own."""
+    return _numbers(wording(text) or (row if apart else "") for row, text in enumerate(texts))
 
 
 def together(*labels: Sequence[object] | np.ndarray) -> np.ndarray:

@@ -6,7 +6,7 @@ training needs torch; its rows, as a sealed file; the table.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,6 @@ from refless.compare.splits import Split, all_splits
 from refless.data.ratings import separate_items
 from refless.data.task import Task
 from refless.errors import StaleError
-from refless.experiments.records import record
 from refless.statistics.bootstrap import packed
 from refless.store import sealed
 from refless.store.machine import processor, versions
@@ -63,16 +62,18 @@ def write_networks(path: str | Path, task: Task, seed: int, threads: int | None 
     for split in all_splits(rated, seed)[0] if rated.answers is not None else []:
         found = estimates(rated, split, how, threads)
         parts.append(pd.DataFrame({"split": split.name, "fold": split.fold, "estimate": found}))
-    about = record("comparison networks", task, {"seed": seed})
-    about["facts"] = {
-        "trained": {**asdict(how), "words": WORDS},
-        "machine": processor(),
-        "versions": versions(["refless", "torch", "numpy"]),
-    }
-    sealed.write(path, pd.concat(parts[1:] or parts, ignore_index=True).round(DIGITS), about)
+    sealed.write(
+        path,
+        pd.concat(parts[1:] or parts, ignore_index=True).round(DIGITS),
+        {
+            "trained": {**asdict(how), "words": WORDS},
+            "machine": processor(),
+            "versions": versions(["refless", "torch", "numpy"]),
+        },
+    )
 
 
-def read_networks(path: str | Path, task: Task, seed: int) -> Callable[[Rated, Split], Array]:
+def read_networks(path: str | Path) -> Callable[[Rated, Split], Array]:
     """What `write_networks` wrote, as `refless.compare.evaluate.Settings` wants it.
 
     Raises
@@ -80,13 +81,7 @@ def read_networks(path: str | Path, task: Task, seed: int) -> Callable[[Rated, S
     FormatError, StaleError : as `refless.store.sealed.read`; the function that is returned raises
         StaleError for a split with other folds than those that the networks had.
     """
-    table = sealed.read(
-        *(path, "comparison networks"),
-        of={"task": task.name},
-        settings={"seed": seed},
-        made_from=task.rated_sums,
-        columns=["split", "fold", "estimate"],
-    ).content
+    table = sealed.read(path).content
 
     def estimates(rated: Rated, split: Split) -> Array:
         own = table[table["split"] == split.name]
@@ -117,7 +112,7 @@ def compare_task(
 
     Parameters
     ----------
-    settings : ``kernels``, ``draws``, ``seed`` and ``repeats``, as the readers will ask for them
+    settings : ``kernels``, ``draws``, ``seed`` and ``repeats``
     options : kernel -> its options
     left_out : method and kernel (may be empty) of what is not tried
     networks : file by `write_networks`, if there is one
@@ -134,7 +129,7 @@ def compare_task(
             curve=False,
             left_out=dict.fromkeys(left_out, LEFT_OUT),
             threads=threads,
-            networks=None if networks is None else read_networks(networks, task, settings["seed"]),
+            networks=None if networks is None else read_networks(networks),
         ),
     )
     table = found.table.round(DIGITS)
@@ -143,22 +138,16 @@ def compare_task(
     keys = zip(table["split"], table["method"], table["kernel"], strict=True)
     drawn = [found.draws[key]["pearson"][1:] if key in found.draws else None for key in keys]
     table["pearson_draws"] = ["" if draws is None else packed(draws) for draws in drawn]
-    about = record("comparison", task, settings)
     origin = "" if networks is None else sealed.record_of(networks)["provenance"]
-    sealed.write(path, table, about | {"facts": {"networks": origin}})
+    sealed.write(path, table, {"networks": origin})
 
 
-def comparison_table(
-    tasks: Sequence[str],
-    paths: Sequence[str | Path],
-    settings: Mapping[str, Mapping[str, Any]],
-) -> pd.DataFrame:
+def comparison_table(tasks: Iterable[str], paths: Iterable[str | Path]) -> pd.DataFrame:
     """Every row of every data set (`COLUMNS`); one that is not there has an empty row.
 
     Parameters
     ----------
     paths : ``<task>.csv`` by `compare_task`
-    settings : those of each data set under which its file must have been made
 
     Raises
     ------
@@ -166,13 +155,12 @@ def comparison_table(
     """
     found = {}
     for path in paths:
-        of = {"task": Path(path).stem}
-        file = sealed.read(path, "comparison", of=of, settings=settings[of["task"]])
+        file = sealed.read(path)
         # networks may be trained elsewhere, where the rest is computed here
         origin = {NETWORKS: file.about["facts"]["networks"] or file.about["provenance"]}
         source = file.content["method"].map(origin).fillna(file.about["provenance"])
         there = file.content["coverage"].notna()
-        found[of["task"]] = file.content.assign(source=source.where(there, ""))
+        found[Path(path).stem] = file.content.assign(source=source.where(there, ""))
     nothing = pd.DataFrame([{"source": ""}])
     parts = [found.get(task, nothing).assign(task=task) for task in tasks]
     table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()

@@ -3,9 +3,9 @@
 Stage: kernels. In: two lists of texts. Out: the matrix k(candidate, training text), or, without
 the matrix, how many neighbors each candidate has at each tau and the sum of their quality.
 
-A kernel is called ``family.variant``; `refless.kernels._registry` lists them. Its module has
-``index(name, training, **options)``, which makes training texts ready (`refless.kernels._plan`),
-and, if files decide its values, ``resources(name, **places)``: the sums of their contents.
+A kernel is called ``family.variant``; `refless.kernels._registry` lists them. The module of the
+family has ``index(name, training, **options)``, which makes training texts ready
+(`refless.kernels._blocks`), and, if files decide its values, ``resources(name, **places)``.
 """
 
 from __future__ import annotations
@@ -18,15 +18,12 @@ from typing import Any
 import numpy as np
 
 from refless.errors import KernelError
-from refless.kernels import _blocks
-from refless.kernels._plan import Index
-from refless.kernels._registry import entry, highest, load, names
-from refless.kernels.signatures import signature
+from refless.kernels._blocks import Index, walk
+from refless.kernels._registry import entry, load, names, signature
 
 __all__ = [
     "entry",
     "group_sums",
-    "highest",
     "indexed",
     "kernel",
     "names",
@@ -64,8 +61,15 @@ def kernel(
     ------
     KernelError : unknown kernel or option, a text that is none, or a missing resource.
     """
-    candidates, index = _checked(candidates, "candidates"), _index(name, training, options)
-    return _blocks.dense(index.plan(candidates), threads, dtype)
+    candidates, index = _checked(candidates), _index(name, training, options)
+    out: Array = np.empty((len(candidates), index.size), dtype)
+
+    def keep(values: Array, first: int, start: int) -> None:
+        rows, columns = values.shape
+        out[first : first + rows, start : start + columns] = values
+
+    walk(index, candidates, keep, threads)
+    return out
 
 
 def neighbor_sums(
@@ -89,11 +93,11 @@ def neighbor_sums(
     Parameters
     ----------
     name, candidates, training, threads, options : as for `kernel`
-    quality : of the training texts, shape (training,), finite
+    quality : of the training texts, shape (training,)
     taus : shape (n_tau,), in any order
     exclude : the training row to leave out for each candidate (-1: none), shape (candidates,);
         for leave-one-out. It goes by row, so an equal text elsewhere stays.
-    progress : see `refless.kernels._blocks.walk`
+    progress : called now and then with the number of candidates that the work done amounts to
 
     Returns
     -------
@@ -102,24 +106,22 @@ def neighbor_sums(
 
     Raises
     ------
-    KernelError : as for `kernel`; or shapes do not fit, or a number is not finite.
+    KernelError : as for `kernel`; or shapes do not fit.
     """
     from refless.kernels._neighbors import add_neighbors
 
-    candidates, index = _checked(candidates, "candidates"), _index(name, training, options)
-    quality, taus = _numbers(quality, index.size), _numbers(taus)
-    left_out = _excluded(exclude, len(candidates), index.size)
-    order = np.argsort(taus, kind="stable")
-    ascending = taus[order]
-    counts = np.zeros((len(candidates), len(taus)), np.int64)
+    candidates, index = _checked(candidates), _index(name, training, options)
+    quality = _one_a_text(quality, index.size, np.float64)
+    left_out = None if exclude is None else _one_a_text(exclude, len(candidates), np.int64)
+    ascending, places = np.unique(np.asarray(taus, np.float64), return_inverse=True)
+    counts = np.zeros((len(candidates), len(ascending)), np.int64)
     sums = np.zeros(counts.shape)
 
     def add(values: Array, first: int, start: int) -> None:
-        add_neighbors(values, first, start, quality, ascending, left_out, counts, sums)
+        add_neighbors(values, first, start, quality, ascending, counts, sums)
 
-    _blocks.walk(index.plan(candidates), add, threads, progress)
-    back = np.argsort(order, kind="stable")
-    return counts[:, back], sums[:, back]
+    walk(index, candidates, add, threads, left_out, progress)
+    return counts[:, places], sums[:, places]
 
 
 def group_sums(
@@ -138,29 +140,20 @@ def group_sums(
 
     Parameters
     ----------
-    quality : of the training texts, shape (training,), finite
     taus : shape (n_tau,), ascending
     groups : of each way the group of each training text, 0, 1, ..., or -1: none; shape (training,)
-    Others : as for `neighbor_sums`
+    Others, errors : as for `neighbor_sums`
 
     Returns
     -------
     list : of each way counts int64 and sums float64, shape (candidates, its groups, n_tau). A sum
         is not taken in training order, so its last bits differ from those of `neighbor_sums`.
-
-    Raises
-    ------
-    KernelError : as for `neighbor_sums`.
     """
     from refless.kernels._neighbors import add_levels
 
-    candidates, index = _checked(candidates, "candidates"), _index(name, training, options)
-    quality, taus = _numbers(quality, index.size), _numbers(taus)
-    ways = [np.asarray(way, np.int64) for way in groups]
-    if any(way.shape != quality.shape for way in ways):
-        raise KernelError(f"groups must have {index.size} entries, one a training text")
-    if not len(taus) or (np.diff(taus) < 0).any():
-        raise KernelError("taus must ascend")
+    candidates, index = _checked(candidates), _index(name, training, options)
+    quality, taus = _one_a_text(quality, index.size, np.float64), np.array(taus, np.float64)
+    ways = [_one_a_text(way, index.size, np.int64) for way in groups]
     ends = np.cumsum([0, *(int(way.max(initial=-1)) + 1 for way in ways)])
     numbered = np.stack(
         [np.where(way < 0, -1, way + end) for way, end in zip(ways, ends, strict=False)]
@@ -171,7 +164,7 @@ def group_sums(
     def add(values: Array, first: int, start: int) -> None:
         add_levels(values, first, start, quality, taus, numbered, counts, sums)
 
-    _blocks.walk(index.plan(candidates), add, threads)
+    walk(index, candidates, add, threads)
     for found in (counts, sums):  # who reaches a tau reaches those below
         np.cumsum(found[:, :, ::-1], axis=2, out=found[:, :, ::-1])
     return [(counts[:, start:end], sums[:, start:end]) for start, end in pairwise(ends)]
@@ -192,8 +185,8 @@ def nearest(
 
     Parameters
     ----------
-    number : how many of each candidate
-    Others : as for `neighbor_sums`
+    number : how many of each candidate, from 1
+    Others, errors : as for `neighbor_sums`
 
     Returns
     -------
@@ -202,17 +195,15 @@ def nearest(
     """
     from refless.kernels._neighbors import keep_nearest
 
-    candidates, index = _checked(candidates, "candidates"), _index(name, training, options)
-    if number < 1:
-        raise KernelError(f"{number} nearest texts were asked for", remedy="ask for 1 or more")
-    left_out = _excluded(exclude, len(candidates), index.size)
+    candidates, index = _checked(candidates), _index(name, training, options)
+    left_out = None if exclude is None else _one_a_text(exclude, len(candidates), np.int64)
     rows = np.full((len(candidates), number), -1, np.int64)
     best = np.full(rows.shape, -np.inf)
 
     def keep(values: Array, first: int, start: int) -> None:
-        keep_nearest(values, first, start, left_out, rows, best)
+        keep_nearest(values, first, start, rows, best)
 
-    _blocks.walk(index.plan(candidates), keep, threads, progress)
+    walk(index, candidates, keep, threads, left_out, progress)
     return rows, best
 
 
@@ -221,15 +212,11 @@ def indexed(name: str, training: Sequence[str], **options: Any) -> Index:
 
     Parameters, errors : as for `kernel`
     """
-    texts, module = _checked(training, "training"), load(name)
-    try:
-        call = inspect.signature(module.index).bind(name, texts, **options)
-    except TypeError as error:
-        raise KernelError(
-            f"{name} cannot be called so: {error}",
-            remedy=f"its options are: {', '.join(option_names(name)) or 'none'}",
-        ) from error
-    index: Index = module.index(*call.args, **call.kwargs)
+    known = option_names(name)
+    if other := sorted(set(options) - set(known)):
+        remedy = f"its options are: {', '.join(known) or 'none'}"
+        raise KernelError(f"{name} has no option {other[0]!r}", remedy=remedy)
+    index: Index = load(name).index(name, _checked(training), **options)
     return index
 
 
@@ -239,47 +226,18 @@ def option_names(name: str) -> list[str]:
 
 
 def _index(name: str, training: Sequence[str] | Index, options: dict[str, Any]) -> Index:
-    if not isinstance(training, Index):
-        return indexed(name, training, **options)
-    if options:
-        raise KernelError("an index has its options", remedy="give them to indexed")
-    return training
+    return training if isinstance(training, Index) else indexed(name, training, **options)
 
 
-def _numbers(values: Numbers, n: int | None = None) -> Array:
-    """A row of finite numbers, and of the right length if they are qualities of ``n`` texts."""
+def _checked(texts: Sequence[str]) -> list[str]:
+    if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
+        raise KernelError("candidates and training texts must be lists of texts")
+    return list(texts)
+
+
+def _one_a_text(values: Numbers, n: int, dtype: type) -> Array:
     # writeable, as the compiled code wants it: a table's column is not
-    found = np.require(values, np.float64, ["C", "W"])
-    if n is not None and found.shape != (n,):
-        raise KernelError(f"{n} training texts have quality of shape {found.shape}")
-    if found.ndim != 1 or not np.isfinite(found).all():
-        raise KernelError(
-            "quality and taus must be rows of finite numbers",
-            remedy="leave out training texts that nobody rated",
-        )
+    found = np.require(values, dtype, ["C", "W"])
+    if found.shape != (n,):
+        raise KernelError(f"{n} texts were given {found.shape} numbers", remedy="give one a text")
     return found
-
-
-def _checked(texts: Sequence[str], what: str) -> list[str]:
-    if isinstance(texts, str):
-        raise KernelError(f"{what} is one text", remedy="give a list of texts")
-    texts = list(texts)
-    for i, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise KernelError(f"{what}[{i}] is no text but {text!r}")
-    return texts
-
-
-def _excluded(exclude: Array | Sequence[int] | None, n_candidates: int, n_training: int) -> Array:
-    rows = np.full(n_candidates, -1) if exclude is None else np.asarray(exclude)
-    if rows.shape != (n_candidates,) or not (rows.dtype.kind in "iu" or rows.size == 0):
-        raise KernelError(
-            f"exclude must be {n_candidates} integers, one for each candidate; its shape is"
-            f" {rows.shape}, its type {rows.dtype}"
-        )
-    if rows.size and not (rows.min() >= -1 and rows.max() < n_training):
-        raise KernelError(
-            f"exclude names training rows from {rows.min()} to {rows.max()}, but they are"
-            f" 0 to {n_training - 1} (-1: none)"
-        )
-    return np.ascontiguousarray(rows, np.int64)

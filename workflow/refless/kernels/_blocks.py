@@ -1,7 +1,6 @@
 """Walking through a kernel matrix block by block, on several threads.
 
-Stage: kernels (helper). In: a plan: a kernel with its texts made ready. Out: the matrix, or what
-`use` makes of its blocks.
+Stage: kernels (helper). In: an index of training texts. Out: what `use` makes of its blocks.
 
 The value of a pair hangs on that pair alone, and for a candidate the blocks come in training order:
 so results are the same bits whatever the number of threads and the size of the blocks.
@@ -10,81 +9,99 @@ so results are the same bits whatever the number of threads and the size of the 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
 from refless.errors import KernelError
-from refless.kernels._plan import Fill, Plan
 
 VALUES = 1 << 19
 """Kernel values that a thread holds at a time: four megabytes. With fewer, several threads wait for
 each other between pieces."""
+
+Fill = Callable[[int, int, np.ndarray], None]
+"""``fill(first, last, out)`` writes the values of candidates ``first`` to ``last - 1`` against a
+block of training texts: float64, C-contiguous, shape (last - first, width of the block). It is
+called from several threads at once."""
 
 Use = Callable[[np.ndarray, int, int], None]
 """``use(values, first, start)``: values of candidates from ``first`` and training texts from
 ``start`` on, float64 (candidates, training texts)."""
 
 
-def available_threads(threads: int | None) -> int:
-    """The number of threads to use.
+class Index(NamedTuple):
+    """Training texts made ready for any candidates that come later.
 
-    None means as many as this process may use: the cores it is bound to, or fewer where
-    ``OMP_NUM_THREADS`` says so (Snakemake sets it from a rule's ``threads``).
+    size : how many there are
+    blocks : makes candidates ready; yields ``(start, stop, fill)`` of blocks of training texts, in
+        order and without gaps
+    """
+
+    size: int
+    blocks: Callable[[Sequence[str]], Iterator[tuple[int, int, Fill]]]
+
+
+def even_blocks(n: int, width: int) -> Iterator[tuple[int, int]]:
+    """Yield ``(start, stop)`` of blocks of at most ``width`` rows, of nearly equal width."""
+    pieces = -(-n // width)
+    for piece in range(pieces):
+        yield n * piece // pieces, n * (piece + 1) // pieces
+
+
+def available_threads(threads: int | None) -> int:
+    """The number of threads to use; without one, as many as this process may use: the cores it is
+    bound to, or fewer where ``OMP_NUM_THREADS`` says so (Snakemake sets it from a rule's threads).
 
     Raises
     ------
     KernelError : ``threads`` is less than 1.
     """
-    if threads is not None:
-        if threads < 1:
-            raise KernelError(f"{threads} threads were asked for", remedy="give 1 or more")
-        return int(threads)
-    if hasattr(os, "sched_getaffinity"):
-        cores = len(os.sched_getaffinity(0))
-    else:
-        cores = os.cpu_count() or 1
-    limit = os.environ.get("OMP_NUM_THREADS", "")
-    return max(1, min(cores, int(limit))) if limit.isdecimal() else cores
-
-
-def dense(plan: Plan, threads: int | None, dtype: type = np.float64) -> np.ndarray:
-    """The whole matrix, shape (candidates, training)."""
-    out: np.ndarray = np.empty(plan.shape, dtype)
-
-    def keep(values: np.ndarray, first: int, start: int) -> None:
-        rows, columns = values.shape
-        out[first : first + rows, start : start + columns] = values
-
-    walk(plan, keep, threads)
-    return out
+    if threads is None:
+        bound = hasattr(os, "sched_getaffinity")
+        cores = len(os.sched_getaffinity(0)) if bound else os.cpu_count() or 1
+        limit = os.environ.get("OMP_NUM_THREADS", "")
+        return max(1, min(cores, int(limit))) if limit.isdecimal() else cores
+    if threads < 1:
+        raise KernelError(f"{threads} threads were asked for", remedy="give 1 or more")
+    return threads
 
 
 def walk(
-    plan: Plan, use: Use, threads: int | None, progress: Callable[[int], None] | None = None
+    index: Index,
+    candidates: Sequence[str],
+    use: Use,
+    threads: int | None,
+    exclude: np.ndarray | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> None:
     """Call ``use`` for all of a kernel; what it raises is raised here.
 
+    exclude : of each candidate, the training text whose value is put to -inf (-1: none)
     progress : called now and then with the number of candidates that the work done amounts to
     """
-    n_candidates, n_training = plan.shape
+    n = len(candidates)
     workers = available_threads(threads)
     with ThreadPoolExecutor(workers) as pool:
-        for start, stop in plan.blocks():
-            fill = plan.block(start, stop)
-            chunk = max(1, min(VALUES // (stop - start), -(-n_candidates // (4 * workers))))
-            starts = range(0, n_candidates, chunk)
-            ends = [min(first + chunk, n_candidates) for first in starts]
-
-            def work(
-                first: int, last: int, fill: Fill = fill, start: int = start, stop: int = stop
-            ) -> None:
-                values = np.empty((last - first, stop - start))
-                fill(first, last, values)
-                use(values, first, start)
-
+        for start, stop, fill in index.blocks(candidates):
+            chunk = max(1, min(VALUES // (stop - start), -(-n // (4 * workers))))
+            starts = range(0, n, chunk)
+            ends = [min(first + chunk, n) for first in starts]
+            work = partial(_work, fill, use, exclude, start, stop)
             for end, _ in zip(ends, pool.map(work, starts, ends), strict=True):
                 if progress is not None:
-                    pairs = n_candidates * start + end * (stop - start)
-                    progress(pairs // n_training)
+                    progress((n * start + end * (stop - start)) // index.size)
+
+
+def _work(
+    fill: Fill, use: Use, exclude: np.ndarray | None, start: int, stop: int, first: int, last: int
+) -> None:
+    values = np.empty((last - first, stop - start))
+    fill(first, last, values)
+    if exclude is not None:
+        columns = exclude[first:last] - start
+        rows = np.flatnonzero((columns >= 0) & (columns < stop - start))
+        values[rows, columns[rows]] = -np.inf
+    use(values, first, start)

@@ -1,12 +1,8 @@
-"""Machine code from Python loops: the one place that knows how the kernels use numba.
+"""Machine code from Python loops, kept in the user's cache and free of Python's lock.
 
-Stage: kernels (helper). In: a function of arrays and numbers, and its types. Out: the function
-compiled once, kept in the user's cache (`refless.store.machine_code`), and free of Python's lock
-while it runs.
-
-Types are given beforehand, so that one version of every loop exists and the time to compile it
-is known (seconds, once). Threads are Python threads, not numba's: its parallel loops take several
-times longer to compile.
+Stage: kernels (helper). Types are given beforehand, so that one version of every loop exists and
+the time to compile it is known (seconds, once). Threads are Python's, not numba's: its parallel
+loops take several times longer to compile.
 """
 
 from __future__ import annotations
@@ -16,16 +12,13 @@ from typing import Any, TypeVar, cast
 
 import numba
 
-from refless.store.machine_code import kept
+from refless.store.code import kept
 
 Loop = TypeVar("Loop", bound=Callable)
 
 
 def compiled(types: Any) -> Callable[[Loop], Loop]:
-    """Compile a loop for arguments of exactly these types, e.g. ``"int64(int32[::1])"``.
-
-    ``types`` is such a string or a signature of numba's own objects.
-    """
+    """Compile a loop for arguments of exactly these types, e.g. ``"int64(int32[::1])"``."""
 
     def compile_it(loop: Loop) -> Loop:
         return cast(

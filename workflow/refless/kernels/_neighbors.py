@@ -1,6 +1,7 @@
 """What is made of a block of kernel values: neighbors counted and summed up, the nearest kept.
 
-Stage: kernels (helper). In: a block of kernel values. Out: counts, sums and rows, in place.
+Stage: kernels (helper). In: a block of kernel values, shape (rows, columns): row r is candidate
+``first + r``, column c training text ``start + c``. Out: counts, sums and rows, in place.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from refless.kernels._compiled import compiled
 
 
 @compiled(
-    "void(float64[:, ::1], int64, int64, float64[::1], float64[::1], int64[::1], int64[:, ::1],"
+    "void(float64[:, ::1], int64, int64, float64[::1], float64[::1], int64[:, ::1],"
     " float64[:, ::1])"
 )
 def add_neighbors(
@@ -20,36 +21,18 @@ def add_neighbors(
     start: int,
     quality: np.ndarray,
     taus: np.ndarray,
-    exclude: np.ndarray,
     counts: np.ndarray,
     sums: np.ndarray,
 ) -> None:
-    """Add a block of values, shape (rows, columns), to counts and sums, (candidates, n_tau).
-
-    Row r is candidate ``first + r`` and column c training text ``start + c``. ``taus`` ascend.
-    ``exclude`` names, for each candidate, the training text that is left out (-1: none).
-    """
-    n = values.shape[1]
-    near = np.empty(n, np.int64)
+    """Add to counts and sums, (candidates, n_tau). ``taus`` ascend."""
     for row in range(values.shape[0]):
         candidate = first + row
-        left_out = exclude[candidate] - start
-        for c in range(n):
-            near[c] = c
-        n_near = n
-        # Neighbors at one tau are among those at the tau below. The place is written to before
-        # it is known whether it counts: a branch would be guessed wrong too often.
-        for t in range(len(taus)):
-            kept = 0
-            for c in range(n_near):
-                near[kept] = near[c]
-                kept += values[row, near[c]] >= taus[t] and near[c] != left_out
-            n_near = kept
-            total = sums[candidate, t]
-            for c in range(n_near):
-                total += quality[start + near[c]]
-            sums[candidate, t] = total
-            counts[candidate, t] += n_near
+        for c in range(values.shape[1]):
+            t = 0
+            while t < len(taus) and values[row, c] >= taus[t]:
+                counts[candidate, t] += 1
+                sums[candidate, t] += quality[start + c]
+                t += 1
 
 
 @compiled(
@@ -66,52 +49,39 @@ def add_levels(
     counts: np.ndarray,
     sums: np.ndarray,
 ) -> None:
-    """Add a block of values to counts and sums of groups of training texts, (candidates, groups,
-    n_tau), at the greatest tau that a value reaches, and there alone.
+    """Add to counts and sums of groups of training texts, (candidates, groups, n_tau), at the
+    greatest tau that a value reaches, and there alone.
 
     ``groups``, (ways, training), has the group of each training text (-1: none) under each way of
-    grouping them; the other arguments are those of `add_neighbors`.
+    grouping them; ``taus`` ascend.
     """
     for row in range(values.shape[0]):
-        candidate = first + row
         for c in range(values.shape[1]):
-            value = values[row, c]
-            if not value >= taus[0]:
+            level = np.searchsorted(taus, values[row, c], side="right") - 1
+            if level < 0:
                 continue
-            level, above = 0, len(taus)
-            while above - level > 1:
-                middle = (level + above) // 2
-                if value >= taus[middle]:
-                    level = middle
-                else:
-                    above = middle
             for way in range(groups.shape[0]):
                 group = groups[way, start + c]
                 if group >= 0:
-                    counts[candidate, group, level] += 1
-                    sums[candidate, group, level] += quality[start + c]
+                    counts[first + row, group, level] += 1
+                    sums[first + row, group, level] += quality[start + c]
 
 
-@compiled("void(float64[:, ::1], int64, int64, int64[::1], int64[:, ::1], float64[:, ::1])")
+@compiled("void(float64[:, ::1], int64, int64, int64[:, ::1], float64[:, ::1])")
 def keep_nearest(
-    values: np.ndarray,
-    first: int,
-    start: int,
-    exclude: np.ndarray,
-    rows: np.ndarray,
-    best: np.ndarray,
+    values: np.ndarray, first: int, start: int, rows: np.ndarray, best: np.ndarray
 ) -> None:
     """Keep the training texts of the greatest values, greatest first; of equal ones the earlier.
 
-    ``rows`` (-1: none yet) and ``best``, shape (candidates, number), are those of the blocks
-    before; the other arguments are those of `add_neighbors`.
+    ``rows`` (-1: none yet) and ``best`` (-inf), (candidates, number), are those of the blocks
+    before.
     """
     number = rows.shape[1]
     for row in range(values.shape[0]):
         candidate = first + row
         for c in range(values.shape[1]):
             value = values[row, c]
-            if not value > best[candidate, number - 1] or start + c == exclude[candidate]:
+            if not value > best[candidate, number - 1]:
                 continue
             k = number - 1
             while k > 0 and value > best[candidate, k - 1]:

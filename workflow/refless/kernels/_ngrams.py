@@ -1,8 +1,6 @@
 """N-grams as integers, an index of them, and BLEU* read off that index.
 
 Stage: kernels (helper of ``bleu``). In: every text as a row of integers (characters or words).
-Out: the numbers of its n-grams of order 2, 3 and 4; which training texts of a block have which;
-and BLEU* of candidates against a block of training texts.
 
 Clipped counts become set intersections: the k-th occurrence of an n-gram in a text is a *unit*
 of its own, so min(count in x, count in s) is the number of units that x and s share. Each unit is
@@ -16,7 +14,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from refless.errors import KernelError
 from refless.kernels._compiled import compiled
 
 FREQUENT = 32
@@ -26,90 +23,121 @@ MANY = 16
 """Candidates from which on such rows pay: they are made for each block."""
 AT_ONCE = 255
 """Rows of bytes that are added before the bytes could overflow."""
-FEW = 256
-"""Texts that are numbered at a time."""
-CODES = 1 << 30
-"""Characters and words have numbers below this one; so have units."""
 
 
-class Units:
-    """Numbers of units, in the order in which training texts first have them: 0, 1, ...
+# ---- numbering -----------------------------------------------------------------------------------
+
+
+def empty_table() -> tuple[np.ndarray, np.ndarray]:
+    """What `number_units` starts with.
+
+    table : int64 (slots, 2), an open hash table of (key, number), at most half full; -1 is no key
+    met : int32 (half the slots, 2): the training text (from 1) that an n-gram was met in last, and
+        how often there
+    """
+    return np.full((1 << 10, 2), -1), np.zeros((1 << 9, 2), np.int32)
+
+
+@compiled("int64(int64[:, ::1], int64, int64)")
+def number_of(table: np.ndarray, key: np.int64, new: int) -> int:
+    """The number of a key; if it has none, ``new``, which it has from now on unless that is -1."""
+    last = len(table) - 1
+    mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+    slot = np.int64(mixed >> np.uint64(32)) & last
+    while table[slot, 0] != key:
+        if table[slot, 0] == -1:
+            if new >= 0:
+                table[slot, 0], table[slot, 1] = key, new
+            return new
+        slot = (slot + 1) & last
+    return table[slot, 1]
+
+
+@compiled("Tuple((int64[:, ::1], int32[:, ::1]))(int64[:, ::1], int32[:, ::1], int64)")
+def grown(table: np.ndarray, met: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Both arrays of `empty_table` with room for ``count`` numbers."""
+    slots = len(table)
+    while slots < 2 * count:
+        slots *= 2
+    more_slots = np.full((slots, 2), np.int64(-1))
+    for k in range(len(table)):
+        if table[k, 0] != -1:
+            number_of(more_slots, table[k, 0], table[k, 1])
+    more_met = np.zeros((slots // 2, 2), np.int32)
+    more_met[: len(met)] = met
+    return more_slots, more_met
+
+
+@compiled(
+    "Tuple((int32[::1], int64[::1], int64[:, ::1], int32[:, ::1], int64))(int32[::1], int64[::1],"
+    " int64[:, ::1], int32[:, ::1], int64, int64, boolean, boolean)"
+)
+def number_units(
+    codes: np.ndarray,
+    starts: np.ndarray,
+    table: np.ndarray,
+    met: np.ndarray,
+    count: int,
+    before: int,
+    learn: bool,
+    clipped: bool,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
+    """Number the units of texts.
 
     Parameters
     ----------
+    codes, starts : characters or words of all texts, and where each text starts
+    table, met, count : see `empty_table`; so many units have a number: 0, 1, ...
+    before : texts that were learnt before
+    learn : whether new units of training texts get a number; else those of candidates are left out
     clipped : whether the k-th occurrence of an n-gram is a unit of its own; if not, a training text
         has each of its n-grams once, and a candidate as often as it occurs there
 
-    Attributes
-    ----------
-    table : int64 (slots, 2), an open hash table of (key, number), at most half full; -1 is no key
-    count : how many there are
+    Returns
+    -------
+    units : int32 (all units,), text by text and in each by order
+    bounds : int64 (3 * texts + 1,), where the units of text t and order 2 + o start: 3 * t + o
+    table, met, count : as they are now
     """
+    units, grams = np.empty(3 * len(codes), np.int32), codes.copy()
+    bounds = np.zeros(3 * (len(starts) - 1) + 1, np.int64)
+    filled = 0
+    for text in range(len(starts) - 1):
+        end = starts[text + 1]
+        room = count + 6 * (end - starts[text])
+        if learn and 2 * room > len(table):
+            table, met = grown(table, met, room)
+        for order in range(2, 5):
+            for i in range(starts[text], end - order + 1):
+                # An n-gram is the (n-1)-gram that starts with it, and its last element.
+                if grams[i] < 0:
+                    continue
+                key = (np.int64(grams[i]) << 31) | np.int64(codes[i + order - 1])
+                number = number_of(table, key, count if learn else -1)
+                if number < 0:
+                    grams[i] = -1
+                    continue
+                count = max(count, number + 1)
+                # n-grams that start with it: their keys are above those of characters and words
+                grams[i] = np.int32((1 << 30) + number)
+                if met[number, 0] != before + text + 1:
+                    met[number, 0], met[number, 1] = before + text + 1, 0
+                elif clipped:
+                    met[number, 1] += 1
+                    key = (np.int64(1) << 62) | (number << 31) | np.int64(met[number, 1])
+                    number = number_of(table, key, count if learn else -1)
+                    if number < 0:
+                        continue
+                    count = max(count, number + 1)
+                elif learn:
+                    continue
+                units[filled] = number
+                filled += 1
+            bounds[3 * text + order - 1] = filled
+    return units[:filled].copy(), bounds, table, met, count
 
-    def __init__(self, clipped: bool) -> None:
-        self.clipped = clipped
-        self.count = self._texts = 0
-        self.table = np.full((1 << 10, 2), -1)
-        # The training text (from 1) that an n-gram was met in last, and how often there.
-        self._last, self._seen = np.zeros((2, len(self.table) // 2), np.int32)
 
-    def learn(self, codes: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Units of training texts; new ones get numbers.
-
-        Parameters
-        ----------
-        codes : int32 (positions,), characters or words of all texts, below `CODES`
-        starts : int64 (texts + 1,)
-
-        Returns
-        -------
-        units : int32 (all units,), text by text and in each by order
-        bounds : int64 (3 * texts + 1,), where the units of text t and order 2 + o start: 3 * t + o
-        """
-        return self._number(codes, starts, True)
-
-    def look_up(self, codes: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Units of candidates, as `learn`, without those that no training text has; -1 is a code
-        that none has."""
-        return self._number(codes, starts, False)
-
-    def forget(self) -> None:
-        """Free what only learning needs."""
-        self._last = self._seen = np.zeros(0, np.int32)
-
-    def _number(
-        self, codes: np.ndarray, starts: np.ndarray, learn: bool
-    ) -> tuple[np.ndarray, np.ndarray]:
-        units, grams = np.empty(3 * len(codes), np.int32), codes.copy()
-        bounds = np.zeros(3 * (len(starts) - 1) + 1, np.int64)
-        last, seen = np.zeros((2, 0 if learn else self.count), np.int32)
-        # a few texts at a time: only then is it known how much room the next ones need
-        for first in range(0, len(starts) - 1, FEW):
-            some = starts[first : first + FEW + 1]
-            if learn:
-                self._make_room(6 * int(some[-1] - some[0]))
-                last, seen = self._last, self._seen
-            self.count = number_units(
-                *(codes, some, self.table, self.count, last, seen, self._texts if learn else first),
-                *(learn, self.clipped, grams, units, bounds[3 * first :]),
-            )
-            self._texts += learn * (len(some) - 1)
-        return units[: bounds[-1]].copy(), bounds
-
-    def _make_room(self, more: int) -> None:
-        if self.count + more > CODES:
-            raise KernelError(
-                f"{self.count} different n-grams are too many", remedy="train on fewer texts"
-            )
-        slots = len(self.table)
-        while 2 * (self.count + more) > slots:
-            slots *= 2
-        if slots > len(self.table):
-            old, self.table = self.table, np.full((slots, 2), -1)
-            move(old, self.table)
-            grown = np.zeros((2, slots // 2), np.int32)
-            grown[:, : self.count] = self._last[: self.count], self._seen[: self.count]
-            self._last, self._seen = grown
+# ---- blocks --------------------------------------------------------------------------------------
 
 
 class Block(NamedTuple):
@@ -129,153 +157,49 @@ class Block(NamedTuple):
     length_numbers: np.ndarray
 
 
-def block_of(units: np.ndarray, bounds: np.ndarray, n_units: int, lengths: np.ndarray) -> Block:
-    """Index texts by their units; ``units`` and ``bounds`` as by `Units.learn`."""
-    counts = np.bincount(units, minlength=n_units)
+def block_of(units: np.ndarray, starts: np.ndarray, count: int, lengths: np.ndarray) -> Block:
+    """Index texts of these lengths by their units; ``starts`` of each text in ``units``."""
+    counts = np.bincount(units, minlength=count)
     there = np.flatnonzero(counts)
-    starts = np.zeros(len(there) + 2, np.int32)
-    np.cumsum(counts[there], out=starts[1:-1])
-    starts[-1] = starts[-2]
-    places = np.zeros(n_units, np.int32)
-    places[there] = starts[:-2]
-    posts = np.empty(len(units), np.uint16)
-    fill_posts(units, bounds, places, posts)
+    unit_starts = np.append([0], np.append(np.cumsum(counts[there]), len(units))).astype(np.int32)
+    places, posts = np.zeros(count, np.int32), np.empty(len(units), np.uint16)
+    places[there] = unit_starts[:-2]
+    fill_posts(units, starts, places, posts)
     different, numbers = np.unique(lengths, return_inverse=True)
     ending = np.append(there, np.iinfo(np.int32).max).astype(np.int32)
-    return Block(ending, starts, posts, different, numbers.astype(np.uint32))
+    return Block(ending, unit_starts, posts, different, numbers.astype(np.uint32))
 
 
-def renumbered(units: np.ndarray, n_units: int) -> tuple[np.ndarray, np.ndarray]:
-    """The different units, ascending, and which of them each one is: int32."""
-    different = np.flatnonzero(np.bincount(units, minlength=n_units)).astype(np.int32)
-    numbers = np.empty(n_units, np.int32)
-    numbers[different] = np.arange(len(different))
-    return different, numbers[units]
+@compiled("void(int32[::1], int64[:], int32[::1], uint16[::1])")
+def fill_posts(
+    units: np.ndarray, starts: np.ndarray, places: np.ndarray, posts: np.ndarray
+) -> None:
+    """Write each text where its units' lists go on; ``places`` move on."""
+    for text in range(len(starts) - 1):
+        for unit in units[starts[text] : starts[text + 1]]:
+            posts[places[unit]] = text
+            places[unit] += 1
 
 
-def in_block(block: Block, units: np.ndarray, rows: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Where these units (ascending) stand in a block.
+def in_block(block: Block, units: np.ndarray, candidates: int) -> tuple[np.ndarray, np.ndarray]:
+    """Where these units (ascending) of so many candidates stand in a block.
 
     Returns
     -------
     where : int32 (units, 2), from where to where a unit's texts stand in ``posts``; or, for a
-        frequent one, if there are to be rows, twice -1 - its row of ``rows``
+        frequent one of `MANY` candidates, twice -1 - its row of ``rows``
     rows : uint8 (frequent units, texts), 1 where a text has the unit
     """
     places = np.searchsorted(block.units, units)
     where = np.stack([block.starts[places], block.starts[places + 1]], axis=1)
     where[block.units[places] != units] = 0
     texts = len(block.length_numbers)
-    often = where[:, 1] - where[:, 0] > texts // FREQUENT if rows else np.zeros(len(units), bool)
+    often = (where[:, 1] - where[:, 0] > texts // FREQUENT) & (candidates >= MANY)
     frequent = np.zeros((np.count_nonzero(often), texts), np.uint8)
     for row, (start, end) in zip(frequent, where[often], strict=True):
         row[block.posts[start:end]] = 1
     where[often] = -1 - np.arange(len(frequent), dtype=np.int32)[:, None]
     return where, frequent
-
-
-@compiled("int64(int64[:, ::1], int64)")
-def slot_of(table: np.ndarray, key: np.int64) -> np.int64:
-    """The slot of a key, or the empty one where it would go."""
-    spread = np.uint64(0x9E3779B97F4A7C15)
-    last = len(table) - 1
-    mixed = np.uint64(key) * spread
-    slot = np.int64(mixed >> np.uint64(32)) & last
-    while table[slot, 0] != key and table[slot, 0] != -1:
-        slot = (slot + 1) & last
-    return slot
-
-
-@compiled("void(int64[:, ::1], int64[:, ::1])")
-def move(old: np.ndarray, new: np.ndarray) -> None:
-    """Put all keys of one hash table into another one."""
-    for k in range(len(old)):
-        if old[k, 0] != -1:
-            new[slot_of(new, old[k, 0])] = old[k]
-
-
-@compiled(
-    "int64(int32[::1], int64[::1], int64[:, ::1], int64, int32[::1], int32[::1], int64, boolean,"
-    " boolean, int32[::1], int32[::1], int64[::1])"
-)
-def number_units(
-    codes: np.ndarray,
-    starts: np.ndarray,
-    table: np.ndarray,
-    count: int,
-    last: np.ndarray,
-    seen: np.ndarray,
-    before: int,
-    learn: bool,
-    clipped: bool,
-    grams: np.ndarray,
-    units: np.ndarray,
-    bounds: np.ndarray,
-) -> int:
-    """Write the units of texts; return how many have a number.
-
-    Parameters
-    ----------
-    table, count : see `Units`
-    last, seen : for each n-gram, the text (from 1) where it was met last, and how often there
-    before : texts that were learnt before
-    grams : a copy of ``codes``, which becomes the number of the n-gram that starts there
-    units, bounds : filled in, see `Units.learn`; the first bound is there
-    """
-    one = np.int64(1)
-    filled = bounds[0]
-    for text in range(len(starts) - 1):
-        end = starts[text + 1]
-        number_of_text = np.int32(before + text + 1)
-        for order in range(2, 5):
-            for i in range(starts[text], end - order + 1):
-                # An n-gram is the (n-1)-gram that starts with it, and its last element.
-                gram, code = np.int64(grams[i]), np.int64(codes[i + order - 1])
-                if gram < 0 or code < 0:
-                    grams[i] = -1
-                    continue
-                key = (gram << 31) | code
-                slot = slot_of(table, key)
-                if table[slot, 0] != key:
-                    if not learn:
-                        grams[i] = -1
-                        continue
-                    table[slot, 0], table[slot, 1] = key, count
-                    count += 1
-                number = table[slot, 1]
-                # n-grams that start with it: their keys are above those of characters and words
-                grams[i] = np.int32((one << 30) + number)
-                unit = number
-                if last[number] != number_of_text:
-                    last[number] = number_of_text
-                    seen[number] = 0
-                elif clipped:
-                    seen[number] += 1
-                    key = (one << 62) | (number << 31) | np.int64(seen[number])
-                    slot = slot_of(table, key)
-                    if table[slot, 0] != key:
-                        if not learn:
-                            continue
-                        table[slot, 0], table[slot, 1] = key, count
-                        count += 1
-                    unit = table[slot, 1]
-                elif learn:
-                    continue
-                units[filled] = unit
-                filled += 1
-            bounds[3 * text + order - 1] = filled
-    return count
-
-
-@compiled("void(int32[::1], int64[::1], int32[::1], uint16[::1])")
-def fill_posts(
-    units: np.ndarray, bounds: np.ndarray, places: np.ndarray, posts: np.ndarray
-) -> None:
-    """Write each text where its units' lists go on; ``places`` move on."""
-    for text in range(len(bounds) // 3):
-        for i in range(bounds[3 * text], bounds[3 * text + 3]):
-            posts[places[units[i]]] = text
-            places[units[i]] += 1
 
 
 @compiled("void(uint8[:, ::1], int64[::1], uint8[::1], uint32[::1])")

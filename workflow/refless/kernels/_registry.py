@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from types import ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from refless.errors import KernelError
 
@@ -12,32 +12,29 @@ from refless.errors import KernelError
 class Kernel(NamedTuple):
     """A kernel, or a family of them.
 
-    module : of ``refless.kernels``, imported when the kernel is asked for
     packages : whose version decides its values
     highest : its highest value
-    places : options that say where its resources lie; their sums are signed, their paths are not
+    places : options that say where its files lie; their sums are signed, their paths are not
     """
 
-    module: str
     packages: tuple[str, ...] = ()
     highest: float = 1.0
     places: tuple[str, ...] = ()
 
 
 KERNELS = {
-    **dict.fromkeys(
-        ("bleu.char", "bleu.word", "bleu.char.unclipped", "bleu.word.unclipped"), Kernel("bleu")
-    ),
-    "rouge_l.stem": Kernel("rouge_l", ("nltk",)),
-    "rouge_l.plain": Kernel("rouge_l"),
-    "meteor.nltk35": Kernel("meteor", ("nltk",), 2.0, ("wordnet", "synonyms")),
-    "meteor.nltk39": Kernel("meteor", ("nltk",), 1.0, ("wordnet", "synonyms")),
-    "bertscore.*": Kernel(
-        "bertscore", ("torch", "transformers"), 1.0, ("model", "baseline", "device")
-    ),
-    "embedding.*": Kernel("embedding", ("torch", "transformers"), 1.0, ("model", "device")),
+    "bleu.char": Kernel(),
+    "bleu.word": Kernel(),
+    "bleu.char.unclipped": Kernel(),
+    "bleu.word.unclipped": Kernel(),
+    "rouge_l.stem": Kernel(("nltk",)),
+    "rouge_l.plain": Kernel(),
+    "meteor.nltk35": Kernel(("nltk",), 2.0, ("wordnet",)),
+    "meteor.nltk39": Kernel(("nltk",), 1.0, ("wordnet",)),
+    "bertscore.*": Kernel(("torch", "transformers"), 1.0, ("model", "baseline", "device")),
+    "embedding.*": Kernel(("torch", "transformers"), 1.0, ("model", "device")),
 }
-"""``family.*`` stands for any variant."""
+"""The family is the module's name. ``family.*`` stands for any variant."""
 
 
 def names() -> list[str]:
@@ -46,12 +43,7 @@ def names() -> list[str]:
 
 
 def entry(name: str) -> Kernel:
-    """What is known of a kernel.
-
-    Raises
-    ------
-    KernelError : no kernel is called so.
-    """
+    """What is known of a kernel; KernelError if none is called so."""
     found = KERNELS.get(name) or KERNELS.get(name.partition(".")[0] + ".*")
     if found is None:
         known = ", ".join(KERNELS)
@@ -61,9 +53,19 @@ def entry(name: str) -> Kernel:
 
 def load(name: str) -> ModuleType:
     """The module of a kernel, imported now if it was not before; KernelError as `entry`."""
-    return importlib.import_module(f"refless.kernels.{entry(name).module}")
+    entry(name)
+    return importlib.import_module(f"refless.kernels.{name.partition('.')[0]}")
 
 
-def highest(name: str) -> float:
-    """The highest value that a kernel can have; KernelError as `entry`."""
-    return entry(name).highest
+def signature(name: str, **options: Any) -> dict[str, Any]:
+    """What decides a kernel's values besides its name: ``options``, and in ``resources`` the sums
+    of its files, in the place of options that say where they lie.
+
+    Raises
+    ------
+    KernelError : unknown kernel, or a missing file.
+    """
+    known = entry(name)
+    places = {key: options.pop(key) for key in known.places if key in options}
+    resources = load(name).resources(name, **places) if known.places else {}
+    return {"options": options, "resources": resources}

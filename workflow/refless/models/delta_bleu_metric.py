@@ -1,7 +1,6 @@
-"""ΔBLEU with the methods, the scale and the signature of sacreBLEU's metrics.
+"""ΔBLEU with the scale, the printed form and the signature of sacreBLEU's metrics.
 
-Stage: outside the workflow. In: hypotheses, streams of references and of their weights. Out: a
-score that prints itself. The arithmetic is `refless.models.delta_bleu`'s.
+Stage: outside the workflow. In: hypotheses, references, weights. Out: a score that prints itself.
 """
 
 from __future__ import annotations
@@ -11,11 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from refless import __version__
-from refless.errors import SettingError
 from refless.models.delta_bleu import Statistics, brevity_penalty, of_items, scores
 
-Streams = Sequence[Sequence[str | None]]
-Weights = Sequence[Sequence[float | None]]
+Lists = Sequence[Sequence[str]]
+Weights = Sequence[Sequence[float]]
 
 
 @dataclass(frozen=True)
@@ -47,13 +45,12 @@ class DeltaBLEUScore:
 
 
 class DeltaBLEU:
-    """ΔBLEU, used like `sacrebleu.metrics.BLEU`.
+    """ΔBLEU as a metric like `sacrebleu.metrics.BLEU`; references are listed by hypothesis.
 
     Parameters
     ----------
     max_ngram_order : n-grams of 1 to this many words; blanks separate words
-    rule : for precisions that are not positive, see `refless.models.delta_bleu`. ``smooth`` is
-        what sacreBLEU does unless told otherwise; `corpus_delta_bleu` has ``zero``
+    rule : see `refless.models.delta_bleu.scores`; ``smooth`` is what sacreBLEU does
 
     Source: Galley et al. (2015), section 3.
     """
@@ -64,24 +61,17 @@ class DeltaBLEU:
         self._references = self._weights = "?"  # of the last call, for the signature
 
     def corpus_score(
-        self, hypotheses: Sequence[str], references: Streams, weights: Weights | None = None
+        self, hypotheses: Sequence[str], references: Lists, weights: Weights | None = None
     ) -> DeltaBLEUScore:
         """The score of all hypotheses together.
 
-        Parameters
-        ----------
-        references : streams, as sacreBLEU has them: ``references[k][i]`` is the k-th reference of
-            hypothesis i, None where it has none
-        weights : the same of numbers in [-1, +1]; without them all are 1, which is BLEU
-
-        Raises
-        ------
-        SettingError : as by `refless.models.delta_bleu.corpus_delta_bleu`.
+        Without weights all are 1, which is BLEU. Other arguments, and errors, as of
+        `refless.models.delta_bleu.corpus_delta_bleu`.
         """
         return self._score(self._statistics(hypotheses, references, weights).sum())
 
     def sentence_scores(
-        self, hypotheses: Sequence[str], references: Streams, weights: Weights | None = None
+        self, hypotheses: Sequence[str], references: Lists, weights: Weights | None = None
     ) -> list[DeltaBLEUScore]:
         """The scores of each hypothesis by itself; arguments as of `corpus_score`."""
         each = self._statistics(hypotheses, references, weights)
@@ -98,22 +88,11 @@ class DeltaBLEU:
         return DeltaBLEUScore(100 * float(scores(total, self.rule)), total)
 
     def _statistics(
-        self, hypotheses: Sequence[str], references: Streams, weights: Weights | None
+        self, hypotheses: Sequence[str], references: Lists, weights: Weights | None
     ) -> Statistics:
-        given = [[1.0] * len(stream) for stream in references] if weights is None else weights
-        sizes = {len(hypotheses), *map(len, references), *map(len, given)}
-        if len(sizes) > 1 or len(given) != len(references):
-            raise SettingError(
-                f"the streams do not fit {len(hypotheses)} hypotheses, or each other",
-                remedy="give each stream of references, and of weights, one entry a hypothesis",
-            )
-        # streams become lists, hypothesis by hypothesis
-        numbers = range(len(hypotheses))
-        own = [[k for k, one in enumerate(references) if one[i] is not None] for i in numbers]
-        texts, values = (
-            [[streams[k][i] for k in own[i]] for i in numbers] for streams in (references, given)
-        )
-        counts = {*map(len, own)}
-        self._references = str(max(counts, default=0)) if len(counts) < 2 else "var"
         self._weights = "1" if weights is None else "given"
-        return of_items(hypotheses, texts, values, self.max_ngram_order)
+        given = [[1.0] * len(own) for own in references] if weights is None else weights
+        found = of_items(hypotheses, references, given, self.max_ngram_order)
+        counts = {len(own) for own in references}
+        self._references = str(counts.pop()) if len(counts) == 1 else "var"
+        return found

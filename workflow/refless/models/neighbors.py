@@ -1,17 +1,13 @@
 """BLEU Neighbors: a text's quality is the mean rating of its nearest rated neighbors.
 
 Stage: prediction. In: a kernel and the quality of the training examples. Out: for each candidate
-the mean quality of its neighbors and their number; whether that number is enough evidence
-(thresholds a and b) is decided afterwards, so that a sweep over a and b costs nothing.
-
+the mean quality of its neighbors and their number; then, whether that number is enough evidence.
 Source: Ethayarajh & Sadigh (2020), definitions 3.1 to 3.3, equation 3.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence, Set
-from numbers import Real
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,11 +26,7 @@ TRIED = 5000
 
 
 def neighbor_means(
-    matrix: Array,
-    quality: Array,
-    tau: float,
-    *,
-    leave_one_out: bool = False,
+    matrix: Array, quality: Array, tau: float, *, leave_one_out: bool = False
 ) -> tuple[Array, Array]:
     """Mean quality and number of the neighbors ``{s : k(x, s) >= tau}`` of each candidate.
 
@@ -55,8 +47,6 @@ def neighbor_means(
     """
     near = matrix >= tau
     if leave_one_out:
-        if near.shape[0] != near.shape[1]:
-            raise SettingError(f"leave-one-out needs a square kernel, not {near.shape}")
         np.fill_diagonal(near, False)
     counts = near.sum(axis=1).astype(np.int64)
     means = np.full(len(near), np.nan)
@@ -70,57 +60,13 @@ def means_of_sums(sums: Array, counts: Array) -> Array:
     return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
 
 
-def most_neighbors(max_share: float, training: int) -> int:
-    """The largest number of neighbors that ``|N| <= b |S|`` admits.
-
-    A hair above the product, so that b = 0.29 of 100 examples is 29 and not 28.
-    """
-    return math.floor(max_share * training + 1e-9)
-
-
 def enough_evidence(
     means: Array, counts: Array, training: int, min_neighbors: int, max_share: float
 ) -> Array:
     """The predictions: ``means`` where ``a <= |N| <= b |S|``, NaN elsewhere (equation 3)."""
-    check_settings(min_neighbors=min_neighbors, max_share=max_share)
-    inside = (counts >= min_neighbors) & (counts <= most_neighbors(max_share, training))
-    return np.where(inside, means, np.nan)
-
-
-def check_settings(*, tau: float = 1.0, min_neighbors: int = 1, max_share: float = 1.0) -> None:
-    """Raise SettingError for a threshold that makes no sense."""
-    for name, value, fits, what in (
-        ("tau", tau, lambda v: 0 < v < math.inf, "a positive number, or 'auto'"),
-        ("min_neighbors", min_neighbors, lambda v: v >= 1 and float(v).is_integer(), "1, 2, ..."),
-        ("max_share", max_share, lambda v: 0 <= v <= 1, "a number in [0, 1]"),
-    ):
-        if not (isinstance(value, Real) and fits(value)):
-            raise SettingError(f"{name} is {value!r}; it must be {what}")
-
-
-def listed_texts(texts: Sequence[str]) -> list[str]:
-    """Texts as a list, be they a column of a table or an array."""
-    if isinstance(texts, str | Set) or getattr(texts, "ndim", 1) != 1:
-        raise SettingError(
-            f"texts is a {type(texts).__name__}, and no row of texts",
-            remedy="give a list of texts, or one column: table['text']",
-        )
-    return list(texts)
-
-
-def training_examples(
-    texts: Sequence[str], quality: Sequence[float] | Array
-) -> tuple[list[str], Array]:
-    """Copies of texts and quality (float64), or SettingError unless each text has a finite one."""
-    listed, values = listed_texts(texts), np.array(quality, np.float64)
-    if not listed or values.shape != (len(listed),):
-        raise SettingError(
-            f"{len(listed)} texts with quality of shape {values.shape}: give one each"
-        )
-    if not np.isfinite(values).all():
-        row = int(np.argmin(np.isfinite(values)))
-        raise SettingError(f"the quality of text {row} (from 0) is {values[row]}")
-    return listed, values
+    # a hair above the product, so that b = 0.29 of 100 examples is 29 and not 28
+    most = max_share * training + 1e-9
+    return np.where((counts >= min_neighbors) & (counts <= most), means, np.nan)
 
 
 class NeighborsRegressor(RegressorMixin, BaseEstimator):
@@ -174,19 +120,28 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
             is not a finite number; no tau gives any example enough neighbors.
         KernelError : unknown kernel or option, or a missing resource.
         """
-        from refless.kernels import highest, indexed
+        from refless.kernels import entry, indexed
 
-        tau: Any = 1.0 if self.tau == "auto" else self.tau
-        check_settings(tau=tau, min_neighbors=self.min_neighbors, max_share=self.max_share)
-        if tau > (most := highest(self.kernel)):
+        auto, most = self.tau == "auto", entry(self.kernel).highest
+        if not (auto or (not isinstance(self.tau, str) and 0 < self.tau <= most)):
             raise SettingError(
-                f"tau is {tau}, but no value of {self.kernel} is above {most:g}",
-                remedy="give a smaller one, or let it be chosen: auto",
+                f"tau is {self.tau}; values of {self.kernel} go up to {most:g}",
+                remedy="give a positive number that is no greater, or let it be chosen: auto",
             )
-        self.texts_, self.quality_ = training_examples(texts, quality)
+        if not (self.min_neighbors >= 1 and 0 <= self.max_share <= 1):
+            raise SettingError(
+                f"min_neighbors is {self.min_neighbors}, max_share {self.max_share}",
+                remedy="give 1, 2, ... and a number in [0, 1]",
+            )
+        self.texts_, self.quality_ = list(texts), np.array(quality, np.float64)
+        fits = self.texts_ and self.quality_.shape == (len(self.texts_),)
+        if not fits or isinstance(texts, str) or not np.isfinite(self.quality_).all():
+            raise SettingError(
+                f"{len(self.texts_)} texts do not fit quality of shape {self.quality_.shape}",
+                remedy="give a list of texts, and one finite number for each",
+            )
         self.index_ = indexed(self.kernel, self.texts_, **dict(self.options or {}))
-        self.kernel_ = self.kernel, dict(self.options or {})
-        self.tau_ = self._chosen_tau(progress) if self.tau == "auto" else float(tau)
+        self.tau_ = self._chosen_tau(progress) if auto else float(self.tau)
         return self
 
     def predict(self, texts: Sequence[str], progress: Progress | None = None) -> Array:
@@ -194,14 +149,16 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
 
         ``neighbors_`` is then the number of neighbors of each text.
         """
-        return self._predict(listed_texts(texts), None, progress)
+        check_is_fitted(self)
+        return self._predict(list(texts), None, progress)
 
     def leave_one_out(self, progress: Progress | None = None) -> Array:
         """Predict each training example from all the others (its own row left out).
 
         With ``tau="auto"``, tau was chosen among all of them.
         """
-        return self._predict(self.training_texts(), np.arange(len(self.texts_)), progress)
+        check_is_fitted(self)
+        return self._predict(self.texts_, np.arange(len(self.texts_)), progress)
 
     def score(self, texts: Sequence[str], quality: Sequence[float] | Array) -> float:
         """R squared over all candidates.
@@ -214,12 +171,7 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
         found = self.predict(texts)
         return float(r2_score(quality, np.where(np.isnan(found), self.quality_.mean(), found)))
 
-    def nearest(
-        self,
-        texts: Sequence[str] | None = None,
-        number: int = 5,
-        progress: Progress | None = None,
-    ) -> tuple[Array, Array]:
+    def nearest(self, texts: Sequence[str] | None = None, number: int = 5) -> tuple[Array, Array]:
         """The most similar training examples of each candidate, whether neighbors or not.
 
         Parameters
@@ -233,26 +185,16 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
         """
         from refless.kernels import nearest
 
-        own = self.training_texts() if texts is None else listed_texts(texts)
-        exclude = np.arange(len(own)) if texts is None else None
-        return nearest(
-            *(self.kernel, own, self.index_, number),
-            exclude=exclude,
-            threads=self.threads,
-            progress=progress,
-        )
-
-    def training_texts(self) -> list[str]:
-        """The training texts of a fitted model whose kernel is still the one it was fitted with."""
         check_is_fitted(self)
-        if self.kernel_ != (self.kernel, dict(self.options or {})):
-            raise SettingError("the kernel was set after fit", remedy="call fit again")
-        return self.texts_
+        own = self.texts_ if texts is None else list(texts)
+        exclude = np.arange(len(own)) if texts is None else None
+        told = self.kernel, own, self.index_, number
+        return nearest(*told, exclude=exclude, threads=self.threads)
 
     def _predict(self, texts: list[str], exclude: Array | None, progress: Progress | None) -> Array:
         from refless.kernels import neighbor_sums
 
-        training = len(self.training_texts()) - (exclude is not None)
+        training = len(self.texts_) - (exclude is not None)
         counts, sums = neighbor_sums(
             *(self.kernel, texts, self.index_, self.quality_, [self.tau_]),
             exclude=exclude,

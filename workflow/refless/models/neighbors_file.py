@@ -1,7 +1,6 @@
 """Fitted neighbors models in files: settings, texts and ratings, indexed anew when loaded.
 
 Stage: outside the workflow. The first line is a mark with the SHA-256 of the second, which is JSON.
-A file holds the training texts; loading it runs nothing that comes with it.
 """
 
 from __future__ import annotations
@@ -24,15 +23,12 @@ AGAIN = "fit it again: refless fit --ratings RATED --out FILE"
 def save(model: NeighborsRegressor, path: str | Path) -> None:
     """Write a fitted model; the same training examples and settings give the same bytes.
 
-    Raises
-    ------
-    SettingError : its kernel was set since it was fitted.
-    OutputError : the file cannot be written.
+    Raises OutputError if the file cannot be written.
     """
     settings = model.get_params() | {"options": dict(model.options or {})}
     del settings["threads"]
     content = {
-        "texts": model.training_texts(),
+        "texts": model.texts_,
         "quality": model.quality_.tolist(),
         "settings": settings,
         "tau": model.tau_,

@@ -23,7 +23,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from refless.store.files import file_sum, whole_file
-from refless.store.sealed import write_beside, write_table
+from refless.store.sealed import write_beside
+from refless.store.tables import write_table
 
 # the log of a figure is not for every glyph of its fonts
 logging.getLogger("fontTools").setLevel(logging.WARNING)

@@ -79,7 +79,7 @@ def make_report(
             name: sum(about["source"].get(name, 0) for about in abouts.values()) for name in SOURCES
         },
     )
-    record = provenance.record(settings, provenance.raw_sums(texts), abouts)
+    record = provenance.record(settings, texts, abouts)
     sums = {"../report.html": write_text(html, results / "report.html")}
     write_beside(results / "run/provenance.json", record, sums)
 

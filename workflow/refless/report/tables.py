@@ -16,7 +16,8 @@ import pandas as pd
 from refless.report.catalogue import Entry, catalogue
 from refless.report.render import markdown, parts_of
 from refless.store.files import write_text
-from refless.store.sealed import read_beside, read_table, write_beside, write_table
+from refless.store.sealed import read_beside, write_beside
+from refless.store.tables import read_table, write_table
 
 WORDS = ("source", "reason", "note")
 """Columns of words that may be empty."""

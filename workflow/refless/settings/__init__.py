@@ -13,8 +13,7 @@ from typing import Any
 
 from pydantic import Field, ValidationError, model_validator
 
-from refless.errors import KernelError, SettingError
-from refless.kernels.bertscore import layer_and_offset
+from refless.errors import SettingError
 from refless.models.rnn_qe.names import trainings
 from refless.settings._base import Name, Section, Seed
 from refless.settings.data import DataSet
@@ -38,9 +37,6 @@ class KernelOptions(Section):
     rescale: bool | None = Field(None, description="Whether values are rescaled with a baseline.")
     baseline: str | None = Field(
         None, description="A file of baselines with the columns LAYER,P,R,F."
-    )
-    prefix_space: bool | None = Field(
-        None, description="Whether RoBERTa reads a blank before the text."
     )
 
 
@@ -131,14 +127,6 @@ class Settings(Section):
         for kernel in self.kernel_options:
             if kernel not in self.kernels() or not kernel.startswith("bertscore."):
                 raise ValueError(f"kernels.{kernel}: no model has such a kernel of BERTScore")
-        for kernel in self.kernels():
-            if kernel.startswith("bertscore."):
-                own = self.options(kernel)
-                try:
-                    layer_and_offset(kernel, *map(own.get, ("layer", "rescale", "baseline")))
-                except KernelError as error:
-                    said = f"kernels.{kernel}: {error.message}; {error.remedy}"
-                    raise ValueError(said.rstrip("; ")) from error
         return self
 
     @model_validator(mode="after")
@@ -148,10 +136,6 @@ class Settings(Section):
         roles = [self.experiment(task, "rnn_qe").role for task in self.tasks("rnn_qe")]
         if roles and (roles.count("rated") != 1 or len(roles) < 2):
             raise ValueError("data: rnn_qe needs one data set that is rated, and references")
-        for key in ("name", "published"):
-            values = [getattr(entry, key) for entry in self.data.values() if getattr(entry, key)]
-            if twice := [value for value in values if values.count(value) > 1]:
-                raise ValueError(f"data: two data sets have {key} {twice[0]}")
         return self
 
 
@@ -180,7 +164,6 @@ def read_settings(raw: Mapping[str, Any]) -> Settings:
     except ValidationError as error:
         lines = []
         for fault in error.errors(include_url=False):
-            # the branch of a union is no setting
             path = ".".join(map(str, fault["loc"]))
             told = fault["msg"].removeprefix("Value error, ")
             if path and fault["type"] != "missing":

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
-T = TypeVar("T", bound=Hashable)
+T = TypeVar("T")
 
 
 class Section(BaseModel):
@@ -16,23 +15,10 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
-def _no_boolean(value: Any) -> Any:
-    if isinstance(value, bool):  # Python takes True for 1
-        raise ValueError("is no number")
-    return value
-
-
-def _without_repetition(values: list[T]) -> list[T]:
-    if len(set(values)) < len(values):
-        raise ValueError("holds a value twice")
-    return values
-
-
-NO_BOOLEAN = BeforeValidator(_no_boolean)
-Count = Annotated[int, Field(ge=1), NO_BOOLEAN]
-Seed = Annotated[int, Field(ge=0), NO_BOOLEAN]
-Draws = Annotated[int, Field(ge=100), NO_BOOLEAN]
-Tau = Annotated[float, Field(gt=0, le=1), NO_BOOLEAN]
+Count = Annotated[int, Field(ge=1)]
+Seed = Annotated[int, Field(ge=0)]
+Draws = Annotated[int, Field(ge=100)]
+Tau = Annotated[float, Field(gt=0, le=1)]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 Kernel = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*\.[A-Za-z0-9._-]+$")]
-Several = Annotated[list[T], Field(min_length=1), AfterValidator(_without_repetition)]
+Several = Annotated[list[T], Field(min_length=1)]

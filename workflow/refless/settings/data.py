@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
 from refless.data import sources
 from refless.settings._base import Count, Kernel, Name, Section, Several
+
+# Snakemake reads braces as wildcards
+File = Annotated[str, Field(pattern=r"^[^{}]+$")]
 
 
 class Plain(Section):
@@ -72,23 +74,13 @@ def _loader(name: str) -> str:
     return name
 
 
-def _file(path: str) -> str:
-    if not path.strip() or Path(path).is_dir():
-        raise ValueError("is no file; name one")
-    if Path(path).is_relative_to("resources/data"):
-        raise ValueError("only fetched files lie in resources/data; put yours elsewhere")
-    if "{" in path or "}" in path:
-        raise ValueError("Snakemake reads braces as wildcards; rename the file")
-    return path
-
-
 class DataSet(Section):
     """One data set. The order of the entries is the order of rows, columns and legends."""
 
     loader: Annotated[str, AfterValidator(_loader)] = Field(
         description="Module of data/sources that reads the files; `table` for any tidy table."
     )
-    files: dict[Name, Annotated[str, AfterValidator(_file)]] = Field(
+    files: dict[Name, File] = Field(
         min_length=1,
         description="The loader's name for each file, and its path: one of resources/sources.csv"
         " (fetched and verified), or any other (used where it lies).",
@@ -123,6 +115,5 @@ class DataSet(Section):
 
     @model_validator(mode="after")
     def _as_the_loader_takes_them(self) -> DataSet:
-        if fault := sources.fault(self.loader, self.files, self.options):
-            raise ValueError(fault)
+        sources.check(self.loader, self.files, self.options)
         return self

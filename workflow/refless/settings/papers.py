@@ -63,7 +63,7 @@ class BleuNeighbors(Section):
             raise ValueError("there is no model bleu, which the figures need")
         every = [kernel for model in models.values() for kernel in model.kernels]
         if twice := sorted({kernel for kernel in every if every.count(kernel) > 1}):
-            raise ValueError(f"{twice[0]} stands in two models; a kernel has one tau")
+            raise ValueError(f"{twice[0]} is named twice; a kernel has one tau")
         if other := [name for name in models["bleu"].kernels if not name.startswith("bleu.")]:
             raise ValueError(f"{other[0]} stands in the model bleu; give it a model of its own")
         return models

@@ -1,8 +1,7 @@
 """The statistics behind the cells: errors, correlations, bootstrap intervals, tests.
 
 Stage: cell. In: predictions and human quality, one number a candidate. Out: estimates with
-intervals. Arrays are float64; NaN marks a candidate without a prediction. Weights say how often
-each candidate was drawn by a bootstrap (`refless.statistics.bootstrap`).
+intervals. Arrays are float64; NaN marks a candidate without a prediction.
 """
 # ruff: noqa: F401
 
@@ -18,13 +17,13 @@ from refless.statistics.bootstrap import (
 from refless.statistics.correlation import (
     NOISE,
     centred,
-    midranks,
+    ratings_saved,
+    scale_statistics,
     spearman,
     spearman_rows,
     weighted_pearson,
     weighted_spearman,
+    williams,
 )
 from refless.statistics.evaluation import evaluate
 from refless.statistics.humans import covered_errors, human_rows
-from refless.statistics.scale import scale_counts, scale_statistics
-from refless.statistics.williams import williams

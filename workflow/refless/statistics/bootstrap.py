@@ -1,11 +1,8 @@
-"""The bootstrap: samples as weights, and intervals from what was found on them.
+"""The bootstrap: samples as weights, and intervals of what is found on them.
 
-Stage: cell. In: a number of candidates. Out: weights; intervals of what they give.
-
-Weights say how often a draw with replacement has each candidate. They come a block at a time. Every
-number of a draw comes from that draw's row alone: no result depends on the size of a block, and
-more draws keep the first ones. Candidates that answer one context are no independent evidence, so
-their *unit*, the context, is drawn with all of them.
+Stage: cell. In: a number of candidates. Out: weights (draws, candidates), uint16, which say how
+often a draw with replacement has each candidate; intervals. No result depends on the size of a
+block, and more draws keep the first ones.
 """
 
 from __future__ import annotations
@@ -21,22 +18,20 @@ import numpy as np
 Array = np.ndarray
 
 BLOCK = 1 << 21
-"""Weights that a bootstrap holds at a time: 4 MB, and some times that while it computes."""
+"""Weights that a bootstrap holds at a time."""
 KEPT = 1 << 26
-"""Weights up to which all draws are kept for the next row: 128 MB."""
+"""Weights up to which all draws are kept for the next row of a table: 128 MB."""
 ENOUGH_UNITS = 30
-"""Fewer of them are too few to be drawn: an interval would then rest on a handful of numbers. (Of
-20, chance lies outside in a fifth of data sets, of 30 in 7%.)"""
+"""Fewer of them are too few to be drawn: of 20, chance lies outside of the interval in a fifth of
+data sets, of 30 in 7%."""
 TAIL = 0.025
 """Share of the draws beyond either end of an interval."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number with its 95% bootstrap interval; NaN where it is undefined.
-
-    draws : the draws that the interval is from, if they are kept, shape (draws,)
-    """
+    """A number with its 95% bootstrap interval, NaN where it is undefined, and the draws (draws,)
+    that it is from, if they are kept."""
 
     value: float
     low: float = float("nan")
@@ -89,17 +84,6 @@ def interval(draws: Array) -> tuple[float, float]:
     return float(low), float(high)
 
 
-@lru_cache(maxsize=4)
-def draw_weights(n: int, draws: int, seed: int) -> Array:
-    """Multiplicities of ``draws`` bootstrap samples of n candidates, shape (draws, n), uint16.
-
-    Kept, since a table asks for the same draws for each of its rows; not to be written to.
-    """
-    weights = np.concatenate([np.empty((0, n), np.uint16), *_draw(n, draws, seed)])
-    weights.flags.writeable = False
-    return weights
-
-
 def drawn_whole(unit: Array | None) -> Array | None:
     """The unit of each candidate, int64 (candidates,), if there are `ENOUGH_UNITS`, else None."""
     return None if unit is None or len(np.unique(unit)) < ENOUGH_UNITS else unit
@@ -123,8 +107,10 @@ def drawn_together(unit: Array | None, text: Array, stays: Array | None = None) 
     pairs = np.unique(np.stack([whole, text, moves]), axis=1)
     crossing = moves & (np.bincount(pairs[1], pairs[2])[text] > 1)
     inside = crossing & (np.bincount(pairs[0])[whole] == 1)
-    if not crossing.any() or inside.all():
-        return text if inside.all() else whole
+    if inside.all():
+        return text
+    if not crossing.any():
+        return whole
     found = np.zeros((len(text), 2), np.int64)
     for column, own, there in ((0, whole, ~inside), (1, text, crossing)):
         found[there, column] = 1 + np.unique(own[there], return_inverse=True)[1]
@@ -132,7 +118,7 @@ def drawn_together(unit: Array | None, text: Array, stays: Array | None = None) 
 
 
 def draw_blocks(of: int | Array, draws: int, seed: int) -> Iterator[Array]:
-    """Yield weights (draws, candidates), uint16, a block of `BLOCK` numbers, or one row, at a time.
+    """Yield weights (draws, candidates), a block of `BLOCK` numbers, or one row, at a time.
 
     ``of`` is the number of candidates; or the unit of each candidate (0, 1, ...), int64
     (candidates,), which is then drawn with all of them; or unit and text by `drawn_together`: a
@@ -141,14 +127,13 @@ def draw_blocks(of: int | Array, draws: int, seed: int) -> Iterator[Array]:
     if np.ndim(of) == 2:
         yield from _both(np.asarray(of), draws, seed)
         return
-    whole = isinstance(of, (int, np.integer))
-    n = int(of) if whole else int(np.max(of)) + 1
-    few = n * draws <= KEPT
-    step = max(1, BLOCK // max(n if whole else np.size(of), 1))
-    for block in [draw_weights(n, draws, seed)] if few else _draw(n, draws, seed):
+    unit = np.arange(of) if isinstance(of, int | np.integer) else of
+    n = int(unit.max()) + 1
+    step = max(1, BLOCK // len(unit))
+    for block in [draw_weights(n, draws, seed)] if n * draws <= KEPT else _draw(n, draws, seed):
         for start in range(0, len(block), step):
             rows = block[start : start + step]
-            yield rows if whole else rows[:, of]
+            yield rows if unit is not of else rows[:, unit]
 
 
 def _both(of: Array, draws: int, seed: int) -> Iterator[Array]:
@@ -164,9 +149,20 @@ def _both(of: Array, draws: int, seed: int) -> Iterator[Array]:
         yield times[:, at[0]] * times[:, at[1]]
 
 
+@lru_cache(maxsize=4)
+def draw_weights(n: int, draws: int, seed: int) -> Array:
+    """Weights of ``draws`` bootstrap samples of n candidates, shape (draws, n).
+
+    Kept, since a table asks for the same draws for each of its rows; not to be written to.
+    """
+    weights = np.concatenate([*_draw(n, draws, seed)])
+    weights.flags.writeable = False
+    return weights
+
+
 def _draw(n: int, draws: int, seed: int) -> Iterator[Array]:
     generator = np.random.default_rng(seed)
-    step = max(1, BLOCK // max(n, 1))
+    step = max(1, BLOCK // n)
     for start in range(0, draws, step):
         rows = min(step, draws - start)
         chosen = generator.integers(0, n, (rows, n)) + n * np.arange(rows)[:, None]

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refless.errors import SettingError
 from refless.statistics.bootstrap import Estimate, bootstrap, draw_blocks
 from refless.statistics.correlation import spearman, weighted_mean, weighted_spearman
 
@@ -41,30 +40,18 @@ def evaluate(
     ----------
     prediction : shape (candidates,), NaN where undefined
     truth : shape (candidates,), the human quality
-    draws, seed : of the bootstrap; every draw resamples all candidates, covered or not, so that
-        coverage varies with the others
+    draws, seed : of the bootstrap; every draw resamples all candidates, covered or not
     units : see `draw_blocks`
-
-    Raises
-    ------
-    SettingError : ``truth`` has a NaN, or another shape than ``prediction``.
 
     Source: Ethayarajh & Sadigh (2020), section 4 and definition 3.3; intervals are ours.
     """
     n = len(truth)
-    if lost := int(np.isnan(truth).sum()):
-        raise SettingError(f"{lost} of {n} candidates have no quality", remedy="leave them out")
-    if np.shape(prediction) != np.shape(truth):
-        raise SettingError(f"{len(prediction)} predictions, but {n} candidates")
     covered = ~np.isnan(prediction)
     p, t = prediction[covered], truth[covered]
     rho, p_value = spearman(p, t)
-    mse = float(np.mean((p - t) ** 2)) if len(p) else float("nan")
     if not covered.any():
-        # every draw of uncovered candidates has coverage 0; of no candidates, none
-        share = 0.0 if n else float("nan")
         nothing = Estimate(float("nan"))
-        return Evaluation(nothing, nothing, Estimate(share, share, share), p_value, n, 0)
+        return Evaluation(nothing, nothing, Estimate(0.0, 0.0, 0.0), p_value, n, 0)
     inside, errors = np.flatnonzero(covered), (p - t) ** 2
 
     def measures(weights: Array) -> Array:
@@ -73,11 +60,13 @@ def evaluate(
         rhos = np.full(len(own), np.nan) if np.isnan(rho) else weighted_spearman(p, t, own)
         return np.stack([weighted_mean(errors, own), rhos, weighted_mean(covered, weights)])
 
-    drawn = bootstrap(measures, draw_blocks(n if units is None else units, draws, seed))
+    mse, rhos, coverage = bootstrap(
+        measures, draw_blocks(n if units is None else units, draws, seed)
+    )
     return Evaluation(
-        Estimate.of(mse, drawn[0]),
-        Estimate.of(rho, drawn[1]),
-        Estimate.of(covered.mean(), drawn[2]),
+        Estimate.of(np.mean(errors), mse),
+        Estimate.of(rho, rhos),
+        Estimate.of(covered.mean(), coverage),
         p_value,
         n,
         len(p),

@@ -22,27 +22,18 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Humans:
-    """The human rows: each annotator against the ground truth, averaged, and the best one.
-
-    annotators, undefined : how many there are, and how many of them have no rho
-    """
+    """The human rows: each annotator against the ground truth, averaged, and the best one."""
 
     average_mse: Estimate
     average_spearman: Estimate
     best_mse: Estimate
     best_spearman: Estimate
-    annotators: int
-    undefined: int
 
 
 @dataclass(frozen=True)
 class CoveredErrors:
-    """Annotators on all candidates against annotators on the covered ones.
-
-    overall, covered : mean over annotators of their MSE
-    relative : covered - overall, over overall
-    p_value : of the permutation test
-    """
+    """Mean over annotators of their MSE on all candidates, on the covered ones, and covered -
+    overall over overall; p of the permutation test."""
 
     overall: Estimate
     covered: Estimate
@@ -111,8 +102,8 @@ def human_rows(
 ) -> Humans:
     """The mean over annotators of MSE and Spearman, each on what this annotator saw; the best one.
 
-    An annotator without a rho (labels all alike, or fewer than 3 of them) counts as 0, and one
-    whose candidates a draw misses takes no part in it. NaN where there is no rating.
+    An annotator without a rho (labels all alike, or fewer than 3 of them) counts as 0, unless none
+    has one; whose candidates a draw misses takes no part in it. NaN where there is no rating.
 
     Parameters
     ----------
@@ -134,16 +125,16 @@ def human_rows(
     owns = [np.flatnonzero(rater == name) for name in np.unique(rater)]
     if not owns:
         nothing = Estimate(float("nan"))
-        return Humans(nothing, nothing, nothing, nothing, 0, 0)
+        return Humans(nothing, nothing, nothing, nothing)
     rho = np.array([spearman(given[own], target[own])[0] for own in owns])
-    nobody = np.isnan(rho)
+    ranked = np.flatnonzero(~np.isnan(rho))
+    rho = np.nan_to_num(rho) if len(ranked) else rho
     mse = _mse(candidate, rater, (given - target) ** 2, len(truth))
 
     def measures(weights: Array) -> Array:
-        rhos = np.zeros((len(owns), len(weights)))
+        rhos = np.repeat(rho[:, None], len(weights), axis=1)
         across = np.ascontiguousarray(weights.T)  # an annotator saw a few candidates
-        # without a rho of all candidates, a draw of some of them has none either
-        for i in np.flatnonzero(~nobody):
+        for i in ranked:
             own = owns[i]
             rhos[i] = weighted_spearman(given[own], target[own], across[candidate[own]].T)
         return np.stack([mse(weights), rhos])
@@ -151,7 +142,7 @@ def human_rows(
     of = len(truth) if units is None else units
     drawn = bootstrap(measures, draw_blocks(of, draws, seed))
     people = draw_people(len(owns), draws, seed)
-    each = [mse(np.ones((1, len(truth))))[:, 0], np.where(nobody, 0.0, rho)]
+    each = [mse(np.ones((1, len(truth))))[:, 0], rho]
     means = [
         Estimate.of(values.mean(), mean_of_drawn(own, people))
         for values, own in zip(each, drawn, strict=True)
@@ -160,7 +151,7 @@ def human_rows(
         Estimate.of(pick(values), pick(np.where(people > 0, own, np.nan), axis=0))
         for pick, values, own in zip((np.fmin.reduce, np.fmax.reduce), each, drawn, strict=True)
     ]
-    return Humans(means[0], means[1], best[0], best[1], len(owns), int(nobody.sum()))
+    return Humans(*means, *best)
 
 
 def covered_errors(

@@ -9,7 +9,6 @@ import os
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -100,17 +99,6 @@ def file_sum(path: str | Path) -> str:
     """SHA-256 of a file's bytes, as hexadecimal digits."""
     with open(path, "rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
-
-
-def sum_now(path: str | Path) -> str:
-    """`file_sum`, taken once in a process while the file stays as it is: a model has gigabytes."""
-    about = Path(path).stat()
-    return _sum_once(str(path), about.st_size, about.st_mtime_ns)
-
-
-@cache
-def _sum_once(path: str, *state: int) -> str:
-    return file_sum(path)
 
 
 def text_sum(texts: Iterable[str]) -> str:

@@ -1,8 +1,8 @@
 """The data sets: one module each, from its raw files to the tidy tables of `refless.data.ratings`.
 
-A module of this package that has a function ``load`` is a loader, under its own name: nothing else
-has to be told about it. ``load`` gets the paths and the options of an entry under ``data`` in the
-configuration by name, and the entry's name if it has a parameter ``task``.
+A module of this package that has a function ``load`` is a loader, under its own name. ``load`` gets
+by name the paths and the options of an entry under ``data`` in the configuration, and as ``task``
+the entry's name.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any
 
 from refless.errors import FormatError
 
@@ -26,33 +26,26 @@ def loaders() -> list[str]:
 
 
 def _load(loader: str) -> Callable[..., RatedTexts]:
-    if loader not in loaders():
-        remedy = f"choose one of: {', '.join(loaders())}"
-        raise FormatError(f"there is no loader named {loader!r}", remedy=remedy)
     function: Callable[..., RatedTexts] = import_module(f"{__name__}.{loader}").load
     return function
 
 
-def fault(loader: str, files: Mapping[str, Any], options: Mapping[str, Any]) -> str:
-    """What a loader's signature says against its files and options, or an empty string."""
-    from pydantic import ConfigDict, TypeAdapter, ValidationError
+def check(loader: str, files: Mapping[str, Any], options: Mapping[str, Any]) -> None:
+    """Raise a ValueError if a loader takes no such files and options."""
+    from pydantic import ConfigDict, ValidationError, create_model
 
-    function = _load(loader)
-    signature = inspect.signature(function)
-    task = {"task": ""} if "task" in signature.parameters else {}
+    parameters = inspect.signature(_load(loader), eval_str=True).parameters
+    fields: dict[str, Any] = {
+        name: (own.annotation, ... if own.default is own.empty else own.default)
+        for name, own in parameters.items()
+    }
+    taken = create_model(loader, __config__=ConfigDict(extra="forbid", strict=True), **fields)
     try:
-        signature.bind(**task, **files, **options)
-    except TypeError as error:
-        known = ", ".join(name for name in signature.parameters if name != "task")
-        return f"does not fit the loader {loader}: {error}; its files and options are {known}"
-    hints, strict = get_type_hints(function), ConfigDict(strict=True)
-    for name, value in options.items():
-        try:
-            TypeAdapter(hints.get(name, Any), config=strict).validate_python(value)
-        except ValidationError as error:
-            said = error.errors()[0]["msg"]
-            return f".options.{name} is {value!r}: {said} (loader {loader})"
-    return ""
+        taken.model_validate({**files, **options, "task": ""})
+    except ValidationError as error:
+        said = "; ".join(f"{fault['loc'][0]}: {fault['msg']}" for fault in error.errors())
+        known = ", ".join(name for name in parameters if name != "task")
+        raise ValueError(f"{said} (the loader {loader} takes {known})") from error
 
 
 def load(
@@ -67,9 +60,18 @@ def load(
     ----------
     files : the loader's name for each raw file -> its path
     options : further arguments of the loader
+
+    Raises
+    ------
+    FormatError : the files are not what the loader reads.
     """
-    function = _load(loader)
-    named = {"task": task} if "task" in inspect.signature(function).parameters else {}
-    data = function(**files, **(options or {}), **named)
-    data.texts["task"] = task
-    return data.check()
+    try:
+        return _load(loader)(**files, **(options or {}), task=task).tidied(task)
+    except Exception as error:
+        if isinstance(error, FormatError) and error.path is not None:
+            raise
+        paths = ", ".join(map(str, files.values()))
+        why = f"{type(error).__name__}: {error}".strip()
+        said = f"cannot be read by the loader {loader}: {why}"
+        remedy = "delete it and run again, which fetches it; or put the right one there"
+        raise FormatError(said, path=paths, remedy=remedy) from error

@@ -9,10 +9,12 @@ six sets only use 0..2. Release 1 must not be used: its scores of set 3 are misa
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from refless.data.ratings import RatedTexts, rating_table, text_table
-from refless.data.sources._raw import reading, table
+import pandas as pd
+
+from refless.data.ratings import RatedTexts
+from refless.data.sources._raw import read_table
 
 TOP = 3  # of the scale, for every set
 
@@ -21,6 +23,7 @@ def load(
     train: str | Path,
     test: str | Path,
     solution: str | Path,
+    task: str,
     raters: Literal["both", "first"] = "both",
 ) -> RatedTexts:
     """Read the training essays, then the public leaderboard's, with their gold scores.
@@ -34,31 +37,27 @@ def load(
     -------
     RatedTexts : extra columns ``set``, ``part``, ``score1`` and ``score2`` (NaN in the test part).
     """
+    essays = pd.concat([read_table(train, "\t"), read_table(test, "\t")], ignore_index=True)
+    gold = read_table(solution).set_index("id")["essay_score"]
+    scores = essays[["Score1", "Score2"]].astype(float).set_axis(["score1", "score2"], axis=1)
+    tested = scores["score1"].isna()
     used = ["score1", "score2"] if raters == "both" else ["score1"]
-    with reading(solution, table(solution)) as rows:
-        gold = {row["id"]: int(row["essay_score"]) for row in rows}
-    texts: list[dict[str, Any]] = []
-    labels: list[tuple[str, str, float]] = []
-    for part, path in (("train", train), ("test", test)):
-        with reading(path, table(path, delimiter="\t")) as rows:
-            for row in rows:
-                training = part == "train"
-                scores = {k: int(row[k.title()]) for k in ("score1", "score2") if training}
-                given = {k: scores[k] for k in used} if training else {"gold": gold[row["Id"]]}
-                if not all(0 <= score <= TOP for score in (*scores.values(), *given.values())):
-                    raise ValueError(f"a score is not 0 to {TOP}")
-                essay = {
-                    "id": f"asap_sas:{int(row['Id']):05d}",
-                    "context": f"set {int(row['EssaySet'])}",
-                    "text": row["EssayText"],
-                    # In this order of operations: rounding noise orders ties in table 3.
-                    "quality": sum(given.values()) / len(given) / TOP,
-                    "n_ratings": len(given),
-                    "system": "human",
-                    "set": int(row["EssaySet"]),
-                    "part": part,
-                }
-                texts.append(essay | scores)
-                labels += [(essay["id"], rater, label) for rater, label in given.items()]
-    table_ = text_table(texts, ["set", "part", "score1", "score2"], ["score1", "score2"])
-    return RatedTexts(table_, rating_table(labels, (0, TOP)), scale=(0, TOP))
+    given = scores[used].assign(gold=essays["Id"].map(gold).where(tested).astype(float))
+    number = essays["EssaySet"].astype(int)
+    texts = pd.DataFrame(
+        {
+            "id": task + ":" + essays["Id"].str.zfill(5),
+            "context": "set " + number.astype(str),
+            "text": essays["EssayText"],
+            # In this order of operations: rounding noise orders ties in table 3.
+            "quality": given.sum(axis=1) / given.count(axis=1) / TOP,
+            "n_ratings": given.count(axis=1),
+            "system": "human",
+            "set": number,
+            "part": tested.map({False: "train", True: "test"}),
+            **scores,
+        }
+    )
+    labels = given.set_index(texts["id"]).melt(None, None, "rater", "label", ignore_index=False)
+    labels = labels.dropna().loc[texts["id"]].reset_index()
+    return RatedTexts(texts, labels, scale=(0, TOP))

@@ -10,34 +10,25 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from refless.data.ratings import RatedTexts, text_table
+import pandas as pd
+
+from refless.data.ratings import RatedTexts
 from refless.data.sources import mr
-from refless.data.sources._raw import reading
 
-_RECORD = re.compile(r'FULL_DA = (.*?)\s*\nABSTRACT_DA = (.*?)\s*\n-> "(.*)";?\s*')
+_RECORD = re.compile(r'FULL_DA = (.*?)\s*\nABSTRACT_DA = (.*?)\s*\n-> "(.*)";')
 
 
-def load(path: str | Path) -> RatedTexts:
+def load(path: str | Path, task: str) -> RatedTexts:
     """Read the utterances.
 
     Returns
     -------
     RatedTexts : ``context`` is the abstract MR; ``text`` has no alignment marks, and ``X`` for what
         the abstract MR abstracts from. Extra columns: ``mr_full``, ``mr_abstract``, and those of
-        `mr.reference_row`.
+        `mr.references`.
     """
-    texts = []
-    with reading(path, []):
-        records = re.split("(?m)^(?=FULL_DA)", Path(path).read_text(encoding="utf-8"))
-        if len(records) == 1:
-            raise ValueError("no line begins with FULL_DA")
-    starts = [1 + sum(record.count("\n") for record in records[:k]) for k in range(len(records))]
-    with reading(path, list(zip(starts, records, strict=True))[1:]) as rows:
-        for number, record in enumerate(rows, start=1):
-            if not (found := _RECORD.fullmatch(record)):
-                raise ValueError("this is not a full MR, an abstract MR and an utterance")
-            full, abstract, aligned = found.groups()
-            text = re.sub(r"\[[^\[\]]*\]", "", aligned).strip()
-            row = mr.reference_row(f"bagel:{number:04d}", abstract, text)
-            texts.append({**row, "mr_full": full, "mr_abstract": abstract})
-    return RatedTexts(text_table(texts, ["mr_full", "mr_abstract", *mr.REFERENCE_COLUMNS]))
+    records = _RECORD.findall(Path(path).read_text(encoding="utf-8"))
+    found = pd.DataFrame(records, columns=["mr_full", "mr_abstract", "aligned"])
+    texts = found.pop("aligned").str.replace(r"\[[^\[\]]*\]", "", regex=True).str.strip()
+    found.insert(0, "id", [f"{task}:{number:04d}" for number in range(1, len(found) + 1)])
+    return RatedTexts(mr.references(found.assign(context=found["mr_abstract"], text=texts)))

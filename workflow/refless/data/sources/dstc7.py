@@ -2,28 +2,27 @@
 
 Stage: ratings. The rated human response is the system ``Human`` of the responses file, lower-cased
 and detokenised as the machines' are (here ``human``); the gold references are not read. TeamEC has
-3,000 ratings and no texts: in all likelihood it is TeamCE's system, rated twice (see docs/data.md):
-they are left out.
+3,000 ratings and no texts (see docs/data.md): they are left out.
 """
 
 from __future__ import annotations
 
-import math
+import tarfile
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import pandas as pd
 
-from refless.data.ratings import RatedTexts, anonymise, text_table
-from refless.data.sources._raw import reading, table
+from refless.data.ratings import RatedTexts, anonymise
+from refless.data.sources._raw import joined, read_table
 
 LOW, HIGH = 1, 5
-MARKS = ["relevance", "informativeness"]
-MEMBER = "dstc7-task2-human_eval/dstc7-task2-{}.tsv"
+MARKS = {"relevance": "Relevance", "informativeness": "Informativeness"}
 
 
 def load(
     path: str | Path,
+    task: str,
     quality: Literal[
         "relevance_informativeness_mean", "relevance", "informativeness"
     ] = "relevance_informativeness_mean",
@@ -44,65 +43,40 @@ def load(
     RatedTexts : ``context`` is the passage that the dialogue is about (several share one);
         ``system`` names all systems of the row, joined by ``+``. Extra columns: ``context_id``,
         ``relevance`` and ``informativeness`` (means on 1..5), ``item`` (ids of the row's outputs,
-        joined by ``+``). ``ratings`` has a row a judgment, in the order of the file, with
-        ``relevance``, ``informativeness`` and ``item``, the output.
+        joined by ``+``). ``ratings`` has a row a judgment, in the order of the file, with both
+        marks and the ``item``.
     """
-
-    def member(name: str) -> Any:
-        return reading(path, table(path, MEMBER.format(name), delimiter="\t", quoting=False))
-
-    with member("context") as rows:
-        contexts = {row["InstanceID"]: row["Context"] for row in rows}
-    groups: dict[tuple[str, str], list[dict[str, str]]] = {}
-    text_of: dict[str, str] = {}
-    with member("system_responses") as rows:
-        for row in rows:
-            of, text, system = row["InstanceID"], row["Response"], row["SystemID"]
-            key = (of, text) if unit == "pair" else (of, system)
-            item = _item(of, system)
-            group = groups.setdefault(key, [])
-            group.append({**row, "system": item.rpartition(":")[2], "item": item})
-            text_of[item] = group[0]["item"]
-    judged: list[tuple[str, str, str, float, float]] = []
-    with member("human-eval-per-judge") as rows:
-        for row in rows:
-            system = row["SystemID"]
-            if system == "TeamEC":
-                continue
-            item = _item(row["InstanceID"], system)
-            marks = int(row["Relevance"]), int(row["Informativeness"])
-            if not all(LOW <= mark <= HIGH for mark in marks):
-                raise ValueError(f"a mark is not {LOW} to {HIGH}")
-            judged.append((text_of[item], item, row["JudgeID"], *marks))
-
-    ratings = pd.DataFrame(judged, columns=["id", "item", "rater", *MARKS])
-    ratings = ratings.astype(dict.fromkeys(MARKS, float))
-    ratings["rater"] = anonymise(ratings["rater"])
-    ratings["label"] = ratings[quality] if quality in MARKS else ratings[MARKS].sum(axis=1) / 2
-    ratings["rating"] = (ratings["label"] - LOW) / (HIGH - LOW)
-    grouped = ratings.groupby("id")
-    means, number = grouped[["label", *MARKS]].mean().to_dict("index"), grouped.size()
-    texts = []
-    for outputs in groups.values():
-        first, name = outputs[0], outputs[0]["item"]
-        mean = means.get(name, dict.fromkeys(["label", *MARKS], math.nan))
-        texts.append(
-            {
-                "id": name,
-                "context": contexts[first["InstanceID"]],
-                "text": first["Response"],
-                "quality": (mean["label"] - LOW) / (HIGH - LOW),
-                "n_ratings": number.get(name, 0),
-                "system": "+".join(dict.fromkeys(output["system"] for output in outputs)),
-                "context_id": first["InstanceID"],
-                **{mark: mean[mark] for mark in MARKS},
-                "item": "+".join(output["item"] for output in outputs),
-            }
-        )
-    ratings = ratings[["id", "rater", "label", "rating", *MARKS, "item"]]
-    found = text_table(texts, ["context_id", *MARKS, "item"], MARKS)
-    return RatedTexts(found, ratings, scale=(LOW, HIGH))
+    contexts, outputs, judged = (
+        _member(path, name) for name in ("context", "system_responses", "human-eval-per-judge")
+    )
+    for table in (outputs, judged):
+        table["system"] = table["SystemID"].replace("Human", "human")
+        table["item"] = task + ":" + table["InstanceID"].str[:12] + ":" + table["system"]
+    same = ["InstanceID", "Response" if unit == "pair" else "SystemID"]
+    outputs["id"] = outputs.groupby(same)["item"].transform("first")
+    judged = judged[judged["system"] != "TeamEC"].reset_index(drop=True)
+    ratings = judged.assign(**{mark: judged[name].astype(float) for mark, name in MARKS.items()})
+    both = (ratings["relevance"] + ratings["informativeness"]) / 2
+    ratings["label"] = ratings[quality] if quality in MARKS else both
+    ratings["id"] = ratings["item"].map(outputs.set_index("item")["id"])
+    ratings["rater"] = anonymise(ratings["JudgeID"])
+    rows = ratings.groupby("id")
+    texts = outputs.drop_duplicates("id").set_index("id")
+    texts = texts[["InstanceID", "Response"]].set_axis(["context_id", "text"], axis=1)
+    texts = texts.assign(
+        context=texts["context_id"].map(contexts.set_index("InstanceID")["Context"]),
+        quality=(rows["label"].mean() - LOW) / (HIGH - LOW),
+        n_ratings=rows.size().reindex(texts.index, fill_value=0),
+        system=joined(outputs["id"], outputs["system"]),
+        **{mark: rows[mark].mean() for mark in MARKS},
+        item=joined(outputs["id"], outputs["item"]),
+    )
+    columns = ["id", "rater", "label", *MARKS, "item"]
+    return RatedTexts(texts.reset_index(), ratings[columns], scale=(LOW, HIGH))
 
 
-def _item(context: str, system: str) -> str:
-    return f"dstc7:{context[:12]}:{'human' if system == 'Human' else system}"
+def _member(path: str | Path, name: str) -> pd.DataFrame:
+    with tarfile.open(path) as archive:
+        file = archive.extractfile(f"dstc7-task2-human_eval/dstc7-task2-{name}.tsv")
+        assert file is not None
+        return read_table(file, "\t", quoting=False)

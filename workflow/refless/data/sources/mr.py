@@ -10,9 +10,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from refless.errors import FormatError
+
+if TYPE_CHECKING:  # not for the sake of reading one MR
+    import pandas as pd
 
 _MR = re.compile(r"\s*\??\s*([A-Za-z_]+)\s*\((.*)\)\s*", re.DOTALL)
 # A quoted value may hold separators and apostrophes: it ends at a quotation mark that a separator
@@ -90,16 +93,17 @@ def nem_style(text: str, act: str = "inform") -> str:
     return text + ("?" if act in _QUESTIONS else ".")
 
 
-REFERENCE_COLUMNS = ["mr_key", "mr_set", "text_nem"]
+def keys(meanings: Iterable[str]) -> dict[str, list[str]]:
+    """The columns ``mr_key`` and ``mr_set`` of MRs: `key` with and without the order of slots."""
+    return {
+        "mr_key": [key(text) for text in meanings],
+        "mr_set": [key(text, ordered=False) for text in meanings],
+    }
 
 
-def keys(text: str) -> dict[str, str]:
-    """The columns ``mr_key`` and ``mr_set`` of an MR: `key` with and without the order of slots."""
-    return {"mr_key": key(text), "mr_set": key(text, ordered=False)}
-
-
-def reference_row(name: str, meaning: str, text: str) -> dict[str, Any]:
-    """The row of an unrated human reference, with `keys` and ``text_nem`` (`nem_style`)."""
-    row = {"id": name, "context": meaning, "text": text, "quality": math.nan, "n_ratings": 0}
-    styled = nem_style(text, parse(meaning).act)
-    return {**row, "system": "human", **keys(meaning), "text_nem": styled}
+def references(texts: pd.DataFrame) -> pd.DataFrame:
+    """Unrated human references, whose contexts are MRs, with `keys` and ``text_nem``."""
+    pairs = zip(texts["context"], texts["text"], strict=True)
+    styled = [nem_style(text, parse(meaning).act) for meaning, text in pairs]
+    own = {**keys(texts["context"]), "text_nem": styled}
+    return texts.assign(quality=math.nan, n_ratings=0, system="human", **own)

@@ -8,44 +8,43 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from refless.data.ratings import RatedTexts, text_table
+import numpy as np
+import pandas as pd
+
+from refless.data.ratings import RatedTexts
 from refless.data.sources import mr
-from refless.data.sources._raw import reading, table
+from refless.data.sources._raw import read_table
 
 DATASETS = {"BAGEL": "bagel", "SFRES": "sfrest", "SFHOT": "sfhot"}
 SYSTEMS = {"Dusek": "TGen", "LOLS": "LOLS", "WEN": "RNNLG"}
-MEDIANS = ("informativeness", "naturalness", "quality")
-METRICS = ("TER", "parser.sc.max")
-"""The first and the last of the file's own metrics."""
+MEDIANS = ["informativeness", "naturalness", "quality"]
 
 
-def load(path: str | Path) -> RatedTexts:
+def load(path: str | Path, task: str) -> RatedTexts:
     """Read the rated outputs.
 
     Returns
     -------
     RatedTexts : ``context`` is the MR as written; ``quality`` is (median - 1) / 5. Extra columns:
-        ``dataset`` (`DATASETS`), those of `mr.keys`, the medians, and the file's own metrics, NaN
-        where empty.
+        ``dataset`` (`DATASETS`), ``mr_key`` and ``mr_set`` (`mr.key`), the medians, and the file's
+        own metrics, NaN where empty.
     """
-    texts, metrics = [], []
-    with reading(path, table(path)) as rows:
-        for number, row in enumerate(rows, start=1):
-            names = list(row)
-            metrics = names[names.index(METRICS[0]) : names.index(METRICS[1]) + 1]
-            medians = {f"median_{name}": float(row[name]) for name in MEDIANS}
-            if not all(1 <= median <= 6 for median in medians.values()):
-                raise ValueError("a median is not 1 to 6")
-            about = {
-                "id": f"nem:{number:04d}",
-                "context": row["mr"],
-                "text": row["sys_ref"],
-                "quality": (medians["median_quality"] - 1) / 5,
-                "n_ratings": 3,
-                "system": SYSTEMS[row["system"]],
-                "dataset": DATASETS[row["dataset"]],
-            }
-            own = {name: float(row[name].strip().replace("NA", "") or "nan") for name in metrics}
-            texts.append({**about, **mr.keys(row["mr"]), **medians, **own})
-    numbers = [*(f"median_{name}" for name in MEDIANS), *metrics]
-    return RatedTexts(text_table(texts, ["dataset", "mr_key", "mr_set", *numbers], numbers))
+    rows = read_table(path)
+    medians = rows[MEDIANS].astype(float).add_prefix("median_")
+    metrics = rows.loc[:, "TER":"parser.sc.max"]
+    metrics = metrics.apply(lambda own: own.str.strip().replace(["", "NA"], np.nan).astype(float))
+    texts = pd.DataFrame(
+        {
+            "id": [f"{task}:{number:04d}" for number in range(1, len(rows) + 1)],
+            "context": rows["mr"],
+            "text": rows["sys_ref"],
+            "quality": (medians["median_quality"] - 1) / 5,
+            "n_ratings": 3,
+            "system": rows["system"].map(SYSTEMS),
+            "dataset": rows["dataset"].map(DATASETS),
+            **mr.keys(rows["mr"]),
+            **medians,
+            **metrics,
+        }
+    )
+    return RatedTexts(texts)

@@ -11,33 +11,24 @@ import json
 import re
 from pathlib import Path
 
-from refless.data.ratings import RatedTexts, text_table
+import pandas as pd
+
+from refless.data.ratings import RatedTexts
 from refless.data.sources import mr
-from refless.data.sources._raw import reading
 
 
-def load(
-    task: str,
-    train: str | Path | None = None,
-    valid: str | Path | None = None,
-    test: str | Path | None = None,
-) -> RatedTexts:
-    """Read the parts of one domain, of which some may be left out.
+def load(train: str | Path, valid: str | Path, test: str | Path, task: str) -> RatedTexts:
+    """Read the parts of one domain.
 
     Returns
     -------
-    RatedTexts : extra columns ``part``, ``baseline``, and those of `mr.reference_row`.
+    RatedTexts : extra columns ``part``, ``baseline``, and those of `mr.references`.
     """
-    texts = []
+    rows = []
     for part, path in (("train", train), ("valid", valid), ("test", test)):
-        if path is None:
-            continue
-        with reading(path, []):
-            raw = re.sub(r"\A(#.*\n)*", "", Path(path).read_text(encoding="utf-8"))
-            triples = list(enumerate(json.loads(raw), start=1))
-        with reading(path, triples) as rows:
-            for number, triple in enumerate(rows, start=1):
-                meaning, text, baseline = (value.strip() for value in triple)
-                row = mr.reference_row(f"{task}:{part}:{number:04d}", meaning, text)
-                texts.append({**row, "part": part, "baseline": baseline})
-    return RatedTexts(text_table(texts, ["part", "baseline", *mr.REFERENCE_COLUMNS]))
+        raw = re.sub(r"\A(#.*\n)*", "", Path(path).read_text(encoding="utf-8"))
+        for number, triple in enumerate(json.loads(raw), start=1):
+            meaning, text, baseline = (value.strip() for value in triple)
+            rows.append((f"{task}:{part}:{number:04d}", meaning, text, part, baseline))
+    texts = pd.DataFrame(rows, columns=["id", "context", "text", "part", "baseline"])
+    return RatedTexts(mr.references(texts))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from refless.data.task import Task, rated_sums
+from refless.data.task import Task
 from refless.experiments.bleu_neighbors.neighbors import (
     MANY,
     Predicted,
@@ -22,7 +22,6 @@ from refless.experiments.bleu_neighbors.neighbors import (
     read_kernel,
 )
 from refless.experiments.bleu_neighbors.table1 import ALL, AVERAGE, OTHERS
-from refless.experiments.records import record
 from refless.models.neighbors import enough_evidence
 from refless.statistics import spearman
 from refless.store import sealed
@@ -91,43 +90,29 @@ def write_data_size_curve(
     path: str | Path,
     task: Task,
     kernels: Sequence[str | Path],
-    options: Mapping[str, Any],
     settings: Mapping[str, Any],
 ) -> None:
     """Write the curve over the data size of a task.
 
     Parameters
     ----------
-    kernels, options : the blocks of its kernel, see `read_kernel`
-    settings : ``kernel``, ``tau``, ``a``, ``b``, ``seed``
+    kernels : the blocks of its kernel, see `read_kernel`
+    settings : ``tau``, ``a``, ``b``, ``seed``
     """
-    quality, how = rated_texts(task).quality, dict(settings)
-    matrix, n = read_kernel(kernels, task, how.pop("kernel"), options), len(quality)
+    quality = rated_texts(task).quality
+    matrix, n = read_kernel(kernels, task), len(quality)
     sizes = range(STEP, n, STEP) if n <= MANY else LARGE
     asked = [*(size for size in sizes if settings["a"] < size < n), n]
-    curve = data_size_curve(matrix, quality, asked, **how)
-    sealed.write(path, curve, record("data size curve", task, settings))
+    sealed.write(path, data_size_curve(matrix, quality, asked, **settings))
 
 
-def read_data_sizes(
-    paths: Sequence[str | Path], settings: Mapping[str, Any], folders: Sequence[str | Path]
-) -> pd.DataFrame:
-    """Columns task, size, subset, spearman, coverage.
-
-    Parameters
-    ----------
-    paths : ``<task>/data_size.csv`` by `write_data_size_curve`
-    settings : those under which they must have been made
-    folders : of the ratings that are there; curves must be made from these
-
-    Raises as `refless.store.sealed.read`.
-    """
-    sums, curves = rated_sums(folders), [pd.DataFrame(columns=["task", *COLUMNS])]
+def read_data_sizes(paths: Iterable[str | Path]) -> pd.DataFrame:
+    """Columns task, size, subset, spearman, coverage, of ``<task>/data_size.csv`` by
+    `write_data_size_curve`. Raises as `refless.store.sealed.read`."""
+    curves = [pd.DataFrame(columns=["task", *COLUMNS])]
     for path in paths:
-        task = Path(path).parent.name
-        of, made_from = {"task": task}, sums.get(task)
-        file = sealed.read(path, "data size curve", of=of, settings=settings, made_from=made_from)
-        curves.append(file.content.assign(task=task)[["task", *COLUMNS]])
+        curve = sealed.read(path).content.assign(task=Path(path).parent.name)
+        curves.append(curve[["task", *COLUMNS]])
     return pd.concat(curves[1:] or curves, ignore_index=True)
 
 

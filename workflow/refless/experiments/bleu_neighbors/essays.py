@@ -7,13 +7,12 @@ part. Out: an estimate for each test essay from each training set (numbers witho
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from refless.data.task import Task, text_sums
+from refless.data.task import Task
 from refless.experiments.bleu_neighbors.neighbors import predictions
 from refless.experiments.bleu_neighbors.table1 import Rows, cells
 from refless.experiments.published import beside_paper, with_intervals
@@ -86,22 +85,7 @@ def essay_estimates(texts: pd.DataFrame, threads: int | None = None) -> pd.DataF
 
 def write_estimates(path: str | Path, task: Task, threads: int | None = None) -> None:
     """Write `essay_estimates` of a task whose texts have `TEXT_COLUMNS`."""
-    about = {
-        "kind": "essay estimates",
-        "of": {"task": task.name},
-        "provenance": task.provenance,
-        "made_from": {"texts": task.text_sum},
-    }
-    sealed.write(path, essay_estimates(task.texts, threads), about)
-
-
-def read_estimates(path: str | Path, folders: Sequence[str | Path]) -> sealed.Sealed:
-    """The file of `write_estimates`, if it was made from the texts in these folders (one or none).
-
-    Raises as `refless.store.sealed.read`.
-    """
-    made_from = dict(zip(["texts"], text_sums(folders).values(), strict=False))
-    return sealed.read(path, "essay estimates", made_from=made_from, columns=COLUMNS)
+    sealed.write(path, essay_estimates(task.texts, threads))
 
 
 def table3(
@@ -111,7 +95,7 @@ def table3(
 
     Parameters
     ----------
-    file : by `read_estimates`; None for none
+    file : by `write_estimates`; None for none
     published : by `refless.experiments.published.read_published`
     draws, seed : of the bootstrap over test essays
     """

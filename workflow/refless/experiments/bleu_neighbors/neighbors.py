@@ -1,13 +1,13 @@
 """Kernel matrices of a data set, and what the neighbors of each of its texts say.
 
 Stage: kernel -> prediction. In: texts, in the order of their file. Out: the kernel of all texts
-with all, float32, in blocks of rows (kind ``kernel``); of each rated text the mean quality of its
-neighbors, leave-one-out (kind ``neighbors``).
+with all, float32, in blocks of rows; of each rated text the mean quality of its neighbors,
+leave-one-out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,9 +17,7 @@ import pandas as pd
 
 from refless.data.task import Task, read_task
 from refless.errors import SettingError
-from refless.experiments.records import record
 from refless.kernels import kernel
-from refless.kernels._registry import entry
 from refless.models.neighbors import enough_evidence, means_of_sums, neighbor_means
 from refless.statistics import drawn_whole
 from refless.store import sealed
@@ -94,25 +92,11 @@ def write_kernel(
         )
     block, blocks = map(int, Path(path).stem.split("of"))
     rows = texts[(block - 1) * n // blocks : block * n // blocks]
-    about = {
-        "kind": "kernel",
-        "of": {"task": task.name, "kernel": name, "block": Path(path).stem},
-        "made_from": {"texts": task.text_sum},
-        "settings": {"options": _decisive(name, options)},
-    }
-    sealed.write(
-        path, kernel(name, rows, texts, threads=threads, dtype=np.float32, **options), about
-    )
+    matrix = kernel(name, rows, texts, threads=threads, dtype=np.float32, **options)
+    sealed.write(path, matrix)
 
 
-def _decisive(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options but for those that say where files lie."""
-    return {key: value for key, value in options.items() if key not in entry(name).places}
-
-
-def read_kernel(
-    paths: Sequence[str | Path], task: Task, name: str, options: Mapping[str, Any]
-) -> Array:
+def read_kernel(paths: Iterable[str | Path], task: Task) -> Array:
     """The kernel of a task's rated texts, float32 (n, n).
 
     Parameters
@@ -121,18 +105,9 @@ def read_kernel(
 
     Raises
     ------
-    FormatError : a file is broken, or is of something else than its name says.
-    StaleError : it was computed from other texts or with other options.
+    FormatError, StaleError : as `refless.store.sealed.read`.
     """
-    blocks = [
-        sealed.read(
-            *(path, "kernel"),
-            of={"task": task.name, "kernel": name, "block": Path(path).stem},
-            settings={"options": _decisive(name, options)},
-            made_from={"texts": task.text_sum},
-        ).content
-        for path in paths
-    ]
+    blocks: list[Array] = [sealed.read(path).content for path in paths]
     matrix = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
     rated = np.flatnonzero(task.texts["quality"].notna())
     return matrix if len(rated) == len(matrix) else matrix[np.ix_(rated, rated)]
@@ -171,23 +146,22 @@ def write_neighbors(
 
     Parameters
     ----------
-    paths, options : of the kernel, see `read_kernel`
+    paths : of the kernel, see `read_kernel`
     tau : from which similarity on a text is a neighbor
+    options : of the kernel
     """
     rated = rated_texts(task)
-    matrix = read_kernel(paths, task, name, options)
+    matrix = read_kernel(paths, task)
     in_order = len(rated.id) > MANY
     means, counts = means_within(matrix, rated.quality, tau, in_order=in_order)
     columns = zip(COLUMNS, (rated.id, rated.quality, means, counts), strict=True)
-    settings = {"tau": tau, "options": _decisive(name, options)}
-    about = record("neighbors", task, settings, kernel=name)
-    sealed.write(path, pd.DataFrame(dict(columns)), about)
+    sealed.write(path, pd.DataFrame(dict(columns)), {"stand_in": is_stand_in(name, options)})
 
 
 def is_stand_in(name: str, options: Mapping[str, Any]) -> bool:
     """Whether a kernel is BERTScore in another form than the paper's."""
     family, _, model = name.partition(".")
-    other = model != "roberta-large" or bool({*options} - {"prefix_space"})
+    other = model != "roberta-large" or bool(options)
     return family == "bertscore" and other
 
 
@@ -208,10 +182,7 @@ class Predicted:
     def shown(self, kernel: str) -> dict[str, Any]:
         """A kernel's columns ``source`` and ``stand_in`` in tables."""
         about = self.files[kernel].about
-        return {
-            "source": sealed.provenance([about, {"provenance": self.source}]),
-            "stand_in": int(is_stand_in(kernel, about["settings"]["options"])),
-        }
+        return {"source": about["provenance"], "stand_in": int(about["facts"]["stand_in"])}
 
 
 def predictions(table: pd.DataFrame, training: int, a: int, b: float) -> Array:
@@ -221,11 +192,7 @@ def predictions(table: pd.DataFrame, training: int, a: int, b: float) -> Array:
 
 
 def read_predicted(
-    folders: Sequence[str | Path],
-    paths: Sequence[str | Path],
-    taus: Mapping[str, float],
-    a: int,
-    b: float,
+    folders: Iterable[str | Path], paths: Sequence[str | Path], a: int, b: float
 ) -> dict[str, Predicted]:
     """Task -> its predictions.
 
@@ -233,7 +200,6 @@ def read_predicted(
     ----------
     folders : of the ratings that are there
     paths : ``<task>/<kernel>.csv`` by `write_neighbors`
-    taus : kernel -> the tau under which they must have been made
     a, b : the evidence thresholds
 
     Raises as `refless.store.sealed.read`.
@@ -241,13 +207,7 @@ def read_predicted(
     found = {}
     for task in map(read_task, folders):
         files = {
-            path.stem: sealed.read(
-                *(path, "neighbors"),
-                of={"task": task.name, "kernel": path.stem},
-                settings={"tau": taus[path.stem]},
-                made_from=task.rated_sums,
-                columns=COLUMNS,
-            )
+            path.stem: sealed.read(path)
             for path in map(Path, paths)
             if path.parent.name == task.name
         }

@@ -155,7 +155,7 @@ def against_others(data: Predicted, estimate: Array, draws: int, seed: int) -> R
         draws=draws,
         seed=seed,
     )
-    if found.undefined == found.annotators:
+    if np.isnan(found.average_spearman.value):
         return []
     several = np.bincount(rated.labels[0], minlength=len(rated.id)) > 1
     return [

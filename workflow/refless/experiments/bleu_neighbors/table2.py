@@ -7,14 +7,14 @@ task, kernel). Within one task, estimates are table 1's.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from refless.data.task import Task, rated_sums
+from refless.data.task import Task
 from refless.experiments.bleu_neighbors.neighbors import COLUMNS, Predicted, predictions
 from refless.experiments.bleu_neighbors.table1 import Looks, Rows, cells, of_our_tasks
 from refless.experiments.published import beside_paper, with_intervals
@@ -45,44 +45,18 @@ def write_cross_estimates(
         means, counts = neighbor_means(matrix, quality, tau)
         table = asked[["id", "quality"]].assign(kernel=name, mean=means, neighbors=counts)
         tables.append(table[["kernel", *COLUMNS]])
-    sealed.write(
-        path,
-        pd.concat(tables),
-        {
-            "kind": "cross estimates",
-            "of": {"source": source.name, "target": target.name},
-            "settings": {"kernels": dict(taus)},
-            "made_from": _made_from(source.rated_sums, target.rated_sums),
-        },
-    )
+    sealed.write(path, pd.concat(tables))
 
 
-def _made_from(source: Mapping[str, str], target: Mapping[str, str]) -> dict[str, str]:
-    return {
-        f"{role} {name}": value
-        for role, sums in (("source", source), ("target", target))
-        for name, value in sums.items()
-    }
-
-
-def read_pairs(
-    paths: Sequence[str | Path], folders: Sequence[str | Path], taus: Mapping[str, float]
-) -> dict[Pair, sealed.Sealed]:
-    """(source, target) -> what `write_cross_estimates` wrote with these taus, from the texts in
-    these folders.
+def read_pairs(paths: Iterable[str | Path]) -> dict[Pair, sealed.Sealed]:
+    """(source, target) -> what `write_cross_estimates` wrote.
 
     Raises as `refless.store.sealed.read`.
     """
-    sums, pairs = rated_sums(folders), {}
+    pairs = {}
     for path in paths:
         source, target = Path(path).stem.split(".")
-        pairs[source, target] = sealed.read(
-            *(path, "cross estimates"),
-            of={"source": source, "target": target},
-            settings={"kernels": dict(taus)},
-            made_from=_made_from(sums[source], sums[target]),
-            columns=["kernel", *COLUMNS],
-        )
+        pairs[source, target] = sealed.read(path)
     return pairs
 
 

@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from refless.data.task import numbered
+from refless.data.wording import numbered
 from refless.errors import FormatError
 from refless.models.delta_bleu import (
     NOBODY,
@@ -134,7 +134,7 @@ def read_dialogues(texts: pd.DataFrame) -> Dialogues:
         machines,
         rows[:, len(humans) :],
         rows[:, : len(humans)],
-        numbered(texts["context"].iloc[rows[:, 0]]),
+        numbered(texts["context"].iloc[rows[:, 0]], apart=True),
     )
 
 

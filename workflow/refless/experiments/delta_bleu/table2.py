@@ -6,13 +6,11 @@ reports. Out: a row for each metric and set of references on each data set; poin
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
-from refless.data.task import rated_sums
 from refless.store import sealed
 
 KEYS = ["task", "metric", "references", "contexts", "tokens", "rule"]
@@ -27,27 +25,12 @@ SHOWN = [
 POINTS = ["task", "panel", "metric", "references", "unit", "order", "spearman"]
 
 
-def read_units(
-    paths: Iterable[str | Path],
-    settings: Mapping[str, Mapping[str, Any]],
-    folders: Sequence[str | Path],
-) -> pd.DataFrame:
+def read_units(paths: Iterable[str | Path]) -> pd.DataFrame:
     """The rows of `refless.experiments.delta_bleu.units.unit_rows` with ``task`` and ``source``.
-
-    Parameters
-    ----------
-    settings : data set -> the settings under which its file must have been made
-    folders : of the ratings that are there, from which it must have been made
-
-    Raises
-    ------
-    FormatError, StaleError : as `refless.store.sealed.read`.
-    """
-    sums, parts = rated_sums(folders), [pd.DataFrame(columns=[*POINTS, "source"])]
+    Raises as `refless.store.sealed.read`."""
+    parts = [pd.DataFrame(columns=[*POINTS, "source"])]
     for path in paths:
-        task = Path(path).parent.name
-        own, made_from = settings[task], sums.get(task)
-        file = sealed.read(path, "units", of={"task": task}, settings=own, made_from=made_from)
+        file, task = sealed.read(path), Path(path).parent.name
         parts.append(file.content.assign(task=task, source=file.about["provenance"]))
     return pd.concat(parts[1:] or parts, ignore_index=True)
 

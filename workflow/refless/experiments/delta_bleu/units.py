@@ -30,7 +30,6 @@ from refless.experiments.delta_bleu.dialogues import (
     Counted,
     read_dialogues,
 )
-from refless.experiments.records import record
 from refless.models.delta_bleu import RULES, Statistics, scores
 from refless.statistics import Estimate, drawn_whole, spearman_rows
 from refless.statistics.kendall import kendall_rows
@@ -103,8 +102,7 @@ def write_units(path: str | Path, task: Task, settings: Mapping[str, Any]) -> No
     """
     # a system's outputs are its own, also where another says the same
     dialogues = read_dialogues(separate_items(task.texts, task.ratings))
-    rows = unit_rows(Counted(dialogues, max(Cell.order, *ORDERS)), settings)
-    sealed.write(path, rows, record("units", task, settings))
+    sealed.write(path, unit_rows(Counted(dialogues, max(Cell.order, *ORDERS)), settings))
 
 
 def unit_rows(counted: Counted, settings: Mapping[str, Any]) -> pd.DataFrame:

@@ -14,7 +14,7 @@ bleu_neighbors  BLEU Neighbors on the output, its tau chosen on the validation p
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from refless.data.task import text_sums
 from refless.errors import FormatError
 from refless.experiments.rnn_qe.runs import read_rated
 from refless.kernels import kernel
@@ -42,12 +41,11 @@ from refless.models.rnn_qe.names import (
     SHORT,
     Name,
 )
-from refless.statistics import scale_counts, scale_statistics
+from refless.statistics import scale_statistics
 from refless.store import sealed
 
 Array = np.ndarray
 
-OUTPUTS, CURVE = "rnn_qe outputs", "rnn_qe curve"
 METRICS = {"bleu": "Bleu_4", "meteor": "METEOR", "rouge_l": "ROUGE_L", "cider": "CIDEr"}
 COLUMNS = ["id", "dataset", "system", "mr_number", "rating", *METRICS.values(), *CROSS]
 CURVE_COLUMNS = ["model", "size", "subset", "pearson", "spearman"]
@@ -90,12 +88,12 @@ def statistics(prediction: Array, truth: Array, weights: Array | None = None) ->
     """Pearson, Spearman, MAE and RMSE of half points, shape (n,) each, under each row of weights;
     without weights, of all once."""
     given = np.ones((1, len(truth))) if weights is None else weights
-    return scale_statistics(scale_counts(prediction, truth, SCALE, given), SCALE)
+    return scale_statistics(prediction, truth, SCALE, given)
 
 
 def _lookup(rated: Rated, split: Split) -> Array:
     train = rated.words[split.train].tolist()
-    fitted = Lookup(unseen="nan").fit(train, rated.rating[split.train])
+    fitted = Lookup().fit(train, rated.rating[split.train])
     return fitted.predict(rated.words[split.test].tolist())
 
 
@@ -226,10 +224,5 @@ def write_outputs(
     splits = all_splits(texts, made)
     folds = splits[EXPERIMENTS[0]]
     instances = {str(k): [data.size(texts, split, k) for split in folds] for k in SETUPS}
-    sums = {f"texts {name}": one for name, one in text_sums([rated, *references]).items()}
-    about = {"settings": {"data": asdict(made)}, "made_from": sums}
-    facts = {"instances": instances}
-    found = outputs(texts, task.texts, seen, splits)
-    sealed.write(path, found, about | {"kind": OUTPUTS, "facts": facts})
-    drawn = learning_curve(seen, folds, CURVE_SIZES, CURVE_SUBSETS, seed=made.seed)
-    sealed.write(curve, drawn, about | {"kind": CURVE})
+    sealed.write(path, outputs(texts, task.texts, seen, splits), {"instances": instances})
+    sealed.write(curve, learning_curve(seen, folds, CURVE_SIZES, CURVE_SUBSETS, seed=made.seed))

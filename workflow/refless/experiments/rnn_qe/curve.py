@@ -7,14 +7,12 @@ rated outputs, table 3. Out: the figure, and what it draws.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
 
 from refless.errors import said
-from refless.experiments.rnn_qe.baselines import CURVE, CURVE_COLUMNS, statistics
+from refless.experiments.rnn_qe.baselines import CURVE_COLUMNS, statistics
 from refless.experiments.rnn_qe.tables import Gathered
 from refless.models.rnn_qe.names import FOLDS, SHORT, parse
 from refless.report import figures
@@ -24,18 +22,6 @@ LABELS = {"bleu_neighbors": "BLEU Neighbors", "rnn_qe": "RNN-QE, set-up 1"}
 STATISTICS = ("pearson", "spearman")
 COLUMNS = ["model", "size", *STATISTICS, *(f"{name}_sd" for name in STATISTICS)]
 TABLE_COLUMNS = ["setup", "schedule", *STATISTICS, *(f"paper_{name}" for name in STATISTICS)]
-
-
-def read_curve(path: str | Path, data: Mapping[str, Any]) -> pd.DataFrame:
-    """The learning curve of BLEU Neighbors, made under these settings of the data.
-
-    Raises
-    ------
-    FormatError, StaleError : as `refless.store.sealed.read`.
-    """
-    asked = {"data": data}
-    file = sealed.read(path, CURVE, settings=asked, columns=CURVE_COLUMNS)
-    return pd.DataFrame(file.content)
 
 
 def trained_curve(outputs: pd.DataFrame, predictions: Mapping[str, sealed.Sealed]) -> pd.DataFrame:

@@ -16,7 +16,7 @@ from typing import Any
 
 import pandas as pd
 
-from refless.data.task import Task, read_task, text_sums
+from refless.data.task import Task, read_task
 from refless.models.rnn_qe.batches import Encoded, rounded
 from refless.models.rnn_qe.data import (
     RATED_COLUMNS,
@@ -32,7 +32,6 @@ from refless.store.machine import processor, versions
 
 log = logging.getLogger(__name__)
 
-PREDICTIONS = "rnn_qe predictions"
 COLUMNS = ["experiment", "setup", "fold", "seed", "part", "id", "raw", "prediction"]
 
 
@@ -100,20 +99,12 @@ def write_predictions(
     number = f"_{found.number}" if found.number else ""
     table = pd.concat(parts, ignore_index=True)
     table = table.assign(experiment=f"{found.experiment}{number}", setup=found.setup)[COLUMNS]
-    about = {
-        "kind": PREDICTIONS,
-        "of": {"name": name, "seed": seed},
-        "settings": {
-            "data": asdict(made),
-            "schedule": {"name": found.schedule, **asdict(schedule)},
-            "network": {"width": WIDTH, "dropout": DROPOUT, "precision": "float32"},
-        },
-        "made_from": text_sums([rated, *references]),
-        "facts": {
-            "best": passes,
-            "machine": f"{processor()}, {device}",
-            "versions": versions(["refless", "torch", "numpy"]),
-            "seconds": round(time.perf_counter() - begin, 1),
-        },
+    facts = {
+        "schedule": {"name": found.schedule, **asdict(schedule)},
+        "network": {"width": WIDTH, "dropout": DROPOUT, "precision": "float32"},
+        "best": passes,
+        "machine": f"{processor()}, {device}",
+        "versions": versions(["refless", "torch", "numpy"]),
+        "seconds": round(time.perf_counter() - begin, 1),
     }
-    sealed.write(path, table, about)
+    sealed.write(path, table, facts)

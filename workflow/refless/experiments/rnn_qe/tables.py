@@ -27,13 +27,10 @@ import numpy as np
 import pandas as pd
 
 from refless.experiments.published import beside_published, read_published
-from refless.experiments.rnn_qe import runs
 from refless.experiments.rnn_qe.baselines import (
-    COLUMNS,
     CONSTANT,
     METRICS,
     MODELS,
-    OUTPUTS,
     SCALE,
     statistics,
     to_scale,
@@ -81,7 +78,6 @@ class Gathered:
 def gather(
     outputs: str | Path | None,
     predictions: Mapping[str, Sequence[str | Path]],
-    data: Mapping[str, Any],
     missing: Sequence[Mapping[str, Any]] = (),
     untrained: Iterable[Mapping[str, Any]] = (),
 ) -> Gathered:
@@ -90,7 +86,6 @@ def gather(
     Parameters
     ----------
     predictions : by name, a file a seed that was trained here, or one that came with refless
-    data : the settings of the training data, see `refless.models.rnn_qe.data.DataSettings`
 
     Raises
     ------
@@ -99,15 +94,12 @@ def gather(
     why = {one["of"]["name"]: one for one in untrained}
     if outputs is None:
         return Gathered(None, {}, missing, why)
-    file = sealed.read(outputs, OUTPUTS, settings={"data": data}, columns=COLUMNS)
     usable = {}
     for name, paths in predictions.items():
-        of = {"name": name}
-        read = [sealed.read(p, runs.PREDICTIONS, of=of, columns=runs.COLUMNS) for p in paths]
-        if read:
+        if read := list(map(sealed.read, paths)):
             table = pd.concat([one.content for one in read], ignore_index=True)
             usable[name] = sealed.Sealed(table, read[0].about)
-    return Gathered(file, usable, missing, why)
+    return Gathered(sealed.read(outputs), usable, missing, why)
 
 
 def table1(

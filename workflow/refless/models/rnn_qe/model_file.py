@@ -11,8 +11,6 @@ from typing import Any
 from refless.errors import FormatError
 from refless.store import sealed
 
-KIND = "rnn_qe model"
-
 
 def shipped_model() -> Path:
     """The model that comes with refless; docs/methods.md says what it is."""
@@ -30,14 +28,18 @@ def read_model(path: str | Path) -> sealed.Sealed:
     if Path(path).exists() and not (Path(path).is_file() and Path(path).suffix == ".npz"):
         raise FormatError("is no model of RNN-QE", path=path, remedy=remedy)
     try:
-        return sealed.read(path, KIND)
+        file = sealed.read(path)
     except FormatError as error:
         message = f"cannot be read as a model of RNN-QE: {error.message}"
         raise FormatError(message, path=path, remedy=remedy) from error
+    if "settings" not in file.about["facts"]:
+        raise FormatError("is no model of RNN-QE", path=path, remedy=remedy)
+    return file
 
 
 def card(file: sealed.Sealed) -> dict[str, Any]:
     """What a model is: settings, whence it comes, what it is worth."""
-    settings, facts = file.about["settings"], file.about["facts"]
+    facts = dict(file.about["facts"])
+    settings = facts.pop("settings")
     reads = any(len(own) for name, own in file.content.items() if name.endswith("mr.words"))
     return {**settings, "meanings": settings["meanings"] if reads else None, **facts}

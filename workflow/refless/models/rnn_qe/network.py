@@ -70,8 +70,8 @@ class Network(nn.Module):
         states = next(self.parameters()).new_zeros(len(sequences), self.width)
         there = [row for row, sequence in enumerate(sequences) if len(sequence)]
         if there:
-            own = [torch.from_numpy(sequences[row]).to(states.device) for row in there]
-            packed = nn.utils.rnn.pack_sequence(own, enforce_sorted=False)
+            own = [torch.from_numpy(sequences[row]) for row in there]
+            packed = nn.utils.rnn.pack_sequence(own, enforce_sorted=False).to(states.device)
             inputs = self.dropout(self.embeddings[side](packed.data))
             states[there] = self.encoders[side](packed._replace(data=inputs))[1][0]
         return states

@@ -19,7 +19,7 @@ from refless.errors import FormatError
 from refless.models.rnn_qe.batches import Encoded, numbered
 from refless.models.rnn_qe.delex import tokens
 from refless.models.rnn_qe.meaning import ACTS, tokens_of
-from refless.models.rnn_qe.model_file import KIND, read_model
+from refless.models.rnn_qe.model_file import read_model
 from refless.models.rnn_qe.network import Network, predict, torch
 from refless.models.rnn_qe.scale import Scale
 from refless.store import sealed
@@ -136,8 +136,7 @@ def save_model(model: Model, path: str | Path, half: bool = False) -> None:
         "scale": asdict(model.scale),
         "meanings": model.meanings,
     }
-    about = {"kind": KIND, "settings": settings, "facts": dict(model.about)}
-    sealed.write(path, arrays, about)
+    sealed.write(path, arrays, {**model.about, "settings": settings})
 
 
 def load_model(path: str | Path) -> Model:
@@ -148,7 +147,8 @@ def load_model(path: str | Path) -> Model:
     FormatError : no such file, or not a model of RNN-QE.
     """
     file = read_model(path)
-    settings, arrays = file.about["settings"], file.content
+    facts, arrays = dict(file.about["facts"]), file.content
+    settings = facts.pop("settings")
     networks, words = [], []
     try:
         for number in range(settings["networks"]):
@@ -164,4 +164,4 @@ def load_model(path: str | Path) -> Model:
         message = "is a model of RNN-QE of another version"
         raise FormatError(message, path=path, remedy="train it anew: `refless train-qe`") from error
     scale = Scale(**settings["scale"])
-    return Model(networks, words, file.about["facts"], scale, settings["meanings"], seen)
+    return Model(networks, words, facts, scale, settings["meanings"], seen)

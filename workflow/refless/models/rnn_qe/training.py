@@ -105,6 +105,7 @@ def started(data: Encoded, width: int, device: str) -> Network:
     ------
     SettingError : torch cannot use the device.
     """
+    torch.backends.cudnn.allow_tf32 = False  # float32 on a GPU too
     network = Network(len(data.mr_words), len(data.text_words), width)
     with torch.no_grad():
         network.get_parameter("head.4.bias").fill_(data.rating[data.rows("train")].mean())

@@ -1,0 +1,66 @@
+"""What comes with refless: results without any text, and the list of them.
+
+Stage: none. ``resources/shipped`` has them under their names in ``results``, and `MANIFEST`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from refless.data.task import blank_task
+from refless.errors import FormatError
+from refless.store import sealed
+from refless.store.files import file_sum
+from refless.store.tables import write_table
+
+MANIFEST = "manifest.csv"
+"""Columns path, sha256 (of the bytes), digest (of the settings, see `refless.plan`)."""
+BACK = "`git checkout -- resources/shipped` brings it back"
+
+
+def read_manifest(folder: Path) -> dict[str, tuple[str, str]]:
+    """Path -> sum and digest of what is shipped in a folder; nothing if there is no folder.
+
+    Raises
+    ------
+    FormatError : its list is missing or broken.
+    """
+    path = folder / MANIFEST
+    try:
+        table = pd.read_csv(path, dtype=str) if folder.is_dir() else pd.DataFrame()
+        return {str(path): (sha256, digest) for path, sha256, digest in table.to_numpy()}
+    except (OSError, ValueError) as error:
+        raise FormatError(f"cannot be read: {error}", path=path, remedy=BACK) from error
+
+
+def ship(digests: Mapping[str, str], out: str | Path) -> list[Path]:
+    """Copy computed files to where they are shipped from, and renew the list; the files.
+
+    Parameters
+    ----------
+    digests : path in ``results`` of what was computed -> the digest of its settings; tables of
+        texts are blanked. What is not there is left as it is.
+
+    Raises
+    ------
+    FormatError, StaleError : as `refless.store.sealed.read`.
+    """
+    out, written = Path(out), []
+    listed = read_manifest(out) if (out / MANIFEST).is_file() else {}
+    for path, digest in digests.items():
+        source, below = Path(path), Path(path).relative_to("results")
+        if not source.is_file():
+            continue
+        if below.name == "texts.csv":
+            blank_task(source.parent, out / below.parent)
+        elif below.name != "ratings.csv":  # which are written with their texts
+            file = sealed.read(source)
+            sealed.write(out / below, file.content, file.about["facts"], provenance="shipped")
+        written.append(out / below)
+        listed[below.as_posix()] = "", digest
+    rows = [(path, file_sum(out / path), digest) for path, (_, digest) in sorted(listed.items())]
+    write_table(pd.DataFrame(rows, columns=["path", "sha256", "digest"]), out / MANIFEST)
+    return written

@@ -1,0 +1,64 @@
+"""Tables as CSV: numbers round-trip exactly, texts stay texts, the same gives the same bytes."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import pandas as pd
+
+from refless.errors import FormatError
+from refless.store.files import write_text
+
+STRINGS = {
+    *("id", "task", "context", "text", "system", "rater", "item", "type", "kernel"),
+    *("train_topic", "mr", "mr_key", "mr_set"),
+}
+"""Columns that are text, also where a value looks like a number or is empty."""
+
+
+def table_text(table: pd.DataFrame) -> str:
+    """A table as CSV."""
+    # A bare carriage return ends a row unless it is quoted, and the writer does not see that.
+    strings = table.select_dtypes(["object", "str"])
+    returns = any(strings[name].astype(str).str.contains("\r").any() for name in strings)
+    quoting: Literal[0, 2] = csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL
+    return str(table.to_csv(index=False, lineterminator="\n", quoting=quoting))
+
+
+def parse_table(text: str, path: str | Path) -> pd.DataFrame:
+    """The table of a CSV by `table_text`; FormatError, with ``path``, if it is none."""
+    try:
+        header = pd.read_csv(io.StringIO(text), nrows=0, lineterminator="\n").columns
+        return pd.read_csv(
+            io.StringIO(text),
+            dtype=dict.fromkeys(STRINGS, str),
+            # a text may well be "NA" or "null": only an empty number is missing
+            keep_default_na=False,
+            na_values={name: [""] for name in header if name not in STRINGS},
+            # a lone carriage return belongs to a text and ends no row
+            lineterminator="\n",
+        )
+    except ValueError as error:
+        raise FormatError(f"cannot be read as a table: {error}", path=path) from error
+
+
+def write_table(table: pd.DataFrame, path: str | Path) -> str:
+    """Write a table as CSV, whole or not at all; the SHA-256 of its bytes."""
+    return write_text(table_text(table), path)
+
+
+def read_table(path: str | Path, columns: Sequence[str] = ()) -> pd.DataFrame:
+    """Read a CSV by `write_table`; FormatError if it is none, or lacks one of ``columns``."""
+    try:
+        # no translation of line ends: a carriage return may belong to a text
+        text = Path(path).read_bytes().decode("utf-8-sig")
+    except (OSError, ValueError) as error:
+        raise FormatError(f"cannot be read as a table: {error}", path=path) from error
+    table = parse_table(text, path)
+    if lacking := [name for name in columns if name not in table.columns]:
+        raise FormatError(f"has no columns {', '.join(lacking)}", path=path)
+    return table
