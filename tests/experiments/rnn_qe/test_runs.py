@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,7 +10,7 @@ import pytest
 
 from refless.data.ratings import RatedTexts
 from refless.data.task import write_task
-from refless.errors import FormatError, ReflessError, StaleError
+from refless.errors import FormatError, StaleError
 from refless.experiments.rnn_qe.baselines import COLUMNS, METRICS, write_outputs
 from refless.experiments.rnn_qe.curve import read_curve
 from refless.experiments.rnn_qe.runs import COLUMNS as PREDICTED
@@ -38,7 +37,6 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
         own = own.drop(columns=["mr", "words"]).assign(
             text=own["text_nem"], quality=np.nan, n_ratings=0, system="human"
         )
-        # a data set need not have parts
         found[str(task)] = own.drop(columns="part") if task == "bagel" else own
     for task, table in found.items():
         write_task(task, RatedTexts(table.reset_index(drop=True)), root / task, {}, {})
@@ -96,30 +94,10 @@ def test_a_training_writes_predictions_and_how_they_were_made(
     assert found["cross_domain_1_setup2"].content["seed"].unique().tolist() == [0, 1]
 
 
-# ---- predictions ---------------------------------------------------------------------------------
-
-
-def written(path: Path, **changes: Any) -> dict[str, list[Path]]:
-    rows = [("cross_validation", 1, 0, 0, "test", f"nem:{n:04d}", 3.2, 3.0) for n in range(2)]
-    about = {
-        "kind": PREDICTIONS,
-        "of": {"name": "setup1"},
-    }
-    sealed.write(path, pd.DataFrame(rows, columns=PREDICTED), about | changes)
-    return {"setup1": [path]}
-
-
-def test_predictions_that_are_not_whole_or_another_set_ups_are_refused(
-    made: Path, tmp_path: Path
-) -> None:
-    path = tmp_path / "setup1.csv.gz"
-    with pytest.raises(FormatError, match="no whole"):
+def test_predictions_of_another_set_up_are_refused(made: Path, tmp_path: Path) -> None:
+    path, rows = tmp_path / "setup1.csv.gz", pd.DataFrame(columns=PREDICTED)
+    sealed.write(path, rows, {"kind": PREDICTIONS, "of": {"name": "setup2"}})
+    with pytest.raises(FormatError, match="setup2"):
         gather(made / "outputs.csv", {"setup1": [path]}, DATA)
-    with pytest.raises(ReflessError, match="setup2"):
-        gather(made / "outputs.csv", written(path, of={"name": "setup2"}), DATA)
-
-
-def test_without_outputs_there_is_a_reason_and_no_prediction(tmp_path: Path) -> None:
-    missing = [{"of": {}, "code": "x", "sentence": "the file is missing", "remedy": "place it"}]
-    found = gather(None, written(tmp_path / "setup1.csv.gz"), DATA, missing)
-    assert (found.outputs, found.predictions, found.missing) == (None, {}, missing)
+    # without outputs nothing says that they are of these texts
+    assert gather(None, {"setup1": [path]}, DATA).predictions == {}

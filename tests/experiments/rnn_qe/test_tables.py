@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,6 @@ from refless.experiments.rnn_qe.baselines import SCALE, to_scale
 from refless.experiments.rnn_qe.curve import TABLE_COLUMNS, draw, read_curve, trained_curve
 from refless.experiments.rnn_qe.runs import COLUMNS
 from refless.experiments.rnn_qe.tables import (
-    ASIDE,
     Gathered,
     gather,
     measured,
@@ -108,10 +107,13 @@ def predictions(ids: list[str], seeds: int = 5, provenance: str = "computed") ->
 
 
 def made(
-    experiment: str, outputs: pd.DataFrame | None, found: dict[str, Sealed], **others: Any
+    experiment: str,
+    outputs: pd.DataFrame | None,
+    found: dict[str, Sealed],
+    untrained: Mapping[str, str] = {},
 ) -> pd.DataFrame:
     file = None if outputs is None else Sealed(outputs, {"provenance": "computed"})
-    given = Gathered(file, found, [], others.get("untrained", {}))
+    given = Gathered(file, found, [], untrained)
     return results(experiment, given, published(NUMBERS[experiment]), BOOTSTRAP)
 
 
@@ -120,18 +122,12 @@ def test_table_3_has_the_papers_rows_and_says_what_is_missing() -> None:
     ids = outputs["id"].tolist()
     found = {f"{way}setup{k}": predictions(ids) for way in ("", "paper_") for k in (1, 4)}
     found["paper_setup1"] = predictions(ids, seeds=1, provenance="shipped")
-    why = {"code": "not_trained", "sentence": "not run", "remedy": "train it"}
-    table = made("cross_validation", outputs, found, untrained={"setup2": why})
+    table = made("cross_validation", outputs, found, {"setup2": "not_trained"})
     rows = table.set_index(["setup", "schedule"])
     assert rows.index.is_unique
     setups = ["1", "1", "2", "3", "4", "4", "5", "6"]
-    assert table["setup"].tolist()[5:-3] == setups
-    assert table["setup"].tolist()[-3:] == ["lookup", "ridge", "bleu_neighbors"]
-    assert (rows.loc[("2", "short"), "reason"], rows.loc[("2", "short"), "source"]) == (
-        "not_trained",
-        "",
-    )
-    assert rows.loc[("2", "short"), "reason"]
+    assert table["setup"].tolist()[5:] == [*setups, "lookup", "ridge", "bleu_neighbors"]
+    assert rows.loc[("2", "short"), ["reason", "source"]].tolist() == ["not_trained", ""]
     assert rows.loc[("1", "paper"), "source"] == "shipped"
     assert rows.loc[("1", "paper"), "paper_pearson"] == "0.273"
     assert rows.loc[("lookup", ""), "paper_pearson"] == ""
@@ -139,10 +135,8 @@ def test_table_3_has_the_papers_rows_and_says_what_is_missing() -> None:
     expected = [("4", "paper"), ("lookup", ""), ("ridge", ""), ("bleu_neighbors", "")]
     assert tested == expected  # the short set-up 4 predicts what set-up 1 does
     assert rows["p_metrics"].notna().sum() == 7
-    assert rows.loc[rows["uses_references"] == 1].index.get_level_values(0).tolist() == [
-        *("bleu", "meteor", "rouge_l", "cider", "5", "6")
-    ]
-    assert len([name for name in table.columns.drop(ASIDE) if not name.endswith("_draws")]) <= 25
+    with_references = table.loc[table["uses_references"] == 1, "setup"].tolist()
+    assert with_references == ["bleu", "meteor", "rouge_l", "cider", "5", "6"]
 
 
 def test_outputs_of_one_mr_are_drawn_together() -> None:
@@ -190,7 +184,6 @@ def test_tables_4_and_5_compare_with_configuration_1(experiment: str) -> None:
     assert np.isnan(rows.loc[("1", "2"), "p_configuration1"])  # the same predictions: no test
     assert rows.loc[(slice(None), "1"), "p_configuration1"].isna().all()
     assert set(table["n"]) == {len(ids)}
-    assert len([name for name in table.columns.drop(ASIDE) if not name.endswith("_draws")]) <= 25
 
 
 @pytest.mark.parametrize("experiment", NUMBERS)
@@ -211,10 +204,6 @@ def test_tables_1_and_2_count() -> None:
         outputs.query("system == 'LOLS' and dataset == 'sfhot'")
     )
     assert first.loc["TGen", "total"] == 0
-    mine = pd.DataFrame({"system": ["mine"] * 3, "dataset": ["own"] * 3})
-    other = table1(mine, published(1), ["own"], "computed").set_index("system")
-    assert other.index.tolist() == ["LOLS", "RNNLG", "TGen", "mine", "total"]
-    assert other["own"].tolist() == [0, 0, 0, 3, 3]
     second = table2({str(k): [10 * k, 10 * k + 1] for k in SETUPS}, published(2), "computed")
     assert second["training_instances"].tolist() == [10 * k + 0.5 for k in SETUPS]
     assert (second["note"] != "").tolist() == [False, *[True] * 5]
@@ -294,16 +283,13 @@ def test_shipped_numbers_give_the_tables(shipped: tuple[Gathered, Path]) -> None
     for table in (fourth, fifth):
         assert set(table.index.get_level_values(1)) == set(CONFIGURATIONS)
         assert set(table["source"]) == {"shipped"}
-    for page in folder.glob("*.md"):
-        lines = [line for line in page.read_text(encoding="utf-8").splitlines() if line[:1] == "|"]
-        assert max(line.count("|") - 1 for line in lines) <= 9, page
 
 
 def test_the_figure_is_drawn_from_what_is_shipped(shipped: tuple[Gathered, Path]) -> None:
     found, folder = shipped
     smaller = {k: v for k, v in found.predictions.items() if k.startswith("curve")}
     curve = read_curve(SHIPPED / "curve.csv", DATA)
-    given = Gathered(found.outputs, smaller)
+    given = Gathered(found.outputs, smaller, [], {})
     figure, drawn = draw(curve, given, read(folder, 3)[TABLE_COLUMNS])
     assert len(figure.axes) == 2
     rows = drawn.set_index(["model", "size"])

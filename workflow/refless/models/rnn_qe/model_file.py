@@ -26,18 +26,14 @@ def read_model(path: str | Path) -> sealed.Sealed:
     ------
     FormatError : no such file, or not a model of RNN-QE.
     """
-    remedy = "`refless train-qe` writes such files; they end in .npz"
-    if Path(path).exists() and not (Path(path).is_file() and Path(path).suffix == ".npz"):
-        raise FormatError("is no model of RNN-QE", path=path, remedy=remedy)
     try:
         return sealed.read(path, KIND)
     except FormatError as error:
         message = f"cannot be read as a model of RNN-QE: {error.message}"
+        remedy = "`refless train-qe` writes such files"
         raise FormatError(message, path=path, remedy=remedy) from error
 
 
 def card(file: sealed.Sealed) -> dict[str, Any]:
     """What a model is: settings, whence it comes, what it is worth."""
-    settings, facts = file.about["settings"], file.about["facts"]
-    reads = any(len(own) for name, own in file.content.items() if name.endswith("mr.words"))
-    return {**settings, "meanings": settings["meanings"] if reads else None, **facts}
+    return {**file.about["settings"], **file.about["facts"]}

@@ -1,14 +1,7 @@
 """The network of RNN-QE, on torch's own layers.
 
 Stage: prediction (RNN-QE). In: token numbers of MRs and texts. Out: ratings, not rounded.
-
-As in Dušek et al. (2017), section 2: a GRU for the MR and one for the text, each with embeddings of
-its own; their last states, joined; two fully connected tanh layers of that width; a linear unit.
-Dropout on the encoders' inputs. The paper's variants (LSTM, both reading directions, classifiers),
-which it found no better, are left out.
-
-Not said in the paper, and chosen here: states are as wide as embeddings, weights start as torch has
-them, and a token that training never saw is a vector of zeros.
+Source: Dušek, Novikova & Rieser (2017), section 2.
 """
 
 from __future__ import annotations
@@ -38,7 +31,8 @@ ROWS_AT_ONCE = 256
 
 
 class Network(nn.Module):
-    """One network.
+    """A GRU for the MR and one for the text, each with embeddings of its own; their last states,
+    joined; two tanh layers of that width; a linear unit. Dropout on the encoders' inputs.
 
     Parameters
     ----------
@@ -70,8 +64,8 @@ class Network(nn.Module):
         states = next(self.parameters()).new_zeros(len(sequences), self.width)
         there = [row for row, sequence in enumerate(sequences) if len(sequence)]
         if there:
-            own = [torch.from_numpy(sequences[row]).to(states.device) for row in there]
-            packed = nn.utils.rnn.pack_sequence(own, enforce_sorted=False)
+            own = [torch.from_numpy(sequences[row]) for row in there]
+            packed = nn.utils.rnn.pack_sequence(own, enforce_sorted=False).to(states.device)
             inputs = self.dropout(self.embeddings[side](packed.data))
             states[there] = self.encoders[side](packed._replace(data=inputs))[1][0]
         return states
