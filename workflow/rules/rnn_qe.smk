@@ -100,7 +100,6 @@ rule tabulate_rnn_qe:
         "../../envs/refless.yaml"
     params:
         predictions=QE_TRAININGS,
-        datasets=REFERENCES,
         data=QE_DATA,
         bootstrap=BOOTSTRAP,
         missing=missing("results/rnn_qe/outputs.csv"),

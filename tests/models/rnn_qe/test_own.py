@@ -24,11 +24,11 @@ from refless.models.rnn_qe.own import How, Rated, cross_validated, fit, groups, 
 from refless.models.rnn_qe.saved import Model, load_model, save_model
 
 
-def rated(count: int, scale: float = 1.0) -> Rated:
-    """Ratings of 0 to 100 times ``scale`` that the words good and bad decide, with MRs as slots."""
+def rated(count: int) -> Rated:
+    """Ratings of 0 to 100 that the words good and bad decide, with MRs as slots."""
     generator = np.random.default_rng(0)
     words = [list(generator.choice(["good", "bad", "is", "so", "the"], 6)) for _ in range(count)]
-    quality = [50 + 10 * scale * (own.count("good") - own.count("bad")) for own in words]
+    quality = [50 + 10 * (own.count("good") - own.count("bad")) for own in words]
     texts = [f"Hut{number} {' '.join(own)}." for number, own in enumerate(words)]
     mrs = [f"name[Hut{number}], kids[yes]" for number in range(count)]
     return Rated.of(texts, mrs, np.array(quality), (0, 100))
@@ -49,14 +49,12 @@ def model() -> Model:
 
 
 def test_what_a_test_part_holds_is_not_learned_from() -> None:
-    given, all_rows = rated(60, 0.01), np.arange(60)
+    given, all_rows = rated(60), np.arange(60)
     split = Split(*np.split(all_rows, [30, 45]), all_rows[:30])
     how = How(width=4, errors=True)
-    prediction, trained, (data,) = cross_validated(given, [split], how)
+    prediction, _, (data,) = cross_validated(given, [split], how)
     assert np.isnan(prediction[:45]).all()
     assert not np.isnan(prediction[45:]).any()
-    # in a narrow part of the scale, all would be one half point, and no pass better than another
-    assert trained[0][1]["score"] > -2
     assert (len(data.rows("train")), len(data.rows("pretrain"))) == (30, 150)
     changed = given.ratings.copy()
     changed[45:] = changed[45:][::-1]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
+import importlib
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from refless.errors import FormatError
+from refless.errors import FormatError, SettingError
 from refless.models.rnn_qe.model_file import card, read_model, shipped_model
 from refless.models.rnn_qe.scale import HALF_POINTS, Scale
 
@@ -50,16 +49,12 @@ def test_the_papers_scale_has_half_points() -> None:
     assert HALF_POINTS.rounded(raw).tolist() == [4.5, 4.0, 6.0, 1.0, 2.0, 2.0]
 
 
-def test_without_torch_the_remedy_is_named(tmp_path: Path) -> None:
-    (tmp_path / "torch.py").write_text("raise ModuleNotFoundError(name='torch')\n")
-    (tmp_path / "outputs.tsv").write_text("mr\ttext\nhello()\tHello.\n")
-    places = os.pathsep.join([str(tmp_path), str(ROOT / "workflow")])
-    command = [sys.executable, "-m", "refless.cli", "qe", "--outputs", "outputs.tsv"]
-    environment = {**os.environ, "PYTHONPATH": places}
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
-    assert done.returncode == 1
-    assert "make torch" in done.stderr
-    assert "Traceback" not in done.stderr
+def test_without_torch_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)  # importing it fails
+    monkeypatch.delitem(sys.modules, "refless.models.rnn_qe.network", raising=False)
+    with pytest.raises(SettingError) as caught:
+        importlib.import_module("refless.models.rnn_qe.network")
+    assert caught.value.remedy == "make torch"
 
 
 def test_the_page_of_the_model_that_comes_along_has_its_numbers() -> None:

@@ -29,7 +29,7 @@ from refless.models.rnn_qe.data import (
 from refless.models.rnn_qe.names import CURVE, NAMES, SCHEDULES
 from refless.models.rnn_qe.scale import HALF_POINTS
 from refless.store import sealed
-from refless.store.machine import processor, versions
+from refless.store.machine import versions
 
 log = logging.getLogger(__name__)
 
@@ -109,10 +109,6 @@ def write_predictions(
             "network": {"width": WIDTH, "dropout": DROPOUT, "precision": "float32"},
         },
         "made_from": text_sums([rated, *references]),
-        "facts": {
-            "best": passes,
-            "machine": f"{processor()}, {device}",
-            "versions": versions(["refless", "torch", "numpy"]),
-        },
+        "facts": {"best": passes, "versions": versions(["refless", "torch", "numpy"])},
     }
     sealed.write(path, table[COLUMNS], about)

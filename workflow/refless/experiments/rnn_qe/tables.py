@@ -107,23 +107,16 @@ def gather(
     return Gathered(file, usable, missing, why)
 
 
-def table1(
-    outputs: pd.DataFrame | None, published: pd.DataFrame, datasets: Sequence[str], source: str
-) -> pd.DataFrame:
-    """Rated outputs by system and data set, with totals.
-
-    ``datasets`` are those of the human references, in order: each is a column.
-    """
-    columns = [*datasets, "total"]
-    ours = published[["system"]].reindex(columns=["system", *columns])
+def table1(outputs: pd.DataFrame | None, published: pd.DataFrame, source: str) -> pd.DataFrame:
+    """Rated outputs by system and data set, with totals: the rows and columns of the paper."""
+    paper = published.set_index("system")
+    columns = list(map(str, paper))
+    ours = pd.DataFrame(np.nan, paper.index, columns)
     if outputs is not None:
-        counts = pd.crosstab(
-            outputs["system"], outputs["dataset"], margins=True, margins_name="total"
-        )
-        systems = list(dict.fromkeys([*ours["system"][:-1], *counts.index]))
-        ours = counts.reindex(systems, columns=columns, fill_value=0).reset_index()
-    published = published.reindex(columns=["system", *columns], fill_value="")
-    table = beside_published(ours, published, ["system"], columns)
+        systems, sets = outputs["system"], outputs["dataset"]
+        counts = pd.crosstab(systems, sets, margins=True, margins_name="total")
+        ours = counts.reindex(paper.index, columns=columns, fill_value=0)
+    table = beside_published(ours.reset_index(), published, ["system"], columns)
     shown = [name for column in columns for name in (column, f"paper_{column}")]
     table = table[["system", *shown]].astype(dict.fromkeys(columns, "Int64"))
     return table.assign(source=source)
@@ -329,7 +322,6 @@ def write_tables(
     folder: str | Path,
     given: Gathered,
     published: Sequence[str | Path],
-    datasets: Sequence[str],
     bootstrap: Mapping[str, int],
 ) -> None:
     """Publish tables 1 to 5.
@@ -337,7 +329,6 @@ def write_tables(
     Parameters
     ----------
     published : the paper's tables
-    datasets : see `table1`
     bootstrap : see `results`
 
     Raises
@@ -351,7 +342,7 @@ def write_tables(
         counted, instances = given.outputs.content, about["facts"]["instances"]
         source = about["provenance"]
     made = [
-        table1(counted, read_published(first, ["system"]), datasets, source),
+        table1(counted, read_published(first, ["system"]), source),
         table2(instances, read_published(second, ["setup"]), source),
     ]
     for experiment, path in zip(EXPERIMENTS, others, strict=True):

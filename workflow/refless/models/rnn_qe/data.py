@@ -68,16 +68,17 @@ class Texts(NamedTuple):
     references: pd.DataFrame
 
 
-def delexicalised(table: pd.DataFrame, column: str) -> pd.DataFrame:
-    """The table with ``mr`` and ``words``, the tokens of its MRs and of the texts in ``column``.
+def delexicalised(table: pd.DataFrame, column: str, kind: str = ACTS) -> pd.DataFrame:
+    """The table with ``mr`` and ``words``, the tokens of its contexts and of its texts in
+    ``column``.
 
     Raises
     ------
-    FormatError : an MR that cannot be read.
+    FormatError : an MR that cannot be read; ``line`` is its number, from 1.
     """
-    read = tokens_of(table["context"].tolist(), table[column].tolist(), ACTS)
+    read = tokens_of(table["context"].tolist(), table[column].tolist(), kind)
     mr, words = ([" ".join(row[side]) for row in read] for side in (0, 1))
-    return table.reset_index(drop=True).assign(mr=mr, words=words)
+    return table.assign(mr=mr, words=words)
 
 
 # ---- splits --------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from tqdm import tqdm
 from refless.data.wording import together, wording
 from refless.errors import FormatError
 from refless.models.rnn_qe.batches import Encoded
-from refless.models.rnn_qe.data import Split, Texts, instances, shuffled_groups
+from refless.models.rnn_qe.data import Split, Texts, delexicalised, instances, shuffled_groups
 from refless.models.rnn_qe.meaning import TEXT, kind_of, tokens_of, unordered
 from refless.models.rnn_qe.names import FOLDS, SCHEDULES, SHORT
 from refless.models.rnn_qe.network import Network, predict
@@ -70,23 +70,6 @@ class Rated:
         scale = Scale.of(ratings, low, high)
         return cls(texts, meanings, ratings, scale, kind or kind_of(meanings))
 
-    def table(self) -> pd.DataFrame:
-        """As `refless.models.rnn_qe.data.Texts` has rated outputs, on 1..6.
-
-        Raises
-        ------
-        FormatError : a meaning that cannot be read; ``line`` is its number, from 1.
-        """
-        read = tokens_of(self.meanings, self.texts, self.kind)
-        return pd.DataFrame(
-            {
-                "id": np.arange(len(self.texts)).astype(str),
-                "median_quality": self.scale.stretched(self.ratings),
-                "mr": [" ".join(mr) for mr, _ in read],
-                "words": [" ".join(text) for _, text in read],
-            }
-        )
-
 
 @dataclass(frozen=True)
 class How:
@@ -107,19 +90,25 @@ class How:
 
 def cross_validated(
     rated: Rated, splits: Sequence[Split], how: How, threads: int = 1
-) -> tuple[Array, list[tuple[Network, dict[str, Any]]], list[Encoded]]:
+) -> tuple[Array, list[Network], list[Encoded]]:
     """Predictions of each split's test rows by a network trained and chosen on its other rows.
 
     Returns
     -------
     prediction : on the ratings' scale, not rounded, shape (texts,); NaN in no split's test part
-    trained, data : the networks with their best passes, and what they were trained on
+    networks, data : and what they were trained on
 
     Raises
     ------
     FormatError : a meaning that cannot be read; ``line`` is its number, from 1.
     """
-    texts, setup = Texts(rated.table(), pd.DataFrame()), 2 if how.errors else 1
+    quality = rated.scale.stretched(rated.ratings)
+    table = pd.DataFrame(
+        {"context": rated.meanings, "text": rated.texts, "median_quality": quality}
+    )
+    table["id"] = table.index.astype(str)
+    texts = Texts(delexicalised(table, "text", rated.kind), pd.DataFrame())
+    setup = 2 if how.errors else 1
     data = [Encoded(instances(texts, split, setup, how.seed)) for split in splits]
     schedule = SCHEDULES[how.schedule]
     fewest = min(len(split.train) for split in splits)
@@ -127,12 +116,12 @@ def cross_validated(
     jobs = Parallel(n_jobs=threads, return_as="generator")(
         delayed(train)(one, schedule, how.seed, how.width, scale=Scale(step=None)) for one in data
     )
-    trained = list(tqdm(jobs, "networks", len(data), disable=None))
+    networks = [network for network, _ in tqdm(jobs, "networks", len(data), disable=None)]
     prediction = np.full(len(rated.texts), np.nan)
-    for split, (network, _), one in zip(splits, trained, data, strict=True):
+    for split, network, one in zip(splits, networks, data, strict=True):
         raw = predict(network, *one.inputs(one.rows("test")))
         prediction[split.test] = rated.scale.given_back(raw)
-    return prediction, trained, data
+    return prediction, networks, data
 
 
 def fit(rated: Rated, how: How, threads: int = 1) -> Model:
@@ -154,18 +143,17 @@ def fit(rated: Rated, how: How, threads: int = 1) -> Model:
     fold = np.empty(len(same), np.int64)
     for number, split in enumerate(splits):
         fold[split.test] = number
-    prediction, trained, data = cross_validated(rated, splits, how, threads)
+    prediction, networks, data = cross_validated(rated, splits, how, threads)
     new = new and any(map(str.strip, rated.meanings))
     about = {
         "trained": {**asdict(how), "texts": len(rated.texts), "different": different},
         "worth": worth(prediction, rated.ratings, unit, same, fold),
         "tested": "new texts of new MRs or contexts" if new else "new texts",
-        "validation": [best for _, best in trained],
         "versions": versions(["refless", "torch", "numpy"]),
     }
     every = spellings(rated.meanings, rated.texts, rated.kind)
     return Model(
-        [network for network, _ in trained],
+        networks,
         list(map(vocabularies, data)),
         about,
         rated.scale,
