@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -77,13 +76,10 @@ def test_worth_is_that_of_scipy() -> None:
         assert found[name] == pytest.approx(value, rel=1e-4)
     constant = worth(np.ones(50), truth, each, each)
     assert (constant["pearson"], constant["spearman"]) == (None, None)
-    # outputs of one MR, and equal texts, are drawn together
-    both = np.repeat(prediction, 2), np.repeat(truth, 2)
-    alone = worth(*both, np.arange(100), np.arange(100))["spearman_high"]
-    for unit, same in ((np.repeat(each, 2), np.arange(100)), (np.arange(100), np.repeat(each, 2))):
-        twice = worth(*both, unit, same)["spearman_high"]
-        assert twice == pytest.approx(found["spearman_high"], abs=0.03)
-        assert alone < twice - 0.03
+    # outputs of one MR are drawn together
+    twice = worth(np.repeat(prediction, 2), np.repeat(truth, 2), np.repeat(each, 2), np.arange(100))
+    assert twice["spearman_high"] == pytest.approx(found["spearman_high"], abs=0.03)
+    assert worth(prediction, truth, each % 9, each)["spearman_high"] is None  # too few
     # predictions that are the mean of the other folds fall as ratings rise, among all texts
     fold = np.arange(60) % 5
     ratings, rows = generator.normal(0.5 * fold, 1), np.arange(60)
@@ -153,17 +149,11 @@ def test_what_a_model_has_seen_and_does_not_know(model: Model) -> None:
     assert model.strange(*rows) == [True, False]
 
 
-def test_files_that_are_no_models(model: Model, tmp_path: Path) -> None:
-    path = tmp_path / "m.npz"
-    save_model(model, path)
-    whole = path.read_bytes()
+def test_files_that_are_no_models(tmp_path: Path) -> None:
     sealed.write(tmp_path / "other.npz", {"a": np.zeros(2)}, {"kind": "kernel"})
-    path.unlink()
-    for content in (b"", whole[:-9], (tmp_path / "other.npz").read_bytes(), pickle.dumps({})):
-        if content:
-            path.write_bytes(content)
+    for name in ("none.npz", "other.npz"):
         with pytest.raises(FormatError, match="model of RNN-QE") as caught:
-            load_model(path)
+            load_model(tmp_path / name)
         assert "train-qe" in caught.value.remedy
 
 
