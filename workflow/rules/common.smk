@@ -230,7 +230,7 @@ def said_of_training():
     """How many networks a run trains, and about how long."""
     jobs = [job for job in workflow.dag.jobs if job.rule.name == "train_rnn_qe"]
     names = [job.wildcards.name for job in jobs if workflow.dag.needrun(job)]
-    networks = sum(qe.parse(name).networks for name in names)
+    networks = sum(qe.NAMES[name].networks for name in names)
     return (
         f"refless: trains {networks} networks of RNN-QE in {len(names)} jobs, about"
         f" {qe.hours(names):.1f} hours of one core (without: make, or train: never below rnn_qe)\n"

@@ -17,7 +17,7 @@ QE_DATA = {
 
 
 QE_TRAININGS = {name: qe_predictions(name) for name in qe.trainings("short", "paper")}
-QE_CURVE = {name: QE_TRAININGS[name] for name in qe.names("curve")}
+QE_CURVE = {name: QE_TRAININGS[name] for name in QE_TRAININGS if name.startswith(qe.CURVE)}
 
 
 rule score_rnn_qe_outputs:
@@ -52,6 +52,9 @@ rule train_rnn_qe:
         "results/rnn_qe/predictions/{name}/{seed}.csv.gz",
     log:
         "results/logs/train_rnn_qe/{name}/{seed}.log",
+    wildcard_constraints:
+        name="|".join(QE_TRAININGS),
+        seed="[0-9]+",
     conda:
         "../../envs/torch.yaml"
     threads: 1

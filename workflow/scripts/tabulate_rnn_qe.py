@@ -10,4 +10,4 @@ with job(snakemake):
     outputs = next(iter(files.outputs), None)
     given = gather(outputs, params.predictions, params.missing, params.untrained)
     folder = Path(snakemake.output[0]).parent
-    write_tables(folder, given, files.published, params.datasets, params.bootstrap)
+    write_tables(folder, given, files.published, params.bootstrap)

@@ -21,4 +21,4 @@ with job(snakemake):
     groups = {name: texts[name].value_counts().to_dict() for name in ("dataset", "system")}
     data = {"name": task.name, "texts": task.about["content"], **groups}
     about = {**model.about, "data": data, "machine": {"processor": processor()}}
-    save_model(replace(model, about=about), snakemake.output[0], half=True)
+    save_model(replace(model, about=about), snakemake.output[0])

@@ -35,7 +35,6 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
         own = own.drop(columns=["mr", "words"]).assign(
             text=own["text_nem"], quality=np.nan, n_ratings=0, system="human"
         )
-        # a data set need not have parts
         found[str(task)] = own.drop(columns="part") if task == "bagel" else own
     for task, table in found.items():
         write_task(RatedTexts(table.reset_index(drop=True)), root / task, {})

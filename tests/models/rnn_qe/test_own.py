@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -21,14 +20,14 @@ from refless.models.rnn_qe import own
 from refless.models.rnn_qe.data import Split
 from refless.models.rnn_qe.names import Schedule
 from refless.models.rnn_qe.own import How, Rated, cross_validated, fit, groups, parted, worth
-from refless.models.rnn_qe.saved import Model, load_model, save_model, sums_of
+from refless.models.rnn_qe.saved import Model, load_model, save_model
 
 
-def rated(count: int, scale: float = 1.0) -> Rated:
-    """Ratings of 0 to 100 times ``scale`` that the words good and bad decide, with MRs as slots."""
+def rated(count: int) -> Rated:
+    """Ratings of 0 to 100 that the words good and bad decide, with MRs as slots."""
     generator = np.random.default_rng(0)
     words = [list(generator.choice(["good", "bad", "is", "so", "the"], 6)) for _ in range(count)]
-    quality = [50 + 10 * scale * (own.count("good") - own.count("bad")) for own in words]
+    quality = [50 + 10 * (own.count("good") - own.count("bad")) for own in words]
     texts = [f"Hut{number} {' '.join(own)}." for number, own in enumerate(words)]
     mrs = [f"name[Hut{number}], kids[yes]" for number in range(count)]
     return Rated.of(texts, mrs, np.array(quality), (0, 100))
@@ -49,14 +48,12 @@ def model() -> Model:
 
 
 def test_what_a_test_part_holds_is_not_learned_from() -> None:
-    given, all_rows = rated(60, 0.01), np.arange(60)
+    given, all_rows = rated(60), np.arange(60)
     split = Split(*np.split(all_rows, [30, 45]), all_rows[:30])
     how = How(width=4, errors=True)
-    prediction, trained, (data,) = cross_validated(given, [split], how)
+    prediction, _, (data,) = cross_validated(given, [split], how)
     assert np.isnan(prediction[:45]).all()
     assert not np.isnan(prediction[45:]).any()
-    # in a narrow part of the scale, all would be one half point
-    assert trained[0][1]["pearson"] is not None
     assert (len(data.rows("train")), len(data.rows("pretrain"))) == (30, 150)
     changed = given.ratings.copy()
     changed[45:] = changed[45:][::-1]
@@ -77,14 +74,12 @@ def test_worth_is_that_of_scipy() -> None:
     }
     for name, value in expected.items():
         assert found[name] == pytest.approx(value, rel=1e-4)
-    assert worth(np.ones(50), truth, each, each)["pearson"] is None
-    # outputs of one MR, and equal texts, are drawn together
-    both = np.repeat(prediction, 2), np.repeat(truth, 2)
-    alone = worth(*both, np.arange(100), np.arange(100))["spearman_high"]
-    for unit, same in ((np.repeat(each, 2), np.arange(100)), (np.arange(100), np.repeat(each, 2))):
-        twice = worth(*both, unit, same)["spearman_high"]
-        assert twice == pytest.approx(found["spearman_high"], abs=0.03)
-        assert alone < twice - 0.03
+    constant = worth(np.ones(50), truth, each, each)
+    assert (constant["pearson"], constant["spearman"]) == (None, None)
+    # outputs of one MR are drawn together
+    twice = worth(np.repeat(prediction, 2), np.repeat(truth, 2), np.repeat(each, 2), np.arange(100))
+    assert twice["spearman_high"] == pytest.approx(found["spearman_high"], abs=0.03)
+    assert worth(prediction, truth, each % 9, each)["spearman_high"] is None  # too few
     # predictions that are the mean of the other folds fall as ratings rise, among all texts
     fold = np.arange(60) % 5
     ratings, rows = generator.normal(0.5 * fold, 1), np.arange(60)
@@ -99,47 +94,36 @@ def test_what_texts_have_in_common() -> None:
     assert (unit.tolist(), same.tolist()) == ([0, 0, 1, 2, 3], [0] * 5)
     # slots have no order, and yes and no are no names
     mrs = ["inform(dogs=yes,wifi=no)", "inform(wifi=no,dogs=yes)", "inform(dogs=no,wifi=yes)"]
-    assert groups(mrs, ["a", "b", "c"], "acts").unit.tolist() == [0, 0, 1]
+    assert groups(mrs, ["a", "b", "c"], "acts")[0].tolist() == [0, 0, 1]
     # names and marks make no other text
     texts, mrs = ["zizzi aaa", "strada aaa!"], ["inform(name='zizzi')", "inform(name='strada')"]
-    assert groups(mrs, texts, "acts").same.tolist() == [0, 0]
-    known, other = map(set, sums_of(mrs, texts, "acts"))
-    assert known & other
+    assert groups(mrs, texts, "acts")[1].tolist() == [0, 0]
 
 
 def test_too_few_texts() -> None:
     given = rated(12)
     texts, mrs = list(given.texts) * 3, list(given.meanings) * 3
-    with pytest.raises(FormatError, match="12 rated texts that differ"):
+    with pytest.raises(FormatError, match="12 different texts"):
         fit(Rated.of(texts, mrs, np.tile(given.ratings, 3)), How(width=4))
 
 
 @pytest.mark.parametrize(
-    ("contexts", "stock", "new", "tested"),
-    [(60, 0, True, 240), (60, 1, True, 180), (4, 0, False, 240)],
+    ("contexts", "stock", "new"), [(60, 0, True), (60, 1, False), (4, 0, False)]
 )
 def test_contexts_of_the_test_are_new_where_there_are_enough(
-    contexts: int, stock: int, new: bool, tested: int
+    contexts: int, stock: int, new: bool
 ) -> None:
     unit, same = np.arange(240) % contexts, np.arange(240)
     # a stock answer stands in all contexts, and ties them together
     same[: stock * contexts] = 0
     same = np.unique(same, return_inverse=True)[1]
-    splits, fold, found = parted(unit, same, 0)
+    splits, found = parted(unit, same, 0)
     assert found == new
-    assert (fold >= 0).sum() == tested
     assert sorted(np.concatenate([split.test for split in splits])) == list(range(240))
-    for number, split in enumerate(splits):
-        others, own = np.concatenate([split.train, split.dev]), np.flatnonzero(fold == number)
-        assert not set(same[own]) & set(same[others])
+    for split in splits:
+        others = np.concatenate([split.train, split.dev])
+        assert not set(same[split.test]) & set(same[others])
         assert not new or not set(unit[split.test]) & set(unit[others])
-
-
-def test_a_stock_answer_may_be_half_of_the_texts() -> None:
-    same = np.concatenate([np.arange(60), np.full(60, 60)])
-    _, fold, new = parted(np.arange(120), same, 0)
-    assert (fold >= 0).all()  # it is a part by itself
-    assert new
 
 
 def test_a_model_is_the_same_from_its_file(model: Model, tmp_path: Path) -> None:
@@ -147,21 +131,13 @@ def test_a_model_is_the_same_from_its_file(model: Model, tmp_path: Path) -> None
     loaded, new = load_model(tmp_path / "one.npz"), rated(200)
     rows = list(new.meanings[120:]), list(new.texts[120:])
     raw, prediction = loaded.rate(*rows)
-    np.testing.assert_array_equal(raw, model.rate(*rows)[0])
+    assert raw == pytest.approx(model.rate(*rows)[0], abs=0.05)  # in half precision
     assert raw.std() > 0
     assert set(prediction % 10) == {0}
     assert (loaded.scale, loaded.seen, loaded.meanings) == (model.scale, model.seen, "slots")
     assert loaded.rate([], [])[0].shape == (0,)
     about = card(read_model(tmp_path / "one.npz"))
     assert (about["networks"], about["width"], about["worth"]["n"]) == (5, 8, 120)
-
-
-@pytest.mark.slow
-def test_a_model_is_the_same_on_two_cores(model: Model) -> None:
-    both, rows = fit(rated(120), How(width=8), threads=2), rated(40)
-    again, once = (one.rate(rows.meanings, rows.texts)[0] for one in (both, model))
-    assert again == pytest.approx(once, abs=1e-6)
-    assert both.about["worth"] == model.about["worth"]
 
 
 def test_what_a_model_has_seen_and_does_not_know(model: Model) -> None:
@@ -173,30 +149,12 @@ def test_what_a_model_has_seen_and_does_not_know(model: Model) -> None:
     assert model.strange(*rows) == [True, False]
 
 
-def test_no_word_stands_in_a_file(model: Model, tmp_path: Path) -> None:
-    save_model(model, tmp_path / "m.npz", half=True)
-    with np.load(tmp_path / "m.npz", allow_pickle=False) as stored:
-        kinds = {name: stored[name].dtype.kind for name in stored.files}
-        assert kinds.pop("about") == "U"
-        assert set(kinds.values()) == {"f", "u"}
-        assert not any(f'"{word}"' in str(stored["about"]) for word in ("good", "bad", "so"))
-
-
-def test_files_that_are_no_models(model: Model, tmp_path: Path) -> None:
-    path = tmp_path / "m.npz"
-    save_model(model, path)
-    whole = path.read_bytes()
-    sealed.write(tmp_path / "other.npz", {"a": np.zeros(2)})
-    path.unlink()
-    for content in (b"", b"x", whole[:-9], (tmp_path / "other.npz").read_bytes(), pickle.dumps({})):
-        if content:
-            path.write_bytes(content)
+def test_files_that_are_no_models(tmp_path: Path) -> None:
+    sealed.write(tmp_path / "other.npz", {"a": np.zeros(2)}, {"kind": "kernel"})
+    for name in ("none.npz", "other.npz"):
         with pytest.raises(FormatError, match="model of RNN-QE") as caught:
-            load_model(path)
+            load_model(tmp_path / name)
         assert "train-qe" in caught.value.remedy
-    sealed.write(path, {"a": np.zeros(2)}, {"settings": {"networks": 1, "width": 8}})
-    with pytest.raises(FormatError, match="another version"):
-        load_model(path)
 
 
 BEFORE = [4.348385858535766, 3.9874223709106444, 4.327399158477784, 4.666415500640869]

@@ -79,8 +79,7 @@ def run(arguments: argparse.Namespace) -> None:
         line = None if error.line is None else outputs.lines[error.line - 1]
         remedy = error.remedy or f"mend it; the model reads {model.meanings}, as it was trained"
         raise FormatError(error.message, path=outputs.path, line=line, remedy=remedy) from error
-    digits = model.scale.to_digits(raw).tolist()
-    added = {"raw": digits, "prediction": prediction.tolist()}
+    added = {"raw": raw.round(6).tolist(), "prediction": prediction.tolist()}
     write(with_columns(outputs, added), arguments.out)
     unit, same = groups(meanings, texts, model.meanings)
     for number, what in (

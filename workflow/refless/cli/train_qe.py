@@ -87,7 +87,7 @@ def run(arguments: argparse.Namespace) -> None:
         remedy = error.remedy or "mend it, or say --mr text, which takes all as plain words"
         raise FormatError(error.message, path=path, line=line, remedy=remedy) from error
     column = column if model.reads_meanings else ""
-    save_model(replace(model, about={**model.about, "column": column}), out, half=True)
+    save_model(replace(model, about={**model.about, "column": column}), out)
     worth, ends = model.about["worth"], f"{rated.scale.low:g} to {rated.scale.high:g}"
     read = f"{column} read as {rated.kind}" if column else "no mr or context"
     tell(f"{len(rated.texts)} rated texts, scale {ends}, {read}")

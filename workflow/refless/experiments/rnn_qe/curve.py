@@ -14,12 +14,12 @@ from matplotlib.figure import Figure
 from refless.errors import said
 from refless.experiments.rnn_qe.baselines import CURVE_COLUMNS, statistics
 from refless.experiments.rnn_qe.tables import Gathered
-from refless.models.rnn_qe.names import FOLDS, SHORT, parse
+from refless.models.rnn_qe.names import FOLDS, NAMES, SHORT
 from refless.report import figures
 from refless.store import sealed
 
 LABELS = {"bleu_neighbors": "BLEU Neighbors", "rnn_qe": "RNN-QE, set-up 1"}
-STATISTICS = ("pearson", "spearman")
+STATISTICS = ["pearson", "spearman"]
 COLUMNS = ["model", "size", *STATISTICS, *(f"{name}_sd" for name in STATISTICS)]
 TABLE_COLUMNS = ["setup", "schedule", *STATISTICS, *(f"paper_{name}" for name in STATISTICS)]
 
@@ -35,21 +35,14 @@ def trained_curve(outputs: pd.DataFrame, predictions: Mapping[str, sealed.Sealed
         for subset, own in test.groupby(test["fold"] // FOLDS):
             found = statistics(own["prediction"].to_numpy(float), truth[own["id"]].to_numpy(float))
             ends = (found[one][0] for one in STATISTICS)
-            rows.append(("rnn_qe", parse(name).number, subset, *ends))
+            rows.append(("rnn_qe", NAMES[name].number, subset, *ends))
     return pd.DataFrame(rows, columns=CURVE_COLUMNS)
-
-
-def spread(curves: pd.DataFrame) -> pd.DataFrame:
-    """Mean and standard deviation over the subsets (``_sd``), by model and size."""
-    found = curves.groupby(["model", "size"])[[*STATISTICS]]
-    deviation = found.std(ddof=0).add_suffix("_sd")
-    return found.mean().join(deviation).reset_index()[COLUMNS]
 
 
 def draw(
     curve: pd.DataFrame | None, given: Gathered, table: pd.DataFrame
 ) -> tuple[Figure, pd.DataFrame]:
-    """The figure, and what it draws: `spread`.
+    """The figure, and what it draws: mean and standard deviation over subsets, by model and size.
 
     Parameters
     ----------
@@ -60,13 +53,12 @@ def draw(
         why = [*map(said, given.missing), "no data set"]
         return figures.empty_figure(f"not available: {why[0]}"), pd.DataFrame(columns=COLUMNS)
     rows = table[table["setup"].astype(str) == "1"]
-    whole = rows.loc[rows["schedule"] == SHORT].iloc[0]
-    last = pd.DataFrame(
-        [("rnn_qe", curve["size"].max(), 0, whole["pearson"], whole["spearman"])],
-        columns=CURVE_COLUMNS,
-    ).dropna()
+    whole = rows.loc[rows["schedule"] == SHORT, STATISTICS]
+    last = whole.assign(model="rnn_qe", size=curve["size"].max(), subset=0).dropna()
     trained = trained_curve(given.outputs.content, given.predictions)
-    drawn = spread(pd.concat([part for part in (curve, trained, last) if len(part)]))
+    every = pd.concat([part for part in (curve, trained, last) if len(part)])
+    found = every.groupby(["model", "size"])[STATISTICS]
+    drawn = found.mean().join(found.std(ddof=0).add_suffix("_sd")).reset_index()[COLUMNS]
     # they stand in the row that is trained as the paper says
     paper = rows[rows["paper_pearson"].astype(str) != ""].iloc[0]
     published = {name: float(paper[f"paper_{name}"]) for name in STATISTICS}

@@ -1,14 +1,12 @@
 """RNN-QE trained on one set-up with one seed. Needs torch (`make torch`).
 
 Stage: prediction. In: the tidy tables of the rated outputs and of their human references. Out: a
-sealed table of predictions. What it was trained on and how stands in its record. A run that is
-killed starts again: no other run hangs on it.
+sealed table of predictions. What it was trained on and how stands in its record.
 """
 
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -17,18 +15,21 @@ from typing import Any
 import pandas as pd
 
 from refless.data.task import Task, read_task
-from refless.models.rnn_qe.batches import Encoded, rounded
+from refless.models.rnn_qe.batches import Encoded
 from refless.models.rnn_qe.data import (
     RATED_COLUMNS,
     REFERENCE_COLUMNS,
     DataSettings,
     Texts,
     cross_validation,
-    tables,
+    delexicalised,
+    instances,
+    splits_of,
 )
-from refless.models.rnn_qe.names import CURVE, SCHEDULES, parse
+from refless.models.rnn_qe.names import CURVE, NAMES, SCHEDULES
+from refless.models.rnn_qe.scale import HALF_POINTS
 from refless.store import sealed
-from refless.store.machine import processor, versions
+from refless.store.machine import versions
 
 log = logging.getLogger(__name__)
 
@@ -50,9 +51,8 @@ def read_rated(rated: str | Path, references: Sequence[str | Path]) -> tuple[Tas
     task = read_task(rated, RATED_COLUMNS)
     found = [read_task(folder, REFERENCE_COLUMNS).texts for folder in references]
     # a data set need not have parts
-    found = [table if "part" in table else table.assign(part="") for table in found]
-    human = pd.concat(found, ignore_index=True)[[*REFERENCE_COLUMNS, "part"]]
-    return task, Texts.of(task.texts, human)
+    human = pd.concat(found, ignore_index=True).reindex(columns=[*REFERENCE_COLUMNS, "part"])
+    return task, Texts(delexicalised(task.texts, "text"), delexicalised(human, "text_nem"))
 
 
 def write_predictions(
@@ -68,43 +68,41 @@ def write_predictions(
 
     Parameters
     ----------
-    name : see `refless.models.rnn_qe.names`
+    name : of `refless.models.rnn_qe.names.NAMES`
     rated, references : see `read_rated`
     settings : see `refless.models.rnn_qe.data.DataSettings`
 
     Raises
     ------
-    SettingError : an unknown name, more rows than there are, or a device that torch cannot use.
+    SettingError : more rows than there are, or a device that torch cannot use.
     """
     from refless.models.rnn_qe.network import DROPOUT, WIDTH, predict
-    from refless.models.rnn_qe.training import Progress, fit
+    from refless.models.rnn_qe.training import fit
 
-    begin, found, made = time.perf_counter(), parse(name), DataSettings(**settings)
+    of, made = NAMES[name], DataSettings(**settings)
     _, texts = read_rated(rated, references)
-    data = list(map(Encoded, tables(texts, name, made)))
-    schedule = SCHEDULES[found.schedule]
-    if found.experiment == CURVE:  # as many steps a pass as with all rows
+    splits = splits_of(texts.rated, of, made)
+    schedule = SCHEDULES[of.schedule]
+    if of.experiment == CURVE:  # as many steps a pass as with all rows
         whole = min(len(fold.train) for fold in cross_validation(texts.rated, made.seed))
-        schedule = replace(schedule, batch=max(1, round(schedule.batch * found.number / whole)))
-    progress = Progress(schedule, *data)
+        schedule = replace(schedule, batch=max(1, round(schedule.batch * of.number / whole)))
     parts, passes = [], []
-    for fold, one in enumerate(data):
-        log.info("%s, seed %d: network %d of %d", name, seed, fold + 1, len(data))
-        network, best = fit(one, schedule, seed, device=device, progress=progress)
-        rows = one.rows("dev", "test")
-        raw = predict(network, [one.mr[row] for row in rows], [one.text[row] for row in rows])
-        own = {"part": one.part[rows], "id": one.id[rows], "raw": raw, "prediction": rounded(raw)}
-        parts.append(pd.DataFrame({"fold": fold, "seed": seed, **own}))
+    for fold, split in enumerate(splits):
+        log.info("%s, seed %d: network %d of %d", name, seed, fold + 1, len(splits))
+        data = Encoded(instances(texts, split, of.setup, made.seed))
+        network, best = fit(data, schedule, seed, device=device)
+        rows = data.rows("dev", "test")
+        raw = predict(network, *data.inputs(rows))
+        own = {"part": data.part[rows], "id": data.id[rows], "raw": raw}
+        parts.append(pd.DataFrame({"fold": fold, **own, "prediction": HALF_POINTS.rounded(raw)}))
         passes.append(best)
-    number = f"_{found.number}" if found.number else ""
+    number = f"_{of.number}" if of.number else ""
     table = pd.concat(parts, ignore_index=True)
-    table = table.assign(experiment=f"{found.experiment}{number}", setup=found.setup)[COLUMNS]
+    table = table.assign(experiment=f"{of.experiment}{number}", setup=of.setup, seed=seed)
     facts = {
-        "schedule": {"name": found.schedule, **asdict(schedule)},
+        "schedule": {"name": of.schedule, **asdict(schedule)},
         "network": {"width": WIDTH, "dropout": DROPOUT, "precision": "float32"},
         "best": passes,
-        "machine": f"{processor()}, {device}",
         "versions": versions(["refless", "torch", "numpy"]),
-        "seconds": round(time.perf_counter() - begin, 1),
     }
-    sealed.write(path, table, facts)
+    sealed.write(path, table[COLUMNS], facts)

@@ -2,16 +2,6 @@
 
 Stage: cell -> table. In: numbers of the rated outputs and predictions of RNN-QE
 (`refless.experiments.rnn_qe.runs`), the published tables. Out: the tables.
-
-Tables 3 to 5 compare everything in half points of the scale, as the paper does. A metric is brought
-to 1..6 by its own range (0 to 1; CIDEr 0 to 10) and cut to the half point below, which gives the
-published values. Predictions of the five folds count together; a set-up's statistics are means over
-its seeds. Outputs of one MR were drawn together, and MRs that differ in values alone are one to the
-network: so 95% intervals are a bootstrap over delexicalised MRs, each with all of its outputs.
-
-P-values are of Williams' test on Pearson's r, the paper's: against the metrics one-sided (the
-largest of the four), against set-up 1 by the same schedule and against configuration 1 two-sided.
-
 Source: Dušek, Novikova & Rieser (2017), sections 3.5 and 4.
 """
 
@@ -19,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +25,16 @@ from refless.experiments.rnn_qe.baselines import (
     statistics,
     to_scale,
 )
-from refless.models.rnn_qe.names import CONFIGURATIONS, CROSS, EXPERIMENTS, PAPER, SETUPS, SHORT
+from refless.models.rnn_qe.names import (
+    CONFIGURATIONS,
+    CROSS,
+    EXPERIMENTS,
+    NAMES,
+    PAPER,
+    SETUPS,
+    SHORT,
+    TESTED,
+)
 from refless.report.tables import publish
 from refless.statistics import Estimate, draw_weights, williams
 from refless.store import sealed
@@ -48,7 +47,6 @@ ASIDE = [f"{name}_{end}" for name in ("mae", "rmse") for end in ("low", "high")]
 TOPS = {"bleu": 1.0, "meteor": 1.0, "rouge_l": 1.0, "cider": 10.0}
 WITH_REFERENCES = {*METRICS, "5", "6"}
 """What sees human references of the outputs that it rates: the paper's star."""
-WITHOUT_TESTS = {"constant", *METRICS}
 DIFFERENT_SIZES = {
     "2": "folds of the paper are a row uneven",
     "3": "fewer human references could be joined by MR: the paper's own file was not to be had",
@@ -63,16 +61,15 @@ class Gathered:
     """What all tables of RNN-QE are made from.
 
     outputs : by `refless.experiments.rnn_qe.baselines.write_outputs`; None if they cannot be had
-    predictions : by name, of all seeds; none without outputs, since nothing says that they are of
-        these texts
+    predictions : by name, of all seeds; none without outputs
     missing : why there are no outputs, see `refless.report.tables.publish`
-    untrained : why there are no predictions, by name
+    untrained : name -> the word for why there are no predictions
     """
 
     outputs: sealed.Sealed | None
     predictions: Mapping[str, sealed.Sealed]
-    missing: Sequence[Mapping[str, Any]] = ()
-    untrained: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    missing: Sequence[Mapping[str, Any]]
+    untrained: Mapping[str, str]
 
 
 def gather(
@@ -91,7 +88,7 @@ def gather(
     ------
     FormatError, StaleError : as `refless.store.sealed.read`.
     """
-    why = {one["of"]["name"]: one for one in untrained}
+    why = {one["of"]["name"]: one["code"] for one in untrained}
     if outputs is None:
         return Gathered(None, {}, missing, why)
     usable = {}
@@ -102,25 +99,16 @@ def gather(
     return Gathered(sealed.read(outputs), usable, missing, why)
 
 
-def table1(
-    outputs: pd.DataFrame | None, published: pd.DataFrame, datasets: Sequence[str], source: str
-) -> pd.DataFrame:
-    """Rated outputs by system and data set, with totals.
-
-    ``datasets`` are those of the human references, in order: each is a column.
-    """
-    columns = [*datasets, "total"]
-    systems = published["system"].tolist()
+def table1(outputs: pd.DataFrame | None, published: pd.DataFrame, source: str) -> pd.DataFrame:
+    """Rated outputs by system and data set, with totals: the rows and columns of the paper."""
+    paper = published.set_index("system")
+    columns = list(map(str, paper))
+    ours = pd.DataFrame(np.nan, paper.index, columns)
     if outputs is not None:
-        counts = pd.crosstab(
-            outputs["system"], outputs["dataset"], margins=True, margins_name="total"
-        )
-        systems = list(dict.fromkeys([*systems[:-1], *counts.index]))
-        ours = counts.reindex(systems, columns=columns, fill_value=0).reset_index()
-    else:
-        ours = pd.DataFrame({"system": systems}).reindex(columns=["system", *columns])
-    published = published.reindex(columns=["system", *columns], fill_value="")
-    table = beside_published(ours, published, ["system"], columns)
+        systems, sets = outputs["system"], outputs["dataset"]
+        counts = pd.crosstab(systems, sets, margins=True, margins_name="total")
+        ours = counts.reindex(paper.index, columns=columns, fill_value=0)
+    table = beside_published(ours.reset_index(), published, ["system"], columns)
     shown = [name for column in columns for name in (column, f"paper_{column}")]
     table = table[["system", *shown]].astype(dict.fromkeys(columns, "Int64"))
     return table.assign(source=source)
@@ -151,7 +139,7 @@ class Row:
     schedule: str
     seeds: Array
     source: str
-    missing: Mapping[str, Any] | None = None
+    reason: str = ""
 
 
 def metric_on_scale(values: Array, top: float) -> Array:
@@ -168,7 +156,7 @@ def rows_of(data: str, tested: pd.DataFrame, given: Gathered, source: str) -> li
 
     Parameters
     ----------
-    data : ``cross_validation``, ``cross_domain_1``, ...
+    data : of `TESTED`
     tested : the outputs of the test part
     """
     flat = np.full((1, len(tested)), CONSTANT)
@@ -176,16 +164,14 @@ def rows_of(data: str, tested: pd.DataFrame, given: Gathered, source: str) -> li
     for metric, column in METRICS.items():
         values = metric_on_scale(tested[column].to_numpy(np.float64), TOPS[metric])
         rows.append(Row(metric, "", values[None], source))
-    first = "" if data == EXPERIMENTS[0] else f"{data}_"
-    for setup in map(str, SETUPS):
-        for schedule, before in ((PAPER, f"{PAPER}_"), (SHORT, "")):
-            name = f"{before}{first}setup{setup}"
-            if file := given.predictions.get(name):
-                seeds = _by_seed(file.content, tested["id"])
-                origin = file.about["provenance"] if len(seeds) else ""
-                rows.append(Row(setup, schedule, seeds, origin))
-            elif schedule == SHORT:
-                rows.append(Row(setup, schedule, flat[:0], "", given.untrained.get(name)))
+    own = [(of.setup, of.schedule, name) for name, of in NAMES.items() if of[1:3] == TESTED[data]]
+    for setup, schedule, name in sorted(own):
+        if file := given.predictions.get(name):
+            seeds = _by_seed(file.content, tested["id"])
+            origin = file.about["provenance"] if len(seeds) else ""
+            rows.append(Row(str(setup), schedule, seeds, origin))
+        elif schedule == SHORT:
+            rows.append(Row(str(setup), schedule, flat[:0], "", given.untrained.get(name, "")))
     for model in MODELS:
         values = to_scale(tested[f"{data}:{model}"].to_numpy(np.float64))
         rows.append(Row(model, "", values[None], source))
@@ -200,8 +186,8 @@ def _by_seed(predictions: pd.DataFrame, ids: pd.Series) -> Array:
 
 
 def measured(seeds: Array, truth: Array, weights: Array) -> dict[str, Any]:
-    """Statistics of predictions (seeds, n): means over the seeds, intervals of correlations, and
-    the standard deviation of Pearson's r. The first row of ``weights`` has each output once."""
+    """Statistics of predictions (seeds, n): means over the seeds, their intervals, and the standard
+    deviation of Pearson's r. The first row of ``weights`` has each output once."""
     each = [statistics(values, truth, weights) for values in seeds]
     found: dict[str, Any] = {}
     for name in VALUES:
@@ -234,18 +220,58 @@ def _unit(rows: Array) -> Array:
 def _p_values(
     row: Row, rows: Mapping[tuple[str, str], Row], base: Row | None, truth: Array
 ) -> dict[str, float]:
-    """``base`` is the same row of configuration 1."""
-    if row.setup in WITHOUT_TESTS:
+    """Against set-up 1 by the same schedule, against the metrics (the largest of four, one-sided)
+    and against ``base``, the same row of configuration 1."""
+    if row.setup in ("constant", *METRICS):
         return {}
-    setup1 = rows.get(("1", row.schedule or SHORT))
-    against = [("p_setup1", setup1), ("p_configuration1", base)]
+    against = {"p_setup1": rows.get(("1", row.schedule or SHORT)), "p_configuration1": base}
     found = {
         column: williams_p(row.seeds, other.seeds, truth)
-        for column, other in against
+        for column, other in against.items()
         if other is not None and len(other.seeds) and not np.array_equal(other.seeds, row.seeds)
     }
     metrics = [williams_p(row.seeds, rows[name, ""].seeds, truth, greater=True) for name in METRICS]
     return found | {"p_metrics": max(metrics)}
+
+
+def _cells(
+    experiment: str, given: Gathered, outputs: sealed.Sealed, bootstrap: Mapping[str, int]
+) -> list[dict[str, Any]]:
+    """The rows of table 3, 4 or 5 that have numbers, or might have.
+
+    Outputs of one MR are drawn together, and MRs that differ in values alone are one.
+    """
+    crossed = experiment in CROSS
+    tested = outputs.content
+    if crossed:
+        tested = tested[tested[experiment] == "test"]
+    truth = tested["rating"].to_numpy(np.float64)
+    mr = pd.factorize(tested["mr_number"])[0]
+    drawn = draw_weights(int(mr.max()) + 1, **bootstrap)[:, mr]
+    weights = np.concatenate([np.ones_like(drawn[:1]), drawn])
+    cells = []
+    first: dict[tuple[str, str], Row] = {}
+    for configuration in CONFIGURATIONS if crossed else [""]:
+        data = f"{experiment}_{configuration}" if crossed else experiment
+        rows = rows_of(data, tested, given, outputs.about["provenance"])
+        own = {(row.setup, row.schedule): row for row in rows}
+        first = first or own
+        for key, row in own.items():
+            cell = {
+                "setup": row.setup,
+                "configuration": str(configuration),
+                "schedule": row.schedule,
+                "uses_references": int(row.setup in WITH_REFERENCES),
+                "seeds": len(row.seeds),
+                "n": len(truth),
+                "source": row.source,
+                "reason": row.reason,
+            }
+            if len(row.seeds):
+                cell |= measured(row.seeds, truth, weights)
+                cell |= _p_values(row, own, first.get(key), truth)
+            cells.append(cell)
+    return cells
 
 
 def results(
@@ -264,52 +290,20 @@ def results(
     """
     crossed = experiment in CROSS
     keys = ["setup", "configuration"] if crossed else ["setup"]
-    cells: list[dict[str, Any]] = []
     if given.outputs is None:
-        for line in published.to_dict("records"):
-            cell = {key: line[key] for key in keys} | {"source": "", "reason": ""}
-            cells.append(cell | {"schedule": SHORT if line["setup"].isdigit() else ""})
+        schedule = np.where(published["setup"].str.isdigit(), SHORT, "")
+        cells = published[keys].assign(schedule=schedule, source="", reason="")
     else:
-        tested, source = given.outputs.content, given.outputs.about["provenance"]
-        if crossed:
-            tested = tested[tested[experiment] == "test"]
-        truth = tested["rating"].to_numpy(np.float64)
-        mr = pd.factorize(tested["mr_number"])[0]
-        drawn = draw_weights(int(mr.max()) + 1, **bootstrap)[:, mr]
-        weights = np.concatenate([np.ones_like(drawn[:1]), drawn])
-        first: dict[tuple[str, str], Row] = {}
-        for configuration in map(str, CONFIGURATIONS if crossed else [""]):
-            data = f"{experiment}_{configuration}".rstrip("_")
-            rows = rows_of(data, tested, given, source)
-            own = {(row.setup, row.schedule): row for row in rows}
-            first = first or own
-            for key, row in own.items():
-                cell = {
-                    "setup": row.setup,
-                    "configuration": configuration,
-                    "schedule": row.schedule,
-                    "uses_references": int(row.setup in WITH_REFERENCES),
-                    "seeds": len(row.seeds),
-                    "n": len(truth),
-                    "source": row.source,
-                    "reason": "",
-                }
-                if len(row.seeds):
-                    cell |= measured(row.seeds, truth, weights)
-                    cell |= _p_values(row, own, first.get(key), truth)
-                elif row.missing is not None:
-                    cell["reason"] = row.missing["code"]
-                cells.append(cell)
-    table = beside_published(pd.DataFrame(cells), published, keys, VALUES)
+        cells = pd.DataFrame(_cells(experiment, given, given.outputs, bootstrap))
+    table = beside_published(cells, published, keys, VALUES)
     # what is trained by the paper's own schedule stands for the paper's row
     by_paper = pd.MultiIndex.from_frame(table.loc[table["schedule"] == PAPER, keys])
     other = pd.MultiIndex.from_frame(table[keys]).isin(by_paper) & (table["schedule"] == SHORT)
     table.loc[other, [f"paper_{name}" for name in VALUES]] = ""
     shown = [*keys, "schedule"]
-    for name in VALUES:
-        ends = [f"{name}_low", f"{name}_high"] if name in ("pearson", "spearman") else []
-        shown += [name, *ends, *(["pearson_sd"] if name == "pearson" else []), f"paper_{name}"]
-    shown += ["uses_references", "p_setup1", "p_metrics"]
+    shown += ["pearson", "pearson_low", "pearson_high", "pearson_sd", "paper_pearson"]
+    shown += ["spearman", "spearman_low", "spearman_high", "paper_spearman"]
+    shown += ["mae", "paper_mae", "rmse", "paper_rmse", "uses_references", "p_setup1", "p_metrics"]
     shown += [*(["p_configuration1"] if crossed else []), "seeds", "n", "source", "reason"]
     draws = [] if crossed else [f"{name}_draws" for name in VALUES]
     table = table.reindex(columns=[*shown, *draws, *ASIDE])
@@ -320,7 +314,6 @@ def write_tables(
     folder: str | Path,
     given: Gathered,
     published: Sequence[str | Path],
-    datasets: Sequence[str],
     bootstrap: Mapping[str, int],
 ) -> None:
     """Publish tables 1 to 5.
@@ -328,7 +321,6 @@ def write_tables(
     Parameters
     ----------
     published : the paper's tables
-    datasets : see `table1`
     bootstrap : see `results`
 
     Raises
@@ -336,17 +328,17 @@ def write_tables(
     FormatError : a published table is not the one that comes with refless.
     """
     first, second, *others = published
-    file = given.outputs
-    source = "" if file is None else file.about["provenance"]
-    counted = None if file is None else file.content
-    instances = None if file is None else file.about["facts"]["instances"]
+    counted, instances, source = None, None, ""
+    if given.outputs is not None:
+        about = given.outputs.about
+        counted, instances = given.outputs.content, about["facts"]["instances"]
+        source = about["provenance"]
     made = [
-        table1(counted, read_published(first, ["system"]), datasets, source),
+        table1(counted, read_published(first, ["system"]), source),
         table2(instances, read_published(second, ["setup"]), source),
     ]
-    for experiment, path in zip(EXPERIMENTS, others, strict=False):
-        paper = read_published(path, ["setup"])
-        made.append(results(experiment, given, paper, bootstrap))
+    for experiment, path in zip(EXPERIMENTS, others, strict=True):
+        made.append(results(experiment, given, read_published(path, ["setup"]), bootstrap))
     for number, table in enumerate(made, start=1):
         aside = table[ASIDE] if number > 2 else None
         shown = table.drop(columns=ASIDE, errors="ignore")

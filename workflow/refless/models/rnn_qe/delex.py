@@ -1,11 +1,6 @@
 """Delexicalisation: tokens of an MR and of a text with slot values replaced by ``X-<slot>``.
 
-Stage: prediction (data of RNN-QE). In: an MR and a text. Out: both as tokens separated by blanks.
-
-A value is looked for in the text as its MR has it; letters and digits count, blanks and marks
-between them do not (``citycentre`` is ``city centre``), and ``st`` and ``ave`` may be written out.
-Longer values go first. Where several slots of an MR share a value (BAGEL's ``X``), its occurrences
-from left to right go to those slots in the order of the MR, and what is left over to the last.
+Stage: prediction (data of RNN-QE). In: an MR and a text. Out: their tokens.
 
 Source: Dušek, Novikova & Rieser (2017), section 3.2.
 """
@@ -16,7 +11,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from refless.data.sources import mr
+from refless.data.sources.mr import MeaningRepresentation
 
 NOTHING = "<none>"
 # Values that say something by themselves and stay as they are.
@@ -35,22 +30,13 @@ def tokens(text: str) -> list[str]:
     return _TOKEN.findall(unicodedata.normalize("NFC", text).lower())
 
 
-def delexicalise(meaning: str, text: str) -> tuple[str, str]:
-    """An MR as triples ``act slot value`` and a text, both delexicalised, separated by blanks.
+def delexicalise(meaning: MeaningRepresentation, text: str) -> tuple[list[str], list[str]]:
+    """An MR as triples ``act slot value`` and a text, both delexicalised.
 
-    A slot without a value has ``<none>`` for it, an MR without slots is ``act <none> <none>``.
-    ``yes``, ``no``, ``none`` and ``dontcare`` stay. Only values of this MR are replaced in the
-    text: a wrong value stays a word.
-
-    Raises
-    ------
-    FormatError : ``meaning`` is no MR.
+    Only values of this MR are replaced in the text, longer ones first: a wrong value stays a word.
+    Blanks and marks inside a value do not count. Where slots share a value, its occurrences go to
+    them in their order, and what is left over to the last.
     """
-    return delexicalised(mr.parse(meaning), text)
-
-
-def delexicalised(meaning: mr.MeaningRepresentation, text: str) -> tuple[str, str]:
-    """The same for an MR that was read."""
     act, slots = meaning
     triples: list[str] = []
     values: dict[str, list[str]] = {}
@@ -59,7 +45,7 @@ def delexicalised(meaning: mr.MeaningRepresentation, text: str) -> tuple[str, st
         triples += [act, slot, special or f"X-{slot}"]
         if special is None:
             values.setdefault(_plain(tokens(value)), []).append(f"X-{slot}")
-    return " ".join(triples), " ".join(_replace(tokens(text), values))
+    return triples, _replace(tokens(text), values)
 
 
 def _plain(words: Sequence[str]) -> str:

@@ -2,13 +2,6 @@
 
 Stage: prediction (RNN-QE). In: meanings and texts as written. Out: their tokens, delexicalised
 where a meaning has slots with values.
-
-======  ==========================================================================================
-acts    ``inform(name='the hut', price range=cheap)``: an act and its slots, as
-        `refless.data.sources.mr` reads them, or with any letters, digits and blanks in slot names
-slots   ``name[Blue Spice], customer rating[5 out of 5]``: slots alone; their act is ``inform``
-text    anything else, such as the context of a reply; nothing is delexicalised
-======  ==========================================================================================
 """
 
 from __future__ import annotations
@@ -20,26 +13,25 @@ from refless.data.sources import mr
 from refless.data.sources.mr import MeaningRepresentation
 from refless.data.wording import wording
 from refless.errors import FormatError
-from refless.models.rnn_qe.delex import SPECIAL, delexicalised, tokens
+from refless.models.rnn_qe.delex import delexicalise, tokens
 
 ACTS, SLOTS, TEXT = "acts", "slots", "text"
-KINDS = (ACTS, SLOTS, TEXT)
+"""``inform(name='the hut', area=x)``; ``name[the hut], area[x]``, whose act is ``inform``; anything
+else, such as the context of a reply, of which nothing is delexicalised."""
 
 _NAME = r"\s*([^\W\d][\w \-]*?)\s*"
 _ACT = re.compile(rf"\s*\??{_NAME}\((.*)\)\s*", re.DOTALL)
 # A quoted value may hold separators and quotation marks: it ends where a separator follows.
-_VALUE = r"""'((?:[^']|'(?!\s*(?:[,;]|$)))*)'|"((?:[^"]|"(?!\s*(?:[,;]|$)))*)"|([^,;]*?)"""
+_VALUE = r"""'((?:[^']|'(?!\s*(?:[,;]|$)))*)'|"((?:[^"]|"(?!\s*(?:[,;]|$)))*)"|([^,;()]*?)['"]?"""
 _SLOT = re.compile(rf"{_NAME}(?:=\s*(?:{_VALUE})\s*)?(?:[,;]|$)")
-_SECOND = re.compile(r"[^(]*\).*\(", re.DOTALL)
-"""A value that holds the end of its act and the beginning of another one."""
 _BRACKET = re.compile(rf"{_NAME}\[([^\[\]]*)\]\s*(?:[,;]|$)")
 
 
 def kind_of(meanings: Sequence[str]) -> str:
-    """How these are written, of `KINDS`: that of all of them, else plain text."""
+    """How these are written, `ACTS` or `SLOTS` if all of them are, else `TEXT`."""
     written = [meaning for meaning in meanings if meaning.strip()]
     for kind in (ACTS, SLOTS):
-        if written and all(readable(meaning, kind) for meaning in written):
+        if written and all(_readable(meaning, kind) for meaning in written):
             return kind
     return TEXT
 
@@ -59,84 +51,60 @@ def tokens_of(
             found.append((tokens(meaning), tokens(text)))
             continue
         try:
-            own = read(meaning, kind)
+            found.append(delexicalise(_read(meaning, kind), text))
         except FormatError as error:
             raise FormatError(error.message, line=row) from error
-        triples, words = delexicalised(own, text)
-        found.append((triples.split(), words.split()))
-    return found
-
-
-def read(meaning: str, kind: str) -> MeaningRepresentation:
-    """An MR of a kind, ``acts`` or ``slots``.
-
-    Raises
-    ------
-    FormatError : it is not of this kind.
-    """
-    if kind == SLOTS:
-        slots = [(_plain(slot), value.strip()) for slot, value in _all(_BRACKET, meaning, meaning)]
-        return MeaningRepresentation("inform", slots)
-    try:
-        found = mr.parse(meaning)
-    except FormatError:
-        outer = _ACT.fullmatch(meaning)
-        if outer is None:
-            raise
-        named = [
-            (_plain(slot), next(filter(None, values), "").strip())
-            for slot, *values in _all(_SLOT, outer[2], meaning)
-        ]
-        found = mr.settled(re.sub(r"[\s\-]+", "_", outer[1].lower()), named)
-    if any(_SECOND.match(value) for _, value in found.slots):
-        raise FormatError(f"this has several acts, of which one can be read: {meaning[:80]!r}")
     return found
 
 
 def told_apart(meanings: Sequence[str], kind: str) -> list[str]:
-    """By what MRs differ, values and all: act and slots in one order; the `wording` of what is no
-    MR of this kind."""
+    """By what meanings differ, values and all: act and slots in one order, or the `wording`."""
     found = []
     for meaning in meanings:
-        if kind == TEXT or not readable(meaning, kind):
+        if kind == TEXT or not meaning.strip():
             found.append(wording(meaning))
             continue
-        act, slots = read(meaning, kind)
-        each = (
-            f"{_plain(slot)}={SPECIAL.get(value.lower(), wording(value))}" for slot, value in slots
-        )
-        found.append(f"{_plain(act)}({';'.join(sorted(each))})")
+        act, slots = _read(meaning, kind)
+        found.append(str((act, sorted((slot, wording(value)) for slot, value in slots))))
     return found
 
 
-def unordered(mr: Sequence[str]) -> str:
+def unordered(triples: Sequence[str]) -> str:
     """By what MRs differ, values aside: their triples, delexicalised, in one order, however slots
     are spelt."""
-    return ";".join(sorted(_plain(" ".join(mr[k : k + 3])) for k in range(0, len(mr), 3)))
+    return ";".join(sorted(_plain(" ".join(triples[k : k + 3])) for k in range(0, len(triples), 3)))
 
 
-def readable(meaning: str, kind: str) -> bool:
-    """Whether a meaning is of a kind."""
-    try:
-        read(meaning, kind)
-    except FormatError:
-        return False
-    return True
+def _read(meaning: str, kind: str) -> MeaningRepresentation:
+    """An MR of a kind, `ACTS` or `SLOTS`; FormatError if it is not."""
+    if kind == SLOTS:
+        return mr.settled("inform", _slots(_BRACKET, meaning))
+    outer = _ACT.fullmatch(meaning)
+    if outer is None:
+        raise FormatError(f"this is no meaning representation: {meaning[:80]!r}")
+    return mr.settled(re.sub(r"[\s\-]+", "_", outer[1].lower()), _slots(_SLOT, outer[2]))
 
 
-def _all(pattern: re.Pattern[str], body: str, whole: str) -> list[tuple[str, ...]]:
-    """The groups of every slot."""
+def _slots(pattern: re.Pattern[str], body: str) -> list[tuple[str, str]]:
+    """Slots and their values."""
     found, position = [], 0
     while body[position:].strip():
         match = pattern.match(body, position)
         if match is None:
-            raise FormatError(
-                f"this is no meaning representation: {whole[:80]!r}, from"
-                f" {body[position : position + 40]!r} on"
-            )
-        found.append(match.groups())
+            rest = body[position : position + 80]
+            raise FormatError(f"this is no meaning representation, from {rest!r} on")
+        slot, *values = match.groups()
+        found.append((_plain(slot), next(filter(None, values), "").strip()))
         position = match.end()
     return found
+
+
+def _readable(meaning: str, kind: str) -> bool:
+    try:
+        _read(meaning, kind)
+    except FormatError:
+        return False
+    return True
 
 
 def _plain(name: str) -> str:

@@ -24,9 +24,7 @@ def read_model(path: str | Path) -> sealed.Sealed:
     ------
     FormatError : no such file, or not a model of RNN-QE.
     """
-    remedy = "`refless train-qe` writes such files; they end in .npz"
-    if Path(path).exists() and not (Path(path).is_file() and Path(path).suffix == ".npz"):
-        raise FormatError("is no model of RNN-QE", path=path, remedy=remedy)
+    remedy = "`refless train-qe` writes such files"
     try:
         file = sealed.read(path)
     except FormatError as error:
@@ -40,6 +38,4 @@ def read_model(path: str | Path) -> sealed.Sealed:
 def card(file: sealed.Sealed) -> dict[str, Any]:
     """What a model is: settings, whence it comes, what it is worth."""
     facts = dict(file.about["facts"])
-    settings = facts.pop("settings")
-    reads = any(len(own) for name, own in file.content.items() if name.endswith("mr.words"))
-    return {**settings, "meanings": settings["meanings"] if reads else None, **facts}
+    return {**facts.pop("settings"), **facts}

@@ -1,34 +1,27 @@
 """What RNN-QE is trained on and how, by name: ``setup4``, ``cross_domain_1_setup4``,
-``curve_50_setup1``; by the paper's schedule ``paper_setup1``.
-
-Stage: none. Settings, rules and tables share these names.
+``curve_50_setup1``; by the paper's schedule ``paper_setup1``. Stage: none.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
-
-from refless.errors import SettingError
 
 SETUPS = (1, 2, 3, 4, 5, 6)
 CONFIGURATIONS = (1, 2, 3)
 CROSS = ("cross_domain", "cross_system")
 """The experiments of tables 4 and 5."""
-CURVE = "curve"
-CURVE_SIZES, CURVE_SUBSETS = (50, 100, 200, 400, 800), 5
-"""Of the learning curve: numbers of rated training outputs, beside the whole; random subsets."""
-EXPERIMENTS = ("cross_validation", *CROSS, CURVE)
-"""What tables 3 to 5 and the learning curve want."""
+EXPERIMENTS = ("cross_validation", *CROSS)
+"""Those of tables 3 to 5."""
+CURVE, CURVE_SIZES, CURVE_SUBSETS = "curve", (50, 100, 200, 400, 800), 5
+"""The learning curve, its numbers of rated training outputs, and random subsets of each."""
 SHORT, PAPER = "short", "paper"
-"""Schedules of training; the paper's stands in a name."""
 FOLDS = 5
 INSTANCES = dict(zip(SETUPS, (1476, 3936, 12417, 44102, 56781, 79941), strict=True))
-"""Training instances of a fold by set-up, about, and `MILLISECONDS` of one core for a pass over
-one: from these a run says beforehand how long it will train."""
+"""Training instances of a fold by set-up, about."""
 MILLISECONDS = 1.3
+"""Of one core, for a pass over one instance, about."""
 
 
 @dataclass(frozen=True)
@@ -56,17 +49,12 @@ SCHEDULES = {
     SHORT: Schedule(pretrain=2, train=12, rate=1e-3, batch=50),
 }
 
-_NAME = re.compile(
-    rf"(?:(?P<schedule>{PAPER})_)?(?:(?:{CURVE}_(?P<size>[1-9]\d*)"
-    rf"|(?P<cross>{'|'.join(CROSS)})_(?P<configuration>[1-3]))_)?setup(?P<setup>[1-6])"
-)
-
 
 class Name(NamedTuple):
     """What a name says.
 
     schedule : `SHORT` or `PAPER`
-    experiment : of `EXPERIMENTS`
+    experiment : of `EXPERIMENTS`, or `CURVE`
     number : configuration of an experiment of `CROSS`, size of a learning curve, else 0
     setup : of `SETUPS`
     """
@@ -79,57 +67,39 @@ class Name(NamedTuple):
     @property
     def networks(self) -> int:
         """How many are trained with one seed."""
-        subsets = CURVE_SUBSETS if self.experiment == CURVE else 1
-        return 1 if self.experiment in CROSS else FOLDS * subsets
+        if self.experiment in CROSS:
+            return 1
+        return FOLDS * CURVE_SUBSETS if self.experiment == CURVE else FOLDS
 
 
-def parse(name: str) -> Name:
-    """Read a name.
-
-    Raises
-    ------
-    SettingError : nothing is called so.
-    """
-    found = _NAME.fullmatch(name)
-    if found is None:
-        raise SettingError(
-            f"no set-up of RNN-QE is called {name!r}",
-            remedy=f"write setup1, curve_100_setup1, cross_domain_1_setup1 or {PAPER}_setup1",
-        )
-    experiment = found["cross"] or (CURVE if found["size"] else EXPERIMENTS[0])
-    number = int(found["configuration"] or found["size"] or 0)
-    return Name(found["schedule"] or SHORT, experiment, number, int(found["setup"]))
-
-
-def names(experiment: str, schedule: str = SHORT) -> list[str]:
-    """The names of one of `EXPERIMENTS`; a learning curve has the short schedule alone."""
-    if experiment == CURVE:
-        return [f"{CURVE}_{size}_setup1" for size in CURVE_SIZES] if schedule == SHORT else []
-    data = [f"{experiment}_{k}_" for k in CONFIGURATIONS] if experiment in CROSS else [""]
-    first = f"{PAPER}_" if schedule == PAPER else ""
-    return [f"{first}{own}setup{setup}" for own in data for setup in SETUPS]
+TESTED = {"cross_validation": ("cross_validation", 0)}
+TESTED |= {f"{one}_{number}": (one, number) for one in CROSS for number in CONFIGURATIONS}
+"""What tables 3 to 5 are made of: experiment and configuration."""
+NAMES = {
+    f"{first}{tested}_setup{setup}".replace("cross_validation_", ""): Name(schedule, *of, setup)
+    for schedule, first in ((SHORT, ""), (PAPER, "paper_"))
+    for tested, of in TESTED.items()
+    for setup in SETUPS
+}
+NAMES |= {f"{CURVE}_{size}_setup1": Name(SHORT, CURVE, size, 1) for size in CURVE_SIZES}
 
 
 def trainings(*schedules: str) -> list[str]:
     """Every name by these schedules."""
-    return [
-        name for one in schedules for experiment in EXPERIMENTS for name in names(experiment, one)
-    ]
+    return [name for name, of in NAMES.items() if of.schedule in schedules]
 
 
-def seeds_of(name: str, seeds: int) -> list[int]:
+def seeds_of(name: str, seeds: int) -> range:
     """The seeds of a name: of a learning curve, the random subsets do what seeds do elsewhere."""
-    return list(range(1 if parse(name).experiment == CURVE else seeds))
+    return range(1 if NAMES[name].experiment == CURVE else seeds)
 
 
 def hours(trained: Iterable[str]) -> float:
-    """About how many hours of one core these trainings take, one entry a name and seed.
-
-    By the paper's schedule at most so many: it ends early on a plateau.
-    """
+    """About how many hours of one core these trainings take at most, one entry a name and seed."""
     total = 0.0
-    for name in map(parse, trained):
-        how = SCHEDULES[name.schedule]
-        synthetic = INSTANCES[name.setup] * (name.setup > 1)
-        total += name.networks * (how.pretrain * synthetic + how.train * INSTANCES[1])
+    for name in trained:
+        of = NAMES[name]
+        how = SCHEDULES[of.schedule]
+        synthetic = INSTANCES[of.setup] if of.setup > 1 else 0
+        total += of.networks * (how.pretrain * synthetic + how.train * INSTANCES[1])
     return total * MILLISECONDS / 3.6e6

@@ -1,14 +1,7 @@
 """The network of RNN-QE, on torch's own layers.
 
 Stage: prediction (RNN-QE). In: token numbers of MRs and texts. Out: ratings, not rounded.
-
-As in Dušek et al. (2017), section 2: a GRU for the MR and one for the text, each with embeddings of
-its own; their last states, joined; two fully connected tanh layers of that width; a linear unit.
-Dropout on the encoders' inputs. The paper's variants (LSTM, both reading directions, classifiers),
-which it found no better, are left out.
-
-Not said in the paper, and chosen here: states are as wide as embeddings, weights start as torch has
-them, and a token that training never saw is a vector of zeros.
+Source: Dušek, Novikova & Rieser (2017), section 2.
 """
 
 from __future__ import annotations
@@ -38,7 +31,8 @@ ROWS_AT_ONCE = 256
 
 
 class Network(nn.Module):
-    """One network.
+    """A GRU for the MR and one for the text, each with embeddings of its own; their last states,
+    joined; two tanh layers of that width; a linear unit. Dropout on the encoders' inputs.
 
     Parameters
     ----------

@@ -13,9 +13,10 @@ from typing import TypeVar
 
 import numpy as np
 
+from refless.models.rnn_qe.scale import LOWEST
+
 T = TypeVar("T")
 
-LOWEST, BEST = 1.0, 6.0
 AFTER_ONE = 4.0  # the most that a text with an error can be worth
 UNTOUCHED = frozenset(["the", "a", "an", *".,:;!?"])
 ACTIONS = ("duplicate", "duplicate_elsewhere", "insert", "replace", "remove")
@@ -28,8 +29,7 @@ def lowered(rating: float, errors: int) -> float:
     """
     if errors == 0:
         return rating
-    first = min(AFTER_ONE, rating - 1)
-    return max(LOWEST, first - (errors - 1))
+    return max(LOWEST, min(AFTER_ONE, rating - 1) - (errors - 1))
 
 
 def distort(
@@ -38,8 +38,7 @@ def distort(
     """A text with ``errors`` errors, each put in after the one before.
 
     An error falls on any word but an article or a mark, unless there is nothing else, and is one
-    of `ACTIONS` with equal chances: the word twice in its place, once more anywhere, a word of the
-    dictionary before it, such a word in its place, or the word removed (not the last one left).
+    of `ACTIONS` with equal chances; the last word left is not removed.
 
     Parameters
     ----------
