@@ -1,4 +1,4 @@
-"""What the commands share: their arguments, how files are read, and how results are written."""
+"""What the commands share: their options, how files are read, and how results are written."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import argparse
 import csv
 import io
 import json
-import os
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -28,10 +27,18 @@ class UsageError(Exception):
     """Arguments that do not go together: exit code 2."""
 
 
+# ---- options -------------------------------------------------------------------------------------
+
+
 def command(
-    commands: Commands, name: str, help: str, description: str, example: str
+    commands: Commands,
+    run: Callable[[argparse.Namespace], None],
+    name: str,
+    help: str,
+    description: str,
+    example: str,
 ) -> argparse.ArgumentParser:
-    """The parser of one command; its help ends with an example."""
+    """The parser of one command, which reads tables; its help ends with an example."""
     parser: argparse.ArgumentParser = commands.add_parser(
         name,
         help=help,
@@ -39,12 +46,32 @@ def command(
         epilog="example:\n" + textwrap.indent(example.strip(), "  "),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    parser.add_argument(
+        "--column",
+        action="append",
+        default=[],
+        type=_column,
+        metavar="NAME=YOURS",
+        help="what your file calls a column, e.g. text=response; may be given several times",
+    )
+    parser.set_defaults(run=run)
     return parser
 
 
-def tell(line: str) -> None:
-    """What a person wants to know, on standard error."""
-    print(line, file=sys.stderr)
+def pair(text: str) -> tuple[str, str]:
+    """``NAME=VALUE``."""
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise argparse.ArgumentTypeError(f"{text!r}: write it with =")
+    return name, value
+
+
+def _column(text: str) -> tuple[str, str]:
+    name, theirs = pair(text)
+    if name not in NAMES and not name.startswith(("score_", "reference")):
+        known = ", ".join(NAMES)
+        raise argparse.ArgumentTypeError(f"{text}: NAME is one of {known}, score_...")
+    return name, theirs
 
 
 def add_number(
@@ -67,60 +94,38 @@ def add_number(
     parser.add_argument(*names.split(), type=number, default=default, help=said, **more)
 
 
+def add_threads(parser: argparse.ArgumentParser) -> None:
+    """``--threads``."""
+    add_number(parser, "--threads", "default: all cores")
+
+
 def add_ratings(
-    parser: argparse.ArgumentParser,
-    *aliases: str,
-    formats: Sequence[str] = (),
-    columns: str = "text, quality",
-    instead: Any = None,
+    parser: argparse.ArgumentParser, columns: str = "text, quality", instead: Any = None
 ) -> None:
     """``--ratings`` and how they are read; ``instead`` is a group of which one must be given."""
     (instead or parser).add_argument(
-        "--ratings",
-        *aliases,
+        *("--ratings", "--train", "--references"),
         nargs="+",
         metavar="FILE",
         required=instead is None,
         help=f"columns {columns}; with rater, a row is one rating, and a text has their mean;"
         f" several files, or a folder of them, make one table; {TABLES}",
     )
-    parser.add_argument("--ratings-format", *formats, choices=FORMATS[:-1], default="", help=ENDING)
+    parser.add_argument("--ratings-format", choices=FORMATS[:-1], default="")
     parser.add_argument(
         "--repeated-ratings",
         choices=["refuse", "mean"],
         default="refuse",
         help="of one text by one rater (default: %(default)s)",
     )
-    add_columns(parser)
 
 
-ENDING = "whatever the ending says"
-
-
-def add_outputs(
-    parser: argparse.ArgumentParser,
-    *aliases: str,
-    columns: str,
-    formats: Sequence[str] = (),
-    instead: Any = None,
-) -> None:
+def add_outputs(parser: argparse.ArgumentParser, columns: str, instead: Any = None) -> None:
     """``--outputs``, texts to rate, and how they are read; ``instead`` as of `add_ratings`."""
     said = f"{columns}; {TABLES}, or plain lines (.txt)"
-    (instead or parser).add_argument(
-        "--outputs", *aliases, metavar="FILE", required=instead is None, help=said
-    )
-    parser.add_argument("--outputs-format", *formats, choices=FORMATS, default="", help=ENDING)
-
-
-def add_columns(parser: argparse.ArgumentParser) -> None:
-    """``--column``."""
-    parser.add_argument(
-        "--column",
-        action="append",
-        default=[],
-        metavar="NAME=YOURS",
-        help="what your file calls a column, e.g. text=response; may be given several times",
-    )
+    names = "--outputs", "--candidates"
+    (instead or parser).add_argument(*names, metavar="FILE", required=instead is None, help=said)
+    parser.add_argument("--outputs-format", "--format", choices=FORMATS, default="")
 
 
 def add_scale(parser: argparse.ArgumentParser, help: str) -> None:
@@ -134,18 +139,26 @@ def add_center(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--center-raters", action="store_true", help=said)
 
 
+def add_out(parser: argparse.ArgumentParser, help: str) -> None:
+    """``--out``, where a table or a number is written."""
+    parser.add_argument(
+        "--out", default="-", metavar="FILE", help=f"{help} (default: -, standard output)"
+    )
+
+
+# ---- reading -------------------------------------------------------------------------------------
+
+
 def ratings_of(arguments: argparse.Namespace, **more: Any) -> Own:
     """What ``--ratings`` names; ``more`` as of `refless.data.own.read_ratings`."""
     scale = more.get("scale")
     if scale and not -LARGEST <= scale[0] < scale[1] <= LARGEST:
         given = " ".join(f"{end:g}" for end in scale)
         raise SettingError(f"--scale is {given}", remedy="give the lowest, then the highest")
-    if arguments.ratings == ["-"] and getattr(arguments, "outputs", None) == "-":
-        raise UsageError("only one of --ratings and --outputs can be standard input")
     return read_ratings(
         arguments.ratings,
         format=arguments.ratings_format,
-        columns=_columns(arguments),
+        columns=dict(arguments.column),
         repeated=arguments.repeated_ratings,
         center=getattr(arguments, "center_raters", False),
         **more,
@@ -156,21 +169,12 @@ def outputs_of(
     arguments: argparse.Namespace, read: Sequence[str], need: Sequence[str] = ()
 ) -> File:
     """What ``--outputs`` names; ``read`` and ``need`` as of `refless.data.own.read_texts`."""
-    format = arguments.outputs_format
-    return read_texts(arguments.outputs, read, need, format, _columns(arguments))
-
-
-def _columns(arguments: argparse.Namespace) -> dict[str, str]:
-    pairs = [given.partition("=")[::2] for given in arguments.column]
-    for name, theirs in pairs:
-        if not theirs or not (name in NAMES or name.startswith(("score_", "reference"))):
-            known = ", ".join(NAMES)
-            raise UsageError(f"--column {name}={theirs}: NAME is one of {known}, score_...")
-    return dict(pairs)
+    columns = dict(arguments.column)
+    return read_texts(arguments.outputs, read, need, arguments.outputs_format, columns)
 
 
 def require_torch() -> None:
-    """Known before anything is imported that needs it; SettingError if it is not installed."""
+    """SettingError if torch is not installed, before anything is imported that needs it."""
     if find_spec("torch") is None:
         raise SettingError(
             "RNN quality estimation needs torch, which is not installed",
@@ -178,94 +182,85 @@ def require_torch() -> None:
         )
 
 
-def check_out(out: str, inputs: Iterable[str | None], model: bool = False) -> Path:
-    """Refuse, before the work begins, a place for the output that is an input, or in a folder that
-    is not there; of a ``model``, also what is no file. Returns where it is: a link stays a link.
+# ---- writing -------------------------------------------------------------------------------------
+
+
+def check_out(out: str, *inputs: str | None) -> Path:
+    """Where the output will be, ``-`` or a file (of a link, where it leads to).
 
     Raises
     ------
-    OutputError : with what to do.
+    OutputError : before the work begins: it is an input, or no file can be there.
     """
-    path = Path(os.path.realpath(out))
-    if model and (out == "-" or (path.exists() and not path.is_file() and not path.is_dir())):
-        raise OutputError("a model is written to a file", path=out, remedy="name a file with --out")
+    from refless.store.files import writing
+
     if out == "-":
-        if sys.stdout is None:
-            raise OutputError("standard output is closed", remedy="name a file with --out")
-        return path
-    if not path.parent.is_dir():
-        raise OutputError("its folder is not there", path=out, remedy="make it: mkdir -p")
-    if path.is_dir():
-        raise OutputError("is a folder", path=out, remedy="name a file in it")
-    if path in [Path(os.path.realpath(given)) for given in inputs if given not in (None, "-")]:
+        return Path(out)
+    path = Path(out).resolve()
+    if path in [Path(given).resolve() for given in inputs if given]:
         message = "is an input, which would be overwritten"
         raise OutputError(message, path=out, remedy="name another file")
+    if path.exists() and not path.is_file():
+        raise OutputError("is no file", path=out, remedy="name a file, or - for standard output")
+    with writing(out):
+        path.parent.mkdir(parents=True, exist_ok=True)
     return path
 
 
-def require_free(file: File, *names: str) -> None:
-    """Columns that are to be added must not be there; FormatError if one is."""
-    clash = sorted(set(names) & set(file.names))
-    if clash and file.format != "lines":
-        raise FormatError(f"already has a column {clash[0]!r}", path=file.path, remedy="rename it")
-
-
 def with_columns(file: File, added: Mapping[str, Sequence[Any]]) -> str:
-    """A file with further columns, in its own format; of plain lines, a TSV of these alone.
+    """A file with further columns, in its own format; of plain lines, a TSV of these alone. None
+    becomes an empty field, or null in JSON; lists become JSON.
 
-    None becomes an empty field, or null in JSON; lists become JSON.
+    Raises
+    ------
+    FormatError : a column is there already.
     """
+    if file.format != "lines" and (clash := [name for name in added if name in file.names]):
+        raise FormatError(f"already has a column {clash[0]!r}", path=file.path, remedy="rename it")
     rows = list(zip(*added.values(), strict=True))
     if file.format == "jsonl":
         objects = [
-            json.dumps({**row, **dict(zip(added, more, strict=True))}, ensure_ascii=False)
-            for row, more in zip(file.raw, rows, strict=True)
+            json.dumps(raw | dict(zip(added, row, strict=True)), ensure_ascii=False)
+            for raw, row in zip(file.raw, rows, strict=True)
         ]
-        lines = "".join(f"{one}\n" for one in objects)
-        made = "[" + ",\n".join(objects) + "]\n" if file.array else lines
-        # half a character has no bytes, and JSON has an escape for it
-        return made.encode("utf-8", "backslashreplace").decode()
-    shown = [[_shown(value) for value in row] for row in rows]
+        if file.array:
+            return "[" + ",\n".join(objects) + "]\n"
+        return "".join(f"{one}\n" for one in objects)
+    table = [list(added), *([_shown(value) for value in row] for row in rows)]
+    given = [file.header, *file.raw]
     if file.format == "csv":
         buffer = io.StringIO()
         writer = csv.writer(buffer, lineterminator="\n")
-        writer.writerow([*file.header, *added])
-        writer.writerows([*row, *more] for row, more in zip(file.raw, shown, strict=True))
+        writer.writerows([*own, *more] for own, more in zip(given, table, strict=True))
         return buffer.getvalue()
-    before = [[line] for line in file.raw] if file.format == "tsv" else [[]] * len(shown)
-    table = [[file.header, *added] if file.format == "tsv" else list(added)]
-    table += [[*row, *more] for row, more in zip(before, shown, strict=True)]
+    if file.format == "tsv":
+        table = [[own, *more] for own, more in zip(given, table, strict=True)]
     return "".join("\t".join(row) + "\n" for row in table)
 
 
 def _shown(value: Any) -> str:
     if value is None:
         return ""
-    if isinstance(value, list):
-        return json.dumps(value, ensure_ascii=False)
-    return repr(value) if isinstance(value, float) else str(value)
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list) else str(value)
 
 
-def write(content: str, out: str) -> None:
-    """To standard output, or to a file: whole or not at all. A link stays a link, and a pipe or a
-    device gets the lines."""
+def write(content: str, out: Path) -> None:
+    """To standard output, or to a file: whole or not at all."""
     from refless.store.files import whole_file
 
-    path = Path(os.path.realpath(out))
-    try:
-        if out == "-":
-            sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
-            print(content, end="", flush=True)
-        elif path.exists() and not path.is_file():
-            path.write_text(content, encoding="utf-8")
-        else:
-            with whole_file(path) as partial:
-                partial.write_text(content, encoding="utf-8")
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        message = f"cannot be written: {error.strerror or error}"
-        raise OutputError(message, path=out, remedy="make room, or name another place") from error
+    # JSON may have half a character, and an escape for it
+    data = content.encode("utf-8", "backslashreplace")
+    if out == Path("-"):
+        sys.stdout.buffer.write(data)
+        sys.stdout.flush()
+        return
+    with whole_file(out) as partial:
+        partial.write_bytes(data)
+
+
+def tell(line: str) -> None:
+    """What a person wants to know, on standard error."""
+    print(line, file=sys.stderr)
 
 
 @contextmanager

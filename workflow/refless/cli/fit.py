@@ -17,25 +17,25 @@ def add(commands: Commands) -> None:
     """Describe the command."""
     parser = command(
         commands,
+        run,
         "fit",
         help="keep rated texts and tau in a file, for refless score --model",
         description="Write a neighbors model. Its predictions are those of refless score with"
         " --ratings and the same settings, to the byte. The file has the texts in it.",
         example=EXAMPLE,
     )
-    add_ratings(parser, "--train", formats=["--format", "--train-format"])
+    add_ratings(parser)
     add_model(parser)
     parser.add_argument("--out", required=True, metavar="FILE", help="the model")
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Fit and write."""
-    path = check_out(arguments.out, arguments.ratings, model=True)
+    """Read, fit, write, say."""
+    out = check_out(arguments.out, *arguments.ratings)
     _, rated = read_training(arguments)
 
     from refless.models.neighbors_file import save, signature_line
 
     model = fitted(arguments, rated)
-    save(model, path)
+    save(model, out)
     tell(f"signature {signature_line(model)}")
