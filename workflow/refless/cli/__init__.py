@@ -13,8 +13,7 @@ import os
 import sys
 
 from refless import __version__
-from refless.cli import compare, delta_bleu, fit, qe, score, train_qe
-from refless.cli._common import UsageError
+from refless.cli import compare, delta_bleu, fit, options, qe, score, train_qe
 from refless.errors import ReflessError
 
 COMMANDS = (compare, score, fit, delta_bleu, train_qe, qe)
@@ -39,7 +38,7 @@ def main(argv: list[str] | None = None) -> int:
         arguments = build_parser().parse_args(argv)
         arguments.run(arguments)
         sys.stdout.flush()
-    except UsageError as error:
+    except options.UsageError as error:
         print(f"refless: {error} (--help has an example)", file=sys.stderr)
         return 2
     except ReflessError as error:

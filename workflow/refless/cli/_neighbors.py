@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from refless.cli._common import add_center, add_threads, pair, progress, ratings_of, tell
+from refless.cli import files, options
 from refless.data.own import Own
 from refless.errors import FormatError, KernelError
 
@@ -43,13 +43,13 @@ def add_model(parser: argparse.ArgumentParser) -> None:
         "--option",
         action="append",
         default=[],
-        type=pair,
+        type=options.pair,
         metavar="NAME=VALUE",
         help="an option of the kernel, e.g. layer=10, rescale=false or model=FOLDER for BERTScore;"
         " may be given several times",
     )
-    add_center(parser)
-    add_threads(parser)
+    options.add_center(parser)
+    options.add_threads(parser)
 
 
 def _tau(text: str) -> str | float:
@@ -63,7 +63,7 @@ def read_training(arguments: argparse.Namespace, *need: str) -> tuple[Own, pd.Da
     ------
     FormatError : as `refless.data.own.read_ratings`, or no text is rated.
     """
-    own = ratings_of(arguments, need=["quality", *need])
+    own = files.ratings_of(arguments, need=["quality", *need])
     rated = own.texts[own.texts["quality"].notna()]
     if rated.empty:
         raise FormatError("no text is rated", path=own.files[0].path, remedy="give it ratings")
@@ -84,7 +84,7 @@ def fitted(arguments: argparse.Namespace, rated: pd.DataFrame) -> NeighborsRegre
     model = NeighborsRegressor(**settings, options=kernel_options(arguments))
     texts = rated["text"].tolist()
     require_readable(model, texts)
-    with progress("choosing tau") as step:
+    with files.progress("choosing tau") as step:
         return model.fit(texts, rated["quality"].tolist(), progress=step)
 
 
@@ -105,7 +105,7 @@ def require_readable(model: NeighborsRegressor, texts: Sequence[str]) -> None:
         remedy = "take another --kernel, such as bleu.char, or embedding.MODEL for short texts"
         raise KernelError(said, remedy=remedy)
     if lost:
-        tell(f"note: {said}")
+        files.tell(f"note: {said}")
 
 
 def kernel_options(arguments: argparse.Namespace) -> dict[str, Any]:

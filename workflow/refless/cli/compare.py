@@ -8,19 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from refless.cli._common import (
-    Commands,
-    add_center,
-    add_number,
-    add_ratings,
-    add_scale,
-    add_threads,
-    check_out,
-    command,
-    progress,
-    ratings_of,
-    tell,
-)
+from refless.cli import files, options
 from refless.cli._neighbors import require_kernel
 from refless.errors import KernelError, SettingError
 
@@ -33,9 +21,9 @@ refless compare --ratings rated.tsv --scale 1 5 --out comparison
 """
 
 
-def add(commands: Commands) -> None:
+def add(commands: options.Commands) -> None:
     """Describe the command."""
-    parser = command(
+    parser = options.command(
         commands,
         run,
         "compare",
@@ -47,10 +35,12 @@ def add(commands: Commands) -> None:
         " reference1, reference2, ...), score_<name> (somebody else's score of the text).",
         example=EXAMPLE,
     )
-    add_ratings(parser)
+    options.add_ratings(parser)
     parser.add_argument("--out", metavar="DIR", help="a folder for tables and a report")
-    add_scale(parser, "lowest and highest rating there can be (default: those in the ratings)")
-    add_center(parser)
+    options.add_scale(
+        parser, "lowest and highest rating there can be (default: those in the ratings)"
+    )
+    options.add_center(parser)
     parser.add_argument(
         "--kernel",
         action="append",
@@ -59,10 +49,10 @@ def add(commands: Commands) -> None:
         " bleu.char, bleu.word, rouge_l.stem, and meteor.nltk35 where WordNet is found)",
     )
     parser.add_argument("--wordnet", metavar="PATH", help="WordNet 3.0, for METEOR kernels")
-    add_number(parser, "--draws", "of the bootstrap", 2000, 100)
-    add_number(parser, "--seed", "of folds and draws", 0, 0)
-    add_number(parser, "--repeats", "of the folds, at most 10,000 / texts", 5)
-    add_threads(parser)
+    options.add_number(parser, "--draws", "of the bootstrap", 2000, 100)
+    options.add_number(parser, "--seed", "of folds and draws", 0, 0)
+    options.add_number(parser, "--repeats", "of the folds, at most 10,000 / texts", 5)
+    options.add_threads(parser)
     parser.add_argument("--no-curve", action="store_true", help="leave out the learning curve")
     parser.add_argument(
         "--no-networks", action="store_true", help="leave out RNN-QE, which takes minutes"
@@ -71,7 +61,7 @@ def add(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Read, compare, write, say."""
-    own = ratings_of(arguments, scale=arguments.scale)
+    own = files.ratings_of(arguments, scale=arguments.scale)
 
     from refless.compare.evaluate import compare
     from refless.compare.read import of_own
@@ -84,18 +74,18 @@ def run(arguments: argparse.Namespace) -> None:
         message = f"--draws is {settings.draws}, too few to correct p for all methods"
         raise SettingError(message, remedy=f"give {least} or more")
     for name in FILES if arguments.out else ():
-        check_out(str(Path(arguments.out) / name), *arguments.ratings)
-    with progress("comparing", "step") as step:
+        files.check_out(str(Path(arguments.out) / name), *arguments.ratings)
+    with files.progress("comparing", "step") as step:
         found = compare(rated, settings, step)
     if arguments.out:
         sums = {Path(file.path).name: file.sum for file in own.files}
         write_comparison(rated, found, settings, arguments.out, sums)
     print("\n".join(answer(rated, found)), flush=True)
     for warning in warnings(rated, found):
-        tell(f"warning: {warning}")
-    tell(command(found, [*arguments.ratings, *_how_read(arguments)]))
+        files.tell(f"warning: {warning}")
+    files.tell(command(found, [*arguments.ratings, *_how_read(arguments)]))
     if arguments.out:
-        tell(f"written: {Path(arguments.out) / 'report.html'}, and tables beside it")
+        files.tell(f"written: {Path(arguments.out) / 'report.html'}, and tables beside it")
 
 
 def _how_read(arguments: argparse.Namespace) -> list[str]:

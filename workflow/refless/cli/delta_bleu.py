@@ -7,21 +7,7 @@ import json
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from refless.cli._common import (
-    Commands,
-    add_number,
-    add_out,
-    add_outputs,
-    add_ratings,
-    add_scale,
-    check_out,
-    command,
-    outputs_of,
-    ratings_of,
-    tell,
-    with_columns,
-    write,
-)
+from refless.cli import files, options
 from refless.data.own import Own
 from refless.data.rows import File
 from refless.errors import FormatError
@@ -39,9 +25,9 @@ mine.tsv has the columns id and text, a row for each output; rated.tsv has id, t
 """
 
 
-def add(commands: Commands) -> None:
+def add(commands: options.Commands) -> None:
     """Describe the command."""
-    parser = command(
+    parser = options.command(
         commands,
         run,
         "delta-bleu",
@@ -51,10 +37,12 @@ def add(commands: Commands) -> None:
         example=EXAMPLE,
     )
     columns = "column text; id, which references name (default: the number of the row, from 1)"
-    add_outputs(parser, columns)
-    add_ratings(parser, "id, text (a reference) and weight (default: 1 for all, which is BLEU)")
-    add_scale(parser, "references have quality on this scale instead of weight: -1 to +1")
-    add_number(parser, "--max-order", "longest n-gram", 4)
+    options.add_outputs(parser, columns)
+    options.add_ratings(
+        parser, "id, text (a reference) and weight (default: 1 for all, which is BLEU)"
+    )
+    options.add_scale(parser, "references have quality on this scale instead of weight: -1 to +1")
+    options.add_number(parser, "--max-order", "longest n-gram", 4)
     parser.add_argument(
         "--rule",
         choices=RULES,
@@ -66,27 +54,27 @@ def add(commands: Commands) -> None:
         "--sentences", action="store_true", help="write the outputs with a column delta_bleu"
     )
     parser.add_argument("--json", action="store_true", help="write one JSON object")
-    add_out(parser, "the score")
+    options.add_out(parser, "the score")
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Read, score, write, say."""
-    out = check_out(arguments.out, arguments.outputs, *arguments.ratings)
+    out = files.check_out(arguments.out, arguments.outputs, *arguments.ratings)
     scale = arguments.scale
-    side = ratings_of(
+    side = files.ratings_of(
         arguments,
         scale=scale or (-1, 1),
         rated="quality" if scale else "weight",
         need=["id", "quality"] if scale else ["id"],
         more=["id"],
     )
-    outputs = outputs_of(arguments, ["id"])
+    outputs = files.outputs_of(arguments, ["id"])
     weight = side.texts["quality"]
     given = bool(scale) or weight.notna().any()
     if scale:
         weight = 2 * (weight - scale[0]) / (scale[1] - scale[0]) - 1
     if not given:
-        tell("note: no column weight, and no --scale for quality: all references count alike")
+        files.tell("note: no column weight, and no --scale for quality: all references count alike")
         weight = weight.fillna(1.0)
     # the middle of a scale is 0, and not what rounding leaves of it: that would be a weight above 0
     references, weights = _by_output(outputs, side, weight.round(12))
@@ -102,12 +90,12 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.json:
         found = json.loads(total.format(signature=signature, is_json=True))
         found |= {"sentences": each} if each else {}
-        write(json.dumps(found, ensure_ascii=False, indent=1) + "\n", out)
+        files.write(json.dumps(found, ensure_ascii=False, indent=1) + "\n", out)
     elif arguments.sentences:
-        write(with_columns(outputs, {"delta_bleu": each}), out)
-        tell(line)
+        files.write(files.with_columns(outputs, {"delta_bleu": each}), out)
+        files.tell(line)
     else:
-        write(line + "\n", out)
+        files.write(line + "\n", out)
 
 
 def _by_output(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from refless.cli._common import Commands, add_ratings, check_out, command, tell
+from refless.cli import files, options
 from refless.cli._neighbors import add_model, fitted, read_training
 
 EXAMPLE = """
@@ -13,9 +13,9 @@ refless score --model rated.model --outputs mine.tsv --out predicted.tsv
 """
 
 
-def add(commands: Commands) -> None:
+def add(commands: options.Commands) -> None:
     """Describe the command."""
-    parser = command(
+    parser = options.command(
         commands,
         run,
         "fit",
@@ -24,18 +24,18 @@ def add(commands: Commands) -> None:
         " --ratings and the same settings, to the byte. The file has the texts in it.",
         example=EXAMPLE,
     )
-    add_ratings(parser)
+    options.add_ratings(parser)
     add_model(parser)
     parser.add_argument("--out", required=True, metavar="FILE", help="the model")
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Read, fit, write, say."""
-    out = check_out(arguments.out, *arguments.ratings)
+    out = files.check_out(arguments.out, *arguments.ratings)
     _, rated = read_training(arguments)
 
     from refless.models.neighbors_file import save, signature_line
 
     model = fitted(arguments, rated)
     save(model, out)
-    tell(f"signature {signature_line(model)}")
+    files.tell(f"signature {signature_line(model)}")

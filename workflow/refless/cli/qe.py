@@ -5,24 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 
-from refless.cli._common import (
-    Commands,
-    add_out,
-    add_outputs,
-    check_out,
-    command,
-    outputs_of,
-    require_torch,
-    tell,
-    with_columns,
-    write,
-)
+from refless.cli import files, options
 from refless.errors import FormatError
 
 
-def add(commands: Commands) -> None:
+def add(commands: options.Commands) -> None:
     """Describe the command."""
-    parser = command(
+    parser = options.command(
         commands,
         run,
         "qe",
@@ -37,22 +26,24 @@ def add(commands: Commands) -> None:
         "--model", metavar="FILE", help="of `refless train-qe` (default: the one that comes along)"
     )
     what = parser.add_mutually_exclusive_group(required=True)
-    add_outputs(parser, "columns text and mr, such as inform(name=x), or context", instead=what)
+    options.add_outputs(
+        parser, "columns text and mr, such as inform(name=x), or context", instead=what
+    )
     what.add_argument("--card", action="store_true", help="say what the model is, as JSON")
-    add_out(parser, "the texts with the columns raw and prediction")
+    options.add_out(parser, "the texts with the columns raw and prediction")
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Read, rate, write, and say what the model does not know."""
     from refless.models.rnn_qe.model_file import card, read_model, shipped_model
 
-    out = check_out(arguments.out, arguments.outputs, arguments.model)
+    out = files.check_out(arguments.out, arguments.outputs, arguments.model)
     path = arguments.model or shipped_model()
     if arguments.card:
-        write(json.dumps(card(read_model(path)), indent=2) + "\n", out)
+        files.write(json.dumps(card(read_model(path)), indent=2) + "\n", out)
         return
-    outputs = outputs_of(arguments, ["mr", "context", "quality"])
-    require_torch()
+    outputs = files.outputs_of(arguments, ["mr", "context", "quality"])
+    files.require_torch()
 
     import numpy as np
 
@@ -74,14 +65,16 @@ def run(arguments: argparse.Namespace) -> None:
         remedy = error.remedy or f"mend it; the model reads {model.meanings}, as it was trained"
         raise FormatError(error.message, path=outputs.path, line=line, remedy=remedy) from error
     added = {"raw": model.scale.to_digits(raw).tolist(), "prediction": prediction.tolist()}
-    write(with_columns(outputs, added), out)
+    files.write(files.with_columns(outputs, added), out)
     for number, what in (
         (sum(model.has_seen(meanings, texts)), "are among the texts that it was trained on"),
         (sum(model.strange(meanings, texts)), "have many words that it does not know"),
         (model.reads_meanings and sum(not one.strip() for one in meanings), f"have no {column}"),
     ):
         if number:
-            tell(f"warning: {number} of {len(texts)} texts {what}: see the model's --card")
+            files.tell(f"warning: {number} of {len(texts)} texts {what}: see the model's --card")
     truth = np.array(outputs.columns.get("quality", [np.nan] * len(texts)), float)
     if not np.isnan(truth).all():  # not rounded: that makes ties
-        tell("\n".join(worth_lines(worth(raw, truth, *groups(meanings, texts, model.meanings)))))
+        files.tell(
+            "\n".join(worth_lines(worth(raw, truth, *groups(meanings, texts, model.meanings))))
+        )

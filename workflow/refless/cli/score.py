@@ -8,21 +8,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from refless.cli._common import (
-    Commands,
-    UsageError,
-    add_number,
-    add_out,
-    add_outputs,
-    add_ratings,
-    check_out,
-    command,
-    outputs_of,
-    progress,
-    tell,
-    with_columns,
-    write,
-)
+from refless.cli import files, options
 from refless.cli._neighbors import (
     SETTINGS,
     add_model,
@@ -48,9 +34,9 @@ tail -n +2 mine.tsv | cut -f2 | refless score --ratings rated.tsv --outputs - --
 """
 
 
-def add(commands: Commands) -> None:
+def add(commands: options.Commands) -> None:
     """Describe the command."""
-    parser = command(
+    parser = options.command(
         commands,
         run,
         "score",
@@ -61,11 +47,11 @@ def add(commands: Commands) -> None:
         example=EXAMPLE,
     )
     source = parser.add_mutually_exclusive_group(required=True)
-    add_ratings(parser, instead=source)
+    options.add_ratings(parser, instead=source)
     source.add_argument("--model", metavar="FILE", help="a model that refless fit wrote")
     asked = parser.add_mutually_exclusive_group(required=True)
     columns = "texts to rate: column text; with quality, correlations are printed"
-    add_outputs(parser, columns, instead=asked)
+    options.add_outputs(parser, columns, instead=asked)
     asked.add_argument(
         "--leave-one-out",
         action="store_true",
@@ -80,9 +66,9 @@ def add(commands: Commands) -> None:
     )
     add_model(parser)
     said = "add a column nearest: the N most similar rated texts with similarity and rating (5)"
-    add_number(parser, "--explain", said, nargs="?", const=5, metavar="N")
+    options.add_number(parser, "--explain", said, nargs="?", const=5, metavar="N")
     parser.add_argument("--json", action="store_true", help="write one JSON object with all")
-    add_out(
+    options.add_out(
         parser,
         "the texts with columns added (prediction; of neighbors also their number), in their own"
         " format; of plain lines, a TSV of the added columns",
@@ -93,7 +79,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Read, predict, write, say."""
     _check(arguments)
     inputs = *(arguments.ratings or []), arguments.outputs, arguments.model
-    out = check_out(arguments.out, *inputs)
+    out = files.check_out(arguments.out, *inputs)
     need = ["system"] if arguments.method == SYSTEM_RIDGE else []
     own, rated = read_training(arguments, *need) if arguments.ratings else (None, None)
     if arguments.leave_one_out and own is not None and rated is not None:
@@ -101,7 +87,7 @@ def run(arguments: argparse.Namespace) -> None:
         place = {row: number for number, row in enumerate(rated.index)}
         rows = [place.get(text) for text in own.text_of]
     else:
-        given = outputs_of(arguments, ["quality"], need)
+        given = files.outputs_of(arguments, ["quality"], need)
         texts = given.columns["text"]
         truth = given.columns.get("quality", [math.nan] * len(texts))
         rows = list(range(len(texts)))
@@ -109,33 +95,36 @@ def run(arguments: argparse.Namespace) -> None:
         facts, columns, mean = _by_ridge(arguments.method, rated, given)
     else:
         facts, columns, mean = _by_neighbors(arguments, rated, texts)
-    numbers = _evaluated(columns["prediction"], truth, mean)
+    facts |= _evaluated(columns["prediction"], truth, mean)
     found = {
         name: [None if row is None else values[row] for row in rows]
         for name, values in columns.items()
     }
     if arguments.json:
+        each = zip(*found.values(), strict=True)
         predictions = [
             {"row": number, **dict(zip(found, values, strict=True))}
-            for number, values in enumerate(zip(*found.values(), strict=True), 1)
+            for number, values in enumerate(each, 1)
         ]
-        whole = {**facts, **numbers, "predictions": predictions}
-        write(json.dumps(whole, ensure_ascii=False, indent=1) + "\n", out)
+        whole = {**facts, "predictions": predictions}
+        files.write(json.dumps(whole, ensure_ascii=False, indent=1) + "\n", out)
     else:
-        write(with_columns(given, found), out)
-    _report(facts, numbers)
+        files.write(files.with_columns(given, found), out)
+    _report(facts)
 
 
 def _check(arguments: argparse.Namespace) -> None:
     if arguments.leave_one_out and len(arguments.ratings or []) != 1:
-        raise UsageError("--leave-one-out takes one file of --ratings, and adds columns to it")
+        raise options.UsageError(
+            "--leave-one-out takes one file of --ratings, and adds columns to it"
+        )
     given = [name for name, default in SETTINGS.items() if getattr(arguments, name) != default]
     if arguments.model and (given or arguments.center_raters):
-        raise UsageError(f"{', '.join(given) or '--center-raters'}: settled by refless fit")
+        raise options.UsageError(f"{', '.join(given) or '--center-raters'}: settled by refless fit")
     others = ("option", "wordnet", "explain", "leave_one_out", "model")
     given += [name for name in others if getattr(arguments, name)]
     if given and arguments.method != NEIGHBORS:
-        raise UsageError(f"--{given[0].replace('_', '-')} goes with --method {NEIGHBORS}")
+        raise options.UsageError(f"--{given[0].replace('_', '-')} goes with --method {NEIGHBORS}")
 
 
 Found = tuple[dict[str, Any], dict[str, list[Any]], float]
@@ -147,6 +136,8 @@ def _by_neighbors(
     arguments: argparse.Namespace, rated: pd.DataFrame | None, texts: list[str] | None
 ) -> Found:
     """``texts`` : to rate; None: each training text from the others."""
+    import numpy as np
+
     from refless.models.neighbors_file import load, signature_line
 
     if rated is not None:
@@ -156,7 +147,7 @@ def _by_neighbors(
         model = load(arguments.model, threads=arguments.threads, options=options)
     if texts is not None:
         require_readable(model, texts)
-    with progress("scoring") as step:
+    with files.progress("scoring") as step:
         found = model.leave_one_out(step) if texts is None else model.predict(texts, step)
     columns: dict[str, list[Any]] = {
         "prediction": [None if math.isnan(value) else value for value in found.tolist()],
@@ -164,23 +155,13 @@ def _by_neighbors(
     }
     if arguments.explain:
         columns["nearest"] = _nearest(model, texts, arguments.explain)
-    n, covered = len(found), sum(value is not None for value in columns["prediction"])
     few = int((model.neighbors_ < model.min_neighbors).sum())
-    if leaked := beside_themselves(model, texts):
-        tell(
-            f"warning: {leaked} of {n} texts have their own text among their neighbors, whose"
-            " rating goes into the prediction, so that correlations are too high"
-        )
-    if 2 * covered < n:
-        tell(f"warning: tau {model.tau_:g} gives most of these texts no prediction")
     facts = {
         "signature": signature_line(model, **({"leave": "one-out"} if texts is None else {})),
-        "n": n,
-        "covered": covered,
-        "coverage": covered / n if n else None,
+        "own_text_known": beside_themselves(model, texts),
         "tau": model.tau_,
         "too_few_neighbors": few,
-        "too_many_neighbors": n - covered - few,
+        "too_many_neighbors": int(np.isnan(found).sum()) - few,
     }
     return facts, columns, float(model.quality_.mean())
 
@@ -214,55 +195,59 @@ def _by_ridge(method: str, rated: pd.DataFrame, given: File) -> Found:
         model, known, new = SystemRidge(), rated["system"].tolist(), given.columns["system"]
     model.fit(own, quality, systems=known, groups=list(map(wording, own)))
     found = model.predict(texts, systems=new).tolist()
-    if leaked := sum(among(texts, own)):
-        tell(
-            f"warning: {leaked} of {len(texts)} texts are among the training texts, so that"
-            " correlations are too high"
-        )
     data = text_sum([*own, *map(repr, quality), *(known or [])])[:12]
     facts = {
         "signature": f"method:{method}|n:{len(own)}|data:{data}|version:{__version__}",
-        "n": len(found),
-        "covered": len(found),
-        "coverage": 1.0 if found else None,
+        "own_text_known": sum(among(texts, own)),
     }
     return facts, {"prediction": found}, model.mean_
 
 
 def _evaluated(
     prediction: Sequence[float | None], truth: Sequence[float], mean: float
-) -> dict[str, float | None]:
-    """Correlations and squared errors of the rated texts that have a prediction, None where they
-    are undefined; nothing if no text is rated."""
+) -> dict[str, Any]:
+    """How many texts have a prediction; if any text is rated, correlations and squared errors of
+    those that have both, None where they are undefined."""
     import numpy as np
 
     from refless.statistics import spearman
 
     given, quality = np.array(prediction, np.float64), np.array(truth, np.float64)
+    n, covered = len(given), int((~np.isnan(given)).sum())
+    found: dict[str, Any] = {"n": n, "covered": covered, "coverage": covered / n if n else None}
     if np.isnan(quality).all():
-        return {}
+        return found
     there = ~np.isnan(given) & ~np.isnan(quality)
     given, quality = given[there], quality[there]
-    if len(quality) == 0:
-        return dict.fromkeys(["pearson", "spearman", "mse", "mse_of_mean"])
+    found |= dict.fromkeys(["pearson", "spearman", "mse", "mse_of_mean"])
+    if there.any():
+        found["mse"] = float(((given - quality) ** 2).mean())
+        found["mse_of_mean"] = float(((mean - quality) ** 2).mean())
     given = np.array([float(f"{value:.12g}") for value in given])  # rounding breaks no ties
     rho = spearman(given, quality)[0]
-    return {
-        "pearson": None if math.isnan(rho) else float(np.corrcoef(given, quality)[0, 1]),
-        "spearman": None if math.isnan(rho) else rho,
-        "mse": float(((given - quality) ** 2).mean()),
-        "mse_of_mean": float(((mean - quality) ** 2).mean()),
-    }
+    if not math.isnan(rho):
+        found["pearson"], found["spearman"] = float(np.corrcoef(given, quality)[0, 1]), rho
+    return found
 
 
-def _report(facts: dict[str, Any], numbers: dict[str, float | None]) -> None:
-    if "tau" in facts and facts["n"]:
-        tell(
-            f"coverage {facts['coverage']:.3f} ({facts['covered']} of {facts['n']};"
-            f" {facts['too_few_neighbors']} with too few neighbors, {facts['too_many_neighbors']}"
-            f" with too many), tau {facts['tau']:g}"
+def _report(facts: dict[str, Any]) -> None:
+    n, covered = facts["n"], facts["covered"]
+    if leaked := facts["own_text_known"]:
+        files.tell(
+            f"warning: {leaked} of {n} texts have their own text among the rated texts that"
+            " predict them, so that correlations are too high"
         )
-    if numbers:
-        r, rho, mse, mean = ("undefined" if v is None else f"{v:.4g}" for v in numbers.values())
-        tell(f"Pearson {r}; Spearman {rho}; squared error {mse}, of the mean rating {mean}")
-    tell(f"signature {facts['signature']}")
+    if 2 * covered < n:
+        files.tell(f"warning: tau {facts['tau']:g} gives most of these texts no prediction")
+    if n and "tau" in facts:
+        files.tell(
+            f"coverage {covered / n:.3f} ({covered} of {n}; {facts['too_few_neighbors']} with too"
+            f" few neighbors, {facts['too_many_neighbors']} with too many), tau {facts['tau']:g}"
+        )
+    if "mse" in facts:
+        names = "pearson", "spearman", "mse", "mse_of_mean"
+        r, rho, mse, mean = (
+            "undefined" if facts[name] is None else f"{facts[name]:.4g}" for name in names
+        )
+        files.tell(f"Pearson {r}; Spearman {rho}; squared error {mse}, of the mean rating {mean}")
+    files.tell(f"signature {facts['signature']}")

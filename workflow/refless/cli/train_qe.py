@@ -5,17 +5,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 
-from refless.cli._common import (
-    Commands,
-    add_number,
-    add_ratings,
-    add_scale,
-    check_out,
-    command,
-    ratings_of,
-    require_torch,
-    tell,
-)
+from refless.cli import files, options
 from refless.errors import FormatError, OutputError
 
 EXAMPLE = """
@@ -24,9 +14,9 @@ refless qe --model mine.npz --outputs new.tsv --out rated_new.tsv
 """
 
 
-def add(commands: Commands) -> None:
+def add(commands: options.Commands) -> None:
     """Describe the command."""
-    parser = command(
+    parser = options.command(
         commands,
         run,
         "train-qe",
@@ -36,7 +26,7 @@ def add(commands: Commands) -> None:
         " predicts. `refless qe --model FILE` rates with it. Needs torch.",
         example=EXAMPLE,
     )
-    add_ratings(parser, "text, quality (any scale) and, if there is one, mr or context")
+    options.add_ratings(parser, "text, quality (any scale) and, if there is one, mr or context")
     parser.add_argument("--out", required=True, metavar="FILE", help="the model, ends in .npz")
     parser.add_argument(
         "--mr",
@@ -45,7 +35,7 @@ def add(commands: Commands) -> None:
         help="how MRs are written: acts, inform(name='x', area=y); slots, name[x], area[y]; text,"
         " plain words (default: what all can be read as)",
     )
-    add_scale(parser, "ends of the scale (default: lowest and highest rating)")
+    options.add_scale(parser, "ends of the scale (default: lowest and highest rating)")
     parser.add_argument(
         "--errors",
         action="store_true",
@@ -57,18 +47,18 @@ def add(commands: Commands) -> None:
         default="short",
         help="12 passes, or up to 500 as in the paper (default: %(default)s)",
     )
-    add_number(parser, "--width", "of the network; the paper's is 300", 96)
-    add_number(parser, "--seed", "of parts and networks", 0, 0)
-    add_number(parser, "--threads", "networks that are trained at a time", 1)
+    options.add_number(parser, "--width", "of the network; the paper's is 300", 96)
+    options.add_number(parser, "--seed", "of parts and networks", 0, 0)
+    options.add_number(parser, "--threads", "networks that are trained at a time", 1)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Read, train, write, and say what the model is worth."""
-    out = check_out(arguments.out, *arguments.ratings)
+    out = files.check_out(arguments.out, *arguments.ratings)
     if out.suffix != ".npz":
         raise OutputError("a model's file ends in .npz", path=out, remedy="name it so")
-    own = ratings_of(arguments, scale=arguments.scale)
-    require_torch()
+    own = files.ratings_of(arguments, scale=arguments.scale)
+    files.require_torch()
 
     from refless.compare.read import answers_of
     from refless.models.rnn_qe.own import How, Rated, fit, worth_lines
@@ -94,6 +84,6 @@ def run(arguments: argparse.Namespace) -> None:
     save_model(replace(model, about={**model.about, "column": column}), out, half=True)
     worth, ends = model.about["worth"], f"{rated.scale.low:g} to {rated.scale.high:g}"
     read = f"{column} read as {rated.kind}" if column else "no mr or context"
-    tell(f"{len(rated.texts)} rated texts, scale {ends}, {read}")
-    tell(f"{worth['n']} of them tested, on {model.about['tested']}:")
-    tell("\n".join(worth_lines(worth)))
+    files.tell(f"{len(rated.texts)} rated texts, scale {ends}, {read}")
+    files.tell(f"{worth['n']} of them tested, on {model.about['tested']}:")
+    files.tell("\n".join(worth_lines(worth)))
