@@ -88,34 +88,6 @@ def test_what_only_knows_the_training_mean_goes_with_nothing() -> None:
         assert np.isnan(ours["pairwise_accuracy"][0])
 
 
-def crossed(seed: int = 1) -> tuple[np.ndarray, Rated, Split]:
-    """Levels of 5 systems, and ratings in 4 folds that lie apart and have them unevenly."""
-    generator = np.random.default_rng(seed)
-    wrote, fold = np.arange(600) % 5, np.arange(600) // 5 % 4
-    fold = np.where(generator.random(600) < 0.5, wrote % 4, fold)
-    level = np.array([0.1, 0.15, 0.3, 0.33, 0.5])[wrote]
-    quality = level + 0.1 * fold + generator.normal(0, 0.01, 600)
-    return level, of(quality, wrote), Split("texts", fold)
-
-
-def test_who_only_knows_the_system_orders_systems() -> None:
-    level, rated, split = crossed()
-    for estimate in (level, level + np.array([3.0, 0.0, 7.0, 1.0])[split.fold]):
-        found = filled_in(estimate, rated.quality, split.fold)
-        assert measured(found, rated, split, 1, 0)["pairwise_accuracy"][0] > 0.8
-
-
-def test_who_only_knows_the_fold_does_not_order_systems() -> None:
-    found = []
-    for seed in range(40):
-        _, rated, split = crossed(seed)
-        mean = filled_in(np.full(600, np.nan), rated.quality, split.fold).filled
-        estimate = mean + np.random.default_rng(seed).normal(0, 1e-4, 600)
-        own = filled_in(estimate, rated.quality, split.fold)
-        found.append(measured(own, rated, split, 1, 0)["pairwise_accuracy"][0])
-    assert np.mean(found) == pytest.approx(0.5, abs=0.15)
-
-
 def test_ranks_of_small_folds_have_no_interval() -> None:
     rated, _, found = made_up(1)
     ours = measured(found, rated, Split("texts", np.arange(60) % 20), 10, 0)
