@@ -224,7 +224,7 @@ def test_what_the_file_has_besides_stays(capsys: Said) -> None:
     Path("m.csv").write_text("7, text,,\n1,abcde,more,still\n2,x,,\n")  # columns without a name
     assert score("--tau", 0.9, outputs="m.csv") == 0
     given = [row.split(",") for row in capsys.readouterr().out.splitlines()]
-    assert given[0] == ["7", " text", "", "", "prediction", "neighbors"]
+    assert given[0] == ["7", "text", "", "", "prediction", "neighbors"]
     assert given[1][:4] == ["1", "abcde", "more", "still"]
     Path("none.tsv").write_text("text\n")
     for method, added in (("neighbors", "\tneighbors"), ("ridge", "")):

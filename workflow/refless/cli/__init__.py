@@ -13,7 +13,7 @@ import os
 import sys
 
 from refless import __version__
-from refless.cli import compare, delta_bleu, fit, options, qe, score, train_qe
+from refless.cli import compare, delta_bleu, fit, qe, score, train_qe
 from refless.errors import ReflessError
 
 COMMANDS = (compare, score, fit, delta_bleu, train_qe, qe)
@@ -31,16 +31,13 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Entry point: 0; 1 for a fault of the input, with a message, or a closed pipe; 2 for wrong
-    usage (from argparse as well); 130 after Ctrl-C."""
+    """Entry point: 0; 1 for a fault of the input, with a message, or a closed pipe; 130 after
+    Ctrl-C. For wrong usage argparse exits with 2."""
     logging.basicConfig(format="refless: %(message)s", level=logging.WARNING)
     try:
         arguments = build_parser().parse_args(argv)
         arguments.run(arguments)
         sys.stdout.flush()
-    except options.UsageError as error:
-        print(f"refless: {error} (--help has an example)", file=sys.stderr)
-        return 2
     except ReflessError as error:
         print(f"refless: {error}", file=sys.stderr)
         return 1

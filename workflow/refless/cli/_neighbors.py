@@ -124,12 +124,12 @@ def kernel_options(arguments: argparse.Namespace) -> dict[str, Any]:
 def beside_themselves(model: NeighborsRegressor, texts: Sequence[str] | None) -> int:
     """How many texts have their own text, once normalised, among their nearest neighbors; None for
     the training texts, each without itself."""
-    from refless.data.wording import among, wording
+    from refless.data.wording import wording
 
     asked = model.texts_ if texts is None else texts
     if texts is not None:
-        known = among(texts, model.texts_)
-        texts = asked = [text for text, there in zip(texts, known, strict=True) if there]
+        known = set(map(wording, model.texts_))
+        texts = asked = [text for text in texts if wording(text) in known]
     if not asked:
         return 0
     number = 0

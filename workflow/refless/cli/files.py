@@ -86,21 +86,20 @@ def with_columns(file: File, added: Mapping[str, Sequence[Any]]) -> str:
     rows = list(zip(*added.values(), strict=True))
     if file.format == "jsonl":
         objects = [
-            json.dumps(raw | dict(zip(added, row, strict=True)), ensure_ascii=False)
-            for raw, row in zip(file.raw, rows, strict=True)
+            json.dumps(own | dict(zip(added, row, strict=True)), ensure_ascii=False)
+            for own, row in zip(file.rows, rows, strict=True)
         ]
         if file.array:
             return "[" + ",\n".join(objects) + "]\n"
         return "".join(f"{one}\n" for one in objects)
     table = [list(added), *([_shown(value) for value in row] for row in rows)]
-    given = [file.header, *file.raw]
+    if file.format != "lines":
+        given = [file.names, *file.rows]
+        table = [[*own, *more] for own, more in zip(given, table, strict=True)]
     if file.format == "csv":
         buffer = io.StringIO()
-        writer = csv.writer(buffer, lineterminator="\n")
-        writer.writerows([*own, *more] for own, more in zip(given, table, strict=True))
+        csv.writer(buffer, lineterminator="\n").writerows(table)
         return buffer.getvalue()
-    if file.format == "tsv":
-        table = [[own, *more] for own, more in zip(given, table, strict=True)]
     return "".join("\t".join(row) + "\n" for row in table)
 
 

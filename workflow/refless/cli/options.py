@@ -16,10 +16,6 @@ Commands = Any  # what ``add_subparsers`` returns has no public name
 TABLES = "TSV, CSV, JSON Lines or a JSON array, by its ending; also gzipped; - is standard input"
 
 
-class UsageError(Exception):
-    """Arguments that do not go together: exit code 2."""
-
-
 def command(
     commands: Commands,
     run: Callable[[argparse.Namespace], None],
@@ -28,7 +24,8 @@ def command(
     description: str,
     example: str,
 ) -> argparse.ArgumentParser:
-    """The parser of one command, which reads tables; its help ends with an example."""
+    """The parser of one command, which reads tables; its help ends with an example. Of parsed
+    arguments, ``run`` does the work, and ``fail`` refuses such as do not go together."""
     parser: argparse.ArgumentParser = commands.add_parser(
         name,
         help=help,
@@ -44,7 +41,7 @@ def command(
         metavar="NAME=YOURS",
         help="what your file calls a column, e.g. text=response; may be given several times",
     )
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, fail=parser.error)
     return parser
 
 

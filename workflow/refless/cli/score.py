@@ -115,16 +115,14 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _check(arguments: argparse.Namespace) -> None:
     if arguments.leave_one_out and len(arguments.ratings or []) != 1:
-        raise options.UsageError(
-            "--leave-one-out takes one file of --ratings, and adds columns to it"
-        )
+        arguments.fail("--leave-one-out takes one file of --ratings, and adds columns to it")
     given = [name for name, default in SETTINGS.items() if getattr(arguments, name) != default]
     if arguments.model and (given or arguments.center_raters):
-        raise options.UsageError(f"{', '.join(given) or '--center-raters'}: settled by refless fit")
+        arguments.fail(f"{', '.join(given) or '--center-raters'}: settled by refless fit")
     others = ("option", "wordnet", "explain", "leave_one_out", "model")
     given += [name for name in others if getattr(arguments, name)]
     if given and arguments.method != NEIGHBORS:
-        raise options.UsageError(f"--{given[0].replace('_', '-')} goes with --method {NEIGHBORS}")
+        arguments.fail(f"--{given[0].replace('_', '-')} goes with --method {NEIGHBORS}")
 
 
 Found = tuple[dict[str, Any], dict[str, list[Any]], float]
@@ -185,22 +183,24 @@ def _nearest(
 def _by_ridge(method: str, rated: pd.DataFrame, given: File) -> Found:
     """As `refless compare` does; equal texts stay together where the penalty is chosen."""
     from refless import __version__
-    from refless.data.wording import among, wording
+    from refless.data.wording import wording
     from refless.models.baselines import RidgeTfidf, SystemRidge
     from refless.store.files import text_sum
 
     own, quality, texts = rated["text"].tolist(), rated["quality"].tolist(), given.columns["text"]
+    groups = list(map(wording, own))
+    trained = set(groups)
     model, known, new = RidgeTfidf(), None, None
     if method == SYSTEM_RIDGE:
         model, known, new = SystemRidge(), rated["system"].tolist(), given.columns["system"]
-    model.fit(own, quality, systems=known, groups=list(map(wording, own)))
+    model.fit(own, quality, systems=known, groups=groups)
     found = model.predict(texts, systems=new).tolist()
     data = text_sum([*own, *map(repr, quality), *(known or [])])[:12]
     facts = {
         "signature": f"method:{method}|n:{len(own)}|data:{data}|version:{__version__}",
-        "own_text_known": sum(among(texts, own)),
+        "own_text_known": sum(wording(text) in trained for text in texts),
     }
-    return facts, {"prediction": found}, model.mean_
+    return facts, {"prediction": found}, sum(quality) / len(quality)
 
 
 def _evaluated(
