@@ -78,13 +78,6 @@ def test_an_mr_counts_more_than_a_context_and_leaves_slots(tmp_path: Path) -> No
     assert len(np.unique(rated.group)) == 2
 
 
-def test_letters_that_are_composed_otherwise_make_no_other_text(tmp_path: Path) -> None:
-    given = [{"text": "caf\u00e9", "quality": 1}, {"text": "cafe\u0301", "quality": 2}, *texts()]
-    rated = read(tmp_path, given)
-    assert rated.texts[0] == rated.texts[1]
-    assert rated.same[0] == rated.same[1]
-
-
 @pytest.mark.parametrize(
     "given",
     [
