@@ -38,7 +38,6 @@ def add_model(parser: argparse.ArgumentParser) -> None:
         help="most neighbors, as a share of the training texts (default: %(default)s)",
     )
     parser.set_defaults(**SETTINGS)
-    parser.add_argument("--wordnet", metavar="PATH", help="WordNet 3.0, for METEOR kernels")
     parser.add_argument(
         "--option",
         action="append",
@@ -48,8 +47,7 @@ def add_model(parser: argparse.ArgumentParser) -> None:
         help="an option of the kernel, e.g. layer=10, rescale=false or model=FOLDER for BERTScore;"
         " may be given several times",
     )
-    options.add_center(parser)
-    options.add_threads(parser)
+    options.add_kernels(parser)
 
 
 def _tau(text: str) -> str | float:

@@ -40,7 +40,6 @@ def add(commands: options.Commands) -> None:
     options.add_scale(
         parser, "lowest and highest rating there can be (default: those in the ratings)"
     )
-    options.add_center(parser)
     parser.add_argument(
         "--kernel",
         action="append",
@@ -48,11 +47,10 @@ def add(commands: options.Commands) -> None:
         help="a kernel of neighbors, e.g. embedding.MODEL; may be given several times (default:"
         " bleu.char, bleu.word, rouge_l.stem, and meteor.nltk35 where WordNet is found)",
     )
-    parser.add_argument("--wordnet", metavar="PATH", help="WordNet 3.0, for METEOR kernels")
     options.add_number(parser, "--draws", "of the bootstrap", 2000, 100)
     options.add_number(parser, "--seed", "of folds and draws", 0, 0)
     options.add_number(parser, "--repeats", "of the folds, at most 10,000 / texts", 5)
-    options.add_threads(parser)
+    options.add_kernels(parser)
     parser.add_argument("--no-curve", action="store_true", help="leave out the learning curve")
     parser.add_argument(
         "--no-networks", action="store_true", help="leave out RNN-QE, which takes minutes"
@@ -74,7 +72,7 @@ def run(arguments: argparse.Namespace) -> None:
         message = f"--draws is {settings.draws}, too few to correct p for all methods"
         raise SettingError(message, remedy=f"give {least} or more")
     for name in FILES if arguments.out else ():
-        files.check_out(str(Path(arguments.out) / name), *arguments.ratings)
+        files.check_out(str(Path(arguments.out) / name), *(file.path for file in own.files))
     with files.progress("comparing", "step") as step:
         found = compare(rated, settings, step)
     if arguments.out:

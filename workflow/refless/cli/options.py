@@ -63,27 +63,21 @@ def _column(text: str) -> tuple[str, str]:
 
 def add_number(
     parser: argparse.ArgumentParser,
-    names: str,
+    name: str,
     help: str,
     default: int | None = None,
     least: int = 1,
     **more: Any,
 ) -> None:
-    """An option that is a whole number; ``names`` are its own and the aliases. SettingError for one
-    below the ``least``."""
+    """An option that is a whole number; SettingError for one below the ``least``."""
 
     def number(text: str) -> int:
         if int(text) < least:
-            raise SettingError(f"{names.split()[0]} is {text}", remedy=f"give {least} or more")
+            raise SettingError(f"{name} is {text}", remedy=f"give {least} or more")
         return int(text)
 
     said = help if default is None else f"{help} (default: {default})"
-    parser.add_argument(*names.split(), type=number, default=default, help=said, **more)
-
-
-def add_threads(parser: argparse.ArgumentParser) -> None:
-    """``--threads``."""
-    add_number(parser, "--threads", "default: all cores")
+    parser.add_argument(name, type=number, default=default, help=said, **more)
 
 
 def add_ratings(
@@ -120,10 +114,12 @@ def add_scale(parser: argparse.ArgumentParser, help: str) -> None:
     parser.add_argument("--scale", type=float, nargs=2, metavar=("LOW", "HIGH"), help=help)
 
 
-def add_center(parser: argparse.ArgumentParser) -> None:
-    """``--center-raters``."""
+def add_kernels(parser: argparse.ArgumentParser) -> None:
+    """What commands have that compare texts with rated ones."""
     said = "take off each rater's own mean, and put the overall mean back"
     parser.add_argument("--center-raters", action="store_true", help=said)
+    parser.add_argument("--wordnet", metavar="PATH", help="WordNet 3.0, for METEOR kernels")
+    add_number(parser, "--threads", "default: all cores")
 
 
 def add_out(parser: argparse.ArgumentParser, help: str) -> None:
