@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 import signal
@@ -15,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -23,7 +22,6 @@ from refless.kernels import kernel
 from refless.models.baselines import RidgeTfidf
 from refless.models.neighbors import NeighborsRegressor, enough_evidence, neighbor_means
 from tests.compare.made_up import rows, write
-from tests.compare.test_command import cyrillic
 from tests.kernels.test_bertscore import bert_folder, needs_torch
 from tests.workflow.small_data import sentences
 
@@ -40,49 +38,34 @@ Said = pytest.CaptureFixture[str]
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """With rated texts and texts to rate."""
     monkeypatch.chdir(tmp_path)
-    table("train.tsv", ["text", "quality"], list(zip(TRAIN, QUALITY, strict=True)))
-    table("mine.tsv", ["text"], [(text,) for text in MINE])
+    table("train.jsonl", text=TRAIN, quality=QUALITY)
+    table("mine.jsonl", text=MINE)
     return tmp_path
 
 
-def table(name: str, header: Sequence[str], given: Sequence[Sequence[Any]]) -> None:
-    """In the format of the ending."""
-    if name.endswith("jsonl"):
-        write(Path(name), [dict(zip(header, row, strict=True)) for row in given])
-        return
-    with Path(name).open("w", newline="", encoding="utf-8") as handle:
-        if name.endswith("csv"):
-            csv.writer(handle).writerows([header, *given])
-        else:
-            handle.writelines("\t".join(map(str, row)) + "\n" for row in (header, *given))
+def table(name: str, **columns: Sequence[Any]) -> None:
+    rows = zip(*columns.values(), strict=True)
+    write(Path(name), [dict(zip(columns, row, strict=True)) for row in rows])
 
 
-def score(*more: object, ratings: str = "train.tsv", outputs: str = "mine.tsv") -> int:
+def score(*more: object, ratings: str = "train.jsonl", outputs: str = "mine.jsonl") -> int:
     told = ["score", "--ratings", ratings, "--outputs", outputs, *more]
     return main([str(word) for word in told])
 
 
-def column(content: str, name: str = "prediction", format: str = "tsv") -> list[str]:
-    if format == "jsonl":
-        return ["" if (v := json.loads(row)[name]) is None else v for row in content.splitlines()]
-    delimiter = "," if format == "csv" else "\t"
-    quoting = csv.QUOTE_MINIMAL if format == "csv" else csv.QUOTE_NONE
-    read = csv.DictReader(io.StringIO(content), delimiter=delimiter, quoting=quoting)
-    return [row[name] for row in read]
-
-
-def numbers(content: str, name: str = "prediction", format: str = "tsv") -> list[float]:
-    return [float(value if value != "" else "nan") for value in column(content, name, format)]
+def numbers(content: str, name: str = "prediction") -> list[float]:
+    found = [json.loads(line)[name] for line in content.splitlines()]
+    return [float("nan") if value is None else value for value in found]
 
 
 # ---- what all commands share ---------------------------------------------------------------------
 
 COMMANDS = {
     "compare": ["--ratings", "BAD"],
-    "score": ["--ratings", "BAD", "--outputs", "mine.tsv"],
-    "score outputs": ["--ratings", "train.tsv", "--outputs", "BAD", "--method", "ridge"],
+    "score": ["--ratings", "BAD", "--outputs", "mine.jsonl"],
+    "score outputs": ["--ratings", "train.jsonl", "--outputs", "BAD", "--method", "ridge"],
     "fit": ["--ratings", "BAD", "--out", "out"],
-    "delta-bleu": ["--ratings", "BAD", "--outputs", "mine.tsv", "--scale", "1", "5"],
+    "delta-bleu": ["--ratings", "BAD", "--outputs", "mine.jsonl", "--scale", "1", "5"],
     "train-qe": ["--ratings", "BAD", "--out", "out.npz"],
     "qe": ["--outputs", "BAD"],
 }
@@ -105,7 +88,11 @@ def test_a_bad_file_is_told_in_one_place(folder: Path, capsys: Said, command: st
         assert said.out == ""
         assert said.err.startswith(f"refless: bad.csv:{f'{line}:' if line else ''}")
         assert "What to do" in said.err
-    assert sorted(path.name for path in folder.iterdir()) == ["bad.csv", "mine.tsv", "train.tsv"]
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "bad.csv",
+        "mine.jsonl",
+        "train.jsonl",
+    ]
 
 
 @pytest.mark.parametrize("command", ["compare", "score", "train-qe"])
@@ -121,59 +108,62 @@ def test_a_bad_file_is_known_before_anything_heavy_is_imported(command: str) -> 
     assert done.stdout == "set()\n", done.stderr
 
 
+SCORE = ["score", "--ratings", "train.jsonl", "--outputs", "mine.jsonl"]
+FIT = ["fit", "--ratings", "train.jsonl"]
+TRAIN_QE = ["train-qe", "--ratings", "train.jsonl", "--out"]
+
+
 @pytest.mark.parametrize(
     ("told", "code"),
     [
-        (["score", "--ratings", "-", "--outputs", "-"], 2),
-        (["score", "--outputs", "mine.tsv"], 2),
-        (["score", "--ratings", "train.tsv", "--model", "m", "--outputs", "mine.tsv"], 2),
-        (["score", "--model", "m", "--outputs", "mine.tsv", "--tau", "0.1"], 2),
-        (["score", "--model", "m", "--leave-one-out"], 2),
-        (["score", "--ratings", "train.tsv", "--outputs", "mine.tsv", "--tau", "high"], 2),
-        (["score", "--ratings", "train.tsv", "--leave-one-out", "--method", "ridge"], 2),
-        (["score", "--ratings", "train.tsv", "--leave-one-out", "--format", "tsv"], 2),
-        (["fit", "--ratings", "train.tsv", "--out", "m", "--column", "reply=text"], 2),
-        (["fit", "--ratings", "train.tsv"], 2),
-        (["nothing"], 2),
         ([], 2),
-        (["fit", "--ratings", "train.tsv", "--out", "-"], 1),
-        (["fit", "--ratings", "train.tsv", "--out", "pipe"], 1),
-        (["fit", "--ratings", "train.tsv", "--out", "link.tsv"], 1),
-        (["score", "--ratings", "train.tsv", "--outputs", "mine.tsv", "--out", "mine.tsv"], 1),
-        (["score", "--ratings", "train.tsv", "--outputs", "mine.tsv", "--out", "no/x.tsv"], 1),
-        (["score", "--ratings", "train.tsv", "--outputs", "mine.tsv", "--out", "."], 1),
-        (["train-qe", "--ratings", "train.tsv", "--out", "m.npz", "--seed", "-1"], 1),
-        (["train-qe", "--ratings", "train.tsv", "--out", "m.npz", "--scale", "1", "1e200"], 1),
-        (["train-qe", "--ratings", "train.tsv", "--out", "pipe"], 1),
-        (["train-qe", "--ratings", "train.tsv", "--out", "m"], 1),
+        (FIT, 2),
+        ([*FIT, "--out", "m", "--column", "reply=text"], 2),
+        (["score", "--outputs", "mine.jsonl"], 2),
+        ([*SCORE, "--model", "m"], 2),
+        ([*SCORE, "--tau", "high"], 2),
+        (["score", "--model", "m", "--outputs", "mine.jsonl", "--tau", "0.1"], 2),
+        (["score", "--model", "m", "--leave-one-out"], 2),
+        (["score", "--ratings", "train.jsonl", "--leave-one-out", "--method", "ridge"], 2),
+        *(([name, "--help"], 0) for name in ("compare", "score", "fit", "delta-bleu", "qe")),
+        ([*FIT, "--out", "pipe"], 1),
+        ([*FIT, "--out", "link.jsonl"], 1),
+        ([*SCORE, "--out", "mine.jsonl"], 1),
+        ([*SCORE, "--out", "."], 1),
+        *(([*SCORE, "--out", "out.jsonl", "--tau", tau], 1) for tau in ("0", "8", "-1", "nan")),
+        ([*SCORE, "--out", "out.jsonl", "--kernel", "bleu.syllable"], 1),
+        ([*SCORE, "--out", "out.jsonl", "--min-neighbors", "0"], 1),
+        ([*SCORE, "--out", "out.jsonl", "--max-share", "1.5"], 1),
+        ([*SCORE, "--out", "out.jsonl", "--explain", "0"], 1),
+        ([*SCORE, "--out", "out.jsonl", "--option", "layer=3"], 1),
+        ([*SCORE, "--out", "out.jsonl", "--wordnet", "nowhere"], 1),
+        ([*SCORE[:4], "twice.jsonl", "--method", "ridge"], 1),
+        ([*TRAIN_QE, "m.npz", "--seed", "-1"], 1),
+        ([*TRAIN_QE, "m.npz", "--scale", "1", "1e200"], 1),
+        ([*TRAIN_QE, "m"], 1),
     ],
 )
 def test_exit_codes(folder: Path, capsys: Said, told: list[str], code: int) -> None:
     os.mkfifo("pipe")
-    Path("link.tsv").symlink_to("train.tsv")
-    before = Path("train.tsv").read_bytes()
+    Path("link.jsonl").symlink_to("train.jsonl")
+    table("twice.jsonl", text=["a"], prediction=[2])  # not written over
+    before = Path("train.jsonl").read_bytes()
     try:
         found = main(told)
     except SystemExit as leaving:  # argparse's way
         found = leaving.code  # type: ignore[assignment]
     said = capsys.readouterr()
-    assert (found, said.out) == (code, "")
-    assert "What to do" in said.err or code == 2
-    assert Path("train.tsv").read_bytes() == before
+    assert found == code
+    assert code == 0 or said.out == ""
+    assert code != 0 or f"example:\n  refless {told[0]} --" in said.out
+    assert code != 1 or said.err.startswith("refless: ")
+    assert Path("train.jsonl").read_bytes() == before
     assert Path("pipe").is_fifo()
-    assert len(list(folder.iterdir())) == 4
-
-
-@pytest.mark.parametrize("command", ["compare", "score", "fit", "delta-bleu", "train-qe", "qe"])
-def test_help_has_an_example(command: str, capsys: Said) -> None:
-    with pytest.raises(SystemExit) as leaving:
-        main([command, "--help"])
-    assert leaving.value.code == 0
-    assert f"example:\n  refless {command} --" in capsys.readouterr().out
+    assert len(list(folder.iterdir())) == 5
 
 
 def test_control_c_exits_with_130_and_no_traceback() -> None:
-    command = [sys.executable, "-m", "refless.cli", "score", "--ratings", "train.tsv"]
+    command = [sys.executable, "-m", "refless.cli", "score", "--ratings", "train.jsonl"]
     pipes = dict.fromkeys(["stdin", "stdout", "stderr"], subprocess.PIPE)
     process = subprocess.Popen([*command, "--outputs", "-"], **pipes)  # type: ignore[call-overload]
     status = Path(f"/proc/{process.pid}/wchan")
@@ -189,7 +179,7 @@ def test_control_c_exits_with_130_and_no_traceback() -> None:
 def test_a_closed_pipe_is_a_failure_without_a_word() -> None:
     read, written = os.pipe()
     os.close(read)
-    told = ["score", "--ratings", "train.tsv", "--outputs", "mine.tsv", "--tau", "0.2"]
+    told = ["score", "--ratings", "train.jsonl", "--outputs", "mine.jsonl", "--tau", "0.2"]
     call = [sys.executable, "-m", "refless.cli", *told]
     done = subprocess.run(call, stdout=written, stderr=subprocess.PIPE, text=True, check=False)
     os.close(written)
@@ -198,33 +188,28 @@ def test_a_closed_pipe_is_a_failure_without_a_word() -> None:
     assert "Exception" not in done.stderr
 
 
-@pytest.mark.parametrize(("closed", "code", "lines"), [("1>&-", 1, 0), ("2>&-", 0, 31)])
-def test_what_is_closed_gets_nothing(closed: str, code: int, lines: int) -> None:
-    told = f"{sys.executable} -m refless.cli score --ratings train.tsv --outputs mine.tsv {closed}"
-    done = subprocess.run(["bash", "-c", told], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout.count("\n")) == (code, lines)
-    assert "Traceback" not in done.stderr
-
-
 # ---- formats -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("mine", ["tsv", "csv", "jsonl", "txt"])
-def test_every_format_gives_the_same_predictions(mine: str) -> None:
-    if mine == "txt":
-        Path("mine.txt").write_text("".join(f"{text}\n" for text in MINE))
+@pytest.mark.parametrize("ending", ["tsv", "csv", "json", "txt"])
+def test_every_format_gives_the_same_predictions(ending: str) -> None:
+    mine, out, frame = Path(f"mine.{ending}"), Path("out"), pd.DataFrame({"text": MINE})
+    if ending == "csv":
+        frame.to_csv(mine, index=False)
+    elif ending == "json":
+        frame.to_json(mine, orient="records")
     else:
-        table(f"mine.{mine}", ["text"], [(text,) for text in MINE])
-    assert score("--tau", 0.08, "--out", "out", outputs=f"mine.{mine}") == 0
-    np.testing.assert_allclose(numbers(Path("out").read_text(), format=mine), EXPECTED, atol=1e-12)
+        lines = MINE if ending == "txt" else ["text", *MINE]
+        mine.write_text("".join(f"{line}\n" for line in lines))
+    # with the names of before
+    told = ["--train", "train.jsonl", "--candidates", mine, "--tau", 0.08, "--out", out]
+    assert main(["score", *map(str, told)]) == 0
+    if ending == "json":
+        found = pd.DataFrame(json.loads(out.read_text()))
+    else:
+        found = pd.read_csv(out) if ending == "csv" else pd.read_csv(out, sep="\t", quoting=3)
+    np.testing.assert_allclose(found["prediction"].astype(float), EXPECTED, atol=1e-12)
     assert 0 < np.isnan(EXPECTED).sum() < 30
-
-
-def test_the_names_of_before_are_aliases(capsys: Said) -> None:
-    Path("mine.dat").write_text("text\n" + "\n".join(MINE) + "\n")
-    told = ["--train", "train.tsv", "--candidates", "mine.dat", "--format", "tsv", "--tau", "0.08"]
-    assert main(["score", *told, "--train-format", "tsv"]) == 0
-    np.testing.assert_allclose(numbers(capsys.readouterr().out), EXPECTED, atol=1e-12)
 
 
 def test_the_users_names_of_columns(capsys: Said) -> None:
@@ -232,7 +217,7 @@ def test_the_users_names_of_columns(capsys: Said) -> None:
     Path("rated.json").write_text(json.dumps(given))
     more = ["--method", "ridge", "--column", "text=reply", "--column", "quality=stars"]
     assert score(*more, ratings="rated.json") == 0
-    assert np.isfinite(numbers(capsys.readouterr().out)).all()
+    assert "Pearson" not in capsys.readouterr().err
 
 
 def test_what_the_file_has_besides_stays(capsys: Said) -> None:
@@ -254,12 +239,6 @@ def test_what_the_file_has_besides_stays(capsys: Said) -> None:
         assert capsys.readouterr().out == f"text\tprediction{added}\n"
 
 
-def test_a_column_that_is_there_is_not_written_over(capsys: Said) -> None:
-    table("mine.tsv", ["text", "prediction"], [("a", 2)])
-    assert score() == 1
-    assert "already has a column 'prediction'" in capsys.readouterr().err
-
-
 # ---- neighbors -----------------------------------------------------------------------------------
 
 
@@ -273,7 +252,7 @@ def test_tau_is_chosen_unless_it_is_given(capsys: Said) -> None:
 
 def test_json_has_an_entry_a_row_and_all_numbers_in_the_users_unit(capsys: Said) -> None:
     truth = np.arange(30.0)
-    table("mine.tsv", ["text", "quality"], list(zip(MINE, truth, strict=True)))
+    table("mine.jsonl", text=MINE, quality=truth)
     assert score("--json", "--explain", 2, "--tau", 0.08) == 0
     captured = capsys.readouterr()
     found = json.loads(captured.out)
@@ -298,18 +277,14 @@ def test_json_has_an_entry_a_row_and_all_numbers_in_the_users_unit(capsys: Said)
 
 def test_one_entry_a_row_where_raters_share_a_text(capsys: Said) -> None:
     """Left out, a text is not predicted from another person's rating of it."""
-    pairs = list(zip(TRAIN, QUALITY, strict=True))
-    table(
-        "rows.tsv",
-        ["text", "quality", "rater"],
-        [(text, q + d, who) for text, q in pairs for who, d in (("a", -0.5), ("b", 0.5))]
-        + [("nobody rated it", "", "a")],
-    )
+    twice = np.repeat(QUALITY, 2) + np.tile([-0.5, 0.5], 50)
+    texts, raters = [*np.repeat(TRAIN, 2).tolist(), "nobody rated it"], [*"ab" * 50, "a"]
+    table("rows.jsonl", text=texts, quality=[*twice.tolist(), None], rater=raters)
     found = []
-    for name in ("train.tsv", "rows.tsv"):
+    for name in ("train.jsonl", "rows.jsonl"):
         told = ["score", "--ratings", name, "--leave-one-out", "--tau", "0.08"]
-        assert main([*told, "--out", "out.tsv"]) == 0
-        found.append(numbers(Path("out.tsv").read_text()))
+        assert main([*told, "--out", "out.jsonl"]) == 0
+        found.append(numbers(Path("out.jsonl").read_text()))
         assert main([*told, "--json"]) == 0
         assert len(json.loads(capsys.readouterr().out)["predictions"]) == len(found[-1])
     np.testing.assert_allclose(found[1], [*np.repeat(found[0], 2), np.nan])
@@ -319,46 +294,26 @@ def test_one_entry_a_row_where_raters_share_a_text(capsys: Said) -> None:
 
 @pytest.mark.parametrize("extra", [[], ["--kernel", "rouge_l.plain", "--min-neighbors", "2"]])
 def test_a_model_gives_the_same_bytes(extra: list[str], capsys: Said) -> None:
-    assert main(["fit", "--ratings", "train.tsv", "--out", "a.model", *extra]) == 0
+    assert main(["fit", "--ratings", "train.jsonl", "--out", "a.model", *extra]) == 0
     capsys.readouterr()
-    assert main(["score", "--model", "a.model", "--outputs", "mine.tsv", "--explain"]) == 0
+    assert main(["score", "--model", "a.model", "--outputs", "mine.jsonl", "--explain"]) == 0
     from_model = capsys.readouterr()
     assert score("--explain", *extra) == 0
     assert capsys.readouterr() == from_model
-    Path("link.model").symlink_to("a.model")
-    before = Path("a.model").read_bytes()
-    Path("a.model").write_text("old")
-    assert main(["fit", "--ratings", "train.tsv", "--out", "link.model", *extra]) == 0
-    assert Path("link.model").is_symlink()
-    assert Path("a.model").read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    ("asked", "known", "leaks"),
-    [
-        (["the song is good"], ["the song is good"], 1),
-        (["THE SONG"], ["the song"], 0),  # no neighbors: bleu.char sees no letter in common
-        (["The song is so good ."], ["the song is so good"], 1),
-        (["something else"], ["the song is good"], 0),
-    ],
-)
-def test_a_text_among_its_own_neighbors_is_told(
-    capsys: Said, asked: list[str], known: list[str], leaks: int
-) -> None:
-    given = [*zip(known, [3] * len(known), strict=True), *zip(TRAIN, QUALITY, strict=True)]
-    table("rated.tsv", ["text", "quality"], given)
-    table("asked.tsv", ["text"], [(text,) for text in asked])
-    main(["fit", "--ratings", "rated.tsv", "--tau", "0.3", "--out", "a.model"])
-    for source in (["--ratings", "rated.tsv", "--tau", "0.3"], ["--model", "a.model"]):
-        capsys.readouterr()
-        assert main(["score", *source, "--outputs", "asked.tsv"]) == 0
-        said = capsys.readouterr().err
-        assert ("have their own text among their neighbors" in said) == bool(leaks)
-        assert f"warning: {leaks} of 1" in said or not leaks
+@pytest.mark.parametrize(("asked", "leaks"), [("The song is so good .", 1), ("THE SONG", 0)])
+def test_a_text_among_its_own_neighbors_is_said(capsys: Said, asked: str, leaks: int) -> None:
+    """In another spelling, if it is similar: bleu.char sees no letter of THE SONG in the song."""
+    known = ["the song is so good", "the song"]
+    table("rated.jsonl", text=[*known, *TRAIN], quality=[3, 3, *QUALITY])
+    table("asked.jsonl", text=[asked])
+    assert score("--tau", 0.3, ratings="rated.jsonl", outputs="asked.jsonl") == 0
+    assert (f"{leaks} of 1 texts have their own text" in capsys.readouterr().err) == bool(leaks)
 
 
 def test_kernels_say_what_they_cannot_read(capsys: Said) -> None:
-    write(Path("rated.jsonl"), cyrillic(60))
+    write(Path("rated.jsonl"), [{"text": f"место {'да' * k}", "quality": k % 5} for k in range(60)])
     for told in (["score", "--outputs", "rated.jsonl"], ["fit", "--out", "a.model"]):
         more = [*told, "--ratings", "rated.jsonl", "--kernel", "rouge_l.stem"]
         assert main(more) == 1
@@ -367,32 +322,9 @@ def test_kernels_say_what_they_cannot_read(capsys: Said) -> None:
         assert said.out == ""
     assert not Path("a.model").exists()
     assert score(ratings="rated.jsonl", outputs="rated.jsonl") == 0
-    table("mine.tsv", ["text"], [("да",), *((text,) for text in TRAIN)])
+    table("mine.jsonl", text=["да", *TRAIN])
     assert score("--kernel", "rouge_l.stem") == 0
     assert "reads 1 of 51 texts as empty" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("extra", "message"),
-    [
-        (["--kernel", "bleu.syllable"], "bleu.syllable"),
-        (["--kernel", "nothing.char"], "nothing.char"),
-        *((["--tau", tau], "tau") for tau in ("0", "8", "-1", "nan")),
-        (["--min-neighbors", "0"], "min_neighbors"),
-        (["--max-share", "0"], "--max-share is 0"),
-        (["--max-share", "1.5"], "max_share"),
-        (["--explain", "0"], "--explain is 0"),
-        (["--option", "layer=3"], "the options of bleu.char: none"),
-        (["--wordnet", "nowhere"], "takes no --wordnet"),
-        (["--kernel", "bertscore.mine", "--option", "depth=3"], "the options of bertscore.mine"),
-    ],
-)
-def test_bad_settings_fail_and_leave_no_output(
-    extra: list[str], message: str, capsys: Said
-) -> None:
-    assert score(*extra, "--out", "out.tsv") == 1
-    assert message in capsys.readouterr().err
-    assert not Path("out.tsv").exists()
 
 
 @needs_torch
@@ -400,10 +332,10 @@ def test_options_reach_the_kernel(folder: Path) -> None:
     model = bert_folder(folder / "tiny")
     told = ["--kernel", "bertscore.tiny", "--tau", "0.8", "--option", f"model={model}"]
     for layer in (1, 3):
-        more = ["--option", f"layer={layer}", "--option", "rescale=false", "--out", "out.tsv"]
+        more = ["--option", f"layer={layer}", "--option", "rescale=false", "--out", "out.jsonl"]
         assert score(*told, *more) == 0
         matrix = kernel("bertscore.tiny", MINE, TRAIN, model=model, layer=layer)
-        found = numbers(Path("out.tsv").read_text(), "neighbors")
+        found = numbers(Path("out.jsonl").read_text(), "neighbors")
         assert found == (matrix >= 0.8).sum(1).tolist()
 
 
@@ -417,7 +349,7 @@ def test_ridge_predicts_as_the_baseline_does(capsys: Said) -> None:
     expected = RidgeTfidf().fit(TRAIN, QUALITY, groups=groups).predict(MINE)
     own = [row["prediction"] for row in found["predictions"]]
     np.testing.assert_allclose(own, expected, atol=1e-9)
-    assert (found["coverage"], found["method"]) == (1, "ridge")
+    assert found["coverage"] == 1
 
 
 def test_ridge_beside_the_system_knows_systems_of_any_name(capsys: Said) -> None:
@@ -427,16 +359,10 @@ def test_ridge_beside_the_system_knows_systems_of_any_name(capsys: Said) -> None
         for k, row in enumerate(rows(60))
     ]
     write(Path("rated.jsonl"), rated)
-    write(Path("new.jsonl"), [{"text": "so it is", "system": name} for name in names])
-    told = ["--method", "ridge_system"]
-    assert score(*told, ratings="rated.jsonl", outputs="new.jsonl") == 0
-    found = numbers(capsys.readouterr().out, format="jsonl")
-    assert [round(value / 20) for value in found] == [0, 1, 2]
-    write(Path("new.jsonl"), [{"text": "so", "system": "T5"}, {"text": "so", "system": "new"}])
-    assert score(*told, ratings="rated.jsonl", outputs="new.jsonl") == 1
-    error = capsys.readouterr().err
-    assert "new.jsonl:2" in error
-    assert "--method ridge" in error
+    write(Path("new.jsonl"), [{"text": "so it is", "system": name} for name in [*names, "new"]])
+    assert score("--method", "ridge_system", ratings="rated.jsonl", outputs="new.jsonl") == 0
+    found = numbers(capsys.readouterr().out)
+    assert [round(value / 20) for value in found] == [0, 1, 2, 1]  # a new one has the mean
 
 
 # ---- networks ------------------------------------------------------------------------------------

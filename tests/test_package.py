@@ -124,18 +124,15 @@ def test_the_wheel_works_without_the_checkout(built: Path, tmp_path: Path) -> No
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    where = "import refless; print(refless.__file__)"
-    assert str(new) in say(str(python), "-c", where)
+    assert str(new) in say(str(python), "-c", "import refless; print(refless.__file__)")
     command = str(new / "bin/refless")
     assert say(command, "--version").split() == ["refless", refless.__version__]
-    assert "score" in say(command, "--help")
     texts = ["a good answer", "a good reply", "a bad answer", "a bad reply"] * 3
     rated = "".join(f"{text} {i}\t{i % 2}\n" for i, text in enumerate(texts))
     (tmp_path / "rated.tsv").write_text(f"text\tquality\n{rated}")
-    (tmp_path / "rated.csv").write_text("text,quality\na,1\n")
     (tmp_path / "mine.tsv").write_text("text\na good answer indeed\n")
-    options = "--train rated.tsv --candidates mine.tsv --tau 0.01 --max-share 1 --json"
-    answer = json.loads(say(command, "score", *options.split()))
+    told = "--ratings rated.tsv --outputs mine.tsv --tau 0.01 --max-share 1 --json"
+    answer = json.loads(say(command, "score", *told.split()))
     assert 0 <= answer["predictions"][0]["prediction"] <= 1
     assert "<main>" in say(str(python), "-c", PAGE)  # what is no Python came along
 
@@ -143,20 +140,12 @@ def test_the_wheel_works_without_the_checkout(built: Path, tmp_path: Path) -> No
 def test_the_citation_has_what_its_format_asks_for() -> None:
     """Names and kinds of citation-file-format 1.2.0, as far as this file uses them."""
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-    assert citation["cff-version"] == "1.2.0"
-    assert {"message", "title", "authors"} <= set(citation)
-    assert set(citation) <= {
-        *("cff-version", "message", "title", "type", "version", "license", "authors"),
-        *("references", "abstract", "keywords", "date-released", "repository-code", "url", "doi"),
-    }
-    assert citation["type"] in {"software", "dataset"}
-    assert str(citation["version"]) == citation["version"]
+    assert {"cff-version", "message", "title", "authors"} <= set(citation)
+    assert citation["version"] == refless.__version__
     assert len(citation["references"]) == 3
     for work in [citation, *citation["references"]]:
-        assert work["authors"]
-        for author in work["authors"]:
-            assert set(author) in ({"name"}, {"family-names", "given-names"})
+        names = {frozenset(author) for author in work["authors"]}
+        assert names <= {frozenset({"name"}), frozenset({"family-names", "given-names"})}
     for work in citation["references"]:
         assert work["type"] == "conference-paper"
         assert isinstance(work["year"], int)
-        assert isinstance(work["title"], str)

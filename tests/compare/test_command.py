@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -48,7 +47,10 @@ def test_the_table_has_every_method_under_every_split(made: tuple[Path, Path]) -
     assert list(found) == COLUMNS
     assert len(COLUMNS) <= 20
     methods = {*TRIVIAL, "ridge", "ridge_system", "neighbors", "bleu", "delta_bleu", "rnn_qe"}
+    by_method = found.set_index(["split", "method"])["pearson"]
     for split in ("texts", "systems", "contexts"):
+        assert by_method[split, "ridge"] > 0.5
+        assert by_method[split, "length"] < 0.3
         own = found[found["split"] == split]
         assert set(own["method"]) == {*methods, "score_judge"}
         assert {"bleu.char", "bleu.word", "rouge_l.stem"} <= set(own["kernel"].dropna())
@@ -56,10 +58,6 @@ def test_the_table_has_every_method_under_every_split(made: tuple[Path, Path]) -
     assert (found["coverage"].isna() == found["reason"].notna()).all()
     known = found[found["pearson_low"].notna()]
     assert known["pearson"].between(known["pearson_low"], known["pearson_high"]).all()
-    by_method = found.set_index(["split", "method"])["pearson"]
-    for split in ("texts", "systems", "contexts"):
-        assert by_method[split, "ridge"] > 0.5
-        assert by_method[split, "length"] < 0.3
 
 
 def test_predictions_give_the_table(made: tuple[Path, Path]) -> None:
@@ -79,18 +77,6 @@ def test_predictions_give_the_table(made: tuple[Path, Path]) -> None:
     assert len(ours) == 2
     for name, value in pd.DataFrame(ours).mean().items():
         assert row[name] == pytest.approx(value, abs=2e-4), name
-
-
-def test_a_score_has_the_correlation_of_its_column(made: tuple[Path, Path]) -> None:
-    judge = pd.Series([row["score_judge"] for row in rows(90)])
-    whole, ours = pd.read_csv(made[1] / "predictions.csv"), []
-    for _, own in whole[whole["split"] == "texts"].groupby("repeat"):
-        fold = own["fold"].to_numpy()
-        own = own.reset_index(drop=True)
-        pair = [v - v.groupby(fold).transform("mean") for v in (judge, own["quality"])]
-        ours.append(stats.pearsonr(*pair).statistic)
-    found = pd.read_csv(made[1] / "comparison.csv").set_index(["split", "method"])
-    assert found.loc[("texts", "score_judge"), "pearson"] == pytest.approx(np.mean(ours), abs=1e-5)
 
 
 def test_same_input_same_bytes_and_no_text_in_them(tmp_path: Path) -> None:
@@ -116,39 +102,6 @@ def test_the_page_is_whole_and_asks_for_nothing(made: tuple[Path, Path]) -> None
     assert record["shown"]["systems"]
 
 
-def test_the_answer_needs_no_folder(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    given = [{k: row[k] for k in ("text", "quality")} for row in rows(40)]
-    ratings = write(tmp_path / "rated.jsonl", given)
-    assert compare(ratings, "--no-curve", "--repeats", 1, "--kernel", "bleu.char") == 0
-    said = capsys.readouterr()
-    first, second = said.out.splitlines()
-    assert first.startswith("40 texts; scale guessed: ")
-    assert second.startswith("new texts: ")
-    assert "next: " in said.err
-    assert [path.name for path in tmp_path.iterdir()] == ["rated.jsonl"]
-
-
-def cyrillic(number: int = 240) -> list[dict[str, Any]]:
-    """Sentences of which no letter is among a to z."""
-    generator = np.random.default_rng(0)
-    words = ["еда", "вкусно", "плохо", "очень", "место", "тихо", "грязно"]
-    return [
-        {"text": " ".join(generator.choice(words, 6)), "quality": float(generator.normal())}
-        for _ in range(number)
-    ]
-
-
-def test_a_kernel_that_cannot_read_the_texts_says_so(tmp_path: Path) -> None:
-    told = "--out", tmp_path / "out", "--no-curve", "--repeats", 1, "--draws", 400
-    assert compare(write(tmp_path / "rated.jsonl", cyrillic()), *told) == 0
-    found = pd.read_csv(tmp_path / "out/comparison.csv").set_index("kernel")
-    assert found.loc["rouge_l.stem", "reason"].startswith("rouge_l.stem reads 240 of 240 texts")
-    assert found.loc["bleu.char", "coverage"] > 0
-
-
 def test_raters_with_levels_of_their_own(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -167,36 +120,31 @@ def test_raters_with_levels_of_their_own(
         assert compare(ratings, *told, *more) == 0
         said = capsys.readouterr()
         ends.append(said.out.splitlines())
+    assert ends[0][0].startswith("100 texts; scale guessed: ")
     assert "20 raters" in ends[0][1]
     assert "--center-raters" in ends[0][1]
     assert "not shown" in ends[0][2]
     assert "not shown" not in ends[1][2]
     assert "--center-raters" not in ends[1][1]
     assert f"--ratings {ratings} --center-raters --" in said.err  # the next command
+    assert list(tmp_path.iterdir()) == [ratings]
 
 
 @pytest.mark.parametrize(
-    ("more", "code"),
+    "more",
     [
-        (["--draws", 120], 1),  # too few for the correction
-        (["--draws", 10], 1),
-        (["--scale", 5, 1], 1),
-        (["--kernel", "bleu.syllable"], 1),
-        (["--out", "rated.jsonl"], 1),
-        (["--ratings", ".", "--out", "."], 1),
-        (["--center-raters"], 1),
-        (["--draws", "many"], 2),
-        (["--deals", 1, "--no-curve", "--kernel", "bleu.char"], 0),  # the name of before
+        ["--draws", 120],  # too few for the correction
+        ["--draws", 10],
+        ["--scale", 5, 1],
+        ["--kernel", "bleu.syllable"],
+        ["--out", "rated.jsonl"],
+        ["--center-raters"],
     ],
 )
-def test_options(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: list[object], code: int
+def test_bad_options_leave_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: list[object]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     ratings = write(Path("rated.jsonl"), rows(40))
-    if code == 2:  # argparse's way
-        with pytest.raises(SystemExit):
-            compare(ratings, *more)
-    else:
-        assert compare(ratings, *more) == code
+    assert compare(ratings, *more) == 1
     assert [path.name for path in tmp_path.iterdir()] == ["rated.jsonl"]

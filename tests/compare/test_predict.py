@@ -8,20 +8,22 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from refless.compare.curve import shares, sizes
+from refless.compare.curve import learning_curve
 from refless.compare.predict import (
     MAX_SHARE,
     MIN_NEIGHBORS,
+    NEIGHBORS,
     TAUS,
-    Method,
+    Estimates,
     combined,
+    estimates,
     filled_in,
-    methods,
+    keys,
     score,
     why_not,
 )
 from refless.compare.read import Rated
-from refless.compare.readable import sentence, unread
+from refless.compare.readable import unread
 from refless.compare.splits import Split, all_splits
 from refless.kernels import kernel
 
@@ -30,7 +32,7 @@ NAMES = ("texts", "systems", "contexts")
 
 @pytest.fixture(params=NAMES)
 def split(rated: Rated, request: pytest.FixtureRequest) -> Split:
-    return next(s for s in all_splits(rated)[0] if s.name == request.param)
+    return next(s for s in all_splits(rated) if s.name == request.param)
 
 
 def guess(
@@ -65,18 +67,19 @@ def nested(rated: Rated, fold: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("name", ["texts", "systems"])
 def test_nested_neighbors_equal_plain_loops(rated: Rated, name: str) -> None:
-    rows = slice(0, 40)
-    assert rated.systems is not None
-    few = Rated(rated.texts[rows], rated.quality[rows], rated.same[rows], rated.systems[rows])
-    own = next(s for s in all_splits(few)[0] if s.name == name)
-    found = methods(few, [own], ["bleu.char"], {}, None, 1)["neighbors", "bleu.char"](own).own
+    assert rated.system is not None
+    few = Rated(rated.texts[:40], rated.quality[:40], rated.same[:40], rated.system[:40])
+    own = next(split for split in all_splits(few) if split.name == name)
+    found = estimates((NEIGHBORS, "bleu.char"), few, [own], {})[0].own
     np.testing.assert_allclose(found, nested(few, own.fold), atol=1e-12)
     assert (~np.isnan(found)).sum() > 5
 
 
-def made(rated: Rated, split: Split) -> dict[str, Method]:
-    found = methods(rated, [split], ["bleu.char"], {}, None, 1)
-    return {key[0]: one for key, one in found.items() if not why_not(key[0], rated, split.name)}
+def made(rated: Rated, split: Split) -> dict[str, Estimates]:
+    tried = [
+        key for key in keys(rated, ["bleu.char"], False) if not why_not(key[0], rated, split.name)
+    ]
+    return {key[0]: estimates(key, rated, [split], {})[0] for key in tried}
 
 
 def test_no_method_sees_the_ratings_of_the_texts_that_it_is_asked_about(
@@ -93,7 +96,7 @@ def test_no_method_sees_the_ratings_of_the_texts_that_it_is_asked_about(
     )
     assert {"ridge", "neighbors", "score_judge", "combined", "bleu"} <= set(before)
     for name in before:
-        first, second = before[name](split), after[name](split)
+        first, second = before[name], after[name]
         for what in ("own", "filled", "ranked"):
             one, two = getattr(first, what)[rows], getattr(second, what)[rows]
             np.testing.assert_allclose(one, two, atol=1e-11, err_msg=f"{name} {what}")
@@ -111,7 +114,7 @@ def test_abstaining_has_the_mean_of_the_training_part_and_ties_with_it() -> None
 
 
 def test_a_score_ranks_as_it_is_and_predicts_on_a_line(rated: Rated) -> None:
-    split, judge = all_splits(rated)[0][0], rated.scores["score_judge"].copy()
+    split, judge = all_splits(rated)[0], rated.scores["score_judge"].copy()
     judge[:10] = np.nan
     found = score("score_judge", replace(rated, scores={"score_judge": judge}), split)
     assert np.isnan(found.own).tolist() == [True] * 10 + [False] * 110
@@ -124,7 +127,7 @@ def test_a_score_ranks_as_it_is_and_predicts_on_a_line(rated: Rated) -> None:
 
 
 def test_scores_together_are_worth_more_than_each(rated: Rated) -> None:
-    generator, split = np.random.default_rng(0), all_splits(rated)[0][0]
+    generator, split = np.random.default_rng(0), all_splits(rated)[0]
     noise = generator.normal(size=len(rated))
     scores = {"score_a": rated.quality + noise, "score_b": 100 * noise}
     found = combined(replace(rated, scores=scores), split)
@@ -144,18 +147,22 @@ def test_scores_together_are_worth_more_than_each(rated: Rated) -> None:
     ],
 )
 def test_texts_that_are_not_similar_to_themselves(name: str, texts: list[str], lost: int) -> None:
-    assert unread(name, texts * 30) == lost * 30
-    assert f"{lost:,} of {len(texts)} texts" in sentence(name, lost, len(texts))
+    number, said = unread(name, texts * 30)
+    assert number == lost * 30
+    assert said.startswith(f"{name} reads {number} of {30 * len(texts)} texts")
 
 
 # ---- the learning curve --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("given", [[30, 30, 30, 30], [60, 40, 20], [60, 30, 29, 1]])
-def test_a_point_of_the_curve_has_its_number_of_ratings_in_each_fold(given: list[int]) -> None:
-    split = Split("systems", np.repeat(np.arange(len(given)), given))
-    for size in sizes(split):
-        own = shares(size, split)
-        assert all(abs(sum(own) - one - size) <= 1 for one in own)
-        assert max(own) <= min(given)
-    assert sizes(split) == ([] if 1 in given else [25] if 20 in given else [25, 50])
+def test_the_learning_curve_rises_to_what_all_ratings_give(rated: Rated) -> None:
+    split = all_splits(rated)[1]
+    found = learning_curve(rated, split, np.array([0.9, 0.8, 1.0]), 50, 0)
+    assert found["ratings"].tolist() == [25, 50, 90]
+    assert found["pearson"].is_monotonic_increasing
+    assert found["pearson"].iloc[-1] == 0.9
+    assert (found["pearson_low"] < found["pearson_high"]).all()
+    # a system that wrote nearly all leaves too few for a point
+    fold = np.where(np.arange(120) < 110, 0, np.arange(120) % 3)
+    most = learning_curve(rated, Split("systems", fold), np.array([0.9]), 50, 0)
+    assert len(most) == 1

@@ -96,7 +96,7 @@ def test_networks_are_one_of_the_methods(tmp_path: Path) -> None:
     with pytest.raises(StaleError):
         compare_task(tmp_path / "mine.csv", task, {**SETTINGS, "seed": 1}, {}, [], file)
     rated = rated_task(task)
-    other = all_splits(rated, 1)[0][0]
+    other = all_splits(rated, 1)[0]
     with pytest.raises(StaleError, match="folds"):
         read_networks(file)(rated, other)
 
@@ -110,7 +110,7 @@ def test_a_network_sees_no_rating_of_its_fold(tmp_path: Path) -> None:
     source = write(tmp_path / "mine.jsonl", rows(60))
     write_task(table.load(source, "mine", [1, 5]), tmp_path / "ratings/mine", {})
     rated = rated_task(read_task(tmp_path / "ratings/mine"))
-    split = all_splits(rated, 0)[0][0]
+    split = all_splits(rated, 0)[0]
     first = estimates(rated, split, How(), 1)
     held = split.fold == 2
     changed = replace(rated, quality=np.where(held, 1 - rated.quality, rated.quality))

@@ -1,20 +1,19 @@
 """The command ``refless``: rate your own system's outputs.
 
 Each command is a module with a function ``add(commands)``, which describes its arguments and sets
-``run``. Heavy imports stay inside ``run``, so that ``refless --help`` is quick, and so that a bad
-file is refused at once.
+``run``: read, compute, write, say. Heavy imports stay inside ``run``, so that ``refless --help`` is
+quick, and a bad file is refused at once.
 """
 
 from __future__ import annotations
 
 import argparse
-import io
 import logging
+import os
 import sys
 
 from refless import __version__
 from refless.cli import compare, delta_bleu, fit, qe, score, train_qe
-from refless.cli._common import UsageError
 from refless.errors import ReflessError
 
 COMMANDS = (compare, score, fit, delta_bleu, train_qe, qe)
@@ -32,19 +31,13 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Entry point: 0; 1 for a fault of the input, with a message, or a closed pipe; 2 for wrong
-    usage (from argparse as well); 130 after Ctrl-C."""
-    if sys.stderr is None:  # closed; `print` would put messages among the results
-        sys.stderr = io.StringIO()
+    """Entry point: 0; 1 for a fault of the input, with a message, or a closed pipe; 130 after
+    Ctrl-C. For wrong usage argparse exits with 2."""
     logging.basicConfig(format="refless: %(message)s", level=logging.WARNING)
     try:
         arguments = build_parser().parse_args(argv)
         arguments.run(arguments)
-        if sys.stdout is not None:
-            sys.stdout.flush()
-    except UsageError as error:
-        print(f"refless: {error} (--help has an example)", file=sys.stderr)
-        return 2
+        sys.stdout.flush()
     except ReflessError as error:
         print(f"refless: {error}", file=sys.stderr)
         return 1
@@ -52,11 +45,7 @@ def main(argv: list[str] | None = None) -> int:
         print("\nrefless: interrupted", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        # the reader of our output went away (`| head`); there is nobody left to tell
-        sys.stderr.close()
+        # nobody reads on (`| head`); what is left would fail again at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from refless.cli._common import Commands, add_ratings, check_out, command, tell
+from refless.cli import files, options
 from refless.cli._neighbors import add_model, fitted, read_training
 
 EXAMPLE = """
@@ -13,29 +13,29 @@ refless score --model rated.model --outputs mine.tsv --out predicted.tsv
 """
 
 
-def add(commands: Commands) -> None:
+def add(commands: options.Commands) -> None:
     """Describe the command."""
-    parser = command(
+    parser = options.command(
         commands,
+        run,
         "fit",
         help="keep rated texts and tau in a file, for refless score --model",
         description="Write a neighbors model. Its predictions are those of refless score with"
         " --ratings and the same settings, to the byte. The file has the texts in it.",
         example=EXAMPLE,
     )
-    add_ratings(parser, "--train", formats=["--format", "--train-format"])
+    options.add_ratings(parser)
     add_model(parser)
     parser.add_argument("--out", required=True, metavar="FILE", help="the model")
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Fit and write."""
-    path = check_out(arguments.out, arguments.ratings, model=True)
+    """Read, fit, write, say."""
+    out = files.check_out(arguments.out, *arguments.ratings)
     _, rated = read_training(arguments)
 
     from refless.models.neighbors_file import save, signature_line
 
     model = fitted(arguments, rated)
-    save(model, path)
-    tell(f"signature {signature_line(model)}")
+    save(model, out)
+    files.tell(f"signature {signature_line(model)}")

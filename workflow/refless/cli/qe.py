@@ -5,26 +5,15 @@ from __future__ import annotations
 import argparse
 import json
 
-from refless.cli._common import (
-    Commands,
-    add_columns,
-    add_outputs,
-    check_out,
-    command,
-    outputs_of,
-    require_free,
-    require_torch,
-    tell,
-    with_columns,
-    write,
-)
+from refless.cli import files, options
 from refless.errors import FormatError
 
 
-def add(commands: Commands) -> None:
+def add(commands: options.Commands) -> None:
     """Describe the command."""
-    parser = command(
+    parser = options.command(
         commands,
+        run,
         "qe",
         help="rate texts beside their MR or context, without references, with a trained network",
         description="Rate each output, without references, on the scale of the ratings that the"
@@ -37,28 +26,24 @@ def add(commands: Commands) -> None:
         "--model", metavar="FILE", help="of `refless train-qe` (default: the one that comes along)"
     )
     what = parser.add_mutually_exclusive_group(required=True)
-    columns = "columns text and mr, such as inform(name=x), or context"
-    add_outputs(parser, columns=columns, formats=["--format"], instead=what)
-    what.add_argument("--card", action="store_true", help="say what the model is, as JSON")
-    add_columns(parser)
-    parser.add_argument(
-        "--out", default="-", metavar="FILE", help="adds raw and prediction (default: -)"
+    options.add_outputs(
+        parser, "columns text and mr, such as inform(name=x), or context", instead=what
     )
-    parser.set_defaults(run=run)
+    what.add_argument("--card", action="store_true", help="say what the model is, as JSON")
+    options.add_out(parser, "the texts with the columns raw and prediction")
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Read, rate, write, and say what the model does not know."""
     from refless.models.rnn_qe.model_file import card, read_model, shipped_model
 
-    check_out(arguments.out, [arguments.outputs, arguments.model])
+    out = files.check_out(arguments.out, arguments.outputs, arguments.model)
     path = arguments.model or shipped_model()
     if arguments.card:
-        write(json.dumps(card(read_model(path)), indent=2) + "\n", arguments.out)
+        files.write(json.dumps(card(read_model(path)), indent=2) + "\n", out)
         return
-    outputs = outputs_of(arguments, ["mr", "context", "quality"])
-    require_free(outputs, "raw", "prediction")
-    require_torch()
+    outputs = files.outputs_of(arguments, ["mr", "context", "quality"])
+    files.require_torch()
 
     import numpy as np
 
@@ -66,13 +51,13 @@ def run(arguments: argparse.Namespace) -> None:
     from refless.models.rnn_qe.saved import load_model
 
     model, texts = load_model(path), outputs.columns["text"]
-    trained = str(model.about.get("column", "mr"))
-    column = next((name for name in (trained, "mr", "context") if name in outputs.columns), "")
-    if model.reads_meanings and not column:
-        message = "has no column mr or context, which the model was trained with"
-        raise FormatError(message, path=outputs.path, remedy="add it")
-    blank = [""] * len(texts)
-    meanings = outputs.columns[column] if column and model.reads_meanings else blank
+    meanings, column = [""] * len(texts), str(model.about.get("column", "mr"))
+    if model.reads_meanings:
+        column = next((name for name in (column, "mr", "context") if name in outputs.columns), "")
+        if not column:
+            message = "has no column mr or context, which the model was trained with"
+            raise FormatError(message, path=outputs.path, remedy="add it")
+        meanings = outputs.columns[column]
     try:
         raw, prediction = model.rate(meanings, texts)
     except FormatError as error:
@@ -80,15 +65,16 @@ def run(arguments: argparse.Namespace) -> None:
         remedy = error.remedy or f"mend it; the model reads {model.meanings}, as it was trained"
         raise FormatError(error.message, path=outputs.path, line=line, remedy=remedy) from error
     added = {"raw": raw.round(6).tolist(), "prediction": prediction.tolist()}
-    write(with_columns(outputs, added), arguments.out)
-    unit, same = groups(meanings, texts, model.meanings)
+    files.write(files.with_columns(outputs, added), out)
     for number, what in (
         (sum(model.has_seen(meanings, texts)), "are among the texts that it was trained on"),
         (sum(model.strange(meanings, texts)), "have many words that it does not know"),
         (model.reads_meanings and sum(not one.strip() for one in meanings), f"have no {column}"),
     ):
         if number:
-            tell(f"warning: {number} of {len(texts)} texts {what}: see the model's --card")
+            files.tell(f"warning: {number} of {len(texts)} texts {what}: see the model's --card")
     truth = np.array(outputs.columns.get("quality", [np.nan] * len(texts)), float)
     if not np.isnan(truth).all():  # not rounded: that makes ties
-        tell("\n".join(worth_lines(worth(raw, truth, unit, same))))
+        files.tell(
+            "\n".join(worth_lines(worth(raw, truth, *groups(meanings, texts, model.meanings))))
+        )

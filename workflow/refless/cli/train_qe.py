@@ -5,34 +5,28 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 
-from refless.cli._common import (
-    Commands,
-    add_number,
-    add_ratings,
-    add_scale,
-    check_out,
-    command,
-    ratings_of,
-    require_torch,
-    tell,
-)
+from refless.cli import files, options
 from refless.errors import FormatError, OutputError
 
+EXAMPLE = """
+refless train-qe --ratings rated.tsv --out mine.npz
+refless qe --model mine.npz --outputs new.tsv --out rated_new.tsv
+"""
 
-def add(commands: Commands) -> None:
+
+def add(commands: options.Commands) -> None:
     """Describe the command."""
-    parser = command(
+    parser = options.command(
         commands,
+        run,
         "train-qe",
         help="train a network that rates texts, on ratings of your own",
         description="Train RNN-QE (Dusek et al. 2017) on rated texts, and say what it is worth on"
         " texts that it did not see: five networks, each tested on a fifth of the texts. Their mean"
         " predicts. `refless qe --model FILE` rates with it. Needs torch.",
-        example="refless train-qe --ratings rated.tsv --out mine.npz\n"
-        "refless qe --model mine.npz --outputs new.tsv --out rated_new.tsv",
+        example=EXAMPLE,
     )
-    columns = "text, quality (any scale) and, if there is one, mr or context"
-    add_ratings(parser, formats=["--format"], columns=columns)
+    options.add_ratings(parser, "text, quality (any scale) and, if there is one, mr or context")
     parser.add_argument("--out", required=True, metavar="FILE", help="the model, ends in .npz")
     parser.add_argument(
         "--mr",
@@ -41,7 +35,7 @@ def add(commands: Commands) -> None:
         help="how MRs are written: acts, inform(name='x', area=y); slots, name[x], area[y]; text,"
         " plain words (default: what all can be read as)",
     )
-    add_scale(parser, "ends of the scale (default: lowest and highest rating)")
+    options.add_scale(parser, "ends of the scale (default: lowest and highest rating)")
     parser.add_argument(
         "--errors",
         action="store_true",
@@ -53,19 +47,18 @@ def add(commands: Commands) -> None:
         default="short",
         help="12 passes, or up to 500 as in the paper (default: %(default)s)",
     )
-    add_number(parser, "--width", "of the network; the paper's is 300", 96)
-    add_number(parser, "--seed", "of parts and networks", 0, 0)
-    add_number(parser, "--threads", "networks that are trained at a time", 1)
-    parser.set_defaults(run=run)
+    options.add_number(parser, "--width", "of the network; the paper's is 300", 96)
+    options.add_number(parser, "--seed", "of parts and networks", 0, 0)
+    options.add_number(parser, "--threads", "networks that are trained at a time", 1)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Read, train, write, and say what the model is worth."""
-    out = check_out(arguments.out, arguments.ratings, model=True)
+    out = files.check_out(arguments.out, *arguments.ratings)
     if out.suffix != ".npz":
         raise OutputError("a model's file ends in .npz", path=out, remedy="name it so")
-    own = ratings_of(arguments, scale=arguments.scale)
-    require_torch()
+    own = files.ratings_of(arguments, scale=arguments.scale)
+    files.require_torch()
 
     from refless.compare.read import answers_of
     from refless.models.rnn_qe.own import How, Rated, fit, worth_lines
@@ -73,7 +66,6 @@ def run(arguments: argparse.Namespace) -> None:
 
     texts = own.texts[own.texts["quality"].notna()]
     answers = answers_of(texts)
-    column = "mr" if "mr" in texts and texts["mr"].tolist() == answers else "context"
     kind = "" if arguments.mr == "auto" else arguments.mr
     quality = texts["quality"].to_numpy(float)
     rated = Rated.of(texts["text"].tolist(), answers, quality, arguments.scale, kind)
@@ -86,10 +78,12 @@ def run(arguments: argparse.Namespace) -> None:
             path, line = own.where[texts.index[error.line - 1]]
         remedy = error.remedy or "mend it, or say --mr text, which takes all as plain words"
         raise FormatError(error.message, path=path, line=line, remedy=remedy) from error
-    column = column if model.reads_meanings else ""
+    column = ""
+    if model.reads_meanings:
+        column = "mr" if "mr" in texts and texts["mr"].tolist() == answers else "context"
     save_model(replace(model, about={**model.about, "column": column}), out)
     worth, ends = model.about["worth"], f"{rated.scale.low:g} to {rated.scale.high:g}"
     read = f"{column} read as {rated.kind}" if column else "no mr or context"
-    tell(f"{len(rated.texts)} rated texts, scale {ends}, {read}")
-    tell(f"{worth['n']} of them tested, on {model.about['tested']}:")
-    tell("\n".join(worth_lines(worth)))
+    files.tell(f"{len(rated.texts)} rated texts, scale {ends}, {read}")
+    files.tell(f"{worth['n']} of them tested, on {model.about['tested']}:")
+    files.tell("\n".join(worth_lines(worth)))

@@ -1,18 +1,14 @@
 """Every method's estimates of texts that it has not seen.
 
 Stage: prediction. In: rated texts, a split. Out: for each method the estimate of each text from the
-training part of its fold, that is, all other folds. `NAMES` says what each method is.
-
-Whatever is chosen is chosen inside the training part: its folds take turns in being left out there.
-So no threshold has seen a rating of the texts that it is used on.
+training part of its fold, that is, all other folds. Whatever is chosen is chosen inside that part.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache, partial
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -41,9 +37,20 @@ TAUS = (
 )
 MIN_NEIGHBORS = (1, 2, 3, 5, 10, 20)
 MAX_SHARE = 0.66
+NEIGHBORS, NETWORKS, COMBINED = "neighbors", "rnn_qe", "combined"
+BASELINES: dict[str, Callable[[Rated], Baseline]] = {
+    "constant": lambda rated: Constant(),
+    "middle": lambda rated: Constant(0.5),
+    "length": lambda rated: Length(),
+    "words": lambda rated: Length("tokens"),
+    "lookup": lambda rated: Lookup(wording),
+    "system_mean": lambda rated: SystemMean(),
+    "context_mean": lambda rated: SystemMean(),
+    "ridge": lambda rated: RidgeTfidf(rated.ngrams),
+    "ridge_system": lambda rated: SystemRidge(rated.ngrams),
+}
 TRIVIAL = ("constant", "middle", "length", "words", "lookup", "system_mean", "context_mean")
 """What a method has to beat: they do not look at what a text says."""
-NETWORKS, COMBINED = "rnn_qe", "combined"
 NAMES = {
     "constant": "mean of all ratings",
     "middle": "middle of the scale",
@@ -52,36 +59,38 @@ NAMES = {
     "lookup": "same text seen in training",
     "system_mean": "mean of the system",
     "context_mean": "mean of the context",
-    "neighbors": "neighbors",
-    "ridge": "ridge",
     "ridge_system": "ridge beside the mean of the system",
     "bleu": "BLEU against references",
     "delta_bleu": "ΔBLEU against references and rated texts",
     NETWORKS: "RNN-QE",
     COMBINED: "ridge over all scores",
 }
-"""Method -> how a reader knows it."""
+"""Method -> how a reader knows it, where that is not its name."""
+NEEDS = {
+    "system_mean": "system",
+    "ridge_system": "system",
+    "context_mean": "context",
+    "bleu": "references",
+    NETWORKS: "answers",
+}
+"""Method -> what of `Rated` must be there."""
 
 Key = tuple[str, str]
 """Method, and kernel or an empty string."""
+Networks = Callable[[Rated, Split], Array]
+"""What makes RNN-QE's estimates."""
 
 
-@dataclass(frozen=True)
-class Estimates:
+class Estimates(NamedTuple):
     """A method's estimates, float64 (n,) each.
 
     own : NaN where the method abstains; filled : there with the mean of the training part
     ranked : what the texts of a fold are ranked by
-    orders_systems : whether the order of its mean estimates for systems says something of them
     """
 
     own: Array
     filled: Array
     ranked: Array
-    orders_systems: bool = True
-
-
-Method = Callable[[Split], Estimates]
 
 
 def label(method: str, kernel: str = "") -> str:
@@ -90,60 +99,26 @@ def label(method: str, kernel: str = "") -> str:
     return f"{name} ({kernel})" if kernel else name
 
 
-def filled_in(own: Array, quality: Array, fold: Array, used: Array | None = None) -> Estimates:
-    """`Estimates`, where abstaining has the mean of the training part, of texts that are ``used``,
-    bool (n,)."""
+def training_mean(quality: Array, fold: Array, used: Array | None = None) -> Array:
+    """The mean of each text's training part, of texts that are ``used``, bool (n,); rounded as
+    means of neighbors are, since equal means tie."""
     used = np.ones(len(fold), bool) if used is None else used
-    means = np.array([quality[used & (fold != k)].mean() for k in range(int(fold.max()) + 1)])
-    # rounded as means of neighbors are, since equal means tie
-    filled = np.where(np.isnan(own), np.round(means, 12)[fold], own)
+    means = [quality[used & (fold != k)].mean() for k in range(int(fold.max()) + 1)]
+    return np.round(means, 12)[fold]
+
+
+def filled_in(own: Array, quality: Array, fold: Array, used: Array | None = None) -> Estimates:
+    """`Estimates`, where abstaining has `training_mean`."""
+    filled = np.where(np.isnan(own), training_mean(quality, fold, used), own)
     return Estimates(own, filled, filled)
 
 
-def methods(
-    rated: Rated,
-    splits: Sequence[Split],
-    kernels: Sequence[str],
-    options: Mapping[str, Mapping[str, Any]],
-    networks: Callable[[Rated, Split], Array] | None,
-    threads: int | None,
-) -> dict[Key, Method]:
-    """What makes the estimates of each method, in the table's order; ``splits`` are all that will
-    be asked for, and ``options`` those of each kernel."""
-
-    @lru_cache(maxsize=1)
-    def sums(kernel: str) -> dict[tuple[str, int], tuple[Array, Array]]:
-        told = kernel, rated.texts, rated.texts, rated.quality, TAUS, [s.fold for s in splits]
-        # each pair of texts is compared once
-        made = group_sums(*told, threads=threads, **options.get(kernel, {}))
-        return {(s.name, s.repeat): one for s, one in zip(splits, made, strict=True)}
-
-    def near(kernel: str, split: Split) -> Estimates:
-        return neighbors(rated, split, sums(kernel)[split.name, split.repeat])
-
-    def trained(split: Split) -> Estimates:
-        assert networks is not None
-        return filled_in(networks(rated, split), rated.quality, split.fold)
-
-    return {
-        **{(name, ""): partial(baseline, name, rated) for name in baselines(rated)},
-        **{("neighbors", kernel): partial(near, kernel) for kernel in kernels},
-        ("bleu", ""): partial(against_references, rated, weighted=False),
-        ("delta_bleu", ""): partial(against_references, rated, weighted=True),
-        **({(NETWORKS, ""): trained} if networks is not None else {}),
-        **{(name, ""): partial(score, name, rated) for name in rated.scores},
-        **({(COMBINED, ""): partial(combined, rated)} if len(rated.scores) > 1 else {}),
-    }
-
-
-NEEDS = {
-    "system_mean": "systems",
-    "ridge_system": "systems",
-    "context_mean": "context",
-    "bleu": "references",
-    NETWORKS: "answers",
-}
-"""Method -> what of `Rated` must be there."""
+def keys(rated: Rated, kernels: Sequence[str], networks: bool) -> list[Key]:
+    """The methods, in the table's order."""
+    others = ["bleu", "delta_bleu", *([NETWORKS] if networks else []), *rated.scores]
+    others += [COMBINED] if len(rated.scores) > 1 else []
+    near = [(NEIGHBORS, kernel) for kernel in kernels]
+    return [*((name, "") for name in BASELINES), *near, *((name, "") for name in others)]
 
 
 def why_not(method: str, rated: Rated, split: str) -> str:
@@ -154,64 +129,65 @@ def why_not(method: str, rated: Rated, split: str) -> str:
     return "a new system has no ratings yet" if new else ""
 
 
-# ---- without the text, and ridge regression ------------------------------------------------------
-
-
-def baselines(rated: Rated) -> dict[str, Callable[[], Baseline]]:
-    """Method -> what makes it."""
-    return {
-        "constant": Constant,
-        "middle": lambda: Constant(0.5),
-        "length": Length,
-        "words": lambda: Length("tokens"),
-        "lookup": lambda: Lookup(wording),
-        "system_mean": SystemMean,
-        "context_mean": SystemMean,
-        "ridge": lambda: RidgeTfidf(rated.ngrams),
-        "ridge_system": lambda: SystemRidge(rated.ngrams),
-    }
+def estimates(
+    key: Key,
+    rated: Rated,
+    splits: Sequence[Split],
+    options: Mapping[str, Any],
+    networks: Networks | None = None,
+    threads: int | None = None,
+) -> list[Estimates]:
+    """A method's estimates in each split; ``options`` are those of its kernel, if it has one."""
+    method, kernel = key
+    if method == NEIGHBORS:
+        told = kernel, rated.texts, rated.texts, rated.quality, TAUS
+        # each pair of texts is compared once
+        sums = group_sums(*told, [one.fold for one in splits], threads=threads, **options)
+        return [neighbors(rated, one, *own) for one, own in zip(splits, sums, strict=True)]
+    if method == NETWORKS and networks is not None:
+        own = [networks(rated, one) for one in splits]
+        return [filled_in(p, rated.quality, s.fold) for p, s in zip(own, splits, strict=True)]
+    make: Callable[[Rated, Split], Estimates] = partial(score, method)
+    if method in BASELINES:
+        make = partial(baseline, method)
+    elif method in ("bleu", "delta_bleu"):
+        make = partial(against_references, method == "delta_bleu")
+    elif method == COMBINED:
+        make = combined
+    return [make(rated, one) for one in splits]
 
 
 def baseline(method: str, rated: Rated, split: Split, used: Array | None = None) -> Estimates:
     """A baseline, fitted anew for each fold. Folds are also what ridge regression chooses on."""
-    fold, quality, make = split.fold, rated.quality, baselines(rated)[method]
+    fold, quality = split.fold, rated.quality
     train = np.ones(len(rated), bool) if used is None else used
     texts = np.array(rated.slots if method == "lookup" and rated.slots else rated.texts, object)
-    number = rated.context if method == "context_mean" else rated.system
-    # a letter before the number: these are names, whose signs the model would look at
-    names = None if number is None else np.array([f"s{one}" for one in number], object)
+    systems = rated.context if method == "context_mean" else rated.system
     estimate = np.full(len(rated), np.nan)
     for k in range(split.folds):
         rows, asked = train & (fold != k), fold == k
-        own, new = (None if names is None else names[part].tolist() for part in (rows, asked))
-        groups = fold[rows].tolist()
-        model = make().fit(texts[rows].tolist(), quality[rows], systems=own, groups=groups)
+        own, new = (None if systems is None else systems[part].tolist() for part in (rows, asked))
+        model = BASELINES[method](rated)
+        model.fit(texts[rows].tolist(), quality[rows], systems=own, groups=fold[rows].tolist())
         estimate[asked] = model.predict(texts[asked].tolist(), systems=new)
-    found = filled_in(estimate, quality, fold, used)
-    if method == "context_mean":  # it leaves out a text's own system, and falls as that rises
-        return Estimates(found.own, found.filled, found.ranked, orders_systems=False)
-    return found
+    return filled_in(estimate, quality, fold, used)
 
 
-# ---- neighbors -----------------------------------------------------------------------------------
-
-
-def neighbors(rated: Rated, split: Split, sums: tuple[Array, Array]) -> Estimates:
+def neighbors(rated: Rated, split: Split, counts: Array, totals: Array) -> Estimates:
     """BLEU Neighbors with thresholds chosen in each fold's training part.
 
     For fold k, each text of the training part (in fold j) is estimated from the folds besides k and
     j; tau and the fewest neighbors are those with the least squared error, where the mean of these
     same folds counts as an estimate that is not made. The first of equally good ones is taken.
 
-    ``sums`` are number and summed quality of each text's neighbors in each fold, over `TAUS`, as
-    from `refless.kernels.group_sums`.
+    ``counts`` and ``totals`` are number and summed quality of each text's neighbors in each fold,
+    over `TAUS`, as from `refless.kernels.group_sums`.
     """
-    (counts, totals), fold, quality = sums, split.fold, rated.quality
-    folds = split.folds
+    fold, quality = split.fold, rated.quality
     size, total = np.bincount(fold), np.bincount(fold, quality)
     all_counts, all_totals = counts.sum(axis=1), totals.sum(axis=1)
     estimate = np.full(len(fold), np.nan)
-    for k in range(folds):
+    for k in range(split.folds):
         inner = np.flatnonzero(fold != k)
         own = fold[inner]
         inner_counts = all_counts[inner] - counts[inner, k] - counts[inner, own]
@@ -237,32 +213,26 @@ def neighbors(rated: Rated, split: Split, sums: tuple[Array, Array]) -> Estimate
     return filled_in(estimate, quality, fold)
 
 
-# ---- against references --------------------------------------------------------------------------
-
-
-def against_references(rated: Rated, split: Split, weighted: bool) -> Estimates:
+def against_references(weighted: bool, rated: Rated, split: Split) -> Estimates:
     """BLEU against the references, or ΔBLEU with the rated texts of the context as well, and a line
     from it to ratings.
 
     References weigh 1, a rated text what its rating says: -1 at the lowest, 1 at the highest. A
-    text's fold is its owner, so no text is scored against its own fold.
+    text's fold is its owner, so no text is scored against its own fold, or itself.
     """
     n, fold = len(rated), split.fold
     others = rated.references or [[] for _ in range(n)]
     extra = [text for own in others for text in own]
     whose = np.repeat(np.arange(n), [len(own) for own in others])
     counted = Texts([tokenize(text) for text in [*rated.texts, *extra]], max_order=2)
-    number = n + np.arange(len(extra))
-    nobody, heavy = np.full(len(extra), -1), np.ones(len(extra))
-    if weighted and rated.context is not None:
-        item = rated.context
-        group, text = np.append(item, item[whose]), np.append(np.arange(n), number)
-        weight = np.append(2 * rated.quality - 1, heavy)
-        owner = np.append(fold, nobody)
-        side = group_references(group, int(item.max()) + 1, text, owner, weight)
-    else:
-        item = np.arange(n)
-        side = group_references(whose, n, number, nobody, heavy)
+    item = rated.context if weighted and rated.context is not None else np.arange(n)
+    side = group_references(
+        np.append(item, item[whose]),
+        int(item.max()) + 1,
+        np.arange(n + len(extra)),
+        np.append(fold, np.full(len(extra), -1)),
+        np.append(2 * rated.quality - 1, np.ones(len(extra))),
+    )
     found = counted.statistics(np.arange(n), fold, item, side, split.folds)
     # without a reference of positive weight there is none
     score = np.where(found.totals[..., 0] > 0, scores(found, "smooth"), np.nan)
@@ -272,9 +242,6 @@ def against_references(rated: Rated, split: Split, weighted: bool) -> Estimates:
         slope, intercept = line(score[training, 1 + k], rated.quality[training])
         estimate[asked] = intercept + slope * score[asked, 0]
     return filled_in(estimate, rated.quality, fold)
-
-
-# ---- somebody else's scores ----------------------------------------------------------------------
 
 
 def score(name: str, rated: Rated, split: Split) -> Estimates:
@@ -288,8 +255,7 @@ def score(name: str, rated: Rated, split: Split) -> Estimates:
         estimate[asked] = intercept + slope * given[asked]
         known = given[train][~np.isnan(given[train])]
         ranked[asked & np.isnan(given)] = known.mean() if known.size else 0.0
-    found = filled_in(estimate, rated.quality, fold)
-    return Estimates(found.own, found.filled, ranked)
+    return filled_in(estimate, rated.quality, fold)._replace(ranked=ranked)
 
 
 def combined(rated: Rated, split: Split) -> Estimates:

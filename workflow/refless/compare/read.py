@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -23,9 +23,7 @@ from refless.statistics import drawn_together, drawn_whole
 Array = np.ndarray
 
 FEWEST = 20
-"""Rated texts without which nothing can be said."""
-FEWEST_DIFFERENT = 3
-"""Different ones: one is left out, one sets thresholds, one trains."""
+"""Different rated texts without which nothing can be said."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +32,8 @@ class Raters:
 
     number : of raters; each : mean number of ratings of a text
     one, mean : ICC of one rating and of a text's mean; NaN where no text has two ratings
-    most : about the greatest r: the root of the share of what is good about a text in the variance
-        of texts' means; a rater's level counts as far as it tells texts apart
+    most : about the greatest r: the root of the share that texts have in the variance of their
+        means; levels of raters count as far as they are not the same for all texts
     between : share of the ratings' variance that lies between raters
     """
 
@@ -53,7 +51,7 @@ class Rated:
 
     quality : float64 (n,), in [0, 1]
     same : int64 (n,), number of the text among the different ones, normalised
-    systems : who wrote it; None where nobody says or one wrote all
+    system : int64 (n,), number of who wrote it; None where nobody says or one wrote all
     answers : the MR or the context as it is written; None where there is none
     context : int64 (n,), number of the MR or context, each blank one its own; None if all are one
     group : int64 (n,), the same where MRs that differ in the values of slots alone are one
@@ -67,7 +65,7 @@ class Rated:
     texts: list[str]
     quality: Array
     same: Array
-    systems: list[str] | None = None
+    system: Array | None = None
     answers: list[str] | None = None
     context: Array | None = None
     group: Array | None = None
@@ -98,11 +96,6 @@ class Rated:
         return int(self.same.max()) + 1
 
     @cached_property
-    def system(self) -> Array | None:
-        """Number of each text's system, by name, int64 (n,)."""
-        return None if self.systems is None else np.unique(self.systems, return_inverse=True)[1]
-
-    @cached_property
     def drawn(self) -> tuple[Array, Array]:
         """What a bootstrap draws, as `refless.statistics.draw_blocks` takes it, and which of it
         each text belongs to, int64 (n,)."""
@@ -121,82 +114,72 @@ def of_own(own: Own, scale: Sequence[float] | None = None) -> Rated:
 
     Raises
     ------
-    FormatError : as `rated_of`, or no text is rated.
+    FormatError : as `rated_of`.
     """
-    ratings, texts = own.ratings, own.texts.copy()
-    path = ", ".join(file.path for file in own.files)
-    if ratings.empty:
-        raise FormatError("no text is rated", path=path, remedy="give it ratings")
+    ratings, quality = own.ratings, own.texts["quality"]
     ends = scale or (ratings["quality"].min(), ratings["quality"].max())
+    low, high = float(min(ends[0], quality.min())), float(max(ends[1], quality.max()))
+    texts = own.texts.assign(quality=(quality - low) / ((high - low) or 1))
+    rated = rated_of(texts, (low, high), path=", ".join(file.path for file in own.files))
     raters = agreement(ratings) if ratings["rater"].any() else None
-    ends = min(ends[0], texts["quality"].min()), max(ends[1], texts["quality"].max())
-    low, high = map(float, ends)
-    texts["quality"] = (texts["quality"] - low) / ((high - low) or 1)
-    return rated_of(texts, (low, high), path=path, guessed=not scale, raters=raters)
+    return replace(rated, guessed=not scale, raters=raters)
 
 
 def rated_of(
     texts: pd.DataFrame,
     scale: tuple[float, float] = (0.0, 1.0),
     path: str | None = None,
-    guessed: bool = False,
-    raters: Raters | None = None,
 ) -> Rated:
     """The rated rows of a table with ``text``, ``quality`` in [0, 1] and, as far as there are any,
     ``system``, ``context``, ``context_id``, ``mr``, ``references`` and ``score_*``.
 
     Raises
     ------
-    FormatError : fewer than `FEWEST` rated texts, or than `FEWEST_DIFFERENT` different ones, or all
-        are rated alike.
+    FormatError : fewer than `FEWEST` different rated texts, or all are rated alike.
     """
     there = texts["quality"].notna().to_numpy()
     own = texts[there]
     quality, same = own["quality"].to_numpy(np.float64), numbered(own["text"])
-    if len(own) < FEWEST:
-        message = f"{len(own)} rated texts are too few to compare methods on"
+    if (different := len(np.unique(same))) < FEWEST:
+        message = f"{different} different rated texts are too few to compare methods on ({ASIDE})"
         raise FormatError(message, path=path, remedy=f"rate {FEWEST} or more, better some hundreds")
     if np.ptp(quality) == 0:
         message = "all texts are rated alike, so there is nothing to predict"
         raise FormatError(message, path=path, remedy="take ratings that differ")
-    if (different := int(same.max()) + 1) < FEWEST_DIFFERENT:
-        message = f"{different} different texts are too few ({ASIDE})"
-        raise FormatError(message, path=path, remedy="rate texts that differ")
-    systems = own["system"].astype(str).tolist() if "system" in own else []
-    references = None
+    system = references = None
+    if "system" in own:
+        number = np.unique(own["system"].astype(str), return_inverse=True)[1]
+        system = number if number.any() else None
     if "references" in own:
         listed = [json.loads(one) if isinstance(one, str) else one for one in own["references"]]
         references = listed if any(listed) else None
     answers = answers_of(own)
     context, group, slots = _grouped(own, answers)
     known = any(map(str.strip, answers))
+    several = known and context.max() > 0
+    scores = [name for name in map(str, own) if name.startswith("score_")]
     return Rated(
         texts=own["text"].tolist(),
         quality=quality,
         same=same,
-        systems=systems if len(set(systems)) > 1 else None,
+        system=system,
         answers=answers if known else None,
-        context=context if known and context.max() > 0 else None,
-        group=group if known and context.max() > 0 else None,
+        context=context if several else None,
+        group=group if several else None,
         slots=slots,
         references=references,
-        scores={
-            name: own[name].to_numpy(np.float64)
-            for name in map(str, own)
-            if name.startswith("score_")
-        },
+        scores={name: own[name].to_numpy(np.float64) for name in scores},
         scale=scale,
-        guessed=guessed,
         rows=np.flatnonzero(there) + 1,
-        raters=raters,
     )
 
 
 def answers_of(texts: pd.DataFrame) -> list[str]:
     """What each text answers: its ``mr``, if that column says anything, else its ``context``."""
-    columns = (texts[name].fillna("").astype(str) for name in ("mr", "context") if name in texts)
-    found = next((own for own in columns if own.str.strip().any()), None)
-    return [""] * len(texts) if found is None else list(found.tolist())
+    for name in ("mr", "context"):
+        if name in texts and (found := texts[name].fillna("").astype(str)).str.strip().any():
+            return list(found)
+    return [""] * len(texts)
 
 
 def _grouped(texts: pd.DataFrame, answers: list[str]) -> tuple[Array, Array, list[str] | None]:
@@ -207,48 +190,45 @@ def _grouped(texts: pd.DataFrame, answers: list[str]) -> tuple[Array, Array, lis
         named = texts["context_id"].astype(str).tolist() if "context_id" in texts else group
         return _numbers(named), _numbers(group), None
     read = tokens_of(answers, texts["text"].tolist(), kind)
-    group = [unordered(mr) for mr, _ in read]
     slots = [" ".join(words) for _, words in read]
-    return _numbers(told_apart(answers, kind)), _numbers(group), slots
+    return _numbers(told_apart(answers, kind)), _numbers(unordered(mr) for mr, _ in read), slots
 
 
 def _numbers(labels: Iterable[str]) -> Array:
     """Number of each label by first appearance; a blank one is like no other."""
-    first: dict[object, int] = {}
-    own = (label or row for row, label in enumerate(labels))
-    return np.array([first.setdefault(label, len(first)) for label in own], np.int64)
+    own = pd.Series([label or row for row, label in enumerate(labels)], dtype=object)
+    return pd.factorize(own)[0].astype(np.int64)
 
 
 def agreement(ratings: pd.DataFrame) -> Raters:
     """Of ratings with ``text``, ``rater`` and ``quality``."""
-    value = ratings["quality"].to_numpy(np.float64)
-    text, rater = (ratings[name].to_numpy() for name in ("text", "rater"))
-    one = _icc(value, text)
-    each = len(value) / ratings["text"].nunique()
-    between = _icc(value, rater)
-    own = value - ratings.groupby("rater")["quality"].transform("mean").to_numpy()
-    means = ratings.groupby("text")["quality"].mean().to_numpy()
-    good = max(0.0, *np.nan_to_num([_parts(v, text)[0] for v in (own, value)]))  # both can be low
-    most = np.nan if np.isnan(one) else min(good / (np.var(means, ddof=1) or 1), 1) ** 0.5
-    mean = each * one / (1 + (each - 1) * one)
-    number = ratings["rater"].nunique()
-    return Raters(number, each, one, mean, float(most), max(np.nan_to_num(between), 0.0))
+    value, text = ratings["quality"], ratings["text"]
+    centered = value - value.groupby(ratings["rater"]).transform("mean")
+    each = len(value) / text.nunique()
+    parts = [_variance(own, text) for own in (value, centered)]
+    one = parts[0][0] / sum(parts[0])
+    of_texts = max(0.0, *(np.nan_to_num(between) for between, _ in parts))
+    of_means = value.groupby(text).mean().var()
+    of_raters, rest = _variance(value, ratings["rater"])
+    return Raters(
+        number=ratings["rater"].nunique(),
+        each=each,
+        one=one,
+        mean=each * one / (1 + (each - 1) * one),
+        most=float("nan") if np.isnan(one) else min(of_texts / of_means, 1) ** 0.5,
+        between=max(float(np.nan_to_num(of_raters / (of_raters + rest))), 0.0),
+    )
 
 
-def _icc(value: Array, group: Array) -> float:
-    """ICC(1) of values in groups of any size; NaN where each has one value, or all are equal."""
-    between, inside = _parts(value, group)
-    return between / (between + inside)
-
-
-def _parts(value: Array, group: Array) -> tuple[float, float]:
-    """Variance between and inside groups, of one-way analysis; NaN as of `_icc`."""
-    _, number, size = np.unique(group, return_inverse=True, return_counts=True)
+def _variance(value: pd.Series, group: pd.Series) -> tuple[float, float]:
+    """Variance between and inside groups of any size, of one-way analysis; NaN with one group, or
+    one value in each."""
+    own = value.groupby(group)
+    size = own.size()
     n, groups = len(value), len(size)
-    if groups in (1, n) or np.ptp(value) == 0:
+    if groups in (1, n):
         return float("nan"), float("nan")
-    means = np.bincount(number, value) / size
-    above = (size * (means - value.mean()) ** 2).sum() / (groups - 1)
-    inside = ((value - means[number]) ** 2).sum() / (n - groups)
+    above = (size * (own.mean() - value.mean()) ** 2).sum() / (groups - 1)
+    inside = ((value - own.transform("mean")) ** 2).sum() / (n - groups)
     usual = (n - (size**2).sum() / n) / (groups - 1)
     return float((above - inside) / usual), float(inside)

@@ -21,18 +21,16 @@ KNOWS = {
 BLOCK = 50
 
 
-def unread(name: str, texts: Sequence[str], **options: Any) -> int:
-    """How many of the texts have no similarity to themselves."""
-    if name.partition(".")[0] not in KNOWS:
-        return 0
+def unread(name: str, texts: Sequence[str], **options: Any) -> tuple[int, str]:
+    """How many of the texts have no similarity to themselves, and a sentence of it."""
+    knows = KNOWS.get(name.partition(".")[0])
+    if knows is None:
+        return 0, ""
+    known: dict[str, float] = {}
     each = list(dict.fromkeys(texts))
-    parts = [each[start : start + BLOCK] for start in range(0, len(each), BLOCK)]
-    own = [np.diag(kernel(name, part, part, threads=1, **options)) for part in parts]
-    lost = {text for text, value in zip(each, np.concatenate([[], *own]), strict=True) if not value}
-    return sum(text in lost for text in texts)
-
-
-def sentence(name: str, lost: int, texts: int) -> str:
-    """Of so many texts of all."""
-    knows = KNOWS[name.partition(".")[0]]
-    return f"{name} reads {lost:,} of {texts:,} texts as empty: {knows}"
+    for start in range(0, len(each), BLOCK):
+        part = each[start : start + BLOCK]
+        own = np.diag(kernel(name, part, part, threads=1, **options))
+        known |= zip(part, own, strict=True)
+    number = sum(known[text] == 0 for text in texts)
+    return number, f"{name} reads {number:,} of {len(texts):,} texts as empty: {knows}"

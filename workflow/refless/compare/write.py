@@ -23,7 +23,6 @@ from refless.compare.predict import TRIVIAL, label
 from refless.compare.read import Rated
 from refless.compare.verdict import answer, verdict, warnings
 from refless.store.files import json_text, write_together
-from refless.store.tables import table_text
 
 FILES = (
     *("comparison.csv", "predictions.csv", "learning_curve.csv"),
@@ -49,6 +48,7 @@ def write_comparison(
     OutputError : a file cannot be written.
     """
     said = {"answer": answer(rated, found), "warnings": warnings(rated, found)}
+    judged = {name: verdict(found, name) for name in found.splits}
     record = {
         "refless": __version__,
         "input": dict(sums),
@@ -58,24 +58,18 @@ def write_comparison(
             **{name: getattr(settings, name) for name in ("kernels", "draws", "seed", "curve")},
             "repeats": {name: len(own) for name, own in found.splits.items()},
         },
-        "no_split": found.why,
-        "shown": {name: verdict(found, name).shown for name in found.splits},
+        "shown": {name: own is not None and own.shown for name, own in judged.items()},
         **said,
     }
-    tables = found.table, found.predictions, found.curve
-    texts = {name: table_text(_rounded(own)) for name, own in zip(FILES, tables, strict=False)}
-    texts["comparison.json"] = json_text(record)
     page = Template(Path(__file__).with_name("report.html").read_text("utf-8"), autoescape=True)
     views = {name: _view(found.table, name) for name in found.splits}
-    texts["report.html"] = page.render(
-        **said, views=views, main=found.main, picture=_picture(found)
-    )
-    write_together({Path(folder) / name: text for name, text in texts.items()})
-
-
-def _rounded(table: pd.DataFrame) -> pd.DataFrame:
-    numbers = table.select_dtypes("float").columns
-    return table.assign(**{name: [float(DIGITS % v) for v in table[name]] for name in numbers})
+    tables = (found.table, found.predictions, found.curve)
+    texts = [
+        *(table.to_csv(index=False, lineterminator="\n", float_format=DIGITS) for table in tables),
+        json_text(record),
+        page.render(**said, views=views, main=found.main, picture=_picture(found)),
+    ]
+    write_together({Path(folder) / name: text for name, text in zip(FILES, texts, strict=True)})
 
 
 def _view(table: pd.DataFrame, split: str) -> str:

@@ -59,7 +59,7 @@ def write_networks(path: str | Path, task: Task, seed: int, threads: int | None 
 
     rated, how = rated_task(task), How(seed=seed)
     parts = [pd.DataFrame(columns=["split", "fold", "estimate"])]
-    for split in all_splits(rated, seed)[0] if rated.answers is not None else []:
+    for split in all_splits(rated, seed) if rated.answers is not None else []:
         found = estimates(rated, split, how, threads)
         parts.append(pd.DataFrame({"split": split.name, "fold": split.fold, "estimate": found}))
     sealed.write(

@@ -61,11 +61,6 @@ def load(
     return model.fit(content["texts"], content["quality"]).set_params(tau=tau)
 
 
-def kernel_of(path: str | Path) -> str:
-    """The kernel of a fitted model in a file; errors as of `load`."""
-    return str(_read(path)["settings"]["kernel"])
-
-
 def _read(path: str | Path) -> dict[str, Any]:
     try:
         head, _, line = Path(path).read_bytes().partition(b"\n")

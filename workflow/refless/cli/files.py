@@ -1,0 +1,145 @@
+"""How the commands read files, and write what they made."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from refless.data.own import LARGEST, Own, read_ratings, read_texts
+from refless.data.rows import File
+from refless.errors import FormatError, OutputError, SettingError
+
+
+def ratings_of(arguments: argparse.Namespace, **more: Any) -> Own:
+    """What ``--ratings`` names; ``more`` as of `refless.data.own.read_ratings`."""
+    scale = more.get("scale")
+    if scale and not -LARGEST <= scale[0] < scale[1] <= LARGEST:
+        given = " ".join(f"{end:g}" for end in scale)
+        raise SettingError(f"--scale is {given}", remedy="give the lowest, then the highest")
+    return read_ratings(
+        arguments.ratings,
+        format=arguments.ratings_format,
+        columns=dict(arguments.column),
+        repeated=arguments.repeated_ratings,
+        center=getattr(arguments, "center_raters", False),
+        **more,
+    )
+
+
+def outputs_of(
+    arguments: argparse.Namespace, read: Sequence[str], need: Sequence[str] = ()
+) -> File:
+    """What ``--outputs`` names; ``read`` and ``need`` as of `refless.data.own.read_texts`."""
+    columns = dict(arguments.column)
+    return read_texts(arguments.outputs, read, need, arguments.outputs_format, columns)
+
+
+def require_torch() -> None:
+    """SettingError if torch is not installed, before anything is imported that needs it."""
+    if find_spec("torch") is None:
+        raise SettingError(
+            "RNN quality estimation needs torch, which is not installed",
+            remedy="make torch, in a clone of refless; elsewhere: pip install torch",
+        )
+
+
+def check_out(out: str, *inputs: str | None) -> Path:
+    """Where the output will be, ``-`` or a file (of a link, where it leads to).
+
+    Raises
+    ------
+    OutputError : before the work begins: it is an input, or no file can be there.
+    """
+    from refless.store.files import writing
+
+    if out == "-":
+        return Path(out)
+    path = Path(out).resolve()
+    if path in [Path(given).resolve() for given in inputs if given]:
+        message = "is an input, which would be overwritten"
+        raise OutputError(message, path=out, remedy="name another file")
+    if path.exists() and not path.is_file():
+        raise OutputError("is no file", path=out, remedy="name a file, or - for standard output")
+    with writing(out):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def with_columns(file: File, added: Mapping[str, Sequence[Any]]) -> str:
+    """A file with further columns, in its own format; of plain lines, a TSV of these alone. None
+    becomes an empty field, or null in JSON; lists become JSON.
+
+    Raises
+    ------
+    FormatError : a column is there already.
+    """
+    if file.format != "lines" and (clash := [name for name in added if name in file.names]):
+        raise FormatError(f"already has a column {clash[0]!r}", path=file.path, remedy="rename it")
+    rows = list(zip(*added.values(), strict=True))
+    if file.format == "jsonl":
+        objects = [
+            json.dumps(own | dict(zip(added, row, strict=True)), ensure_ascii=False)
+            for own, row in zip(file.rows, rows, strict=True)
+        ]
+        if file.array:
+            return "[" + ",\n".join(objects) + "]\n"
+        return "".join(f"{one}\n" for one in objects)
+    table = [list(added), *([_shown(value) for value in row] for row in rows)]
+    if file.format != "lines":
+        given = [file.names, *file.rows]
+        table = [[*own, *more] for own, more in zip(given, table, strict=True)]
+    if file.format == "csv":
+        buffer = io.StringIO()
+        csv.writer(buffer, lineterminator="\n").writerows(table)
+        return buffer.getvalue()
+    return "".join("\t".join(row) + "\n" for row in table)
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return ""
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list) else str(value)
+
+
+def write(content: str, out: Path) -> None:
+    """To standard output, or to a file: whole or not at all."""
+    from refless.store.files import whole_file
+
+    # JSON may have half a character, and an escape for it
+    data = content.encode("utf-8", "backslashreplace")
+    if out == Path("-"):
+        sys.stdout.buffer.write(data)
+        sys.stdout.flush()
+        return
+    with whole_file(out) as partial:
+        partial.write_bytes(data)
+
+
+def tell(line: str) -> None:
+    """What a person wants to know, on standard error."""
+    print(line, file=sys.stderr)
+
+
+@contextmanager
+def progress(what: str, unit: str = "text") -> Iterator[Callable[..., None]]:
+    """A bar on standard error, renewed less often where that is no terminal: ``step(done, total,
+    what)``, of which ``done`` alone must be given."""
+    from tqdm import tqdm
+
+    pause = 0.1 if sys.stderr.isatty() else 15
+    with tqdm(desc=what, unit=unit, leave=False, mininterval=pause, delay=pause) as bar:
+
+        def step(done: int, total: int | None = None, what: str = "") -> None:
+            bar.total = total or bar.total
+            bar.set_description_str(what or bar.desc, refresh=False)
+            bar.update(done - bar.n)
+
+        yield step
