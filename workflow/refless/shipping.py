@@ -48,7 +48,7 @@ def ship(digests: Mapping[str, str], out: str | Path) -> list[Path]:
     ------
     FormatError, StaleError : as `refless.store.sealed.read`.
     """
-    out, written = Path(out), []
+    out, renewed = Path(out), dict[str, str]()
     listed = read_manifest(out) if (out / MANIFEST).is_file() else {}
     for path, digest in digests.items():
         source, below = Path(path), Path(path).relative_to("results")
@@ -59,8 +59,8 @@ def ship(digests: Mapping[str, str], out: str | Path) -> list[Path]:
         elif below.name != "ratings.csv":  # which are written with their texts
             file = sealed.read(source)
             sealed.write(out / below, file.content, file.about["facts"], provenance="shipped")
-        written.append(out / below)
-        listed[below.as_posix()] = "", digest
-    rows = [(path, file_sum(out / path), digest) for path, (_, digest) in sorted(listed.items())]
+        renewed[below.as_posix()] = digest
+    listed |= {path: (file_sum(out / path), digest) for path, digest in renewed.items()}
+    rows = [(path, *of) for path, of in sorted(listed.items()) if (out / path).is_file()]
     write_table(pd.DataFrame(rows, columns=["path", "sha256", "digest"]), out / MANIFEST)
-    return written
+    return [out / path for path in renewed]

@@ -94,7 +94,6 @@ rule tabulate_rnn_qe:
         "../../envs/refless.yaml"
     params:
         predictions=QE_TRAININGS,
-        datasets=REFERENCES,
         bootstrap=BOOTSTRAP,
         missing=missing("results/rnn_qe/outputs.csv"),
         untrained=missing(

@@ -24,20 +24,21 @@ NEAREST = 5
 
 def add_model(parser: argparse.ArgumentParser) -> None:
     """The settings of a model."""
-    parser.add_argument("--kernel", help="default: %(default)s")
+    parser.add_argument("--kernel", help=f"default: {SETTINGS['kernel']}")
     parser.add_argument(
         "--tau",
         type=_tau,
         help="similarity of a neighbor, or auto: the one of the least squared error among the"
         " training texts, each left out in turn (default: auto)",
     )
-    parser.add_argument("--min-neighbors", type=int, help="fewest (default: %(default)s)")
+    parser.add_argument(
+        "--min-neighbors", type=int, help=f"fewest (default: {SETTINGS['min_neighbors']})"
+    )
     parser.add_argument(
         "--max-share",
         type=float,
-        help="most neighbors, as a share of the training texts (default: %(default)s)",
+        help=f"most neighbors, as a share of the training texts (default: {SETTINGS['max_share']})",
     )
-    parser.set_defaults(**SETTINGS)
     parser.add_argument(
         "--option",
         action="append",
@@ -77,9 +78,11 @@ def fitted(arguments: argparse.Namespace, rated: pd.DataFrame) -> NeighborsRegre
     """
     from refless.models.neighbors import NeighborsRegressor
 
-    require_kernel(arguments.kernel)
-    settings = {name: getattr(arguments, name) for name in (*SETTINGS, "threads")}
-    model = NeighborsRegressor(**settings, options=kernel_options(arguments))
+    told = {name: getattr(arguments, name) for name in SETTINGS}
+    settings: dict[str, Any] = SETTINGS | {k: v for k, v in told.items() if v is not None}
+    require_kernel(settings["kernel"])
+    more = {"options": kernel_options(arguments), "threads": arguments.threads}
+    model = NeighborsRegressor(**settings, **more)
     texts = rated["text"].tolist()
     require_readable(model, texts)
     with files.progress("choosing tau") as step:

@@ -62,12 +62,14 @@ def run(arguments: argparse.Namespace) -> None:
     own = files.ratings_of(arguments, scale=arguments.scale)
 
     from refless.compare.evaluate import compare
+    from refless.compare.predict import TRIVIAL, keys, why_not
     from refless.compare.read import of_own
     from refless.compare.verdict import LEVEL, answer, command, warnings
     from refless.compare.write import FILES, write_comparison
 
     rated, settings = of_own(own, arguments.scale), _settings(arguments)
-    tried = len(settings.kernels) + len(rated.scores) + 5  # ridge and the like
+    methods = keys(rated, settings.kernels, settings.networks is not None)
+    tried = sum(name not in TRIVIAL and not why_not(name, rated, "texts") for name, _ in methods)
     if settings.draws < (least := round(2 / LEVEL) * tried):
         message = f"--draws is {settings.draws}, too few to correct p for all methods"
         raise SettingError(message, remedy=f"give {least} or more")
@@ -76,7 +78,7 @@ def run(arguments: argparse.Namespace) -> None:
     with files.progress("comparing", "step") as step:
         found = compare(rated, settings, step)
     if arguments.out:
-        sums = {Path(file.path).name: file.sum for file in own.files}
+        sums = [file.sum for file in own.files]
         write_comparison(rated, found, settings, arguments.out, sums)
     print("\n".join(answer(rated, found)), flush=True)
     for warning in warnings(rated, found):

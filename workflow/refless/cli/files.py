@@ -63,7 +63,9 @@ def check_out(out: str, *inputs: str | None) -> Path:
     if out == "-":
         return Path(out)
     path = Path(out).resolve()
-    if path in [Path(given).resolve() for given in inputs if given]:
+    given = [Path(one) for one in inputs if one]
+    inside = [file for folder in given if folder.is_dir() for file in folder.iterdir()]
+    if path in [one.resolve() for one in (*given, *inside)]:
         message = "is an input, which would be overwritten"
         raise OutputError(message, path=out, remedy="name another file")
     if path.exists() and not path.is_file():

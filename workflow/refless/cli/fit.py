@@ -32,6 +32,8 @@ def add(commands: options.Commands) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Read, fit, write, say."""
     out = files.check_out(arguments.out, *arguments.ratings)
+    if str(out) == "-":
+        arguments.fail("a model goes to a file: --out FILE")
     _, rated = read_training(arguments)
 
     from refless.models.neighbors_file import save, signature_line

@@ -83,6 +83,8 @@ def run(arguments: argparse.Namespace) -> None:
     need = ["system"] if arguments.method == SYSTEM_RIDGE else []
     own, rated = read_training(arguments, *need) if arguments.ratings else (None, None)
     if arguments.leave_one_out and own is not None and rated is not None:
+        if len(own.files) != 1:
+            arguments.fail("--leave-one-out takes one file of --ratings, and adds columns to it")
         given, texts, truth = own.files[0], None, rated["quality"].tolist()
         place = {row: number for number, row in enumerate(rated.index)}
         rows = [place.get(text) for text in own.text_of]
@@ -116,7 +118,7 @@ def run(arguments: argparse.Namespace) -> None:
 def _check(arguments: argparse.Namespace) -> None:
     if arguments.leave_one_out and len(arguments.ratings or []) != 1:
         arguments.fail("--leave-one-out takes one file of --ratings, and adds columns to it")
-    given = [name for name, default in SETTINGS.items() if getattr(arguments, name) != default]
+    given = [name for name in SETTINGS if getattr(arguments, name) is not None]
     if arguments.model and (given or arguments.center_raters):
         arguments.fail(f"{', '.join(given) or '--center-raters'}: settled by refless fit")
     others = ("option", "wordnet", "explain", "leave_one_out", "model")

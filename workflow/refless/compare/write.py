@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -39,7 +39,7 @@ GREY, BLUE = "#777777", "#1f77b4"
 
 
 def write_comparison(
-    rated: Rated, found: Comparison, settings: Settings, folder: str | Path, sums: Mapping[str, str]
+    rated: Rated, found: Comparison, settings: Settings, folder: str | Path, sums: Sequence[str]
 ) -> None:
     """Write all files of a comparison, or none of them; ``sums`` are the SHA-256 of the inputs.
 
@@ -51,7 +51,7 @@ def write_comparison(
     judged = {name: verdict(found, name) for name in found.splits}
     record = {
         "refless": __version__,
-        "input": dict(sums),
+        "inputs": list(sums),
         "scale": list(rated.scale),
         "raters": None if rated.raters is None else asdict(rated.raters),
         "settings": {

@@ -60,6 +60,10 @@ def _words(value: Any) -> str:
     """A text, or a number as a name."""
     if value is None:
         return ""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or value != value:
+        raise _Bad("are neither texts nor numbers")
     return _text(str(value) if isinstance(value, (int, float)) else value)
 
 
@@ -68,7 +72,7 @@ def _number(value: Any) -> float:
     if value is None or (isinstance(value, str) and not value.strip()):
         return math.nan
     number = math.nan
-    if not isinstance(value, bool):
+    if not isinstance(value, bool) and not re.search(r"_|[^\0-\x7f]", str(value)):
         with suppress(ValueError, OverflowError, TypeError):
             number = float(value)
     if not abs(number) <= LARGEST:
@@ -148,10 +152,11 @@ def read_texts(
     """
     faults = Faults()
     file = read_file(path, format, faults)
-    there = {name: theirs for name, theirs in (columns or {}).items() if theirs in file.names}
+    names = list(map(str.strip, file.names))
+    there = {name: theirs for name, theirs in (columns or {}).items() if theirs in names}
     _read_columns(file, read, ["text", *need], there, faults)
     faults.check()
-    if "quality" in file.columns and "rater" in file.names:
+    if "quality" in file.columns and "rater" in names:
         message = "has the columns rater and quality: each row would count as a text of its own"
         remedy = "give each text once, with the mean of its ratings and no column rater"
         raise FormatError(message, path=file.path, remedy=remedy)

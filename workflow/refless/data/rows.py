@@ -14,6 +14,7 @@ import io
 import json
 import re
 import sys
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -142,7 +143,7 @@ def _content(path: str | Path, file: File) -> str:
         data = sys.stdin.buffer.read() if str(path) == "-" else Path(path).read_bytes()
         file.sum = hashlib.sha256(data).hexdigest()
         data = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         message = f"cannot be read: {getattr(error, 'strerror', '') or error}"
         remedy = "look at its name and its folder"
         raise FormatError(message, path=file.path, remedy=remedy) from error
@@ -167,7 +168,7 @@ def _records(file: File, text: str) -> Iterator[tuple[int, Any]]:
         return
     if file.format == "lines":
         file.names = ["text"]
-        yield from ((number, [line]) for number, line in enumerate(lines, 1))
+        yield from ((number, [line]) for number, line in enumerate(lines if text else [], 1))
         return
     rows = _csv_rows(text, file.path) if file.format == "csv" else _tsv_rows(lines)
     file.names = next(rows, (1, []))[1]
@@ -203,7 +204,9 @@ def _tsv_rows(lines: list[str]) -> Iterator[tuple[int, list[str]]]:
     some = any('""' in one[1:-1] for one in begun) or 2 * len(begun) >= len(rows) - 1
     quoted = some and all(map(_QUOTED.fullmatch, begun))
     for number, row in enumerate(rows, 1):
+        # a blank line is a row if it is the whole of a text, and not the end of the file
+        if row == [""] and (len(rows[0]) > 1 or number == len(rows)):
+            continue
         if quoted:
             row = [one[1:-1].replace('""', '"') if one[:1] == '"' else one for one in row]
-        if row != [""] or len(rows[0]) == 1:
-            yield number, row
+        yield number, row

@@ -188,6 +188,8 @@ class RidgeTfidf(Baseline):
         return self
 
     def predict(self, texts: Sequence[str], *, systems: Any = None) -> Array:
+        if not texts:
+            return np.zeros(0)
         return np.asarray(self._model.predict(self._ngrams.of(texts)[:, self._known]), np.float64)
 
     def _chosen_alpha(self, weights: Any, quality: Array, groups: Sequence[object]) -> float:

@@ -93,8 +93,8 @@ class RnnQe(Section):
     )
     seeds: Count = Field(
         3,
-        description="Number of seeds, 0, 1, ..., that are trained, and over which tables then have"
-        " the mean; shipped predictions have their own.",
+        description="Seeds 0, 1, ...: so many are trained or read, and tables have the mean over"
+        " them.",
     )
     device: str = Field(
         "cpu", pattern="^(cpu|cuda(:[0-9]+)?)$", description="Device of torch: cpu, cuda, cuda:1."

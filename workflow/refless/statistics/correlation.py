@@ -138,7 +138,9 @@ def centred(values: Array, group: Array) -> Array:
     most = np.abs(away).max(initial=0)
     if most <= NOISE * np.abs(values).max(initial=0):
         return np.zeros(len(values))
-    return np.round(away / most, 12)
+    # beside one that is far away, the others must not tie
+    unit = min(most, 1e6 * float(np.median(np.abs(away[away != 0]))))
+    return np.round(away / unit, 12)
 
 
 def scale_statistics(

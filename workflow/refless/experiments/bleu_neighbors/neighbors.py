@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from refless.data.task import Task, read_task
-from refless.errors import SettingError
+from refless.errors import SettingError, StaleError
 from refless.kernels import kernel
 from refless.models.neighbors import enough_evidence, means_of_sums, neighbor_means
 from refless.statistics import drawn_whole
@@ -191,6 +191,15 @@ def predictions(table: pd.DataFrame, training: int, a: int, b: float) -> Array:
     return enough_evidence(means, counts, training, a, b)
 
 
+def check_texts(file: sealed.Sealed, rated: Rated, task: str) -> None:
+    """StaleError unless the rows of a file are these texts with these ratings."""
+    rows = file.content.drop_duplicates("id")
+    same = list(rows["id"]) == list(rated.id)
+    if not (same and np.allclose(rows["quality"], rated.quality, rtol=0, atol=1e-9)):
+        message = f"{task} has other texts or ratings than its neighbors, which came with refless"
+        raise StaleError(message, remedy="compute them: make torch, or WordNet")
+
+
 def read_predicted(
     folders: Iterable[str | Path], paths: Sequence[str | Path], a: int, b: float
 ) -> dict[str, Predicted]:
@@ -212,6 +221,8 @@ def read_predicted(
             if path.parent.name == task.name
         }
         rated = rated_texts(task)
+        for file in files.values():
+            check_texts(file, rated, task.name)
         n = len(rated.id) - 1
         estimates = {name: predictions(file.content, n, a, b) for name, file in files.items()}
         found[task.name] = Predicted(rated, task.provenance, files, estimates)

@@ -15,7 +15,12 @@ import numpy as np
 import pandas as pd
 
 from refless.data.task import Task
-from refless.experiments.bleu_neighbors.neighbors import COLUMNS, Predicted, predictions
+from refless.experiments.bleu_neighbors.neighbors import (
+    COLUMNS,
+    Predicted,
+    check_texts,
+    predictions,
+)
 from refless.experiments.bleu_neighbors.table1 import Looks, Rows, cells, of_our_tasks
 from refless.experiments.published import beside_paper, with_intervals
 from refless.kernels import kernel as matrix_of
@@ -84,6 +89,7 @@ def table2(
             if source == target and data is not None and kernel in data.estimates:
                 estimate, origin = data.estimates[kernel], data.shown(kernel)["source"]
             elif data is not None and file is not None:
+                check_texts(file, tasks[target].rated, target)
                 own = file.content[file.content["kernel"] == kernel]
                 estimate = predictions(own, len(data.rated.id), a, b)
                 origin = file.about["provenance"]

@@ -103,6 +103,7 @@ def write_predictions(
         "schedule": {"name": of.schedule, **asdict(schedule)},
         "network": {"width": WIDTH, "dropout": DROPOUT, "precision": "float32"},
         "best": passes,
+        "device": device,
         "versions": versions(["refless", "torch", "numpy"]),
     }
     sealed.write(path, table[COLUMNS], facts)
