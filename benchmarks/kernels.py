@@ -53,7 +53,7 @@ def peers(name: str, pairs: Sequence[tuple[str, str]]) -> Iterator[dict[str, Sco
             rouge = RougeScorer(["rougeL"], use_stemmer=True)
             yield {"rouge-score": lambda: [rouge.score(s, x)["rougeL"].fmeasure for x, s in pairs]}
         elif name == BERTSCORE:
-            from bert_score import BERTScorer  # type: ignore[import-not-found]
+            from bert_score import BERTScorer
 
             from refless.kernels.bertscore import find
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 
@@ -65,7 +66,8 @@ class Network(nn.Module):
         there = [row for row, sequence in enumerate(sequences) if len(sequence)]
         if there:
             own = [torch.from_numpy(sequences[row]) for row in there]
-            packed = nn.utils.rnn.pack_sequence(own, enforce_sorted=False).to(states.device)
+            packed: Any = nn.utils.rnn.pack_sequence(own, enforce_sorted=False)
+            packed = packed.to(states.device)
             inputs = self.dropout(self.embeddings[side](packed.data))
             states[there] = self.encoders[side](packed._replace(data=inputs))[1][0]
         return states
