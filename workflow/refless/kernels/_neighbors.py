@@ -25,14 +25,26 @@ def add_neighbors(
     sums: np.ndarray,
 ) -> None:
     """Add to counts and sums, (candidates, n_tau). ``taus`` ascend."""
+    n = values.shape[1]
+    near = np.empty(n, np.int64)
     for row in range(values.shape[0]):
         candidate = first + row
-        for c in range(values.shape[1]):
-            t = 0
-            while t < len(taus) and values[row, c] >= taus[t]:
-                counts[candidate, t] += 1
-                sums[candidate, t] += quality[start + c]
-                t += 1
+        for c in range(n):
+            near[c] = c
+        n_near = n
+        # Neighbors at one tau are among those at the tau below. The place is written to before
+        # it is known whether it counts: a branch would be guessed wrong too often.
+        for t in range(len(taus)):
+            kept = 0
+            for c in range(n_near):
+                near[kept] = near[c]
+                kept += values[row, near[c]] >= taus[t]
+            n_near = kept
+            total = sums[candidate, t]
+            for c in range(n_near):
+                total += quality[start + near[c]]
+            sums[candidate, t] = total
+            counts[candidate, t] += n_near
 
 
 @compiled(
