@@ -4,8 +4,6 @@ Peer and refless take turns in one process, so that what else the machine does m
 values are compared in passing: what is fast and wrong is not fast.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import random

@@ -5,8 +5,6 @@ sample of the units, each from its texts, as one would without statistics that a
 made beforehand. Ours is timed from the same tokens to the scores of all units.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable
 from importlib.util import find_spec

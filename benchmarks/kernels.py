@@ -5,8 +5,6 @@ one thread, and what it can be given ready (lists of characters or words) is mad
 taken. Ours is timed from texts to the result for all pairs.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import shutil

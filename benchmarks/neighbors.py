@@ -4,8 +4,6 @@
 for each call. Memory is the most that the process had.
 """
 
-from __future__ import annotations
-
 import argparse
 import resource
 import statistics

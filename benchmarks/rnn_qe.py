@@ -1,7 +1,5 @@
 """How fast RNN-QE is trained, on one core: `make torch`, then `python -m benchmarks.rnn_qe`."""
 
-from __future__ import annotations
-
 import argparse
 import time
 

@@ -1,7 +1,5 @@
 """Errors that a user can act on: what is wrong, where, and what to do about it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,8 +9,6 @@ from typing import Any
 class ReflessError(Exception):
     """A problem with input, settings or resources, with its remedy.
 
-    Parameters
-    ----------
     message : what is wrong, in one sentence
     remedy : what the user can do about it
     path : the file concerned, if any

@@ -8,8 +8,6 @@ Stage: none. A script is thin: it hands what Snakemake gave it to one function o
         ...
 """
 
-from __future__ import annotations
-
 import logging
 import signal
 import sys

@@ -5,8 +5,6 @@ files. Out: of each path its place (`Plan.find`) or one reason why there is none
 No address is asked. Tested without Snakemake.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re
@@ -103,11 +101,7 @@ class Plan:
 
     def find(self, path: str) -> str | None:
         """Where a path of ``results`` lies or will lie: there, among what is shipped, or nowhere.
-
-        Raises
-        ------
-        FormatError : the shipped file is not the one that the manifest lists.
-        """
+        Raises FormatError: the shipped file is not the one that the manifest lists."""
         found = self._where(path)
         return found if isinstance(found, str) else None
 
@@ -330,8 +324,6 @@ def closing_lines(
 ) -> list[str]:
     """What a run says in the end: where the files are, and where their numbers came from.
 
-    Parameters
-    ----------
     asked, made : files of its targets, and all that these hang on
     absent : `Plan.missing`, as it came up
     """

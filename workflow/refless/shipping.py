@@ -3,8 +3,6 @@
 Stage: none. ``resources/shipped`` has them under their names in ``results``, and `MANIFEST`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -22,12 +20,8 @@ BACK = "`git checkout -- resources/shipped` brings it back"
 
 
 def read_manifest(folder: Path) -> dict[str, tuple[str, str]]:
-    """Path -> sum and digest of what is shipped in a folder; nothing if there is no folder.
-
-    Raises
-    ------
-    FormatError : its list is missing or broken.
-    """
+    """Path -> sum and digest of what is shipped in a folder; nothing if there is no folder. Raises
+    FormatError: its list is missing or broken."""
     path = folder / MANIFEST
     try:
         table = pd.read_csv(path, dtype=str) if folder.is_dir() else pd.DataFrame()
@@ -39,14 +33,9 @@ def read_manifest(folder: Path) -> dict[str, tuple[str, str]]:
 def ship(digests: Mapping[str, str], out: str | Path) -> list[Path]:
     """Copy computed files to where they are shipped from, and renew the list; the files.
 
-    Parameters
-    ----------
     digests : path in ``results`` of what was computed -> the digest of its settings; tables of
         texts are blanked. What is not there is left as it is.
-
-    Raises
-    ------
-    FormatError, StaleError : as `refless.store.sealed.read`.
+    Raises FormatError, StaleError: as `refless.store.sealed.read`.
     """
     out, renewed = Path(out), dict[str, str]()
     listed = read_manifest(out) if (out / MANIFEST).is_file() else {}

@@ -5,8 +5,6 @@ Each command is a module with a function ``add(commands)``, which describes its 
 quick, and a bad file is refused at once.
 """
 
-from __future__ import annotations
-
 import argparse
 import logging
 import os

@@ -56,12 +56,8 @@ def _tau(text: str) -> str | float:
 
 
 def read_training(arguments: argparse.Namespace, *need: str) -> tuple[Own, pd.DataFrame]:
-    """The user's ratings, and of their texts those that are rated.
-
-    Raises
-    ------
-    FormatError : as `refless.data.own.read_ratings`, or no text is rated.
-    """
+    """The user's ratings, and of their texts those that are rated. Raises FormatError: as
+    `refless.data.own.read_ratings`, or no text is rated."""
     own = files.ratings_of(arguments, need=["quality", *need])
     rated = own.texts[own.texts["quality"].notna()]
     if rated.empty:
@@ -70,12 +66,8 @@ def read_training(arguments: argparse.Namespace, *need: str) -> tuple[Own, pd.Da
 
 
 def fitted(arguments: argparse.Namespace, rated: pd.DataFrame) -> NeighborsRegressor:
-    """The model of these arguments, fitted.
-
-    Raises
-    ------
-    KernelError : the kernel cannot be used here, or reads most of the texts as empty.
-    """
+    """The model of these arguments, fitted. Raises KernelError: the kernel cannot be used here, or
+    reads most of the texts as empty."""
     from refless.models.neighbors import NeighborsRegressor
 
     told = {name: getattr(arguments, name) for name in SETTINGS}

@@ -1,7 +1,5 @@
 """How the commands read files, and write what they made."""
 
-from __future__ import annotations
-
 import argparse
 import csv
 import io
@@ -52,12 +50,8 @@ def require_torch() -> None:
 
 
 def check_out(out: str, *inputs: str | None) -> Path:
-    """Where the output will be, ``-`` or a file (of a link, where it leads to).
-
-    Raises
-    ------
-    OutputError : before the work begins: it is an input, or no file can be there.
-    """
+    """Where the output will be, ``-`` or a file (of a link, where it leads to). Raises OutputError:
+    before the work begins: it is an input, or no file can be there."""
     from refless.store.files import writing
 
     if out == "-":
@@ -77,12 +71,8 @@ def check_out(out: str, *inputs: str | None) -> Path:
 
 def with_columns(file: File, added: Mapping[str, Sequence[Any]]) -> str:
     """A file with further columns, in its own format; of plain lines, a TSV of these alone. None
-    becomes an empty field, or null in JSON; lists become JSON.
-
-    Raises
-    ------
-    FormatError : a column is there already.
-    """
+    becomes an empty field, or null in JSON; lists become JSON. Raises FormatError: a column is
+    there already."""
     if file.format != "lines" and (clash := [name for name in added if name in file.names]):
         raise FormatError(f"already has a column {clash[0]!r}", path=file.path, remedy="rename it")
     rows = list(zip(*added.values(), strict=True))

@@ -1,7 +1,5 @@
 """``refless fit``: a neighbors model in a file, for any number of calls of ``refless score``."""
 
-from __future__ import annotations
-
 import argparse
 
 from refless.cli import files, options

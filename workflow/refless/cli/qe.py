@@ -1,7 +1,5 @@
 """``refless qe``: rate texts without references, with a trained network."""
 
-from __future__ import annotations
-
 import argparse
 import json
 

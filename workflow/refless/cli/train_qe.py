@@ -1,7 +1,5 @@
 """``refless train-qe``: train RNN-QE on ratings of your own."""
 
-from __future__ import annotations
-
 import argparse
 from dataclasses import replace
 

@@ -3,8 +3,6 @@
 Stage: cell. In: rated texts, a split. Out: Pearson's r by the number of ratings.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

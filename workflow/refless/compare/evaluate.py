@@ -3,8 +3,6 @@
 Stage: cell -> table. In: rated texts, settings. Out: `Comparison`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import product
@@ -111,9 +109,7 @@ def compare(
     ``step`` is called before each piece of work with how many are done, how many there are, and
     what comes next.
 
-    Raises
-    ------
-    KernelError : a kernel that cannot be computed here.
+    Raises KernelError: a kernel that cannot be computed here.
     """
     settings = settings or Settings()
     splits = repeated(rated, settings.seed, settings.repeats)

@@ -7,8 +7,6 @@ of estimates and ratings are taken off, since a training mean falls as the ratin
 rise.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

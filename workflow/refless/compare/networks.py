@@ -7,8 +7,6 @@ Of the other folds, the next one chooses the pass that predicts, and the rest is
 nothing is chosen on the texts that are estimated. Training is that of ``refless train-qe``.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from refless.compare.read import Rated
@@ -23,12 +21,8 @@ WORDS = 50
 
 
 def estimates(rated: Rated, split: Split, how: own.How, threads: int | None = None) -> Array:
-    """Estimates in [0, 1], float64 (n,).
-
-    Raises
-    ------
-    FormatError : an MR that cannot be read, where most can.
-    """
+    """Estimates in [0, 1], float64 (n,). Raises FormatError: an MR that cannot be read, where most
+    can."""
     assert rated.answers is not None
     given = own.Rated.of(rated.texts, rated.answers, rated.quality, (0, 1))
     if given.kind == own.TEXT:

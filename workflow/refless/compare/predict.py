@@ -4,8 +4,6 @@ Stage: prediction. In: rated texts, a split. Out: for each method the estimate o
 training part of its fold, that is, all other folds. Whatever is chosen is chosen inside that part.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple

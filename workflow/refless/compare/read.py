@@ -3,8 +3,6 @@
 Stage: ratings. In: a user's ratings, or a data set's tidy table. Out: `Rated`.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -110,12 +108,8 @@ class Rated:
 
 
 def of_own(own: Own, scale: Sequence[float] | None = None) -> Rated:
-    """A user's ratings; a scale is widened to the means of centered ratings.
-
-    Raises
-    ------
-    FormatError : as `rated_of`.
-    """
+    """A user's ratings; a scale is widened to the means of centered ratings. Raises FormatError: as
+    `rated_of`."""
     ratings, quality = own.ratings, own.texts["quality"]
     ends = scale or (ratings["quality"].min(), ratings["quality"].max())
     low, high = float(min(ends[0], quality.min())), float(max(ends[1], quality.max()))
@@ -131,12 +125,8 @@ def rated_of(
     path: str | None = None,
 ) -> Rated:
     """The rated rows of a table with ``text``, ``quality`` in [0, 1] and, as far as there are any,
-    ``system``, ``context``, ``context_id``, ``mr``, ``references`` and ``score_*``.
-
-    Raises
-    ------
-    FormatError : fewer than `FEWEST` different rated texts, or all are rated alike.
-    """
+    ``system``, ``context``, ``context_id``, ``mr``, ``references`` and ``score_*``. Raises
+    FormatError: fewer than `FEWEST` different rated texts, or all are rated alike."""
     there = texts["quality"].notna().to_numpy()
     own = texts[there]
     quality, same = own["quality"].to_numpy(np.float64), numbered(own["text"])

@@ -3,8 +3,6 @@
 Stage: kernels. In: texts, a kernel. Out: how many it cannot read, and a sentence that says so.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 Stage: prediction. In: rated texts. Out: the fold of each text, for each split that the data allow.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -7,8 +7,6 @@ r is tested against the best trivial method by a paired bootstrap; p is multipli
 methods that it is the best of.
 """
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple

@@ -5,8 +5,6 @@ Stage: table. In: a comparison. Out: ``comparison.csv``, ``predictions.csv``,
 ``learning_curve.csv``, ``comparison.json``, ``report.html`` (opens offline).
 """
 
-from __future__ import annotations
-
 import base64
 import io
 from collections.abc import Sequence
@@ -42,11 +40,7 @@ def write_comparison(
     rated: Rated, found: Comparison, settings: Settings, folder: str | Path, sums: Sequence[str]
 ) -> None:
     """Write all files of a comparison, or none of them; ``sums`` are the SHA-256 of the inputs.
-
-    Raises
-    ------
-    OutputError : a file cannot be written.
-    """
+    Raises OutputError: a file cannot be written."""
     said = {"answer": answer(rated, found), "warnings": warnings(rated, found)}
     judged = {name: verdict(found, name) for name in found.splits}
     record = {

@@ -3,8 +3,6 @@
 One counts only if it lies on disk, or in an installed package.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import tempfile

@@ -7,8 +7,6 @@ As a command: ``-m refless.data.fetch LOG [--keep-going] NAME...`` with names th
 table of sources, or ``models/<encoder>``.
 """
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import logging
@@ -189,13 +187,8 @@ def verify(path: str | Path, source: Source) -> str:
 def verify_resources(options: Mapping[str, Mapping[str, Any]]) -> None:
     """Check the files that kernels are computed with, right before they are read.
 
-    Parameters
-    ----------
     options : kernel -> its options, of which ``wordnet`` says where that lies
-
-    Raises
-    ------
-    SourceError : it is not what the table of sources says.
+    Raises SourceError: it is not what the table of sources says.
     """
     for own in options.values():
         if "wordnet" in own:

@@ -1,7 +1,5 @@
 """From verified raw files to the tidy tables of a data set. Stage: ratings."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -27,8 +25,6 @@ def normalize(
 ) -> None:
     """Load a data set, and write its tables.
 
-    Parameters
-    ----------
     files : the loader's name of a file -> its path
     known : the same names -> the path in the configuration; what stands in the table of sources
         must be what that says

@@ -108,8 +108,6 @@ def _read_columns(
 ) -> None:
     """Read columns of a file, and find its bad rows.
 
-    Parameters
-    ----------
     read, need : names that are read if they are there, and that must be; with ``references``, also
         ``reference*`` and ``score_*``
     columns : a name of `NAMES` -> what the file calls it
@@ -198,8 +196,6 @@ def read_ratings(
     Rows of raters are ratings of one text if all else in them is equal: in contexts letters and
     digits, elsewhere all but blanks.
 
-    Parameters
-    ----------
     format, columns, need, more : as of `read_file` and `_read_columns`; ``more`` is read as well
     scale : lowest and highest rating that there can be
     repeated : what becomes of ratings of one text by one rater: ``refuse``, or ``mean``

@@ -7,8 +7,6 @@ the last bits of a mean): ``id`` of the text, ``rater``, ``label`` on the source
 ``rating``, the label brought to [0, 1]. A loader may add columns behind these.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -35,7 +33,7 @@ class RatedTexts:
     ratings: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=RATING_COLUMNS))
     scale: tuple[float, float] = (0.0, 1.0)
 
-    def tidied(self, task: str) -> RatedTexts:
+    def tidied(self, task: str) -> "RatedTexts":
         """The tables with all their columns in order; FormatError names the first wrong text."""
         low, high = self.scale
         texts = self.texts.assign(task=task).astype({"quality": float, "n_ratings": int})

@@ -5,8 +5,6 @@ has neither tabs nor line breaks; quotes around fields are removed if no quote i
 some have doubled quotes inside or they are half as many as the rows, else they are characters.
 """
 
-from __future__ import annotations
-
 import csv
 import gzip
 import hashlib

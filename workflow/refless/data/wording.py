@@ -4,8 +4,6 @@ Used wherever a text that was rated must not stand beside itself. Files have tex
 tokens, in many spellings (``don't``, ``do n't``, wide letters, curly quotes).
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence

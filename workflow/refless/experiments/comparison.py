@@ -4,8 +4,6 @@ Stage: prediction, cell -> table. In: rated texts of a data set. Out: the estima
 training needs torch; its rows, as a sealed file; the table.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -49,11 +47,7 @@ def rated_task(task: Task) -> Rated:
 
 def write_networks(path: str | Path, task: Task, seed: int, threads: int | None = None) -> None:
     """Write RNN-QE's estimates under every split that a data set allows: numbers without text.
-
-    Raises
-    ------
-    FormatError : too few rated texts, or an MR that cannot be read.
-    """
+    Raises FormatError: too few rated texts, or an MR that cannot be read."""
     from refless.compare.networks import WORDS, estimates
     from refless.models.rnn_qe.own import How
 
@@ -74,13 +68,9 @@ def write_networks(path: str | Path, task: Task, seed: int, threads: int | None 
 
 
 def read_networks(path: str | Path) -> Callable[[Rated, Split], Array]:
-    """What `write_networks` wrote, as `refless.compare.evaluate.Settings` wants it.
-
-    Raises
-    ------
-    FormatError, StaleError : as `refless.store.sealed.read`; the function that is returned raises
-        StaleError for a split with other folds than those that the networks had.
-    """
+    """What `write_networks` wrote, as `refless.compare.evaluate.Settings` wants it. Raises
+    FormatError, StaleError: as `refless.store.sealed.read`; the function that is returned raises
+    StaleError for a split with other folds than those that the networks had."""
     table = sealed.read(path).content
 
     def estimates(rated: Rated, split: Split) -> Array:
@@ -110,16 +100,11 @@ def compare_task(
     Of each row there are the draws of Pearson's r, or a word for why it has no numbers: left out by
     the configuration or for what is not installed, or not applicable to these texts.
 
-    Parameters
-    ----------
     settings : ``kernels``, ``draws``, ``seed`` and ``repeats``
     options : kernel -> its options
     left_out : method and kernel (may be empty) of what is not tried
     networks : file by `write_networks`, if there is one
-
-    Raises
-    ------
-    FormatError : too few rated texts.
+    Raises FormatError: too few rated texts.
     """
     found = compare(
         rated_task(task),
@@ -145,13 +130,8 @@ def compare_task(
 def comparison_table(tasks: Iterable[str], paths: Iterable[str | Path]) -> pd.DataFrame:
     """Every row of every data set (`COLUMNS`); one that is not there has an empty row.
 
-    Parameters
-    ----------
     paths : ``<task>.csv`` by `compare_task`
-
-    Raises
-    ------
-    FormatError, StaleError : as `refless.store.sealed.read`.
+    Raises FormatError, StaleError: as `refless.store.sealed.read`.
     """
     found = {}
     for path in paths:

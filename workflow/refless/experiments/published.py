@@ -4,8 +4,6 @@ Stage: cell -> table. In: our cells and ``resources/published/*.csv`` (facts fro
 tables with both, and how they agree.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -21,12 +19,8 @@ WHOLE = {"n", "stand_in", "p_below_0.01"}
 
 
 def read_published(path: str | Path, keys: Sequence[str]) -> pd.DataFrame:
-    """Published values as they were printed (strings, so that their precision is known).
-
-    Raises
-    ------
-    FormatError : the file cannot be read, or lacks a column.
-    """
+    """Published values as they were printed (strings, so that their precision is known). Raises
+    FormatError: the file cannot be read, or lacks a column."""
     try:
         table = pd.read_csv(path, dtype=str, keep_default_na=False)
     except (OSError, ValueError) as error:

@@ -8,8 +8,6 @@ family has ``index(name, training, **options)``, which makes training texts read
 (`refless.kernels._blocks`), and, if files decide its values, ``resources(name, **places)``.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -138,16 +136,11 @@ def group_sums(
     """`neighbor_sums` of each group of training texts, under several ways of grouping them, where
     each pair of texts is compared once: the folds of several splits, for example.
 
-    Parameters
-    ----------
     taus : shape (n_tau,), ascending
     groups : of each way the group of each training text, 0, 1, ..., or -1: none; shape (training,)
     Others, errors : as for `neighbor_sums`
-
-    Returns
-    -------
-    list : of each way counts int64 and sums float64, shape (candidates, its groups, n_tau). A sum
-        is not taken in training order, so its last bits differ from those of `neighbor_sums`.
+    Returns list : of each way counts int64 and sums float64, shape (candidates, its groups, n_tau).
+        A sum is not taken in training order, so its last bits differ from those of `neighbor_sums`.
     """
     from refless.kernels._neighbors import add_levels
 
@@ -183,14 +176,10 @@ def nearest(
 ) -> tuple[Array, Array]:
     """The training texts of the greatest values, greatest first; of equal ones the earlier.
 
-    Parameters
-    ----------
     number : how many of each candidate, from 1
     Others, errors : as for `neighbor_sums`
-
-    Returns
-    -------
-    rows : int64, shape (candidates, number), of the training texts; -1 where there are fewer
+    Returns rows : int64, shape (candidates, number), of the training texts; -1 where there are
+        fewer
     values : float64, the same shape; -inf where there is none
     """
     from refless.kernels._neighbors import keep_nearest

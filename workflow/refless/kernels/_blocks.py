@@ -6,8 +6,6 @@ The value of a pair hangs on that pair alone, and for a candidate the blocks com
 so results are the same bits whatever the number of threads and the size of the blocks.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -54,11 +52,7 @@ def even_blocks(n: int, width: int) -> Iterator[tuple[int, int]]:
 def available_threads(threads: int | None) -> int:
     """The number of threads to use; without one, as many as this process may use: the cores it is
     bound to, or fewer where ``OMP_NUM_THREADS`` says so (Snakemake sets it from a rule's threads).
-
-    Raises
-    ------
-    KernelError : ``threads`` is less than 1.
-    """
+    Raises KernelError: ``threads`` is less than 1."""
     if threads is None:
         bound = hasattr(os, "sched_getaffinity")
         cores = len(os.sched_getaffinity(0)) if bound else os.cpu_count() or 1

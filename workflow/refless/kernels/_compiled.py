@@ -5,8 +5,6 @@ the time to compile it is known (seconds, once). Threads are Python's, not numba
 loops take several times longer to compile.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 

@@ -4,8 +4,6 @@ Stage: kernels (helper). In: a block of kernel values, shape (rows, columns): ro
 ``first + r``, column c training text ``start + c``. Out: counts, sums and rows, in place.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from refless.kernels._compiled import compiled

@@ -7,8 +7,6 @@ of its own, so min(count in x, count in s) is the number of units that x and s s
 added where it occurs and nowhere else, so work follows the overlaps.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 
@@ -84,18 +82,13 @@ def number_units(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
     """Number the units of texts.
 
-    Parameters
-    ----------
     codes, starts : characters or words of all texts, and where each text starts
     table, met, count : see `empty_table`; so many units have a number: 0, 1, ...
     before : texts that were learnt before
     learn : whether new units of training texts get a number; else those of candidates are left out
     clipped : whether the k-th occurrence of an n-gram is a unit of its own; if not, a training text
         has each of its n-grams once, and a candidate as often as it occurs there
-
-    Returns
-    -------
-    units : int32 (all units,), text by text and in each by order
+    Returns units : int32 (all units,), text by text and in each by order
     bounds : int64 (3 * texts + 1,), where the units of text t and order 2 + o start: 3 * t + o
     table, met, count : as they are now
     """
@@ -184,10 +177,8 @@ def fill_posts(
 def in_block(block: Block, units: np.ndarray, candidates: int) -> tuple[np.ndarray, np.ndarray]:
     """Where these units (ascending) of so many candidates stand in a block.
 
-    Returns
-    -------
-    where : int32 (units, 2), from where to where a unit's texts stand in ``posts``; or, for a
-        frequent one of `MANY` candidates, twice -1 - its row of ``rows``
+    Returns where : int32 (units, 2), from where to where a unit's texts stand in ``posts``; or, for
+        a frequent one of `MANY` candidates, twice -1 - its row of ``rows``
     rows : uint8 (frequent units, texts), 1 where a text has the unit
     """
     places = np.searchsorted(block.units, units)
@@ -243,8 +234,6 @@ def fill_bleu(
 ) -> None:
     """BLEU* of candidates ``first`` to ``last - 1`` against the texts of a block, into ``out``.
 
-    Parameters
-    ----------
     units, bounds, lengths : the candidates' units, where they start, and the texts' lengths
     where, posts, rows : see `in_block`
     length_numbers, training_lengths : text t of the block has the length

@@ -1,7 +1,5 @@
 """Which kernels there are, where, and what decides their values. Stage: kernels (helper)."""
 
-from __future__ import annotations
-
 import importlib
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -59,12 +57,8 @@ def load(name: str) -> ModuleType:
 
 def signature(name: str, **options: Any) -> dict[str, Any]:
     """What decides a kernel's values besides its name: ``options``, and in ``resources`` the sums
-    of its files, in the place of options that say where they lie.
-
-    Raises
-    ------
-    KernelError : unknown kernel, or a missing file.
-    """
+    of its files, in the place of options that say where they lie. Raises KernelError: unknown
+    kernel, or a missing file."""
     known = entry(name)
     places = {key: options.pop(key) for key in known.places if key in options}
     resources = load(name).resources(name, **places) if known.places else {}

@@ -3,8 +3,6 @@
 Stage: kernels (helper). In: texts as lists of words. Out: flat arrays, and where each text starts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 import numpy as np

@@ -18,8 +18,6 @@ once, with texts of the same length only, and matrices are never so small that t
 change their order of adding: on the CPUs tried, values of a pair were the same bits in any block.
 """
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -71,15 +69,10 @@ def index(
 
     Encoding uses as many threads as torch: all cores, or what ``OMP_NUM_THREADS`` says.
 
-    Parameters
-    ----------
     model : folder of the encoder; without it, see `refless.kernels.encoder.find`
     layer, rescale, baseline : see `layer_and_offset`
     device : of torch, e.g. ``cpu`` or ``cuda:1``; without it ``cuda`` if there is one
-
-    Raises
-    ------
-    KernelError : torch, the model, its layer, its baseline or the device is not there; or the
+    Raises KernelError: torch, the model, its layer, its baseline or the device is not there; or the
         model is not the one that the kernel is named after.
     """
     chosen, offset = layer_and_offset(name, layer, rescale, baseline)
@@ -111,16 +104,11 @@ def layer_and_offset(
     """The layer of the embeddings, and the baseline b (0: values are not rescaled); neither torch
     nor model is needed.
 
-    Parameters
-    ----------
     layer : whose output the embeddings are, from 1 (0: before the first); without it the
         model's in MODELS
     rescale : by the baseline; without it, yes if MODELS or ``baseline`` gives one for the layer
     baseline : a file as bert-score has them: LAYER,P,R,F
-
-    Raises
-    ------
-    KernelError : the options do not say enough, or the baseline has no such layer.
+    Raises KernelError: the options do not say enough, or the baseline has no such layer.
     """
     known = MODELS.get(model_name(name))
     if layer is None:
@@ -164,9 +152,8 @@ def _baseline_of(path: Path, layer: int) -> float:
 def encode(texts: Sequence[str], encoder: Encoder) -> tuple[Any, np.ndarray, np.ndarray]:
     """Embeddings of the tokens of all texts.
 
-    Returns
-    -------
-    vectors : tensor on the encoder's device, float32, shape (all tokens, width), of length 1
+    Returns vectors : tensor on the encoder's device, float32, shape (all tokens, width), of length
+        1
     weights : float64, shape (all tokens,): the share of a token in the mean, 0 for special tokens
     starts : int64, shape (texts + 1,)
 

@@ -10,8 +10,6 @@ published figures), blanks counted, or words between blanks. Clipped, an n-gram 
 often as s has it; ``.unclipped``, wherever s has it at all, as equation 1 is written.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import partial
 

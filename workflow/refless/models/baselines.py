@@ -4,8 +4,6 @@ Stage: prediction. In: training examples, and their systems where a baseline ask
 estimate of quality a text; NaN where a baseline has none.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Any, Self
@@ -34,8 +32,6 @@ class Baseline:
     ) -> Self:
         """Learn from training examples.
 
-        Parameters
-        ----------
         texts, quality : one a training example
         systems : who wrote each text, for `SystemMean` and `SystemRidge`
         groups : examples of one group stay together where a penalty is chosen; each by itself
@@ -65,8 +61,6 @@ class Constant(Baseline):
 class Length(Baseline):
     """A least squares line from the length of a text to its quality.
 
-    Parameters
-    ----------
     unit : ``characters``, or ``tokens`` (separated by blanks)
     """
 
@@ -102,8 +96,6 @@ def line(x: Array, y: Array) -> tuple[float, float]:
 class Lookup(Baseline):
     """The mean quality of the training examples with an equal text, NaN where there is none.
 
-    Parameters
-    ----------
     key : what is compared; the text itself unless given
     """
 
@@ -152,8 +144,6 @@ class Ngrams:
 class RidgeTfidf(Baseline):
     """Ridge regression on TF-IDF weights of character n-grams within words, by scikit-learn.
 
-    Parameters
-    ----------
     ngrams : of all texts that will be asked for, so that several fits count them once; without it,
         those of the training examples
     alphas : penalties to choose from, by the squared error on folds of the training examples; the

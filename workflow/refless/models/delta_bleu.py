@@ -5,8 +5,6 @@ Out: statistics of each hypothesis, which add up over any set of them, and score
 Source: Galley et al. (2015), equations 1 and 2; `_add_matches` has the numerators.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -65,7 +63,7 @@ class Statistics:
     length: Array
     closest: Array
 
-    def sum(self) -> Statistics:
+    def sum(self) -> "Statistics":
         """Of all hypotheses together."""
         return Statistics(*(part.sum(axis=0) for part in vars(self).values()))
 
@@ -91,16 +89,11 @@ class Texts:
     ) -> Statistics:
         """Statistics of each hypothesis against the references of its item.
 
-        Parameters
-        ----------
         text, owner, item : int64 (hypotheses,): number of the text, who wrote it (`NOBODY`: nobody
             whose references are to be left out) and its item
         owners : how many owners there are
-
-        Returns
-        -------
-        Statistics : of shape (hypotheses, 1 + owners): in column 0 with the references of all
-            owners but the hypothesis's own, in column 1 + o without those of owner o as well.
+        Returns Statistics : of shape (hypotheses, 1 + owners): in column 0 with the references of
+            all owners but the hypothesis's own, in column 1 + o without those of owner o as well.
             Where no reference has a positive weight, ``totals`` are not positive; where none is
             left, ``closest`` is -1.
         """
@@ -224,9 +217,7 @@ def scores(statistics: Statistics, rule: str = "zero", max_order: int | None = N
     signed   the score is the penalty times the least precision, at least -1
     =======  ====================================================================================
 
-    Raises
-    ------
-    SettingError : unknown rule.
+    Raises SettingError: unknown rule.
     """
     if rule not in RULES:
         raise SettingError(f"unknown rule {rule!r}; there are {', '.join(RULES)}")

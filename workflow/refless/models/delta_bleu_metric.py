@@ -3,8 +3,6 @@
 Stage: outside the workflow. In: hypotheses, references, weights. Out: a score that prints itself.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -47,8 +45,6 @@ class DeltaBLEUScore:
 class DeltaBLEU:
     """ΔBLEU as a metric like `sacrebleu.metrics.BLEU`; references are listed by hypothesis.
 
-    Parameters
-    ----------
     max_ngram_order : n-grams of 1 to this many words; blanks separate words
     rule : see `refless.models.delta_bleu.scores`; ``smooth`` is what sacreBLEU does
 

@@ -5,8 +5,6 @@ the mean quality of its neighbors and their number; then, whether that number is
 Source: Ethayarajh & Sadigh (2020), definitions 3.1 to 3.3, equation 3.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -30,17 +28,12 @@ def neighbor_means(
 ) -> tuple[Array, Array]:
     """Mean quality and number of the neighbors ``{s : k(x, s) >= tau}`` of each candidate.
 
-    Parameters
-    ----------
     matrix : kernel, shape (candidates, training)
     quality : of the training examples, shape (training,)
     tau : similarity threshold; a tie counts as a neighbor
     leave_one_out : candidates are the training examples themselves, and each leaves out its own
         row. The row, not its value: an equal text elsewhere stays a neighbor.
-
-    Returns
-    -------
-    means : shape (candidates,), NaN without a neighbor. Summed as by `numpy.mean` over the
+    Returns means : shape (candidates,), NaN without a neighbor. Summed as by `numpy.mean` over the
         neighbors in their order: where estimates tie but for rounding noise, as in table 3 of the
         paper, the published ranks hang on that order.
     counts : shape (candidates,), int64
@@ -109,7 +102,7 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
         texts: Sequence[str],
         quality: Sequence[float] | Array,
         progress: Progress | None = None,
-    ) -> NeighborsRegressor:
+    ) -> "NeighborsRegressor":
         """Index the training examples, and choose tau if it is to be chosen.
 
         ``progress`` is called with the number of examples tried, where tau is chosen.

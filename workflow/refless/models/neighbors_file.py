@@ -3,8 +3,6 @@
 Stage: outside the workflow. The first line is a mark with the SHA-256 of the second, which is JSON.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path
@@ -21,10 +19,8 @@ AGAIN = "fit it again: refless fit --ratings RATED --out FILE"
 
 
 def save(model: NeighborsRegressor, path: str | Path) -> None:
-    """Write a fitted model; the same training examples and settings give the same bytes.
-
-    Raises OutputError if the file cannot be written.
-    """
+    """Write a fitted model; the same training examples and settings give the same bytes. Raises
+    OutputError if the file cannot be written."""
     settings = model.get_params() | {"options": dict(model.options or {})}
     del settings["threads"]
     content = {
@@ -43,15 +39,10 @@ def load(
 ) -> NeighborsRegressor:
     """The fitted model of a file.
 
-    Parameters
-    ----------
     options : where files of the kernel are on this machine (``wordnet``, ``model``, ``device``),
         instead of where they were
-
-    Raises
-    ------
-    FormatError : the file is no model of this version, or was damaged.
-    KernelError : a file of the kernel is missing.
+    Raises FormatError: the file is no model of this version, or was damaged.
+    Raises KernelError: a file of the kernel is missing.
     """
     content = _read(path)
     settings = content["settings"]

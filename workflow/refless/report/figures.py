@@ -4,8 +4,6 @@ Stage: figure. In: tables of curves. Out: matplotlib figures, saved as PDF, SVG 
 bytes depend on nothing but the numbers.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping, Sequence
 from itertools import cycle
@@ -125,8 +123,6 @@ def threshold_figure(
 ) -> Figure:
     """Two panels, a on the left and b on the right: figures 2 and 3.
 
-    Parameters
-    ----------
     curves : the columns task, threshold, value and ``column``
     looks : how tasks are shown
     column : ``spearman`` or ``coverage``
@@ -159,8 +155,6 @@ def data_size_figure(
 ) -> Figure:
     """Spearman and coverage over the number of rated texts, one standard deviation hatched.
 
-    Parameters
-    ----------
     curves : the columns task, size, subset, spearman and coverage
     human : as for `threshold_figure`, in the panel of Spearman
     published : by panel, the paper's value on all texts
@@ -236,8 +230,6 @@ def learning_curve_figure(
 ) -> Figure:
     """Pearson and Spearman over the number of rated training outputs.
 
-    Parameters
-    ----------
     curves : columns model, size, pearson, spearman, and their spread (``_sd``)
     labels : model -> label, in order
     published : pearson, spearman: values drawn hollow at the end

@@ -1,7 +1,5 @@
 """Every method on every data set, as dots. Stage: figure."""
 
-from __future__ import annotations
-
 import pandas as pd
 import seaborn as sns
 from matplotlib.figure import Figure
@@ -14,8 +12,6 @@ COLUMNS = ["task", "split", "method", "kernel", "pearson"]
 def comparison_figure(table: pd.DataFrame, looks: Looks) -> Figure:
     """Pearson's r of each method, a panel a split, a colour and a marker a data set.
 
-    Parameters
-    ----------
     table : `COLUMNS`, a row a dot; methods in its order, from the top
     looks : how data sets are shown
     """

@@ -3,8 +3,6 @@
 Stage: figure. In: points by `refless.experiments.delta_bleu.table2`. Out: a matplotlib figure.
 """
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.axes import Axes
@@ -28,8 +26,6 @@ PANELS = {
 def delta_bleu_figure(points: pd.DataFrame, looks: Looks) -> Figure:
     """Figure 2 of ΔBLEU, a row a data set: Spearman's rho over threshold on w, unit size and order.
 
-    Parameters
-    ----------
     points : columns task, panel (threshold, unit or order), metric, references, unit, order and
         spearman
     looks : how data sets are shown

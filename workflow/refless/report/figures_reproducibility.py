@@ -1,7 +1,5 @@
 """Published numbers against ours, all cells. Stage: figure."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -19,8 +17,6 @@ MARKERS = "osD^vP"
 def cells_figure(cells: pd.DataFrame) -> Figure:
     """Ours over the published value, a panel a kind of measure, with intervals and the diagonal.
 
-    Parameters
-    ----------
     cells : the columns `COLUMNS`, a row a published cell; cells without ours are left out
     """
     cells = cells.assign(published=pd.to_numeric(cells["published"], "coerce"))

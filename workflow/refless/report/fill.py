@@ -4,8 +4,6 @@ Stage: report. A page has ``<!--lookup-->0.316 (0.224, 0.390)<!--/-->``, and the
 says which cell ``lookup`` is.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -27,14 +25,9 @@ def filled(page: str, numbers: Mapping[str, Mapping[str, Any]], tables: Path) ->
     """The page with the cells of today's tables, each with as many digits as stand there, as a
     percentage where one stands there, and with its interval where one stands there.
 
-    Parameters
-    ----------
     numbers : name -> ``from`` (a table), ``column``, and values of other columns that tell the row
     tables : folder of the tables
-
-    Raises
-    ------
-    FormatError : there is no number of that name.
+    Raises FormatError: there is no number of that name.
     """
 
     def cell(found: re.Match[str]) -> str:

@@ -4,8 +4,6 @@ Stage: report. In: the catalogue, tables by `refless.report.tables.publish`, fig
 texts. Out: ``report.html``, which opens offline and asks for nothing, and ``run/provenance.json``.
 """
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -47,19 +45,15 @@ def make_report(
 ) -> None:
     """Write the report of a folder of results, and what it says of the run for programs.
 
-    Parameters
-    ----------
     results : has ``tables`` and ``figures``
     entries : what the report has, in this order within a paper
     texts : tables of texts, for the sums of the raw files
     settings : see `refless.store.provenance.record`
     findings : what stands on its first screen, in Markdown
-
-    Raises
-    ------
-    FormatError : a file is missing or broken.
-    StaleError : a table is not the one that was written, or a figure not the one that was drawn.
-    OutputError : a file cannot be written.
+    Raises FormatError: a file is missing or broken.
+    Raises StaleError: a table is not the one that was written, or a figure not the one that was
+        drawn.
+    Raises OutputError: a file cannot be written.
     """
     results, entries = Path(results), list(entries)
     abouts = {e.name: read_record(results / f"tables/{e.name}.csv") for e in entries if e.table}

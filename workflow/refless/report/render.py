@@ -4,8 +4,6 @@ Stage: table -> report. In: a table of ``results/tables`` and its entry in the c
 cells of one grid (`Part`), each with its text: ours with its 95% interval, and the paper's value.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace

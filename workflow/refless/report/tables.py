@@ -5,8 +5,6 @@ run. Out: ``<name>.csv`` for programs, ``<name>.md`` for people, and ``<name>.js
 whoever reads the CSV knows that it is whole.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -34,8 +32,6 @@ def publish(
 ) -> None:
     """Write one table in all its forms.
 
-    Parameters
-    ----------
     name : its entry in the catalogue
     table : its column ``source`` (empty where a row has no numbers) is for all tables the same;
         ``note``, where there is one, is a sentence or empty; columns ``*_draws`` have the draws of
@@ -46,10 +42,7 @@ def publish(
     facts : for the caption
     intervals : ends of intervals, row by row, that the agreement with the paper needs and the CSV
         has no room for; they stand in the record
-
-    Raises
-    ------
-    OutputError : a file cannot be written.
+    Raises OutputError: a file cannot be written.
     """
     entry = catalogue()[name]
     stem = Path(folder) / name
@@ -80,10 +73,8 @@ def read_published(path: str | Path, columns: Sequence[str] = ()) -> pd.DataFram
     Published values are as they were printed (0.50 has two digits), words never NaN. Intervals and
     draws of the record are columns as well.
 
-    Raises
-    ------
-    FormatError : a file is missing or broken, or a column is missing.
-    StaleError : the CSV is not the one that was written.
+    Raises FormatError: a file is missing or broken, or a column is missing.
+    Raises StaleError: the CSV is not the one that was written.
     """
     table = read_table(path, columns).assign(**read_record(path)["aside"])
     texts = pd.read_csv(path, dtype=str, keep_default_na=False)
@@ -92,12 +83,8 @@ def read_published(path: str | Path, columns: Sequence[str] = ()) -> pd.DataFram
 
 
 def read_record(path: str | Path) -> dict[str, Any]:
-    """The record beside a CSV by `publish`, if the CSV is the one that was written.
-
-    Raises
-    ------
-    FormatError, StaleError : as `read_published`.
-    """
+    """The record beside a CSV by `publish`, if the CSV is the one that was written. Raises
+    FormatError, StaleError: as `read_published`."""
     path = Path(path)
     return read_beside(path.with_suffix(".json"), path.name)
 

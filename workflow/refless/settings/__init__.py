@@ -4,8 +4,6 @@ Stage: none. In: the mapping that Snakemake read from config/config.yaml and ``-
 `Settings`, or a `SettingError`. ``python -m refless.settings`` prints docs/settings.md.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from contextlib import suppress
 from importlib.util import find_spec
@@ -119,7 +117,7 @@ class Settings(Section):
     # ---- names that must exist elsewhere ------------------------------------------------------
 
     @model_validator(mode="after")
-    def _kernels_exist(self) -> Settings:
+    def _kernels_exist(self) -> "Settings":
         known = {*self.kernels(), *self.comparison.kernels}
         for task, entry in self.data.items():
             if other := set(entry.skip_kernels) - known:
@@ -130,7 +128,7 @@ class Settings(Section):
         return self
 
     @model_validator(mode="after")
-    def _data_sets_fit_together(self) -> Settings:
+    def _data_sets_fit_together(self) -> "Settings":
         if len(self.tasks("essays")) > 1:
             raise ValueError(f"data: {' and '.join(self.tasks('essays'))} take part in essays")
         roles = [self.experiment(task, "rnn_qe").role for task in self.tasks("rnn_qe")]
@@ -153,12 +151,8 @@ def typed(value: Any) -> Any:
 
 
 def read_settings(raw: Mapping[str, Any]) -> Settings:
-    """The settings, checked.
-
-    Raises
-    ------
-    SettingError : a line a fault: the setting's path, what is wrong, and its value.
-    """
+    """The settings, checked. Raises SettingError: a line a fault: the setting's path, what is
+    wrong, and its value."""
     try:
         return Settings.model_validate(dict(raw))
     except ValidationError as error:

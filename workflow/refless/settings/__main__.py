@@ -1,7 +1,5 @@
 """Print docs/settings.md: every setting, made from the models. Stage: none."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What all sections of the configuration share. Stage: none."""
 
-from __future__ import annotations
-
 from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field

@@ -1,7 +1,5 @@
 """The settings of one data set: all that the workflow is told about it. Stage: none."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
@@ -38,7 +36,7 @@ class InRnnQe(Section):
     system: str = Field("", description="Of what is rated: the system of table 5.")
 
     @model_validator(mode="after")
-    def _what_is_tested_on(self) -> InRnnQe:
+    def _what_is_tested_on(self) -> "InRnnQe":
         if [bool(self.domain), bool(self.system)] != [self.role == "rated"] * 2:
             raise ValueError("the data set with the role rated has a domain and a system, no other")
         return self
@@ -114,6 +112,6 @@ class DataSet(Section):
         return raw
 
     @model_validator(mode="after")
-    def _as_the_loader_takes_them(self) -> DataSet:
+    def _as_the_loader_takes_them(self) -> "DataSet":
         sources.check(self.loader, self.files, self.options)
         return self

@@ -3,8 +3,6 @@
 A paper's own constants stand beside its experiment, with their source; here is what users change.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
@@ -37,7 +35,7 @@ class Model(Section):
     )
 
     @model_validator(mode="after")
-    def _taus_of_own_kernels(self) -> Model:
+    def _taus_of_own_kernels(self) -> "Model":
         if other := set(self.taus) - set(self.kernels):
             raise ValueError(f"taus names {', '.join(sorted(other))}, which is not in kernels")
         return self

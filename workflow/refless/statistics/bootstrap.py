@@ -5,8 +5,6 @@ often a draw with replacement has each candidate; intervals. No result depends o
 block, and more draws keep the first ones.
 """
 
-from __future__ import annotations
-
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -39,11 +37,11 @@ class Estimate:
     draws: Array | None = field(default=None, compare=False, repr=False)
 
     @classmethod
-    def of(cls, value: float, draws: Array) -> Estimate:
+    def of(cls, value: float, draws: Array) -> "Estimate":
         """With the interval of its draws."""
         return cls(float(value), *interval(draws), draws)
 
-    def less(self, other: Estimate) -> Estimate:
+    def less(self, other: "Estimate") -> "Estimate":
         """The difference, on the draws that both have; NaN ends where one has none."""
         value = self.value - other.value
         if self.draws is None or other.draws is None:
@@ -95,8 +93,6 @@ def drawn_together(unit: Array | None, text: Array, stays: Array | None = None) 
     on. There, 0 is what is not drawn, since the other is: a text of one unit alone, and a unit of
     one text alone that is of several.
 
-    Parameters
-    ----------
     unit, text : numbers of the unit and of the text of each candidate, int64 (candidates,)
     stays : bool (candidates,), which texts are not drawn beside units
     """

@@ -4,8 +4,6 @@ Stage: cell. In: numbers, weights of a bootstrap. Out: correlations, p-values; N
 constant. A weight of k is exactly k copies. Ranks are midranks.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 from scipy.special import stdtr  # scipy.stats takes longer to import than most of what is done here
@@ -148,8 +146,6 @@ def scale_statistics(
 ) -> dict[str, Array]:
     """Pearson, Spearman, MAE and RMSE of ratings on a scale of few values, shape (draws,) each.
 
-    Parameters
-    ----------
     prediction, truth : shape (n,), values of ``scale``
     scale : the values there are, ascending, shape (k,)
     weights : whole numbers, shape (draws, n)

@@ -3,8 +3,6 @@
 Stage: cell. In: a prediction and the quality of each candidate. Out: an `Evaluation`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

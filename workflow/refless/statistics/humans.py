@@ -7,8 +7,6 @@ Other annotators could have been asked, and other texts shown, so every interval
 wide rather than narrow (Owen 2007, "The pigeonhole bootstrap").
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -170,8 +168,6 @@ def covered_errors(
     ``draws`` random subsets of as many (and the covered one) whose difference from all is at least
     as great in size. Other parameters as in `human_rows`.
 
-    Parameters
-    ----------
     covered : shape (candidates,), bool
 
     Source: Ethayarajh & Sadigh (2020), section 5.3, for the two means; their test is not named.

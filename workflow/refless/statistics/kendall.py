@@ -3,8 +3,6 @@
 The one compiled loop of this package: numpy takes many times as long.
 """
 
-from __future__ import annotations
-
 import numba
 import numpy as np
 

@@ -4,8 +4,6 @@ Stage: none. In: a script or a module. Out: a sum of the code of all that it imp
 in turn: without comments, docstrings and what is raised, so that a corrected message is no change.
 """
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import shutil
@@ -27,8 +25,6 @@ PLUMBING = (
 def closure(*entries: str | Path) -> tuple[Path, ...]:
     """The files that one or more files hang on: themselves and all that they import of refless.
 
-    Parameters
-    ----------
     entries : paths, or names below the package such as ``kernels/bleu.py``
     """
     found: set[Path] = set()

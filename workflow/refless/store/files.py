@@ -1,7 +1,5 @@
 """Files, written so that nothing half-written ever stands for a result, and their sums."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import json
@@ -43,9 +41,7 @@ def whole_file(path: str | Path) -> Iterator[Path]:
 
     Keep reading of other files out of the block: its errors would be taken for errors of writing.
 
-    Raises
-    ------
-    OutputError : the file cannot be written (disk full, read-only directory).
+    Raises OutputError: the file cannot be written (disk full, read-only directory).
     """
     path = Path(path)
     partial = partial_path(path)
@@ -68,12 +64,8 @@ def write_text(text: str, path: str | Path) -> str:
 
 
 def write_together(texts: Mapping[Path, str]) -> None:
-    """Write texts as UTF-8; none is put in place before all are written.
-
-    Raises
-    ------
-    OutputError : as `whole_file`.
-    """
+    """Write texts as UTF-8; none is put in place before all are written. Raises OutputError: as
+    `whole_file`."""
     with ExitStack() as stack:
         for path, text in texts.items():
             partial = stack.enter_context(whole_file(path))

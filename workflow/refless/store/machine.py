@@ -1,7 +1,5 @@
 """What numbers were computed on. Stage: none. In: names of packages. Out: processor, versions."""
 
-from __future__ import annotations
-
 import platform
 from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version

@@ -4,8 +4,6 @@ Stage: report. In: records of the tables, tables of texts, the settings. Out: a 
 (``run/provenance.json``).
 """
 
-from __future__ import annotations
-
 import importlib.metadata
 import os
 import platform
@@ -25,15 +23,10 @@ def record(
 ) -> dict[str, Any]:
     """What one needs to run again, as a dictionary for JSON.
 
-    Parameters
-    ----------
     settings : the whole configuration
     texts : tables of texts, whose records have the sums of the raw files
     tables : name -> the record beside a table (``files``, ``rows``, ``source``)
-
-    Raises
-    ------
-    FormatError : a table of texts is missing or broken.
+    Raises FormatError: a table of texts is missing or broken.
     """
     installed = {d.metadata["Name"].lower(): d.version for d in importlib.metadata.distributions()}
     version = importlib.metadata.version("refless")

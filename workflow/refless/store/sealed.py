@@ -5,8 +5,6 @@ A table (``.csv``, ``.csv.gz``) has its record in the first line, behind ``# ref
 its record follows it. Files that people read have theirs beside them (``.json``). See `write`.
 """
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import io
@@ -70,15 +68,10 @@ def write(
     ``path`` below ``results`` and the sums of the job's ``inputs`` (empty elsewhere), the SHA-256
     of the ``content``, and that of all this (``record``). The same gives the same bytes.
 
-    Parameters
-    ----------
     path : ends in ``.csv``, ``.csv.gz``, ``.npz`` or ``.npy``
     content : DataFrame for a table, mapping of name to array for ``.npz``, array for ``.npy``
     facts : what readers need to know
-
-    Raises
-    ------
-    OutputError : the file cannot be written.
+    Raises OutputError: the file cannot be written.
     """
     path = Path(path)
     below = _inputs is not None and path.is_relative_to("results")
@@ -106,13 +99,9 @@ def write(
 
 
 def read(path: str | Path) -> Sealed:
-    """Read a sealed file.
-
-    Raises
-    ------
-    FormatError : it is missing or not the one that was written, or lies in another one's place.
-    StaleError : it was made from another input than lies there now.
-    """
+    """Read a sealed file. Raises FormatError: it is missing or not the one that was written, or
+    lies in another one's place. Raises StaleError: it was made from another input than lies there
+    now."""
     path = Path(path)
     try:
         line, content = _parts(path)
@@ -197,22 +186,13 @@ def _checked(signed: Mapping[str, Any]) -> dict[str, Any]:
 
 def write_beside(path: str | Path, about: Mapping[str, Any], sums: Mapping[str, str]) -> None:
     """Write the record ``path`` of files beside it: what they are ``about``, their sums by name.
-
-    Raises
-    ------
-    OutputError : it cannot be written.
-    """
+    Raises OutputError: it cannot be written."""
     write_text(json_text(_signed({**about, "files": dict(sums)})), path)
 
 
 def read_beside(path: str | Path, *files: str) -> dict[str, Any]:
-    """The record ``path``, if it and these files beside it are as written.
-
-    Raises
-    ------
-    FormatError : the record or a file cannot be read.
-    StaleError : one of them is another than was written.
-    """
+    """The record ``path``, if it and these files beside it are as written. Raises FormatError: the
+    record or a file cannot be read. Raises StaleError: one of them is another than was written."""
     path, raw = Path(path), read_json(path)
     try:
         record = _checked(raw)

@@ -1,7 +1,5 @@
 """Tables as CSV: numbers round-trip exactly, texts stay texts, the same gives the same bytes."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Sequence

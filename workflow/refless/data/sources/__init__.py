@@ -56,14 +56,9 @@ def load(
 ) -> RatedTexts:
     """Load the data set ``task``, and check its tables.
 
-    Parameters
-    ----------
     files : the loader's name for each raw file -> its path
     options : further arguments of the loader
-
-    Raises
-    ------
-    FormatError : the files are not what the loader reads.
+    Raises FormatError: the files are not what the loader reads.
     """
     try:
         return _load(loader)(**files, **(options or {}), task=task).tidied(task)

@@ -1,7 +1,5 @@
 """What the readers of raw files share. Stage: ratings."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterable
 from pathlib import Path

@@ -6,8 +6,6 @@ quality of a training essay is the mean of both raters; the scale is 0..3 for ev
 six sets only use 0..2. Release 1 must not be used: its scores of set 3 are misaligned.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Literal
 
@@ -28,14 +26,10 @@ def load(
 ) -> RatedTexts:
     """Read the training essays, then the public leaderboard's, with their gold scores.
 
-    Parameters
-    ----------
     raters : quality of a training essay: ``both`` (published), the mean of two ratings, or
         ``first``
-
-    Returns
-    -------
-    RatedTexts : extra columns ``set``, ``part``, ``score1`` and ``score2`` (NaN in the test part).
+    Returns RatedTexts : extra columns ``set``, ``part``, ``score1`` and ``score2`` (NaN in the test
+        part).
     """
     essays = pd.concat([read_table(train, "\t"), read_table(test, "\t")], ignore_index=True)
     gold = read_table(solution).set_index("id")["essay_score"]

@@ -5,8 +5,6 @@ Stage: ratings. For each utterance the file (Mairesse et al. 2010) has a full MR
 ``-> "[name+X]X []cooks [food+Thai]Thai []food."``. They are the references of NEM's BAGEL outputs.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -21,11 +19,9 @@ _RECORD = re.compile(r'FULL_DA = (.*?)\s*\nABSTRACT_DA = (.*?)\s*\n-> "(.*)";')
 def load(path: str | Path, task: str) -> RatedTexts:
     """Read the utterances.
 
-    Returns
-    -------
-    RatedTexts : ``context`` is the abstract MR; ``text`` has no alignment marks, and ``X`` for what
-        the abstract MR abstracts from. Extra columns: ``mr_full``, ``mr_abstract``, and those of
-        `mr.references`.
+    Returns RatedTexts : ``context`` is the abstract MR; ``text`` has no alignment marks, and ``X``
+        for what the abstract MR abstracts from. Extra columns: ``mr_full``, ``mr_abstract``, and
+        those of `mr.references`.
     """
     records = _RECORD.findall(Path(path).read_text(encoding="utf-8"))
     found = pd.DataFrame(records, columns=["mr_full", "mr_abstract", "aligned"])

@@ -5,8 +5,6 @@ and detokenised as the machines' are (here ``human``); the gold references are n
 3,000 ratings and no texts (see docs/data.md): they are left out.
 """
 
-from __future__ import annotations
-
 import tarfile
 from pathlib import Path
 from typing import Literal
@@ -30,17 +28,12 @@ def load(
 ) -> RatedTexts:
     """Read the rated responses, in the order of the responses file.
 
-    Parameters
-    ----------
     path : the archive, which is not unpacked to disk
     quality : what a judge's label is: the mean of relevance and informativeness (as the
         organisers report), or one of the two
     unit : what one text is. ``pair``: one context and text, so outputs that are the same pair
         share a row and their judges' labels. ``output``: one output of one system.
-
-    Returns
-    -------
-    RatedTexts : ``context`` is the passage that the dialogue is about (several share one);
+    Returns RatedTexts : ``context`` is the passage that the dialogue is about (several share one);
         ``system`` names all systems of the row, joined by ``+``. Extra columns: ``context_id``,
         ``relevance`` and ``informativeness`` (means on 1..5), ``item`` (ids of the row's outputs,
         joined by ``+``). ``ratings`` has a row a judgment, in the order of the file, with both

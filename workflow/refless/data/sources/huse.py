@@ -6,8 +6,6 @@ summarization batch two of the 200 items are the same pair, which makes 199); an
 annotator rows of table 1 every label is one observation, also where an annotator saw a pair twice.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -24,12 +22,10 @@ LABELS = {name: k for k, word in enumerate(WORDS) for name in (word, str(k))}
 def load(path: str | Path, task: str) -> RatedTexts:
     """Read one batch: a row an assignment of, say, 25 items (``Input.OUTk``, ``Answer.k``, ...).
 
-    Returns
-    -------
-    RatedTexts : texts in order of first appearance. ``system`` is ``human`` or the model (``sum``,
-        ``lm``, ``reddit_1.0``), of a pair all that wrote it, joined by ``+``. Extra columns:
-        ``type`` (raw), ``logp`` (under the model; NaN where empty) and ``item`` (ids of the row's
-        items, joined by ``+``); in ``ratings`` those of the item that was labelled.
+    Returns RatedTexts : texts in order of first appearance. ``system`` is ``human`` or the model
+        (``sum``, ``lm``, ``reddit_1.0``), of a pair all that wrote it, joined by ``+``. Extra
+        columns: ``type`` (raw), ``logp`` (under the model; NaN where empty) and ``item`` (ids of
+        the row's items, joined by ``+``); in ``ratings`` those of the item that was labelled.
     """
     batch = read_table(path)
     number = int(batch.columns.str.startswith("Answer.").sum())

@@ -4,8 +4,6 @@ Stage: ratings. A row of the file (Novikova et al. 2017) is an output with the m
 more ratings on 1..6; single ratings were not published.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -23,11 +21,9 @@ MEDIANS = ["informativeness", "naturalness", "quality"]
 def load(path: str | Path, task: str) -> RatedTexts:
     """Read the rated outputs.
 
-    Returns
-    -------
-    RatedTexts : ``context`` is the MR as written; ``quality`` is (median - 1) / 5. Extra columns:
-        ``dataset`` (`DATASETS`), ``mr_key`` and ``mr_set`` (`mr.key`), the medians, and the file's
-        own metrics, NaN where empty.
+    Returns RatedTexts : ``context`` is the MR as written; ``quality`` is (median - 1) / 5. Extra
+        columns: ``dataset`` (`DATASETS`), ``mr_key`` and ``mr_set`` (`mr.key`), the medians, and
+        the file's own metrics, NaN where empty.
     """
     rows = read_table(path)
     medians = rows[MEDIANS].astype(float).add_prefix("median_")

@@ -5,8 +5,6 @@ an array of [MR, human reference, output of a rule-based baseline]. They are the
 outputs.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
@@ -20,9 +18,7 @@ from refless.data.sources import mr
 def load(train: str | Path, valid: str | Path, test: str | Path, task: str) -> RatedTexts:
     """Read the parts of one domain.
 
-    Returns
-    -------
-    RatedTexts : extra columns ``part``, ``baseline``, and those of `mr.references`.
+    Returns RatedTexts : extra columns ``part``, ``baseline``, and those of `mr.references`.
     """
     rows = []
     for part, path in (("train", train), ("valid", valid), ("test", test)):

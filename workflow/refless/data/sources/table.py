@@ -3,8 +3,6 @@
 No data set is named here: an entry in the configuration with ``loader: table`` is a data set.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path
@@ -30,22 +28,14 @@ def load(
 ) -> RatedTexts:
     """Read one file.
 
-    Parameters
-    ----------
     scale : the lowest and the highest quality that can be given (default: those in the file)
     format, columns, repeated_ratings : as of `read_ratings`
-
-    Returns
-    -------
-    RatedTexts : ``quality`` is the mean of the ratings, brought from the scale to [0, 1];
+    Returns RatedTexts : ``quality`` is the mean of the ratings, brought from the scale to [0, 1];
         ``context`` the MR where there is no context; ``system`` may be ``unknown``. Extra columns,
         where the file has what they need: ``context_id``; ``mr``, ``mr_key`` and ``mr_set``
         (`mr.key`; an MR in another notation is its own key); ``references`` (a JSON list);
         ``score_*``. Without raters, ``ratings`` is empty.
-
-    Raises
-    ------
-    FormatError : no scale is given, and all ratings are the same.
+    Raises FormatError: no scale is given, and all ratings are the same.
     """
     own = read_ratings(
         [path], format=format, columns=columns, scale=scale, repeated=repeated_ratings

@@ -3,8 +3,6 @@
 Stage: cell. In: predictions, the kernel of the published BLEU*. Out: curves.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -94,8 +92,6 @@ def write_data_size_curve(
 ) -> None:
     """Write the curve over the data size of a task.
 
-    Parameters
-    ----------
     kernels : the blocks of its kernel, see `read_kernel`
     settings : ``tau``, ``a``, ``b``, ``seed``
     """

@@ -5,8 +5,6 @@ part. Out: an estimate for each test essay from each training set (numbers witho
 (model, train_topic).
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -93,8 +91,6 @@ def table3(
 ) -> pd.DataFrame:
     """A row a training set, the rows that the paper quotes, and the rho of length alone.
 
-    Parameters
-    ----------
     file : by `write_estimates`; None for none
     published : by `refless.experiments.published.read_published`
     draws, seed : of the bootstrap over test essays

@@ -5,8 +5,6 @@ with all, float32, in blocks of rows; of each rated text the mean quality of its
 leave-one-out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,15 +70,10 @@ def write_kernel(
 ) -> None:
     """Compute a block of rows of the kernel of a task's texts with themselves, float32.
 
-    Parameters
-    ----------
     path : ``<block>of<blocks>.npy``, from 1; blocks differ in size by one row at most
     options : of the kernel
-
-    Raises
-    ------
-    KernelError : unknown kernel or option, or a missing resource.
-    SettingError : there are more than `MOST` texts.
+    Raises KernelError: unknown kernel or option, or a missing resource.
+    Raises SettingError: there are more than `MOST` texts.
     """
     texts = task.texts["text"].tolist()
     n = len(texts)
@@ -99,13 +92,8 @@ def write_kernel(
 def read_kernel(paths: Iterable[str | Path], task: Task) -> Array:
     """The kernel of a task's rated texts, float32 (n, n).
 
-    Parameters
-    ----------
     paths : the blocks by `write_kernel`, in order
-
-    Raises
-    ------
-    FormatError, StaleError : as `refless.store.sealed.read`.
+    Raises FormatError, StaleError: as `refless.store.sealed.read`.
     """
     blocks: list[Array] = [sealed.read(path).content for path in paths]
     matrix = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
@@ -144,8 +132,6 @@ def write_neighbors(
 ) -> None:
     """Mean and number of the neighbors of every rated text of a task: `COLUMNS`.
 
-    Parameters
-    ----------
     paths : of the kernel, see `read_kernel`
     tau : from which similarity on a text is a neighbor
     options : of the kernel
@@ -205,8 +191,6 @@ def read_predicted(
 ) -> dict[str, Predicted]:
     """Task -> its predictions.
 
-    Parameters
-    ----------
     folders : of the ratings that are there
     paths : ``<task>/<kernel>.csv`` by `write_neighbors`
     a, b : the evidence thresholds

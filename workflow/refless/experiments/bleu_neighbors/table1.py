@@ -4,8 +4,6 @@ Stage: cell -> table. In: predictions of the tasks that are there. Out: in table
 model, kernel, against), in section 5.3 one a (task, model, kernel), beside the published cells.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -74,8 +72,6 @@ def table1(
 ) -> pd.DataFrame:
     """The rows of every task.
 
-    Parameters
-    ----------
     tasks : those that are there; the others get rows without numbers
     published : by `refless.experiments.published.read_published`
     draws, seed : of the bootstrap

@@ -5,8 +5,6 @@ mean and number of its neighbors in the other (numbers without text); a row a (s
 task, kernel). Within one task, estimates are table 1's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -54,10 +52,8 @@ def write_cross_estimates(
 
 
 def read_pairs(paths: Iterable[str | Path]) -> dict[Pair, sealed.Sealed]:
-    """(source, target) -> what `write_cross_estimates` wrote.
-
-    Raises as `refless.store.sealed.read`.
-    """
+    """(source, target) -> what `write_cross_estimates` wrote. Raises as
+    `refless.store.sealed.read`."""
     pairs = {}
     for path in paths:
         source, target = Path(path).stem.split(".")

@@ -6,8 +6,6 @@ units of contexts. The references of a pair of systems are the rated human respo
 of the other systems, weighted by their ratings: w is 0 in the middle of the scale and 1 at its top.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -93,10 +91,8 @@ def read_dialogues(texts: pd.DataFrame) -> Dialogues:
     Contexts that a system or a human did not answer, or where somebody's answer is not rated, are
     left out: all metrics are compared on the same contexts.
 
-    Raises
-    ------
-    FormatError : fewer than two systems or no human have rated answers, or no context is answered
-        by all of them; somebody answers a context twice.
+    Raises FormatError: fewer than two systems or no human have rated answers, or no context is
+        answered by all of them; somebody answers a context twice.
     """
     texts = texts.reset_index(drop=True)
     rated = texts[texts["n_ratings"] > 0]

@@ -4,8 +4,6 @@ Stage: cell -> table. In: the files by `refless.experiments.delta_bleu.units`, a
 reports. Out: a row for each metric and set of references on each data set; points of the figure.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -38,8 +36,6 @@ def read_units(paths: Iterable[str | Path]) -> pd.DataFrame:
 def table2(tasks: Iterable[str], units: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     """The paper's cells, then every row of each data set; one row for each without numbers.
 
-    Parameters
-    ----------
     tasks : the data sets in the order of the rows
     units : by `read_units`
     published : `refless.experiments.published.read_published`

@@ -6,8 +6,6 @@ unit of M contexts and a pair of systems; contexts are assigned to units at rand
 pair, and rank correlations are averaged over assignments, which all metrics share.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -90,15 +88,10 @@ def figure_points(settings: Mapping[str, Any]) -> Iterator[tuple[str, int, Cell]
 def write_units(path: str | Path, task: Task, settings: Mapping[str, Any]) -> None:
     """Compute and write what table 2 and figure 2 show of a data set.
 
-    Parameters
-    ----------
     task : its texts have the column ``context_id``
     settings : those of the experiment and of the data set, by name
-
-    Raises
-    ------
-    FormatError : see `read_dialogues`.
-    SettingError : fewer contexts than a unit has.
+    Raises FormatError: see `read_dialogues`.
+    Raises SettingError: fewer contexts than a unit has.
     """
     # a system's outputs are its own, also where another says the same
     dialogues = read_dialogues(separate_items(task.texts, task.ratings))
@@ -166,22 +159,14 @@ def observations(
 
     Which system of a pair a difference starts from is drawn for each unit.
 
-    Parameters
-    ----------
     pool : int32 (assignments, contexts), what an assignment divides into units; contexts that do
         not fill a unit are left over
     unit : M, contexts in a unit
     seed : an assignment hangs on it, on the pair and on its place among the assignments, and on
         nothing else
-
-    Returns
-    -------
-    m : float64 (cells, assignments, observations)
+    Returns m : float64 (cells, assignments, observations)
     q : float64 (assignments, observations)
-
-    Raises
-    ------
-    SettingError : fewer contexts than a unit has.
+    Raises SettingError: fewer contexts than a unit has.
     """
     own = counted.dialogues
     n_units = pool.shape[1] // unit
@@ -218,9 +203,8 @@ def _columns(
 ) -> tuple[Array, list[list[int]]]:
     """What makes up the scores of the first system of a pair.
 
-    Returns
-    -------
-    columns : (contexts, columns), of `Counted.rows`; equal ones, as many metrics share, once
+    Returns columns : (contexts, columns), of `Counted.rows`; equal ones, as many metrics share,
+        once
     places : of each cell, the numbers of its columns: matches and totals by order, length, closest;
         of sBLEU the smoothed score
     """

@@ -7,8 +7,6 @@ Source: Belz (2025), "QRA++: Quantified Reproducibility Assessment for Common Ty
 Natural Language Processing".
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -35,8 +33,6 @@ def published_cells(
 ) -> pd.DataFrame:
     """A row a published cell of a finished table, as `CELLS` from ``item`` on.
 
-    Parameters
-    ----------
     key : columns that name a row of the paper; by default the first
     repeats : published columns that are another table's
     """

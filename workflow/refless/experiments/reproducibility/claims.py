@@ -5,8 +5,6 @@ their rows. Out: a row a claim: about a value of one row, or about that value ``
 row's, on the draws that both have. Of several rows that fit, that of the greatest value counts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -37,8 +35,6 @@ def claims_table(
 ) -> pd.DataFrame:
     """A row a claim, as `COLUMNS`.
 
-    Parameters
-    ----------
     tables : by name, by `refless.report.tables.read_published`
     names : what a claim calls a data set, such as the paper's name of it -> its name here
     """

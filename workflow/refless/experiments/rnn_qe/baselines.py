@@ -5,8 +5,6 @@ output, without text: `COLUMNS`, and the predictions ``<experiment>:<model>`` of
 where a model has none; the learning curve of BLEU Neighbors.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -129,8 +127,6 @@ def outputs(
     ``cross_system`` are its part (``train``, ``dev``, ``test``) in the in-set of tables 4 and 5,
     empty outside.
 
-    Parameters
-    ----------
     rated : see `refless.models.rnn_qe.data.Texts`
     metrics : the loader's table of the same outputs, with the columns of `METRICS`
     splits : by `all_splits`
@@ -182,14 +178,9 @@ def write_outputs(
     """Write `outputs` and `learning_curve`; in the record's facts, ``instances`` has the training
     instances of each fold, by set-up.
 
-    Parameters
-    ----------
     rated, references : see `refless.experiments.rnn_qe.runs.read_rated`
     settings : see `DataSettings`
-
-    Raises
-    ------
-    FormatError : the outputs have no metrics; as `read_rated`.
+    Raises FormatError: the outputs have no metrics; as `read_rated`.
     """
     task, texts = read_rated(rated, references)
     if lacking := [name for name in METRICS.values() if name not in task.texts]:

@@ -4,8 +4,6 @@ Stage: cell -> figure. In: the learning curve of BLEU Neighbors, predictions of 
 rated outputs, table 3. Out: the figure, and what it draws.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pandas as pd
@@ -44,8 +42,6 @@ def draw(
 ) -> tuple[Figure, pd.DataFrame]:
     """The figure, and what it draws: mean and standard deviation over subsets, by model and size.
 
-    Parameters
-    ----------
     curve : of BLEU Neighbors; without it and outputs the figure says why
     table : table 3, which has set-up 1 on all rated outputs and the published values
     """

@@ -4,8 +4,6 @@ Stage: prediction. In: the tidy tables of the rated outputs and of their human r
 sealed table of predictions. What it was trained on and how stands in its record.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
@@ -39,14 +37,9 @@ COLUMNS = ["experiment", "setup", "fold", "seed", "part", "id", "raw", "predicti
 def read_rated(rated: str | Path, references: Sequence[str | Path]) -> tuple[Task, Texts]:
     """The data set of the rated outputs, and all texts delexicalised.
 
-    Parameters
-    ----------
     rated, references : folders of ratings; a data set of references has the name that stands in
         the column ``dataset`` of the rated outputs
-
-    Raises
-    ------
-    FormatError, StaleError : as `refless.data.task.read_task`; an MR that cannot be read.
+    Raises FormatError, StaleError: as `refless.data.task.read_task`; an MR that cannot be read.
     """
     task = read_task(rated, RATED_COLUMNS)
     found = [read_task(folder, REFERENCE_COLUMNS).texts for folder in references]
@@ -66,15 +59,10 @@ def write_predictions(
 ) -> None:
     """Train a network for each fold, and write what it says of its validation and test part.
 
-    Parameters
-    ----------
     name : of `refless.models.rnn_qe.names.NAMES`
     rated, references : see `read_rated`
     settings : see `refless.models.rnn_qe.data.DataSettings`
-
-    Raises
-    ------
-    SettingError : more rows than there are, or a device that torch cannot use.
+    Raises SettingError: more rows than there are, or a device that torch cannot use.
     """
     from refless.models.rnn_qe.network import DROPOUT, WIDTH, predict
     from refless.models.rnn_qe.training import fit

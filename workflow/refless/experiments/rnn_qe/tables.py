@@ -5,8 +5,6 @@ Stage: cell -> table. In: numbers of the rated outputs and predictions of RNN-QE
 Source: Dušek, Novikova & Rieser (2017), sections 3.5 and 4.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -80,13 +78,8 @@ def gather(
 ) -> Gathered:
     """Read the sealed files, those that there are.
 
-    Parameters
-    ----------
     predictions : by name, a file a seed that was trained here, or one that came with refless
-
-    Raises
-    ------
-    FormatError, StaleError : as `refless.store.sealed.read`.
+    Raises FormatError, StaleError: as `refless.store.sealed.read`.
     """
     why = {one["of"]["name"]: one["code"] for one in untrained}
     if outputs is None:
@@ -154,8 +147,6 @@ def metric_on_scale(values: Array, top: float) -> Array:
 def rows_of(data: str, tested: pd.DataFrame, given: Gathered, source: str) -> list[Row]:
     """The rows of one test part, in the table's order.
 
-    Parameters
-    ----------
     data : of `TESTED`
     tested : the outputs of the test part
     """
@@ -284,8 +275,6 @@ def results(
 
     Table 3 tests on all outputs; tables 4 and 5 have three configurations with one test part.
 
-    Parameters
-    ----------
     bootstrap : ``draws`` and ``seed``
     """
     crossed = experiment in CROSS
@@ -318,14 +307,9 @@ def write_tables(
 ) -> None:
     """Publish tables 1 to 5.
 
-    Parameters
-    ----------
     published : the paper's tables
     bootstrap : see `results`
-
-    Raises
-    ------
-    FormatError : a published table is not the one that comes with refless.
+    Raises FormatError: a published table is not the one that comes with refless.
     """
     first, second, *others = published
     counted, instances, source = None, None, ""

@@ -3,8 +3,6 @@
 Stage: prediction (RNN-QE, training). In: a table of instances. Out: `Encoded`, batches of rows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -31,8 +29,6 @@ def numbered(sequences: Iterable[Sequence[Any]], words: Mapping[Any, int]) -> li
 class Encoded:
     """Instances as numbers, with the vocabularies of their training rows.
 
-    Parameters
-    ----------
     table : `refless.models.rnn_qe.data.COLUMNS`
     """
 
@@ -65,8 +61,6 @@ def mixed(lengths: Array, batches: int, generator: np.random.Generator) -> list[
     Rows in random order are sorted by length; of every ``batches`` neighbors in that order, each
     batch gets one.
 
-    Parameters
-    ----------
     lengths : what to sort by, the last row first, shape (keys, rows) as `numpy.lexsort` has it
     """
     count = lengths.shape[-1]

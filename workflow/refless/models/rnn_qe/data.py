@@ -5,8 +5,6 @@ the column ``dataset`` of an output names the data set that has its references. 
 a table of `COLUMNS`. Source: Dušek, Novikova & Rieser (2017), sections 3.1, 3.3 and 4.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -70,12 +68,7 @@ class Texts(NamedTuple):
 
 def delexicalised(table: pd.DataFrame, column: str, kind: str = ACTS) -> pd.DataFrame:
     """The table with ``mr`` and ``words``, the tokens of its contexts and of its texts in
-    ``column``.
-
-    Raises
-    ------
-    FormatError : an MR that cannot be read; ``line`` is its number, from 1.
-    """
+    ``column``. Raises FormatError: an MR that cannot be read; ``line`` is its number, from 1."""
     read = tokens_of(table["context"].tolist(), table[column].tolist(), kind)
     mr, words = ([" ".join(row[side]) for row in read] for side in (0, 1))
     return table.assign(mr=mr, words=words)
@@ -134,9 +127,7 @@ def cross_split(
     alone; 2 trains and validates (3 to 1) on the out-of-set; 3 trains on the out-of-set and the
     100. An out-of-set row with the MR and the output of a row that tests or validates is not used.
 
-    Raises
-    ------
-    SettingError : an in-set without a test part.
+    Raises SettingError: an in-set without a test part.
     """
     column, value = "system", settings.system
     if experiment == "cross_domain":
@@ -163,11 +154,7 @@ def cross_split(
 
 def smaller(splits: Sequence[Split], size: int, subset: int, seed: int) -> list[Split]:
     """The splits with training parts cut to ``size`` random rows; subsets are numbered from 0.
-
-    Raises
-    ------
-    SettingError : a training part has fewer rows.
-    """
+    Raises SettingError: a training part has fewer rows."""
     fewest = min(len(split.train) for split in splits)
     if size > fewest:
         raise SettingError(f"{size} rated outputs are asked for, and a training part has {fewest}")
@@ -181,12 +168,7 @@ def smaller(splits: Sequence[Split], size: int, subset: int, seed: int) -> list[
 
 def splits_of(rated: pd.DataFrame, of: Name, settings: DataSettings) -> list[Split]:
     """The splits of a name: five folds, of a learning curve for each subset, or the one of tables 4
-    and 5.
-
-    Raises
-    ------
-    SettingError : as `cross_split` and `smaller`.
-    """
+    and 5. Raises SettingError: as `cross_split` and `smaller`."""
     if of.experiment in CROSS:
         return [cross_split(rated, of.experiment, of.number, settings)]
     folds = cross_validation(rated, settings.seed)

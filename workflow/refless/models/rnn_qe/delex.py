@@ -5,8 +5,6 @@ Stage: prediction (data of RNN-QE). In: an MR and a text. Out: their tokens.
 Source: Dušek, Novikova & Rieser (2017), section 3.2.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Sequence

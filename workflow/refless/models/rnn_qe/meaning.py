@@ -4,8 +4,6 @@ Stage: prediction (RNN-QE). In: meanings and texts as written. Out: their tokens
 where a meaning has slots with values.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 
@@ -39,12 +37,8 @@ def kind_of(meanings: Sequence[str]) -> str:
 def tokens_of(
     meanings: Sequence[str], texts: Sequence[str], kind: str
 ) -> list[tuple[list[str], list[str]]]:
-    """Tokens of each meaning and text, delexicalised; an empty meaning has none.
-
-    Raises
-    ------
-    FormatError : a meaning is not of this kind; ``line`` is its number, from 1.
-    """
+    """Tokens of each meaning and text, delexicalised; an empty meaning has none. Raises
+    FormatError: a meaning is not of this kind; ``line`` is its number, from 1."""
     found = []
     for row, (meaning, text) in enumerate(zip(meanings, texts, strict=True), start=1):
         if kind == TEXT or not meaning.strip():

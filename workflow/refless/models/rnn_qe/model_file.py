@@ -3,8 +3,6 @@
 Stage: none. In: a file by `refless.models.rnn_qe.saved.save_model`. Out: its record and arrays.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +16,8 @@ def shipped_model() -> Path:
 
 
 def read_model(path: str | Path) -> sealed.Sealed:
-    """A model's record and arrays; nothing in the file is executed.
-
-    Raises
-    ------
-    FormatError : no such file, or not a model of RNN-QE.
-    """
+    """A model's record and arrays; nothing in the file is executed. Raises FormatError: no such
+    file, or not a model of RNN-QE."""
     remedy = "`refless train-qe` writes such files"
     try:
         file = sealed.read(path)

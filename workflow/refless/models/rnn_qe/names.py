@@ -2,8 +2,6 @@
 ``curve_50_setup1``; by the paper's schedule ``paper_setup1``. Stage: none.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple

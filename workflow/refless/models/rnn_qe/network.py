@@ -4,8 +4,6 @@ Stage: prediction (RNN-QE). In: token numbers of MRs and texts. Out: ratings, no
 Source: Dušek, Novikova & Rieser (2017), section 2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -35,8 +33,6 @@ class Network(nn.Module):
     """A GRU for the MR and one for the text, each with embeddings of its own; their last states,
     joined; two tanh layers of that width; a linear unit. Dropout on the encoders' inputs.
 
-    Parameters
-    ----------
     mr_words, text_words : sizes of the vocabularies, without the row of unknown tokens
     """
 

@@ -4,8 +4,6 @@ Stage: prediction (RNN-QE). In: rated texts. Out: a `Model` whose networks were 
 what it is worth on texts that they did not see.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -59,13 +57,9 @@ class Rated:
         ratings: Array,
         ends: Sequence[float] | None = None,
         kind: str = "",
-    ) -> Rated:
-        """With the ends of the ratings' scale and the kind of the meanings, unless given.
-
-        Raises
-        ------
-        FormatError : ratings that are all the same.
-        """
+    ) -> "Rated":
+        """With the ends of the ratings' scale and the kind of the meanings, unless given. Raises
+        FormatError: ratings that are all the same."""
         low, high = ends or (float(ratings.min()), float(ratings.max()))
         scale = Scale.of(ratings, low, high)
         return cls(texts, meanings, ratings, scale, kind or kind_of(meanings))
@@ -93,14 +87,10 @@ def cross_validated(
 ) -> tuple[Array, list[Network], list[Encoded]]:
     """Predictions of each split's test rows by a network trained and chosen on its other rows.
 
-    Returns
-    -------
-    prediction : on the ratings' scale, not rounded, shape (texts,); NaN in no split's test part
+    Returns prediction : on the ratings' scale, not rounded, shape (texts,); NaN in no split's test
+        part
     networks, data : and what they were trained on
-
-    Raises
-    ------
-    FormatError : a meaning that cannot be read; ``line`` is its number, from 1.
+    Raises FormatError: a meaning that cannot be read; ``line`` is its number, from 1.
     """
     quality = rated.scale.stretched(rated.ratings)
     table = pd.DataFrame(
@@ -126,11 +116,7 @@ def cross_validated(
 
 def fit(rated: Rated, how: How, threads: int = 1) -> Model:
     """Five networks on rated texts, each tested on a fifth of them; the model's ``about`` says what
-    they are worth.
-
-    Raises
-    ------
-    FormatError : fewer than `FEWEST` different texts; as `cross_validated`.
+    they are worth. Raises FormatError: fewer than `FEWEST` different texts; as `cross_validated`.
     """
     unit, same = groups(rated.meanings, rated.texts, rated.kind)
     different = len(np.unique(same))
@@ -185,14 +171,10 @@ def parted(unit: Array, same: Array, seed: int) -> tuple[list[Split], bool]:
 def groups(meanings: Sequence[str], texts: Sequence[str], kind: str) -> tuple[Array, Array]:
     """Which texts answer the same, and which have the same words, int64 (texts,) each.
 
-    Returns
-    -------
-    unit : number of each text's MR, values as slots, or context; a text without one is alone
+    Returns unit : number of each text's MR, values as slots, or context; a text without one is
+        alone
     same : number of each text, as it is written or with values as slots
-
-    Raises
-    ------
-    FormatError : a meaning that cannot be read; ``line`` is its number, from 1.
+    Raises FormatError: a meaning that cannot be read; ``line`` is its number, from 1.
     """
     if kind == TEXT:
         said = list(map(wording, meanings))
@@ -209,8 +191,6 @@ def worth(
     """Spearman's rho and MSE with 95% intervals, Pearson's r, and the MSE of a constant, the mean
     rating; None where undefined.
 
-    Parameters
-    ----------
     prediction, ratings : shape (texts,); a text without a rating (NaN) is left out
     unit, same : by `groups`; with fewer than `ENOUGH_UNITS` of either there is no interval
     fold : which network rated each text: correlations are among the texts of each fold, for a

@@ -4,8 +4,6 @@ Stage: prediction (RNN-QE). In: a few networks, whose mean predicts, and how the
 sealed file of numbers, and ratings of texts. A file holds words as 64-bit sums, never as words.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -99,12 +97,8 @@ def vocabularies(data: Encoded) -> tuple[Words, Words]:
 
 
 def save_model(model: Model, path: str | Path) -> None:
-    """Write a model, whole or not at all, in half precision.
-
-    Raises
-    ------
-    OutputError : the file cannot be written.
-    """
+    """Write a model, whole or not at all, in half precision. Raises OutputError: the file cannot be
+    written."""
     arrays = {"seen": np.array(sorted(model.seen), np.uint64)}
     for number, (network, (mr, text)) in enumerate(zip(model.networks, model.words, strict=True)):
         # words in the order of their numbers, from 1
@@ -122,12 +116,8 @@ def save_model(model: Model, path: str | Path) -> None:
 
 
 def load_model(path: str | Path) -> Model:
-    """Read a model; nothing in the file is executed.
-
-    Raises
-    ------
-    FormatError : no such file, or not a model of RNN-QE.
-    """
+    """Read a model; nothing in the file is executed. Raises FormatError: no such file, or not a
+    model of RNN-QE."""
     file = read_model(path)
     facts, arrays = dict(file.about["facts"]), file.content
     settings = facts.pop("settings")

@@ -3,8 +3,6 @@
 Stage: prediction (RNN-QE). In: ratings on any scale. Out: the same on 1..6, and back.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,13 +28,9 @@ class Scale:
     step: float | None = STEP
 
     @classmethod
-    def of(cls, ratings: Array, low: float, high: float) -> Scale:
-        """With the levels that the ratings stand on, if there are few.
-
-        Raises
-        ------
-        FormatError : the ends are the same.
-        """
+    def of(cls, ratings: Array, low: float, high: float) -> "Scale":
+        """With the levels that the ratings stand on, if there are few. Raises FormatError: the ends
+        are the same."""
         if low == high:
             remedy = "hand in ratings that differ, or say --scale LOW HIGH"
             raise FormatError(f"all ratings are {low:g}", remedy=remedy)

@@ -6,8 +6,6 @@ Out: other tokens and a lower rating. Everything follows from a generator's stat
 Source: Dušek, Novikova & Rieser (2017), section 3.3.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import TypeVar
 
@@ -40,8 +38,6 @@ def distort(
     An error falls on any word but an article or a mark, unless there is nothing else, and is one
     of `ACTIONS` with equal chances; the last word left is not removed.
 
-    Parameters
-    ----------
     words : tokens, at least one
     dictionary : tokens to draw from; one that stands there twice is drawn twice as often
     """

@@ -4,8 +4,6 @@ Stage: prediction (RNN-QE). In: instances, a schedule, a seed. Out: the network 
 Source: Dušek, Novikova & Rieser (2017), section 3.4.
 """
 
-from __future__ import annotations
-
 import copy
 import logging
 import math
@@ -38,13 +36,8 @@ def fit(
     the passes over the rated rows, with Adam anew. The best of the latter predicts. The seed
     decides where the network starts, its batches and its dropout.
 
-    Parameters
-    ----------
     scale : of 1..6, to which predictions are rounded before a pass is judged
-
-    Raises
-    ------
-    SettingError : torch cannot use the device.
+    Raises SettingError: torch cannot use the device.
     """
     rated, everything = data.rows("train"), data.rows("train", "pretrain")
     phases = [(2, rated, schedule.train, schedule.plateau)]
@@ -73,12 +66,8 @@ def fit(
 
 
 def started(data: Encoded, width: int, device: str) -> Network:
-    """A network before training; its last bias is the mean rating.
-
-    Raises
-    ------
-    SettingError : torch cannot use the device.
-    """
+    """A network before training; its last bias is the mean rating. Raises SettingError: torch
+    cannot use the device."""
     torch.backends.cudnn.allow_tf32 = False  # float32 on a GPU too
     network = Network(len(data.mr_words), len(data.text_words), width)
     with torch.no_grad():

@@ -5,8 +5,6 @@ named targets, the outputs of rules, the report's contents, and the Markdown and
 new table is one function, one entry here, one rule.
 """
 
-from __future__ import annotations
-
 from dataclasses import field
 from functools import cache
 from pathlib import Path
