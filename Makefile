@@ -86,7 +86,7 @@ lock: ## renew the locks (needs uv)
 clean: ## remove results and compiled loops; raw data, ratings, trained networks' predictions stay
 	@find results .snakemake ! -path 'results/rnn_qe/predictions*' ! -path 'results/ratings*' \
 	  ! -path '.snakemake/metadata*' -delete 2> /dev/null || true
-	-@test ! -x $(BIN)/python || $(BIN)/python -m refless.store.code
+	-@test ! -x $(BIN)/python || $(BIN)/python -m refless.kernels._compiled
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from refless.kernels._compiled import compiled
 from refless.store import code
-from refless.store.code import kept
 
 SOURCES = {
     "kernels/a.py": "from refless.models import b\nfrom refless import errors\n",
@@ -84,12 +84,13 @@ def test_loops_are_kept_in_a_folder_of_their_code_or_compiled_in_memory(
     numba = pytest.importorskip("numba")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 
-    def compile_it(cached: bool) -> str:
-        if cached and broken:
+    def njit(*_: object, cache: bool = False, **__: object) -> object:
+        if cache and broken:
             raise OSError("no space")
-        return str(numba.config.CACHE_DIR) if cached else "in memory"
+        return lambda _: str(numba.config.CACHE_DIR) if cache else "in memory"
 
+    monkeypatch.setattr(numba, "njit", njit)
     before = numba.config.CACHE_DIR
-    found = kept(code.closure, compile_it)
+    found = str(compiled("void()")(code.closure))
     assert found == "in memory" if broken else found.startswith(str(tmp_path / "refless/loops"))
     assert before == numba.config.CACHE_DIR

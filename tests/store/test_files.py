@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from refless.errors import FormatError, OutputError
-from refless.store.files import read_json, whole_file, write_together
+from refless.errors import OutputError
+from refless.store.files import whole_file, write_together
 
 
 def names(directory: Path) -> list[str]:
@@ -95,13 +95,3 @@ def test_of_files_that_belong_together_none_is_put_in_place_before_all_are_writt
         write_together(dict.fromkeys(paths, "new"))
     assert [path.read_text() for path in paths] == ["old", "old"]
     assert names(tmp_path) == ["a.csv", "b.csv"]
-
-
-@pytest.mark.parametrize("content", [None, b"", b'{"a": 1', b"\xff"])
-def test_broken_json_is_named(tmp_path: Path, content: bytes | None) -> None:
-    path = tmp_path / "a.json"
-    if content is not None:
-        path.write_bytes(content)
-    with pytest.raises(FormatError, match="cannot be read as JSON") as caught:
-        read_json(path)
-    assert caught.value.path == str(path)

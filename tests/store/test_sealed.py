@@ -142,5 +142,5 @@ def test_a_file_beside_its_record_is_the_one_that_was_written(tmp_path: Path, na
         with pytest.raises(ReflessError, match=name):
             sealed.read_beside(record, *sums)
     (tmp_path / name).unlink()
-    with pytest.raises(FormatError, match=name):
+    with pytest.raises(ReflessError, match=name):
         sealed.read_beside(record, *sums)

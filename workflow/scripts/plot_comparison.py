@@ -8,7 +8,7 @@ from refless.report.figures_comparison import COLUMNS, comparison_figure
 from refless.report.tables import read_published
 
 with job(snakemake):
-    table = read_published(snakemake.input[0], COLUMNS)[COLUMNS]
+    table = read_published(snakemake.input[0])[COLUMNS]
     dots = table[table["pearson"].notna()]
     stem = Path(snakemake.output[0]).with_suffix("")
     figures.save(comparison_figure(dots, snakemake.params.looks), stem, dots)

@@ -4,9 +4,9 @@ from pathlib import Path
 
 from refless.job import job
 from refless.report import figures
-from refless.report.figures_reproducibility import COLUMNS, cells_figure
+from refless.report.figures_reproducibility import cells_figure
 from refless.report.tables import read_published
 
 with job(snakemake):
-    cells = read_published(snakemake.input[0], COLUMNS)
+    cells = read_published(snakemake.input[0])
     figures.save(cells_figure(cells), Path(snakemake.output[0]).with_suffix(""), cells)

@@ -5,18 +5,23 @@ texts. Out: ``report.html``, which opens offline and asks for nothing, and ``run
 """
 
 import base64
+import importlib.metadata
+import os
+import platform
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from refless import __version__
 from refless.report.catalogue import Entry
 from refless.report.fill import as_html
 from refless.report.render import VERDICTS, Part, page, parts_of
 from refless.report.tables import read_published, read_record
-from refless.store import provenance
+from refless.store.code import PACKAGE, code_sum
 from refless.store.files import write_text
-from refless.store.sealed import read_beside, write_beside
+from refless.store.machine import processor
+from refless.store.sealed import read_beside, record_of, write_beside
 
 TITLE = "refless: published numbers beside ours"
 SOURCES = ("computed", "shipped", "absent")
@@ -48,7 +53,7 @@ def make_report(
     results : has ``tables`` and ``figures``
     entries : what the report has, in this order within a paper
     texts : tables of texts, for the sums of the raw files
-    settings : see `refless.store.provenance.record`
+    settings : the whole configuration
     findings : what stands on its first screen, in Markdown
     Raises FormatError: a file is missing or broken.
     Raises StaleError: a table is not the one that was written, or a figure not the one that was
@@ -73,9 +78,33 @@ def make_report(
             name: sum(about["source"].get(name, 0) for about in abouts.values()) for name in SOURCES
         },
     )
-    record = provenance.record(settings, texts, abouts)
+    about = {
+        **_provenance(),
+        "settings": dict(settings),
+        "data": {Path(path).parent.name: record_of(path)["facts"]["raw"] for path in texts},
+        "tables": {
+            name: {key: record[key] for key in ("files", "rows", "source")}
+            for name, record in abouts.items()
+        },
+    }
     sums = {"../report.html": write_text(html, results / "report.html")}
-    write_beside(results / "run/provenance.json", record, sums)
+    write_beside(results / "run/provenance.json", about, sums)
+
+
+def _provenance() -> dict[str, Any]:
+    """What was run where: command, code, packages, machine."""
+    installed = {d.metadata["Name"].lower(): d.version for d in importlib.metadata.distributions()}
+    return {
+        "command": os.environ.get("REFLESS_COMMAND", ""),  # as it was typed
+        "code": {"refless": __version__, "sha256": code_sum(*sorted(PACKAGE.rglob("*.py")))},
+        "python": platform.python_version(),
+        "packages": dict(sorted(installed.items())),
+        "machine": {
+            "processor": processor(),
+            "cores": os.cpu_count(),
+            "system": platform.platform(),
+        },
+    }
 
 
 def _counts(results: Path, names: Iterable[str]) -> dict[str, int]:

@@ -15,7 +15,7 @@ from refless.report.catalogue import Entry, catalogue
 from refless.report.render import markdown, parts_of
 from refless.store.files import write_text
 from refless.store.sealed import read_beside, write_beside
-from refless.store.tables import read_table, write_table
+from refless.store.tables import parse_table, write_table
 
 WORDS = ("source", "reason", "note")
 """Columns of words that may be empty."""
@@ -67,24 +67,23 @@ def publish(
     write_beside(stem.with_suffix(".json"), about, sums)
 
 
-def read_published(path: str | Path, columns: Sequence[str] = ()) -> pd.DataFrame:
-    """Read the CSV of a table by `publish`, if it is the one that was written.
+def read_published(path: str | Path) -> pd.DataFrame:
+    """The table of a CSV by `publish`, if it is the one that was written.
 
     Published values are as they were printed (0.50 has two digits), words never NaN. Intervals and
     draws of the record are columns as well.
 
-    Raises FormatError: a file is missing or broken, or a column is missing.
-    Raises StaleError: the CSV is not the one that was written.
+    Raises FormatError: the record cannot be read. Raises StaleError: the CSV is not as written.
     """
-    table = read_table(path, columns).assign(**read_record(path)["aside"])
+    aside = read_record(path)["aside"]
+    text = Path(path).read_bytes().decode()
     texts = pd.read_csv(path, dtype=str, keep_default_na=False)
     printed = [name for name in map(str, texts) if name.startswith("paper_") or name in WORDS]
-    return table.assign(**texts[printed].astype(object))
+    return parse_table(text, path).assign(**aside, **texts[printed].astype(object))
 
 
 def read_record(path: str | Path) -> dict[str, Any]:
-    """The record beside a CSV by `publish`, if the CSV is the one that was written. Raises
-    FormatError, StaleError: as `read_published`."""
+    """The record beside a CSV by `publish`; errors as of `read_published`."""
     path = Path(path)
     return read_beside(path.with_suffix(".json"), path.name)
 

@@ -1,4 +1,4 @@
-"""Which code a job hangs on, and where numba keeps what it compiled of it.
+"""Which code a job hangs on.
 
 Stage: none. In: a script or a module. Out: a sum of the code of all that it imports of the package,
 in turn: without comments, docstrings and what is raised, so that a corrected message is no change.
@@ -6,13 +6,9 @@ in turn: without comments, docstrings and what is raised, so that a corrected me
 
 import ast
 import hashlib
-import shutil
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
 
-Loop = TypeVar("Loop")
 PACKAGE = Path(__file__).parents[1]
 
 PLUMBING = (
@@ -92,38 +88,3 @@ class _Bare(ast.NodeTransformer):
 
     def visit_Raise(self, node: ast.Raise) -> ast.AST:
         return ast.Raise()
-
-
-# ---- compiled loops ------------------------------------------------------------------------------
-
-
-def home() -> Path:
-    """The folder of all loops: ``refless/loops`` below the user's cache (XDG_CACHE_HOME)."""
-    from platformdirs import user_cache_path
-
-    return user_cache_path("refless") / "loops"
-
-
-def kept(loop: Callable, compile_it: Callable[[bool], Loop]) -> Loop:
-    """A loop compiled by ``compile_it``, called with whether numba's cache is used; without one
-    where that is broken or cannot be written.
-
-    numba looks at the loop's own file alone, and constants of other files are part of the machine
-    code too: so loops lie in a folder named by the sum of all code behind them.
-    """
-    from numba import config
-
-    settings: Any = config
-    folder = home() / code_sum(Path(loop.__code__.co_filename).resolve())[:16]
-    before, settings.CACHE_DIR = settings.CACHE_DIR, str(folder)
-    try:
-        return compile_it(True)
-    except Exception:  # numba's cache raises whatever pickle, zlib or the disk do
-        shutil.rmtree(folder, ignore_errors=True)
-        return compile_it(False)
-    finally:
-        settings.CACHE_DIR = before
-
-
-if __name__ == "__main__":  # `make clean`
-    shutil.rmtree(home(), ignore_errors=True)

@@ -1,6 +1,5 @@
 """Files, written so that nothing half-written ever stands for a result, and their sums."""
 
-import csv
 import hashlib
 import json
 import os
@@ -10,16 +9,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from refless.errors import FormatError, OutputError
-
-# A text may be longer than the csv module's timid default of 128 KiB.
-csv.field_size_limit(1 << 30)
-
-
-def partial_path(path: Path) -> Path:
-    """A temporary name beside ``path``, unlike that of any other thread, process or machine."""
-    # The suffix stays, since matplotlib and numpy read the format off it.
-    return path.with_name(f".{path.stem}.{secrets.token_hex(8)}.partial{path.suffix}")
+from refless.errors import OutputError
 
 
 @contextmanager
@@ -37,14 +27,12 @@ def writing(path: str | Path) -> Iterator[None]:
 
 @contextmanager
 def whole_file(path: str | Path) -> Iterator[Path]:
-    """A temporary path beside ``path`` that takes its place if the block ends without error.
-
-    Keep reading of other files out of the block: its errors would be taken for errors of writing.
-
-    Raises OutputError: the file cannot be written (disk full, read-only directory).
-    """
+    """A temporary path beside ``path`` that takes its place if the block ends without error; an
+    OutputError where it cannot be written. Read other files before: their errors would be taken
+    for errors of writing."""
     path = Path(path)
-    partial = partial_path(path)
+    # The suffix stays, since matplotlib and numpy read the format off it.
+    partial = path.with_name(f".{path.stem}.{secrets.token_hex(8)}.partial{path.suffix}")
     try:
         with writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -76,15 +64,6 @@ def write_together(texts: Mapping[Path, str]) -> None:
 def json_text(value: Any) -> str:
     """JSON with sorted keys, as it stands in a file."""
     return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
-
-
-def read_json(path: str | Path) -> Any:
-    """Read JSON; FormatError names the file if it is missing or broken."""
-    try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        message = f"cannot be read as JSON: {error}"
-        raise FormatError(message, path=path, remedy="delete it and run again") from error
 
 
 def file_sum(path: str | Path) -> str:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from refless.errors import FormatError, StaleError
-from refless.store.files import file_sum, json_text, read_json, whole_file, write_text
+from refless.store.files import file_sum, json_text, whole_file, write_text
 from refless.store.tables import parse_table, table_text
 
 MARK = "# refless "
@@ -192,15 +192,15 @@ def write_beside(path: str | Path, about: Mapping[str, Any], sums: Mapping[str, 
 
 def read_beside(path: str | Path, *files: str) -> dict[str, Any]:
     """The record ``path``, if it and these files beside it are as written. Raises FormatError: the
-    record or a file cannot be read. Raises StaleError: one of them is another than was written."""
-    path, raw = Path(path), read_json(path)
+    record cannot be read. Raises StaleError: a file is another than was written, or not there."""
+    path = Path(path)
     try:
-        record = _checked(raw)
-    except (ValueError, AttributeError) as error:
-        raise StaleError("is not the file that was written", path=path, remedy=AGAIN) from error
+        record = _checked(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, AttributeError) as error:
+        raise _broken(path, error) from error
     for file in (path.parent / name for name in files):
         if not file.is_file():
-            raise FormatError("is missing", path=file, remedy="run again")
+            raise StaleError("is missing", path=file, remedy="run again")
         if record["files"].get(file.name) != file_sum(file):
             raise StaleError("is not the file that was written", path=file, remedy=AGAIN)
     return record

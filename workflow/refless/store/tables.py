@@ -2,7 +2,6 @@
 
 import csv
 import io
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -47,16 +46,3 @@ def parse_table(text: str, path: str | Path) -> pd.DataFrame:
 def write_table(table: pd.DataFrame, path: str | Path) -> str:
     """Write a table as CSV, whole or not at all; the SHA-256 of its bytes."""
     return write_text(table_text(table), path)
-
-
-def read_table(path: str | Path, columns: Sequence[str] = ()) -> pd.DataFrame:
-    """Read a CSV by `write_table`; FormatError if it is none, or lacks one of ``columns``."""
-    try:
-        # no translation of line ends: a carriage return may belong to a text
-        text = Path(path).read_bytes().decode("utf-8-sig")
-    except (OSError, ValueError) as error:
-        raise FormatError(f"cannot be read as a table: {error}", path=path) from error
-    table = parse_table(text, path)
-    if lacking := [name for name in columns if name not in table.columns]:
-        raise FormatError(f"has no columns {', '.join(lacking)}", path=path)
-    return table
