@@ -5,6 +5,7 @@ and detokenised as the machines' are (here ``human``); the gold references are n
 3,000 ratings and no texts (see docs/data.md): they are left out.
 """
 
+import csv
 import tarfile
 from pathlib import Path
 from typing import Literal
@@ -12,7 +13,6 @@ from typing import Literal
 import pandas as pd
 
 from refless.data.ratings import RatedTexts, anonymise
-from refless.data.sources._raw import joined, read_table
 
 LOW, HIGH = 1, 5
 MARKS = {"relevance": "Relevance", "informativeness": "Informativeness"}
@@ -53,16 +53,16 @@ def load(
     ratings["label"] = ratings[quality] if quality in MARKS else both
     ratings["id"] = ratings["item"].map(outputs.set_index("item")["id"])
     ratings["rater"] = anonymise(ratings["JudgeID"])
-    rows = ratings.groupby("id")
+    rows, own = ratings.groupby("id"), outputs.groupby("id")
     texts = outputs.drop_duplicates("id").set_index("id")
     texts = texts[["InstanceID", "Response"]].set_axis(["context_id", "text"], axis=1)
     texts = texts.assign(
         context=texts["context_id"].map(contexts.set_index("InstanceID")["Context"]),
         quality=(rows["label"].mean() - LOW) / (HIGH - LOW),
         n_ratings=rows.size().reindex(texts.index, fill_value=0),
-        system=joined(outputs["id"], outputs["system"]),
+        system=own["system"].unique().str.join("+"),
         **{mark: rows[mark].mean() for mark in MARKS},
-        item=joined(outputs["id"], outputs["item"]),
+        item=own["item"].unique().str.join("+"),
     )
     columns = ["id", "rater", "label", *MARKS, "item"]
     return RatedTexts(texts.reset_index(), ratings[columns], scale=(LOW, HIGH))
@@ -72,4 +72,4 @@ def _member(path: str | Path, name: str) -> pd.DataFrame:
     with tarfile.open(path) as archive:
         file = archive.extractfile(f"dstc7-task2-human_eval/dstc7-task2-{name}.tsv")
         assert file is not None
-        return read_table(file, "\t", quoting=False)
+        return pd.read_csv(file, sep="\t", dtype=str, na_filter=False, quoting=csv.QUOTE_NONE)
