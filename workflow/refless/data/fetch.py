@@ -1,10 +1,9 @@
 """Bring the raw data here, and let nothing wrong through.
 
-Stage: fetch. In: a row of ``resources/sources.csv`` and the places to look: the data directory
-itself, the folder for files placed by hand, the mirror (a directory or a base URL), the public URL.
-Out: the verified file under the data directory. Whoever reads raw data calls `verify` right before.
-As a command: ``-m refless.data.fetch LOG [--keep-going] NAME...`` with names that are paths in the
-table of sources, or ``models/<encoder>``.
+Stage: fetch. In: a row of ``resources/sources.csv`` and the places to look. Out: the verified file
+under the data directory. Whoever reads raw data has its sum compared right before. As a command:
+``-m refless.data.fetch LOG [--keep-going] NAME...`` with names that are paths in the table of
+sources, or ``models/<encoder>``.
 """
 
 import csv
@@ -37,11 +36,8 @@ PASSING = (429, 500, 502, 503, 504)  # answers of a server in trouble that may s
 
 @dataclass(frozen=True)
 class Source:
-    """One raw file, where it can be had, and how to know that it is the right one.
-
-    ``sha256`` is that of the bytes, or of the contents of an archive's ``members`` one after the
-    other (an archive may be packed anew); empty where none was ever published.
-    """
+    """A row of the table. ``sha256`` is that of the bytes, or of the contents of an archive's
+    ``members`` one after the other (it may be packed anew); empty where none was published."""
 
     path: str
     url: str = ""
@@ -83,20 +79,14 @@ class Places:
             raise SettingError(message, remedy=remedy)
 
     @property
-    def mirror_directory(self) -> Path | None:
-        """The mirror as a directory, or None if there is none or it is a URL."""
+    def folders(self) -> list[Path]:
+        """Folders that may have what the data directory lacks, in their order."""
         local = self.mirror and "://" not in self.mirror
-        return Path(self.mirror).expanduser() if local else None
-
-    def local(self, source: Source) -> list[Path]:
-        """Files that may be the source, besides the one in the data directory, in their order."""
-        folders = [self.manual, *filter(None, [self.mirror_directory])]
-        return [folder / source.path for folder in folders]
+        return [self.manual, *([Path(self.mirror).expanduser()] if local else [])]
 
     def addresses(self, source: Source) -> list[str]:
         """URLs that may have the source, in their order."""
-        remote = self.mirror and self.mirror_directory is None
-        mirrored = [f"{self.mirror.rstrip('/')}/{source.path}"] if remote else []
+        mirrored = [f"{self.mirror.rstrip('/')}/{source.path}"] if "://" in self.mirror else []
         return mirrored + ([source.url] if source.url and self.network else [])
 
 
@@ -108,8 +98,8 @@ def fetch(source: Source, places: Places) -> Path:
         verify(target, source)
         return target
     tried = []
-    everywhere: list[Path | str] = [*places.local(source), *places.addresses(source)]
-    for place in everywhere:
+    local: list[Path | str] = [folder / source.path for folder in places.folders]
+    for place in local + places.addresses(source):
         try:
             most = source.bytes or LIMIT
             content = place.read_bytes() if isinstance(place, Path) else _download(place, most)
@@ -164,8 +154,7 @@ def _download(url: str, most: int) -> bytes:
 
 
 def verify(path: str | Path, source: Source) -> str:
-    """The sum of a raw file (see `Source`); SourceError if it is not that of the table of
-    sources."""
+    """The sum of a raw file (see `Source`); SourceError if it is not that of the table."""
     remedy = f"delete it, fetch it again, or put it there by hand ({source.url or source.about})"
     try:
         if source.members:
@@ -184,12 +173,22 @@ def verify(path: str | Path, source: Source) -> str:
     return found
 
 
-def verify_resources(options: Mapping[str, Mapping[str, Any]]) -> None:
-    """Check the files that kernels are computed with, right before they are read.
+def verified(files: Mapping[str, str]) -> dict[str, str]:
+    """Sums of a data set's raw files, by their paths in the configuration; SourceError if one that
+    the table has is another.
 
-    options : kernel -> its options, of which ``wordnet`` says where that lies
-    Raises SourceError: it is not what the table of sources says.
+    files : path in the configuration -> where it lies
     """
+    table = read_sources()
+    return {
+        name: verify(path, table[name]) if name in table else file_sum(path)
+        for name, path in files.items()
+    }
+
+
+def verify_resources(options: Mapping[str, Mapping[str, Any]]) -> None:
+    """Check the WordNet that kernels are computed with, of each kernel's options; SourceError if it
+    is another."""
     for own in options.values():
         if "wordnet" in own:
             verify(own["wordnet"], read_sources()[WORDNET])

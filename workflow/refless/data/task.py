@@ -3,6 +3,7 @@
 Stage: ratings.
 """
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,8 @@ from refless.data.ratings import RATING_COLUMNS, TEXT_COLUMNS, RatedTexts
 from refless.data.wording import numbered
 from refless.errors import FormatError, StaleError
 from refless.store import sealed
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -39,9 +42,16 @@ class Task:
         return number if len(set(number)) > 1 else None
 
 
-def write_task(data: RatedTexts, folder: str | Path, raw: Mapping[str, str]) -> None:
+def write_task(
+    data: RatedTexts, folder: str | Path, raw: Mapping[str, str], provenance: str = "computed"
+) -> None:
     """Write a loader's tables; ``raw`` has the sums of the raw files, by name."""
-    _write(Path(folder), data, {"raw": dict(raw)})
+    folder = Path(folder)
+    facts = {"raw": dict(raw)}
+    written = sealed.write(folder / "texts.csv", data.texts, facts, provenance=provenance)
+    of = {"texts": written["content"]}
+    sealed.write(folder / "ratings.csv", data.ratings, of, provenance=provenance)
+    log.info("%s: %d rated texts, %d ratings", folder.name, len(data.texts), len(data.ratings))
 
 
 def blank_task(folder: str | Path, out: str | Path) -> None:
@@ -54,15 +64,7 @@ def blank_task(folder: str | Path, out: str | Path) -> None:
     texts = task.texts[TEXT_COLUMNS + numeric].assign(context=context, text="")
     kept = [column for column in (*RATING_COLUMNS, "item") if column in task.ratings]
     data = RatedTexts(texts, task.ratings[kept])
-    _write(Path(out), data, task.about["facts"], provenance="shipped")
-
-
-def _write(
-    folder: Path, data: RatedTexts, facts: Mapping[str, Any], provenance: str = "computed"
-) -> None:
-    written = sealed.write(folder / "texts.csv", data.texts, facts, provenance=provenance)
-    of = {"texts": written["content"]}
-    sealed.write(folder / "ratings.csv", data.ratings, of, provenance=provenance)
+    write_task(data, out, task.about["facts"]["raw"], "shipped")
 
 
 def read_task(folder: str | Path, columns: Sequence[str] = ()) -> Task:

@@ -8,7 +8,7 @@ the entry's name.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -53,15 +53,17 @@ def load(
     task: str,
     files: Mapping[str, str | Path],
     options: Mapping[str, Any] | None = None,
+    rated_for: Iterable[str] = (),
 ) -> RatedTexts:
     """Load the data set ``task``, and check its tables.
 
     files : the loader's name for each raw file -> its path
     options : further arguments of the loader
-    Raises FormatError: the files are not what the loader reads.
+    rated_for : experiments that it takes part in and that need ratings
+    Raises FormatError: the files are not what the loader reads, or no text is rated.
     """
     try:
-        return _load(loader)(**files, **(options or {}), task=task).tidied(task)
+        data = _load(loader)(**files, **(options or {}), task=task).tidied(task)
     except Exception as error:
         if isinstance(error, FormatError) and error.path is not None:
             raise
@@ -70,3 +72,8 @@ def load(
         said = f"cannot be read by the loader {loader}: {why}"
         remedy = "delete it and run again, which fetches it; or put the right one there"
         raise FormatError(said, path=paths, remedy=remedy) from error
+    if rated_for and not data.texts["quality"].notna().any():
+        message = f"no text of {task} is rated, and {', '.join(sorted(rated_for))} needs ratings"
+        remedy = f"take {task} out of these experiments in the configuration, or give it ratings"
+        raise FormatError(message, path=next(iter(files.values())), remedy=remedy)
+    return data
