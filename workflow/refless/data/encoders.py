@@ -61,8 +61,8 @@ def why_not(kernel: str, places: Places, folder: Path | None = None) -> Reason |
 
 
 def fetch_encoder(model: str, places: Places) -> Path:
-    """Bring an encoder from the model hub into the data directory, whole or not at all, unless it
-    lies somewhere already; its folder. SourceError where the network is switched off."""
+    """The folder of an encoder, brought from the model hub into the data directory unless it lies
+    somewhere already. SourceError where the network is switched off."""
     if found := folder_of(model, places):
         return found
     if not places.network:

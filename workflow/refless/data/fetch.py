@@ -48,8 +48,7 @@ class Source:
 
 
 def read_sources() -> dict[str, Source]:
-    """The table of sources, by path: the one beside the workflow (REFLESS_RESOURCES), or beside
-    this library."""
+    """The table of sources, by path: in REFLESS_RESOURCES, or beside this library."""
     beside = os.environ.get("REFLESS_RESOURCES") or Path(__file__).parents[3] / "resources"
     with open(Path(beside, "sources.csv"), newline="", encoding="utf-8") as handle:
         return {
@@ -91,8 +90,8 @@ class Places:
 
 
 def fetch(source: Source, places: Places) -> Path:
-    """Bring one source into the data directory and return its path there; a file that is there
-    already is never replaced. SourceError names every place that was tried."""
+    """Bring one source into the data directory, unless it is there; its path. SourceError names
+    every place that was tried."""
     target = places.data / source.path
     if target.is_file():
         verify(target, source)
@@ -174,16 +173,12 @@ def verify(path: str | Path, source: Source) -> str:
 
 
 def verified(files: Mapping[str, str]) -> dict[str, str]:
-    """Sums of a data set's raw files, by their paths in the configuration; SourceError if one that
-    the table has is another.
-
-    files : path in the configuration -> where it lies
-    """
-    table = read_sources()
-    return {
-        name: verify(path, table[name]) if name in table else file_sum(path)
-        for name, path in files.items()
-    }
+    """Sums of a data set's raw files, ``files`` from their paths in the configuration to where they
+    lie; SourceError if one that the table of sources has is another."""
+    table, sums = read_sources(), {}
+    for name, path in files.items():
+        sums[name] = verify(path, table[name]) if name in table else file_sum(path)
+    return sums
 
 
 def verify_resources(options: Mapping[str, Mapping[str, Any]]) -> None:
@@ -195,8 +190,7 @@ def verify_resources(options: Mapping[str, Mapping[str, Any]]) -> None:
 
 
 def main(logged: str, *names: str) -> None:
-    """Bring raw files and encoders here; with ``--keep-going`` first, say what could not be had and
-    go on."""
+    """Bring raw files and encoders here; with ``--keep-going``, go on where one cannot be had."""
     from refless.data.encoders import fetch_encoder
     from refless.job import job
 

@@ -1,9 +1,8 @@
 """Rated texts, and texts to rate, of users' own.
 
-Stage: ratings. In: files (`refless.data.rows`). Out: texts to rate (`read_texts`), or one table of
-rated texts in which raters are averaged (`read_ratings`). docs/own_ratings.md has the columns.
-All faults of all rows are said at once, a line for each column and fault, before a heavy package is
-imported.
+Stage: ratings. In: files (`refless.data.rows`). Out: texts to rate, or one table of rated texts in
+which raters are averaged. docs/own_ratings.md has the columns. All faults of all rows are said at
+once, a line for each column and fault, before a heavy package is imported.
 """
 
 from __future__ import annotations
@@ -192,10 +191,8 @@ def read_ratings(
     rated: str = "quality",
     need: Sequence[str] = ("quality",),
 ) -> Own:
-    """Read files, or folders of them, as one table of rated texts.
-
-    Rows of raters are ratings of one text if all else in them is equal: in contexts letters and
-    digits, elsewhere all but blanks.
+    """Read files, or folders of them, as one table of rated texts. Rows of raters are ratings of
+    one text if all else in them is equal: in contexts letters and digits, elsewhere all but blanks.
 
     format, columns, need : as of `read_file` and `_read_columns`
     scale : lowest and highest rating that there can be

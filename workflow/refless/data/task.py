@@ -30,14 +30,9 @@ class Task:
     about: dict[str, Any]
 
     @property
-    def provenance(self) -> str:
-        """``computed`` or ``shipped``."""
-        return str(self.about["provenance"])
-
-    @property
     def contexts(self) -> np.ndarray | None:
-        """Numbers of the rated texts' contexts (`numbered`), each blank one its own; None where
-        there is one alone. The bootstrap's draws hang on them, so shipped contexts keep them."""
+        """Numbers of the rated texts' contexts (`numbered`), each blank one its own; None if there
+        is one alone. The bootstrap's draws hang on them, so shipped contexts keep them."""
         number = numbered(self.texts["context"][self.texts["quality"].notna()], apart=True)
         return number if len(set(number)) > 1 else None
 
@@ -85,7 +80,7 @@ def read_task(folder: str | Path, columns: Sequence[str] = ()) -> Task:
 def read_whole_task(folder: str | Path, columns: Sequence[str] = ()) -> Task:
     """The same for what is computed from texts; StaleError if these came with refless, blanked."""
     task = read_task(folder, columns)
-    if task.provenance == "shipped":
+    if task.about["provenance"] == "shipped":
         remedy = "delete this folder and run again, which reads the raw data"
         raise StaleError("has no texts: it came with refless", path=folder, remedy=remedy)
     return task

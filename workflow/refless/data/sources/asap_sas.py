@@ -25,9 +25,8 @@ def load(
 ) -> RatedTexts:
     """Read the training essays, then the public leaderboard's, with their gold scores.
 
-    raters : quality of a training essay: ``both`` (published), the mean of two ratings, or
-        ``first``
-    Returns RatedTexts : extra columns ``set``, ``part``, ``score1`` and ``score2`` (NaN in the test
+    raters : whose mean is the quality of a training essay; published is ``both``
+    Returns RatedTexts : extra columns ``set``, ``part``, ``score1``, ``score2`` (NaN in the test
         part).
     """
     parts = [pd.read_csv(own, sep="\t", dtype=str, na_filter=False) for own in (train, test)]

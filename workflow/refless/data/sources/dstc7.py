@@ -1,8 +1,8 @@
 """DSTC7 task 2: replies of ten systems and of people to 1,000 Reddit contexts, rated by judges.
 
 Stage: ratings. The rated human response is the system ``Human`` of the responses file, lower-cased
-and detokenised as the machines' are (here ``human``); the gold references are not read. TeamEC has
-3,000 ratings and no texts (see docs/data.md): they are left out.
+and detokenised as the machines' are; the gold references are not read. TeamEC, which has ratings
+and no texts (docs/data.md), is left out.
 """
 
 import csv
@@ -28,16 +28,12 @@ def load(
 ) -> RatedTexts:
     """Read the rated responses, in the order of the responses file.
 
-    path : the archive, which is not unpacked to disk
-    quality : what a judge's label is: the mean of relevance and informativeness (as the
-        organisers report), or one of the two
-    unit : what one text is. ``pair``: one context and text, so outputs that are the same pair
-        share a row and their judges' labels. ``output``: one output of one system.
-    Returns RatedTexts : ``context`` is the passage that the dialogue is about (several share one);
-        ``system`` names all systems of the row, joined by ``+``. Extra columns: ``context_id``,
-        ``relevance`` and ``informativeness`` (means on 1..5), ``item`` (ids of the row's outputs,
-        joined by ``+``). ``ratings`` has a row a judgment, in the order of the file, with both
-        marks and the ``item``.
+    quality : a judge's label: the mean of both marks (as the organisers report), or one of the two
+    unit : what one text is: a ``pair`` of context and text, so that equal outputs share a row and
+        their judges' labels; or an ``output`` of one system
+    Returns RatedTexts : ``context`` is the passage that the dialogue is about (several share one).
+        Extra columns: ``context_id``, the means of the marks, ``item`` (ids of the row's outputs);
+        this and ``system`` are joined by ``+``. ``ratings`` has both marks and the ``item``.
     """
     contexts, outputs, judged = (
         _member(path, name) for name in ("context", "system_responses", "human-eval-per-judge")

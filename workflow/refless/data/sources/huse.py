@@ -21,10 +21,9 @@ LABELS = {name: k for k, word in enumerate(WORDS) for name in (word, str(k))}
 def load(path: str | Path, task: str) -> RatedTexts:
     """Read one batch: a row an assignment of, say, 25 items (``Input.OUTk``, ``Answer.k``, ...).
 
-    Returns RatedTexts : texts in order of first appearance. ``system`` is ``human`` or the model
-        (``sum``, ``lm``, ``reddit_1.0``), of a pair all that wrote it, joined by ``+``. Extra
-        columns: ``type`` (raw), ``logp`` (under the model; NaN where empty) and ``item`` (ids of
-        the row's items, joined by ``+``); in ``ratings`` those of the item that was labelled.
+    Returns RatedTexts : extra columns ``type`` (raw), ``logp`` (under the model; NaN where empty)
+        and ``item``; of what all have that wrote a pair, ``system``, ``type`` and ``item`` are
+        joined by ``+``. ``ratings`` has them of the item that was labelled.
     """
     batch = pd.read_csv(path, dtype=str, na_filter=False)
     number = int(batch.columns.str.startswith("Answer.").sum())

@@ -20,9 +20,8 @@ MEDIANS = ["informativeness", "naturalness", "quality"]
 def load(path: str | Path, task: str) -> RatedTexts:
     """Read the rated outputs.
 
-    Returns RatedTexts : ``context`` is the MR as written; ``quality`` is (median - 1) / 5. Extra
-        columns: ``dataset`` (`DATASETS`), ``mr_key`` and ``mr_set`` (`mr.key`), the medians, and
-        the file's own metrics, NaN where empty.
+    Returns RatedTexts : ``context`` is the MR. Extra columns: ``dataset``, those of `mr.keys`, the
+        medians, and the file's own metrics, NaN where empty.
     """
     rows = pd.read_csv(path, dtype=str, na_filter=False)
     medians = rows[MEDIANS].astype(float).add_prefix("median_")

@@ -26,14 +26,12 @@ def load(
     columns: dict[str, str] | None = None,
     repeated_ratings: Literal["refuse", "mean"] = "refuse",
 ) -> RatedTexts:
-    """Read one file.
+    """Read one file, as `read_ratings` does.
 
     scale : the lowest and the highest quality that can be given (default: those in the file)
-    format, columns, repeated_ratings : as of `read_ratings`
-    Returns RatedTexts : ``quality`` is the mean of the ratings, brought from the scale to [0, 1];
-        ``context`` the MR where there is no context; ``system`` may be ``unknown``. Extra columns,
-        where the file has what they need: ``context_id``; ``mr``, and those of `mr.keys`;
-        ``references`` (a JSON list); ``score_*``. Without raters, ``ratings`` is empty.
+    Returns RatedTexts : ``context`` is the MR where there is no context. Extra columns, where the
+        file has what they need: ``context_id``; ``mr``, and those of `mr.keys`; ``references`` (a
+        JSON list); ``score_*``. Without raters, ``ratings`` is empty.
     Raises FormatError: no scale is given, and all ratings are the same.
     """
     own = read_ratings(
