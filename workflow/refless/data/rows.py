@@ -33,14 +33,9 @@ Rows = list[tuple[int, Any]]  # on which line each begins, and its fields or its
 
 @dataclass
 class File:
-    """A file as it was read.
-
-    format : of `FORMATS`, or ``array``, a JSON array
-    sum : SHA-256 of the file
-    names : of the columns; of JSON, all keys
-    rows : the fields of each row, or its JSON object; ``lines``, on which each begins
-    columns : the values that `refless.data.own` read
-    """
+    """A file as it was read: ``format``, of `FORMATS` or ``array`` (a JSON array); ``sum``, SHA-256
+    of its bytes; ``names`` of columns, or all keys of JSON; ``rows``, lists of fields or JSON
+    objects, and the lines on which they begin; the ``columns`` that `refless.data.own` read."""
 
     path: str
     format: str
