@@ -53,10 +53,10 @@ def test_parse(text, act, slots):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "inform", "inform(", "(a=b)", "inform)a=b(", "inform(a=b,,c=d)", "inform(=b)", "i(a b)"],
+    ["", "inform", "inform(", "(a=b)", "inform)a=b(", "inform(a=b,,c=d)", "inform(=b)", "i(a?)"],
 )
 def test_what_is_no_mr(text):
-    with pytest.raises(FormatError, match=r"no meaning representation|cannot read the slot"):
+    with pytest.raises(FormatError, match="no meaning representation"):
         mr.parse(text)
 
 

@@ -29,7 +29,7 @@ def test_a_blanked_task_says_which_texts_answer_the_same_and_nothing_more(tmp_pa
     blank_task(tmp_path / "t", tmp_path / "out" / "t")
     blanked = read_task(tmp_path / "out" / "t")
     assert set(blanked.texts["text"]) == {""}
-    assert blanked.provenance == "shipped"
+    assert blanked.about["provenance"] == "shipped"
     written = b"".join(path.read_bytes() for path in (tmp_path / "out" / "t").iterdir())
     assert not any(word in written for word in (b"how", b"why", b"fine"))
     # contexts are known by their numbers; blank ones have none in common

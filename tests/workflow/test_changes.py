@@ -198,7 +198,7 @@ def test_a_module_of_another_workflow(fresh: Project, tmp_path: Path) -> None:
 def test_a_job_uses_the_library_of_its_own_checkout(fresh: Project) -> None:
     """Another one is on Python's path, before anything that is installed."""
     fresh.own_modules()
-    fresh.change("workflow/refless/data/normalize.py", '"%s: %d rated texts', '"own %s: %d texts')
+    fresh.change("workflow/refless/data/task.py", '"%s: %d rated texts', '"own %s: %d texts')
     fresh.snakemake(RATINGS, PYTHONPATH=str(ROOT / "workflow"))
     log = (fresh.path / "results/logs/normalize_ratings/mine.log").read_text(encoding="utf-8")
     assert "own mine: " in log

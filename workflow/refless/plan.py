@@ -238,9 +238,8 @@ class Plan:
             remedy = "put it there, or mend its path under `data` in the configuration"
             return Reason("raw_file_missing", f"the file {path} is missing", remedy)
         source, places = self.sources[path], self.places
-        mirrored = source.url and places.mirror and places.mirror_directory is None
-        here = (places.data / path, *places.local(source))
-        if mirrored or (source.url and places.network) or any(one.is_file() for one in here):
+        here = any((folder / path).is_file() for folder in (places.data, *places.folders))
+        if here or (source.url and places.addresses(source)):
             return None
         also = ", or run with `network: true`, which fetches it" if source.url else ""
         remedy = f"put it at {places.manual / path} ({source.about}){also}"
@@ -251,7 +250,7 @@ class Plan:
         found = {}
         for path in self.settings.data[task].files.values():
             source = self.sources.get(path)
-            local = self.places.local(source) if source else []
+            local = [folder / path for folder in self.places.folders] if source else []
             here = [one for one in (Path(self.place(path)), *local) if one.is_file()]
             if source and source.sha256:
                 found[path] = source.sha256

@@ -2,17 +2,20 @@
 
 from pathlib import Path
 
-from refless.data.normalize import normalize
+from refless.data import sources
+from refless.data.fetch import verified
+from refless.data.task import write_task
 from refless.job import job
 
 with job(snakemake):
-    entry = snakemake.params.entry
-    normalize(
+    params, raw = snakemake.params, list(snakemake.input)
+    files = params.entry["files"]
+    sums = verified(dict(zip(files.values(), raw, strict=True)))
+    data = sources.load(
+        params.entry["loader"],
         snakemake.wildcards.task,
-        entry["loader"],
-        dict(zip(entry["files"], snakemake.input, strict=True)),
-        entry["files"],
-        entry["options"],
-        Path(snakemake.output.texts).parent,
-        rated_for=snakemake.params.rated_for,
+        dict(zip(files, raw, strict=True)),
+        params.entry["options"],
+        params.rated_for,
     )
+    write_task(data, Path(snakemake.output.texts).parent, sums)

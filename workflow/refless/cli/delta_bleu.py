@@ -65,7 +65,6 @@ def run(arguments: argparse.Namespace) -> None:
         scale=scale or (-1, 1),
         rated="quality" if scale else "weight",
         need=["id", "quality"] if scale else ["id"],
-        more=["id"],
     )
     outputs = files.outputs_of(arguments, ["id"])
     weight = side.texts["quality"]

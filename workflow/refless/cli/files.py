@@ -76,12 +76,12 @@ def with_columns(file: File, added: Mapping[str, Sequence[Any]]) -> str:
     if file.format != "lines" and (clash := [name for name in added if name in file.names]):
         raise FormatError(f"already has a column {clash[0]!r}", path=file.path, remedy="rename it")
     rows = list(zip(*added.values(), strict=True))
-    if file.format == "jsonl":
+    if file.format in ("jsonl", "array"):
         objects = [
             json.dumps(own | dict(zip(added, row, strict=True)), ensure_ascii=False)
             for own, row in zip(file.rows, rows, strict=True)
         ]
-        if file.array:
+        if file.format == "array":
             return "[" + ",\n".join(objects) + "]\n"
         return "".join(f"{one}\n" for one in objects)
     table = [list(added), *([_shown(value) for value in row] for row in rows)]

@@ -1,7 +1,4 @@
-"""The encoders of kernels: where one lies, and how it is fetched. Stage: fetch, planning.
-
-One counts only if it lies on disk, or in an installed package.
-"""
+"""The encoders of kernels: where one lies, and how it is fetched. Stage: fetch, planning."""
 
 import importlib.util
 import os
@@ -11,10 +8,8 @@ from pathlib import Path
 from refless.data.fetch import Places
 from refless.errors import KernelError, Reason, SourceError
 from refless.kernels import bertscore, entry
+from refless.kernels.encoder import FILES
 from refless.store.files import writing
-
-FILES = (".json", ".safetensors", ".bin", ".txt", ".model")
-"""Endings of what an encoder is loaded from."""
 
 
 def has_encoder(kernel: str) -> bool:
@@ -35,8 +30,7 @@ def lacking(kernel: str) -> Reason | None:
 
 def folder_of(model: str, places: Places) -> Path | None:
     """The folder in which a model lies; None if that is a package, or nowhere."""
-    roots = [places.data, places.manual, *filter(None, [places.mirror_directory])]
-    folders = [root / "models" / model for root in roots]
+    folders = [root / "models" / model for root in (places.data, *places.folders)]
     if models := os.environ.get("REFLESS_MODELS"):
         folders.append(Path(models) / model)
     return next((folder for folder in folders if folder.is_dir()), None)
@@ -44,13 +38,13 @@ def folder_of(model: str, places: Places) -> Path | None:
 
 def files_of(folder: Path) -> list[str]:
     """The files that an encoder is loaded from; its configuration, if there is none."""
-    found = sorted(p.as_posix() for p in folder.rglob("*") if p.is_file() and p.suffix in FILES)
+    found = sorted(path.as_posix() for pattern in FILES for path in folder.glob(pattern))
     return found or [f"{folder.as_posix()}/config.json"]
 
 
 def why_not(kernel: str, places: Places, folder: Path | None = None) -> Reason | None:
-    """Why a kernel with an encoder, from this folder or wherever it lies, cannot be computed here;
-    None if it can. Neither torch nor a model is loaded."""
+    """Why a kernel with an encoder, from this folder or wherever it lies on disk or in a package,
+    cannot be computed here; None if it can. Neither torch nor a model is loaded."""
     model = bertscore.model_name(kernel)
     folder = folder or folder_of(model, places)
     if (reason := lacking(kernel)) or (folder is None and bertscore.in_package(model)):
@@ -67,8 +61,8 @@ def why_not(kernel: str, places: Places, folder: Path | None = None) -> Reason |
 
 
 def fetch_encoder(model: str, places: Places) -> Path:
-    """Bring an encoder from the model hub into the data directory, whole or not at all, unless it
-    lies somewhere already; its folder. SourceError where the network is switched off."""
+    """The folder of an encoder, brought from the model hub into the data directory unless it lies
+    somewhere already. SourceError where the network is switched off."""
     if found := folder_of(model, places):
         return found
     if not places.network:

@@ -1,10 +1,9 @@
 """Bring the raw data here, and let nothing wrong through.
 
-Stage: fetch. In: a row of ``resources/sources.csv`` and the places to look: the data directory
-itself, the folder for files placed by hand, the mirror (a directory or a base URL), the public URL.
-Out: the verified file under the data directory. Whoever reads raw data calls `verify` right before.
-As a command: ``-m refless.data.fetch LOG [--keep-going] NAME...`` with names that are paths in the
-table of sources, or ``models/<encoder>``.
+Stage: fetch. In: a row of ``resources/sources.csv`` and the places to look. Out: the verified file
+under the data directory. Whoever reads raw data has its sum compared right before. As a command:
+``-m refless.data.fetch LOG [--keep-going] NAME...`` with names that are paths in the table of
+sources, or ``models/<encoder>``.
 """
 
 import csv
@@ -37,11 +36,8 @@ PASSING = (429, 500, 502, 503, 504)  # answers of a server in trouble that may s
 
 @dataclass(frozen=True)
 class Source:
-    """One raw file, where it can be had, and how to know that it is the right one.
-
-    ``sha256`` is that of the bytes, or of the contents of an archive's ``members`` one after the
-    other (an archive may be packed anew); empty where none was ever published.
-    """
+    """A row of the table. ``sha256`` is that of the bytes, or of the contents of an archive's
+    ``members`` one after the other (it may be packed anew); empty where none was published."""
 
     path: str
     url: str = ""
@@ -52,8 +48,7 @@ class Source:
 
 
 def read_sources() -> dict[str, Source]:
-    """The table of sources, by path: the one beside the workflow (REFLESS_RESOURCES), or beside
-    this library."""
+    """The table of sources, by path: in REFLESS_RESOURCES, or beside this library."""
     beside = os.environ.get("REFLESS_RESOURCES") or Path(__file__).parents[3] / "resources"
     with open(Path(beside, "sources.csv"), newline="", encoding="utf-8") as handle:
         return {
@@ -83,33 +78,27 @@ class Places:
             raise SettingError(message, remedy=remedy)
 
     @property
-    def mirror_directory(self) -> Path | None:
-        """The mirror as a directory, or None if there is none or it is a URL."""
+    def folders(self) -> list[Path]:
+        """Folders that may have what the data directory lacks, in their order."""
         local = self.mirror and "://" not in self.mirror
-        return Path(self.mirror).expanduser() if local else None
-
-    def local(self, source: Source) -> list[Path]:
-        """Files that may be the source, besides the one in the data directory, in their order."""
-        folders = [self.manual, *filter(None, [self.mirror_directory])]
-        return [folder / source.path for folder in folders]
+        return [self.manual, *([Path(self.mirror).expanduser()] if local else [])]
 
     def addresses(self, source: Source) -> list[str]:
         """URLs that may have the source, in their order."""
-        remote = self.mirror and self.mirror_directory is None
-        mirrored = [f"{self.mirror.rstrip('/')}/{source.path}"] if remote else []
+        mirrored = [f"{self.mirror.rstrip('/')}/{source.path}"] if "://" in self.mirror else []
         return mirrored + ([source.url] if source.url and self.network else [])
 
 
 def fetch(source: Source, places: Places) -> Path:
-    """Bring one source into the data directory and return its path there; a file that is there
-    already is never replaced. SourceError names every place that was tried."""
+    """Bring one source into the data directory, unless it is there; its path. SourceError names
+    every place that was tried."""
     target = places.data / source.path
     if target.is_file():
         verify(target, source)
         return target
     tried = []
-    everywhere: list[Path | str] = [*places.local(source), *places.addresses(source)]
-    for place in everywhere:
+    local: list[Path | str] = [folder / source.path for folder in places.folders]
+    for place in local + places.addresses(source):
         try:
             most = source.bytes or LIMIT
             content = place.read_bytes() if isinstance(place, Path) else _download(place, most)
@@ -164,8 +153,7 @@ def _download(url: str, most: int) -> bytes:
 
 
 def verify(path: str | Path, source: Source) -> str:
-    """The sum of a raw file (see `Source`); SourceError if it is not that of the table of
-    sources."""
+    """The sum of a raw file (see `Source`); SourceError if it is not that of the table."""
     remedy = f"delete it, fetch it again, or put it there by hand ({source.url or source.about})"
     try:
         if source.members:
@@ -184,20 +172,25 @@ def verify(path: str | Path, source: Source) -> str:
     return found
 
 
-def verify_resources(options: Mapping[str, Mapping[str, Any]]) -> None:
-    """Check the files that kernels are computed with, right before they are read.
+def verified(files: Mapping[str, str]) -> dict[str, str]:
+    """Sums of a data set's raw files, ``files`` from their paths in the configuration to where they
+    lie; SourceError if one that the table of sources has is another."""
+    table, sums = read_sources(), {}
+    for name, path in files.items():
+        sums[name] = verify(path, table[name]) if name in table else file_sum(path)
+    return sums
 
-    options : kernel -> its options, of which ``wordnet`` says where that lies
-    Raises SourceError: it is not what the table of sources says.
-    """
+
+def verify_resources(options: Mapping[str, Mapping[str, Any]]) -> None:
+    """Check the WordNet that kernels are computed with, of each kernel's options; SourceError if it
+    is another."""
     for own in options.values():
         if "wordnet" in own:
             verify(own["wordnet"], read_sources()[WORDNET])
 
 
 def main(logged: str, *names: str) -> None:
-    """Bring raw files and encoders here; with ``--keep-going`` first, say what could not be had and
-    go on."""
+    """Bring raw files and encoders here; with ``--keep-going``, go on where one cannot be had."""
     from refless.data.encoders import fetch_encoder
     from refless.job import job
 

@@ -1,9 +1,8 @@
 """Rated texts, and texts to rate, of users' own.
 
-Stage: ratings. In: files (`refless.data.rows`). Out: texts to rate (`read_texts`), or one table of
-rated texts in which raters are averaged (`read_ratings`). docs/own_ratings.md has the columns.
-All faults of all rows are said at once, a line for each column and fault, before a heavy package is
-imported.
+Stage: ratings. In: files (`refless.data.rows`). Out: texts to rate, or one table of rated texts in
+which raters are averaged. docs/own_ratings.md has the columns. All faults of all rows are said at
+once, a line for each column and fault, before a heavy package is imported.
 """
 
 from __future__ import annotations
@@ -21,12 +20,14 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from refless.data.rows import Faults, File, files_of, read_file, shorten
 from refless.data.wording import wording
 from refless.errors import FormatError
 
 if TYPE_CHECKING:
-    from pandas import DataFrame, Series
+    from pandas import DataFrame
 
 log = logging.getLogger(__name__)
 
@@ -39,20 +40,14 @@ _MANY = re.compile(r"score_.+|reference(_?\d+)?")
 _UNWRITABLE = re.compile("[\0\ud800-\udfff]")
 
 
-class _Bad(Exception):
-    """A value that is not what its column has."""
-
-
-def plain(text: str) -> str:
-    """A name, or a text as its ratings are put together: blanks do not count."""
-    return " ".join(text.split())
+# ---- values: each reader takes one as it stands in a file, and ValueError says what is wrong -----
 
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise _Bad("are no texts")
+        raise ValueError("are no texts")
     if _UNWRITABLE.search(value):
-        raise _Bad("have a NUL or half a character")
+        raise ValueError("have a NUL or half a character")
     return unicodedata.normalize("NFC", value)
 
 
@@ -63,8 +58,17 @@ def _words(value: Any) -> str:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or value != value:
-        raise _Bad("are neither texts nor numbers")
+        raise ValueError("are neither texts nor numbers")
     return _text(str(value) if isinstance(value, (int, float)) else value)
+
+
+def _name(value: Any) -> str:
+    return plain(_words(value))
+
+
+def plain(text: str) -> str:
+    """A name, or a text as its ratings are put together: blanks do not count."""
+    return " ".join(text.split())
 
 
 def _number(value: Any) -> float:
@@ -77,7 +81,9 @@ def _number(value: Any) -> float:
             number = float(value)
     if not abs(number) <= LARGEST:
         what = "words" if isinstance(value, str) and value.strip().isalpha() else "no numbers"
-        raise _Bad(f"are {what}: write numbers like 3 or 0.25, and leave what is missing empty")
+        raise ValueError(
+            f"are {what}: write numbers like 3 or 0.25, and leave what is missing empty"
+        )
     return number
 
 
@@ -87,7 +93,7 @@ def _references(value: Any) -> list[str]:
             value = json.loads(value)
     value = value or []
     if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
-        raise _Bad('are no JSON list of texts, as ["one", "two"]')
+        raise ValueError('are no JSON list of texts, as ["one", "two"]')
     return list(map(_text, value))
 
 
@@ -95,21 +101,20 @@ def _reader(column: str) -> Callable[[Any], Any]:
     if column in ("quality", "weight") or column.startswith("score_"):
         return _number
     if column in ("system", "rater", "id"):
-        return lambda value: plain(_words(value))
+        return _name
     return {"text": _text, "references": _references}.get(column, _words)
 
 
+# ---- files -------------------------------------------------------------------------------------
+
+
 def _read_columns(
-    file: File,
-    read: Iterable[str],
-    need: Iterable[str],
-    columns: Mapping[str, str],
-    faults: Faults,
+    file: File, read: Iterable[str], need: Iterable[str], columns: Mapping[str, str], faults: Faults
 ) -> None:
     """Read columns of a file, and find its bad rows.
 
-    read, need : names that are read if they are there, and that must be; with ``references``, also
-        ``reference*`` and ``score_*``
+    read, need : names that are read if they are there, and that must be, besides ``text``; with
+        ``references``, also ``reference*`` and ``score_*``
     columns : a name of `NAMES` -> what the file calls it
     """
     own = {theirs: name for name, theirs in columns.items()}
@@ -117,6 +122,7 @@ def _read_columns(
     for theirs in map(str.strip, file.names):
         name = theirs.casefold() if theirs.casefold() in NAMES else theirs
         names.append(own.get(theirs, "" if name in columns else name))
+    need = ["text", *need]
     wanted = {*read, *need}
     many = "references" in wanted
     used = [name for name in names if name in wanted or (many and _MANY.fullmatch(name))]
@@ -129,13 +135,14 @@ def _read_columns(
         raise FormatError(message, path=file.path, remedy=remedy)
     for name in used:
         at, reader = names.index(name), _reader(name)
-        values = file.columns[name] = []
-        for line, value in zip(file.lines, file.cells(at), strict=True):
+        theirs, values = file.names[at], file.columns.setdefault(name, [])
+        for line, row in zip(file.lines, file.rows, strict=True):
+            value = row.get(theirs) if isinstance(row, dict) else row[at]
             try:
                 values.append(reader(value))
-            except _Bad as fault:
+            except ValueError as fault:
                 values.append(math.nan if reader is _number else str(value))
-                faults.add(file.path, line, file.names[at], str(fault), value)
+                faults.add(file.path, line, theirs, str(fault), value)
 
 
 def read_texts(
@@ -145,14 +152,13 @@ def read_texts(
     format: str = "",
     columns: Mapping[str, str] | None = None,
 ) -> File:
-    """Texts to rate, a row each; parameters as of `_read_columns`, but ``text`` is always needed,
-    and what ``columns`` names may be missing. FormatError says what is wrong with the file.
-    """
+    """Texts to rate, a row each, as of `_read_columns`; but what ``columns`` names may be missing.
+    FormatError says what is wrong with the file."""
     faults = Faults()
     file = read_file(path, format, faults)
     names = list(map(str.strip, file.names))
     there = {name: theirs for name, theirs in (columns or {}).items() if theirs in names}
-    _read_columns(file, read, ["text", *need], there, faults)
+    _read_columns(file, read, need, there, faults)
     faults.check()
     if "quality" in file.columns and "rater" in names:
         message = "has the columns rater and quality: each row would count as a text of its own"
@@ -163,14 +169,9 @@ def read_texts(
 
 @dataclass
 class Own:
-    """Rated texts.
-
-    texts : a row a text: ``text``, ``quality`` (mean of its ratings on the file's scale, NaN where
-        it has none), and what there is of the other columns; references are lists
-    ratings : a row a rating: ``text`` (its row), ``rater`` (empty without raters), ``quality``
-    text_of : the row in ``texts`` of each row of the files
-    where : path and line of each text
-    """
+    """Rated texts: what the columns have, with references as lists, and ``quality``, the mean of a
+    text's ratings, or NaN; their ``ratings``, with ``text``, the number of the row, ``rater`` and
+    ``quality``; which text each row of the ``files`` is; and path and line of each text."""
 
     texts: DataFrame
     ratings: DataFrame
@@ -189,14 +190,11 @@ def read_ratings(
     center: bool = False,
     rated: str = "quality",
     need: Sequence[str] = ("quality",),
-    more: Sequence[str] = (),
 ) -> Own:
-    """Read files, or folders of them, as one table of rated texts.
+    """Read files, or folders of them, as one table of rated texts. Rows of raters are ratings of
+    one text if all else in them is equal: in contexts letters and digits, elsewhere all but blanks.
 
-    Rows of raters are ratings of one text if all else in them is equal: in contexts letters and
-    digits, elsewhere all but blanks.
-
-    format, columns, need, more : as of `read_file` and `_read_columns`; ``more`` is read as well
+    format, columns, need : as of `read_file` and `_read_columns`
     scale : lowest and highest rating that there can be
     repeated : what becomes of ratings of one text by one rater: ``refuse``, or ``mean``
     center : take each rater's mean off, and put the overall mean back
@@ -205,7 +203,7 @@ def read_ratings(
     faults, files = Faults(), []
     for path in [Path("-")] if list(paths) == ["-"] else files_of(paths):
         files.append(file := read_file(path, format, faults))
-        _read_columns(file, (*RATED, rated, *more), ["text", *need], columns or {}, faults)
+        _read_columns(file, (*RATED, rated), need, columns or {}, faults)
         taken = {*file.columns, *(columns or {}).values()}
         if unread := [name for name in file.names if not {name, name.casefold()} & taken]:
             log.warning("%s: columns that are not read: %s", path, ", ".join(unread))
@@ -243,20 +241,13 @@ def read_ratings(
     single = [(number, rater, fmean(own)) for (number, rater), own in given.items()]
     found = pd.DataFrame(single, columns=["text", "rater", "quality"])
     if center:
-        found["quality"] = _centered(found)
-    places: dict[int, int] = {}
-    for row, number in enumerate(text_of):
-        places.setdefault(number, row)
-    first = list(places.values())
-    values = {name: [own[row] for row in first] for name, own in table.items()}
-    quality = found.groupby("text")["quality"].mean().reindex(range(len(first)))
-    texts = pd.DataFrame({"text": values["text"], "quality": quality.astype(float), **values})
+        own = found["quality"]
+        found["quality"] = own - own.groupby(found["rater"]).transform("mean") + own.mean()
+    first = np.unique(text_of, return_index=True)[1]
+    rows = pd.DataFrame({"text": table["text"], "quality": math.nan, **table})
+    texts = rows.iloc[first].reset_index(drop=True)
+    texts["quality"] = found.groupby("text")["quality"].mean().astype(float)
     return Own(texts, found, files, text_of, [where[row] for row in first])
-
-
-def _centered(ratings: DataFrame) -> Series:
-    quality = ratings["quality"]
-    return quality - quality.groupby(ratings["rater"]).transform("mean") + quality.mean()
 
 
 def _one_table(files: Sequence[File]) -> dict[str, list[Any]]:

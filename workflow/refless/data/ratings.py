@@ -62,17 +62,17 @@ def separate_items(texts: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame:
 
     ``item`` names a row's outputs, joined by ``+``; in ``ratings`` it is the output that was rated.
     A row of several outputs becomes as many, each with its own ``id``, ``system``, ``quality``
-    (mean rating) and ``n_ratings``. Its system is what its name ends in (``<...>:<system>``), else
-    the one at its place, else all of the row's.
+    (mean rating) and ``n_ratings``. Its system is the one at its place, or all of the row's where
+    these are not as many.
     """
     if "item" not in texts or not texts["item"].str.contains("+", regex=False).any():
         return texts
     items = [names.split("+") for names in texts["item"]]
     authors = [_authors(*row) for row in zip(items, texts["system"], strict=True)]
-    apart = texts.assign(shared=[len(own) > 1 for own in items])
-    apart["item"], apart["system"] = pd.Series(items, texts.index), pd.Series(authors, texts.index)
+    lists = {"item": pd.Series(items, texts.index), "system": pd.Series(authors, texts.index)}
+    apart = texts.assign(**lists, shared=[len(own) > 1 for own in items])
     apart = apart.explode(["item", "system"], ignore_index=True)
-    shared, own = apart.pop("shared").astype(bool), ratings.groupby("item")["rating"]
+    shared, own = apart.pop("shared"), ratings.groupby("item")["rating"]
     number = apart["item"].map(own.size()).fillna(0).astype(int)
     return apart.assign(
         id=apart["item"].where(shared, apart["id"]),
@@ -83,6 +83,4 @@ def separate_items(texts: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame:
 
 def _authors(items: list[str], system: str) -> list[str]:
     names = system.split("+") if len(items) > 1 else [system]
-    placed = names if len(names) == len(items) else [system] * len(items)
-    ends = [item.rpartition(":")[2] for item in items]
-    return [end if end in names else own for end, own in zip(ends, placed, strict=True)]
+    return names if len(names) == len(items) else [system] * len(items)

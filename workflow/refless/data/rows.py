@@ -1,8 +1,6 @@
 """Rows of users' own files: TSV, CSV, JSON Lines, a JSON array, one text a line; also gzipped.
 
-Stage: ratings. In: paths. Out: rows with their lines, and what is wrong with them. A field of TSV
-has neither tabs nor line breaks; quotes around fields are removed if no quote is left open, and
-some have doubled quotes inside or they are half as many as the rows, else they are characters.
+Stage: ratings. In: paths. Out: rows with their lines, and what is wrong with them.
 """
 
 import csv
@@ -13,17 +11,16 @@ import json
 import re
 import sys
 import zlib
-from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from refless.errors import FormatError
 
+FORMATS = ("tsv", "csv", "jsonl", "lines")
 ENDINGS = {".tsv": "tsv", ".csv": "csv", ".txt": "lines", ".lines": "lines"}
 ENDINGS |= dict.fromkeys([".jsonl", ".ndjson", ".json"], "jsonl")
-FORMATS = ("tsv", "csv", "jsonl", "lines")
 OTHERS = {
     b"PK\x03\x04": ("a zip archive or an Excel file", "unpack it, or save it as CSV (UTF-8)"),
     b"\xd0\xcf\x11\xe0": ("an Excel file", "save it as CSV (UTF-8)"),
@@ -31,29 +28,22 @@ OTHERS = {
 }
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
 
+Rows = list[tuple[int, Any]]  # on which line each begins, and its fields or its JSON value
+
 
 @dataclass
 class File:
-    """A file as it was read.
-
-    rows : the fields of each row, or its JSON object; ``lines``, on which each begins (of a JSON
-        array, its number)
-    columns : the values that `refless.data.own` read
-    array : whether it is a JSON array; ``sum``, SHA-256 of the file
-    """
+    """A file as it was read: ``format``, of `FORMATS` or ``array`` (a JSON array); ``sum``, SHA-256
+    of its bytes; ``names`` of columns, or all keys of JSON; ``rows``, lists of fields or JSON
+    objects, and the lines on which they begin; the ``columns`` that `refless.data.own` read."""
 
     path: str
     format: str
-    array: bool = False
-    names: list[str] = field(default_factory=list)
-    rows: list[Any] = field(default_factory=list)
-    lines: list[int] = field(default_factory=list)
+    sum: str
+    names: list[str]
+    rows: list[Any]
+    lines: list[int]
     columns: dict[str, list[Any]] = field(default_factory=dict)
-    sum: str = ""
-
-    def cells(self, at: int) -> list[Any]:
-        """A column as it is written, by its place in ``names``."""
-        return [row.get(self.names[at]) if isinstance(row, dict) else row[at] for row in self.rows]
 
 
 class Faults:
@@ -113,98 +103,105 @@ def read_file(path: str | Path, format: str, faults: Faults) -> File:
     """The rows of a file, ``-`` for standard input; without a format its ending decides, else it is
     TSV."""
     name = "standard input" if str(path) == "-" else str(path)
-    file = File(name, format or _format(Path(path), "tsv"))
-    text = _content(path, file)
-    try:
-        for line, row in _records(file, text):
-            faults.rows[name] = faults.rows.get(name, 0) + 1
-            if file.format == "jsonl" and not isinstance(row, dict):
-                faults.add(name, line, "row", "are no JSON objects", row)
-            elif file.format != "jsonl" and len(row) != len(file.names):
-                what = f"rows have not {len(file.names)} fields, as the header has"
-                if file.format == "tsv":
-                    what += ": where texts have tabs or line breaks, write CSV or JSON Lines"
-                faults.add(name, line, "row", what, f"{len(row)} fields")
-            else:
-                file.lines.append(line)
-                file.rows.append(row)
-    except (ValueError, RecursionError) as error:
-        at = getattr(error, "lineno", None)
-        raise FormatError(f"is no JSON: {error}", path=name, line=at, remedy="mend it") from error
-    if file.format == "jsonl":
-        file.names = list(dict.fromkeys(key for row in file.rows for key in row))
-    return file
+    text, digest = _content(path, name)
+    format = format or _format(Path(path), "tsv")
+    if format == "jsonl" and text.lstrip()[:1] == "[":
+        format = "array"
+    rows, objects = _rows(text, format, name), format in ("jsonl", "array")
+    names = [] if objects or not rows else rows.pop(0)[1]
+    faults.rows[name] = len(rows)
+    good: Rows = []
+    for line, row in rows:
+        if objects and not isinstance(row, dict):
+            faults.add(name, line, "row", "are no JSON objects", row)
+        elif not objects and len(row) != len(names):
+            what = f"rows have not {len(names)} fields, as the header has"
+            if format == "tsv":
+                what += ": where texts have tabs or line breaks, write CSV or JSON Lines"
+            faults.add(name, line, "row", what, f"{len(row)} fields")
+        else:
+            good.append((line, row))
+    if objects:
+        names = list(dict.fromkeys(key for _, row in good for key in row))
+    return File(name, format, digest, names, [row for _, row in good], [line for line, _ in good])
 
 
-def _content(path: str | Path, file: File) -> str:
+def _content(path: str | Path, name: str) -> tuple[str, str]:
+    """The text of a file, and its sum."""
     try:
         data = sys.stdin.buffer.read() if str(path) == "-" else Path(path).read_bytes()
-        file.sum = hashlib.sha256(data).hexdigest()
+        digest = hashlib.sha256(data).hexdigest()
         data = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
     except (OSError, EOFError, zlib.error) as error:
         message = f"cannot be read: {getattr(error, 'strerror', '') or error}"
         remedy = "look at its name and its folder"
-        raise FormatError(message, path=file.path, remedy=remedy) from error
+        raise FormatError(message, path=name, remedy=remedy) from error
     for begin, (what, remedy) in OTHERS.items():
         if data.startswith(begin):
-            raise FormatError(f"is {what}", path=file.path, remedy=remedy)
+            raise FormatError(f"is {what}", path=name, remedy=remedy)
     try:
         text = data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         message = f"byte {data[error.start]:#04x} is not UTF-8 text"
-        raise FormatError(message, path=file.path, line=line, remedy="save it as UTF-8") from error
-    return text if "\n" in text else text.replace("\r", "\n")
+        raise FormatError(message, path=name, line=line, remedy="save it as UTF-8") from error
+    return text if "\n" in text else text.replace("\r", "\n"), digest
 
 
-def _records(file: File, text: str) -> Iterator[tuple[int, Any]]:
-    """Line and fields of each row, or the value that JSON has; the header becomes ``names``."""
+def _rows(text: str, format: str, path: str) -> Rows:
+    """Each row with its line (in a JSON array, its number), the header of a table first."""
     lines = text.removesuffix("\n").split("\n")
-    if file.format == "jsonl":
-        file.array = text.lstrip()[:1] == "["
-        yield from enumerate(json.loads(text), 1) if file.array else _json_lines(lines)
-        return
-    if file.format == "lines":
-        file.names = ["text"]
-        yield from ((number, [line]) for number, line in enumerate(lines if text else [], 1))
-        return
-    rows = _csv_rows(text, file.path) if file.format == "csv" else _tsv_rows(lines)
-    file.names = next(rows, (1, []))[1]
-    yield from rows
+    if format == "csv":
+        return _csv_rows(text, path)
+    if format == "tsv":
+        return _tsv_rows(lines)
+    if format == "lines":
+        return [(0, ["text"]), *((number, [line]) for number, line in enumerate(lines, 1) if text)]
+    if format == "jsonl":
+        return [(number, _value(line)) for number, line in enumerate(lines, 1) if line.strip()]
+    try:
+        return list(enumerate(json.loads(text), 1))
+    except (ValueError, RecursionError) as error:
+        line, message = getattr(error, "lineno", None), f"is no JSON: {error}"
+        raise FormatError(message, path=path, line=line, remedy="mend it") from error
 
 
-def _json_lines(lines: list[str]) -> Iterator[tuple[int, Any]]:
-    for number, line in enumerate(lines, 1):
-        value: Any = line
-        with suppress(ValueError, RecursionError):
-            value = json.loads(line)
-        if line.strip():
-            yield number, value
+def _value(line: str) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return line
 
 
-def _csv_rows(text: str, path: str) -> Iterator[tuple[int, list[str]]]:
+def _csv_rows(text: str, path: str) -> Rows:
     csv.field_size_limit(sys.maxsize)
     parsed, start = csv.reader(io.StringIO(text, newline="\n"), strict=True), 1
+    rows: Rows = []
     try:
         for fields in parsed:
             if fields:
-                yield start, fields
+                rows.append((start, fields))
             start = parsed.line_num + 1
     except csv.Error as error:
         remedy = "mend it: a quote is left open, or stands once in a text, or the file is cut"
         message = f"cannot be read as CSV from here on: {error}"
         raise FormatError(message, path=path, line=start, remedy=remedy) from error
+    return rows
 
 
-def _tsv_rows(lines: list[str]) -> Iterator[tuple[int, list[str]]]:
+def _tsv_rows(lines: list[str]) -> Rows:
+    """A field has neither tabs nor line breaks. Quotes around fields are removed if none is left
+    open, and some have doubled quotes inside or they are half as many as the rows."""
     rows = [line.split("\t") for line in lines]
     begun = [one for row in rows for one in row if one[:1] == '"']
     some = any('""' in one[1:-1] for one in begun) or 2 * len(begun) >= len(rows) - 1
     quoted = some and all(map(_QUOTED.fullmatch, begun))
+    found: Rows = []
     for number, row in enumerate(rows, 1):
         # a blank line is a row if it is the whole of a text, and not the end of the file
         if row == [""] and (len(rows[0]) > 1 or number == len(rows)):
             continue
         if quoted:
             row = [one[1:-1].replace('""', '"') if one[:1] == '"' else one for one in row]
-        yield number, row
+        found.append((number, row))
+    return found

@@ -3,6 +3,7 @@
 Stage: ratings.
 """
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,8 @@ from refless.data.wording import numbered
 from refless.errors import FormatError, StaleError
 from refless.store import sealed
 
+log = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True)
 class Task:
@@ -27,21 +30,23 @@ class Task:
     about: dict[str, Any]
 
     @property
-    def provenance(self) -> str:
-        """``computed`` or ``shipped``."""
-        return str(self.about["provenance"])
-
-    @property
     def contexts(self) -> np.ndarray | None:
-        """Numbers of the rated texts' contexts (`numbered`), each blank one its own; None where
-        there is one alone. The bootstrap's draws hang on them, so shipped contexts keep them."""
+        """Numbers of the rated texts' contexts (`numbered`), each blank one its own; None if there
+        is one alone. The bootstrap's draws hang on them, so shipped contexts keep them."""
         number = numbered(self.texts["context"][self.texts["quality"].notna()], apart=True)
         return number if len(set(number)) > 1 else None
 
 
-def write_task(data: RatedTexts, folder: str | Path, raw: Mapping[str, str]) -> None:
+def write_task(
+    data: RatedTexts, folder: str | Path, raw: Mapping[str, str], provenance: str = "computed"
+) -> None:
     """Write a loader's tables; ``raw`` has the sums of the raw files, by name."""
-    _write(Path(folder), data, {"raw": dict(raw)})
+    folder = Path(folder)
+    facts = {"raw": dict(raw)}
+    written = sealed.write(folder / "texts.csv", data.texts, facts, provenance=provenance)
+    of = {"texts": written["content"]}
+    sealed.write(folder / "ratings.csv", data.ratings, of, provenance=provenance)
+    log.info("%s: %d rated texts, %d ratings", folder.name, len(data.texts), len(data.ratings))
 
 
 def blank_task(folder: str | Path, out: str | Path) -> None:
@@ -54,15 +59,7 @@ def blank_task(folder: str | Path, out: str | Path) -> None:
     texts = task.texts[TEXT_COLUMNS + numeric].assign(context=context, text="")
     kept = [column for column in (*RATING_COLUMNS, "item") if column in task.ratings]
     data = RatedTexts(texts, task.ratings[kept])
-    _write(Path(out), data, task.about["facts"], provenance="shipped")
-
-
-def _write(
-    folder: Path, data: RatedTexts, facts: Mapping[str, Any], provenance: str = "computed"
-) -> None:
-    written = sealed.write(folder / "texts.csv", data.texts, facts, provenance=provenance)
-    of = {"texts": written["content"]}
-    sealed.write(folder / "ratings.csv", data.ratings, of, provenance=provenance)
+    write_task(data, out, task.about["facts"]["raw"], "shipped")
 
 
 def read_task(folder: str | Path, columns: Sequence[str] = ()) -> Task:
@@ -83,7 +80,7 @@ def read_task(folder: str | Path, columns: Sequence[str] = ()) -> Task:
 def read_whole_task(folder: str | Path, columns: Sequence[str] = ()) -> Task:
     """The same for what is computed from texts; StaleError if these came with refless, blanked."""
     task = read_task(folder, columns)
-    if task.provenance == "shipped":
+    if task.about["provenance"] == "shipped":
         remedy = "delete this folder and run again, which reads the raw data"
         raise StaleError("has no texts: it came with refless", path=folder, remedy=remedy)
     return task

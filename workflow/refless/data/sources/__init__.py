@@ -8,7 +8,7 @@ the entry's name.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,19 +25,15 @@ def loaders() -> list[str]:
     return [file.stem for file in files if "\ndef load(" in file.read_text(encoding="utf-8")]
 
 
-def _load(loader: str) -> Callable[..., RatedTexts]:
-    function: Callable[..., RatedTexts] = import_module(f"{__name__}.{loader}").load
-    return function
-
-
 def check(loader: str, files: Mapping[str, Any], options: Mapping[str, Any]) -> None:
     """Raise a ValueError if a loader takes no such files and options."""
     from pydantic import ConfigDict, ValidationError, create_model
 
-    parameters = inspect.signature(_load(loader), eval_str=True).parameters
+    own: Any = import_module(f"{__name__}.{loader}")
+    parameters = inspect.signature(own.load, eval_str=True).parameters
     fields: dict[str, Any] = {
-        name: (own.annotation, ... if own.default is own.empty else own.default)
-        for name, own in parameters.items()
+        name: (one.annotation, ... if one.default is one.empty else one.default)
+        for name, one in parameters.items()
     }
     taken = create_model(loader, __config__=ConfigDict(extra="forbid", strict=True), **fields)
     try:
@@ -53,15 +49,14 @@ def load(
     task: str,
     files: Mapping[str, str | Path],
     options: Mapping[str, Any] | None = None,
+    rated_for: Iterable[str] = (),
 ) -> RatedTexts:
-    """Load the data set ``task``, and check its tables.
-
-    files : the loader's name for each raw file -> its path
-    options : further arguments of the loader
-    Raises FormatError: the files are not what the loader reads.
-    """
+    """Load the data set ``task`` from its files, by the loader's names for them, and check its
+    tables. Raises FormatError: the files are not what the loader reads, or no text is rated and
+    there are experiments that it is ``rated_for``."""
     try:
-        return _load(loader)(**files, **(options or {}), task=task).tidied(task)
+        module: Any = import_module(f"{__name__}.{loader}")
+        data: RatedTexts = module.load(**files, **(options or {}), task=task).tidied(task)
     except Exception as error:
         if isinstance(error, FormatError) and error.path is not None:
             raise
@@ -70,3 +65,8 @@ def load(
         said = f"cannot be read by the loader {loader}: {why}"
         remedy = "delete it and run again, which fetches it; or put the right one there"
         raise FormatError(said, path=paths, remedy=remedy) from error
+    if rated_for and not data.texts["quality"].notna().any():
+        message = f"no text of {task} is rated, and {', '.join(sorted(rated_for))} needs ratings"
+        remedy = f"take {task} out of these experiments in the configuration, or give it ratings"
+        raise FormatError(message, path=next(iter(files.values())), remedy=remedy)
+    return data

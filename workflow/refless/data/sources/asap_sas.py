@@ -12,7 +12,6 @@ from typing import Literal
 import pandas as pd
 
 from refless.data.ratings import RatedTexts
-from refless.data.sources._raw import read_table
 
 TOP = 3  # of the scale, for every set
 
@@ -26,13 +25,13 @@ def load(
 ) -> RatedTexts:
     """Read the training essays, then the public leaderboard's, with their gold scores.
 
-    raters : quality of a training essay: ``both`` (published), the mean of two ratings, or
-        ``first``
-    Returns RatedTexts : extra columns ``set``, ``part``, ``score1`` and ``score2`` (NaN in the test
+    raters : whose mean is the quality of a training essay; published is ``both``
+    Returns RatedTexts : extra columns ``set``, ``part``, ``score1``, ``score2`` (NaN in the test
         part).
     """
-    essays = pd.concat([read_table(train, "\t"), read_table(test, "\t")], ignore_index=True)
-    gold = read_table(solution).set_index("id")["essay_score"]
+    parts = [pd.read_csv(own, sep="\t", dtype=str, na_filter=False) for own in (train, test)]
+    essays = pd.concat(parts, ignore_index=True)
+    gold = pd.read_csv(solution, dtype=str, na_filter=False).set_index("id")["essay_score"]
     scores = essays[["Score1", "Score2"]].astype(float).set_axis(["score1", "score2"], axis=1)
     tested = scores["score1"].isna()
     used = ["score1", "score2"] if raters == "both" else ["score1"]

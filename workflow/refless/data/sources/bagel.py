@@ -17,12 +17,8 @@ _RECORD = re.compile(r'FULL_DA = (.*?)\s*\nABSTRACT_DA = (.*?)\s*\n-> "(.*)";')
 
 
 def load(path: str | Path, task: str) -> RatedTexts:
-    """Read the utterances.
-
-    Returns RatedTexts : ``context`` is the abstract MR; ``text`` has no alignment marks, and ``X``
-        for what the abstract MR abstracts from. Extra columns: ``mr_full``, ``mr_abstract``, and
-        those of `mr.references`.
-    """
+    """Read the utterances, without alignment marks, whose ``context`` is the abstract MR; extra
+    columns ``mr_full``, ``mr_abstract``, and those of `mr.references`."""
     records = _RECORD.findall(Path(path).read_text(encoding="utf-8"))
     found = pd.DataFrame(records, columns=["mr_full", "mr_abstract", "aligned"])
     texts = found.pop("aligned").str.replace(r"\[[^\[\]]*\]", "", regex=True).str.strip()

@@ -1,10 +1,11 @@
 """DSTC7 task 2: replies of ten systems and of people to 1,000 Reddit contexts, rated by judges.
 
 Stage: ratings. The rated human response is the system ``Human`` of the responses file, lower-cased
-and detokenised as the machines' are (here ``human``); the gold references are not read. TeamEC has
-3,000 ratings and no texts (see docs/data.md): they are left out.
+and detokenised as the machines' are; the gold references are not read. TeamEC, which has ratings
+and no texts (docs/data.md), is left out.
 """
 
+import csv
 import tarfile
 from pathlib import Path
 from typing import Literal
@@ -12,7 +13,6 @@ from typing import Literal
 import pandas as pd
 
 from refless.data.ratings import RatedTexts, anonymise
-from refless.data.sources._raw import joined, read_table
 
 LOW, HIGH = 1, 5
 MARKS = {"relevance": "Relevance", "informativeness": "Informativeness"}
@@ -28,16 +28,12 @@ def load(
 ) -> RatedTexts:
     """Read the rated responses, in the order of the responses file.
 
-    path : the archive, which is not unpacked to disk
-    quality : what a judge's label is: the mean of relevance and informativeness (as the
-        organisers report), or one of the two
-    unit : what one text is. ``pair``: one context and text, so outputs that are the same pair
-        share a row and their judges' labels. ``output``: one output of one system.
-    Returns RatedTexts : ``context`` is the passage that the dialogue is about (several share one);
-        ``system`` names all systems of the row, joined by ``+``. Extra columns: ``context_id``,
-        ``relevance`` and ``informativeness`` (means on 1..5), ``item`` (ids of the row's outputs,
-        joined by ``+``). ``ratings`` has a row a judgment, in the order of the file, with both
-        marks and the ``item``.
+    quality : a judge's label: the mean of both marks (as the organisers report), or one of the two
+    unit : what one text is: a ``pair`` of context and text, so that equal outputs share a row and
+        their judges' labels; or an ``output`` of one system
+    Returns RatedTexts : ``context`` is the passage that the dialogue is about (several share one).
+        Extra columns: ``context_id``, the means of the marks, ``item`` (ids of the row's outputs);
+        this and ``system`` are joined by ``+``. ``ratings`` has both marks and the ``item``.
     """
     contexts, outputs, judged = (
         _member(path, name) for name in ("context", "system_responses", "human-eval-per-judge")
@@ -53,16 +49,16 @@ def load(
     ratings["label"] = ratings[quality] if quality in MARKS else both
     ratings["id"] = ratings["item"].map(outputs.set_index("item")["id"])
     ratings["rater"] = anonymise(ratings["JudgeID"])
-    rows = ratings.groupby("id")
+    rows, own = ratings.groupby("id"), outputs.groupby("id")
     texts = outputs.drop_duplicates("id").set_index("id")
     texts = texts[["InstanceID", "Response"]].set_axis(["context_id", "text"], axis=1)
     texts = texts.assign(
         context=texts["context_id"].map(contexts.set_index("InstanceID")["Context"]),
         quality=(rows["label"].mean() - LOW) / (HIGH - LOW),
         n_ratings=rows.size().reindex(texts.index, fill_value=0),
-        system=joined(outputs["id"], outputs["system"]),
+        system=own["system"].unique().str.join("+"),
         **{mark: rows[mark].mean() for mark in MARKS},
-        item=joined(outputs["id"], outputs["item"]),
+        item=own["item"].unique().str.join("+"),
     )
     columns = ["id", "rater", "label", *MARKS, "item"]
     return RatedTexts(texts.reset_index(), ratings[columns], scale=(LOW, HIGH))
@@ -72,4 +68,4 @@ def _member(path: str | Path, name: str) -> pd.DataFrame:
     with tarfile.open(path) as archive:
         file = archive.extractfile(f"dstc7-task2-human_eval/dstc7-task2-{name}.tsv")
         assert file is not None
-        return read_table(file, "\t", quoting=False)
+        return pd.read_csv(file, sep="\t", dtype=str, na_filter=False, quoting=csv.QUOTE_NONE)

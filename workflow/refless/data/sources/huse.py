@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 
 from refless.data.ratings import RatedTexts, anonymise
-from refless.data.sources._raw import joined, read_table
 
 WORDS = ("invalid", "rare", "specific", "average", "typical", "very typical")
 LABELS = {name: k for k, word in enumerate(WORDS) for name in (word, str(k))}
@@ -22,12 +21,11 @@ LABELS = {name: k for k, word in enumerate(WORDS) for name in (word, str(k))}
 def load(path: str | Path, task: str) -> RatedTexts:
     """Read one batch: a row an assignment of, say, 25 items (``Input.OUTk``, ``Answer.k``, ...).
 
-    Returns RatedTexts : texts in order of first appearance. ``system`` is ``human`` or the model
-        (``sum``, ``lm``, ``reddit_1.0``), of a pair all that wrote it, joined by ``+``. Extra
-        columns: ``type`` (raw), ``logp`` (under the model; NaN where empty) and ``item`` (ids of
-        the row's items, joined by ``+``); in ``ratings`` those of the item that was labelled.
+    Returns RatedTexts : extra columns ``type`` (raw), ``logp`` (under the model; NaN where empty)
+        and ``item``; of what all have that wrote a pair, ``system``, ``type`` and ``item`` are
+        joined by ``+``. ``ratings`` has them of the item that was labelled.
     """
-    batch = read_table(path)
+    batch = pd.read_csv(path, dtype=str, na_filter=False)
     number = int(batch.columns.str.startswith("Answer.").sum())
     shown = pd.DataFrame(
         {
@@ -47,12 +45,12 @@ def load(path: str | Path, task: str) -> RatedTexts:
     shown["item"] = [f"{task}:{item + 1:04d}" for item in items]
     shown["id"] = shown.groupby(["context", "text"])["item"].transform("first")
     shown["system"] = shown["type"].map(_system)
-    labels = shown.groupby("id")["label"]
+    rows = shown.groupby("id")
     texts = shown.drop_duplicates("id").set_index("id")[["context", "text", "type", "logp"]]
     texts = texts.assign(
-        quality=labels.agg(lambda own: np.mean(own.to_numpy() / 5)),
-        n_ratings=labels.size(),
-        **{name: joined(shown["id"], shown[name]) for name in ("system", "type", "item")},
+        quality=rows["label"].agg(lambda own: np.mean(own.to_numpy() / 5)),
+        n_ratings=rows.size(),
+        **{name: rows[name].unique().str.join("+") for name in ("system", "type", "item")},
     )
     ratings = shown[["id", "rater", "label", "item", "type", "logp"]]
     return RatedTexts(texts.reset_index(), ratings, scale=(0, 5))

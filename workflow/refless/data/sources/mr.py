@@ -1,7 +1,7 @@
-"""Meaning representations: one reading for the spellings of NEM, RNNLG and BAGEL (docs/data.md).
+"""Meaning representations: one reading for all their spellings (docs/data.md). Stage: ratings.
 
-Stage: ratings. An MR such as ``inform(name='the inn',dogs_allowed=yes)`` becomes an act and slots,
-or a key that is the same for the same MR in all three. The order of slots is part of it: with it
+An MR such as ``inform(name='the inn',dogs_allowed=yes)`` becomes an act and slots, or a key that is
+the same for the same MR in NEM, RNNLG and BAGEL. The order of slots is part of it: with it
 (``mr_key``) each of BAGEL's 202 MRs has exactly its two utterances, without it they are 143.
 """
 
@@ -17,17 +17,17 @@ from refless.errors import FormatError
 if TYPE_CHECKING:  # not for the sake of reading one MR
     import pandas as pd
 
-_MR = re.compile(r"\s*\??\s*([A-Za-z_]+)\s*\((.*)\)\s*", re.DOTALL)
-# A quoted value may hold separators and apostrophes: it ends at a quotation mark that a separator
-# or the end follows. The bare form allows a lone mark at its end, as one value of RNNLG has.
-_SLOT = re.compile(
-    r"""\s*([A-Za-z_]+)\s*
-        (?:=\s*(?: '((?:[^']|'(?!\s*(?:[,;]|$)))*)'
-                 | "((?:[^"]|"(?!\s*(?:[,;]|$)))*)"
-                 | ([^,;"']*?)['"]? ))?
-        \s*(?:[,;]|$)""",
-    re.VERBOSE,
-)
+ACTS, SLOTS = "acts", "slots"
+"""``inform(name='the hut', area=x)``; ``name[the hut], area[x]``, whose act is ``inform``."""
+_NAME = r"\s*([^\W\d][\w \-]*?)\s*"
+_ACT = re.compile(rf"\s*\??{_NAME}\((.*)\)\s*", re.DOTALL)
+# A quoted value may hold separators and quotation marks: it ends where a separator follows. The
+# bare form allows a lone mark at its end, as one value of RNNLG has.
+_VALUE = r"""'((?:[^']|'(?!\s*(?:[,;]|$)))*)'|"((?:[^"]|"(?!\s*(?:[,;]|$)))*)"|([^,;()]*?)['"]?"""
+_SLOT = {
+    ACTS: re.compile(rf"{_NAME}(?:=\s*(?:{_VALUE})\s*)?(?:[,;]|$)"),
+    SLOTS: re.compile(rf"{_NAME}\[([^\[\]]*)\]\s*(?:[,;]|$)"),
+}
 _WORDS = {"st": "street", "ave": "avenue"}
 _QUESTIONS = ("confirm", "request", "reqmore", "select")
 
@@ -39,40 +39,47 @@ class MeaningRepresentation(NamedTuple):
     slots: list[tuple[str, str]]
 
 
-def parse(text: str) -> MeaningRepresentation:
-    """Read an MR: slot names in lower case without underscores, values as written without quotation
-    marks, and the conventions of `settled`; FormatError if it is none."""
-    outer = _MR.fullmatch(text)
-    if outer is None:
-        raise FormatError(f"this is no meaning representation: {text[:80]!r}")
-    body, position = outer[2], 0
-    written: list[tuple[str, str]] = []
-    while body[position:].strip():
-        found = _SLOT.match(body, position)
-        if found is None:
-            at = body[position : position + 40]
-            raise FormatError(f"cannot read the slot at {at!r} in {text[:80]!r}")
-        position = found.end()
-        value = (found[2] or found[3] or found[4] or "").strip()
-        written.append((found[1].replace("_", "").lower(), value))
-    return settled(outer[1].lower(), written)
+def parse(text: str, kind: str = ACTS) -> MeaningRepresentation:
+    """Read an MR, with values as written without quotation marks; FormatError if it is none.
 
-
-def settled(act: str, written: Iterable[tuple[str, str]]) -> MeaningRepresentation:
-    """``inform_count`` is ``inform``, ``X1`` is ``X``, and ``yes or no`` is two slots: then values
-    are those that stand in the text which goes with this MR."""
+    ``inform_count`` is ``inform``, ``X1`` is ``X``, and ``yes or no`` is two slots: then values are
+    those that stand in the text which goes with this MR.
+    """
+    act, body = "inform", text
+    if kind == ACTS:
+        outer = _ACT.fullmatch(text)
+        if outer is None:
+            raise FormatError(f"this is no meaning representation: {text[:80]!r}")
+        act, body = re.sub(r"[\s\-]+", "_", outer[1].lower()), outer[2]
     slots: list[tuple[str, str]] = []
-    for slot, value in written:
-        both = value.lower() == "yes or no"
-        one = "X" if re.fullmatch("X[0-9]+", value) else value
-        slots += [(slot, "yes"), (slot, "no")] if both else [(slot, one)]
+    position = 0
+    while body[position:].strip():
+        found = _SLOT[kind].match(body, position)
+        if found is None:
+            rest = body[position : position + 80]
+            raise FormatError(f"this is no meaning representation, from {rest!r} on")
+        position = found.end()
+        name, *written = found.groups()
+        value = next(filter(None, written), "").strip()
+        both = ("yes", "no") if value.lower() == "yes or no" else (value,)
+        one = ["X" if re.fullmatch("X[0-9]+", own) else own for own in both]
+        slots += [(plain_name(name), own) for own in one]
     return MeaningRepresentation("inform" if act == "inform_count" else act, slots)
+
+
+def plain_name(slot: str) -> str:
+    """``price range`` and ``price_range`` are one slot, in lower case without blanks."""
+    return re.sub(r"[\s_\-]", "", slot).lower()
 
 
 def key(text: str, ordered: bool = True) -> str:
     """One string for all spellings of one MR: ``inform(name=x;area=riverside)``, in lower case with
-    ``st`` and ``ave`` written out; slots in their order or sorted."""
-    act, slots = parse(text)
+    ``st`` and ``ave`` written out; slots in their order or sorted. Of what is no MR of `ACTS`, the
+    text itself, but for blanks."""
+    try:
+        act, slots = parse(text)
+    except FormatError:
+        return " ".join(text.split())
     plain = [
         (slot, " ".join(_WORDS.get(word, word) for word in value.lower().split()))
         for slot, value in slots

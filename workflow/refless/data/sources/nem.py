@@ -11,7 +11,6 @@ import pandas as pd
 
 from refless.data.ratings import RatedTexts
 from refless.data.sources import mr
-from refless.data.sources._raw import read_table
 
 DATASETS = {"BAGEL": "bagel", "SFRES": "sfrest", "SFHOT": "sfhot"}
 SYSTEMS = {"Dusek": "TGen", "LOLS": "LOLS", "WEN": "RNNLG"}
@@ -21,11 +20,10 @@ MEDIANS = ["informativeness", "naturalness", "quality"]
 def load(path: str | Path, task: str) -> RatedTexts:
     """Read the rated outputs.
 
-    Returns RatedTexts : ``context`` is the MR as written; ``quality`` is (median - 1) / 5. Extra
-        columns: ``dataset`` (`DATASETS`), ``mr_key`` and ``mr_set`` (`mr.key`), the medians, and
-        the file's own metrics, NaN where empty.
+    Returns RatedTexts : ``context`` is the MR. Extra columns: ``dataset``, those of `mr.keys`, the
+        medians, and the file's own metrics, NaN where empty.
     """
-    rows = read_table(path)
+    rows = pd.read_csv(path, dtype=str, na_filter=False)
     medians = rows[MEDIANS].astype(float).add_prefix("median_")
     metrics = rows.loc[:, "TER":"parser.sc.max"]
     metrics = metrics.apply(lambda own: own.str.strip().replace(["", "NA"], np.nan).astype(float))

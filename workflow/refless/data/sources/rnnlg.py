@@ -16,10 +16,8 @@ from refless.data.sources import mr
 
 
 def load(train: str | Path, valid: str | Path, test: str | Path, task: str) -> RatedTexts:
-    """Read the parts of one domain.
-
-    Returns RatedTexts : extra columns ``part``, ``baseline``, and those of `mr.references`.
-    """
+    """Read the parts of one domain; extra columns ``part``, ``baseline``, and those of
+    `mr.references`."""
     rows = []
     for part, path in (("train", train), ("valid", valid), ("test", test)):
         raw = re.sub(r"\A(#.*\n)*", "", Path(path).read_text(encoding="utf-8"))

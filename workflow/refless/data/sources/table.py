@@ -6,13 +6,13 @@ No data set is named here: an entry in the configuration with ``loader: table`` 
 import json
 import math
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import pandas as pd
 from pydantic import Field
 
-from refless.data.own import plain, read_ratings
-from refless.data.ratings import TEXT_COLUMNS, RatedTexts, anonymise
+from refless.data.own import read_ratings
+from refless.data.ratings import RatedTexts, anonymise
 from refless.data.sources import mr
 from refless.data.wording import numbered
 from refless.errors import FormatError
@@ -26,54 +26,45 @@ def load(
     columns: dict[str, str] | None = None,
     repeated_ratings: Literal["refuse", "mean"] = "refuse",
 ) -> RatedTexts:
-    """Read one file.
+    """Read one file, as `read_ratings` does.
 
     scale : the lowest and the highest quality that can be given (default: those in the file)
-    format, columns, repeated_ratings : as of `read_ratings`
-    Returns RatedTexts : ``quality`` is the mean of the ratings, brought from the scale to [0, 1];
-        ``context`` the MR where there is no context; ``system`` may be ``unknown``. Extra columns,
-        where the file has what they need: ``context_id``; ``mr``, ``mr_key`` and ``mr_set``
-        (`mr.key`; an MR in another notation is its own key); ``references`` (a JSON list);
-        ``score_*``. Without raters, ``ratings`` is empty.
+    Returns RatedTexts : ``context`` is the MR where there is no context. Extra columns, where the
+        file has what they need: ``context_id``; ``mr``, and those of `mr.keys`; ``references`` (a
+        JSON list); ``score_*``. Without raters, ``ratings`` is empty.
     Raises FormatError: no scale is given, and all ratings are the same.
     """
     own = read_ratings(
         [path], format=format, columns=columns, scale=scale, repeated=repeated_ratings
     )
-    texts, ratings = own.texts.copy(), own.ratings
+    texts, ratings = own.texts, own.ratings
     given = ratings["quality"] if len(ratings) else pd.Series([0.0, 1.0])
     low, high = scale or (given.min(), given.max())
     if not -math.inf < low < high < math.inf:
         remedy = "give the lowest and the highest rating that there can be, e.g. 1 and 5"
         raise FormatError(f"the scale is {low:g} to {high:g}", path=path, remedy=remedy)
-    ids = pd.Series([f"{task}:{number:05d}" for number in range(1, len(texts) + 1)])
-    texts["id"] = ids
-    # the mean of equal ratings may be greater than they are, in its last bit
-    texts["quality"] = ((texts["quality"] - low) / (high - low)).clip(0, 1)
-    texts["n_ratings"] = ratings["text"].value_counts().reindex(texts.index, fill_value=0)
-    texts["system"] = texts["system"].replace("", "unknown") if "system" in texts else "unknown"
-    contexts, extra = texts.get("context", pd.Series("", texts.index)), []
+    contexts: Any = texts.get("context", pd.Series("", texts.index))
+    extra: dict[str, Any] = {}
     if "mr" in texts:
-        texts["mr_key"] = [_key(meaning, True) for meaning in texts["mr"]]
-        texts["mr_set"] = [_key(meaning, False) for meaning in texts["mr"]]
-        extra = ["mr", "mr_key", "mr_set"]
         contexts = contexts.where(contexts != "", texts["mr"])
+        extra = {"mr": texts["mr"], **mr.keys(texts["mr"])}
     if "context" in texts or "mr" in texts:
-        texts["context_id"] = [f"c{one + 1:04d}" for one in numbered(contexts, apart=True)]
-        extra.insert(0, "context_id")
+        number = [f"c{one + 1:04d}" for one in numbered(contexts, apart=True)]
+        extra = {"context_id": number, **extra}
     if "references" in texts:
-        texts["references"] = [json.dumps(one, ensure_ascii=False) for one in texts["references"]]
-        extra.append("references")
-    extra += [name for name in map(str, texts) if name.startswith("score_")]
-    found = texts.assign(task=task, context=contexts)[[*TEXT_COLUMNS, *extra]]
+        extra["references"] = [json.dumps(one, ensure_ascii=False) for one in texts["references"]]
+    extra |= {name: texts[name] for name in map(str, texts) if name.startswith("score_")}
+    rated: dict[str, Any] = {
+        "id": [f"{task}:{row:05d}" for row in range(1, len(texts) + 1)],
+        "context": contexts,
+        "text": texts["text"],
+        # the mean of equal ratings may be greater than they are, in its last bit
+        "quality": ((texts["quality"] - low) / (high - low)).clip(0, 1),
+        "n_ratings": ratings["text"].value_counts().reindex(texts.index, fill_value=0),
+        "system": texts["system"].replace("", "unknown") if "system" in texts else "unknown",
+    }
+    found = pd.DataFrame({**rated, **extra})
     if not ratings["rater"].any():
         return RatedTexts(found, scale=(low, high))
-    rows = {"id": ids[ratings["text"]].to_numpy(), "rater": anonymise(ratings["rater"])}
+    rows = {"id": found["id"].to_numpy()[ratings["text"]], "rater": anonymise(ratings["rater"])}
     return RatedTexts(found, pd.DataFrame({**rows, "label": given}), (low, high))
-
-
-def _key(text: str, ordered: bool) -> str:
-    try:
-        return mr.key(text, ordered)
-    except FormatError:
-        return plain(text)

@@ -21,10 +21,9 @@ DIMENSIONS = ("Understandable", "Natural", "Maintains Context", "Engaging", "Use
 def load(path: str | Path, task: str) -> RatedTexts:
     """Read the rated responses.
 
-    Returns RatedTexts : ``quality`` is (mean of Overall - 1) / 4; ``system`` is ``human`` for both
-        human references. Extra columns: ``context_id``, ``fact`` (empty where the file says
-        ``_nofact``), ``model`` (as in the file) and the means of the dimensions, which ``ratings``
-        has one by one. Blanks around texts are left off (300 of 360 end with a line feed).
+    Returns RatedTexts : extra columns ``context_id``, ``fact`` (may be empty), ``model`` (raw) and
+        the means of the dimensions, which ``ratings`` has one by one. Blanks around texts are left
+        off (300 of 360 end with a line feed).
     """
     texts, ratings = [], []
     dialogues = json.loads(Path(path).read_text(encoding="utf-8"))

@@ -209,5 +209,5 @@ def read_predicted(
             check_texts(file, rated, task.name)
         n = len(rated.id) - 1
         estimates = {name: predictions(file.content, n, a, b) for name, file in files.items()}
-        found[task.name] = Predicted(rated, task.provenance, files, estimates)
+        found[task.name] = Predicted(rated, task.about["provenance"], files, estimates)
     return found

@@ -4,25 +4,16 @@ Stage: prediction (RNN-QE). In: meanings and texts as written. Out: their tokens
 where a meaning has slots with values.
 """
 
-import re
 from collections.abc import Sequence
 
-from refless.data.sources import mr
-from refless.data.sources.mr import MeaningRepresentation
+from refless.data.sources.mr import ACTS, SLOTS, parse, plain_name
 from refless.data.wording import wording
 from refless.errors import FormatError
 from refless.models.rnn_qe.delex import delexicalise, tokens
 
-ACTS, SLOTS, TEXT = "acts", "slots", "text"
-"""``inform(name='the hut', area=x)``; ``name[the hut], area[x]``, whose act is ``inform``; anything
-else, such as the context of a reply, of which nothing is delexicalised."""
-
-_NAME = r"\s*([^\W\d][\w \-]*?)\s*"
-_ACT = re.compile(rf"\s*\??{_NAME}\((.*)\)\s*", re.DOTALL)
-# A quoted value may hold separators and quotation marks: it ends where a separator follows.
-_VALUE = r"""'((?:[^']|'(?!\s*(?:[,;]|$)))*)'|"((?:[^"]|"(?!\s*(?:[,;]|$)))*)"|([^,;()]*?)['"]?"""
-_SLOT = re.compile(rf"{_NAME}(?:=\s*(?:{_VALUE})\s*)?(?:[,;]|$)")
-_BRACKET = re.compile(rf"{_NAME}\[([^\[\]]*)\]\s*(?:[,;]|$)")
+TEXT = "text"
+"""Beside `ACTS` and `SLOTS`: anything else, such as the context of a reply, of which nothing is
+delexicalised."""
 
 
 def kind_of(meanings: Sequence[str]) -> str:
@@ -45,7 +36,7 @@ def tokens_of(
             found.append((tokens(meaning), tokens(text)))
             continue
         try:
-            found.append(delexicalise(_read(meaning, kind), text))
+            found.append(delexicalise(parse(meaning, kind), text))
         except FormatError as error:
             raise FormatError(error.message, line=row) from error
     return found
@@ -58,7 +49,7 @@ def told_apart(meanings: Sequence[str], kind: str) -> list[str]:
         if kind == TEXT or not meaning.strip():
             found.append(wording(meaning))
             continue
-        act, slots = _read(meaning, kind)
+        act, slots = parse(meaning, kind)
         found.append(str((act, sorted((slot, wording(value)) for slot, value in slots))))
     return found
 
@@ -66,41 +57,14 @@ def told_apart(meanings: Sequence[str], kind: str) -> list[str]:
 def unordered(triples: Sequence[str]) -> str:
     """By what MRs differ, values aside: their triples, delexicalised, in one order, however slots
     are spelt."""
-    return ";".join(sorted(_plain(" ".join(triples[k : k + 3])) for k in range(0, len(triples), 3)))
-
-
-def _read(meaning: str, kind: str) -> MeaningRepresentation:
-    """An MR of a kind, `ACTS` or `SLOTS`; FormatError if it is not."""
-    if kind == SLOTS:
-        return mr.settled("inform", _slots(_BRACKET, meaning))
-    outer = _ACT.fullmatch(meaning)
-    if outer is None:
-        raise FormatError(f"this is no meaning representation: {meaning[:80]!r}")
-    return mr.settled(re.sub(r"[\s\-]+", "_", outer[1].lower()), _slots(_SLOT, outer[2]))
-
-
-def _slots(pattern: re.Pattern[str], body: str) -> list[tuple[str, str]]:
-    """Slots and their values."""
-    found, position = [], 0
-    while body[position:].strip():
-        match = pattern.match(body, position)
-        if match is None:
-            rest = body[position : position + 80]
-            raise FormatError(f"this is no meaning representation, from {rest!r} on")
-        slot, *values = match.groups()
-        found.append((_plain(slot), next(filter(None, values), "").strip()))
-        position = match.end()
-    return found
+    return ";".join(
+        sorted(plain_name(" ".join(triples[k : k + 3])) for k in range(0, len(triples), 3))
+    )
 
 
 def _readable(meaning: str, kind: str) -> bool:
     try:
-        _read(meaning, kind)
+        parse(meaning, kind)
     except FormatError:
         return False
     return True
-
-
-def _plain(name: str) -> str:
-    """``price range`` and ``price_range`` are one slot, without blanks."""
-    return re.sub(r"[\s_\-]", "", name).lower()
