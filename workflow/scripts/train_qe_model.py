@@ -8,9 +8,9 @@ from refless.job import job
 
 with job(snakemake):
     # only here, so that a missing torch is one clear line
+    from refless.machine import processor
     from refless.models.rnn_qe.own import How, Rated, fit
     from refless.models.rnn_qe.saved import save_model
-    from refless.store.machine import processor
 
     folder = Path("results/ratings", snakemake.params.rated[0])
     task = read_task(folder, ["context", "text", "median_quality", "dataset", "system"])

@@ -19,9 +19,9 @@ from refless.compare.splits import Split, all_splits
 from refless.data.ratings import separate_items
 from refless.data.task import Task
 from refless.errors import StaleError
+from refless.machine import processor, versions
 from refless.statistics.bootstrap import packed
 from refless.store import sealed
-from refless.store.machine import processor, versions
 
 Array = np.ndarray
 

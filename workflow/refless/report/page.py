@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from refless import __version__
+from refless.machine import processor
 from refless.report.catalogue import Entry
 from refless.report.fill import as_html
 from refless.report.render import VERDICTS, Part, page, parts_of
 from refless.report.tables import read_published, read_record
 from refless.store.code import PACKAGE, code_sum
 from refless.store.files import write_text
-from refless.store.machine import processor
 from refless.store.sealed import read_beside, record_of, write_beside
 
 TITLE = "refless: published numbers beside ours"

@@ -19,32 +19,29 @@ PLUMBING = (
 
 
 def closure(*entries: str | Path) -> tuple[Path, ...]:
-    """The files that one or more files hang on: themselves and all that they import of refless.
-
-    entries : paths, or names below the package such as ``kernels/bleu.py``
-    """
+    """The files that decide what one or more files do: themselves and all that they import of the
+    package, but for the `PLUMBING`. Entries are paths, or names such as ``kernels/bleu.py``."""
     found: set[Path] = set()
     waiting = [PACKAGE / entry for entry in entries]
     while waiting:
         path = waiting.pop()
-        if path not in found:
+        if path not in found and not _name(path).startswith(PLUMBING):
             found.add(path)
             waiting += _imports(path)
     return tuple(sorted(found))
 
 
 def code_sum(*entries: str | Path, text: str = "") -> str:
-    """SHA-256 of the code that one or more files hang on, without the `PLUMBING`.
-
-    Files of another kind count byte for byte, and so does ``text``.
-    """
+    """SHA-256 of the code of a `closure`, and of ``text``; files that are no Python count byte for
+    byte."""
     digest = hashlib.sha256(text.encode())
     for path in closure(*entries):
-        inside = path.is_relative_to(PACKAGE)
-        name = path.relative_to(PACKAGE).as_posix() if inside else path.name
-        if not name.startswith(PLUMBING):
-            digest.update(f"{name}\n{_code(path)}\n".encode())
+        digest.update(f"{_name(path)}\n{_code(path)}\n".encode())
     return digest.hexdigest()
+
+
+def _name(path: Path) -> str:
+    return path.relative_to(PACKAGE).as_posix() if path.is_relative_to(PACKAGE) else path.name
 
 
 @cache

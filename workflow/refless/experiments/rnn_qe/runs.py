@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 
 from refless.data.task import Task, read_task
+from refless.machine import versions
 from refless.models.rnn_qe.batches import Encoded
 from refless.models.rnn_qe.data import (
     RATED_COLUMNS,
@@ -27,7 +28,6 @@ from refless.models.rnn_qe.data import (
 from refless.models.rnn_qe.names import CURVE, NAMES, SCHEDULES
 from refless.models.rnn_qe.scale import HALF_POINTS
 from refless.store import sealed
-from refless.store.machine import versions
 
 log = logging.getLogger(__name__)
 

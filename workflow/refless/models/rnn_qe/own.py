@@ -15,6 +15,7 @@ from tqdm import tqdm
 
 from refless.data.wording import together, wording
 from refless.errors import FormatError
+from refless.machine import versions
 from refless.models.rnn_qe.batches import Encoded
 from refless.models.rnn_qe.data import Split, Texts, delexicalised, instances, shuffled_groups
 from refless.models.rnn_qe.meaning import TEXT, kind_of, tokens_of, unordered
@@ -24,7 +25,6 @@ from refless.models.rnn_qe.saved import Model, spellings, vocabularies, word_sum
 from refless.models.rnn_qe.scale import Scale
 from refless.models.rnn_qe.training import fit as train
 from refless.statistics import ENOUGH_UNITS, centred, drawn_together, evaluate
-from refless.store.machine import versions
 
 Array = np.ndarray
 
