@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache, cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from refless.data import encoders
 from refless.data.fetch import WORDNET, Places, Source
 from refless.errors import FormatError, Reason
 from refless.kernels.bertscore import in_package, model_name
+from refless.models.rnn_qe.names import NAMES
 from refless.settings import Settings
 from refless.shipping import BACK, read_manifest
 from refless.store.files import file_sum
@@ -168,6 +170,27 @@ class Plan:
         """SHA-256 of the recipe."""
         return hashlib.sha256(json.dumps(self.recipe(path), sort_keys=True).encode()).hexdigest()
 
+    def shippable(self) -> dict[str, str]:
+        """What this run computes of what may be shipped -> its digest; ratings, where tables are
+        made from them and nothing else."""
+        tasks = self.settings.tasks("bleu_neighbors")
+        values: dict[str, Sequence[Any]] = {
+            "source": tasks,
+            "target": tasks,
+            "kernel": self.settings.kernels(),
+            "name": list(NAMES),
+            "seed": range(self.settings.rnn_qe.seeds),
+        }
+        found = {}
+        for pattern in RESULTS:
+            values["task"] = tasks if pattern.startswith("ratings/") else list(self.settings.data)
+            names = re.findall(r"\{(\w+)\}", pattern)
+            for chosen in product(*(values[name] for name in names)):
+                path = "results/" + pattern.format(**dict(zip(names, chosen, strict=True)))
+                if self.find(path) == path:
+                    found[path] = self.digest(path)
+        return found
+
     def _read(self, task: str, result: Result) -> dict[str, Any]:
         entry = self.settings.data[task]
         sums = {path: source.sha256 or path for path, source in self.sources.items()}
@@ -291,6 +314,21 @@ class Plan:
             own = encoders.files_of(Path(options["model"])) if "model" in options else []
             return own + beside, {}
         return encoders.files_of(folder) + beside, {"model": folder.as_posix()}
+
+    def options(self, kernel: str) -> dict[str, Any]:
+        """A kernel's options of the configuration, and those of `resources`."""
+        return self.settings.options(kernel) | self.resources(kernel)[1]
+
+    def downloads(self) -> list[str]:
+        """All that can be fetched: raw files, and encoders where torch is installed."""
+        models = {
+            model_name(kernel)
+            for kernel in [*self.settings.kernels(), *self.settings.comparison.kernels]
+            if encoders.has_encoder(kernel)
+            and not encoders.lacking(kernel)
+            and "model" not in self.settings.options(kernel)
+        }
+        return [*self.sources, *sorted(f"models/{one}" for one in models if not in_package(one))]
 
     def own_encoder(self, kernel: str) -> dict[str, str]:
         """Sums of what a kernel is computed with and nothing fetches: a user's own encoder, one

@@ -1,11 +1,5 @@
 # Stage: fetch, ratings. In: a mirror, files placed by hand, or public URLs. Out: raw files under
 # resources/data, and results/ratings/<task>, the tidy tables. Whoever reads a raw file verifies it.
-# Encoders are fetched where torch is installed.
-FETCHED = {
-    model_name(kernel)
-    for kernel in [*SETTINGS.kernels(), *SETTINGS.comparison.kernels]
-    if has_encoder(kernel) and not lacking(kernel) and "model" not in SETTINGS.options(kernel)
-}
 
 
 # A command and no script: what is older than its script would be deleted and fetched again.
@@ -25,9 +19,7 @@ rule fetch_source:
 
 rule normalize_ratings:
     input:
-        lambda wildcards: [
-            PLAN.place(path) for path in SETTINGS.data[wildcards.task].files.values()
-        ],
+        lambda wildcards: list(map(PLAN.place, SETTINGS.data[wildcards.task].files.values())),
     output:
         texts="results/ratings/{task}/texts.csv",
         ratings="results/ratings/{task}/ratings.csv",
@@ -42,10 +34,7 @@ rule normalize_ratings:
         ),
         sums=lambda wildcards: PLAN.sums(wildcards.task),
         rated_for=lambda wildcards: SETTINGS.needs_ratings(wildcards.task),
-        code=lambda wildcards: code(
-            "normalize_ratings.py",
-            f"data/sources/{SETTINGS.data[wildcards.task].loader}.py",
-        ),
+        code=lambda wildcards: code("normalize_ratings.py", reader(wildcards.task)),
     script:
         "../scripts/normalize_ratings.py"
 
@@ -59,7 +48,7 @@ rule fetch:
     conda:
         "../../envs/refless.yaml"
     params:
-        names=[*PLAN.sources, *sorted(f"models/{one}" for one in FETCHED if not in_package(one))],
+        names=PLAN.downloads(),
     shell:
         "python -m refless.data.fetch {log:q} --keep-going {params.names:q}"
 
@@ -81,7 +70,7 @@ rule ship:
     conda:
         "../../envs/refless.yaml"
     params:
-        digests=lambda wildcards: shippable(),
+        digests=lambda wildcards: PLAN.shippable(),
         out=beside("resources/shipped"),
         numbers=beside("resources/numbers.yaml"),
         pages=[beside("README.md"), beside("docs/findings.md")],

@@ -8,21 +8,20 @@ PREDICTIONS = there("results/neighbors/{task}/{kernel}.csv", task=TASKS, kernel=
 rule compute_kernel:
     input:
         ratings=RATINGS,
-        resources=lambda wildcards: resource_files(wildcards.kernel),
+        resources=lambda wildcards: PLAN.resources(wildcards.kernel)[0],
     output:
         "results/kernels/{task}/{kernel}/{block}of{blocks}.npy",
     log:
         "results/logs/compute_kernel/{task}/{kernel}/{block}of{blocks}.log",
     conda:
-        lambda wildcards: environment(wildcards.kernel)
-    # a job of several threads would wait until as many cores are free at once, and a whole run has
-    # more kernels than cores
+        lambda wildcards: f"../../envs/{'torch' if has_encoder(wildcards.kernel) else 'refless'}.yaml"
+    # of several threads, it would wait until as many cores are free; there are more kernels than cores
     threads: 1
     resources:
         mem_mb=4000,
         runtime=60,
     params:
-        options=lambda wildcards: kernel_options(wildcards.kernel)[wildcards.kernel],
+        options=lambda wildcards: PLAN.options(wildcards.kernel),
         own_encoder=lambda wildcards: PLAN.own_encoder(wildcards.kernel),
         code=lambda wildcards: code("compute_kernel.py", module(wildcards.kernel)),
     script:

@@ -2,27 +2,28 @@
 # the rated outputs and their human references. Out: results/rnn_qe, the paper's tables and a figure.
 
 RNN_QE = SETTINGS.rnn_qe
+QE_TASKS = SETTINGS.tasks("rnn_qe")
 # the rated data set, if any takes part
-RATED = [t for t in SETTINGS.tasks("rnn_qe") if SETTINGS.experiment(t, "rnn_qe").role == "rated"]
-REFERENCES = [task for task in SETTINGS.tasks("rnn_qe") if task not in RATED]
+RATED = [task for task in QE_TASKS if SETTINGS.experiment(task, "rnn_qe").role == "rated"]
+REFERENCES = [task for task in QE_TASKS if task not in RATED]
 QE_OUTPUTS = there("results/rnn_qe/outputs.csv")
-QE_DATA = {
-    "seed": RNN_QE.seed,
-    **{
-        name: getattr(SETTINGS.experiment(task, "rnn_qe"), name)
-        for task in RATED
-        for name in ("domain", "system")
-    },
+QE_DATA = {"seed": RNN_QE.seed}
+for TASK in RATED:
+    QE_DATA |= SETTINGS.experiment(TASK, "rnn_qe").model_dump(include={"domain", "system"})
+# set-up -> its predictions, a file a seed
+QE_TRAININGS = {
+    name: there(
+        f"results/rnn_qe/predictions/{name}/{{seed}}.csv.gz",
+        seed=qe.seeds_of(name, RNN_QE.seeds),
+    )
+    for name in qe.NAMES
 }
-
-
-QE_TRAININGS = {name: qe_predictions(name) for name in qe.trainings("short", "paper")}
-QE_CURVE = {name: QE_TRAININGS[name] for name in QE_TRAININGS if name.startswith(qe.CURVE)}
+QE_CURVE = {name: paths for name, paths in QE_TRAININGS.items() if name.startswith(qe.CURVE)}
 
 
 rule score_rnn_qe_outputs:
     input:
-        ratings(*RATED, *REFERENCES),
+        ratings(*QE_TASKS),
     output:
         outputs="results/rnn_qe/outputs.csv",
         curve="results/rnn_qe/curve.csv",
@@ -30,7 +31,6 @@ rule score_rnn_qe_outputs:
         "results/logs/score_rnn_qe_outputs.log",
     conda:
         "../../envs/refless.yaml"
-    threads: 1
     resources:
         mem_mb=2000,
         runtime=30,
@@ -47,17 +47,15 @@ rule score_rnn_qe_outputs:
 # are merely newer are no reason to do it again; other raw files or code are.
 rule train_rnn_qe:
     input:
-        ancient(ratings(*RATED, *REFERENCES)),
+        ancient(ratings(*QE_TASKS)),
     output:
         "results/rnn_qe/predictions/{name}/{seed}.csv.gz",
     log:
         "results/logs/train_rnn_qe/{name}/{seed}.log",
     wildcard_constraints:
         name="|".join(QE_TRAININGS),
-        seed="[0-9]+",
     conda:
         "../../envs/torch.yaml"
-    threads: 1
     resources:
         gpu=0 if RNN_QE.device == "cpu" else 1,
         mem_mb=3000,
@@ -67,11 +65,8 @@ rule train_rnn_qe:
         references=REFERENCES,
         data=QE_DATA,
         device=RNN_QE.device,
-        raw={task: PLAN.sums(task) for task in [*RATED, *REFERENCES]},
-        code=code(
-            "train_rnn_qe.py",
-            *(f"data/sources/{SETTINGS.data[t].loader}.py" for t in [*RATED, *REFERENCES]),
-        ),
+        raw={task: PLAN.sums(task) for task in QE_TASKS},
+        code=code("train_rnn_qe.py", *map(reader, QE_TASKS)),
     script:
         "../scripts/train_rnn_qe.py"
 
@@ -96,10 +91,7 @@ rule tabulate_rnn_qe:
         predictions=QE_TRAININGS,
         bootstrap=BOOTSTRAP,
         missing=missing("results/rnn_qe/outputs.csv"),
-        untrained=missing(
-            "results/rnn_qe/predictions/{name}/0.csv.gz",
-            name=[name for name, paths in QE_TRAININGS.items() if not paths],
-        ),
+        untrained=missing("results/rnn_qe/predictions/{name}/0.csv.gz", name=QE_TRAININGS),
         code=[code("tabulate_rnn_qe.py", shows=name) for name in QE_TABLES],
     script:
         "../scripts/tabulate_rnn_qe.py"
@@ -110,8 +102,7 @@ rule rnn_qe_data_size:
         outputs=QE_OUTPUTS,
         curve=there("results/rnn_qe/curve.csv"),
         predictions=[path for paths in QE_CURVE.values() for path in paths],
-        table="results/tables/rnn_qe_table3.csv",
-        record="results/tables/rnn_qe_table3.json",
+        table=multiext("results/tables/rnn_qe_table3", ".csv", ".json"),
     output:
         figure("rnn_qe_data_size"),
     log:
