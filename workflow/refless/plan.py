@@ -22,9 +22,9 @@ from pydantic import BaseModel
 
 from refless.data import encoders
 from refless.data.fetch import WORDNET, Places, Source
-from refless.errors import FormatError, Reason
+from refless.errors import FormatError, Reason, ReflessError
 from refless.kernels.bertscore import in_package, model_name
-from refless.models.rnn_qe.names import NAMES
+from refless.models.rnn_qe.names import NAMES, hours
 from refless.settings import Settings
 from refless.shipping import BACK, read_manifest
 from refless.store.files import file_sum
@@ -147,6 +147,17 @@ class Plan:
     def lacking(self, kernels: Iterable[str]) -> dict[str, Reason]:
         """Those of the kernels that cannot be computed, and why."""
         return {kernel: reason for kernel in kernels if (reason := self.kernel(kernel))}
+
+    def compared(self, task: str) -> list[str]:
+        """The kernels with which methods are compared on a data set."""
+        return [k for k in _compared(self.settings, {"task": task}) if not self.kernel(k)]
+
+    def left_out(self, task: str) -> list[tuple[str, str]]:
+        """Method and kernel of what the comparison on a data set is without."""
+        compared = self.compared(task)
+        lost = [("neighbors", k) for k in self.settings.comparison.kernels if k not in compared]
+        untrained = self.why_not(f"comparison/networks/{task}.csv")
+        return [*lost, ("rnn_qe", "")] if untrained else lost
 
     def recipe(self, path: str) -> dict[str, Any]:
         """All that decides a result, but for code: how data sets are read, kernels, settings."""
@@ -363,6 +374,15 @@ def _whole(path: Path, sha256: str) -> Path:
     return path
 
 
+def opening_line(trained: Collection[str]) -> str:
+    """What a run says before it trains RNN-QE: an entry of `NAMES` for each job."""
+    networks = sum(NAMES[name].networks for name in trained)
+    return (
+        f"refless: trains {networks} networks of RNN-QE in {len(trained)} jobs, about"
+        f" {hours(trained):.1f} hours of one core (without: make, or train: never below rnn_qe)"
+    )
+
+
 def closing_lines(
     asked: Sequence[str], made: Collection[str], absent: Sequence[Mapping[str, Any]], seconds: float
 ) -> list[str]:
@@ -376,8 +396,11 @@ def closing_lines(
     records = [path for path in made if re.fullmatch(r"results/tables/.*\.json", path)]
     figures = [path for path in made if re.fullmatch(r"results/figures/.*\.pdf", path)]
     rows = Counter(computed=0, shipped=0, absent=0)
-    for path in records:
-        rows.update(read_beside(path)["source"])
+    try:
+        for path in records:
+            rows.update(read_beside(path)["source"])
+    except ReflessError as error:
+        return [f"error: {error}"]
     first = f" (first: {absent[0]['sentence']})" if rows["absent"] and absent else ""
     counts = ", ".join(f"{n} {name}" for name, n in rows.items())
     lines = {

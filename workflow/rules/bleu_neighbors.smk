@@ -1,11 +1,9 @@
 # BLEU Neighbors (Ethayarajh and Sadigh, 2020). Stage: prediction, cell, table, figure. In: ratings
 # and kernels. Out: results/neighbors, results/curves, and the paper's tables and figures.
 
-from itertools import permutations
-
 THRESHOLDS = {"a": NEIGHBORS.min_neighbors, "b": NEIGHBORS.max_share}
 PLAIN = BLEU.kernels[0]  # the published BLEU*, which figures 2 to 4 are about
-NAMES = {task: {key: LOOKS[task][key] for key in ("name", "published")} for task in TASKS}
+NAMED = {task: {key: LOOKS[task][key] for key in ("name", "published")} for task in TASKS}
 
 
 rule predict_neighbors:
@@ -49,7 +47,7 @@ for NAME in ("bleu_neighbors_table1", "bleu_neighbors_section53"):
         name:
             NAME
         input:
-            ratings=ratings(*TASKS),
+            ratings=there(RATINGS, task=TASKS),
             predictions=PREDICTIONS,
             published=beside(f"resources/published/{NAME}.csv"),
         output:
@@ -60,14 +58,13 @@ for NAME in ("bleu_neighbors_table1", "bleu_neighbors_section53"):
         conda:
             "../../envs/refless.yaml"
         params:
-            looks=NAMES,
+            looks=NAMED,
             models={name: list(model.kernels) for name, model in NEIGHBORS.models.items()},
             thresholds=THRESHOLDS,
             bootstrap=BOOTSTRAP,
             tau=SETTINGS.taus()[PLAIN],
             missing=missing(
-                "results/ratings/{task}/texts.csv",
-                "results/neighbors/{task}/{kernel}.csv",
+                ["results/ratings/{task}/texts.csv", "results/neighbors/{task}/{kernel}.csv"],
                 task=TASKS,
                 kernel=SETTINGS.kernels(),
             ),
@@ -82,7 +79,7 @@ for NAME in ("bleu_neighbors_figure2", "bleu_neighbors_figure3"):
         name:
             NAME
         input:
-            ratings=ratings(*TASKS),
+            ratings=there(RATINGS, task=TASKS),
             predictions=PREDICTIONS,
             table=multiext("results/tables/bleu_neighbors_table1", ".csv", ".json"),
         output:
@@ -138,7 +135,7 @@ rule estimate_cross_task:
 
 rule bleu_neighbors_table2:
     input:
-        ratings=ratings(*TASKS),
+        ratings=there(RATINGS, task=TASKS),
         predictions=PREDICTIONS,
         estimates=there(
             [f"results/cross_task/{one}.{other}.csv" for one, other in permutations(TASKS, 2)]
@@ -152,7 +149,7 @@ rule bleu_neighbors_table2:
     conda:
         "../../envs/refless.yaml"
     params:
-        looks=NAMES,
+        looks=NAMED,
         kernels=BLEU.kernels,
         thresholds=THRESHOLDS,
         bootstrap=BOOTSTRAP,

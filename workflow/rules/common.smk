@@ -5,6 +5,7 @@ import re
 import shlex
 import sys
 import time
+from itertools import permutations
 from os import environ
 from pathlib import Path
 
@@ -12,9 +13,8 @@ from snakemake.common.configfile import load_configfile
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import update_config
 
-# The library beside this workflow, whichever is installed, and the Python that runs Snakemake,
-# whether its environment was activated or only called by path. As a module of another workflow, ours
-# is not the main Snakefile.
+# The library beside this workflow, whichever is installed, and the Python that runs Snakemake, even
+# if its environment is not active. As a module of another workflow, ours is not the main Snakefile.
 ROOT = Path(str(workflow.current_basedir)).parents[1]
 LIBRARY = str((ROOT / "workflow").resolve())
 sys.path.insert(0, LIBRARY)
@@ -24,8 +24,9 @@ environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environ["PA
 from refless.data.encoders import has_encoder
 from refless.data.fetch import Places, read_sources
 from refless.errors import ReflessError
+from refless.experiments.reproducibility.claims import read_claims
 from refless.models.rnn_qe import names as qe
-from refless.plan import Plan, closing_lines
+from refless.plan import Plan, closing_lines, opening_line
 from refless.report.catalogue import catalogue
 from refless.settings import read_settings, typed
 from refless.store.code import code_sum
@@ -47,9 +48,7 @@ def beside(path):
     return path if ROOT == Path.cwd() else str(ROOT / path)
 
 
-# The table of sources too comes with the workflow.
-environ["REFLESS_RESOURCES"] = str(ROOT / "resources")
-BEGIN = time.time()
+environ["REFLESS_RESOURCES"] = str(ROOT / "resources")  # the table of sources
 try:
     if workflow.is_main_process:
         Path(".snakemake").mkdir(exist_ok=True)
@@ -72,11 +71,11 @@ except OSError as error:
     ) from None
 except ReflessError as error:
     raise WorkflowError(str(error)) from None
-# a cluster's jobs get them; the profile may name them, so they must be there
+# for jobs, a cluster's as well; its profile may name them, so they must be there
 environ["REFLESS_MIRROR"] = MIRROR
-for name in ("REFLESS_MODELS", "REFLESS_WORDNET"):
-    environ.setdefault(name, "")
-environ["REFLESS_NETWORK"] = "on" if PLACES.network else "off"
+environ["REFLESS_NETWORK"] = "on" if SETTINGS.network else "off"
+environ.setdefault("REFLESS_MODELS", "")
+environ.setdefault("REFLESS_WORDNET", "")
 
 
 wildcard_constraints:
@@ -85,12 +84,12 @@ wildcard_constraints:
     target="[^/.]+",
     block="[0-9]+",
     blocks="[0-9]+",
-    name="[^/]+",
+    name="|".join(qe.NAMES),
     seed="[0-9]+",
 
 
-# the tidy tables of the data set that a rule is about
-RATINGS = [f"results/ratings/{{task}}/{name}.csv" for name in ("texts", "ratings")]
+# the tidy tables of a data set
+RATINGS = ["results/ratings/{task}/texts.csv", "results/ratings/{task}/ratings.csv"]
 NEIGHBORS = SETTINGS.bleu_neighbors
 BLEU = NEIGHBORS.models["bleu"]
 TASKS = SETTINGS.tasks("bleu_neighbors")
@@ -110,22 +109,17 @@ def code(script, *modules, shows=None):
     return code_sum(Path(LIBRARY, "scripts", script), *modules, text="".join(shown))
 
 
-def there(pattern, **wildcards):
-    """Where those files of a pattern lie that this run has, computed or shipped."""
+def there(patterns, **wildcards):
+    """Where those files of one or more patterns lie that this run has, computed or shipped."""
     try:
-        return PLAN.there(expand(pattern, **wildcards))
+        return PLAN.there(expand(patterns, **wildcards))
     except ReflessError as error:
         raise WorkflowError(str(error)) from None
 
 
-def missing(*patterns, **wildcards):
+def missing(patterns, **wildcards):
     """Why the others cannot be had, as data for the table that lacks them."""
-    return [one for pattern in patterns for one in PLAN.missing(expand(pattern, **wildcards))]
-
-
-def ratings(*tasks):
-    """The tidy tables of data sets, of those that are there."""
-    return there("results/ratings/{task}/{table}.csv", task=tasks, table=["texts", "ratings"])
+    return PLAN.missing(expand(patterns, **wildcards))
 
 
 def shown(path, name, drawn=""):
@@ -173,25 +167,12 @@ def matrix(task, kernel):
     return [f"results/kernels/{task}/{kernel}/{k}of{blocks}.npy" for k in range(1, blocks + 1)]
 
 
-def said_of_training():
-    """How many networks a run trains, and about how long."""
-    jobs = [job for job in workflow.dag.needrun_jobs() if job.rule.name == "train_rnn_qe"]
-    if not jobs:
-        return ""
-    names = [job.wildcards.name for job in jobs]
-    networks = sum(qe.NAMES[name].networks for name in names)
-    return (
-        f"refless: trains {networks} networks of RNN-QE in {len(jobs)} jobs, about"
-        f" {qe.hours(names):.1f} hours of one core (without: make, or train: never below rnn_qe)\n"
-    )
-
-
-def print_closing_lines():
+def print_closing_lines(place, begin):
     """As Snakemake ends, since it calls no handler where there was nothing to do."""
     dag = workflow.dag
     if dag is None or workflow.execution_settings is None or workflow.dryrun or workflow.touch:
         return
-    os.chdir(PLACE)  # with --directory, Snakemake has gone back by now
+    os.chdir(place)  # with --directory, Snakemake has gone back by now
     asked = [path for job in dag.targetjobs for path in job.output or job.input]
     # a job failed, the folder is locked, or there is no such target
     whole = all(os.path.exists(path) for path in [*asked, *dag.targetfiles])
@@ -199,13 +180,9 @@ def print_closing_lines():
         made = {path for job in dag.jobs for path in job.output}
         jobs = sorted(dag.jobs, key=str)
         absent = [one for job in jobs for one in job.params.get("missing", [])]
-        try:
-            lines = closing_lines(asked, made, absent, time.time() - BEGIN)
-        except ReflessError as error:
-            lines = [f"error: {error}"]
+        lines = closing_lines(asked, made, absent, time.time() - begin)
         print(*lines, sep="\n", file=sys.stderr, flush=True)
 
 
-PLACE = os.getcwd()
 if workflow.is_main_process:
-    atexit.register(print_closing_lines)
+    atexit.register(print_closing_lines, os.getcwd(), time.time())

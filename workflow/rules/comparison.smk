@@ -2,21 +2,8 @@
 # results/comparison (numbers without text), and the table `comparison`. RNN-QE's estimates need torch,
 # and are made apart.
 
-# those that can be computed here
-COMPARED = [kernel for kernel in SETTINGS.comparison.kernels if not PLAN.kernel(kernel)]
 COMPARISON_TASKS = SETTINGS.tasks("comparison")
-
-
-def compared(task):
-    """The kernels with which methods are compared on a data set."""
-    return [kernel for kernel in COMPARED if kernel not in SETTINGS.data[task].skip_kernels]
-
-
-def left_out(task):
-    """Method and kernel of what the comparison on a data set is without."""
-    kernels = [kernel for kernel in SETTINGS.comparison.kernels if kernel not in compared(task)]
-    untrained = missing(f"results/comparison/networks/{task}.csv")
-    return [("neighbors", kernel) for kernel in kernels] + [("rnn_qe", "")] * len(untrained)
+COMPARED = [kernel for kernel in SETTINGS.comparison.kernels if not PLAN.kernel(kernel)]
 
 
 rule train_comparison_networks:
@@ -57,10 +44,10 @@ rule compare_methods:
         runtime=120,
     params:
         settings=lambda wildcards: SETTINGS.comparison.model_dump(exclude={"networks"})
-        | {"kernels": compared(wildcards.task)},
+        | {"kernels": PLAN.compared(wildcards.task)},
         options={kernel: PLAN.options(kernel) for kernel in COMPARED},
         own_encoders={kernel: PLAN.own_encoder(kernel) for kernel in COMPARED},
-        left_out=lambda wildcards: left_out(wildcards.task),
+        left_out=lambda wildcards: PLAN.left_out(wildcards.task),
         code=code("compare_methods.py", *map(module, COMPARED)),
     script:
         "../scripts/compare_methods.py"

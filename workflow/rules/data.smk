@@ -56,7 +56,7 @@ rule fetch:
 # Every data set that is there, as the tidy tables.
 rule ratings:
     input:
-        ratings(*SETTINGS.data),
+        there(RATINGS, task=list(SETTINGS.data)),
 
 
 # For the maintainers: renew what comes with refless. It has no output of its own, so it runs
@@ -71,8 +71,6 @@ rule ship:
         "../../envs/refless.yaml"
     params:
         digests=lambda wildcards: PLAN.shippable(),
-        out=beside("resources/shipped"),
-        numbers=beside("resources/numbers.yaml"),
-        pages=[beside("README.md"), beside("docs/findings.md")],
+        workflow=beside("."),
     script:
         "../scripts/ship.py"

@@ -1,7 +1,6 @@
 # Stage: kernel. In: rated texts. Out: results/kernels/<task>/<kernel>/<block>of<blocks>.npy: the rows
 # of a matrix in as many files as the data set's `blocks`, float32.
 
-
 PREDICTIONS = there("results/neighbors/{task}/{kernel}.csv", task=TASKS, kernel=SETTINGS.kernels())
 
 
@@ -15,8 +14,7 @@ rule compute_kernel:
         "results/logs/compute_kernel/{task}/{kernel}/{block}of{blocks}.log",
     conda:
         lambda wildcards: f"../../envs/{'torch' if has_encoder(wildcards.kernel) else 'refless'}.yaml"
-    # of several threads, it would wait until as many cores are free; there are more kernels than cores
-    threads: 1
+    threads: 1  # with more, it would wait for as many free cores, and kernels are many
     resources:
         mem_mb=4000,
         runtime=60,

@@ -1,7 +1,5 @@
 # Stage: report. In: every table and figure. Out: results/report.html, and what the run came from
 # (results/run).
-from refless.experiments.reproducibility.claims import read_claims
-
 OF_PAPERS = [name for names in PAPERS.values() for name in names if catalogue()[name].table]
 
 
@@ -93,13 +91,13 @@ rule report:
 # More targets: a paper's items, and each item that no rule is named after.
 MADE = {rule.name for rule in workflow.rules}  # prefixed, where this is a module
 UNMADE = [name for name in catalogue() if workflow.modifier.modify_rulename(name) not in MADE]
-for NAME, NAMES in {**{name: [name] for name in UNMADE}, **PAPERS}.items():
+for NAME, ITEMS in {**{name: [name] for name in UNMADE}, **PAPERS}.items():
 
     rule:
         name:
             NAME
         input:
-            item_files(*NAMES),
+            item_files(*ITEMS),
 
 
 # By another name: `make` is this without network.

@@ -10,12 +10,9 @@ QE_OUTPUTS = there("results/rnn_qe/outputs.csv")
 QE_DATA = {"seed": RNN_QE.seed}
 for TASK in RATED:
     QE_DATA |= SETTINGS.experiment(TASK, "rnn_qe").model_dump(include={"domain", "system"})
-# set-up -> its predictions, a file a seed
+QE_PREDICTIONS = "results/rnn_qe/predictions/{name}/{seed}.csv.gz"
 QE_TRAININGS = {
-    name: there(
-        f"results/rnn_qe/predictions/{name}/{{seed}}.csv.gz",
-        seed=qe.seeds_of(name, RNN_QE.seeds),
-    )
+    name: there(QE_PREDICTIONS, name=name, seed=qe.seeds_of(name, RNN_QE.seeds))
     for name in qe.NAMES
 }
 QE_CURVE = {name: paths for name, paths in QE_TRAININGS.items() if name.startswith(qe.CURVE)}
@@ -23,7 +20,7 @@ QE_CURVE = {name: paths for name, paths in QE_TRAININGS.items() if name.startswi
 
 rule score_rnn_qe_outputs:
     input:
-        ratings(*QE_TASKS),
+        there(RATINGS, task=QE_TASKS),
     output:
         outputs="results/rnn_qe/outputs.csv",
         curve="results/rnn_qe/curve.csv",
@@ -47,13 +44,11 @@ rule score_rnn_qe_outputs:
 # are merely newer are no reason to do it again; other raw files or code are.
 rule train_rnn_qe:
     input:
-        ancient(ratings(*QE_TASKS)),
+        ancient(there(RATINGS, task=QE_TASKS)),
     output:
-        "results/rnn_qe/predictions/{name}/{seed}.csv.gz",
+        QE_PREDICTIONS,
     log:
         "results/logs/train_rnn_qe/{name}/{seed}.log",
-    wildcard_constraints:
-        name="|".join(QE_TRAININGS),
     conda:
         "../../envs/torch.yaml"
     resources:
@@ -81,7 +76,7 @@ rule tabulate_rnn_qe:
         predictions=[path for paths in QE_TRAININGS.values() for path in paths],
         published=[beside(f"resources/published/rnn_qe_table{k}.csv") for k in (1, 2, 3, 4, 5)],
     output:
-        *(path for name in QE_TABLES for path in table(name)),
+        item_files(*QE_TABLES),
     log:
         "results/logs/tabulate_rnn_qe.log",
     localrule: True
@@ -91,7 +86,7 @@ rule tabulate_rnn_qe:
         predictions=QE_TRAININGS,
         bootstrap=BOOTSTRAP,
         missing=missing("results/rnn_qe/outputs.csv"),
-        untrained=missing("results/rnn_qe/predictions/{name}/0.csv.gz", name=QE_TRAININGS),
+        untrained=missing(QE_PREDICTIONS, name=QE_TRAININGS, seed=0),
         code=[code("tabulate_rnn_qe.py", shows=name) for name in QE_TABLES],
     script:
         "../scripts/tabulate_rnn_qe.py"
@@ -121,7 +116,7 @@ rule rnn_qe_data_size:
 # By name alone: the model that `refless qe` has by default is part of the library (docs/methods.md).
 rule train_qe_model:
     input:
-        ratings(*RATED),
+        there(RATINGS, task=RATED),
     output:
         "workflow/refless/models/rnn_qe/shipped.npz",
     log:
@@ -133,7 +128,6 @@ rule train_qe_model:
         mem_mb=4000,
         runtime=60,
     params:
-        rated=RATED,
         code=code("train_qe_model.py"),
     script:
         "../scripts/train_qe_model.py"
