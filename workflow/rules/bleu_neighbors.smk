@@ -137,9 +137,7 @@ rule bleu_neighbors_table2:
     input:
         ratings=there(RATINGS, task=TASKS),
         predictions=PREDICTIONS,
-        estimates=there(
-            [f"results/cross_task/{one}.{other}.csv" for one, other in permutations(TASKS, 2)]
-        ),
+        estimates=there("results/cross_task/{of}.csv", of=map(".".join, permutations(TASKS, 2))),
         published=beside("resources/published/bleu_neighbors_table2.csv"),
     output:
         table("bleu_neighbors_table2"),

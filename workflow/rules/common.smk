@@ -6,7 +6,6 @@ import shlex
 import sys
 import time
 from itertools import permutations
-from os import environ
 from pathlib import Path
 
 from snakemake.common.configfile import load_configfile
@@ -18,8 +17,8 @@ from snakemake.utils import update_config
 ROOT = Path(str(workflow.current_basedir)).parents[1]
 LIBRARY = str((ROOT / "workflow").resolve())
 sys.path.insert(0, LIBRARY)
-environ["PYTHONPATH"] = os.pathsep.join(filter(None, [LIBRARY, environ.get("PYTHONPATH")]))
-environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environ["PATH"]])
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [LIBRARY, os.environ.get("PYTHONPATH")]))
+os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 
 from refless.data.encoders import has_encoder
 from refless.data.fetch import Places, read_sources
@@ -48,7 +47,7 @@ def beside(path):
     return path if ROOT == Path.cwd() else str(ROOT / path)
 
 
-environ["REFLESS_RESOURCES"] = str(ROOT / "resources")  # the table of sources
+os.environ["REFLESS_RESOURCES"] = str(ROOT / "resources")  # the table of sources
 try:
     if workflow.is_main_process:
         Path(".snakemake").mkdir(exist_ok=True)
@@ -59,9 +58,9 @@ try:
                 file=sys.stderr,
             )
         # of the report; a parameter would make it anew whenever another command is typed
-        environ["REFLESS_COMMAND"] = shlex.join(["snakemake", *sys.argv[1:]])
+        os.environ["REFLESS_COMMAND"] = shlex.join(["snakemake", *sys.argv[1:]])
     SETTINGS = read_settings(whole_config())
-    MIRROR = environ.get("REFLESS_MIRROR") or SETTINGS.mirror
+    MIRROR = os.environ.get("REFLESS_MIRROR") or SETTINGS.mirror
     PLACES = Places(mirror=MIRROR, network=SETTINGS.network)
     PLAN = Plan(SETTINGS, read_sources(), PLACES, Path(beside("resources/shipped")))
 except OSError as error:
@@ -72,10 +71,10 @@ except OSError as error:
 except ReflessError as error:
     raise WorkflowError(str(error)) from None
 # for jobs, a cluster's as well; its profile may name them, so they must be there
-environ["REFLESS_MIRROR"] = MIRROR
-environ["REFLESS_NETWORK"] = "on" if SETTINGS.network else "off"
-environ.setdefault("REFLESS_MODELS", "")
-environ.setdefault("REFLESS_WORDNET", "")
+os.environ["REFLESS_MIRROR"] = MIRROR
+os.environ["REFLESS_NETWORK"] = "on" if SETTINGS.network else "off"
+os.environ.setdefault("REFLESS_MODELS", "")
+os.environ.setdefault("REFLESS_WORDNET", "")
 
 
 wildcard_constraints:
@@ -178,8 +177,7 @@ def print_closing_lines(place, begin):
     whole = all(os.path.exists(path) for path in [*asked, *dag.targetfiles])
     if asked and whole and not list(dag.needrun_jobs()):
         made = {path for job in dag.jobs for path in job.output}
-        jobs = sorted(dag.jobs, key=str)
-        absent = [one for job in jobs for one in job.params.get("missing", [])]
+        absent = [one for job in sorted(dag.jobs, key=str) for one in job.params.get("missing", [])]
         lines = closing_lines(asked, made, absent, time.time() - begin)
         print(*lines, sep="\n", file=sys.stderr, flush=True)
 

@@ -1,6 +1,5 @@
 # Every method of `refless compare` on every data set. Stage: cell, table. In: rated texts. Out:
-# results/comparison (numbers without text), and the table `comparison`. RNN-QE's estimates need torch,
-# and are made apart.
+# results/comparison (numbers without text), and the table `comparison`.
 
 COMPARISON_TASKS = SETTINGS.tasks("comparison")
 COMPARED = [kernel for kernel in SETTINGS.comparison.kernels if not PLAN.kernel(kernel)]

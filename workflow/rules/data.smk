@@ -39,8 +39,7 @@ rule normalize_ratings:
         "../scripts/normalize_ratings.py"
 
 
-# Every download, and nothing else: for the login node, before compute nodes without network. It says
-# what it could not get, and goes on.
+# Every download, and nothing else, for compute nodes without network. It says what it cannot get.
 rule fetch:
     log:
         "results/logs/fetch.log",
@@ -59,8 +58,7 @@ rule ratings:
         there(RATINGS, task=list(SETTINGS.data)),
 
 
-# For the maintainers: renew what comes with refless. It has no output of its own, so it runs
-# whenever it is asked for.
+# For maintainers: renew what comes with refless. Without output, it runs whenever it is asked for.
 rule ship:
     input:
         "results/report.html",

@@ -13,7 +13,9 @@ rule compute_kernel:
     log:
         "results/logs/compute_kernel/{task}/{kernel}/{block}of{blocks}.log",
     conda:
-        lambda wildcards: f"../../envs/{'torch' if has_encoder(wildcards.kernel) else 'refless'}.yaml"
+        lambda wildcards: (
+            "../../envs/torch.yaml" if has_encoder(wildcards.kernel) else "../../envs/refless.yaml"
+        )
     threads: 1  # with more, it would wait for as many free cores, and kernels are many
     resources:
         mem_mb=4000,

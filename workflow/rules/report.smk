@@ -1,6 +1,7 @@
-# Stage: report. In: every table and figure. Out: results/report.html, and what the run came from
-# (results/run).
+# Stage: report. In: every table and figure. Out: results/report.html, results/run.
 OF_PAPERS = [name for names in PAPERS.values() for name in names if catalogue()[name].table]
+CLAIMS = read_claims(ROOT / "resources/published/claims.yaml")
+CLAIMED = list(dict.fromkeys(claim["table"] for claim in CLAIMS))
 
 
 # Published numbers beside ours, over the tables of all papers.
@@ -39,10 +40,6 @@ rule reproducibility_cells:
 
 
 # Whether the claims of the papers, and of the findings, hold.
-CLAIMS = read_claims(ROOT / "resources/published/claims.yaml")
-CLAIMED = list(dict.fromkeys(claim["table"] for claim in CLAIMS))
-
-
 rule claims:
     input:
         tables=[f"results/tables/{name}.csv" for name in CLAIMED],

@@ -15,6 +15,7 @@ QE_TRAININGS = {
     name: there(QE_PREDICTIONS, name=name, seed=qe.seeds_of(name, RNN_QE.seeds))
     for name in qe.NAMES
 }
+QE_TABLES = [name for name in PAPERS["rnn_qe"] if catalogue()[name].table]
 QE_CURVE = {name: paths for name, paths in QE_TRAININGS.items() if name.startswith(qe.CURVE)}
 
 
@@ -67,9 +68,6 @@ rule train_rnn_qe:
 
 
 # Its tables are made of the same files, and some of each other: all of them are one start of Python.
-QE_TABLES = [name for name in PAPERS["rnn_qe"] if catalogue()[name].table]
-
-
 rule tabulate_rnn_qe:
     input:
         outputs=QE_OUTPUTS,
@@ -97,7 +95,8 @@ rule rnn_qe_data_size:
         outputs=QE_OUTPUTS,
         curve=there("results/rnn_qe/curve.csv"),
         predictions=[path for paths in QE_CURVE.values() for path in paths],
-        table=multiext("results/tables/rnn_qe_table3", ".csv", ".json"),
+        table="results/tables/rnn_qe_table3.csv",
+        record="results/tables/rnn_qe_table3.json",
     output:
         figure("rnn_qe_data_size"),
     log:

@@ -14,5 +14,5 @@ with job(snakemake):
     outputs, curve = (next(iter(found), None) for found in (files.outputs, files.curve))
     given = gather(outputs, params.predictions, params.missing)
     own = sealed.read(curve).content if curve else None
-    figure, drawn = draw(own, given, read_published(files.table[0], TABLE_COLUMNS))
+    figure, drawn = draw(own, given, read_published(files.table, TABLE_COLUMNS))
     figures.save(figure, Path(snakemake.output[0]).with_suffix(""), drawn)
