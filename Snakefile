@@ -31,4 +31,6 @@ rule all:
 
 
 onstart:
-    print(said_of_training(), end="", file=sys.stderr)
+    TRAINED = [job for job in workflow.dag.needrun_jobs() if job.rule.name == "train_rnn_qe"]
+    if TRAINED:
+        print(opening_line([job.wildcards.name for job in TRAINED]), file=sys.stderr)

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache, cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,9 @@ from pydantic import BaseModel
 
 from refless.data import encoders
 from refless.data.fetch import WORDNET, Places, Source
-from refless.errors import FormatError, Reason
+from refless.errors import FormatError, Reason, ReflessError
 from refless.kernels.bertscore import in_package, model_name
+from refless.models.rnn_qe.names import NAMES, hours
 from refless.settings import Settings
 from refless.shipping import BACK, read_manifest
 from refless.store.files import file_sum
@@ -140,6 +142,17 @@ class Plan:
         """Those of the kernels that cannot be computed, and why."""
         return {kernel: reason for kernel in kernels if (reason := self.kernel(kernel))}
 
+    def compared(self, task: str) -> list[str]:
+        """The kernels with which methods are compared on a data set."""
+        return [k for k in _compared(self.settings, {"task": task}) if not self.kernel(k)]
+
+    def left_out(self, task: str) -> list[tuple[str, str]]:
+        """Method and kernel of what the comparison on a data set is without."""
+        compared = self.compared(task)
+        lost = [("neighbors", k) for k in self.settings.comparison.kernels if k not in compared]
+        untrained = self.why_not(f"comparison/networks/{task}.csv")
+        return [*lost, ("rnn_qe", "")] if untrained else lost
+
     def recipe(self, path: str) -> dict[str, Any]:
         """All that decides a result, but for code: how data sets are read, kernels, settings."""
         _, names, result = self._match(path)
@@ -161,6 +174,27 @@ class Plan:
     def digest(self, path: str) -> str:
         """SHA-256 of the recipe."""
         return hashlib.sha256(json.dumps(self.recipe(path), sort_keys=True).encode()).hexdigest()
+
+    def shippable(self) -> dict[str, str]:
+        """What this run computes of what may be shipped -> its digest; ratings, where tables are
+        made from them and nothing else."""
+        tasks = self.settings.tasks("bleu_neighbors")
+        values: dict[str, Sequence[Any]] = {
+            "source": tasks,
+            "target": tasks,
+            "kernel": self.settings.kernels(),
+            "name": list(NAMES),
+            "seed": range(self.settings.rnn_qe.seeds),
+        }
+        found = {}
+        for pattern in RESULTS:
+            values["task"] = tasks if pattern.startswith("ratings/") else list(self.settings.data)
+            names = re.findall(r"\{(\w+)\}", pattern)
+            for chosen in product(*(values[name] for name in names)):
+                path = "results/" + pattern.format(**dict(zip(names, chosen, strict=True)))
+                if self.find(path) == path:
+                    found[path] = self.digest(path)
+        return found
 
     def _read(self, task: str, result: Result) -> dict[str, Any]:
         entry = self.settings.data[task]
@@ -285,6 +319,21 @@ class Plan:
             return own + beside, {}
         return encoders.files_of(folder) + beside, {"model": folder.as_posix()}
 
+    def options(self, kernel: str) -> dict[str, Any]:
+        """A kernel's options of the configuration, and those of `resources`."""
+        return self.settings.options(kernel) | self.resources(kernel)[1]
+
+    def downloads(self) -> list[str]:
+        """All that can be fetched: raw files, and encoders where torch is installed."""
+        models = {
+            model_name(kernel)
+            for kernel in [*self.settings.kernels(), *self.settings.comparison.kernels]
+            if encoders.has_encoder(kernel)
+            and not encoders.lacking(kernel)
+            and "model" not in self.settings.options(kernel)
+        }
+        return [*self.sources, *sorted(f"models/{one}" for one in models if not in_package(one))]
+
     def own_encoder(self, kernel: str) -> dict[str, str]:
         """Sums of what a kernel is computed with and nothing fetches: a user's own encoder, one
         that is part of a package, a baseline."""
@@ -318,6 +367,15 @@ def _whole(path: Path, sha256: str) -> Path:
     return path
 
 
+def opening_line(trained: Collection[str]) -> str:
+    """What a run says before it trains RNN-QE: an entry of `NAMES` for each job."""
+    networks = sum(NAMES[name].networks for name in trained)
+    return (
+        f"refless: trains {networks} networks of RNN-QE in {len(trained)} jobs, about"
+        f" {hours(trained):.1f} hours of one core (without: make, or train: never below rnn_qe)"
+    )
+
+
 def closing_lines(
     asked: Sequence[str], made: Collection[str], absent: Sequence[Mapping[str, Any]], seconds: float
 ) -> list[str]:
@@ -329,8 +387,11 @@ def closing_lines(
     records = [path for path in made if re.fullmatch(r"results/tables/.*\.json", path)]
     figures = [path for path in made if re.fullmatch(r"results/figures/.*\.pdf", path)]
     rows = Counter(computed=0, shipped=0, absent=0)
-    for path in records:
-        rows.update(read_beside(path)["source"])
+    try:
+        for path in records:
+            rows.update(read_beside(path)["source"])
+    except ReflessError as error:
+        return [f"error: {error}"]
     first = f" (first: {absent[0]['sentence']})" if rows["absent"] and absent else ""
     counts = ", ".join(f"{n} {name}" for name, n in rows.items())
     lines = {

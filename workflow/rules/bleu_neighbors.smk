@@ -1,17 +1,14 @@
 # BLEU Neighbors (Ethayarajh and Sadigh, 2020). Stage: prediction, cell, table, figure. In: ratings
 # and kernels. Out: results/neighbors, results/curves, and the paper's tables and figures.
 
-from itertools import permutations
-
-# What the tables and the curves of BLEU Neighbors are told.
 THRESHOLDS = {"a": NEIGHBORS.min_neighbors, "b": NEIGHBORS.max_share}
-# Figures 2 to 4 are about the published BLEU*.
-PLAIN = BLEU.kernels[0]
+PLAIN = BLEU.kernels[0]  # the published BLEU*, which figures 2 to 4 are about
+NAMED = {task: {key: LOOKS[task][key] for key in ("name", "published")} for task in TASKS}
 
 
 rule predict_neighbors:
     input:
-        ratings=lambda wildcards: ratings(wildcards.task),
+        ratings=RATINGS,
         kernels=lambda wildcards: matrix(wildcards.task, wildcards.kernel),
     output:
         "results/neighbors/{task}/{kernel}.csv",
@@ -44,80 +41,67 @@ rule compute_data_size_curve:
         "../scripts/compute_data_size_curve.py"
 
 
-rule bleu_neighbors_table1:
-    input:
-        ratings=ratings(*TASKS),
-        predictions=PREDICTIONS,
-        published=beside("resources/published/bleu_neighbors_table1.csv"),
-    output:
-        table("bleu_neighbors_table1"),
-    log:
-        "results/logs/bleu_neighbors_table1.log",
-    localrule: True
-    conda:
-        "../../envs/refless.yaml"
-    params:
-        folders=folders(*TASKS),
-        looks=looks(TASKS, drawn=False),
-        models={name: list(model.kernels) for name, model in NEIGHBORS.models.items()},
-        thresholds=THRESHOLDS,
-        bootstrap=BOOTSTRAP,
-        tau=SETTINGS.taus()[PLAIN],
-        missing=missing(
-            "results/ratings/{task}/texts.csv",
-            "results/neighbors/{task}/{kernel}.csv",
-            task=TASKS,
-            kernel=SETTINGS.kernels(),
-        ),
-        code=code("tabulate_bleu_neighbors_table1.py"),
-    script:
-        "../scripts/tabulate_bleu_neighbors_table1.py"
+for NAME in ("bleu_neighbors_table1", "bleu_neighbors_section53"):
+
+    rule:
+        name:
+            NAME
+        input:
+            ratings=there(RATINGS, task=TASKS),
+            predictions=PREDICTIONS,
+            published=beside(f"resources/published/{NAME}.csv"),
+        output:
+            table(NAME),
+        log:
+            f"results/logs/{NAME}.log",
+        localrule: True
+        conda:
+            "../../envs/refless.yaml"
+        params:
+            looks=NAMED,
+            models={name: list(model.kernels) for name, model in NEIGHBORS.models.items()},
+            thresholds=THRESHOLDS,
+            bootstrap=BOOTSTRAP,
+            tau=SETTINGS.taus()[PLAIN],
+            missing=missing(
+                ["results/ratings/{task}/texts.csv", "results/neighbors/{task}/{kernel}.csv"],
+                task=TASKS,
+                kernel=SETTINGS.kernels(),
+            ),
+            code=code("tabulate_bleu_neighbors_table1.py"),
+        script:
+            "../scripts/tabulate_bleu_neighbors_table1.py"
 
 
-use rule bleu_neighbors_table1 as bleu_neighbors_section53 with:
-    input:
-        ratings=ratings(*TASKS),
-        predictions=PREDICTIONS,
-        published=beside("resources/published/bleu_neighbors_section53.csv"),
-    output:
-        table("bleu_neighbors_section53"),
-    log:
-        "results/logs/bleu_neighbors_section53.log",
+for NAME in ("bleu_neighbors_figure2", "bleu_neighbors_figure3"):
 
-
-rule bleu_neighbors_figure2:
-    input:
-        ratings=ratings(*TASKS),
-        predictions=PREDICTIONS,
-        table=[f"results/tables/bleu_neighbors_table1.{end}" for end in ("csv", "json")],
-    output:
-        figure("bleu_neighbors_figure2"),
-    log:
-        "results/logs/bleu_neighbors_figure2.log",
-    localrule: True
-    conda:
-        "../../envs/refless.yaml"
-    params:
-        thresholds=THRESHOLDS,
-        kernel=PLAIN,
-        folders=folders(*TASKS),
-        looks=looks(TASKS),
-        code=code("plot_bleu_neighbors_thresholds.py"),
-    script:
-        "../scripts/plot_bleu_neighbors_thresholds.py"
-
-
-use rule bleu_neighbors_figure2 as bleu_neighbors_figure3 with:
-    output:
-        figure("bleu_neighbors_figure3"),
-    log:
-        "results/logs/bleu_neighbors_figure3.log",
+    rule:
+        name:
+            NAME
+        input:
+            ratings=there(RATINGS, task=TASKS),
+            predictions=PREDICTIONS,
+            table=multiext("results/tables/bleu_neighbors_table1", ".csv", ".json"),
+        output:
+            figure(NAME),
+        log:
+            f"results/logs/{NAME}.log",
+        localrule: True
+        conda:
+            "../../envs/refless.yaml"
+        params:
+            thresholds=THRESHOLDS,
+            kernel=PLAIN,
+            looks={task: LOOKS[task] for task in TASKS},
+            code=code("plot_bleu_neighbors_thresholds.py"),
+        script:
+            "../scripts/plot_bleu_neighbors_thresholds.py"
 
 
 rule bleu_neighbors_figure4:
     input:
         sizes=there("results/curves/{task}/data_size.csv", task=TASKS),
-        table=[f"results/tables/bleu_neighbors_table1.{end}" for end in ("csv", "json")],
+        table=multiext("results/tables/bleu_neighbors_table1", ".csv", ".json"),
     output:
         figure("bleu_neighbors_figure4"),
     log:
@@ -126,19 +110,16 @@ rule bleu_neighbors_figure4:
     conda:
         "../../envs/refless.yaml"
     params:
-        looks=looks(TASKS),
+        looks={task: LOOKS[task] for task in TASKS},
         code=code("plot_bleu_neighbors_figure4.py"),
     script:
         "../scripts/plot_bleu_neighbors_figure4.py"
 
 
-# ---- table 2: trained on one data set, scored on another
-
-
 rule estimate_cross_task:
     input:
-        source=[f"results/ratings/{{source}}/{name}.csv" for name in ("texts", "ratings")],
-        target=[f"results/ratings/{{target}}/{name}.csv" for name in ("texts", "ratings")],
+        source=expand(RATINGS, task="{source}"),
+        target=expand(RATINGS, task="{target}"),
     output:
         "results/cross_task/{source}.{target}.csv",
     log:
@@ -154,11 +135,9 @@ rule estimate_cross_task:
 
 rule bleu_neighbors_table2:
     input:
-        ratings=ratings(*TASKS),
+        ratings=there(RATINGS, task=TASKS),
         predictions=PREDICTIONS,
-        estimates=there(
-            [f"results/cross_task/{one}.{other}.csv" for one, other in permutations(TASKS, 2)]
-        ),
+        estimates=there("results/cross_task/{of}.csv", of=map(".".join, permutations(TASKS, 2))),
         published=beside("resources/published/bleu_neighbors_table2.csv"),
     output:
         table("bleu_neighbors_table2"),
@@ -168,8 +147,7 @@ rule bleu_neighbors_table2:
     conda:
         "../../envs/refless.yaml"
     params:
-        folders=folders(*TASKS),
-        looks=looks(TASKS, drawn=False),
+        looks=NAMED,
         kernels=BLEU.kernels,
         thresholds=THRESHOLDS,
         bootstrap=BOOTSTRAP,
@@ -179,27 +157,19 @@ rule bleu_neighbors_table2:
         "../scripts/tabulate_bleu_neighbors_table2.py"
 
 
-# ---- table 3: essays
-
-ESSAY_TASKS = SETTINGS.tasks("essays")  # one at most
-
-if ESSAY_TASKS:
-
-    rule predict_essays:
-        input:
-            ratings=[
-                f"results/ratings/{ESSAY_TASKS[0]}/{name}.csv" for name in ("texts", "ratings")
-            ],
-        output:
-            "results/essays/estimates.csv",
-        log:
-            "results/logs/predict_essays.log",
-        conda:
-            "../../envs/refless.yaml"
-        params:
-            code=code("predict_essays.py", "kernels/bleu.py"),
-        script:
-            "../scripts/predict_essays.py"
+rule predict_essays:
+    input:
+        ratings=expand(RATINGS, task=SETTINGS.tasks("essays")),  # one at most
+    output:
+        "results/essays/estimates.csv",
+    log:
+        "results/logs/predict_essays.log",
+    conda:
+        "../../envs/refless.yaml"
+    params:
+        code=code("predict_essays.py", "kernels/bleu.py"),
+    script:
+        "../scripts/predict_essays.py"
 
 
 rule bleu_neighbors_table3:

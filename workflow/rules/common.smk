@@ -5,28 +5,27 @@ import re
 import shlex
 import sys
 import time
-from os import environ
+from itertools import permutations
 from pathlib import Path
 
 from snakemake.common.configfile import load_configfile
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import update_config
 
-# The library beside this workflow, whichever is installed, and the Python that runs Snakemake,
-# whether its environment was activated or only called by path. As a module of another workflow, ours
-# is not the main Snakefile.
+# The library beside this workflow, whichever is installed, and the Python that runs Snakemake, even
+# if its environment is not active. As a module of another workflow, ours is not the main Snakefile.
 ROOT = Path(str(workflow.current_basedir)).parents[1]
 LIBRARY = str((ROOT / "workflow").resolve())
 sys.path.insert(0, LIBRARY)
-environ["PYTHONPATH"] = os.pathsep.join(filter(None, [LIBRARY, environ.get("PYTHONPATH")]))
-environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environ["PATH"]])
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [LIBRARY, os.environ.get("PYTHONPATH")]))
+os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 
-from refless.data.encoders import has_encoder, lacking
+from refless.data.encoders import has_encoder
 from refless.data.fetch import Places, read_sources
 from refless.errors import ReflessError
-from refless.kernels.bertscore import in_package, model_name
+from refless.experiments.reproducibility.claims import read_claims
 from refless.models.rnn_qe import names as qe
-from refless.plan import RESULTS, Plan, closing_lines
+from refless.plan import Plan, closing_lines, opening_line
 from refless.report.catalogue import catalogue
 from refless.settings import read_settings, typed
 from refless.store.code import code_sum
@@ -48,9 +47,7 @@ def beside(path):
     return path if ROOT == Path.cwd() else str(ROOT / path)
 
 
-# The table of sources too comes with the workflow.
-environ["REFLESS_RESOURCES"] = str(ROOT / "resources")
-BEGIN = time.time()
+os.environ["REFLESS_RESOURCES"] = str(ROOT / "resources")  # the table of sources
 try:
     if workflow.is_main_process:
         Path(".snakemake").mkdir(exist_ok=True)
@@ -61,11 +58,10 @@ try:
                 file=sys.stderr,
             )
         # of the report; a parameter would make it anew whenever another command is typed
-        environ["REFLESS_COMMAND"] = shlex.join(["snakemake", *sys.argv[1:]])
+        os.environ["REFLESS_COMMAND"] = shlex.join(["snakemake", *sys.argv[1:]])
     SETTINGS = read_settings(whole_config())
-    PLACES = Places(
-        mirror=environ.get("REFLESS_MIRROR") or SETTINGS.mirror, network=SETTINGS.network
-    )
+    MIRROR = os.environ.get("REFLESS_MIRROR") or SETTINGS.mirror
+    PLACES = Places(mirror=MIRROR, network=SETTINGS.network)
     PLAN = Plan(SETTINGS, read_sources(), PLACES, Path(beside("resources/shipped")))
 except OSError as error:
     raise WorkflowError(
@@ -74,11 +70,11 @@ except OSError as error:
     ) from None
 except ReflessError as error:
     raise WorkflowError(str(error)) from None
-# a cluster's jobs get them; the profile may name them, so they must be there
-environ["REFLESS_MIRROR"] = PLACES.mirror
-for name in ("REFLESS_MODELS", "REFLESS_WORDNET"):
-    environ.setdefault(name, "")
-environ["REFLESS_NETWORK"] = "on" if PLACES.network else "off"
+# for jobs, a cluster's as well; its profile may name them, so they must be there
+os.environ["REFLESS_MIRROR"] = MIRROR
+os.environ["REFLESS_NETWORK"] = "on" if SETTINGS.network else "off"
+os.environ.setdefault("REFLESS_MODELS", "")
+os.environ.setdefault("REFLESS_WORDNET", "")
 
 
 wildcard_constraints:
@@ -87,12 +83,12 @@ wildcard_constraints:
     target="[^/.]+",
     block="[0-9]+",
     blocks="[0-9]+",
-    name="[^/]+",
+    name="|".join(qe.NAMES),
     seed="[0-9]+",
 
 
-# the tidy tables of the data set that a rule is about
-RATINGS = [f"results/ratings/{{task}}/{name}.csv" for name in ("texts", "ratings")]
+# the tidy tables of a data set
+RATINGS = ["results/ratings/{task}/texts.csv", "results/ratings/{task}/ratings.csv"]
 NEIGHBORS = SETTINGS.bleu_neighbors
 BLEU = NEIGHBORS.models["bleu"]
 TASKS = SETTINGS.tasks("bleu_neighbors")
@@ -112,80 +108,46 @@ def code(script, *modules, shows=None):
     return code_sum(Path(LIBRARY, "scripts", script), *modules, text="".join(shown))
 
 
-def looks(tasks, drawn=True):
-    """How some data sets are shown, in their order; a table has names alone."""
-    shown = ("name", "published")
-    return {
-        task: {key: look for key, look in LOOKS[task].items() if drawn or key in shown}
-        for task in tasks
-    }
-
-
-def there(pattern, **wildcards):
-    """Where those files of a pattern lie that this run has, computed or shipped."""
+def there(patterns, **wildcards):
+    """Where those files of one or more patterns lie that this run has, computed or shipped."""
     try:
-        return PLAN.there(expand(pattern, **wildcards))
+        return PLAN.there(expand(patterns, **wildcards))
     except ReflessError as error:
         raise WorkflowError(str(error)) from None
 
 
-def missing(*patterns, **wildcards):
+def missing(patterns, **wildcards):
     """Why the others cannot be had, as data for the table that lacks them."""
-    return [one for pattern in patterns for one in PLAN.missing(expand(pattern, **wildcards))]
+    return PLAN.missing(expand(patterns, **wildcards))
 
 
-def ratings(*tasks):
-    """The tidy tables of data sets, of those that are there."""
-    return there("results/ratings/{task}/{table}.csv", task=tasks, table=["texts", "ratings"])
-
-
-def folders(*tasks):
-    """The folders of those tables."""
-    return [str(Path(path).parent) for path in ratings(*tasks)[::2]]
+def shown(path, name, drawn=""):
+    """A file of a table or figure, for Snakemake's own report as well."""
+    entry = catalogue()[name]
+    labels = {"item": entry.item, "content": entry.content + drawn}
+    return report(path, category=entry.paper, labels=labels)
 
 
 def table(name):
-    """The files of a table, as named outputs."""
-    entry = catalogue()[name]
-    page = report(
-        f"results/tables/{name}.md",
-        category=entry.paper,
-        labels={"item": entry.item, "content": entry.content},
-    )
+    """The files of a table."""
+    page = shown(f"results/tables/{name}.md", name)
     return [f"results/tables/{name}.csv", page, f"results/tables/{name}.json"]
 
 
 def figure(name):
     """The files of a figure."""
-    entry = catalogue()[name]
-    drawn = ", drawn" if entry.table else ""
-    picture = report(
-        f"results/figures/{name}.svg",
-        category=entry.paper,
-        labels={"item": entry.item, "content": f"{entry.content}{drawn}"},
-    )
+    drawn = ", drawn" if catalogue()[name].table else ""
+    picture = shown(f"results/figures/{name}.svg", name, drawn)
     return [picture, *(f"results/figures/{name}.{kind}" for kind in ("pdf", "png", "csv", "json"))]
 
 
-def item_files(name):
-    """The files of a table or figure of the catalogue."""
-    entry = catalogue()[name]
-    return (table(name) if entry.table else []) + (figure(name) if entry.figure else [])
-
-
-def environment(kernel):
-    """The conda environment of a job that computes a kernel."""
-    return f"../../envs/{'torch' if has_encoder(kernel) else 'refless'}.yaml"
-
-
-def resource_files(*kernels):
-    """The files, besides texts, that kernels are computed with."""
-    return [path for kernel in kernels for path in PLAN.resources(kernel)[0]]
-
-
-def kernel_options(*kernels):
-    """Kernel -> its options: those of the configuration, and where its resources lie."""
-    return {kernel: SETTINGS.options(kernel) | PLAN.resources(kernel)[1] for kernel in kernels}
+def item_files(*names):
+    """The files of tables and figures of the catalogue."""
+    files = []
+    for name in names:
+        entry = catalogue()[name]
+        files += (table(name) if entry.table else []) + (figure(name) if entry.figure else [])
+    return files
 
 
 def module(kernel):
@@ -193,91 +155,32 @@ def module(kernel):
     return f"kernels/{kernel.partition('.')[0]}.py"
 
 
-def shippable():
-    """What this run computes of what may be shipped -> the digest of its settings; ratings, where
-    tables are made from them and nothing else."""
-    values = {
-        "source": TASKS,
-        "target": TASKS,
-        "kernel": SETTINGS.kernels(),
-        "name": qe.trainings("short", "paper"),
-        "seed": range(SETTINGS.rnn_qe.seeds),
-    }
-    found = {}
-    for pattern in RESULTS:
-        tasks = TASKS if pattern.startswith("ratings/") else SETTINGS.data
-        for path in expand(f"results/{pattern}", task=list(tasks), **values):
-            if PLAN.find(path) == path:
-                found[path] = PLAN.digest(path)
-    return found
+def reader(task):
+    """The module that reads a data set, as `code` wants it."""
+    return f"data/sources/{SETTINGS.data[task].loader}.py"
 
 
 def matrix(task, kernel):
     """The files of a kernel's matrix: a block of rows each."""
     blocks = SETTINGS.data[task].blocks
-    return [
-        f"results/kernels/{task}/{kernel}/{block}of{blocks}.npy" for block in range(1, blocks + 1)
-    ]
+    return [f"results/kernels/{task}/{kernel}/{k}of{blocks}.npy" for k in range(1, blocks + 1)]
 
 
-def qe_predictions(name):
-    """Predictions of a set-up, a file a seed."""
-    seeds = qe.seeds_of(name, RNN_QE.seeds)
-    return there("results/rnn_qe/predictions/{name}/{seed}.csv.gz", name=name, seed=seeds)
-
-
-def said_of_training():
-    """How many networks a run trains, and about how long."""
-    jobs = [job for job in workflow.dag.jobs if job.rule.name == "train_rnn_qe"]
-    names = [job.wildcards.name for job in jobs if workflow.dag.needrun(job)]
-    networks = sum(qe.NAMES[name].networks for name in names)
-    return (
-        f"refless: trains {networks} networks of RNN-QE in {len(names)} jobs, about"
-        f" {qe.hours(names):.1f} hours of one core (without: make, or train: never below rnn_qe)\n"
-        if names
-        else ""
-    )
-
-
-def comparison_settings(task):
-    """What decides the comparison on a data set."""
-    skipped = SETTINGS.data[task].skip_kernels
-    own = SETTINGS.comparison.model_dump(exclude={"networks"})
-    return {**own, "kernels": [kernel for kernel in COMPARED if kernel not in skipped]}
-
-
-def comparison_left_out(task):
-    """Method and kernel of what the comparison on a data set is without."""
-    skipped = [k for k in SETTINGS.comparison.kernels if k in SETTINGS.data[task].skip_kernels]
-    lost = dict.fromkeys([*LACKING, *sorted(skipped)])
-    untrained = missing(f"results/comparison/networks/{task}.csv")
-    return [("neighbors", kernel) for kernel in lost] + [("rnn_qe", "")] * len(untrained)
-
-
-def print_closing_lines():
+def print_closing_lines(place, begin):
     """As Snakemake ends, since it calls no handler where there was nothing to do."""
-    dag, place = workflow.dag, os.getcwd()
+    dag = workflow.dag
     if dag is None or workflow.execution_settings is None or workflow.dryrun or workflow.touch:
         return
-    os.chdir(PLACE)  # with --directory, Snakemake has gone back by now
+    os.chdir(place)  # with --directory, Snakemake has gone back by now
     asked = [path for job in dag.targetjobs for path in job.output or job.input]
     # a job failed, the folder is locked, or there is no such target
-    left = [
-        *dag.needrun_jobs(),
-        *(path for path in (*asked, *dag.targetfiles) if not os.path.exists(path)),
-    ]
-    if asked and not left:
+    whole = all(os.path.exists(path) for path in [*asked, *dag.targetfiles])
+    if asked and whole and not list(dag.needrun_jobs()):
         made = {path for job in dag.jobs for path in job.output}
-        jobs = sorted(dag.jobs, key=str)
-        absent = [one for job in jobs for one in job.params.get("missing", [])]
-        try:
-            lines = closing_lines(asked, made, absent, time.time() - BEGIN)
-        except ReflessError as error:
-            lines = [f"error: {error}"]
+        absent = [one for job in sorted(dag.jobs, key=str) for one in job.params.get("missing", [])]
+        lines = closing_lines(asked, made, absent, time.time() - begin)
         print(*lines, sep="\n", file=sys.stderr, flush=True)
-    os.chdir(place)
 
 
-PLACE = os.getcwd()
 if workflow.is_main_process:
-    atexit.register(print_closing_lines)
+    atexit.register(print_closing_lines, os.getcwd(), time.time())

@@ -1,11 +1,8 @@
 # Every method of `refless compare` on every data set. Stage: cell, table. In: rated texts. Out:
-# results/comparison (numbers without text), and the table `comparison`. RNN-QE's estimates need torch,
-# and are made apart.
+# results/comparison (numbers without text), and the table `comparison`.
 
-# Kernels that cannot be computed here are left out, and so are those that a data set skips.
-LACKING = PLAN.lacking(SETTINGS.comparison.kernels)
-COMPARED = [kernel for kernel in SETTINGS.comparison.kernels if kernel not in LACKING]
 COMPARISON_TASKS = SETTINGS.tasks("comparison")
+COMPARED = [kernel for kernel in SETTINGS.comparison.kernels if not PLAN.kernel(kernel)]
 
 
 rule train_comparison_networks:
@@ -32,7 +29,7 @@ rule compare_methods:
     input:
         ratings=RATINGS,
         networks=lambda wildcards: there(f"results/comparison/networks/{wildcards.task}.csv"),
-        resources=resource_files(*COMPARED),
+        resources=[path for kernel in COMPARED for path in PLAN.resources(kernel)[0]],
     output:
         "results/comparison/{task}.csv",
     log:
@@ -45,10 +42,11 @@ rule compare_methods:
         mem_mb=6000,
         runtime=120,
     params:
-        settings=lambda wildcards: comparison_settings(wildcards.task),
-        options=kernel_options(*COMPARED),
+        settings=lambda wildcards: SETTINGS.comparison.model_dump(exclude={"networks"})
+        | {"kernels": PLAN.compared(wildcards.task)},
+        options={kernel: PLAN.options(kernel) for kernel in COMPARED},
         own_encoders={kernel: PLAN.own_encoder(kernel) for kernel in COMPARED},
-        left_out=lambda wildcards: comparison_left_out(wildcards.task),
+        left_out=lambda wildcards: PLAN.left_out(wildcards.task),
         code=code("compare_methods.py", *map(module, COMPARED)),
     script:
         "../scripts/compare_methods.py"
@@ -83,7 +81,7 @@ rule comparison:
     conda:
         "../../envs/refless.yaml"
     params:
-        looks=looks(COMPARISON_TASKS),
+        looks={task: LOOKS[task] for task in COMPARISON_TASKS},
         code=code("plot_comparison.py"),
     script:
         "../scripts/plot_comparison.py"

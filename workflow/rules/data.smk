@@ -1,11 +1,5 @@
 # Stage: fetch, ratings. In: a mirror, files placed by hand, or public URLs. Out: raw files under
 # resources/data, and results/ratings/<task>, the tidy tables. Whoever reads a raw file verifies it.
-# Encoders are fetched where torch is installed.
-FETCHED = {
-    model_name(kernel)
-    for kernel in [*SETTINGS.kernels(), *SETTINGS.comparison.kernels]
-    if has_encoder(kernel) and not lacking(kernel) and "model" not in SETTINGS.options(kernel)
-}
 
 
 # A command and no script: what is older than its script would be deleted and fetched again.
@@ -25,9 +19,7 @@ rule fetch_source:
 
 rule normalize_ratings:
     input:
-        lambda wildcards: [
-            PLAN.place(path) for path in SETTINGS.data[wildcards.task].files.values()
-        ],
+        lambda wildcards: list(map(PLAN.place, SETTINGS.data[wildcards.task].files.values())),
     output:
         texts="results/ratings/{task}/texts.csv",
         ratings="results/ratings/{task}/ratings.csv",
@@ -42,16 +34,12 @@ rule normalize_ratings:
         ),
         sums=lambda wildcards: PLAN.sums(wildcards.task),
         rated_for=lambda wildcards: SETTINGS.needs_ratings(wildcards.task),
-        code=lambda wildcards: code(
-            "normalize_ratings.py",
-            f"data/sources/{SETTINGS.data[wildcards.task].loader}.py",
-        ),
+        code=lambda wildcards: code("normalize_ratings.py", reader(wildcards.task)),
     script:
         "../scripts/normalize_ratings.py"
 
 
-# Every download, and nothing else: for the login node, before compute nodes without network. It says
-# what it could not get, and goes on.
+# Every download, and nothing else, for compute nodes without network. It says what it cannot get.
 rule fetch:
     log:
         "results/logs/fetch.log",
@@ -59,7 +47,7 @@ rule fetch:
     conda:
         "../../envs/refless.yaml"
     params:
-        names=[*PLAN.sources, *sorted(f"models/{one}" for one in FETCHED if not in_package(one))],
+        names=PLAN.downloads(),
     shell:
         "python -m refless.data.fetch {log:q} --keep-going {params.names:q}"
 
@@ -67,11 +55,10 @@ rule fetch:
 # Every data set that is there, as the tidy tables.
 rule ratings:
     input:
-        ratings(*SETTINGS.data),
+        there(RATINGS, task=list(SETTINGS.data)),
 
 
-# For the maintainers: renew what comes with refless. It has no output of its own, so it runs
-# whenever it is asked for.
+# For maintainers: renew what comes with refless. Without output, it runs whenever it is asked for.
 rule ship:
     input:
         "results/report.html",
@@ -81,9 +68,7 @@ rule ship:
     conda:
         "../../envs/refless.yaml"
     params:
-        digests=lambda wildcards: shippable(),
-        out=beside("resources/shipped"),
-        numbers=beside("resources/numbers.yaml"),
-        pages=[beside("README.md"), beside("docs/findings.md")],
+        digests=lambda wildcards: PLAN.shippable(),
+        workflow=beside("."),
     script:
         "../scripts/ship.py"

@@ -52,7 +52,7 @@ rule delta_bleu_figure2:
     conda:
         "../../envs/refless.yaml"
     params:
-        looks=looks(UNITS),
+        looks={task: LOOKS[task] for task in UNITS},
         code=code("plot_delta_bleu_figure2.py"),
     script:
         "../scripts/plot_delta_bleu_figure2.py"

@@ -1,28 +1,27 @@
 # Stage: kernel. In: rated texts. Out: results/kernels/<task>/<kernel>/<block>of<blocks>.npy: the rows
 # of a matrix in as many files as the data set's `blocks`, float32.
 
-
 PREDICTIONS = there("results/neighbors/{task}/{kernel}.csv", task=TASKS, kernel=SETTINGS.kernels())
 
 
 rule compute_kernel:
     input:
         ratings=RATINGS,
-        resources=lambda wildcards: resource_files(wildcards.kernel),
+        resources=lambda wildcards: PLAN.resources(wildcards.kernel)[0],
     output:
         "results/kernels/{task}/{kernel}/{block}of{blocks}.npy",
     log:
         "results/logs/compute_kernel/{task}/{kernel}/{block}of{blocks}.log",
     conda:
-        lambda wildcards: environment(wildcards.kernel)
-    # a job of several threads would wait until as many cores are free at once, and a whole run has
-    # more kernels than cores
-    threads: 1
+        lambda wildcards: (
+            "../../envs/torch.yaml" if has_encoder(wildcards.kernel) else "../../envs/refless.yaml"
+        )
+    threads: 1  # with more, it would wait for as many free cores, and kernels are many
     resources:
         mem_mb=4000,
         runtime=60,
     params:
-        options=lambda wildcards: kernel_options(wildcards.kernel)[wildcards.kernel],
+        options=lambda wildcards: PLAN.options(wildcards.kernel),
         own_encoder=lambda wildcards: PLAN.own_encoder(wildcards.kernel),
         code=lambda wildcards: code("compute_kernel.py", module(wildcards.kernel)),
     script:

@@ -1,8 +1,7 @@
-# Stage: report. In: every table and figure. Out: results/report.html, and what the run came from
-# (results/run).
-from refless.experiments.reproducibility.claims import read_claims
-
+# Stage: report. In: every table and figure. Out: results/report.html, results/run.
 OF_PAPERS = [name for names in PAPERS.values() for name in names if catalogue()[name].table]
+CLAIMS = read_claims(ROOT / "resources/published/claims.yaml")
+CLAIMED = list(dict.fromkeys(claim["table"] for claim in CLAIMS))
 
 
 # Published numbers beside ours, over the tables of all papers.
@@ -41,10 +40,6 @@ rule reproducibility_cells:
 
 
 # Whether the claims of the papers, and of the findings, hold.
-CLAIMS = read_claims(ROOT / "resources/published/claims.yaml")
-CLAIMED = list(dict.fromkeys(claim["table"] for claim in CLAIMS))
-
-
 rule claims:
     input:
         tables=[f"results/tables/{name}.csv" for name in CLAIMED],
@@ -64,18 +59,10 @@ rule claims:
         "../scripts/tabulate_claims.py"
 
 
-# What the report is filled into.
-FORMS = [
-    path
-    for path in Path(LIBRARY, "refless/report").iterdir()
-    if path.suffix in (".html", ".css", ".js")
-]
-
-
 rule make_report:
     input:
         texts=there("results/ratings/{task}/texts.csv", task=list(SETTINGS.data)),
-        shown=[path for name in catalogue() for path in item_files(name)],
+        shown=item_files(*catalogue()),
         readme=beside("README.md"),
         numbers=beside("resources/numbers.yaml"),
     output:
@@ -88,7 +75,7 @@ rule make_report:
         "../../envs/refless.yaml"
     params:
         settings=SETTINGS.model_dump(mode="json"),
-        code=code("make_report.py", *FORMS),
+        code=code("make_report.py", "report/report.html", "report/style.css", "report/table.js"),
     script:
         "../scripts/make_report.py"
 
@@ -98,25 +85,16 @@ rule report:
         "results/report.html",
 
 
-# A rule that makes an item has its name; the others, made together with one, are targets.
+# More targets: a paper's items, and each item that no rule is named after.
 MADE = {rule.name for rule in workflow.rules}  # prefixed, where this is a module
-for NAME in [name for name in catalogue() if workflow.modifier.modify_rulename(name) not in MADE]:
+UNMADE = [name for name in catalogue() if workflow.modifier.modify_rulename(name) not in MADE]
+for NAME, ITEMS in {**{name: [name] for name in UNMADE}, **PAPERS}.items():
 
     rule:
         name:
             NAME
         input:
-            item_files(NAME),
-
-
-# And one for each paper.
-for PAPER, NAMES in PAPERS.items():
-
-    rule:
-        name:
-            PAPER
-        input:
-            [path for name in NAMES for path in item_files(name)],
+            item_files(*ITEMS),
 
 
 # By another name: `make` is this without network.

@@ -2,27 +2,26 @@
 # the rated outputs and their human references. Out: results/rnn_qe, the paper's tables and a figure.
 
 RNN_QE = SETTINGS.rnn_qe
+QE_TASKS = SETTINGS.tasks("rnn_qe")
 # the rated data set, if any takes part
-RATED = [t for t in SETTINGS.tasks("rnn_qe") if SETTINGS.experiment(t, "rnn_qe").role == "rated"]
-REFERENCES = [task for task in SETTINGS.tasks("rnn_qe") if task not in RATED]
+RATED = [task for task in QE_TASKS if SETTINGS.experiment(task, "rnn_qe").role == "rated"]
+REFERENCES = [task for task in QE_TASKS if task not in RATED]
 QE_OUTPUTS = there("results/rnn_qe/outputs.csv")
-QE_DATA = {
-    "seed": RNN_QE.seed,
-    **{
-        name: getattr(SETTINGS.experiment(task, "rnn_qe"), name)
-        for task in RATED
-        for name in ("domain", "system")
-    },
+QE_DATA = {"seed": RNN_QE.seed}
+for TASK in RATED:
+    QE_DATA |= SETTINGS.experiment(TASK, "rnn_qe").model_dump(include={"domain", "system"})
+QE_PREDICTIONS = "results/rnn_qe/predictions/{name}/{seed}.csv.gz"
+QE_TRAININGS = {
+    name: there(QE_PREDICTIONS, name=name, seed=qe.seeds_of(name, RNN_QE.seeds))
+    for name in qe.NAMES
 }
-
-
-QE_TRAININGS = {name: qe_predictions(name) for name in qe.trainings("short", "paper")}
-QE_CURVE = {name: QE_TRAININGS[name] for name in QE_TRAININGS if name.startswith(qe.CURVE)}
+QE_TABLES = [name for name in PAPERS["rnn_qe"] if catalogue()[name].table]
+QE_CURVE = {name: paths for name, paths in QE_TRAININGS.items() if name.startswith(qe.CURVE)}
 
 
 rule score_rnn_qe_outputs:
     input:
-        ratings(*RATED, *REFERENCES),
+        there(RATINGS, task=QE_TASKS),
     output:
         outputs="results/rnn_qe/outputs.csv",
         curve="results/rnn_qe/curve.csv",
@@ -30,7 +29,6 @@ rule score_rnn_qe_outputs:
         "results/logs/score_rnn_qe_outputs.log",
     conda:
         "../../envs/refless.yaml"
-    threads: 1
     resources:
         mem_mb=2000,
         runtime=30,
@@ -47,17 +45,13 @@ rule score_rnn_qe_outputs:
 # are merely newer are no reason to do it again; other raw files or code are.
 rule train_rnn_qe:
     input:
-        ancient(ratings(*RATED, *REFERENCES)),
+        ancient(there(RATINGS, task=QE_TASKS)),
     output:
-        "results/rnn_qe/predictions/{name}/{seed}.csv.gz",
+        QE_PREDICTIONS,
     log:
         "results/logs/train_rnn_qe/{name}/{seed}.log",
-    wildcard_constraints:
-        name="|".join(QE_TRAININGS),
-        seed="[0-9]+",
     conda:
         "../../envs/torch.yaml"
-    threads: 1
     resources:
         gpu=0 if RNN_QE.device == "cpu" else 1,
         mem_mb=3000,
@@ -67,26 +61,20 @@ rule train_rnn_qe:
         references=REFERENCES,
         data=QE_DATA,
         device=RNN_QE.device,
-        raw={task: PLAN.sums(task) for task in [*RATED, *REFERENCES]},
-        code=code(
-            "train_rnn_qe.py",
-            *(f"data/sources/{SETTINGS.data[t].loader}.py" for t in [*RATED, *REFERENCES]),
-        ),
+        raw={task: PLAN.sums(task) for task in QE_TASKS},
+        code=code("train_rnn_qe.py", *map(reader, QE_TASKS)),
     script:
         "../scripts/train_rnn_qe.py"
 
 
 # Its tables are made of the same files, and some of each other: all of them are one start of Python.
-QE_TABLES = [name for name in PAPERS["rnn_qe"] if catalogue()[name].table]
-
-
 rule tabulate_rnn_qe:
     input:
         outputs=QE_OUTPUTS,
         predictions=[path for paths in QE_TRAININGS.values() for path in paths],
         published=[beside(f"resources/published/rnn_qe_table{k}.csv") for k in (1, 2, 3, 4, 5)],
     output:
-        *(path for name in QE_TABLES for path in table(name)),
+        item_files(*QE_TABLES),
     log:
         "results/logs/tabulate_rnn_qe.log",
     localrule: True
@@ -96,10 +84,7 @@ rule tabulate_rnn_qe:
         predictions=QE_TRAININGS,
         bootstrap=BOOTSTRAP,
         missing=missing("results/rnn_qe/outputs.csv"),
-        untrained=missing(
-            "results/rnn_qe/predictions/{name}/0.csv.gz",
-            name=[name for name, paths in QE_TRAININGS.items() if not paths],
-        ),
+        untrained=missing(QE_PREDICTIONS, name=QE_TRAININGS, seed=0),
         code=[code("tabulate_rnn_qe.py", shows=name) for name in QE_TABLES],
     script:
         "../scripts/tabulate_rnn_qe.py"
@@ -130,7 +115,7 @@ rule rnn_qe_data_size:
 # By name alone: the model that `refless qe` has by default is part of the library (docs/methods.md).
 rule train_qe_model:
     input:
-        ratings(*RATED),
+        there(RATINGS, task=RATED),
     output:
         "workflow/refless/models/rnn_qe/shipped.npz",
     log:
@@ -142,7 +127,6 @@ rule train_qe_model:
         mem_mb=4000,
         runtime=60,
     params:
-        rated=RATED,
         code=code("train_qe_model.py"),
     script:
         "../scripts/train_qe_model.py"

@@ -11,7 +11,8 @@ from refless.report.tables import read_published
 with job(snakemake):
     given, params = snakemake.input, snakemake.params
     stem, own = Path(snakemake.output[0]).with_suffix(""), params.thresholds
-    tasks = read_predicted(params.folders, given.get("predictions", []), **own)
+    folders = dict.fromkeys(Path(path).parent for path in given.ratings)
+    tasks = read_predicted(folders, given.get("predictions", []), **own)
     curves = threshold_curves(tasks, params.kernel, **own)
     table1 = read_published(given.table[0])
     column = "spearman" if stem.name.endswith("2") else "coverage"

@@ -9,8 +9,9 @@ from refless.shipping import ship
 from refless.store.files import write_text
 
 with job(snakemake):
-    for path in ship(snakemake.params.digests, snakemake.params.out):
+    root = Path(snakemake.params.workflow)
+    for path in ship(snakemake.params.digests, root / "resources/shipped"):
         logging.getLogger(__name__).info("%s", path)
-    numbers = read_numbers(snakemake.params.numbers)
-    for page in map(Path, snakemake.params.pages):
+    numbers = read_numbers(root / "resources/numbers.yaml")
+    for page in (root / "README.md", root / "docs/findings.md"):
         write_text(filled(page.read_text("utf-8"), numbers, Path("results/tables")), page)

@@ -13,7 +13,8 @@ with job(snakemake):
     path = Path(snakemake.output[0])
     tabulate = table1 if path.stem.endswith("table1") else section53
     limits = params.thresholds
-    tasks = read_predicted(params.folders, given.get("predictions", []), **limits)
+    folders = dict.fromkeys(Path(path).parent for path in given.ratings)
+    tasks = read_predicted(folders, given.get("predictions", []), **limits)
     published = read_published(given.published, ["model", "task"])
     publish(
         path.stem,

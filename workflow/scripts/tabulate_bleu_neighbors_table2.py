@@ -11,7 +11,8 @@ from refless.report.tables import publish
 with job(snakemake):
     given, params = snakemake.input, snakemake.params
     limits = params.thresholds
-    tasks = read_predicted(params.folders, given.get("predictions", []), **limits)
+    folders = dict.fromkeys(Path(path).parent for path in given.ratings)
+    tasks = read_predicted(folders, given.get("predictions", []), **limits)
     pairs = read_pairs(given.get("estimates", []))
     published = read_published(given.published, ["source_task", "target_task"])
     publish(

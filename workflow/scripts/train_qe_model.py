@@ -12,7 +12,7 @@ with job(snakemake):
     from refless.models.rnn_qe.own import How, Rated, fit
     from refless.models.rnn_qe.saved import save_model
 
-    folder = Path("results/ratings", snakemake.params.rated[0])
+    folder = Path(snakemake.input[0]).parent
     task = read_task(folder, ["context", "text", "median_quality", "dataset", "system"])
     texts, quality = task.texts, task.texts["median_quality"].to_numpy(float)
     rated = Rated.of(texts["text"].tolist(), texts["context"].tolist(), quality)
