@@ -12,11 +12,11 @@ with job(snakemake):
     given, params = snakemake.input, snakemake.params
     limits = params.thresholds
     tasks = read_predicted(params.folders, given.get("predictions", []), **limits)
-    pairs = read_pairs(given.get("estimates", []))
+    pairs = read_pairs(given.get("estimates", []), tasks, **limits)
     published = read_published(given.published, ["source_task", "target_task"])
     publish(
         "bleu_neighbors_table2",
-        table2(params.looks, tasks, pairs, published, params.kernels, **limits, **params.bootstrap),
+        table2(params.looks, tasks, pairs, published, params.kernels, **params.bootstrap),
         Path(snakemake.output[0]).parent,
         missing=params.missing,
         facts=limits,

@@ -24,7 +24,7 @@ from refless.models.baselines import (
     SystemRidge,
     line,
 )
-from refless.models.delta_bleu import Texts, group_references, scores, tokenize
+from refless.models.delta_bleu import NOBODY, Rows, Texts, parts, scores, tokenize
 from refless.models.neighbors import enough_evidence, means_of_sums
 
 Array = np.ndarray
@@ -224,16 +224,12 @@ def against_references(weighted: bool, rated: Rated, split: Split) -> Estimates:
     whose = np.repeat(np.arange(n), [len(own) for own in others])
     counted = Texts([tokenize(text) for text in [*rated.texts, *extra]], max_order=2)
     item = rated.context if weighted and rated.context is not None else np.arange(n)
-    side = group_references(
-        np.append(item, item[whose]),
-        int(item.max()) + 1,
-        np.arange(n + len(extra)),
-        np.append(fold, np.full(len(extra), -1)),
-        np.append(2 * rated.quality - 1, np.ones(len(extra))),
-    )
-    found = counted.statistics(np.arange(n), fold, item, side, split.folds)
+    owner = np.append(fold, np.full(len(extra), NOBODY))
+    side = Rows(np.arange(n + len(extra)), owner, np.append(item, item[whose]))
+    weight = np.append(2 * rated.quality - 1, np.ones(len(extra)))
+    found = counted.statistics(Rows(np.arange(n), fold, item), side, weight, split.folds)
     # without a reference of positive weight there is none
-    score = np.where(found.totals[..., 0] > 0, scores(found, "smooth"), np.nan)
+    score = np.where(parts(found)[1][..., 0] > 0, scores(found, "smooth"), np.nan)
     estimate = np.full(n, np.nan)
     for k in range(split.folds):
         training, asked = fold != k, fold == k

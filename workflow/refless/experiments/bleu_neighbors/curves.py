@@ -49,7 +49,7 @@ def threshold_curves(
     for task, data in tasks.items():
         if kernel not in data.files:
             continue
-        table, quality = data.files[kernel].content, data.rated.quality
+        table, quality = data.files[kernel].content, data.quality
         for threshold, value, own_a, own_b in points:
             estimate = predictions(table, len(quality) - 1, own_a, own_b)
             rows.append((task, threshold, value, *_point(estimate, quality)))
@@ -95,7 +95,7 @@ def write_data_size_curve(
     kernels : the blocks of its kernel, see `read_kernel`
     settings : ``tau``, ``a``, ``b``, ``seed``
     """
-    quality = rated_texts(task).quality
+    quality = rated_texts(task)["quality"].to_numpy(np.float64)
     matrix, n = read_kernel(kernels, task), len(quality)
     sizes = range(STEP, n, STEP) if n <= MANY else LARGE
     asked = [*(size for size in sizes if settings["a"] < size < n), n]

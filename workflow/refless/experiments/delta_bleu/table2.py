@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from refless.experiments.published import with_types
 from refless.store import sealed
 
 KEYS = ["task", "metric", "references", "contexts", "tokens", "rule"]
@@ -47,10 +48,7 @@ def table2(tasks: Iterable[str], units: pd.DataFrame, published: pd.DataFrame) -
     for task in tasks:
         own = rows[rows["task"] == task]
         parts.append(own if len(own) else pd.DataFrame([{"task": task}]))
-    table = pd.concat(parts, ignore_index=True).reindex(columns=SHOWN)
-    words = [*KEYS, *(f"paper_{end}" for end in ENDS), "source", "reason"]
-    table = table.astype(dict.fromkeys(words, object) | {"n": "Int64"})
-    return table.fillna(dict.fromkeys(words, ""))
+    return with_types(pd.concat(parts), SHOWN)
 
 
 def figure2(units: pd.DataFrame) -> pd.DataFrame:
