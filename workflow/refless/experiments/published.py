@@ -68,8 +68,8 @@ def with_intervals(*names: str) -> list[str]:
 def beside_paper(
     rows: Sequence[Mapping[str, Any]],
     published: pd.DataFrame,
-    keys: Sequence[str],
-    columns: Sequence[str],
+    keys: list[str],
+    columns: list[str],
 ) -> pd.DataFrame:
     """The table of these columns: our rows, and those that the paper alone has. Of each task (else
     of the whole table), rows of the paper come first.
@@ -77,7 +77,6 @@ def beside_paper(
     ``published`` has the ``keys``, by which it names one of our rows, and values as printed, which
     are shown as ``paper_<column>``.
     """
-    keys, columns = list(keys), list(columns)
     printed = published[keys]
     ours = pd.DataFrame(rows, columns=[c for c in columns if not c.startswith("paper_")])
     whole = pd.concat([ours, printed.assign(reason="not_configured")]).drop_duplicates(keys)
@@ -87,9 +86,9 @@ def beside_paper(
     return with_types(table.iloc[np.lexsort([by_us, task])], columns)
 
 
-def with_types(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+def with_types(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
     """These columns in order, with `WHOLE` numbers as such, and words "" where there are none."""
     words = [c for c in columns if c in WORDS or c.startswith("paper_")]
     types = dict.fromkeys(words, object) | dict.fromkeys(WHOLE & set(columns), "Int64")
-    table = table.reindex(columns=list(columns)).reset_index(drop=True)
+    table = table.reindex(columns=columns).reset_index(drop=True)
     return table.astype(types).fillna(dict.fromkeys(words, ""))

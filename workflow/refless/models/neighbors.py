@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from refless.data.wording import numbered
 from refless.errors import SettingError
+from refless.kernels import entry, indexed, kernel, nearest, neighbor_sums
 
 Array = np.ndarray
 Progress = Callable[[int], None]
@@ -113,8 +114,6 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
             is not a finite number; no tau gives any example enough neighbors.
         KernelError : unknown kernel or option, or a missing resource.
         """
-        from refless.kernels import entry, indexed
-
         auto, most = self.tau == "auto", entry(self.kernel).highest
         if not (auto or (not isinstance(self.tau, str) and 0 < self.tau <= most)):
             raise SettingError(
@@ -176,8 +175,6 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
         rows, similarity : shape (candidates, number), most similar first; rows of the training
             examples, -1 where there are fewer
         """
-        from refless.kernels import nearest
-
         check_is_fitted(self)
         own = self.texts_ if texts is None else list(texts)
         exclude = np.arange(len(own)) if texts is None else None
@@ -185,8 +182,6 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
         return nearest(*told, exclude=exclude, threads=self.threads)
 
     def _predict(self, texts: list[str], exclude: Array | None, progress: Progress | None) -> Array:
-        from refless.kernels import neighbor_sums
-
         training = len(self.texts_) - (exclude is not None)
         counts, sums = neighbor_sums(
             *(self.kernel, texts, self.index_, self.quality_, [self.tau_]),
@@ -207,8 +202,6 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
         values that pairs of training examples exceed with shares spread evenly, by ratio, from
         that of a up to b. Of many examples `TRIED`, evenly spaced, are left out.
         """
-        from refless import kernels
-
         # equal texts would be each other's neighbors, so they count once
         group = numbered(self.texts_)
         texts = [self.texts_[row] for row in np.unique(group, return_index=True)[1]]
@@ -216,16 +209,16 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
         n, few, most = len(texts), self.min_neighbors, self.max_share
         index = self.index_
         if n < len(self.texts_):
-            index = kernels.indexed(self.kernel, texts, **dict(self.options or {}))
+            index = indexed(self.kernel, texts, **dict(self.options or {}))
         some = _spaced(n, max(1, min(200, 4_000_000 // n)))
         asked = [texts[row] for row in some]
-        values = kernels.kernel(self.kernel, asked, index, threads=self.threads)
+        values = kernel(self.kernel, asked, index, threads=self.threads)
         values[np.arange(len(some)), some] = 0  # itself
         shares = np.geomspace(min(few, n) / n, max(most, 1 / n), TAUS)
         taus = np.unique(np.quantile(values, np.clip(1 - shares, 0, 1), method="higher"))
         taus = taus[taus > 0]
         rows = _spaced(n, TRIED)
-        counts, sums = kernels.neighbor_sums(
+        counts, sums = neighbor_sums(
             *(self.kernel, [texts[row] for row in rows], index, quality, taus),
             exclude=rows,
             threads=self.threads,
