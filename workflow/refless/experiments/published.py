@@ -60,9 +60,10 @@ def beside_published(
     return cells.merge(paper, "left", list(keys)).fillna(dict.fromkeys(names.values(), ""))
 
 
-def with_intervals(*names: str) -> list[str]:
-    """Each name, and those of the ends of its interval."""
-    return [f"{name}{end}" for name in names for end in ("", "_low", "_high")]
+def measured(*names: str) -> list[str]:
+    """Columns of each name: the value, its interval, and what the paper prints."""
+    ends = "{}", "{}_low", "{}_high", "paper_{}"
+    return [end.format(name) for name in names for end in ends]
 
 
 def beside_paper(
@@ -71,11 +72,9 @@ def beside_paper(
     keys: list[str],
     columns: list[str],
 ) -> pd.DataFrame:
-    """The table of these columns: our rows, and those that the paper alone has. Of each task (else
-    of the whole table), rows of the paper come first.
-
-    ``published`` has the ``keys``, by which it names one of our rows, and values as printed, which
-    are shown as ``paper_<column>``.
+    """The table of these columns, without ``paper_<column>`` for what is not printed: our rows, and
+    those that the paper alone has. Of each task (else of the whole table), rows of the paper come
+    first. ``published`` has the ``keys``, by which it names one of our rows.
     """
     printed = published[keys]
     ours = pd.DataFrame(rows, columns=[c for c in columns if not c.startswith("paper_")])
@@ -83,6 +82,7 @@ def beside_paper(
     table = beside_published(whole, published, keys, list(published.columns.difference(keys)))
     by_us = table.merge(printed, "left", keys, indicator=True)["_merge"] == "left_only"
     task = pd.factorize(table["task"])[0] if "task" in table else np.zeros(len(table))
+    columns = [c for c in columns if c in table]
     return with_types(table.iloc[np.lexsort([by_us, task])], columns)
 
 

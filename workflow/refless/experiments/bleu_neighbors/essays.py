@@ -13,7 +13,7 @@ import pandas as pd
 from refless.data.task import Task
 from refless.experiments.bleu_neighbors.neighbors import predictions
 from refless.experiments.bleu_neighbors.table1 import Rows, cells
-from refless.experiments.published import beside_paper, with_intervals
+from refless.experiments.published import beside_paper, measured
 from refless.kernels import kernel
 from refless.models.neighbors import neighbor_means
 from refless.store import sealed
@@ -101,8 +101,6 @@ def table3(
                 estimate = predictions(own, own["training"].iloc[0], MIN_NEIGHBORS, MAX_SHARE)
             row |= cells(estimate, own["quality"].to_numpy(np.float64), draws, seed)
             row["source"] = file.about["provenance"]
-    columns = list(KEYS)
-    for name in ("spearman", "coverage"):
-        columns += [*with_intervals(name), f"paper_{name}"]
+    columns = [*KEYS, *measured("spearman", "coverage")]
     columns += ["p", "p_below_0.01", "paper_p_below_0.01", "n", "source", "reason"]
     return beside_paper(rows, published, KEYS, columns)

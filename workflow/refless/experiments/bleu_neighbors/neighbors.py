@@ -39,21 +39,12 @@ def rated_texts(task: Task) -> pd.DataFrame:
 
 
 def write_kernel(
-    path: str | Path,
-    task: Task,
-    name: str,
-    options: Mapping[str, Any],
-    threads: int | None = None,
+    path: str | Path, task: Task, name: str, options: Mapping[str, Any], threads: int | None = None
 ) -> None:
-    """Compute a block of rows of the kernel of a task's texts with themselves, float32.
-
-    path : ``<block>of<blocks>.npy``, from 1; blocks differ in size by one row at most
-    options : of the kernel
-    Raises KernelError: unknown kernel or option, or a missing resource.
-    Raises SettingError: there are more than `MOST` texts.
-    """
-    texts = task.texts["text"].tolist()
-    n = len(texts)
+    """Compute a block of rows of the kernel of a task's texts with themselves, float32; ``path`` is
+    ``<block>of<blocks>.npy``, from 1. Raises KernelError: as `kernel`. Raises SettingError: there
+    are more than `MOST` texts."""
+    texts, n = task.texts["text"].tolist(), len(task.texts)
     if n > MOST:
         raise SettingError(
             f"{task.name} has {n:,} texts; matrices are kept of {MOST:,} at most",
@@ -67,11 +58,8 @@ def write_kernel(
 
 
 def read_kernel(paths: Iterable[str | Path], task: Task) -> Array:
-    """The kernel of a task's rated texts, float32 (n, n).
-
-    paths : the blocks by `write_kernel`, in order
-    Raises FormatError, StaleError: as `refless.store.sealed.read`.
-    """
+    """The kernel of a task's rated texts, float32 (n, n), from the blocks by `write_kernel`, in
+    order. Raises as `refless.store.sealed.read`."""
     blocks: list[Array] = [sealed.read(path).content for path in paths]
     matrix = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
     rated = np.flatnonzero(task.texts["quality"].notna())
@@ -84,12 +72,9 @@ def read_kernel(paths: Iterable[str | Path], task: Task) -> Array:
 def means_within(
     matrix: Array, quality: Array, tau: float, *, in_order: bool
 ) -> tuple[Array, Array]:
-    """`neighbor_means`, leave-one-out.
-
-    in_order : whether ratings are added one after the other, as `refless.kernels.neighbor_sums`
-        adds them, and not as `numpy.mean` does: for large data sets. Where estimates tie, ranks
-        hang on the order of adding
-    """
+    """`neighbor_means`, leave-one-out; with ``in_order``, of large data sets, ratings are added one
+    after the other, as by `refless.kernels.neighbor_sums`, and not as by `numpy.mean`: ranks of
+    estimates that tie hang on it."""
     if not in_order:
         return neighbor_means(matrix, quality, tau, leave_one_out=True)
     near = matrix >= matrix.dtype.type(tau)
@@ -107,12 +92,8 @@ def write_neighbors(
     tau: float,
     options: Mapping[str, Any],
 ) -> None:
-    """Mean and number of the neighbors of every rated text of a task: `COLUMNS`.
-
-    paths : of the kernel, see `read_kernel`
-    tau : from which similarity on a text is a neighbor
-    options : of the kernel
-    """
+    """Write mean and number of the neighbors of every rated text of a task, `COLUMNS`; ``paths``
+    are those of the kernel, see `read_kernel`."""
     rated, matrix = rated_texts(task), read_kernel(paths, task)
     quality, in_order = rated["quality"].to_numpy(np.float64), len(rated) > MANY
     means, counts = means_within(matrix, quality, tau, in_order=in_order)
@@ -122,9 +103,7 @@ def write_neighbors(
 
 def is_stand_in(name: str, options: Mapping[str, Any]) -> bool:
     """Whether a kernel is BERTScore in another form than the paper's."""
-    family, _, model = name.partition(".")
-    other = model != "roberta-large" or bool(options)
-    return family == "bertscore" and other
+    return name.startswith("bertscore.") and (name != "bertscore.roberta-large" or bool(options))
 
 
 @dataclass(frozen=True)
@@ -188,14 +167,9 @@ def read_neighbors(path: Path, id: Sequence[str], quality: Array) -> sealed.Seal
 def read_predicted(
     folders: Iterable[str | Path], paths: Iterable[str | Path], a: int, b: float
 ) -> dict[str, Predicted]:
-    """Task -> its predictions.
-
-    folders : of the ratings that are there
-    paths : ``<task>/<kernel>.csv`` by `write_neighbors`
-    a, b : the evidence thresholds
-
-    Raises as `read_neighbors`.
-    """
+    """Task -> its predictions under the thresholds a and b; ``folders`` are those of the ratings
+    that are there, ``paths`` ``<task>/<kernel>.csv`` by `write_neighbors`. Raises as
+    `read_neighbors`."""
     found, own = {}, [(path.parent.name, path) for path in map(Path, paths)]
     for task in map(read_task, folders):
         rated = rated_texts(task)

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from refless.experiments.bleu_neighbors.neighbors import Predicted
-from refless.experiments.published import beside_paper, with_intervals
+from refless.experiments.published import beside_paper, measured
 from refless.statistics import Estimate, covered_errors, evaluate, human_rows
 
 Array = np.ndarray
@@ -77,10 +77,8 @@ def table1(
         # elsewhere the best annotator is one who rated very little
         kept = [row for row in own if look["published"] or row["model"] != BEST]
         rows += [{"task": task, "kernel": "", **row} for row in kept]
-    columns = list(KEYS)
-    for name in ("mse", "spearman", "coverage"):
-        columns += [*with_intervals(name), f"paper_{name}"]
-    columns += [*LAST, "mse_draws", "spearman_draws"]
+    columns = [*KEYS, *measured("mse", "spearman", "coverage"), *LAST]
+    columns += ["mse_draws", "spearman_draws"]
     return beside_paper(rows, _of_our_kernels(published, looks, models), KEYS, columns)
 
 
@@ -159,11 +157,10 @@ def section53(
         for task in looks
         for row in covered_rows(tasks.get(task, Predicted()), models, draws, seed)
     ]
-    columns = [*SECTION_KEYS, *with_intervals("mse_all"), "paper_mse_all", "mse_covered"]
-    for name in ("relative_difference", "above_bleu"):
-        columns += [*with_intervals(name), f"paper_{name}"]
+    columns = [*SECTION_KEYS, *measured("mse_all"), "mse_covered"]
+    columns += [*measured("relative_difference", "above_bleu"), *LAST]
     own = _of_our_kernels(published, looks, models).drop(columns="against")
-    return beside_paper(rows, own, SECTION_KEYS, columns + LAST)
+    return beside_paper(rows, own, SECTION_KEYS, columns)
 
 
 def covered_rows(data: Predicted, models: Models, draws: int, seed: int) -> Rows:

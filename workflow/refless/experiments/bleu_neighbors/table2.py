@@ -22,7 +22,7 @@ from refless.experiments.bleu_neighbors.neighbors import (
     read_neighbors,
 )
 from refless.experiments.bleu_neighbors.table1 import Array, Looks, Rows, cells, of_our_tasks
-from refless.experiments.published import beside_paper, with_intervals
+from refless.experiments.published import beside_paper, measured
 from refless.kernels import kernel
 from refless.models.neighbors import neighbor_means
 from refless.store import sealed
@@ -96,7 +96,7 @@ def table2(
             row |= cells(estimate, data.quality, draws, seed, data.units) | {"source": source}
         if key in pairs or row["kernel"] == kernels[0]:
             rows.append(row)
-    columns = [*KEYS, *with_intervals("spearman"), "paper_spearman", *with_intervals("coverage")]
+    columns = [*KEYS, *measured("spearman", "coverage")]
     columns += ["p", "p_below_0.01", "n", "source", "reason"]
     printed = of_our_tasks(published.assign(kernel=kernels[0]), looks)
     return beside_paper(rows, printed, KEYS, columns)
