@@ -13,8 +13,8 @@ import pandas as pd
 
 Array = np.ndarray
 
-MANY = 5000
-"""Training examples from which on one fold is enough to choose a penalty."""
+FOLDS, MANY = 3, 5000
+"""On which a penalty is chosen; from so many training examples on, one of them is enough."""
 EXACT, NEAR = 1e-12, 1e-5
 """The solver's tolerance for estimates, which shall not depend on the machine, and for choosing."""
 
@@ -112,22 +112,19 @@ class RidgeTfidf:
 
     ngrams : of all texts that will be asked for, so that several fits count them once; without it,
         those of the training examples
-    alphas : penalties to choose from, by the squared error on folds of the training examples; the
+    alphas : penalties to choose from, by the squared error on `FOLDS` of the training examples; the
         strongest where there are fewer than two groups of them. ``alpha_`` is the one chosen
-    folds : how many; of more than `MANY` examples one decides
     """
 
     def __init__(
         self,
         ngrams: Ngrams | None = None,
         alphas: Sequence[float] = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0),
-        folds: int = 3,
     ) -> None:
-        self.ngrams, self.alphas, self.folds = ngrams, sorted(alphas), folds
+        self.ngrams, self.alphas = ngrams, sorted(alphas)
 
     def fit(self, texts: Any, quality: Any, groups: Any = None) -> Self:
         from sklearn.feature_extraction.text import TfidfTransformer
-        from sklearn.pipeline import make_pipeline
         from threadpoolctl import threadpool_limits
 
         values = np.asarray(quality, np.float64)
@@ -137,24 +134,25 @@ class RidgeTfidf:
         counts = counts[:, self._known]
         # rows are short: several threads would only wait for each other
         with threadpool_limits(1):
-            weights = TfidfTransformer().fit_transform(counts)
+            self._tfidf = TfidfTransformer().fit(counts)
+            weights = self._tfidf.transform(counts)
             self.alpha_ = self._chosen_alpha(weights, values, groups or list(range(len(texts))))
-            model = make_pipeline(TfidfTransformer(), _regression(self.alpha_, EXACT))
-            self._model = model.fit(counts, values)
+            self._model = _regression(self.alpha_, EXACT).fit(weights, values)
         return self
 
     def predict(self, texts: Any) -> Array:
         if not texts:
             return np.zeros(0)
-        return np.asarray(self._model.predict(self._ngrams.of(texts)[:, self._known]), np.float64)
+        counts = self._ngrams.of(texts)[:, self._known]
+        return np.asarray(self._model.predict(self._tfidf.transform(counts)), np.float64)
 
     def _chosen_alpha(self, weights: Any, quality: Array, groups: Sequence[object]) -> float:
         from sklearn.model_selection import GroupKFold
 
         group, names = pd.factorize(np.array([*map(str, groups)], object), sort=True)
-        if min(self.folds, len(names)) < 2 or len(self.alphas) == 1:
+        if len(names) < 2 or len(self.alphas) == 1:
             return self.alphas[-1]
-        folds = GroupKFold(min(self.folds, len(names))).split(weights, groups=group)
+        folds = GroupKFold(min(FOLDS, len(names))).split(weights, groups=group)
         error, each = np.zeros(len(self.alphas)), _regression(self.alphas, NEAR)
         for training, rest in islice(folds, 1 if len(groups) > MANY else None):
             columns = np.tile(quality[training, None], len(self.alphas))

@@ -145,19 +145,14 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
         return self._predict(list(texts), None, progress)
 
     def leave_one_out(self, progress: Progress | None = None) -> Array:
-        """Predict each training example from all the others (its own row left out).
-
-        With ``tau="auto"``, tau was chosen among all of them.
-        """
+        """Predict each training example from all the others (its own row left out); with
+        ``tau="auto"``, tau was chosen among all of them."""
         check_is_fitted(self)
         return self._predict(self.texts_, np.arange(len(self.texts_)), progress)
 
     def score(self, texts: Sequence[str], quality: Sequence[float] | Array) -> float:
-        """R squared over all candidates.
-
-        Where the evidence does not suffice the mean quality of the training examples counts as
-        the prediction, so that predicting little gains nothing.
-        """
+        """R squared over all candidates. Where the evidence does not suffice, the mean quality of
+        the training examples counts, so that predicting little gains nothing."""
         from sklearn.metrics import r2_score
 
         found = self.predict(texts)
@@ -183,16 +178,12 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
 
     def _predict(self, texts: list[str], exclude: Array | None, progress: Progress | None) -> Array:
         training = len(self.texts_) - (exclude is not None)
-        counts, sums = neighbor_sums(
-            *(self.kernel, texts, self.index_, self.quality_, [self.tau_]),
-            exclude=exclude,
-            threads=self.threads,
-            progress=progress,
-        )
-        self.neighbors_ = counts[:, 0]
-        means = means_of_sums(sums[:, 0], self.neighbors_)
-        evidence = self.min_neighbors, self.max_share
-        return enough_evidence(means, self.neighbors_, training, *evidence)
+        told = self.kernel, texts, self.index_, self.quality_, [self.tau_]
+        how: Any = {"exclude": exclude, "threads": self.threads, "progress": progress}
+        counts, sums = (found[:, 0] for found in neighbor_sums(*told, **how))
+        self.neighbors_ = counts
+        means, evidence = means_of_sums(sums, counts), (self.min_neighbors, self.max_share)
+        return enough_evidence(means, counts, training, *evidence)
 
     def _chosen_tau(self, progress: Progress | None) -> float:
         """The tau of the least squared error on the training examples, each left out in turn.
@@ -218,12 +209,9 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
         taus = np.unique(np.quantile(values, np.clip(1 - shares, 0, 1), method="higher"))
         taus = taus[taus > 0]
         rows = _spaced(n, TRIED)
-        counts, sums = neighbor_sums(
-            *(self.kernel, [texts[row] for row in rows], index, quality, taus),
-            exclude=rows,
-            threads=self.threads,
-            progress=progress,
-        )
+        told = self.kernel, [texts[row] for row in rows], index, quality, taus
+        how: Any = {"exclude": rows, "threads": self.threads, "progress": progress}
+        counts, sums = neighbor_sums(*told, **how)
         found = enough_evidence(means_of_sums(sums, counts), counts, n - 1, few, most)
         others = (quality.sum() - quality[rows]) / max(n - 1, 1)
         predicted = np.where(np.isnan(found), others[:, None], found)
