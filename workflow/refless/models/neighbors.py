@@ -31,12 +31,11 @@ def neighbor_means(
 
     matrix : kernel, shape (candidates, training)
     quality : of the training examples, shape (training,)
-    tau : similarity threshold; a tie counts as a neighbor
-    leave_one_out : candidates are the training examples themselves, and each leaves out its own
-        row. The row, not its value: an equal text elsewhere stays a neighbor.
-    Returns means : shape (candidates,), NaN without a neighbor. Summed as by `numpy.mean` over the
-        neighbors in their order: where estimates tie but for rounding noise, as in table 3 of the
-        paper, the published ranks hang on that order.
+    leave_one_out : candidates are the training examples, and each leaves out its own row. The row,
+        not its value: an equal text elsewhere stays a neighbor.
+    Returns means : shape (candidates,), NaN without a neighbor, as by `numpy.mean` over neighbors
+        in their order: where estimates tie but for rounding, as in table 3 of the paper, the
+        published ranks hang on that order.
     counts : shape (candidates,), int64
     """
     near = matrix >= tau

@@ -79,10 +79,8 @@ class Dialogues:
 
 
 def read_dialogues(texts: pd.DataFrame) -> Dialogues:
-    """Bring a table of rated texts with the column ``context_id`` into shape.
-
-    Contexts that a system or a human did not answer, or where somebody's answer is not rated, are
-    left out: all metrics are compared on the same contexts.
+    """Bring a table of rated texts with the column ``context_id`` into shape, without contexts that
+    somebody did not answer, or whose answer is not rated: all metrics are compared on the same.
 
     Raises FormatError: fewer than two systems or no human have rated answers, or no context is
         answered by all of them; somebody answers a context twice.
@@ -98,11 +96,9 @@ def read_dialogues(texts: pd.DataFrame) -> Dialogues:
             remedy=f"keep one of the two texts, {LEAVE}",
         )
     human = rated["system"] == "human"
+    humans, machines = (sorted(rated["who"][of].unique()) for of in (human, ~human))
     # where there are two human responses, the one of the original dialogue comes first
-    humans = sorted(
-        rated["who"][human].unique(), key=lambda name: (not name.startswith("Original"), name)
-    )
-    machines = sorted(rated["who"][~human].unique())
+    humans.sort(key=lambda name: not name.startswith("Original"))
     place = (
         rated.assign(row=rated.index)
         .pivot_table(index="context_id", columns="who", values="row", aggfunc="first", sort=False)

@@ -35,12 +35,8 @@ def read_units(paths: Iterable[str | Path]) -> pd.DataFrame:
 
 
 def table2(tasks: Iterable[str], units: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
-    """The paper's cells, then every row of each data set; one row for each without numbers.
-
-    tasks : the data sets in the order of the rows
-    units : by `read_units`
-    published : `refless.experiments.published.read_published`
-    """
+    """The paper's cells, then every row of each data set of ``tasks``, one row for each without
+    numbers; ``units`` are by `read_units`."""
     paper = published.rename(columns={end: f"paper_{end}" for end in ENDS})
     # its tweets are known by identifiers alone
     parts = [paper.assign(task="twitter", reason="not_public")]

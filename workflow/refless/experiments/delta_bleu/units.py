@@ -83,13 +83,9 @@ def figure_points(settings: Mapping[str, Any]) -> list[tuple[str, int, Cell]]:
 
 
 def write_units(path: str | Path, task: Task, settings: Mapping[str, Any]) -> None:
-    """Compute and write what table 2 and figure 2 show of a data set.
-
-    task : its texts have the column ``context_id``
-    settings : those of the experiment and of the data set, by name
-    Raises FormatError: see `read_dialogues`.
-    Raises SettingError: fewer contexts than a unit has.
-    """
+    """Compute and write what table 2 and figure 2 show of a data set whose texts have the column
+    ``context_id``; ``settings`` are those of the experiment and of the data set. Raises
+    FormatError: see `read_dialogues`. Raises SettingError: fewer contexts than a unit has."""
     # a system's outputs are its own, also where another says the same
     dialogues = read_dialogues(separate_items(task.texts, task.ratings))
     sealed.write(path, unit_rows(Counted(dialogues, max(Cell.order, *ORDERS)), settings))
@@ -147,15 +143,12 @@ def bootstrap_pool(context: Array, draws: int, times: int, seed: int) -> Array:
 def observations(
     counted: Counted, cells: Sequence[Cell], pool: Array, unit: int, seed: int
 ) -> tuple[Array, Array]:
-    """Differences of scores and of mean ratings for every assignment.
+    """Differences of scores and of mean ratings for every assignment. Which system of a pair a
+    difference starts from is drawn for each unit.
 
-    Which system of a pair a difference starts from is drawn for each unit.
-
-    pool : int32 (assignments, contexts), what an assignment divides into units; contexts that do
-        not fill a unit are left over
-    unit : M, contexts in a unit
-    seed : an assignment hangs on it, on the pair and on its place among the assignments, and on
-        nothing else
+    pool : int32 (assignments, contexts), what an assignment divides into units of ``unit`` contexts
+        (M); those that do not fill a unit are left over
+    seed : an assignment hangs on it, on the pair and on its place among the assignments alone
     Returns m : float64 (cells, assignments, observations)
     q : float64 (assignments, observations)
     Raises SettingError: fewer contexts than a unit has.
@@ -217,10 +210,8 @@ def unit_sums(columns: Array, units: Array) -> Array:
     """Sums of columns (contexts, columns) over units (assignments, units, M): (columns,
     assignments, units)."""
     starts = np.arange(0, units.size + 1, units.shape[2], dtype=np.int32)
-    members = csr_array(
-        (np.ones(units.size), units.ravel(), starts), (len(starts) - 1, len(columns))
-    )
-    return (members @ columns).T.reshape(-1, *units.shape[:2])
+    shape, members = (len(starts) - 1, len(columns)), (np.ones(units.size), units.ravel(), starts)
+    return (csr_array(members, shape) @ columns).T.reshape(-1, *units.shape[:2])
 
 
 def _scores(total: Array, cell: Cell) -> Array:
