@@ -22,7 +22,7 @@ from refless.experiments.delta_bleu.dialogues import (
     tokenize,
 )
 from refless.experiments.delta_bleu.units import observations
-from refless.models.delta_bleu import Statistics, corpus_delta_bleu, scores
+from refless.models.delta_bleu import corpus_delta_bleu, scores
 
 UNIT = 100
 ORDER = 2
@@ -122,9 +122,7 @@ def sampled(dialogues: Dialogues, sample: int) -> list[tuple[Place, Unit]]:
 
 def _score(total: np.ndarray) -> float:
     """The score of summed rows: matches and totals by order, length, closest length, and more."""
-    matches, totals = total[:ORDER], total[ORDER : 2 * ORDER]
-    length, closest = total[2 * ORDER], total[2 * ORDER + 1]
-    return float(scores(Statistics(matches, totals, length, closest), "smooth"))
+    return float(scores(total[: 2 * ORDER + 2], "smooth"))
 
 
 def main(arguments: argparse.Namespace) -> None:

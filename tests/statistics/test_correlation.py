@@ -17,10 +17,10 @@ from refless.statistics import (
     scale_statistics,
     spearman,
     spearman_rows,
-    weighted_pearson,
     weighted_spearman,
     williams,
 )
+from refless.statistics.correlation import weighted_pearson
 from refless.statistics.kendall import kendall_rows
 
 NAN = float("nan")

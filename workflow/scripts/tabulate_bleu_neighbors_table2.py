@@ -13,11 +13,11 @@ with job(snakemake):
     limits = params.thresholds
     folders = dict.fromkeys(Path(path).parent for path in given.ratings)
     tasks = read_predicted(folders, given.get("predictions", []), **limits)
-    pairs = read_pairs(given.get("estimates", []))
+    pairs = read_pairs(given.get("estimates", []), tasks, **limits)
     published = read_published(given.published, ["source_task", "target_task"])
     publish(
         "bleu_neighbors_table2",
-        table2(params.looks, tasks, pairs, published, params.kernels, **limits, **params.bootstrap),
+        table2(params.looks, tasks, pairs, published, params.kernels, **params.bootstrap),
         Path(snakemake.output[0]).parent,
         missing=params.missing,
         facts=limits,

@@ -41,7 +41,7 @@ def test_one_threshold_moves_and_the_other_stays(tmp_path: Path) -> None:
     tasks = read_predicted([tmp_path / "t"], paths, 3, 0.5)
     found = threshold_curves(tasks, KERNEL, a=3, b=0.5)
     assert len(found) == 60 + 101
-    table, quality = tasks["t"].files[KERNEL].content, tasks["t"].rated.quality
+    table, quality = tasks["t"].files[KERNEL].content, tasks["t"].quality
     for row in found.itertuples():
         a, b = (row.value, 0.5) if row.threshold == "a" else (3, row.value)
         expected = point(table["mean"], table["neighbors"].to_numpy(), quality, a, b)
@@ -57,7 +57,7 @@ def test_each_size_has_its_own_subsets_and_leaves_out_within_them(
     task = annotated_task(tmp_path / "t")
     written_neighbors(tmp_path, task, {KERNEL: TAU})
     matrix = read_kernel([tmp_path / f"kernels/t/{KERNEL}/1of1.npy"], task)
-    quality, n = rated_texts(task).quality, len(matrix)
+    quality, n = rated_texts(task)["quality"].to_numpy(), len(matrix)
     how: dict[str, Any] = {"tau": TAU, "a": 3, "b": 0.66, "seed": 9}
     found = data_size_curve(matrix, quality, [10, 25, n], **how)
     assert found.groupby("size").size().to_dict() == {10: 4, 25: 4, n: 1}

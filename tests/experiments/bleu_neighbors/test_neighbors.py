@@ -47,12 +47,12 @@ def blocks(tmp_path_factory: pytest.TempPathFactory, task: Task) -> dict[int, li
     return made
 
 
-def test_unrated_texts_are_no_candidates(task: Task) -> None:
-    rated = rated_texts(task)
-    assert rated.id.tolist() == task.texts["id"].drop(5).tolist()
-    assert rated.id[rated.labels[0]].tolist() == task.ratings["id"].tolist()
+def test_unrated_texts_are_no_candidates(task: Task, folder: Path) -> None:
+    found = read_predicted([folder], [], *LIMITS)["t"]
+    assert found.id == rated_texts(task)["id"].tolist() == task.texts["id"].drop(5).tolist()
+    assert [found.id[text] for text in found.panel[0]] == task.ratings["id"].tolist()
     means = task.ratings.groupby("id")["rating"].mean()
-    np.testing.assert_allclose(rated.quality, means[rated.id])
+    np.testing.assert_allclose(found.quality, means[found.id])
 
 
 @pytest.mark.parametrize("number", [1, 3])

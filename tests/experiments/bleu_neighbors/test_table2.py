@@ -94,8 +94,8 @@ def test_estimates_are_what_a_slow_loop_says(
 def test_the_rows_of_every_pair(
     tasks: dict[str, Task], paths: list[Path], predicted: dict[str, Predicted]
 ) -> None:
-    pairs = read_pairs(paths)
-    rows = table2(LOOKS, predicted, pairs, PRINTED, list(TAUS), *LIMITS, draws=30, seed=1)
+    pairs = read_pairs(paths, predicted, *LIMITS)
+    rows = table2(LOOKS, predicted, pairs, PRINTED, list(TAUS), draws=30, seed=1)
     assert not rows.duplicated(KEYS).any()
     assert rows.shape[1] <= 25
     keyed = rows.set_index(KEYS)
@@ -110,7 +110,7 @@ def test_the_rows_of_every_pair(
     assert (across["n"], across["source"]) == (24, "computed")
     # within: those of the task itself
     for task, data in predicted.items():
-        expected = cells(data.estimates["bleu.char"], data.rated.quality, 30, 1)
+        expected = cells(data.estimates["bleu.char"], data.quality, 30, 1)
         for column in ("spearman", "spearman_low", "coverage", "n"):
             assert keyed.loc[(task, task, "bleu.char"), column] == expected[column]
     # published values stand at the published kernel, and where there are no numbers

@@ -192,12 +192,13 @@ def _by_ridge(method: str, rated: pd.DataFrame, given: File) -> Found:
     own, quality, texts = rated["text"].tolist(), rated["quality"].tolist(), given.columns["text"]
     groups = list(map(wording, own))
     trained = set(groups)
-    model, known, new = RidgeTfidf(), None, None
+    model, known, seen, asked = RidgeTfidf(), [], own, texts
     if method == SYSTEM_RIDGE:
-        model, known, new = SystemRidge(), rated["system"].tolist(), given.columns["system"]
-    model.fit(own, quality, systems=known, groups=groups)
-    found = model.predict(texts, systems=new).tolist()
-    data = text_sum([*own, *map(repr, quality), *(known or [])])[:12]
+        model, known = SystemRidge(), rated["system"].tolist()
+        seen = [*zip(known, own, strict=True)]
+        asked = [*zip(given.columns["system"], texts, strict=True)]
+    found = model.fit(seen, quality, groups).predict(asked).tolist()
+    data = text_sum([*own, *map(repr, quality), *known])[:12]
     facts = {
         "signature": f"method:{method}|n:{len(own)}|data:{data}|version:{__version__}",
         "own_text_known": sum(wording(text) in trained for text in texts),

@@ -4,8 +4,9 @@ Stage: prediction. In: rated texts, a split. Out: for each method the estimate o
 training part of its fold, that is, all other folds. Whatever is chosen is chosen inside that part.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,11 +21,10 @@ from refless.models.baselines import (
     Length,
     Lookup,
     RidgeTfidf,
-    SystemMean,
     SystemRidge,
     line,
 )
-from refless.models.delta_bleu import Texts, group_references, scores, tokenize
+from refless.models.delta_bleu import NOBODY, Rows, Texts, parts, scores, tokenize
 from refless.models.neighbors import enough_evidence, means_of_sums
 
 Array = np.ndarray
@@ -40,13 +40,21 @@ BASELINES: dict[str, Callable[[Rated], Baseline]] = {
     "constant": lambda rated: Constant(),
     "middle": lambda rated: Constant(0.5),
     "length": lambda rated: Length(),
-    "words": lambda rated: Length("tokens"),
-    "lookup": lambda rated: Lookup(wording),
-    "system_mean": lambda rated: SystemMean(),
-    "context_mean": lambda rated: SystemMean(),
+    "words": lambda rated: Length(),
+    "lookup": lambda rated: Lookup(),
+    "system_mean": lambda rated: Lookup(),
+    "context_mean": lambda rated: Lookup(),
     "ridge": lambda rated: RidgeTfidf(rated.ngrams),
     "ridge_system": lambda rated: SystemRidge(rated.ngrams),
 }
+SEEN: dict[str, Callable[[Any], Iterable[Any]]] = {
+    "words": lambda rated: map(str.split, rated.texts),
+    "lookup": lambda rated: map(wording, rated.slots or rated.texts),
+    "system_mean": lambda rated: rated.system,
+    "context_mean": lambda rated: rated.context,
+    "ridge_system": lambda rated: zip(rated.system, rated.texts, strict=True),
+}
+"""What a baseline looks at, where that is not the text itself."""
 TRIVIAL = ("constant", "middle", "length", "words", "lookup", "system_mean", "context_mean")
 """What a method has to beat: they do not look at what a text says."""
 NAMES = {
@@ -159,15 +167,13 @@ def baseline(method: str, rated: Rated, split: Split, used: Array | None = None)
     """A baseline, fitted anew for each fold. Folds are also what ridge regression chooses on."""
     fold, quality = split.fold, rated.quality
     train = np.ones(len(rated), bool) if used is None else used
-    texts = np.array(rated.slots if method == "lookup" and rated.slots else rated.texts, object)
-    systems = rated.context if method == "context_mean" else rated.system
+    seen = list(SEEN[method](rated)) if method in SEEN else rated.texts
     estimate = np.full(len(rated), np.nan)
     for k in range(split.folds):
         rows, asked = train & (fold != k), fold == k
-        own, new = (None if systems is None else systems[part].tolist() for part in (rows, asked))
         model = BASELINES[method](rated)
-        model.fit(texts[rows].tolist(), quality[rows], systems=own, groups=fold[rows].tolist())
-        estimate[asked] = model.predict(texts[asked].tolist(), systems=new)
+        model.fit([*compress(seen, rows)], quality[rows], groups=fold[rows].tolist())
+        estimate[asked] = model.predict([*compress(seen, asked)])
     return filled_in(estimate, quality, fold, used)
 
 
@@ -224,16 +230,12 @@ def against_references(weighted: bool, rated: Rated, split: Split) -> Estimates:
     whose = np.repeat(np.arange(n), [len(own) for own in others])
     counted = Texts([tokenize(text) for text in [*rated.texts, *extra]], max_order=2)
     item = rated.context if weighted and rated.context is not None else np.arange(n)
-    side = group_references(
-        np.append(item, item[whose]),
-        int(item.max()) + 1,
-        np.arange(n + len(extra)),
-        np.append(fold, np.full(len(extra), -1)),
-        np.append(2 * rated.quality - 1, np.ones(len(extra))),
-    )
-    found = counted.statistics(np.arange(n), fold, item, side, split.folds)
+    owner = np.append(fold, np.full(len(extra), NOBODY))
+    side = Rows(np.arange(n + len(extra)), owner, np.append(item, item[whose]))
+    weight = np.append(2 * rated.quality - 1, np.ones(len(extra)))
+    found = counted.statistics(Rows(np.arange(n), fold, item), side, weight, split.folds)
     # without a reference of positive weight there is none
-    score = np.where(found.totals[..., 0] > 0, scores(found, "smooth"), np.nan)
+    score = np.where(parts(found)[1][..., 0] > 0, scores(found, "smooth"), np.nan)
     estimate = np.full(n, np.nan)
     for k in range(split.folds):
         training, asked = fold != k, fold == k

@@ -16,6 +16,8 @@ from refless.errors import FormatError
 
 EQUAL, INSIDE, OUTSIDE, MISSING = "equal", "inside", "outside", "absent"
 WHOLE = {"n", "stand_in", "p_below_0.01"}
+WORDS = {"task", "metric", "references", "contexts", "tokens", "rule", "kernel", "source", "reason"}
+"""Columns of whole numbers, and of words, which may be empty, as published values may."""
 
 
 def read_published(path: str | Path, keys: Sequence[str]) -> pd.DataFrame:
@@ -53,38 +55,40 @@ def beside_published(
 ) -> pd.DataFrame:
     """Our rows with ``paper_<column>`` for each published column, as printed; "" where there is no
     such cell."""
-    named, asked = (pd.MultiIndex.from_frame(one[list(keys)]) for one in (published, cells))
-    paper = published[list(columns)].add_prefix("paper_").set_axis(named)
-    return cells.join(paper.reindex(asked).fillna("").set_axis(cells.index))
+    names = {name: f"paper_{name}" for name in columns}
+    paper = published[[*keys, *columns]].rename(columns=names)
+    return cells.merge(paper, "left", list(keys)).fillna(dict.fromkeys(names.values(), ""))
 
 
-def with_intervals(*names: str) -> list[str]:
-    """Each name, and those of the ends of its interval."""
-    return [f"{name}{end}" for name in names for end in ("", "_low", "_high")]
+def measured(*names: str) -> list[str]:
+    """Columns of each name: the value, its interval, and what the paper prints."""
+    ends = "{}", "{}_low", "{}_high", "paper_{}"
+    return [end.format(name) for name in names for end in ends]
 
 
 def beside_paper(
     rows: Sequence[Mapping[str, Any]],
     published: pd.DataFrame,
-    keys: Sequence[str],
-    columns: Sequence[str],
+    keys: list[str],
+    columns: list[str],
 ) -> pd.DataFrame:
-    """The table of these columns: our rows, and those that the paper alone has. Of each task (else
-    of the whole table), rows of the paper come first.
-
-    ``published`` has the ``keys``, by which it names one of our rows, and values as printed, which
-    are shown as ``paper_<column>``.
+    """The table of these columns, without ``paper_<column>`` for what is not printed: our rows, and
+    those that the paper alone has. Of each task (else of the whole table), rows of the paper come
+    first. ``published`` has the ``keys``, by which it names one of our rows.
     """
+    printed = published[keys]
     ours = pd.DataFrame(rows, columns=[c for c in columns if not c.startswith("paper_")])
-    printed = pd.MultiIndex.from_frame(published[list(keys)])
-    others = published[~printed.isin(pd.MultiIndex.from_frame(ours[list(keys)]))]
-    lost = others[list(keys)].assign(reason="not_configured")
-    whole = pd.concat([ours, lost], ignore_index=True) if len(lost) else ours
-    values = [name for name in map(str, published) if name not in keys]
-    table = beside_published(whole, published, keys, values).reindex(columns=list(columns))
-    by_us = ~pd.MultiIndex.from_frame(table[list(keys)]).isin(printed)
+    whole = pd.concat([ours, printed.assign(reason="not_configured")]).drop_duplicates(keys)
+    table = beside_published(whole, published, keys, list(published.columns.difference(keys)))
+    by_us = table.merge(printed, "left", keys, indicator=True)["_merge"] == "left_only"
     task = pd.factorize(table["task"])[0] if "task" in table else np.zeros(len(table))
-    table = table.iloc[np.lexsort([by_us, task])].reset_index(drop=True)
-    words = {"kernel", "source", "reason"} & set(columns)
+    columns = [c for c in columns if c in table]
+    return with_types(table.iloc[np.lexsort([by_us, task])], columns)
+
+
+def with_types(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
+    """These columns in order, with `WHOLE` numbers as such, and words "" where there are none."""
+    words = [c for c in columns if c in WORDS or c.startswith("paper_")]
     types = dict.fromkeys(words, object) | dict.fromkeys(WHOLE & set(columns), "Int64")
+    table = table.reindex(columns=columns).reset_index(drop=True)
     return table.astype(types).fillna(dict.fromkeys(words, ""))

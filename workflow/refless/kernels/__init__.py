@@ -27,7 +27,6 @@ __all__ = [
     "names",
     "nearest",
     "neighbor_sums",
-    "option_names",
     "signature",
 ]
 
@@ -171,7 +170,6 @@ def nearest(
     *,
     exclude: Array | Sequence[int] | None = None,
     threads: int | None = None,
-    progress: Callable[[int], None] | None = None,
     **options: Any,
 ) -> tuple[Array, Array]:
     """The training texts of the greatest values, greatest first; of equal ones the earlier.
@@ -192,7 +190,7 @@ def nearest(
     def keep(values: Array, first: int, start: int) -> None:
         keep_nearest(values, first, start, rows, best)
 
-    walk(index, candidates, keep, threads, left_out, progress)
+    walk(index, candidates, keep, threads, left_out)
     return rows, best
 
 
@@ -201,17 +199,12 @@ def indexed(name: str, training: Sequence[str], **options: Any) -> Index:
 
     Parameters, errors : as for `kernel`
     """
-    known = option_names(name)
+    known = list(inspect.signature(load(name).index).parameters)[2:]
     if other := sorted(set(options) - set(known)):
         remedy = f"its options are: {', '.join(known) or 'none'}"
         raise KernelError(f"{name} has no option {other[0]!r}", remedy=remedy)
     index: Index = load(name).index(name, _checked(training), **options)
     return index
-
-
-def option_names(name: str) -> list[str]:
-    """The options that a kernel takes."""
-    return list(inspect.signature(load(name).index).parameters)[2:]
 
 
 def _index(name: str, training: Sequence[str] | Index, options: dict[str, Any]) -> Index:

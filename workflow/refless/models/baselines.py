@@ -1,82 +1,63 @@
 """What any estimate of quality should be compared with: baselines without a kernel.
 
-Stage: prediction. In: training examples, and their systems where a baseline asks for them. Out: one
-estimate of quality a text; NaN where a baseline has none.
+Stage: prediction. In: training examples. Out: one estimate of quality a text; NaN where a baseline
+has none.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence, Sized
 from itertools import islice
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 import pandas as pd
 
 Array = np.ndarray
 
-MANY = 5000
-"""Training examples from which on one fold is enough to choose a penalty."""
+FOLDS, MANY = 3, 5000
+"""On which a penalty is chosen; from so many training examples on, one of them is enough."""
 EXACT, NEAR = 1e-12, 1e-5
 """The solver's tolerance for estimates, which shall not depend on the machine, and for choosing."""
 
 
-class Baseline:
-    """What the baselines have in common."""
+class Baseline(Protocol):
+    """What the baselines have in common: each looks at one thing of a text, such as the text itself
+    or its system."""
 
-    def fit(
-        self,
-        texts: Sequence[str],
-        quality: Sequence[float] | Array,
-        *,
-        systems: Sequence[str] | None = None,
-        groups: Sequence[object] | None = None,
-    ) -> Self:
-        """Learn from training examples.
+    def fit(self, seen: Any, quality: Any, /, groups: Any = None) -> Self:
+        """Learn from training examples, their quality, and their groups: where a penalty is chosen,
+        examples of one stay together (by default each is by itself)."""
 
-        texts, quality : one a training example
-        systems : who wrote each text, for `SystemMean` and `SystemRidge`
-        groups : examples of one group stay together where a penalty is chosen; each by itself
-            unless given
-        """
-        raise NotImplementedError
-
-    def predict(self, texts: Sequence[str], *, systems: Sequence[str] | None = None) -> Array:
-        """Estimated quality, float64, shape (len(texts),)."""
-        raise NotImplementedError
+    def predict(self, seen: Any, /) -> Array:
+        """Estimated quality, float64, shape (len(seen),)."""
 
 
-class Constant(Baseline):
+class Constant:
     """The mean quality of the training examples, or a value that is given."""
 
     def __init__(self, value: float | None = None) -> None:
         self.value = value
 
-    def fit(self, texts: Any, quality: Any, *, systems: Any = None, groups: Any = None) -> Self:
+    def fit(self, seen: Any, quality: Any, groups: Any = None) -> Self:
         self.value_ = float(np.mean(quality)) if self.value is None else self.value
         return self
 
-    def predict(self, texts: Sequence[str], *, systems: Any = None) -> Array:
-        return np.full(len(texts), self.value_)
+    def predict(self, seen: Sequence[object]) -> Array:
+        return np.full(len(seen), self.value_)
 
 
-class Length(Baseline):
-    """A least squares line from the length of a text to its quality.
+class Length:
+    """A least squares line from the length of a text, or of its list of tokens, to its quality."""
 
-    unit : ``characters``, or ``tokens`` (separated by blanks)
-    """
-
-    def __init__(self, unit: str = "characters") -> None:
-        self.unit = unit
-
-    def fit(self, texts: Any, quality: Any, *, systems: Any = None, groups: Any = None) -> Self:
-        self.slope_, self.start_ = line(self._lengths(texts), np.asarray(quality, np.float64))
+    def fit(self, seen: Any, quality: Any, groups: Any = None) -> Self:
+        self.slope_, self.start_ = line(_lengths(seen), np.asarray(quality, np.float64))
         return self
 
-    def predict(self, texts: Sequence[str], *, systems: Any = None) -> Array:
-        return self.start_ + self.slope_ * self._lengths(texts)
+    def predict(self, seen: Sequence[Sized]) -> Array:
+        return self.start_ + self.slope_ * _lengths(seen)
 
-    def _lengths(self, texts: Sequence[str]) -> Array:
-        parts = texts if self.unit == "characters" else [text.split() for text in texts]
-        return np.array([len(part) for part in parts], np.float64)
+
+def _lengths(seen: Sequence[Sized]) -> Array:
+    return np.array([*map(len, seen)], np.float64)
 
 
 def line(x: Array, y: Array) -> tuple[float, float]:
@@ -93,32 +74,17 @@ def line(x: Array, y: Array) -> tuple[float, float]:
     return slope, float(other.mean() - slope * own.mean())
 
 
-class Lookup(Baseline):
-    """The mean quality of the training examples with an equal text, NaN where there is none.
+class Lookup:
+    """The mean quality of the training examples that are equal, such as texts or systems; NaN where
+    there is none."""
 
-    key : what is compared; the text itself unless given
-    """
-
-    def __init__(self, key: Callable[[str], object] = str) -> None:
-        self.key = key
-
-    def fit(self, texts: Any, quality: Any, *, systems: Any = None, groups: Any = None) -> Self:
-        mean = pd.Series(np.asarray(quality, np.float64)).groupby(self._keys(texts, systems)).mean()
+    def fit(self, seen: Sequence[object], quality: Any, groups: Any = None) -> Self:
+        mean = pd.Series(np.asarray(quality, np.float64)).groupby(np.array(seen, object)).mean()
         self.mean_ = mean.round(12)  # equal means tie, however they were added up
         return self
 
-    def predict(self, texts: Sequence[str], *, systems: Any = None) -> Array:
-        return self.mean_.reindex(self._keys(texts, systems)).to_numpy()
-
-    def _keys(self, texts: Sequence[str], systems: Sequence[str] | None) -> Array:
-        return np.array([*map(self.key, texts)], object)
-
-
-class SystemMean(Lookup):
-    """The mean quality of the training examples of the text's own system, NaN for a new one."""
-
-    def _keys(self, texts: Sequence[str], systems: Sequence[str] | None) -> Array:
-        return np.array(systems, object)
+    def predict(self, seen: Sequence[object]) -> Array:
+        return self.mean_.reindex(np.array(seen, object)).to_numpy()
 
 
 class Ngrams:
@@ -141,27 +107,24 @@ class Ngrams:
         return self._count.transform(texts)
 
 
-class RidgeTfidf(Baseline):
+class RidgeTfidf:
     """Ridge regression on TF-IDF weights of character n-grams within words, by scikit-learn.
 
     ngrams : of all texts that will be asked for, so that several fits count them once; without it,
         those of the training examples
-    alphas : penalties to choose from, by the squared error on folds of the training examples; the
+    alphas : penalties to choose from, by the squared error on `FOLDS` of the training examples; the
         strongest where there are fewer than two groups of them. ``alpha_`` is the one chosen
-    folds : how many; of more than `MANY` examples one decides
     """
 
     def __init__(
         self,
         ngrams: Ngrams | None = None,
         alphas: Sequence[float] = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0),
-        folds: int = 3,
     ) -> None:
-        self.ngrams, self.alphas, self.folds = ngrams, sorted(alphas), folds
+        self.ngrams, self.alphas = ngrams, sorted(alphas)
 
-    def fit(self, texts: Any, quality: Any, *, systems: Any = None, groups: Any = None) -> Self:
+    def fit(self, texts: Any, quality: Any, groups: Any = None) -> Self:
         from sklearn.feature_extraction.text import TfidfTransformer
-        from sklearn.pipeline import make_pipeline
         from threadpoolctl import threadpool_limits
 
         values = np.asarray(quality, np.float64)
@@ -171,24 +134,25 @@ class RidgeTfidf(Baseline):
         counts = counts[:, self._known]
         # rows are short: several threads would only wait for each other
         with threadpool_limits(1):
-            weights = TfidfTransformer().fit_transform(counts)
+            self._tfidf = TfidfTransformer().fit(counts)
+            weights = self._tfidf.transform(counts)
             self.alpha_ = self._chosen_alpha(weights, values, groups or list(range(len(texts))))
-            model = make_pipeline(TfidfTransformer(), _regression(self.alpha_, EXACT))
-            self._model = model.fit(counts, values)
+            self._model = _regression(self.alpha_, EXACT).fit(weights, values)
         return self
 
-    def predict(self, texts: Sequence[str], *, systems: Any = None) -> Array:
+    def predict(self, texts: Any) -> Array:
         if not texts:
             return np.zeros(0)
-        return np.asarray(self._model.predict(self._ngrams.of(texts)[:, self._known]), np.float64)
+        counts = self._ngrams.of(texts)[:, self._known]
+        return np.asarray(self._model.predict(self._tfidf.transform(counts)), np.float64)
 
     def _chosen_alpha(self, weights: Any, quality: Array, groups: Sequence[object]) -> float:
         from sklearn.model_selection import GroupKFold
 
         group, names = pd.factorize(np.array([*map(str, groups)], object), sort=True)
-        if min(self.folds, len(names)) < 2 or len(self.alphas) == 1:
+        if len(names) < 2 or len(self.alphas) == 1:
             return self.alphas[-1]
-        folds = GroupKFold(min(self.folds, len(names))).split(weights, groups=group)
+        folds = GroupKFold(min(FOLDS, len(names))).split(weights, groups=group)
         error, each = np.zeros(len(self.alphas)), _regression(self.alphas, NEAR)
         for training, rest in islice(folds, 1 if len(groups) > MANY else None):
             columns = np.tile(quality[training, None], len(self.alphas))
@@ -205,18 +169,24 @@ def _regression(alpha: float | list[float], tolerance: float) -> Any:
 
 
 class SystemRidge(RidgeTfidf):
-    """The mean of the text's own system, and ridge regression on what that leaves of the quality;
-    parameters are those of `RidgeTfidf`. A new system has the mean of all."""
+    """The mean of the text's own system, and ridge regression on what that leaves of the quality,
+    of pairs of system and text; parameters are those of `RidgeTfidf`. A new system has the mean of
+    all."""
 
-    def fit(self, texts: Any, quality: Any, *, systems: Any = None, groups: Any = None) -> Self:
+    def fit(self, pairs: Any, quality: Any, groups: Any = None) -> Self:
         values = np.asarray(quality, np.float64)
-        self._system, self._mean = SystemMean().fit(texts, values, systems=systems), values.mean()
-        left = values - self._of_system(texts, systems)
-        return super().fit(texts, left, groups=groups)
+        systems, texts = _apart(pairs)
+        self._system, self._mean = Lookup().fit(systems, values), values.mean()
+        return super().fit(texts, values - self._of_system(systems), groups)
 
-    def predict(self, texts: Sequence[str], *, systems: Any = None) -> Array:
-        return self._of_system(texts, systems) + super().predict(texts)
+    def predict(self, pairs: Any) -> Array:
+        systems, texts = _apart(pairs)
+        return self._of_system(systems) + super().predict(texts)
 
-    def _of_system(self, texts: Sequence[str], systems: Any) -> Array:
-        found = self._system.predict(texts, systems=systems)
+    def _of_system(self, systems: Sequence[str]) -> Array:
+        found = self._system.predict(systems)
         return np.where(np.isnan(found), self._mean, found)
+
+
+def _apart(pairs: Sequence[tuple[str, str]]) -> tuple[list[str], list[str]]:
+    return [system for system, _ in pairs], [text for _, text in pairs]

@@ -8,7 +8,7 @@ Source: Galley et al. (2015), equations 1 and 2; `_add_matches` has the numerato
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,47 +25,21 @@ ROUNDING = 1e-12
 """A precision nearer to 0 is 0: matches of good and bad references may cancel, but for rounding."""
 
 
-@dataclass(frozen=True)
-class References:
-    """References of items, item by item.
+class Rows(NamedTuple):
+    """Hypotheses, or references: int64 (rows,) each, the number of the text, who wrote it (0, 1,
+    ..., or `NOBODY`), and the item that it belongs to (0, 1, ...)."""
 
-    bounds : int64 (items + 1,), where the references of an item start
-    text : int64 (references,), number of each one's text
-    owner : int64 (references,), who wrote it (0, 1, ...), or `NOBODY`
-    weight : float64 (references,), in [-1, +1]
-    """
-
-    bounds: Array
     text: Array
     owner: Array
-    weight: Array
+    item: Array
 
 
-def group_references(
-    item: Array, items: int, text: Array, owner: Array, weight: Array
-) -> References:
-    """`References` from those in any order; ``item`` is that of each, from 0 to ``items`` - 1."""
-    order = np.argsort(item, kind="stable")
-    bounds = np.searchsorted(item[order], np.arange(items + 1)).astype(np.int64)
-    return References(bounds, text[order], owner[order], weight[order])
-
-
-@dataclass(frozen=True)
-class Statistics:
-    """What a score is made of; each is a sum over hypotheses.
-
-    matches, totals : float64 (..., orders), numerators and denominators
-    length, closest : float64 (...), words of the hypotheses and of their closest references
-    """
-
-    matches: Array
-    totals: Array
-    length: Array
-    closest: Array
-
-    def sum(self) -> "Statistics":
-        """Of all hypotheses together."""
-        return Statistics(*(part.sum(axis=0) for part in vars(self).values()))
+def parts(statistics: Array) -> tuple[Array, Array, Array, Array]:
+    """Statistics (..., 2 N + 2) taken apart, each a sum over hypotheses: numerators and
+    denominators by order (..., N); words of hypotheses and of their closest references (...)."""
+    orders = statistics.shape[-1] // 2 - 1
+    matches, totals = statistics[..., :orders], statistics[..., orders:-2]
+    return matches, totals, statistics[..., -2], statistics[..., -1]
 
 
 class Texts:
@@ -85,31 +59,33 @@ class Texts:
         self._bounds = np.cumsum([0, *map(len, rows)]).astype(np.int64)
 
     def statistics(
-        self, text: Array, owner: Array, item: Array, references: References, owners: int = 0
-    ) -> Statistics:
+        self, hypotheses: Rows, references: Rows, weight: Array, owners: int = 0
+    ) -> Array:
         """Statistics of each hypothesis against the references of its item.
 
-        text, owner, item : int64 (hypotheses,): number of the text, who wrote it (`NOBODY`: nobody
-            whose references are to be left out) and its item
+        weight : of each reference, float64, in [-1, +1]
         owners : how many owners there are
-        Returns Statistics : of shape (hypotheses, 1 + owners): in column 0 with the references of
-            all owners but the hypothesis's own, in column 1 + o without those of owner o as well.
-            Where no reference has a positive weight, ``totals`` are not positive; where none is
-            left, ``closest`` is -1.
+        Returns float64 (hypotheses, 1 + owners, 2 N + 2), see `parts`: in column 0 with the
+            references of all owners but the hypothesis's own, in column 1 + o without those of
+            owner o as well. Where no reference has a positive weight, denominators are not
+            positive; where none is left, the words of the closest are -1.
         """
-        text, owner, item = (np.ascontiguousarray(a, np.int64) for a in (text, owner, item))
-        side = (references.bounds, references.text, references.owner, references.weight)
+        text, owner, item = (np.ascontiguousarray(a, np.int64) for a in hypotheses)
+        order = np.argsort(references.item, kind="stable")
+        items = np.arange(item.max(initial=-1) + 2)
+        bounds = np.searchsorted(references.item[order], items).astype(np.int64)
+        side = bounds, references.text[order], references.owner[order], weight[order]
         found = np.zeros((self.max_order + 2, len(text), 1 + owners))
         ids, counts, orders = self._grams
         own = self._lengths, ids, counts, orders, self._bounds
         _add_matches(text, owner, item, *side, *own, found)
-        matches, heaviest, nearest = np.moveaxis(found[:-2], 0, -1), found[-2], found[-1]
+        matches, heaviest, nearest = found[:-2], found[-2], found[-1]
         length = self._lengths[text][:, None]
-        totals = heaviest[..., None] * np.maximum(length[:, None] - np.arange(self.max_order), 0)
-        width = self._lengths.max() + 1
-        closest = np.where(nearest < 0, (-1 - nearest) % width, -1)
-        lengths = np.broadcast_to(length, closest.shape).astype(np.float64)
-        return Statistics(matches, totals, lengths, closest)
+        grams = np.maximum(length - np.arange(self.max_order)[:, None, None], 0)
+        closest = np.where(nearest < 0, (-1 - nearest) % (self._lengths.max() + 1), -1)
+        lengths = np.broadcast_to(length, closest.shape)
+        columns = [*matches, *(heaviest * grams), lengths, closest]
+        return np.stack(columns, axis=-1)
 
 
 def tokenize(text: str, tokens: str = "words") -> str:
@@ -201,8 +177,9 @@ def _add_matches(
                     out[column, h, o] += found
 
 
-def scores(statistics: Statistics, rule: str = "zero", max_order: int | None = None) -> Array:
-    """ΔBLEU of sums of statistics, shape (...), by n-grams up to ``max_order`` (default: all).
+def scores(statistics: Array, rule: str = "zero", max_order: int | None = None) -> Array:
+    """ΔBLEU of sums of statistics (see `parts`), shape (...), by n-grams up to ``max_order``
+    (default: all).
 
     With H words of hypotheses and R of their closest references, it is
 
@@ -221,10 +198,10 @@ def scores(statistics: Statistics, rule: str = "zero", max_order: int | None = N
     """
     if rule not in RULES:
         raise SettingError(f"unknown rule {rule!r}; there are {', '.join(RULES)}")
+    *fractions, length, closest = parts(statistics)
     # order by order
     matches, totals = (
-        np.ascontiguousarray(np.moveaxis(part[..., :max_order], -1, 0))
-        for part in (statistics.matches, statistics.totals)
+        np.ascontiguousarray(np.moveaxis(part[..., :max_order], -1, 0)) for part in fractions
     )
     with np.errstate(divide="ignore", invalid="ignore"):
         precision = np.where(totals > 0, matches / totals, 0.0)
@@ -239,7 +216,7 @@ def scores(statistics: Statistics, rule: str = "zero", max_order: int | None = N
     if rule == "signed":
         least = precision.min(axis=0)
         mean = np.where(least > 0, mean, np.maximum(least, -1.0))
-    return np.asarray(mean * brevity_penalty(statistics.length, statistics.closest))
+    return np.asarray(mean * brevity_penalty(length, closest))
 
 
 def brevity_penalty(length: Array, closest: Array) -> Array:
@@ -249,17 +226,15 @@ def brevity_penalty(length: Array, closest: Array) -> Array:
     return np.where(length > 0, penalty, 0.0)
 
 
-def smoothed_scores(statistics: Statistics, max_order: int | None = None) -> Array:
+def smoothed_scores(statistics: Array, max_order: int | None = None) -> Array:
     """BLEU+1 with a smoothed brevity penalty, of each sentence: shape (...).
 
     1 is added to matches and n-grams of the orders from 2 on (Lin & Och 2004), and to the length
     of the reference, so that short sentences do not gain (Nakov et al. 2012, sections 3 and 4).
     A sentence that shares no word with any reference scores 0.
     """
-    extra = np.r_[0.0, np.ones(statistics.matches.shape[-1] - 1)]
-    matches, totals = statistics.matches + extra, statistics.totals + extra
-    added = Statistics(matches, totals, statistics.length, statistics.closest + 1)
-    return scores(added, "zero", max_order)
+    from_2 = [0.0] + [1.0] * (statistics.shape[-1] // 2 - 2)
+    return scores(statistics + np.array([*from_2, *from_2, 0, 1]), "zero", max_order)
 
 
 def corpus_delta_bleu(
@@ -286,7 +261,8 @@ def corpus_delta_bleu(
 
     Source: Galley et al. (2015), section 3.
     """
-    return float(scores(of_items(hypotheses, references, weights, max_order).sum(), rule))
+    each = of_items(hypotheses, references, weights, max_order)
+    return float(scores(each.sum(axis=0), rule))
 
 
 def of_items(
@@ -294,8 +270,8 @@ def of_items(
     references: Sequence[Sequence[str]],
     weights: Sequence[Sequence[float]],
     max_order: int,
-) -> Statistics:
-    """Statistics of each hypothesis, shape (hypotheses,); parameters and errors as of
+) -> Array:
+    """Statistics of each hypothesis (hypotheses, 2 N + 2), see `parts`; parameters and errors as of
     `corpus_delta_bleu`."""
     n = len(hypotheses)
     if n == 0 or not n == len(references) == len(weights):
@@ -315,8 +291,7 @@ def of_items(
     flat = [text for own in references for text in own]
     item = np.repeat(np.arange(n), [len(own) for own in references])
     weight = np.array([value for own in weights for value in own], np.float64)
-    nobody = np.full(len(flat), NOBODY)
-    side = group_references(item, n, n + np.arange(len(flat)), nobody, weight)
-    every = np.arange(n)
-    found = Texts([*hypotheses, *flat], max_order).statistics(every, nobody[:n], every, side)
-    return Statistics(*(part[:, 0] for part in vars(found).values()))
+    nobody, every = np.full(len(flat), NOBODY), np.arange(n)
+    side = Rows(n + np.arange(len(flat)), nobody, item)
+    texts = Texts([*hypotheses, *flat], max_order)
+    return texts.statistics(Rows(every, nobody[:n], every), side, weight)[:, 0]

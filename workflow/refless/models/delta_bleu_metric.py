@@ -7,8 +7,10 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from refless import __version__
-from refless.models.delta_bleu import Statistics, brevity_penalty, of_items, scores
+from refless.models.delta_bleu import brevity_penalty, of_items, parts, scores
 
 Lists = Sequence[Sequence[str]]
 Weights = Sequence[Sequence[float]]
@@ -19,23 +21,23 @@ class DeltaBLEUScore:
     """A score, from -100 to 100 (below 0 under the rule ``signed`` alone), and its parts."""
 
     score: float
-    total: Statistics
+    total: np.ndarray
 
     def format(self, signature: str = "", is_json: bool = False) -> str:
         """One line, or JSON, as sacreBLEU prints its own."""
-        total = self.total
-        pairs = zip(total.matches.tolist(), total.totals.tolist(), strict=True)
+        matches, totals, *words = parts(self.total)
+        pairs = zip(matches.tolist(), totals.tolist(), strict=True)
         precisions = [100 * m / t if t > 0 else 0.0 for m, t in pairs]  # without smoothing
-        length, closest = int(total.length), int(total.closest)
-        bp = float(brevity_penalty(total.length, total.closest))
+        length, closest = map(int, words)
+        bp = float(brevity_penalty(*words))
         if is_json:
             facts = {"name": "ΔBLEU", "score": self.score, "signature": signature}
             facts |= {"precisions": precisions, "bp": bp, "hyp_len": length, "ref_len": closest}
             return json.dumps(facts, indent=1, ensure_ascii=False)
         label = f"ΔBLEU|{signature}" if signature else "ΔBLEU"
-        parts = "/".join(f"{value:.1f}" for value in precisions)
+        each = "/".join(f"{value:.1f}" for value in precisions)
         return (
-            f"{label} = {self.score:.2f} {parts} (BP = {bp:.3f} ratio = {length / closest:.3f}"
+            f"{label} = {self.score:.2f} {each} (BP = {bp:.3f} ratio = {length / closest:.3f}"
             f" hyp_len = {length} ref_len = {closest})"
         )
 
@@ -64,14 +66,13 @@ class DeltaBLEU:
         Without weights all are 1, which is BLEU. Other arguments, and errors, as of
         `refless.models.delta_bleu.corpus_delta_bleu`.
         """
-        return self._score(self._statistics(hypotheses, references, weights).sum())
+        return self._score(self._statistics(hypotheses, references, weights).sum(axis=0))
 
     def sentence_scores(
         self, hypotheses: Sequence[str], references: Lists, weights: Weights | None = None
     ) -> list[DeltaBLEUScore]:
         """The scores of each hypothesis by itself; arguments as of `corpus_score`."""
-        each = self._statistics(hypotheses, references, weights)
-        return [self._score(Statistics(*row)) for row in zip(*vars(each).values(), strict=True)]
+        return [*map(self._score, self._statistics(hypotheses, references, weights))]
 
     def get_signature(self) -> str:
         """All that decides the score, in sacreBLEU's manner."""
@@ -80,12 +81,12 @@ class DeltaBLEU:
             f"|order:{self.max_ngram_order}|rule:{self.rule}|version:refless.{__version__}"
         )
 
-    def _score(self, total: Statistics) -> DeltaBLEUScore:
+    def _score(self, total: np.ndarray) -> DeltaBLEUScore:
         return DeltaBLEUScore(100 * float(scores(total, self.rule)), total)
 
     def _statistics(
         self, hypotheses: Sequence[str], references: Lists, weights: Weights | None
-    ) -> Statistics:
+    ) -> np.ndarray:
         self._weights = "1" if weights is None else "given"
         given = [[1.0] * len(own) for own in references] if weights is None else weights
         found = of_items(hypotheses, references, given, self.max_ngram_order)

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from refless.data.wording import numbered
 from refless.errors import SettingError
+from refless.kernels import entry, indexed, kernel, nearest, neighbor_sums
 
 Array = np.ndarray
 Progress = Callable[[int], None]
@@ -30,12 +31,11 @@ def neighbor_means(
 
     matrix : kernel, shape (candidates, training)
     quality : of the training examples, shape (training,)
-    tau : similarity threshold; a tie counts as a neighbor
-    leave_one_out : candidates are the training examples themselves, and each leaves out its own
-        row. The row, not its value: an equal text elsewhere stays a neighbor.
-    Returns means : shape (candidates,), NaN without a neighbor. Summed as by `numpy.mean` over the
-        neighbors in their order: where estimates tie but for rounding noise, as in table 3 of the
-        paper, the published ranks hang on that order.
+    leave_one_out : candidates are the training examples, and each leaves out its own row. The row,
+        not its value: an equal text elsewhere stays a neighbor.
+    Returns means : shape (candidates,), NaN without a neighbor, as by `numpy.mean` over neighbors
+        in their order: where estimates tie but for rounding, as in table 3 of the paper, the
+        published ranks hang on that order.
     counts : shape (candidates,), int64
     """
     near = matrix >= tau
@@ -113,8 +113,6 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
             is not a finite number; no tau gives any example enough neighbors.
         KernelError : unknown kernel or option, or a missing resource.
         """
-        from refless.kernels import entry, indexed
-
         auto, most = self.tau == "auto", entry(self.kernel).highest
         if not (auto or (not isinstance(self.tau, str) and 0 < self.tau <= most)):
             raise SettingError(
@@ -146,19 +144,14 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
         return self._predict(list(texts), None, progress)
 
     def leave_one_out(self, progress: Progress | None = None) -> Array:
-        """Predict each training example from all the others (its own row left out).
-
-        With ``tau="auto"``, tau was chosen among all of them.
-        """
+        """Predict each training example from all the others (its own row left out); with
+        ``tau="auto"``, tau was chosen among all of them."""
         check_is_fitted(self)
         return self._predict(self.texts_, np.arange(len(self.texts_)), progress)
 
     def score(self, texts: Sequence[str], quality: Sequence[float] | Array) -> float:
-        """R squared over all candidates.
-
-        Where the evidence does not suffice the mean quality of the training examples counts as
-        the prediction, so that predicting little gains nothing.
-        """
+        """R squared over all candidates. Where the evidence does not suffice, the mean quality of
+        the training examples counts, so that predicting little gains nothing."""
         from sklearn.metrics import r2_score
 
         found = self.predict(texts)
@@ -176,8 +169,6 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
         rows, similarity : shape (candidates, number), most similar first; rows of the training
             examples, -1 where there are fewer
         """
-        from refless.kernels import nearest
-
         check_is_fitted(self)
         own = self.texts_ if texts is None else list(texts)
         exclude = np.arange(len(own)) if texts is None else None
@@ -185,19 +176,13 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
         return nearest(*told, exclude=exclude, threads=self.threads)
 
     def _predict(self, texts: list[str], exclude: Array | None, progress: Progress | None) -> Array:
-        from refless.kernels import neighbor_sums
-
         training = len(self.texts_) - (exclude is not None)
-        counts, sums = neighbor_sums(
-            *(self.kernel, texts, self.index_, self.quality_, [self.tau_]),
-            exclude=exclude,
-            threads=self.threads,
-            progress=progress,
-        )
-        self.neighbors_ = counts[:, 0]
-        means = means_of_sums(sums[:, 0], self.neighbors_)
-        evidence = self.min_neighbors, self.max_share
-        return enough_evidence(means, self.neighbors_, training, *evidence)
+        told = self.kernel, texts, self.index_, self.quality_, [self.tau_]
+        how: Any = {"exclude": exclude, "threads": self.threads, "progress": progress}
+        counts, sums = (found[:, 0] for found in neighbor_sums(*told, **how))
+        self.neighbors_ = counts
+        means, evidence = means_of_sums(sums, counts), (self.min_neighbors, self.max_share)
+        return enough_evidence(means, counts, training, *evidence)
 
     def _chosen_tau(self, progress: Progress | None) -> float:
         """The tau of the least squared error on the training examples, each left out in turn.
@@ -207,8 +192,6 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
         values that pairs of training examples exceed with shares spread evenly, by ratio, from
         that of a up to b. Of many examples `TRIED`, evenly spaced, are left out.
         """
-        from refless import kernels
-
         # equal texts would be each other's neighbors, so they count once
         group = numbered(self.texts_)
         texts = [self.texts_[row] for row in np.unique(group, return_index=True)[1]]
@@ -216,21 +199,18 @@ class NeighborsRegressor(RegressorMixin, BaseEstimator):
         n, few, most = len(texts), self.min_neighbors, self.max_share
         index = self.index_
         if n < len(self.texts_):
-            index = kernels.indexed(self.kernel, texts, **dict(self.options or {}))
+            index = indexed(self.kernel, texts, **dict(self.options or {}))
         some = _spaced(n, max(1, min(200, 4_000_000 // n)))
         asked = [texts[row] for row in some]
-        values = kernels.kernel(self.kernel, asked, index, threads=self.threads)
+        values = kernel(self.kernel, asked, index, threads=self.threads)
         values[np.arange(len(some)), some] = 0  # itself
         shares = np.geomspace(min(few, n) / n, max(most, 1 / n), TAUS)
         taus = np.unique(np.quantile(values, np.clip(1 - shares, 0, 1), method="higher"))
         taus = taus[taus > 0]
         rows = _spaced(n, TRIED)
-        counts, sums = kernels.neighbor_sums(
-            *(self.kernel, [texts[row] for row in rows], index, quality, taus),
-            exclude=rows,
-            threads=self.threads,
-            progress=progress,
-        )
+        told = self.kernel, [texts[row] for row in rows], index, quality, taus
+        how: Any = {"exclude": rows, "threads": self.threads, "progress": progress}
+        counts, sums = neighbor_sums(*told, **how)
         found = enough_evidence(means_of_sums(sums, counts), counts, n - 1, few, most)
         others = (quality.sum() - quality[rows]) / max(n - 1, 1)
         predicted = np.where(np.isnan(found), others[:, None], found)

@@ -21,7 +21,6 @@ from refless.statistics.correlation import (
     scale_statistics,
     spearman,
     spearman_rows,
-    weighted_pearson,
     weighted_spearman,
     williams,
 )

@@ -22,8 +22,7 @@ def spearman(prediction: Array, truth: Array) -> tuple[float, float]:
     Both are NaN with fewer than 3 pairs, where one side is constant, or has a NaN.
     """
     n = len(truth)
-    lost = np.isnan(prediction).any() or np.isnan(truth).any()
-    if lost or n < 3 or np.ptp(prediction) == 0 or np.ptp(truth) == 0:
+    if n < 3 or not (np.ptp(prediction) > 0 and np.ptp(truth) > 0):  # no range: a NaN
         return float("nan"), float("nan")
     rho = float(spearman_rows(prediction[None], truth[None])[0])
     if abs(rho) >= 1:
@@ -55,8 +54,7 @@ def _midranks(rows: Array) -> Array:
 def weighted_mean(values: Array, weights: Array) -> Array:
     """Mean of ``values`` (n,) under each row of ``weights`` (draws, n); NaN where none is drawn."""
     with np.errstate(invalid="ignore"):
-        found: Array = (weights * values).sum(axis=1) / weights.sum(axis=1)
-    return found
+        return np.asarray((weights * values).sum(axis=1) / weights.sum(axis=1))
 
 
 def weighted_pearson(x: Array, y: Array, weights: Array) -> Array:
@@ -204,9 +202,9 @@ def williams(r_a: float, r_b: float, r_ab: float, n: int) -> tuple[float, float]
 def ratings_saved(pearson: float) -> float:
     """The share of ratings that predictions save, in [0, 1]; NaN where r is.
 
-    Mean quality is estimated as mean(y) + t (mean of f over all - mean of f over the n), from n
-    ratings y and predictions f of very many texts. At the best t, with the correlation r of y and
-    f, its variance is var(y) (1 - r^2) / n.
+    From n ratings y and predictions f of very many texts, mean quality is estimated as mean(y) + t
+    (mean of f over all - mean of f over the n), with a variance, at the best t, of var(y) (1 - r^2)
+    / n.
 
     Source: Angelopoulos, Duchi & Zrnic (2023), "PPI++: Efficient prediction-powered inference",
     example 1 and section 6.

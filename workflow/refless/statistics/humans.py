@@ -8,7 +8,7 @@ wide rather than narrow (Owen 2007, "The pigeonhole bootstrap").
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,9 +18,8 @@ from refless.statistics.correlation import spearman, weighted_spearman
 Array = np.ndarray
 
 
-@dataclass(frozen=True)
-class Humans:
-    """The human rows: each annotator against the ground truth, averaged, and the best one."""
+class Humans(NamedTuple):
+    """Each annotator against the ground truth, averaged, and the best one."""
 
     average_mse: Estimate
     average_spearman: Estimate
@@ -28,8 +27,7 @@ class Humans:
     best_spearman: Estimate
 
 
-@dataclass(frozen=True)
-class CoveredErrors:
+class CoveredErrors(NamedTuple):
     """Mean over annotators of their MSE on all candidates, on the covered ones, and covered -
     overall over overall; p of the permutation test."""
 
@@ -41,18 +39,16 @@ class CoveredErrors:
 
 def draw_people(number: int, draws: int, seed: int) -> Array:
     """How often each draw has each annotator, shape (annotators, draws)."""
-    equal = np.full(number, 1 / number)
-    drawn: Array = np.random.default_rng([seed, 2]).multinomial(number, equal, draws)
-    return drawn.T
+    generator, equal = np.random.default_rng([seed, 2]), np.full(number, 1 / number)
+    return np.asarray(generator.multinomial(number, equal, draws).T)
 
 
 def mean_of_drawn(values: Array, drawn: Array) -> Array:
     """Of each draw, the mean over its annotators with a value, shape (draws,); NaN without any.
     ``values`` and ``drawn`` (`draw_people`) have shape (annotators, draws)."""
-    total = (np.nan_to_num(values) * drawn).sum(axis=0)
+    total, number = np.nan_to_num(values) * drawn, ~np.isnan(values) * drawn
     with np.errstate(invalid="ignore"):
-        found: Array = total / (~np.isnan(values) * drawn).sum(axis=0)
-    return found
+        return np.asarray(total.sum(axis=0) / number.sum(axis=0))
 
 
 def others_mean(candidate: Array, rater: Array, rating: Array) -> Array:
@@ -122,8 +118,7 @@ def human_rows(
     candidate, rater, given, target = (one[kept] for one in (candidate, rater, given, target))
     owns = [np.flatnonzero(rater == name) for name in np.unique(rater)]
     if not owns:
-        nothing = Estimate(float("nan"))
-        return Humans(nothing, nothing, nothing, nothing)
+        return Humans(*[Estimate(float("nan"))] * 4)
     rho = np.array([spearman(given[own], target[own])[0] for own in owns])
     ranked = np.flatnonzero(~np.isnan(rho))
     rho = np.nan_to_num(rho) if len(ranked) else rho
@@ -164,11 +159,9 @@ def covered_errors(
 ) -> CoveredErrors:
     """Are the covered candidates easier for annotators than all candidates are?
 
-    The test is a permutation test over candidates, each with all of its ratings: p is the share of
-    ``draws`` random subsets of as many (and the covered one) whose difference from all is at least
-    as great in size. Other parameters as in `human_rows`.
-
-    covered : shape (candidates,), bool
+    A permutation test over candidates, each with all of its ratings: p is the share of ``draws``
+    random subsets of as many (and the covered one) whose difference from all is at least as great
+    in size. ``covered`` is bool (candidates,), other parameters are as in `human_rows`.
 
     Source: Ethayarajh & Sadigh (2020), section 5.3, for the two means; their test is not named.
     """
@@ -176,12 +169,11 @@ def covered_errors(
     each = _mse(candidate, rater, (rating - truth[candidate]) ** 2, n)
 
     def mean(weights: Array) -> Array:
-        mse = each(weights)
-        return mean_of_drawn(mse, np.ones(mse.shape))
+        return mean_of_drawn(each(weights), np.ones(1))
 
     overall, chosen = mean(np.stack([np.ones(n), covered]))
-    of = n if units is None else units
-    mse = bootstrap(lambda w: np.stack([each(w), each(w * covered)]), draw_blocks(of, draws, seed))
+    drawn = draw_blocks(n if units is None else units, draws, seed)
+    mse = bootstrap(lambda w: np.stack([each(w), each(w * covered)]), drawn)
     people = draw_people(mse.shape[1], draws, seed)
     all_draws, covered_draws = (mean_of_drawn(own, people) for own in mse)
     gap = chosen - overall

@@ -3,7 +3,8 @@
 Stage: cell. In: predictions, the kernel of the published BLEU*. Out: curves.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -45,26 +46,16 @@ def threshold_curves(
     """Columns task, threshold (``a`` or ``b``), value, spearman, coverage, of the tasks with this
     kernel: one threshold moves and the other stays (figures 2 and 3)."""
     points = [("a", float(x), x, b) for x in A_VALUES] + [("b", x, a, x) for x in B_VALUES]
+    there = {task: data for task, data in tasks.items() if kernel in data.files}
     rows = []
-    for task, data in tasks.items():
-        if kernel not in data.files:
-            continue
-        table, quality = data.files[kernel].content, data.rated.quality
-        for threshold, value, own_a, own_b in points:
-            estimate = predictions(table, len(quality) - 1, own_a, own_b)
-            rows.append((task, threshold, value, *_point(estimate, quality)))
+    for (task, data), (threshold, value, *limits) in product(there.items(), points):
+        estimate = predictions(data.files[kernel].content, len(data.id) - 1, *limits)
+        rows.append((task, threshold, value, *_point(estimate, data.quality)))
     return pd.DataFrame(rows, columns=["task", "threshold", "value", "spearman", "coverage"])
 
 
 def data_size_curve(
-    matrix: Array,
-    quality: Array,
-    sizes: Iterable[int],
-    *,
-    tau: float,
-    a: int,
-    b: float,
-    seed: int,
+    matrix: Array, quality: Array, sizes: Iterable[int], tau: float, a: int, b: float, seed: int
 ) -> pd.DataFrame:
     """`COLUMNS`: random subsets of the data, leave-one-out in each (figure 4).
 
@@ -85,17 +76,11 @@ def data_size_curve(
 
 
 def write_data_size_curve(
-    path: str | Path,
-    task: Task,
-    kernels: Sequence[str | Path],
-    settings: Mapping[str, Any],
+    path: str | Path, task: Task, kernels: Iterable[str | Path], settings: Mapping[str, Any]
 ) -> None:
-    """Write the curve over the data size of a task.
-
-    kernels : the blocks of its kernel, see `read_kernel`
-    settings : ``tau``, ``a``, ``b``, ``seed``
-    """
-    quality = rated_texts(task).quality
+    """Write the curve over the data size of a task from the blocks of its kernel; ``settings`` are
+    ``tau``, ``a``, ``b`` and ``seed``."""
+    quality = rated_texts(task)["quality"].to_numpy(np.float64)
     matrix, n = read_kernel(kernels, task), len(quality)
     sizes = range(STEP, n, STEP) if n <= MANY else LARGE
     asked = [*(size for size in sizes if settings["a"] < size < n), n]

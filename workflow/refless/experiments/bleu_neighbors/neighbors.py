@@ -6,7 +6,7 @@ leave-one-out.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from refless.store import sealed
 
 Array = np.ndarray
 
+NOTHING = np.zeros(0)
 COLUMNS = ["id", "quality", "mean", "neighbors"]
 MOST = 20_000
 """Texts of the largest data set that has matrices: 1.6 GB each."""
@@ -29,54 +30,21 @@ MANY = 1000
 """Texts beyond which a data set is large, see `means_within`."""
 
 
-@dataclass(frozen=True)
-class Rated:
-    """The rated texts of a task in the order of its file, and their single ratings.
-
-    id, quality : shape (n,)
-    labels : of each single rating the number of its text (0 to n - 1), the annotator, and the
-        rating from 0 to 1, shape (ratings,) each
-    units : what a bootstrap draws whole, see `drawn_whole`
-    """
-
-    id: Array
-    quality: Array
-    labels: tuple[Array, Array, Array]
-    units: Array | None
-
-
-def rated_texts(task: Task) -> Rated:
-    """The rated texts of a task."""
-    texts = task.texts[task.texts["quality"].notna()]
-    text = pd.Index(texts["id"]).get_indexer(task.ratings["id"])
-    rater, rating = task.ratings["rater"].to_numpy(), task.ratings["rating"].to_numpy(np.float64)
-    return Rated(
-        texts["id"].to_numpy(),
-        texts["quality"].to_numpy(np.float64),
-        (text, rater, rating),
-        drawn_whole(task.contexts),
-    )
+def rated_texts(task: Task) -> pd.DataFrame:
+    """Texts with a quality, in the order of their file."""
+    return task.texts[task.texts["quality"].notna()]
 
 
 # ---- matrices ------------------------------------------------------------------------------------
 
 
 def write_kernel(
-    path: str | Path,
-    task: Task,
-    name: str,
-    options: Mapping[str, Any],
-    threads: int | None = None,
+    path: str | Path, task: Task, name: str, options: Mapping[str, Any], threads: int | None = None
 ) -> None:
-    """Compute a block of rows of the kernel of a task's texts with themselves, float32.
-
-    path : ``<block>of<blocks>.npy``, from 1; blocks differ in size by one row at most
-    options : of the kernel
-    Raises KernelError: unknown kernel or option, or a missing resource.
-    Raises SettingError: there are more than `MOST` texts.
-    """
-    texts = task.texts["text"].tolist()
-    n = len(texts)
+    """Compute a block of rows of the kernel of a task's texts with themselves, float32; ``path`` is
+    ``<block>of<blocks>.npy``, from 1. Raises KernelError: as `kernel`. Raises SettingError: there
+    are more than `MOST` texts."""
+    texts, n = task.texts["text"].tolist(), len(task.texts)
     if n > MOST:
         raise SettingError(
             f"{task.name} has {n:,} texts; matrices are kept of {MOST:,} at most",
@@ -90,11 +58,8 @@ def write_kernel(
 
 
 def read_kernel(paths: Iterable[str | Path], task: Task) -> Array:
-    """The kernel of a task's rated texts, float32 (n, n).
-
-    paths : the blocks by `write_kernel`, in order
-    Raises FormatError, StaleError: as `refless.store.sealed.read`.
-    """
+    """The kernel of a task's rated texts, float32 (n, n), from the blocks by `write_kernel`, in
+    order. Raises as `refless.store.sealed.read`."""
     blocks: list[Array] = [sealed.read(path).content for path in paths]
     matrix = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
     rated = np.flatnonzero(task.texts["quality"].notna())
@@ -107,12 +72,9 @@ def read_kernel(paths: Iterable[str | Path], task: Task) -> Array:
 def means_within(
     matrix: Array, quality: Array, tau: float, *, in_order: bool
 ) -> tuple[Array, Array]:
-    """`neighbor_means`, leave-one-out.
-
-    in_order : whether ratings are added one after the other, as `refless.kernels.neighbor_sums`
-        adds them, and not as `numpy.mean` does: for large data sets. Where estimates tie, ranks
-        hang on the order of adding
-    """
+    """`neighbor_means`, leave-one-out; with ``in_order``, of large data sets, ratings are added one
+    after the other, as by `refless.kernels.neighbor_sums`, and not as by `numpy.mean`: ranks of
+    estimates that tie hang on it."""
     if not in_order:
         return neighbor_means(matrix, quality, tau, leave_one_out=True)
     near = matrix >= matrix.dtype.type(tau)
@@ -130,40 +92,49 @@ def write_neighbors(
     tau: float,
     options: Mapping[str, Any],
 ) -> None:
-    """Mean and number of the neighbors of every rated text of a task: `COLUMNS`.
-
-    paths : of the kernel, see `read_kernel`
-    tau : from which similarity on a text is a neighbor
-    options : of the kernel
-    """
-    rated = rated_texts(task)
-    matrix = read_kernel(paths, task)
-    in_order = len(rated.id) > MANY
-    means, counts = means_within(matrix, rated.quality, tau, in_order=in_order)
-    columns = zip(COLUMNS, (rated.id, rated.quality, means, counts), strict=True)
-    sealed.write(path, pd.DataFrame(dict(columns)), {"stand_in": is_stand_in(name, options)})
+    """Write mean and number of the neighbors of every rated text of a task, `COLUMNS`; ``paths``
+    are those of the kernel, see `read_kernel`."""
+    rated, matrix = rated_texts(task), read_kernel(paths, task)
+    quality, in_order = rated["quality"].to_numpy(np.float64), len(rated) > MANY
+    means, counts = means_within(matrix, quality, tau, in_order=in_order)
+    table = rated.assign(mean=means, neighbors=counts)[COLUMNS]
+    sealed.write(path, table, {"stand_in": is_stand_in(name, options)})
 
 
 def is_stand_in(name: str, options: Mapping[str, Any]) -> bool:
     """Whether a kernel is BERTScore in another form than the paper's."""
-    family, _, model = name.partition(".")
-    other = model != "roberta-large" or bool(options)
-    return family == "bertscore" and other
+    return name.startswith("bertscore.") and (name != "bertscore.roberta-large" or bool(options))
 
 
 @dataclass(frozen=True)
 class Predicted:
-    """A task with its predictions.
+    """A task with its predictions; of one that is not there, nothing.
 
+    id : of the rated texts
+    panel : of each single rating the number of its text (0 to n - 1), the annotator, and the
+        rating from 0 to 1, shape (ratings,) each; the quality of the texts, shape (n,)
+    units : what a bootstrap draws whole, see `drawn_whole`
     source : of the ratings, ``computed`` or ``shipped``
     files : by kernel, `COLUMNS` of each rated text
     estimates : by kernel, the predictions under the thresholds, NaN where undefined
     """
 
-    rated: Rated
-    source: str
-    files: Mapping[str, sealed.Sealed]
-    estimates: Mapping[str, Array]
+    id: Sequence[str] = ()
+    panel: tuple[Array, Array, Array, Array] = (NOTHING, NOTHING, NOTHING, NOTHING)
+    units: Array | None = None
+    source: str = ""
+    files: Mapping[str, sealed.Sealed] = field(default_factory=dict)
+    estimates: Mapping[str, Array] = field(default_factory=dict)
+
+    @property
+    def quality(self) -> Array:
+        """Of the texts, shape (n,)."""
+        return self.panel[3]
+
+    @property
+    def annotated(self) -> bool:
+        """Whether there are single ratings."""
+        return len(self.panel[0]) > 0
 
     def shown(self, kernel: str) -> dict[str, Any]:
         """A kernel's columns ``source`` and ``stand_in`` in tables."""
@@ -177,37 +148,41 @@ def predictions(table: pd.DataFrame, training: int, a: int, b: float) -> Array:
     return enough_evidence(means, counts, training, a, b)
 
 
-def check_texts(file: sealed.Sealed, rated: Rated, task: str) -> None:
-    """StaleError unless the rows of a file are these texts with these ratings."""
+def read_neighbors(path: Path, id: Sequence[str], quality: Array) -> sealed.Sealed:
+    """Neighbors of texts with this quality, as written. Raises as `refless.store.sealed.read`, and
+    StaleError: they are of other texts, or of other ratings."""
+    file = sealed.read(path)
     rows = file.content.drop_duplicates("id")
-    same = list(rows["id"]) == list(rated.id)
-    if not (same and np.allclose(rows["quality"], rated.quality, rtol=0, atol=1e-9)):
-        message = f"{task} has other texts or ratings than its neighbors, which came with refless"
-        raise StaleError(message, remedy="compute them: make torch, or WordNet")
+    same = list(rows["id"]) == list(id)
+    if not (same and np.allclose(rows["quality"], quality, rtol=0, atol=1e-9)):
+        raise StaleError(
+            "came with refless, and is of other texts or ratings than those in results/ratings",
+            path=path,
+            remedy="install what its kernel needs, so that it is computed here: `make torch` for"
+            " BERTScore, WordNet for METEOR",
+        )
+    return file
 
 
 def read_predicted(
-    folders: Iterable[str | Path], paths: Sequence[str | Path], a: int, b: float
+    folders: Iterable[str | Path], paths: Iterable[str | Path], a: int, b: float
 ) -> dict[str, Predicted]:
-    """Task -> its predictions.
-
-    folders : of the ratings that are there
-    paths : ``<task>/<kernel>.csv`` by `write_neighbors`
-    a, b : the evidence thresholds
-
-    Raises as `refless.store.sealed.read`.
-    """
-    found = {}
+    """Task -> its predictions under the thresholds a and b; ``folders`` are those of the ratings
+    that are there, ``paths`` ``<task>/<kernel>.csv`` by `write_neighbors`. Raises as
+    `read_neighbors`."""
+    found, own = {}, [(path.parent.name, path) for path in map(Path, paths)]
     for task in map(read_task, folders):
-        files = {
-            path.stem: sealed.read(path)
-            for path in map(Path, paths)
-            if path.parent.name == task.name
-        }
         rated = rated_texts(task)
-        for file in files.values():
-            check_texts(file, rated, task.name)
-        n = len(rated.id) - 1
-        estimates = {name: predictions(file.content, n, a, b) for name, file in files.items()}
-        found[task.name] = Predicted(rated, task.about["provenance"], files, estimates)
+        id, quality = rated["id"].tolist(), rated["quality"].to_numpy(np.float64)
+        text = pd.Index(id).get_indexer(task.ratings["id"])
+        rater, rating = task.ratings["rater"].to_numpy(), task.ratings["rating"].to_numpy(float)
+        files = {p.stem: read_neighbors(p, id, quality) for name, p in own if name == task.name}
+        found[task.name] = Predicted(
+            id,
+            (text, rater, rating, quality),
+            drawn_whole(task.contexts),
+            task.about["provenance"],
+            files,
+            {kernel: predictions(of.content, len(id) - 1, a, b) for kernel, of in files.items()},
+        )
     return found

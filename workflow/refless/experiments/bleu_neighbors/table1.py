@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from refless.experiments.bleu_neighbors.neighbors import Predicted
-from refless.experiments.published import beside_paper, with_intervals
+from refless.experiments.published import beside_paper, measured
 from refless.statistics import Estimate, covered_errors, evaluate, human_rows
 
 Array = np.ndarray
@@ -29,20 +29,19 @@ SECTION_KEYS = ["task", "model", "kernel"]
 LAST = ["p", "p_below_0.01", "paper_p_below_0.01", "stand_in", "n", "source", "reason"]
 
 
+def columns_of(**found: Estimate) -> dict[str, Any]:
+    """The columns of estimates, by name."""
+    return {key: value for name, one in found.items() for key, value in one.columns(name).items()}
+
+
 def cells(
     estimate: Array, quality: Array, draws: int, seed: int, units: Array | None = None
 ) -> dict[str, Any]:
     """The columns of estimates (n,), NaN where undefined, against quality (n,): see `evaluate`."""
     found = evaluate(estimate, quality, draws, seed, units)
-    return {
-        **found.mse.columns("mse"),
-        **found.spearman.columns("spearman"),
-        **found.coverage.columns("coverage"),
-        "p": found.p_value,
-        "p_below_0.01": int(found.p_value < 0.01),
-        "n": found.n,
-        "reason": "" if found.n_covered else "no_neighbors",
-    }
+    row = columns_of(mse=found.mse, spearman=found.spearman, coverage=found.coverage)
+    row |= {"p": found.p_value, "p_below_0.01": int(found.p_value < 0.01), "n": found.n}
+    return {**row, "reason": "" if found.n_covered else "no_neighbors"}
 
 
 def of_our_tasks(published: pd.DataFrame, looks: Looks) -> pd.DataFrame:
@@ -55,11 +54,6 @@ def of_our_tasks(published: pd.DataFrame, looks: Looks) -> pd.DataFrame:
 def _of_our_kernels(published: pd.DataFrame, looks: Looks, models: Models) -> pd.DataFrame:
     kernels = [models[model][0] if model in models else "" for model in published["model"]]
     return of_our_tasks(published.assign(kernel=kernels, against=ALL), looks)
-
-
-def _shown(data: Predicted | None, kernels: Sequence[str]) -> list[str]:
-    """The published kernel, and those that have numbers."""
-    return [k for k in kernels if k == kernels[0] or (data is not None and k in data.estimates)]
 
 
 def table1(
@@ -78,91 +72,68 @@ def table1(
     """
     rows: Rows = []
     for task, look in looks.items():
-        data = tasks.get(task)
+        data = tasks.get(task, Predicted())
         own = annotator_rows(data, draws, seed) + model_rows(data, models, draws, seed)
         # elsewhere the best annotator is one who rated very little
         kept = [row for row in own if look["published"] or row["model"] != BEST]
         rows += [{"task": task, "kernel": "", **row} for row in kept]
-    columns = list(KEYS)
-    for name in ("mse", "spearman", "coverage"):
-        columns += [*with_intervals(name), f"paper_{name}"]
-    columns += [*LAST, "mse_draws", "spearman_draws"]
+    columns = [*KEYS, *measured("mse", "spearman", "coverage"), *LAST]
+    columns += ["mse_draws", "spearman_draws"]
     return beside_paper(rows, _of_our_kernels(published, looks, models), KEYS, columns)
 
 
-def annotator_rows(data: Predicted | None, draws: int, seed: int) -> Rows:
+def annotator_rows(data: Predicted, draws: int, seed: int) -> Rows:
     """The best and the average annotator; one without a rho (labels all alike, or fewer than three)
     counts as 0, as in the paper."""
-    if data is None or not len(data.rated.labels[0]):
-        reason = "" if data is None else "no_annotators"
+    if not data.annotated:
+        reason = "no_annotators" if data.id else ""
         return [{"model": name, "against": ALL, "reason": reason} for name in (BEST, AVERAGE)]
-    rated = data.rated
-    rows: Rows = []
-    for against in (ALL, OTHERS):
-        people = human_rows(
-            *(*rated.labels, rated.quality),
-            others=against == OTHERS,
-            units=rated.units,
-            draws=draws,
-            seed=seed,
+    of_all, of_others = (
+        human_rows(*data.panel, others=others, units=data.units, draws=draws, seed=seed)
+        for others in (False, True)
+    )
+    common = columns_of(coverage=Estimate(1.0, 1.0, 1.0))
+    common |= {"n": len(data.quality), "source": data.source}
+    return [
+        {"model": model, "against": against, **columns_of(mse=mse, spearman=rho), **common}
+        for model, against, mse, rho in (
+            (BEST, ALL, of_all.best_mse, of_all.best_spearman),
+            (AVERAGE, ALL, of_all.average_mse, of_all.average_spearman),
+            (AVERAGE, OTHERS, of_others.average_mse, of_others.average_spearman),
         )
-        common = {
-            "against": against,
-            **Estimate(1.0, 1.0, 1.0).columns("coverage"),
-            "n": len(rated.id),
-            "source": data.source,
-        }
-        best = people.best_mse.columns("mse") | people.best_spearman.columns("spearman")
-        mean = people.average_mse.columns("mse") | people.average_spearman.columns("spearman")
-        if against == ALL:
-            rows.append({"model": BEST, **best, **common})
-        rows.append({"model": AVERAGE, **mean, **common})
-    return rows
+    ]
 
 
-def model_rows(data: Predicted | None, models: Models, draws: int, seed: int) -> Rows:
+def model_rows(data: Predicted, models: Models, draws: int, seed: int) -> Rows:
     """A row a kernel that has numbers, and without any for a published one that has none; the
     first kernel of ``bleu`` against the other annotators, too."""
     rows: Rows = []
     for model, kernels in models.items():
-        for kernel in _shown(data, kernels):
+        there = [kernel for kernel in kernels if kernel in data.estimates]
+        for kernel in dict.fromkeys([kernels[0], *there]):
             row: dict[str, Any] = {"model": model, "kernel": kernel, "against": ALL}
             rows.append(row)
-            if data is None or kernel not in data.estimates:
-                continue
-            row |= data.shown(kernel)
-            estimate, rated = data.estimates[kernel], data.rated
-            if kernel == models["bleu"][0]:
-                others = against_others(data, estimate, max(1, draws // 4), seed)
-                rows += [{**row, **one} for one in others]
-            row |= cells(estimate, rated.quality, draws, seed, rated.units)
+            if kernel in there:
+                row |= data.shown(kernel)
+                estimate = data.estimates[kernel]
+                if kernel == models["bleu"][0]:
+                    others = against_others(data, estimate, max(1, draws // 4), seed)
+                    rows += [{**row, **one} for one in others]
+                row |= cells(estimate, data.quality, draws, seed, data.units)
     return rows
 
 
 def against_others(data: Predicted, estimate: Array, draws: int, seed: int) -> Rows:
     """A model where each annotator's texts are measured against the other annotators' labels, and
     averaged over annotators; no row where nothing can be."""
-    rated = data.rated
-    found = human_rows(
-        *(*rated.labels, rated.quality),
-        estimate=estimate,
-        others=True,
-        units=rated.units,
-        draws=draws,
-        seed=seed,
-    )
+    how: dict[str, Any] = {"units": data.units, "draws": draws, "seed": seed}
+    found = human_rows(*data.panel, estimate=estimate, others=True, **how)
     if np.isnan(found.average_spearman.value):
         return []
-    several = np.bincount(rated.labels[0], minlength=len(rated.id)) > 1
-    return [
-        {
-            "against": OTHERS,
-            **found.average_mse.columns("mse"),
-            **found.average_spearman.columns("spearman"),
-            "coverage": float((several & ~np.isnan(estimate)).sum() / several.sum()),
-            "n": int(several.sum()),
-        }
-    ]
+    several = np.bincount(data.panel[0], minlength=len(estimate)) > 1
+    coverage = float((several & ~np.isnan(estimate)).sum() / several.sum())
+    measures = columns_of(mse=found.average_mse, spearman=found.average_spearman)
+    return [{"against": OTHERS, **measures, "coverage": coverage, "n": int(several.sum())}]
 
 
 # ---- section 5.3: are only the texts covered that are easy to score? -----------------------------
@@ -184,42 +155,36 @@ def section53(
     rows = [
         {"task": task, **row}
         for task in looks
-        for row in covered_rows(tasks.get(task), models, draws, seed)
+        for row in covered_rows(tasks.get(task, Predicted()), models, draws, seed)
     ]
-    columns = [*SECTION_KEYS, *with_intervals("mse_all"), "paper_mse_all", "mse_covered"]
-    for name in ("relative_difference", "above_bleu"):
-        columns += [*with_intervals(name), f"paper_{name}"]
+    columns = [*SECTION_KEYS, *measured("mse_all"), "mse_covered"]
+    columns += [*measured("relative_difference", "above_bleu"), *LAST]
     own = _of_our_kernels(published, looks, models).drop(columns="against")
-    return beside_paper(rows, own, SECTION_KEYS, columns + LAST)
+    return beside_paper(rows, own, SECTION_KEYS, columns)
 
 
-def covered_rows(data: Predicted | None, models: Models, draws: int, seed: int) -> Rows:
+def covered_rows(data: Predicted, models: Models, draws: int, seed: int) -> Rows:
     """The rows of one task: of each model the published kernel, and where that has no numbers the
     first that has."""
-    absent = "no_annotators" if data is not None and not len(data.rated.labels[0]) else ""
+    absent = "no_annotators" if data.id and not data.annotated else ""
     rows: Rows = []
     bleu: Estimate | None = None
     for model, kernels in models.items():
-        there = _shown(data, kernels)
-        for kernel in there[: 1 if data is None or there[0] in data.estimates else 2]:
+        there = [kernel for kernel in kernels if kernel in data.estimates][:1]
+        for kernel in dict.fromkeys([kernels[0], *there]):
             row: dict[str, Any] = {"model": model, "kernel": kernel, "reason": absent}
             rows.append(row)
-            if data is None or kernel not in data.estimates or absent:
+            if kernel not in there or not data.annotated:
                 continue
-            covered, rated = ~np.isnan(data.estimates[kernel]), data.rated
-            found = covered_errors(*rated.labels, rated.quality, covered, draws, seed, rated.units)
-            row |= {
-                **found.overall.columns("mse_all"),
-                "mse_covered": found.covered.value,
-                **found.relative.columns("relative_difference"),
-                "p": found.p_value,
-                "p_below_0.01": int(found.p_value < 0.01),
-                "n": len(rated.id),
-                **data.shown(kernel),
-                "reason": "" if covered.any() else "no_neighbors",
-            }
+            covered = ~np.isnan(data.estimates[kernel])
+            found = covered_errors(*data.panel, covered, draws, seed, data.units)
+            row |= data.shown(kernel)
+            row |= columns_of(mse_all=found.overall, relative_difference=found.relative)
+            row |= {"mse_covered": found.covered.value, "n": len(data.quality)}
+            row |= {"p": found.p_value, "p_below_0.01": int(found.p_value < 0.01)}
+            row["reason"] = "" if covered.any() else "no_neighbors"
             if kernel == models["bleu"][0]:
                 bleu = found.covered
             elif bleu is not None:
-                row |= found.covered.less(bleu).columns("above_bleu")
+                row |= columns_of(above_bleu=found.covered.less(bleu))
     return rows

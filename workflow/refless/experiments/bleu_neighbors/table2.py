@@ -6,6 +6,7 @@ task, kernel). Within one task, estimates are table 1's.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -16,17 +17,18 @@ from refless.data.task import Task
 from refless.experiments.bleu_neighbors.neighbors import (
     COLUMNS,
     Predicted,
-    check_texts,
     predictions,
+    rated_texts,
+    read_neighbors,
 )
-from refless.experiments.bleu_neighbors.table1 import Looks, Rows, cells, of_our_tasks
-from refless.experiments.published import beside_paper, with_intervals
-from refless.kernels import kernel as matrix_of
+from refless.experiments.bleu_neighbors.table1 import Array, Looks, Rows, cells, of_our_tasks
+from refless.experiments.published import beside_paper, measured
+from refless.kernels import kernel
 from refless.models.neighbors import neighbor_means
 from refless.store import sealed
 
 KEYS = ["source_task", "target_task", "kernel"]
-Pair = tuple[str, str]
+Key = tuple[str, str, str]
 
 
 def write_cross_estimates(
@@ -40,35 +42,44 @@ def write_cross_estimates(
 
     Source: Ethayarajh & Sadigh (2020), section 5.4.
     """
-    training, asked = (task.texts[task.texts["quality"].notna()] for task in (source, target))
+    training, asked = rated_texts(source), rated_texts(target)
     quality, tables = training["quality"].to_numpy(np.float64), []
     texts = asked["text"].tolist(), training["text"].tolist()
     for name, tau in taus.items():
-        matrix = matrix_of(name, *texts, threads=threads, dtype=np.float32)
+        matrix = kernel(name, *texts, threads=threads, dtype=np.float32)
         means, counts = neighbor_means(matrix, quality, tau)
-        table = asked[["id", "quality"]].assign(kernel=name, mean=means, neighbors=counts)
+        table = asked.assign(kernel=name, mean=means, neighbors=counts)
         tables.append(table[["kernel", *COLUMNS]])
     sealed.write(path, pd.concat(tables))
 
 
-def read_pairs(paths: Iterable[str | Path]) -> dict[Pair, sealed.Sealed]:
-    """(source, target) -> what `write_cross_estimates` wrote. Raises as
-    `refless.store.sealed.read`."""
-    pairs = {}
-    for path in paths:
-        source, target = Path(path).stem.split(".")
-        pairs[source, target] = sealed.read(path)
-    return pairs
+def read_pairs(
+    paths: Iterable[str | Path], tasks: Mapping[str, Predicted], a: int, b: float
+) -> dict[Key, tuple[Array, str]]:
+    """Estimates of the target, and where they come from, by `KEYS`: of each task within itself, and
+    of the files by `write_cross_estimates`. Others, and errors, as for
+    `refless.experiments.bleu_neighbors.neighbors.read_predicted`.
+    """
+    found: dict[Key, tuple[Array, str]] = {}
+    for task, data in tasks.items():
+        for name, estimate in data.estimates.items():
+            found[task, task, name] = estimate, data.shown(name)["source"]
+    for path in map(Path, paths):
+        source, target = path.stem.split(".")
+        if source in tasks and target in tasks:
+            file = read_neighbors(path, tasks[target].id, tasks[target].quality)
+            for name, own in file.content.groupby("kernel"):
+                estimate = predictions(own, len(tasks[source].id), a, b)
+                found[source, target, name] = estimate, file.about["provenance"]
+    return found
 
 
 def table2(
     looks: Looks,
     tasks: Mapping[str, Predicted],
-    pairs: Mapping[Pair, sealed.Sealed],
+    pairs: Mapping[Key, tuple[Array, str]],
     published: pd.DataFrame,
     kernels: Sequence[str],
-    a: int,
-    b: float,
     draws: int,
     seed: int,
 ) -> pd.DataFrame:
@@ -77,25 +88,15 @@ def table2(
     Other parameters as in `refless.experiments.bleu_neighbors.table1.table1`.
     """
     rows: Rows = []
-    for source, target in ((source, target) for source in looks for target in looks):
-        data, file = tasks.get(source), pairs.get((source, target))
-        for kernel in kernels:
-            row: dict[str, Any] = {"source_task": source, "target_task": target, "kernel": kernel}
-            estimate = None
-            if source == target and data is not None and kernel in data.estimates:
-                estimate, origin = data.estimates[kernel], data.shown(kernel)["source"]
-            elif data is not None and file is not None:
-                check_texts(file, tasks[target].rated, target)
-                own = file.content[file.content["kernel"] == kernel]
-                estimate = predictions(own, len(data.rated.id), a, b)
-                origin = file.about["provenance"]
-            if estimate is not None:
-                rated = tasks[target].rated
-                row |= cells(estimate, rated.quality, draws, seed, rated.units)
-                row["source"] = origin
-            if estimate is not None or kernel == kernels[0]:
-                rows.append(row)
-    columns = [*KEYS, *with_intervals("spearman"), "paper_spearman", *with_intervals("coverage")]
+    for key in product(looks, looks, kernels):
+        row: dict[str, Any] = dict(zip(KEYS, key, strict=True))
+        if key in pairs:
+            estimate, source = pairs[key]
+            data = tasks[row["target_task"]]
+            row |= cells(estimate, data.quality, draws, seed, data.units) | {"source": source}
+        if key in pairs or row["kernel"] == kernels[0]:
+            rows.append(row)
+    columns = [*KEYS, *measured("spearman", "coverage")]
     columns += ["p", "p_below_0.01", "n", "source", "reason"]
     printed = of_our_tasks(published.assign(kernel=kernels[0]), looks)
     return beside_paper(rows, printed, KEYS, columns)

@@ -15,14 +15,7 @@ import pandas as pd
 
 from refless.data.wording import numbered
 from refless.errors import FormatError
-from refless.models.delta_bleu import (
-    NOBODY,
-    References,
-    Statistics,
-    Texts,
-    smoothed_scores,
-    tokenize,
-)
+from refless.models.delta_bleu import NOBODY, Rows, Texts, parts, smoothed_scores, tokenize
 
 Array = np.ndarray
 
@@ -86,10 +79,8 @@ class Dialogues:
 
 
 def read_dialogues(texts: pd.DataFrame) -> Dialogues:
-    """Bring a table of rated texts with the column ``context_id`` into shape.
-
-    Contexts that a system or a human did not answer, or where somebody's answer is not rated, are
-    left out: all metrics are compared on the same contexts.
+    """Bring a table of rated texts with the column ``context_id`` into shape, without contexts that
+    somebody did not answer, or whose answer is not rated: all metrics are compared on the same.
 
     Raises FormatError: fewer than two systems or no human have rated answers, or no context is
         answered by all of them; somebody answers a context twice.
@@ -105,11 +96,9 @@ def read_dialogues(texts: pd.DataFrame) -> Dialogues:
             remedy=f"keep one of the two texts, {LEAVE}",
         )
     human = rated["system"] == "human"
+    humans, machines = (sorted(rated["who"][of].unique()) for of in (human, ~human))
     # where there are two human responses, the one of the original dialogue comes first
-    humans = sorted(
-        rated["who"][human].unique(), key=lambda name: (not name.startswith("Original"), name)
-    )
-    machines = sorted(rated["who"][~human].unique())
+    humans.sort(key=lambda name: not name.startswith("Original"))
     place = (
         rated.assign(row=rated.index)
         .pivot_table(index="context_id", columns="who", values="row", aggfunc="first", sort=False)
@@ -138,8 +127,7 @@ class Counted:
     """Dialogues whose n-grams are counted, and what is made of them, each once."""
 
     def __init__(self, dialogues: Dialogues, max_order: int) -> None:
-        self.dialogues = dialogues
-        self.max_order = max_order
+        self.dialogues, self.max_order = dialogues, max_order
         self._texts: dict[str, Texts] = {}
         self._rows: dict[Cell, Array] = {}
 
@@ -154,44 +142,35 @@ class Counted:
         return self._rows[own]
 
     def _computed(self, cell: Cell) -> Array:
-        first, second = (self._statistics(cell, raised) for raised in (False, True))
+        found, instead = (self._statistics(cell, raised) for raised in (False, True))
         # of hypotheses without any word, totals do not tell; they score 0 either way
-        lost = ~(first.totals[..., :1] > 0)
-        pairs = zip(vars(first).values(), vars(second).values(), strict=True)
-        found = Statistics(
-            *(np.where(lost if a.ndim == 3 else lost[..., 0], b, a) for a, b in pairs)
-        )
-        parts = [found.matches, found.totals, found.length[..., None], found.closest[..., None]]
+        found = np.where(_scored(found), found, instead)
         if not cell.weighted:
             orders = range(1, self.max_order + 1)
-            parts.append(np.stack([smoothed_scores(found, order) for order in orders], axis=-1))
-        columns = np.concatenate(parts, axis=-1)
+            smoothed = np.stack([smoothed_scores(found, order) for order in orders], axis=-1)
+            found = np.concatenate([found, smoothed], axis=-1)
         if cell.contexts == GOOD:
             weighted = self._statistics(replace(cell, metric="delta_bleu"), False)
-            columns = np.where(weighted.totals[..., :1] > 0, columns, 0.0)
+            found = np.where(_scored(weighted), found, 0.0)
         n = len(self.dialogues.systems)
-        shaped = columns[:, 1:].reshape(-1, n, n, columns.shape[-1])  # contexts, a, b, columns
+        shaped = found[:, 1:].reshape(-1, n, n, found.shape[-1])  # contexts, a, b, columns
         return np.ascontiguousarray(shaped.transpose(1, 2, 0, 3))
 
-    def _statistics(self, cell: Cell, raised: bool) -> Statistics:
+    def _statistics(self, cell: Cell, raised: bool) -> Array:
         """Statistics of every output; ``raised``: see `_references`."""
         own = self.dialogues
-        n_contexts, n = own.output.shape
+        contexts, n = own.output.shape
         if cell.tokens not in self._texts:
             tokens = [tokenize(text, cell.tokens) for text in own.texts]
             self._texts[cell.tokens] = Texts(tokens, self.max_order)
         text, weight, kept = self._references(cell, raised)
         owner = np.r_[np.full(own.human.shape[1], NOBODY), np.arange(n)]
-        references = References(
-            np.r_[0, kept.sum(axis=1).cumsum()],
-            text[kept],
-            np.broadcast_to(owner, kept.shape)[kept],
-            weight[kept] if cell.weighted else np.ones(kept.sum()),
-        )
-        contexts, systems = np.divmod(np.arange(n_contexts * n), n)
-        return self._texts[cell.tokens].statistics(
-            own.output.ravel(), systems, contexts, references, n
-        )
+        item, place = np.nonzero(kept)
+        references = Rows(text[kept], owner[place], item)
+        context, system = np.divmod(np.arange(contexts * n), n)
+        outputs = Rows(own.output.ravel(), system, context)
+        weight = weight[kept] if cell.weighted else np.ones(len(item))
+        return self._texts[cell.tokens].statistics(outputs, references, weight, n)
 
     def _references(self, cell: Cell, raised: bool) -> tuple[Array, Array, Array]:
         """Texts, weights, and whether each is a reference: (contexts, humans and systems).
@@ -215,14 +194,16 @@ class Counted:
         over contexts and pairs of systems; see `LEAST`."""
         _, weight, kept = self._references(cell, False)
         good = kept & (weight > 0) if cell.weighted or cell.contexts == GOOD else kept
-        with_human = self._references(cell, True)[2]
-        there, good, with_human = map(self._left_to_pairs, (kept, good, with_human))
-        instead = 0 if cell.contexts == GOOD else with_human
+        instead = self._references(cell, True)[2] & (cell.contexts != GOOD)
+        a, b = np.array(self.dialogues.pairs).T + self.dialogues.human.shape[1]
+        there, good, instead = (
+            # those that are not by the pair itself, (contexts, pairs)
+            of.sum(axis=1, keepdims=True) - of[:, a] - of[:, b]
+            for of in (kept, good, instead)
+        )
         return float(np.where(good == 0, instead, there).mean()), float((good == 0).mean())
 
-    def _left_to_pairs(self, kept: Array) -> Array:
-        """How many of them are not by the pair itself: (contexts, pairs)."""
-        systems = kept[:, self.dialogues.human.shape[1] :].astype(np.int64)
-        a, b = np.array(self.dialogues.pairs).T
-        total = kept.sum(axis=1, keepdims=True)
-        return np.asarray(total - systems[:, a] - systems[:, b])
+
+def _scored(statistics: Array) -> Array:
+    """Whether a denominator is positive, (..., 1)."""
+    return parts(statistics)[1][..., :1] > 0

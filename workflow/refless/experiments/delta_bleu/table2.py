@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from refless.experiments.published import with_types
 from refless.store import sealed
 
 KEYS = ["task", "metric", "references", "contexts", "tokens", "rule"]
@@ -34,12 +35,8 @@ def read_units(paths: Iterable[str | Path]) -> pd.DataFrame:
 
 
 def table2(tasks: Iterable[str], units: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
-    """The paper's cells, then every row of each data set; one row for each without numbers.
-
-    tasks : the data sets in the order of the rows
-    units : by `read_units`
-    published : `refless.experiments.published.read_published`
-    """
+    """The paper's cells, then every row of each data set of ``tasks``, one row for each without
+    numbers; ``units`` are by `read_units`."""
     paper = published.rename(columns={end: f"paper_{end}" for end in ENDS})
     # its tweets are known by identifiers alone
     parts = [paper.assign(task="twitter", reason="not_public")]
@@ -47,10 +44,7 @@ def table2(tasks: Iterable[str], units: pd.DataFrame, published: pd.DataFrame) -
     for task in tasks:
         own = rows[rows["task"] == task]
         parts.append(own if len(own) else pd.DataFrame([{"task": task}]))
-    table = pd.concat(parts, ignore_index=True).reindex(columns=SHOWN)
-    words = [*KEYS, *(f"paper_{end}" for end in ENDS), "source", "reason"]
-    table = table.astype(dict.fromkeys(words, object) | {"n": "Int64"})
-    return table.fillna(dict.fromkeys(words, ""))
+    return with_types(pd.concat(parts), SHOWN)
 
 
 def figure2(units: pd.DataFrame) -> pd.DataFrame:

@@ -6,7 +6,7 @@ unit of M contexts and a pair of systems; contexts are assigned to units at rand
 pair, and rank correlations are averaged over assignments, which all metrics share.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ from refless.experiments.delta_bleu.dialogues import (
     Counted,
     read_dialogues,
 )
-from refless.models.delta_bleu import RULES, Statistics, scores
+from refless.models.delta_bleu import RULES, scores
 from refless.statistics import Estimate, drawn_whole, spearman_rows
 from refless.statistics.kendall import kendall_rows
 from refless.store import sealed
@@ -69,30 +69,23 @@ def table_cells() -> list[Cell]:
     return cells
 
 
-def figure_points(settings: Mapping[str, Any]) -> Iterator[tuple[str, int, Cell]]:
+def figure_points(settings: Mapping[str, Any]) -> list[tuple[str, int, Cell]]:
     """Panel, unit and cell of each point of figure 2.
 
     Over units and orders each metric has the references of w >= 0.6, with which the paper reports
     BLEU and sBLEU best, and ΔBLEU all references as well, with which it reports that best.
     """
+    unit, weights = settings["unit"], [f"w>={value:g}" for value in THRESHOLDS]
     best = [*((metric, HIGH) for metric in METRICS), ("delta_bleu", ALL)]
-    for value in THRESHOLDS:
-        for metric in METRICS:
-            yield "threshold", settings["unit"], Cell(metric, f"w>={value:g}")
-    for unit in settings["units"]:
-        yield from (("unit", unit, Cell(*pair)) for pair in best)
-    for order in ORDERS:
-        yield from (("order", settings["unit"], Cell(*pair, order=order)) for pair in best)
+    points = [("threshold", unit, Cell(of, weight)) for weight in weights for of in METRICS]
+    points += [("unit", size, Cell(*pair)) for size in settings["units"] for pair in best]
+    return points + [("order", unit, Cell(*pair, order=n)) for n in ORDERS for pair in best]
 
 
 def write_units(path: str | Path, task: Task, settings: Mapping[str, Any]) -> None:
-    """Compute and write what table 2 and figure 2 show of a data set.
-
-    task : its texts have the column ``context_id``
-    settings : those of the experiment and of the data set, by name
-    Raises FormatError: see `read_dialogues`.
-    Raises SettingError: fewer contexts than a unit has.
-    """
+    """Compute and write what table 2 and figure 2 show of a data set whose texts have the column
+    ``context_id``; ``settings`` are those of the experiment and of the data set. Raises
+    FormatError: see `read_dialogues`. Raises SettingError: fewer contexts than a unit has."""
     # a system's outputs are its own, also where another says the same
     dialogues = read_dialogues(separate_items(task.texts, task.ratings))
     sealed.write(path, unit_rows(Counted(dialogues, max(Cell.order, *ORDERS)), settings))
@@ -100,11 +93,11 @@ def write_units(path: str | Path, task: Task, settings: Mapping[str, Any]) -> No
 
 def unit_rows(counted: Counted, settings: Mapping[str, Any]) -> pd.DataFrame:
     """The rows of the table, with intervals, and the points of the figure (`COLUMNS`)."""
-    own, unit, seed = counted.dialogues, settings["unit"], settings["seed"]
-    table = table_cells()
-    shown = [*(("table", unit, cell) for cell in table), *figure_points(settings)]
+    unit, seed, times = (settings[name] for name in ("unit", "seed", "times"))
+    own, table = counted.dialogues, table_cells()
+    shown = [("table", unit, cell) for cell in table] + figure_points(settings)
     every = np.arange(len(own.output), dtype=np.int32)
-    numbers: dict[tuple[int, Cell], dict[str, Any]] = {}
+    found: dict[tuple[int, Cell], dict[str, Any]] = {}
     for size in dict.fromkeys(size for _, size, _ in shown):
         cells = list(dict.fromkeys(cell for _, of, cell in shown if of == size))
         n = len(every) // size * len(own.pairs)
@@ -112,21 +105,16 @@ def unit_rows(counted: Counted, settings: Mapping[str, Any]) -> pd.DataFrame:
         pool = np.tile(every, (max(assignments, 1), 1))
         m, q = observations(counted, cells, pool, size, seed)
         for cell, rho in zip(cells, _mean(spearman_rows(m, q)), strict=True):
-            numbers[size, cell] = {"spearman": rho, "n": n}
+            found[size, cell] = {"spearman": rho, "n": n}
         if size == unit:  # the table's, which come first
             tau = _mean(kendall_rows(m[: len(table)], q))
-    rows = [
-        {"panel": panel, **asdict(cell), "unit": size, **numbers[size, cell]}
-        for panel, size, cell in shown
-    ]
-    times = settings["times"]
+    rows = [{"panel": name, **asdict(c), "unit": size, **found[size, c]} for name, size, c in shown]
     pool = bootstrap_pool(own.context, settings["draws"], times, seed)
     m, q = observations(counted, table, pool, unit, seed)
     rho_again, tau_again = (
         _mean(of(m, q).reshape(len(table), -1, times)) for of in (spearman_rows, kendall_rows)
     )
-    for k, cell in enumerate(table):
-        row = rows[k]
+    for k, (row, cell) in enumerate(zip(rows, table, strict=False)):
         row |= Estimate.of(row["spearman"], rho_again[k]).columns("spearman")
         row |= Estimate.of(tau[k], tau_again[k]).columns("kendall")
         row["references_per_context"], row["without_good_reference"] = counted.references(cell)
@@ -155,15 +143,12 @@ def bootstrap_pool(context: Array, draws: int, times: int, seed: int) -> Array:
 def observations(
     counted: Counted, cells: Sequence[Cell], pool: Array, unit: int, seed: int
 ) -> tuple[Array, Array]:
-    """Differences of scores and of mean ratings for every assignment.
+    """Differences of scores and of mean ratings for every assignment. Which system of a pair a
+    difference starts from is drawn for each unit.
 
-    Which system of a pair a difference starts from is drawn for each unit.
-
-    pool : int32 (assignments, contexts), what an assignment divides into units; contexts that do
-        not fill a unit are left over
-    unit : M, contexts in a unit
-    seed : an assignment hangs on it, on the pair and on its place among the assignments, and on
-        nothing else
+    pool : int32 (assignments, contexts), what an assignment divides into units of ``unit`` contexts
+        (M); those that do not fill a unit are left over
+    seed : an assignment hangs on it, on the pair and on its place among the assignments alone
     Returns m : float64 (cells, assignments, observations)
     q : float64 (assignments, observations)
     Raises SettingError: fewer contexts than a unit has.
@@ -225,18 +210,13 @@ def unit_sums(columns: Array, units: Array) -> Array:
     """Sums of columns (contexts, columns) over units (assignments, units, M): (columns,
     assignments, units)."""
     starts = np.arange(0, units.size + 1, units.shape[2], dtype=np.int32)
-    members = csr_array(
-        (np.ones(units.size), units.ravel(), starts), (len(starts) - 1, len(columns))
-    )
-    return (members @ columns).T.reshape(-1, *units.shape[:2])
+    shape, members = (len(starts) - 1, len(columns)), (np.ones(units.size), units.ravel(), starts)
+    return (csr_array(members, shape) @ columns).T.reshape(-1, *units.shape[:2])
 
 
 def _scores(total: Array, cell: Cell) -> Array:
     """Scores from sums of a cell's columns (see `_columns`); of sBLEU the sum over sentences."""
-    if cell.metric == "sbleu":
-        return total[0]
-    matches, totals = np.moveaxis(total[:-2].reshape(2, cell.order, *total.shape[1:]), 1, -1)
-    return scores(Statistics(matches, totals, total[-2], total[-1]), cell.rule)
+    return total[0] if cell.metric == "sbleu" else scores(np.moveaxis(total, 0, -1), cell.rule)
 
 
 def _mean(values: Array) -> Array:

@@ -8,6 +8,7 @@ Natural Language Processing".
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -38,39 +39,26 @@ def published_cells(
     """
     measures = [name.removeprefix(PAPER) for name in map(str, table) if name.startswith(PAPER)]
     key = key or list(table.columns[:1])
-    if "reason" in table:
-        table = table[table["reason"] != "quoted"]
-    rows = table.to_dict("records")
-    cells = [
-        {"item": ", ".join(str(row[name]) for name in key if row[name] not in ("", None))}
-        | _beside(row, measure)
-        for measure in measures
-        for row in rows
-        if measure not in repeats and row[PAPER + measure] != ""
-    ]
+    cells = []
+    for measure, row in product(measures, table.to_dict("records")):
+        quoted = row.get("reason") == "quoted"
+        if measure not in repeats and row[PAPER + measure] != "" and not quoted:
+            item = ", ".join(str(row[name]) for name in key if row[name] not in ("", None))
+            cells.append({"item": item, **_beside(row, measure)})
     return pd.DataFrame(cells, columns=CELLS[2:])
 
 
 def _beside(row: Mapping[Any, Any], measure: str) -> dict[str, Any]:
+    columns = {"ours": measure, "ours_low": f"{measure}_low", "ours_high": f"{measure}_high"}
+    found = {name: row.get(column) for name, column in columns.items()}
+    ours = {name: np.nan if of in (None, "") else float(of) for name, of in found.items()}
     printed = row[PAPER + measure]
-    ours, low, high = (
-        np.nan if row.get(name) in (None, "") else float(row[name])
-        for name in (measure, f"{measure}_low", f"{measure}_high")
-    )
-    verdict = compare(ours, printed, low, high)
-    # a star is a label: it has no scale
-    star, shift = measure.startswith("p_"), int(measure in SHIFTED)
-    return {
-        "measure": measure,
-        "published": printed,
-        "ours": ours,
-        "ours_low": low,
-        "ours_high": high,
-        "agreement": verdict,
-        "cv": np.nan if star else variation(ours, float(printed), shift),
-        "source": row.get("source", "") if verdict != MISSING else "",
-        "reason": row.get("reason", "") if verdict == MISSING else "",
-    }
+    verdict = compare(ours["ours"], printed, ours["ours_low"], ours["ours_high"])
+    told = "reason" if verdict == MISSING else "source"
+    cell = {"measure": measure, "published": printed, **ours, "agreement": verdict, "cv": np.nan}
+    if not measure.startswith("p_"):  # a star is a label: it has no scale
+        cell["cv"] = variation(ours["ours"], float(printed), int(measure in SHIFTED))
+    return {**cell, "source": "", "reason": "", told: row.get(told, "")}
 
 
 def variation(ours: float, published: float, shift: float = 0) -> float:
@@ -95,18 +83,12 @@ def by_table(cells: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for (paper, table), own in pd.concat([cells, every]).groupby(["paper", "table"], sort=False):
         there = own[own["ours"].notna()]
-        pair = there["ours"].to_numpy(float), there["published"].to_numpy(float)
-        enough = len(there) >= 3 and all(np.ptp(one) > 0 for one in pair)
-        rows.append(
-            {
-                "paper": paper,
-                "table": table,
-                "cells": len(own),
-                **{word: int((own["agreement"] == word).sum()) for word in VERDICTS},
-                "mean_cv": there["cv"].mean(),
-                # of all tables together, the scales of their measures would decide
-                "pearson": np.corrcoef(*pair)[0, 1] if enough and table != "all" else np.nan,
-                "source": "shipped" if (own["source"] == "shipped").any() else "computed",
-            }
-        )
+        row = {"paper": paper, "table": table, "cells": len(own), "mean_cv": there["cv"].mean()}
+        row |= {word: int((own["agreement"] == word).sum()) for word in VERDICTS}
+        row["source"] = "shipped" if (own["source"] == "shipped").any() else "computed"
+        pair = there[["ours", "published"]].to_numpy(float)
+        # of all tables together, the scales of their measures would decide
+        if len(pair) >= 3 and np.ptp(pair, axis=0).min() > 0 and table != "all":
+            row["pearson"] = np.corrcoef(pair.T)[0, 1]
+        rows.append(row)
     return pd.DataFrame(rows, columns=TABLES)

@@ -46,15 +46,9 @@ def claims_table(
             for row in both[: 2 if "less" in claim else 1]
         ]
         found = [_row(tables[claim["table"]], row, claim["column"]) for row in wanted]
-        rows.append(
-            {
-                "paper": claim["paper"],
-                "claim": claim["claim"],
-                "where": f"{claim['column']}: {_said(found, wanted)}",
-                "bound": claim.get("bound", 0.0),
-                **_decided(found, claim),
-            }
-        )
+        where, bound = f"{claim['column']}: {_said(found, wanted)}", claim.get("bound", 0.0)
+        told = {"paper": claim["paper"], "claim": claim["claim"], "where": where, "bound": bound}
+        rows.append(told | _decided(found, claim["column"], claim["side"], bound))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -69,17 +63,17 @@ def _row(table: pd.DataFrame, wanted: Mapping[str, Any], column: str) -> dict[An
     return {"lost": reasons[0] if reasons else "not_configured"}
 
 
-def _decided(rows: list[dict[Any, Any]], claim: Mapping[str, Any]) -> dict[str, Any]:
+def _decided(rows: list[dict[Any, Any]], column: str, side: str, bound: float) -> dict[str, Any]:
     """What is found of a claim about one row or two; a word of why where there are no numbers."""
     if lost := [row["lost"] for row in rows if "lost" in row]:
         return {"holds": "", "source": "", "reason": lost[0]}
-    found, *rest = (_estimate(row, claim["column"]) for row in rows)
+    found, *rest = (_estimate(row, column) for row in rows)
     if rest:
         found = found.less(rest[0])
         if np.isnan(found.low):
             return {"holds": "", "source": "", "reason": "no_draws"}
     source = "shipped" if "shipped" in {row["source"] for row in rows} else "computed"
-    holds = verdict(found, claim["side"], claim.get("bound", 0.0))
+    holds = verdict(found, side, bound)
     return {**found.columns("ours"), "holds": holds, "source": source, "reason": ""}
 
 

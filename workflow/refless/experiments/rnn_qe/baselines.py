@@ -71,7 +71,7 @@ def _ridge(rated: pd.DataFrame, matrix: Array, split: Split) -> Array:
     """Ridge regression on the output's character n-grams (TF-IDF)."""
     train, test = rated.iloc[split.train], rated.iloc[split.test]
     groups = pd.factorize(rated["mr_key"])[0][split.train].tolist()
-    model = RidgeTfidf(alphas=(0.3, 1.0, 3.0, 10.0), folds=3)
+    model = RidgeTfidf(alphas=(0.3, 1.0, 3.0, 10.0))
     quality = train["median_quality"].to_numpy()
     return model.fit(train["words"].tolist(), quality, groups=groups).predict(
         test["words"].tolist()
