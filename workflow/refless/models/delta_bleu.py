@@ -74,11 +74,14 @@ class Texts:
         order = np.argsort(references.item, kind="stable")
         items = np.arange(item.max(initial=-1) + 2)
         bounds = np.searchsorted(references.item[order], items).astype(np.int64)
-        side = bounds, references.text[order], references.owner[order], weight[order]
+        side = Rows(*(part[order] for part in references))
+        about = np.stack([side.owner, self._lengths[side.text]])
+        ends, postings = self._postings(side)
         found = np.zeros((self.max_order + 2, len(text), 1 + owners))
-        ids, counts, orders = self._grams
-        own = self._lengths, ids, counts, orders, self._bounds
-        _add_matches(text, owner, item, *side, *own, found)
+        own = self._lengths, self._grams, self._bounds
+        _add_matches(
+            text, owner, item, bounds, about, weight[order], ends[bounds], postings, *own, found
+        )
         matches, heaviest, nearest = found[:-2], found[-2], found[-1]
         length = self._lengths[text][:, None]
         grams = np.maximum(length - np.arange(self.max_order)[:, None, None], 0)
@@ -86,6 +89,17 @@ class Texts:
         lengths = np.broadcast_to(length, closest.shape)
         columns = [*matches, *(heaviest * grams), lengths, closest]
         return np.stack(columns, axis=-1)
+
+    def _postings(self, references: Rows) -> tuple[Array, Array]:
+        """Where the n-grams of each reference begin and end, and all of them, item by item in their
+        order: int64 (3, n-grams), number, row of the reference, count."""
+        size = np.diff(self._bounds)[references.text]
+        ends = np.cumsum(np.append(0, size))
+        row = np.repeat(np.arange(len(size)), size)
+        place = np.arange(len(row)) + np.repeat(self._bounds[references.text] - ends[:-1], size)
+        ids, counts, _ = self._grams[:, place]
+        postings = np.stack([ids, row, counts])
+        return ends, np.ascontiguousarray(postings[:, np.lexsort([ids, references.item[row]])])
 
 
 def tokenize(text: str, tokens: str = "words") -> str:
@@ -105,22 +119,24 @@ def _counted(
     return sorted(rows)
 
 
-_INT, _FLOAT, _OUT = "int64[::1]", "float64[::1]", "float64[:, :, ::1]"
+_INT, _INTS, _FLOAT, _OUT = "int64[::1]", "int64[:, ::1]", "float64[::1]", "float64[:, :, ::1]"
 
 
-@compiled(f"void({', '.join([*[_INT] * 6, _FLOAT, *[_INT] * 5, _OUT])})")
+@compiled(
+    f"void({_INT}, {_INT}, {_INT}, {_INT}, {_INTS}, {_FLOAT}, {_INT}, {_INTS}, {_INT}, {_INTS},"
+    f" {_INT}, {_OUT})"
+)
 def _add_matches(
     text: Array,
     owner: Array,
     item: Array,
     reference_bounds: Array,
-    reference_text: Array,
-    reference_owner: Array,
+    references: Array,
     weight: Array,
+    posting_bounds: Array,
+    postings: Array,
     lengths: Array,
-    ids: Array,
-    counts: Array,
-    orders: Array,
+    grams: Array,
     bounds: Array,
     out: Array,
 ) -> None:
@@ -131,48 +147,43 @@ def _add_matches(
 
     then the greatest weight, and -1 - (distance * width + length) of the reference that is nearest
     in length, the shorter of two as near. The best value and the best one of another owner are
-    kept, so leaving an owner out counts nothing again.
+    kept, so leaving an owner out counts nothing again. ``references`` has owners and lengths.
     """
     width = lengths.max() + 1
-    most = np.diff(bounds).max() + 2
-    value, best = np.empty(most), np.empty(most)
-    second = np.empty(most)  # the best of another owner than that of `best`
-    whose = np.empty(most, np.int64)
     for h in range(len(text)):
-        start, end = bounds[text[h]], bounds[text[h] + 1]
-        n, length = end - start, lengths[text[h]]
-        best[:] = -np.inf
-        second[:] = -np.inf
-        whose[:] = NOBODY
-        for j in range(reference_bounds[item[h]], reference_bounds[item[h] + 1]):
-            own, other = reference_owner[j], reference_text[j]
-            if own == owner[h] and own != NOBODY:
-                continue
-            value[:n] = -np.inf
-            value[n] = weight[j]
-            value[n + 1] = -1.0 - (abs(lengths[other] - length) * width + lengths[other])
-            g, r = start, bounds[other]
-            while g < end and r < bounds[other + 1]:
-                if ids[g] < ids[r]:
-                    g += 1
-                elif ids[g] > ids[r]:
-                    r += 1
-                else:
-                    value[g - start] = weight[j] * min(counts[g], counts[r])
-                    g += 1
-                    r += 1
-            for k in range(n + 2):
-                if value[k] > best[k]:
-                    if whose[k] != own or own == NOBODY:
-                        second[k] = best[k]
-                    best[k] = value[k]
-                    whose[k] = own
-                elif value[k] > second[k] and (whose[k] != own or own == NOBODY):
-                    second[k] = value[k]
+        start, n = bounds[text[h]], bounds[text[h] + 1] - bounds[text[h]]
+        length = lengths[text[h]]
+        first, last = posting_bounds[item[h]], posting_bounds[item[h] + 1]
         for k in range(n + 2):
-            column = orders[start + k] - 1 if k < n else len(out) - 2 + k - n
+            low, high = reference_bounds[item[h]], reference_bounds[item[h] + 1]
+            if k < n:
+                gram, count, order = grams[:, start + k]
+                first += np.searchsorted(postings[0, first:last], gram)
+                low = high = first
+                while high < last and postings[0, high] == gram:
+                    high += 1
+            best = second = -np.inf  # the second is the best of another owner
+            whose = NOBODY
+            for place in range(low, high):
+                j = postings[1, place] if k < n else place
+                own = references[0, j]
+                if own == owner[h] and own != NOBODY:
+                    continue
+                if k < n:
+                    value = weight[j] * min(count, postings[2, place])
+                elif k == n:
+                    value = weight[j]
+                else:
+                    value = -1.0 - (abs(references[1, j] - length) * width + references[1, j])
+                if value > best:
+                    if whose != own or own == NOBODY:
+                        second = best
+                    best, whose = value, own
+                elif value > second and (whose != own or own == NOBODY):
+                    second = value
+            column = order - 1 if k < n else len(out) - 2 + k - n
             for o in range(out.shape[2]):
-                found = second[k] if o > 0 and whose[k] == o - 1 else best[k]
+                found = second if o > 0 and whose == o - 1 else best
                 if found > -np.inf:
                     out[column, h, o] += found
 
