@@ -1,5 +1,7 @@
 """How the commands read files, and write what they made."""
 
+from __future__ import annotations
+
 import argparse
 import csv
 import io
@@ -7,13 +9,15 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from refless.data.own import LARGEST, Own, read_ratings, read_texts
 from refless.data.rows import File
 from refless.errors import FormatError, OutputError, SettingError
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 def ratings_of(arguments: argparse.Namespace, **more: Any) -> Own:
@@ -32,6 +36,14 @@ def ratings_of(arguments: argparse.Namespace, **more: Any) -> Own:
     )
 
 
+def rated(own: Own) -> DataFrame:
+    """The texts that have a rating, by their numbers. FormatError if none has."""
+    texts = own.texts[own.texts["quality"].notna()]
+    if texts.empty:
+        raise FormatError("no text is rated", path=own.files[0].path, remedy="give it ratings")
+    return texts
+
+
 def outputs_of(
     arguments: argparse.Namespace, read: Sequence[str], need: Sequence[str] = ()
 ) -> File:
@@ -40,17 +52,8 @@ def outputs_of(
     return read_texts(arguments.outputs, read, need, arguments.outputs_format, columns)
 
 
-def require_torch() -> None:
-    """SettingError if torch is not installed, before anything is imported that needs it."""
-    if find_spec("torch") is None:
-        raise SettingError(
-            "RNN quality estimation needs torch, which is not installed",
-            remedy="make torch, in a clone of refless; elsewhere: pip install torch",
-        )
-
-
 def check_out(out: str, *inputs: str | None) -> Path:
-    """Where the output will be, ``-`` or a file (of a link, where it leads to). Raises OutputError:
+    """Where the output will be, ``-`` or a file (of a link, where it leads to). Raises OutputError,
     before the work begins: it is an input, or no file can be there."""
     from refless.store.files import writing
 
@@ -73,21 +76,17 @@ def with_columns(file: File, added: Mapping[str, Sequence[Any]]) -> str:
     """A file with further columns, in its own format; of plain lines, a TSV of these alone. None
     becomes an empty field, or null in JSON; lists become JSON. Raises FormatError: a column is
     there already."""
-    if file.format != "lines" and (clash := [name for name in added if name in file.names]):
+    plain = file.format == "lines"
+    if not plain and (clash := [name for name in added if name in file.names]):
         raise FormatError(f"already has a column {clash[0]!r}", path=file.path, remedy="rename it")
-    rows = list(zip(*added.values(), strict=True))
+    rows = zip(*added.values(), strict=True)
     if file.format == "jsonl":
-        objects = [
-            json.dumps(own | dict(zip(added, row, strict=True)), ensure_ascii=False)
-            for own, row in zip(file.rows, rows, strict=True)
-        ]
-        if file.array:
-            return "[" + ",\n".join(objects) + "]\n"
-        return "".join(f"{one}\n" for one in objects)
-    table = [list(added), *([_shown(value) for value in row] for row in rows)]
-    if file.format != "lines":
-        given = [file.names, *file.rows]
-        table = [[*own, *more] for own, more in zip(given, table, strict=True)]
+        new = [dict(zip(added, row, strict=True)) for row in rows]
+        each = [_json(own | more) for own, more in zip(file.rows, new, strict=True)]
+        return "[" + ",\n".join(each) + "]\n" if file.array else "".join(f"{row}\n" for row in each)
+    shown = [list(added), *([_shown(value) for value in row] for row in rows)]
+    given = [[]] * len(shown) if plain else [file.names, *file.rows]
+    table = [own + more for own, more in zip(given, shown, strict=True)]
     if file.format == "csv":
         buffer = io.StringIO()
         csv.writer(buffer, lineterminator="\n").writerows(table)
@@ -98,7 +97,11 @@ def with_columns(file: File, added: Mapping[str, Sequence[Any]]) -> str:
 def _shown(value: Any) -> str:
     if value is None:
         return ""
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, list) else str(value)
+    return _json(value) if isinstance(value, list) else str(value)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def write(content: str, out: Path) -> None:
@@ -109,10 +112,14 @@ def write(content: str, out: Path) -> None:
     data = content.encode("utf-8", "backslashreplace")
     if out == Path("-"):
         sys.stdout.buffer.write(data)
-        sys.stdout.flush()
         return
     with whole_file(out) as partial:
         partial.write_bytes(data)
+
+
+def write_json(value: Any, out: Path) -> None:
+    """The same with a value as indented JSON."""
+    write(json.dumps(value, ensure_ascii=False, indent=1) + "\n", out)
 
 
 def tell(line: str) -> None:

@@ -1,78 +1,51 @@
-"""``refless score``: predict quality from the nearest rated texts, or by ridge regression."""
+"""Predict quality from the nearest rated texts, or by ridge regression.
+
+example:
+  refless score --ratings rated.tsv --outputs mine.tsv --out predicted.tsv
+  refless score --ratings rated.tsv --leave-one-out --json
+  refless score --ratings rated.tsv --method ridge --outputs mine.tsv --out predicted.tsv
+  tail -n +2 mine.tsv | cut -f2 | refless score --ratings rated.tsv --outputs - --format lines
+"""
 
 from __future__ import annotations
 
 import argparse
-import json
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from refless.cli import files, options
-from refless.cli._neighbors import (
-    SETTINGS,
-    add_model,
-    beside_themselves,
-    fitted,
-    kernel_options,
-    read_training,
-    require_readable,
-)
-from refless.data.rows import File
+from refless.cli import files, fit, options
+from refless.data.rows import File, files_of
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from pandas import DataFrame
 
     from refless.models.neighbors import NeighborsRegressor
 
 NEIGHBORS, RIDGE, SYSTEM_RIDGE = METHODS = ("neighbors", "ridge", "ridge_system")
-EXAMPLE = """
-refless score --ratings rated.tsv --outputs mine.tsv --out predicted.tsv
-refless score --ratings rated.tsv --leave-one-out --json
-refless score --ratings rated.tsv --method ridge --outputs mine.tsv --out predicted.tsv
-tail -n +2 mine.tsv | cut -f2 | refless score --ratings rated.tsv --outputs - --format lines
-"""
+MEASURES = ("pearson", "spearman", "mse", "mse_of_mean")
+NEAREST = 5
+"""Neighbors among which a text's own text is looked for."""
 
 
-def add(commands: options.Commands) -> None:
-    """Describe the command."""
-    parser = options.command(
-        commands,
-        run,
-        "score",
-        help="predict quality from the nearest rated texts, or by ridge regression",
-        description="Predict each text's quality as the mean quality of the rated texts that are"
-        " similar to it, and make no prediction where too few or too many are; or by ridge"
-        " regression.",
-        example=EXAMPLE,
-    )
+def add(parser: options.Parser) -> None:
+    """Describe the arguments."""
     source = parser.add_mutually_exclusive_group(required=True)
-    options.add_ratings(parser, instead=source)
+    options.add_ratings(parser, "text, quality", source)
     source.add_argument("--model", metavar="FILE", help="a model that refless fit wrote")
     asked = parser.add_mutually_exclusive_group(required=True)
-    columns = "texts to rate: column text; with quality, correlations are printed"
-    options.add_outputs(parser, columns, instead=asked)
-    asked.add_argument(
-        "--leave-one-out",
-        action="store_true",
-        help="predict each rated text from the others; correlations come out low",
-    )
-    parser.add_argument(
-        "--method",
-        choices=METHODS,
-        default=NEIGHBORS,
-        help=f"{RIDGE}: on TF-IDF weights of character n-grams; {SYSTEM_RIDGE}: the mean rating of"
-        f" the text's system, and ridge on what it leaves (default: {NEIGHBORS})",
-    )
-    add_model(parser)
+    options.add_outputs(parser, "text; with quality, correlations are printed", asked)
+    said = "predict each rated text from the others; correlations come out low"
+    asked.add_argument("--leave-one-out", action="store_true", help=said)
+    said = f"{RIDGE}: on TF-IDF weights of character n-grams; {SYSTEM_RIDGE}: the mean rating of"
+    said += f" the text's system, and ridge on what it leaves (default: {NEIGHBORS})"
+    parser.add_argument("--method", choices=METHODS, default=NEIGHBORS, help=said)
+    fit.add_model(parser)
     said = "add a column nearest: the N most similar rated texts with similarity and rating (5)"
     options.add_number(parser, "--explain", said, nargs="?", const=5, metavar="N")
     parser.add_argument("--json", action="store_true", help="write one JSON object with all")
-    options.add_out(
-        parser,
-        "the texts with columns added (prediction; of neighbors also their number), in their own"
-        " format; of plain lines, a TSV of the added columns",
-    )
+    said = "the texts with prediction and, of neighbors, their number; of plain lines, these alone"
+    parser.add_argument("--out", default="-", metavar="FILE", help=said)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -81,44 +54,42 @@ def run(arguments: argparse.Namespace) -> None:
     inputs = *(arguments.ratings or []), arguments.outputs, arguments.model
     out = files.check_out(arguments.out, *inputs)
     need = ["system"] if arguments.method == SYSTEM_RIDGE else []
-    own, rated = read_training(arguments, *need) if arguments.ratings else (None, None)
-    if arguments.leave_one_out and own is not None and rated is not None:
-        if len(own.files) != 1:
-            arguments.fail("--leave-one-out takes one file of --ratings, and adds columns to it")
+    own: Any = None
+    rated: Any = None
+    if arguments.ratings:
+        own = files.ratings_of(arguments, need=["quality", *need])
+        rated = files.rated(own)
+    if arguments.leave_one_out:
         given, texts, truth = own.files[0], None, rated["quality"].tolist()
-        place = {row: number for number, row in enumerate(rated.index)}
-        rows = [place.get(text) for text in own.text_of]
+        place = {number: row for row, number in enumerate(rated.index)}
+        rows = [place.get(number) for number in own.text_of]
     else:
         given = files.outputs_of(arguments, ["quality"], need)
         texts = given.columns["text"]
         truth = given.columns.get("quality", [math.nan] * len(texts))
         rows = list(range(len(texts)))
-    if rated is not None and arguments.method != NEIGHBORS:
-        facts, columns, mean = _by_ridge(arguments.method, rated, given)
-    else:
+    if arguments.method == NEIGHBORS:
         facts, columns, mean = _by_neighbors(arguments, rated, texts)
+    else:
+        facts, columns, mean = _by_ridge(arguments.method, rated, given)
     facts |= _evaluated(columns["prediction"], truth, mean)
-    found = {
+    added = {
         name: [None if row is None else values[row] for row in rows]
         for name, values in columns.items()
     }
     if arguments.json:
-        each = zip(*found.values(), strict=True)
-        predictions = [
-            {"row": number, **dict(zip(found, values, strict=True))}
-            for number, values in enumerate(each, 1)
-        ]
-        whole = {**facts, "predictions": predictions}
-        files.write(json.dumps(whole, ensure_ascii=False, indent=1) + "\n", out)
+        entries = zip(range(1, len(rows) + 1), *added.values(), strict=True)
+        facts["predictions"] = [dict(zip(["row", *added], one, strict=True)) for one in entries]
+        files.write_json(facts, out)
     else:
-        files.write(files.with_columns(given, found), out)
+        files.write(files.with_columns(given, added), out)
     _report(facts)
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    if arguments.leave_one_out and len(arguments.ratings or []) != 1:
+    if arguments.leave_one_out and len(files_of(arguments.ratings or [])) != 1:
         arguments.fail("--leave-one-out takes one file of --ratings, and adds columns to it")
-    given = [name for name in SETTINGS if getattr(arguments, name) is not None]
+    given = [name for name in fit.SETTINGS if getattr(arguments, name) is not None]
     if arguments.model and (given or arguments.center_raters):
         arguments.fail(f"{', '.join(given) or '--center-raters'}: settled by refless fit")
     others = ("option", "wordnet", "explain", "leave_one_out", "model")
@@ -133,7 +104,7 @@ rating of the training texts."""
 
 
 def _by_neighbors(
-    arguments: argparse.Namespace, rated: pd.DataFrame | None, texts: list[str] | None
+    arguments: argparse.Namespace, rated: DataFrame | None, texts: list[str] | None
 ) -> Found:
     """``texts`` : to rate; None: each training text from the others."""
     import numpy as np
@@ -141,12 +112,12 @@ def _by_neighbors(
     from refless.models.neighbors_file import load, signature_line
 
     if rated is not None:
-        model = fitted(arguments, rated)
+        model = fit.fitted(arguments, rated)
     else:
-        options = kernel_options(arguments)
-        model = load(arguments.model, threads=arguments.threads, options=options)
+        told = fit.kernel_options(arguments)
+        model = load(arguments.model, threads=arguments.threads, options=told)
     if texts is not None:
-        require_readable(model, texts)
+        fit.require_readable(model, texts)
     with files.progress("scoring") as step:
         found = model.leave_one_out(step) if texts is None else model.predict(texts, step)
     columns: dict[str, list[Any]] = {
@@ -158,7 +129,7 @@ def _by_neighbors(
     few = int((model.neighbors_ < model.min_neighbors).sum())
     facts = {
         "signature": signature_line(model, **({"leave": "one-out"} if texts is None else {})),
-        "own_text_known": beside_themselves(model, texts),
+        "own_text_known": _beside_themselves(model, texts),
         "tau": model.tau_,
         "too_few_neighbors": few,
         "too_many_neighbors": int(np.isnan(found).sum()) - few,
@@ -170,19 +141,34 @@ def _nearest(
     model: NeighborsRegressor, texts: list[str] | None, number: int
 ) -> list[list[dict[str, Any]]]:
     """The nearest rated texts of each candidate, most similar first; none of no similarity."""
-    rows, similarity = model.nearest(texts, min(number, len(model.texts_)))
-    near = zip(rows.ravel().tolist(), similarity.ravel().tolist(), strict=True)
-    told = [
-        {"similarity": value, "quality": float(model.quality_[row]), "text": model.texts_[row]}
-        for row, value in near
-    ]
-    return [
-        [one for one in told[start : start + rows.shape[1]] if one["similarity"] > 0]
-        for start in range(0, rows.size, rows.shape[1])
-    ]
+    quality, found = model.quality_.tolist(), []
+    nearest = model.nearest(texts, min(number, len(quality)))
+    for rows, similarity in zip(*(part.tolist() for part in nearest), strict=True):
+        near = [(row, value) for row, value in zip(rows, similarity, strict=True) if value > 0]
+        found.append(
+            [
+                {"similarity": value, "quality": quality[row], "text": model.texts_[row]}
+                for row, value in near
+            ]
+        )
+    return found
 
 
-def _by_ridge(method: str, rated: pd.DataFrame, given: File) -> Found:
+def _beside_themselves(model: NeighborsRegressor, texts: list[str] | None) -> int:
+    """How many texts have their own text, once normalised, among their nearest neighbors."""
+    from refless.data.wording import wording
+
+    if texts is not None:
+        known = set(map(wording, model.texts_))
+        texts = [text for text in texts if wording(text) in known]
+    number, asked = 0, model.texts_ if texts is None else texts
+    for text, rows, similarity in zip(asked, *model.nearest(texts, NEAREST), strict=True):
+        near = [model.texts_[row] for row in rows[similarity >= model.tau_]]
+        number += wording(text) in map(wording, near)
+    return number
+
+
+def _by_ridge(method: str, rated: DataFrame, given: File) -> Found:
     """As `refless compare` does; equal texts stay together where the penalty is chosen."""
     from refless import __version__
     from refless.data.wording import wording
@@ -190,26 +176,26 @@ def _by_ridge(method: str, rated: pd.DataFrame, given: File) -> Found:
     from refless.store.files import text_sum
 
     own, quality, texts = rated["text"].tolist(), rated["quality"].tolist(), given.columns["text"]
-    groups = list(map(wording, own))
-    trained = set(groups)
     model, known, new = RidgeTfidf(), None, None
     if method == SYSTEM_RIDGE:
         model, known, new = SystemRidge(), rated["system"].tolist(), given.columns["system"]
+    groups = list(map(wording, own))
+    trained = set(groups)
     model.fit(own, quality, systems=known, groups=groups)
-    found = model.predict(texts, systems=new).tolist()
     data = text_sum([*own, *map(repr, quality), *(known or [])])[:12]
     facts = {
         "signature": f"method:{method}|n:{len(own)}|data:{data}|version:{__version__}",
         "own_text_known": sum(wording(text) in trained for text in texts),
     }
+    found = model.predict(texts, systems=new).tolist()
     return facts, {"prediction": found}, sum(quality) / len(quality)
 
 
 def _evaluated(
     prediction: Sequence[float | None], truth: Sequence[float], mean: float
 ) -> dict[str, Any]:
-    """How many texts have a prediction; if any text is rated, correlations and squared errors of
-    those that have both, None where they are undefined."""
+    """How many texts have a prediction; if any text is rated, `MEASURES` of those that have both,
+    None where they are undefined."""
     import numpy as np
 
     from refless.statistics import spearman
@@ -221,7 +207,7 @@ def _evaluated(
         return found
     there = ~np.isnan(given) & ~np.isnan(quality)
     given, quality = given[there], quality[there]
-    found |= dict.fromkeys(["pearson", "spearman", "mse", "mse_of_mean"])
+    found |= dict.fromkeys(MEASURES)
     if there.any():
         found["mse"] = float(((given - quality) ** 2).mean())
         found["mse_of_mean"] = float(((mean - quality) ** 2).mean())
@@ -247,9 +233,7 @@ def _report(facts: dict[str, Any]) -> None:
             f" few neighbors, {facts['too_many_neighbors']} with too many), tau {facts['tau']:g}"
         )
     if "mse" in facts:
-        names = "pearson", "spearman", "mse", "mse_of_mean"
-        r, rho, mse, mean = (
-            "undefined" if facts[name] is None else f"{facts[name]:.4g}" for name in names
-        )
-        files.tell(f"Pearson {r}; Spearman {rho}; squared error {mse}, of the mean rating {mean}")
+        shown = ["undefined" if facts[m] is None else f"{facts[m]:.4g}" for m in MEASURES]
+        line = "Pearson {}; Spearman {}; squared error {}, of the mean rating {}"
+        files.tell(line.format(*shown))
     files.tell(f"signature {facts['signature']}")
