@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from refless.cli import files, options
-from refless.cli.fit import require_kernel
 from refless.errors import KernelError, SettingError
 
 if TYPE_CHECKING:
@@ -24,13 +23,11 @@ METEOR = "meteor.nltk35"
 
 
 def add(parser: options.Parser) -> None:
-    """Describe the arguments."""
     said = "text, quality; and, as far as there are any, context, mr, system, references (a JSON"
     said += " list, or reference1, reference2, ...), score_<name> (somebody else's score)"
     options.add_ratings(parser, said)
     parser.add_argument("--out", metavar="DIR", help="a folder for tables and a report")
-    said = "lowest and highest rating there can be (default: those in the ratings)"
-    parser.add_argument("--scale", help=said, **options.SCALE)
+    parser.add_argument("--scale", **options.SCALE)
     said = "of neighbors, e.g. embedding.MODEL; may be given several times (default: bleu.char,"
     said += " bleu.word, rouge_l.stem, and meteor.nltk35 where WordNet is found)"
     parser.add_argument("--kernel", action="append", metavar="NAME", help=said)
@@ -39,12 +36,10 @@ def add(parser: options.Parser) -> None:
     options.add_number(parser, "--repeats", "of the folds, at most 10,000 / texts", 5)
     options.add_kernels(parser)
     parser.add_argument("--no-curve", action="store_true", help="leave out the learning curve")
-    said = "leave out RNN-QE, which takes minutes"
-    parser.add_argument("--no-networks", action="store_true", help=said)
+    parser.add_argument("--no-networks", action="store_true", help="leave out RNN-QE (minutes)")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Read, compare, write, say."""
     own = files.ratings_of(arguments, scale=arguments.scale)
 
     from refless.compare.evaluate import compare
@@ -87,12 +82,14 @@ def _how_read(arguments: argparse.Namespace) -> list[str]:
 def _settings(arguments: argparse.Namespace) -> Settings:
     from refless.compare.evaluate import KERNELS, Settings
     from refless.compare.predict import NEIGHBORS, NETWORKS
+    from refless.data.encoders import lacking
     from refless.kernels.wordnet import find
 
     left_out: dict[tuple[str, str], str] = {}
     kernels = tuple(dict.fromkeys(arguments.kernel or (*KERNELS, METEOR)))
     for kernel in kernels:
-        require_kernel(kernel)
+        if reason := lacking(kernel):
+            raise KernelError(reason.sentence, remedy=reason.remedy)
     if not arguments.kernel and not arguments.wordnet:
         try:
             find()
@@ -109,14 +106,7 @@ def _settings(arguments: argparse.Namespace) -> Settings:
 
         networks = partial(estimates, how=How(seed=arguments.seed), threads=arguments.threads)
     place = {"wordnet": arguments.wordnet} if arguments.wordnet else {}
-    return Settings(
-        kernels=kernels,
-        options={kernel: place for kernel in kernels if kernel.startswith("meteor.")},
-        draws=arguments.draws,
-        seed=arguments.seed,
-        repeats=arguments.repeats,
-        curve=not arguments.no_curve,
-        left_out=left_out,
-        threads=arguments.threads,
-        networks=networks,
-    )
+    places = {kernel: place for kernel in kernels if kernel.startswith("meteor.")}
+    told = {name: getattr(arguments, name) for name in ("draws", "seed", "repeats", "threads")}
+    curve = not arguments.no_curve
+    return Settings(kernels, places, curve=curve, left_out=left_out, networks=networks, **told)

@@ -23,25 +23,22 @@ if TYPE_CHECKING:
 
 
 def add(parser: options.Parser) -> None:
-    """Describe the arguments."""
     said = "text; id, which references name (default: the number of the row, from 1)"
     options.add_outputs(parser, said)
     options.add_ratings(parser, "id, text (a reference), weight (default: 1, which is BLEU)")
     said = "references have quality on this scale instead of weight"
-    parser.add_argument("--scale", help=said, **options.SCALE)
+    parser.add_argument("--scale", **(options.SCALE | {"help": said}))
     options.add_number(parser, "--max-order", "longest n-gram", 4)
     said = "for precisions that are not positive (default: %(default)s): smooth as sacreBLEU,"
     said += " zero as the formula is written, floor, or signed, which alone can fall below 0"
     rules = ["zero", "smooth", "floor", "signed"]
     parser.add_argument("--rule", choices=rules, default="smooth", help=said)
-    said = "write the outputs with a column delta_bleu"
-    parser.add_argument("--sentences", action="store_true", help=said)
+    parser.add_argument("--sentences", action="store_true", help="the outputs with a column added")
     parser.add_argument("--json", action="store_true", help="write one JSON object")
-    parser.add_argument("--out", default="-", metavar="FILE", help="the score, from -100 to 100")
+    parser.add_argument("--out", help="the score (default: standard output)", **options.OUT)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Read, score, write, say."""
     out = files.check_out(arguments.out, arguments.outputs, *arguments.ratings)
     scale = arguments.scale
     side = files.ratings_of(
@@ -62,6 +59,8 @@ def run(arguments: argparse.Namespace) -> None:
     # the middle of a scale is 0, and not what rounding leaves of it: that would be a weight above 0
     references, weights = _by_output(outputs, side, weight.round(12))
 
+    import pandas as pd
+
     from refless.models.delta_bleu_metric import DeltaBLEU
 
     metric = DeltaBLEU(arguments.max_order, arguments.rule)
@@ -73,7 +72,7 @@ def run(arguments: argparse.Namespace) -> None:
         found = json.loads(total.format(signature, is_json=True))
         files.write_json(found | ({"sentences": each} if each else {}), out)
     elif arguments.sentences:
-        files.write(files.with_columns(outputs, {"delta_bleu": each}), out)
+        files.write(files.with_columns(outputs, pd.DataFrame({"delta_bleu": each})), out)
         files.tell(line)
     else:
         files.write(line + "\n", out)

@@ -7,14 +7,17 @@ import csv
 import io
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tqdm import tqdm
+
 from refless.data.own import LARGEST, Own, read_ratings, read_texts
 from refless.data.rows import File
 from refless.errors import FormatError, OutputError, SettingError
+from refless.store.files import whole_file, writing
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -55,8 +58,6 @@ def outputs_of(
 def check_out(out: str, *inputs: str | None) -> Path:
     """Where the output will be, ``-`` or a file (of a link, where it leads to). Raises OutputError,
     before the work begins: it is an input, or no file can be there."""
-    from refless.store.files import writing
-
     if out == "-":
         return Path(out)
     path = Path(out).resolve()
@@ -72,19 +73,18 @@ def check_out(out: str, *inputs: str | None) -> Path:
     return path
 
 
-def with_columns(file: File, added: Mapping[str, Sequence[Any]]) -> str:
+def with_columns(file: File, added: DataFrame) -> str:
     """A file with further columns, in its own format; of plain lines, a TSV of these alone. None
     becomes an empty field, or null in JSON; lists become JSON. Raises FormatError: a column is
     there already."""
     plain = file.format == "lines"
     if not plain and (clash := [name for name in added if name in file.names]):
         raise FormatError(f"already has a column {clash[0]!r}", path=file.path, remedy="rename it")
-    rows = zip(*added.values(), strict=True)
+    rows = added.to_dict("records")
     if file.format == "jsonl":
-        new = [dict(zip(added, row, strict=True)) for row in rows]
-        each = [_json(own | more) for own, more in zip(file.rows, new, strict=True)]
+        each = [_json(own | more) for own, more in zip(file.rows, rows, strict=True)]
         return "[" + ",\n".join(each) + "]\n" if file.array else "".join(f"{row}\n" for row in each)
-    shown = [list(added), *([_shown(value) for value in row] for row in rows)]
+    shown = [list(added), *([_shown(value) for value in row.values()] for row in rows)]
     given = [[]] * len(shown) if plain else [file.names, *file.rows]
     table = [own + more for own, more in zip(given, shown, strict=True)]
     if file.format == "csv":
@@ -106,8 +106,6 @@ def _json(value: Any) -> str:
 
 def write(content: str, out: Path) -> None:
     """To standard output, or to a file: whole or not at all."""
-    from refless.store.files import whole_file
-
     # JSON may have half a character, and an escape for it
     data = content.encode("utf-8", "backslashreplace")
     if out == Path("-"):
@@ -131,8 +129,6 @@ def tell(line: str) -> None:
 def progress(what: str, unit: str = "text") -> Iterator[Callable[..., None]]:
     """A bar on standard error, renewed less often where that is no terminal: ``step(done, total,
     what)``, of which ``done`` alone must be given."""
-    from tqdm import tqdm
-
     pause = 0.1 if sys.stderr.isatty() else 15
     with tqdm(desc=what, unit=unit, leave=False, mininterval=pause, delay=pause) as bar:
 

@@ -1,4 +1,4 @@
-"""Keep rated texts, readable in it, and tau in a file, for refless score --model.
+"""Write a model for refless score --model: tau, and the rated texts as they are.
 
 example:
   refless fit --ratings rated.tsv --out rated.model
@@ -24,14 +24,12 @@ SETTINGS = ("kernel", "tau", "min_neighbors", "max_share")
 
 
 def add(parser: options.Parser) -> None:
-    """Describe the arguments."""
     options.add_ratings(parser, "text, quality")
     add_model(parser)
     parser.add_argument("--out", required=True, metavar="FILE", help="the model")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Read, fit, write, say."""
     out = files.check_out(arguments.out, *arguments.ratings)
     if str(out) == "-":
         arguments.fail("a model goes to a file: --out FILE")
@@ -49,9 +47,8 @@ def add_model(parser: options.Parser) -> None:
     parser.add_argument("--kernel", help="default: bleu.char")
     said = "similarity of a neighbor, or auto: of the least squared error in training (default)"
     parser.add_argument("--tau", type=_tau, help=said)
-    parser.add_argument("--min-neighbors", type=int, help="fewest (default: 5)")
-    said = "most neighbors, as a share of the training texts (default: 0.66)"
-    parser.add_argument("--max-share", type=float, help=said)
+    parser.add_argument("--min-neighbors", type=int, help="fewest neighbors (default: 5)")
+    parser.add_argument("--max-share", type=float, help="most, as a share of all (default: 0.66)")
     said = "of the kernel, e.g. layer=10, rescale=false or model=FOLDER; may be given several times"
     many = {"type": options.pair, "metavar": "NAME=VALUE", **options.MANY}
     parser.add_argument("--option", help=said, **many)
@@ -63,27 +60,18 @@ def _tau(text: str) -> str | float:
 
 
 def fitted(arguments: argparse.Namespace, rated: DataFrame) -> NeighborsRegressor:
-    """The model of these arguments, fitted. Raises KernelError: the kernel cannot be used here, or
-    reads most of the texts as empty."""
+    """The model of these arguments, fitted. Raises SettingError and KernelError: as
+    its `fit`, or the kernel reads most of the texts as empty."""
     from refless.models.neighbors import NeighborsRegressor
 
     told = {name: getattr(arguments, name) for name in SETTINGS}
     settings = {"tau": "auto"} | {name: own for name, own in told.items() if own is not None}
     more = {"options": kernel_options(arguments), "threads": arguments.threads}
     model = NeighborsRegressor(**settings, **more)
-    require_kernel(model.kernel)
     texts = rated["text"].tolist()
     require_readable(model, texts)
     with files.progress("choosing tau") as step:
         return model.fit(texts, rated["quality"].tolist(), progress=step)
-
-
-def require_kernel(kernel: str) -> None:
-    """KernelError if there is no such kernel, or it needs a package that is not installed."""
-    from refless.data.encoders import lacking
-
-    if reason := lacking(kernel):
-        raise KernelError(reason.sentence, remedy=reason.remedy)
 
 
 def require_readable(model: NeighborsRegressor, texts: Sequence[str]) -> None:

@@ -11,7 +11,9 @@ Parser = argparse.ArgumentParser
 
 MANY: dict[str, Any] = {"action": "append", "default": []}
 """An option that may be given several times."""
+OUT: dict[str, Any] = {"default": "-", "metavar": "FILE"}
 SCALE: dict[str, Any] = {"type": float, "nargs": 2, "metavar": ("LOW", "HIGH")}
+SCALE |= {"help": "lowest and highest rating there can be (default: those in the ratings)"}
 TABLES = "TSV, CSV, JSON Lines or a JSON array, by its ending; also gzipped; - is standard input"
 
 
@@ -74,7 +76,6 @@ def add_outputs(parser: Parser, columns: str, instead: Any = None) -> None:
 
 def add_kernels(parser: Parser) -> None:
     """What commands have that compare texts with rated ones."""
-    said = "take off each rater's own mean, and put the overall mean back"
-    parser.add_argument("--center-raters", action="store_true", help=said)
+    parser.add_argument("--center-raters", action="store_true", help="take off each rater's mean")
     parser.add_argument("--wordnet", metavar="PATH", help="WordNet 3.0, for METEOR kernels")
     add_number(parser, "--threads", "default: all cores")

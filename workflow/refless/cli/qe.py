@@ -6,24 +6,23 @@ example:
 
 import argparse
 
+import numpy as np
+
 from refless.cli import files, options
 from refless.errors import FormatError
 
 
 def add(parser: options.Parser) -> None:
-    """Describe the arguments."""
     said = "of refless train-qe (default: of dialogue systems, from 1 to 6)"
     parser.add_argument("--model", metavar="FILE", help=said)
     what = parser.add_mutually_exclusive_group(required=True)
     options.add_outputs(parser, "text and mr, such as inform(name=x), or context", what)
-    said = "say as JSON what the model was trained on and what it is worth"
-    what.add_argument("--card", action="store_true", help=said)
-    said = "the texts with the columns raw and prediction"
-    parser.add_argument("--out", default="-", metavar="FILE", help=said)
+    what.add_argument("--card", action="store_true", help="what the model is and is worth, as JSON")
+    said = "the texts with the columns raw and prediction (default: standard output)"
+    parser.add_argument("--out", help=said, **options.OUT)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Read, rate, write, and say what the model does not know."""
     from refless.models.rnn_qe.model_file import card, read_model, shipped_model
 
     out = files.check_out(arguments.out, arguments.outputs, arguments.model)
@@ -33,7 +32,7 @@ def run(arguments: argparse.Namespace) -> None:
         return
     outputs = files.outputs_of(arguments, ["mr", "context", "quality"])
 
-    import numpy as np
+    import pandas as pd
 
     from refless.models.rnn_qe.own import groups, worth, worth_lines
     from refless.models.rnn_qe.saved import load_model
@@ -52,8 +51,8 @@ def run(arguments: argparse.Namespace) -> None:
         line = outputs.lines[(error.line or 1) - 1]
         remedy = f"mend it; the model reads {model.meanings}, as it was trained"
         raise FormatError(error.message, path=outputs.path, line=line, remedy=remedy) from error
-    added = {"raw": raw.round(6).tolist(), "prediction": prediction.tolist()}
-    files.write(files.with_columns(outputs, added), out)
+    rated = pd.DataFrame({"raw": raw.round(6), "prediction": prediction})
+    files.write(files.with_columns(outputs, rated), out)
     for number, what in (
         (sum(model.has_seen(meanings, texts)), "are among the texts that it was trained on"),
         (sum(model.strange(meanings, texts)), "have many words that it does not know"),

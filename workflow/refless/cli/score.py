@@ -14,8 +14,13 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from refless import __version__
 from refless.cli import files, fit, options
 from refless.data.rows import File, files_of
+from refless.data.wording import wording
+from refless.store.files import text_sum
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -29,27 +34,23 @@ NEAREST = 5
 
 
 def add(parser: options.Parser) -> None:
-    """Describe the arguments."""
     source = parser.add_mutually_exclusive_group(required=True)
     options.add_ratings(parser, "text, quality", source)
     source.add_argument("--model", metavar="FILE", help="a model that refless fit wrote")
     asked = parser.add_mutually_exclusive_group(required=True)
     options.add_outputs(parser, "text; with quality, correlations are printed", asked)
-    said = "predict each rated text from the others; correlations come out low"
-    asked.add_argument("--leave-one-out", action="store_true", help=said)
-    said = f"{RIDGE}: on TF-IDF weights of character n-grams; {SYSTEM_RIDGE}: the mean rating of"
-    said += f" the text's system, and ridge on what it leaves (default: {NEIGHBORS})"
+    asked.add_argument("--leave-one-out", action="store_true", help="predict each from the others")
+    said = f"{RIDGE}: on character n-grams; {SYSTEM_RIDGE}: beside the mean of the text's system"
     parser.add_argument("--method", choices=METHODS, default=NEIGHBORS, help=said)
     fit.add_model(parser)
     said = "add a column nearest: the N most similar rated texts with similarity and rating (5)"
     options.add_number(parser, "--explain", said, nargs="?", const=5, metavar="N")
     parser.add_argument("--json", action="store_true", help="write one JSON object with all")
-    said = "the texts with prediction and, of neighbors, their number; of plain lines, these alone"
-    parser.add_argument("--out", default="-", metavar="FILE", help=said)
+    said = "the texts with columns added; of plain lines, these alone (default: standard output)"
+    parser.add_argument("--out", help=said, **options.OUT)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Read, predict, write, say."""
     _check(arguments)
     inputs = *(arguments.ratings or []), arguments.outputs, arguments.model
     out = files.check_out(arguments.out, *inputs)
@@ -61,28 +62,28 @@ def run(arguments: argparse.Namespace) -> None:
         rated = files.rated(own)
     if arguments.leave_one_out:
         given, texts, truth = own.files[0], None, rated["quality"].tolist()
-        place = {number: row for row, number in enumerate(rated.index)}
-        rows = [place.get(number) for number in own.text_of]
+        index, rows = rated.index, own.text_of
     else:
         given = files.outputs_of(arguments, ["quality"], need)
         texts = given.columns["text"]
         truth = given.columns.get("quality", [math.nan] * len(texts))
-        rows = list(range(len(texts)))
+        index = rows = range(len(texts))
+
+    import pandas as pd
+
     if arguments.method == NEIGHBORS:
         facts, columns, mean = _by_neighbors(arguments, rated, texts)
     else:
         facts, columns, mean = _by_ridge(arguments.method, rated, given)
     facts |= _evaluated(columns["prediction"], truth, mean)
-    added = {
-        name: [None if row is None else values[row] for row in rows]
-        for name, values in columns.items()
-    }
+    table = pd.DataFrame(columns, index, dtype=object).reindex(rows)
+    table = table.where(table.notna(), None)
     if arguments.json:
-        entries = zip(range(1, len(rows) + 1), *added.values(), strict=True)
-        facts["predictions"] = [dict(zip(["row", *added], one, strict=True)) for one in entries]
+        each = enumerate(table.to_dict("records"), 1)
+        facts["predictions"] = [{"row": number, **one} for number, one in each]
         files.write_json(facts, out)
     else:
-        files.write(files.with_columns(given, added), out)
+        files.write(files.with_columns(given, table), out)
     _report(facts)
 
 
@@ -98,17 +99,15 @@ def _check(arguments: argparse.Namespace) -> None:
         arguments.fail(f"--{given[0].replace('_', '-')} goes with --method {NEIGHBORS}")
 
 
-Found = tuple[dict[str, Any], dict[str, list[Any]], float]
-"""Facts; columns that are added, of which ``prediction`` has None where there is none; the mean
-rating of the training texts."""
+Found = tuple[dict[str, Any], dict[str, Any], float]
+"""Facts; columns that are added, with NaN where there is no prediction; the mean rating of the
+training texts."""
 
 
 def _by_neighbors(
     arguments: argparse.Namespace, rated: DataFrame | None, texts: list[str] | None
 ) -> Found:
     """``texts`` : to rate; None: each training text from the others."""
-    import numpy as np
-
     from refless.models.neighbors_file import load, signature_line
 
     if rated is not None:
@@ -120,10 +119,7 @@ def _by_neighbors(
         fit.require_readable(model, texts)
     with files.progress("scoring") as step:
         found = model.leave_one_out(step) if texts is None else model.predict(texts, step)
-    columns: dict[str, list[Any]] = {
-        "prediction": [None if math.isnan(value) else value for value in found.tolist()],
-        "neighbors": model.neighbors_.tolist(),
-    }
+    columns: dict[str, Any] = {"prediction": found, "neighbors": model.neighbors_}
     if arguments.explain:
         columns["nearest"] = _nearest(model, texts, arguments.explain)
     few = int((model.neighbors_ < model.min_neighbors).sum())
@@ -142,9 +138,8 @@ def _nearest(
 ) -> list[list[dict[str, Any]]]:
     """The nearest rated texts of each candidate, most similar first; none of no similarity."""
     quality, found = model.quality_.tolist(), []
-    nearest = model.nearest(texts, min(number, len(quality)))
-    for rows, similarity in zip(*(part.tolist() for part in nearest), strict=True):
-        near = [(row, value) for row, value in zip(rows, similarity, strict=True) if value > 0]
+    for rows, values in zip(*model.nearest(texts, min(number, len(quality))), strict=True):
+        near = zip(rows[values > 0].tolist(), values[values > 0].tolist(), strict=True)
         found.append(
             [
                 {"similarity": value, "quality": quality[row], "text": model.texts_[row]}
@@ -156,24 +151,19 @@ def _nearest(
 
 def _beside_themselves(model: NeighborsRegressor, texts: list[str] | None) -> int:
     """How many texts have their own text, once normalised, among their nearest neighbors."""
-    from refless.data.wording import wording
-
     if texts is not None:
         known = set(map(wording, model.texts_))
         texts = [text for text in texts if wording(text) in known]
-    number, asked = 0, model.texts_ if texts is None else texts
-    for text, rows, similarity in zip(asked, *model.nearest(texts, NEAREST), strict=True):
-        near = [model.texts_[row] for row in rows[similarity >= model.tau_]]
-        number += wording(text) in map(wording, near)
+    asked, number = model.texts_ if texts is None else texts, 0
+    for text, near in zip(asked, _nearest(model, texts, NEAREST), strict=True):
+        neighbors = [one["text"] for one in near if one["similarity"] >= model.tau_]
+        number += wording(text) in map(wording, neighbors)
     return number
 
 
 def _by_ridge(method: str, rated: DataFrame, given: File) -> Found:
     """As `refless compare` does; equal texts stay together where the penalty is chosen."""
-    from refless import __version__
-    from refless.data.wording import wording
     from refless.models.baselines import RidgeTfidf, SystemRidge
-    from refless.store.files import text_sum
 
     own, quality, texts = rated["text"].tolist(), rated["quality"].tolist(), given.columns["text"]
     model, known, new = RidgeTfidf(), None, None
@@ -187,25 +177,20 @@ def _by_ridge(method: str, rated: DataFrame, given: File) -> Found:
         "signature": f"method:{method}|n:{len(own)}|data:{data}|version:{__version__}",
         "own_text_known": sum(wording(text) in trained for text in texts),
     }
-    found = model.predict(texts, systems=new).tolist()
-    return facts, {"prediction": found}, sum(quality) / len(quality)
+    return facts, {"prediction": model.predict(texts, systems=new)}, sum(quality) / len(quality)
 
 
-def _evaluated(
-    prediction: Sequence[float | None], truth: Sequence[float], mean: float
-) -> dict[str, Any]:
+def _evaluated(given: Any, truth: Sequence[float], mean: float) -> dict[str, Any]:
     """How many texts have a prediction; if any text is rated, `MEASURES` of those that have both,
     None where they are undefined."""
-    import numpy as np
-
     from refless.statistics import spearman
 
-    given, quality = np.array(prediction, np.float64), np.array(truth, np.float64)
-    n, covered = len(given), int((~np.isnan(given)).sum())
+    quality, there = np.array(truth, np.float64), ~np.isnan(given)
+    n, covered = len(given), int(there.sum())
     found: dict[str, Any] = {"n": n, "covered": covered, "coverage": covered / n if n else None}
     if np.isnan(quality).all():
         return found
-    there = ~np.isnan(given) & ~np.isnan(quality)
+    there &= ~np.isnan(quality)
     given, quality = given[there], quality[there]
     found |= dict.fromkeys(MEASURES)
     if there.any():
@@ -221,17 +206,12 @@ def _evaluated(
 def _report(facts: dict[str, Any]) -> None:
     n, covered = facts["n"], facts["covered"]
     if leaked := facts["own_text_known"]:
-        files.tell(
-            f"warning: {leaked} of {n} texts have their own text among the rated texts that"
-            " predict them, so that correlations are too high"
-        )
-    if 2 * covered < n:
-        files.tell(f"warning: tau {facts['tau']:g} gives most of these texts no prediction")
+        said = "have their own text among the rated texts that predict them"
+        files.tell(f"warning: {leaked} of {n} texts {said}, so that correlations are too high")
     if n and "tau" in facts:
-        files.tell(
-            f"coverage {covered / n:.3f} ({covered} of {n}; {facts['too_few_neighbors']} with too"
-            f" few neighbors, {facts['too_many_neighbors']} with too many), tau {facts['tau']:g}"
-        )
+        few, many = facts["too_few_neighbors"], facts["too_many_neighbors"]
+        said = f"{covered} of {n}; {few} with too few neighbors, {many} with too many"
+        files.tell(f"coverage {covered / n:.3f} ({said}), tau {facts['tau']:g}")
     if "mse" in facts:
         shown = ["undefined" if facts[m] is None else f"{facts[m]:.4g}" for m in MEASURES]
         line = "Pearson {}; Spearman {}; squared error {}, of the mean rating {}"

@@ -13,17 +13,14 @@ from refless.errors import FormatError, OutputError
 
 
 def add(parser: options.Parser) -> None:
-    """Describe the arguments."""
     options.add_ratings(parser, "text, quality (any scale) and, if there is one, mr or context")
     parser.add_argument("--out", required=True, metavar="FILE", help="the model, ends in .npz")
     said = "how MRs are written: acts, inform(name='x', area=y); slots, name[x], area[y]; text,"
     said += " plain words (default: what all can be read as)"
     kinds = ["auto", "acts", "slots", "text"]
     parser.add_argument("--mr", choices=kinds, default="auto", help=said)
-    said = "ends of the scale (default: lowest and highest rating)"
-    parser.add_argument("--scale", help=said, **options.SCALE)
-    said = "also learn from texts with errors put in, for ratings of how well a text is written"
-    parser.add_argument("--errors", action="store_true", help=said)
+    parser.add_argument("--scale", **options.SCALE)
+    parser.add_argument("--errors", action="store_true", help="learn from invented errors as well")
     said = "12 passes, or up to 500 as in the paper (default: %(default)s)"
     parser.add_argument("--schedule", choices=["short", "paper"], default="short", help=said)
     options.add_number(parser, "--width", "of the network; the paper's is 300", 96)
@@ -32,7 +29,6 @@ def add(parser: options.Parser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Read, train, write, and say what the model is worth."""
     out = files.check_out(arguments.out, *arguments.ratings)
     if out.suffix != ".npz":
         raise OutputError("a model's file ends in .npz", path=out, remedy="name it so")
