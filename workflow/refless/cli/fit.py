@@ -60,8 +60,8 @@ def _tau(text: str) -> str | float:
 
 
 def fitted(arguments: argparse.Namespace, rated: DataFrame) -> NeighborsRegressor:
-    """The model of these arguments, fitted. Raises SettingError and KernelError: as
-    its `fit`, or the kernel reads most of the texts as empty."""
+    """The model of these arguments, fitted. Raises SettingError and KernelError: as its `fit`, or
+    the kernel reads most of the texts as empty."""
     from refless.models.neighbors import NeighborsRegressor
 
     told = {name: getattr(arguments, name) for name in SETTINGS}
