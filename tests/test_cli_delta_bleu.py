@@ -104,7 +104,7 @@ def test_without_weights_and_ids_it_is_bleu_by_row(
     ("references", "more", "message"),
     [
         ("id\ttext\tweight\nx0\ta\t2\nx1\tb\t1\n", [], "ref.tsv:2: weight"),
-        ("id\ttext\tweight\nx0\ta\t1\nx9\tb\t1\n", [], "ref.tsv:3: id: 1 of 2 are of no output ('x9')"),
+        ("id\ttext\tweight\nx0\ta\t1\nx9\tb\t1\n", [], "ref.tsv:3: id: 1 of 2 are of no output"),
         ("id\ttext\tweight\nx0\ta\t1\n", [], "out.tsv:3: id: 1 of 2 have no reference"),
         ("id\ttext\tweight\nx0\ta\t1\nx1\tb\t0\n", [], "out.tsv:3: id: 1 of 2 have no refer"),
         ("id\ttext\nx0\ta\nx1\tb\n", ["--scale", "1", "5"], "'quality'"),
