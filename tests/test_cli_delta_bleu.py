@@ -83,7 +83,7 @@ def test_ratings_whose_mean_is_the_middle_have_no_weight(
     rows = [f"x0\ta\t{value}\tr{value}" for value in (2, 5)]
     files[1].write_text("id\ttext\tquality\trater\n" + "\n".join([*rows, "x1\tb\t6\tr0\n"]))
     assert delta_bleu(files, "--scale", "1", "6") == 1
-    assert "'x0' has no reference of positive weight" in capsys.readouterr().err
+    assert "have no reference of positive weight ('x0')" in capsys.readouterr().err
 
 
 def test_without_weights_and_ids_it_is_bleu_by_row(
@@ -104,9 +104,9 @@ def test_without_weights_and_ids_it_is_bleu_by_row(
     ("references", "more", "message"),
     [
         ("id\ttext\tweight\nx0\ta\t2\nx1\tb\t1\n", [], "ref.tsv:2: weight"),
-        ("id\ttext\tweight\nx0\ta\t1\nx9\tb\t1\n", [], "ref.tsv:3: no output has the id 'x9'"),
-        ("id\ttext\tweight\nx0\ta\t1\n", [], "out.tsv:3: the output 'x1' has no reference"),
-        ("id\ttext\tweight\nx0\ta\t1\nx1\tb\t0\n", [], "out.tsv:3: the output 'x1' has no refer"),
+        ("id\ttext\tweight\nx0\ta\t1\nx9\tb\t1\n", [], "ref.tsv:3: id: 1 of 2 are of no output"),
+        ("id\ttext\tweight\nx0\ta\t1\n", [], "out.tsv:3: id: 1 of 2 have no reference"),
+        ("id\ttext\tweight\nx0\ta\t1\nx1\tb\t0\n", [], "out.tsv:3: id: 1 of 2 have no refer"),
         ("id\ttext\nx0\ta\nx1\tb\n", ["--scale", "1", "5"], "'quality'"),
         ("text\nb\n", [], "'id'"),
         (

@@ -1,8 +1,8 @@
 """The command ``refless``: rate your own system's outputs.
 
-Each command is a module with a function ``add(commands)``, which describes its arguments and sets
-``run``: read, compute, write, say. Heavy imports stay inside ``run``, so that ``refless --help`` is
-quick, and a bad file is refused at once.
+A module is a command: its docstring is the help, ``add`` describes the arguments, ``run`` does the
+work. Heavy imports stay inside ``run``, so that ``refless --help`` is quick, and a bad file is
+refused at once.
 """
 
 import argparse
@@ -11,7 +11,7 @@ import os
 import sys
 
 from refless import __version__
-from refless.cli import compare, delta_bleu, fit, qe, score, train_qe
+from refless.cli import compare, delta_bleu, fit, options, qe, score, train_qe
 from refless.errors import ReflessError
 
 COMMANDS = (compare, score, fit, delta_bleu, train_qe, qe)
@@ -23,8 +23,14 @@ def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="refless", description="Rate your own system's outputs.")
     parser.add_argument("--version", action="version", version=f"refless {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
-    for command in COMMANDS:
-        command.add(commands)
+    for module in COMMANDS:
+        name = module.__name__.rpartition(".")[2].replace("_", "-")
+        about, _, example = str(module.__doc__).partition("\n\n")
+        command = commands.add_parser(name, help=about, description=about, epilog=example)
+        command.formatter_class = argparse.RawDescriptionHelpFormatter
+        command.set_defaults(run=module.run, fail=command.error)
+        options.add_column(command)
+        module.add(command)
     return parser
 
 

@@ -1,4 +1,9 @@
-"""``refless compare``: which method predicts your ratings, and what is it worth?"""
+"""Say which method predicts your ratings best, and what it is worth.
+
+example:
+  refless compare --ratings rated.tsv --scale 1 5 --out comparison
+  # then open comparison/report.html
+"""
 
 from __future__ import annotations
 
@@ -9,56 +14,32 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from refless.cli import files, options
-from refless.cli._neighbors import require_kernel
 from refless.errors import KernelError, SettingError
 
 if TYPE_CHECKING:
     from refless.compare.evaluate import Settings
 
-EXAMPLE = """
-refless compare --ratings rated.tsv --scale 1 5 --out comparison
-# then open comparison/report.html
-"""
+METEOR = "meteor.nltk35"
 
 
-def add(commands: options.Commands) -> None:
-    """Describe the command."""
-    parser = options.command(
-        commands,
-        run,
-        "compare",
-        help="say which method predicts your ratings best, and what it is worth",
-        description="Compare every method on your own rated texts: on new texts, new systems and"
-        " new contexts, with thresholds chosen inside the training part, paired intervals and"
-        " trivial methods beside them. Columns: text, quality; and, as far as there are any,"
-        " context, mr, system, rater (then a row is one rating), references (a JSON list, or"
-        " reference1, reference2, ...), score_<name> (somebody else's score of the text).",
-        example=EXAMPLE,
-    )
-    options.add_ratings(parser)
+def add(parser: options.Parser) -> None:
+    said = "text, quality; and, as far as there are any, context, mr, system, references (a JSON"
+    said += " list, or reference1, reference2, ...), score_<name> (somebody else's score)"
+    options.add_ratings(parser, said)
     parser.add_argument("--out", metavar="DIR", help="a folder for tables and a report")
-    options.add_scale(
-        parser, "lowest and highest rating there can be (default: those in the ratings)"
-    )
-    parser.add_argument(
-        "--kernel",
-        action="append",
-        metavar="NAME",
-        help="a kernel of neighbors, e.g. embedding.MODEL; may be given several times (default:"
-        " bleu.char, bleu.word, rouge_l.stem, and meteor.nltk35 where WordNet is found)",
-    )
+    parser.add_argument("--scale", **options.SCALE)
+    said = "of neighbors, e.g. embedding.MODEL; may be given several times (default: bleu.char,"
+    said += " bleu.word, rouge_l.stem, and meteor.nltk35 where WordNet is found)"
+    parser.add_argument("--kernel", action="append", metavar="NAME", help=said)
     options.add_number(parser, "--draws", "of the bootstrap", 2000, 100)
     options.add_number(parser, "--seed", "of folds and draws", 0, 0)
     options.add_number(parser, "--repeats", "of the folds, at most 10,000 / texts", 5)
     options.add_kernels(parser)
     parser.add_argument("--no-curve", action="store_true", help="leave out the learning curve")
-    parser.add_argument(
-        "--no-networks", action="store_true", help="leave out RNN-QE, which takes minutes"
-    )
+    parser.add_argument("--no-networks", action="store_true", help="leave out RNN-QE (minutes)")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Read, compare, write, say."""
     own = files.ratings_of(arguments, scale=arguments.scale)
 
     from refless.compare.evaluate import compare
@@ -101,35 +82,31 @@ def _how_read(arguments: argparse.Namespace) -> list[str]:
 def _settings(arguments: argparse.Namespace) -> Settings:
     from refless.compare.evaluate import KERNELS, Settings
     from refless.compare.predict import NEIGHBORS, NETWORKS
+    from refless.data.encoders import lacking
     from refless.kernels.wordnet import find
 
     left_out: dict[tuple[str, str], str] = {}
-    kernels = tuple(dict.fromkeys(arguments.kernel or (*KERNELS, "meteor.nltk35")))
+    kernels = tuple(dict.fromkeys(arguments.kernel or (*KERNELS, METEOR)))
     for kernel in kernels:
-        require_kernel(kernel)
+        if reason := lacking(kernel):
+            raise KernelError(reason.sentence, remedy=reason.remedy)
     if not arguments.kernel and not arguments.wordnet:
         try:
-            find(None)
+            find()
         except KernelError as error:
-            kernels, left_out[NEIGHBORS, "meteor.nltk35"] = KERNELS, error.message
+            kernels, left_out[NEIGHBORS, METEOR] = KERNELS, error.message
     networks = None
-    if arguments.no_networks or find_spec("torch") is None:
-        why = "--no-networks" if arguments.no_networks else "it needs torch, which is not installed"
-        left_out[NETWORKS, ""] = why
+    if arguments.no_networks:
+        left_out[NETWORKS, ""] = "--no-networks"
+    elif find_spec("torch") is None:
+        left_out[NETWORKS, ""] = "it needs torch, which is not installed"
     else:
         from refless.compare.networks import estimates
         from refless.models.rnn_qe.own import How
 
         networks = partial(estimates, how=How(seed=arguments.seed), threads=arguments.threads)
     place = {"wordnet": arguments.wordnet} if arguments.wordnet else {}
-    return Settings(
-        kernels=kernels,
-        options={kernel: place for kernel in kernels if kernel.startswith("meteor.")},
-        draws=arguments.draws,
-        seed=arguments.seed,
-        repeats=arguments.repeats,
-        curve=not arguments.no_curve,
-        left_out=left_out,
-        threads=arguments.threads,
-        networks=networks,
-    )
+    places = {kernel: place for kernel in kernels if kernel.startswith("meteor.")}
+    told = {name: getattr(arguments, name) for name in ("draws", "seed", "repeats", "threads")}
+    curve = not arguments.no_curve
+    return Settings(kernels, places, curve=curve, left_out=left_out, networks=networks, **told)

@@ -1,4 +1,12 @@
-"""``refless delta-bleu``: BLEU whose references are weighted by how good they are."""
+"""BLEU with references weighted by how good they are; blanks separate words.
+
+example:
+  refless delta-bleu --outputs mine.tsv --ratings rated.tsv
+  refless delta-bleu --outputs mine.tsv --ratings rated.tsv --scale 1 5 --sentences --out s.tsv
+
+  mine.tsv has the columns id and text, a row for each output; rated.tsv has id, text and weight
+  (from -1 to +1), a row for each reference.
+"""
 
 from __future__ import annotations
 
@@ -8,56 +16,29 @@ from typing import TYPE_CHECKING
 
 from refless.cli import files, options
 from refless.data.own import Own
-from refless.data.rows import File
-from refless.errors import FormatError
+from refless.data.rows import Faults, File
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-RULES = ("zero", "smooth", "floor", "signed")
-EXAMPLE = """
-refless delta-bleu --outputs mine.tsv --ratings rated.tsv
-refless delta-bleu --outputs mine.tsv --ratings rated.tsv --scale 1 5 --sentences --out s.tsv
-
-mine.tsv has the columns id and text, a row for each output; rated.tsv has id, text and weight
-(from -1 to +1), a row for each reference.
-"""
+    from pandas import Series
 
 
-def add(commands: options.Commands) -> None:
-    """Describe the command."""
-    parser = options.command(
-        commands,
-        run,
-        "delta-bleu",
-        help="BLEU with references weighted by how good they are",
-        description="Discriminative BLEU of outputs against rated references, from -100 to 100 as"
-        " sacreBLEU has it, with its signature. Blanks separate words: tokenise both files alike.",
-        example=EXAMPLE,
-    )
-    columns = "column text; id, which references name (default: the number of the row, from 1)"
-    options.add_outputs(parser, columns)
-    options.add_ratings(
-        parser, "id, text (a reference) and weight (default: 1 for all, which is BLEU)"
-    )
-    options.add_scale(parser, "references have quality on this scale instead of weight: -1 to +1")
+def add(parser: options.Parser) -> None:
+    said = "text; id, which references name (default: the number of the row, from 1)"
+    options.add_outputs(parser, said)
+    options.add_ratings(parser, "id, text (a reference), weight (default: 1, which is BLEU)")
+    said = "references have quality on this scale instead of weight"
+    parser.add_argument("--scale", **(options.SCALE | {"help": said}))
     options.add_number(parser, "--max-order", "longest n-gram", 4)
-    parser.add_argument(
-        "--rule",
-        choices=RULES,
-        default="smooth",
-        help="for precisions that are not positive (default: %(default)s): smooth as sacreBLEU,"
-        " zero as the formula is written, floor, or signed, which alone can fall below 0",
-    )
-    parser.add_argument(
-        "--sentences", action="store_true", help="write the outputs with a column delta_bleu"
-    )
+    said = "for precisions that are not positive (default: %(default)s): smooth as sacreBLEU,"
+    said += " zero as the formula is written, floor, or signed, which alone can fall below 0"
+    rules = ["zero", "smooth", "floor", "signed"]
+    parser.add_argument("--rule", choices=rules, default="smooth", help=said)
+    parser.add_argument("--sentences", action="store_true", help="the outputs with a column added")
     parser.add_argument("--json", action="store_true", help="write one JSON object")
-    options.add_out(parser, "the score")
+    parser.add_argument("--out", help="the score (default: standard output)", **options.OUT)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Read, score, write, say."""
     out = files.check_out(arguments.out, arguments.outputs, *arguments.ratings)
     scale = arguments.scale
     side = files.ratings_of(
@@ -77,49 +58,49 @@ def run(arguments: argparse.Namespace) -> None:
     # the middle of a scale is 0, and not what rounding leaves of it: that would be a weight above 0
     references, weights = _by_output(outputs, side, weight.round(12))
 
+    import pandas as pd
+
     from refless.models.delta_bleu_metric import DeltaBLEU
 
     metric = DeltaBLEU(arguments.max_order, arguments.rule)
     told = outputs.columns["text"], references, weights if given else None
     total, signature = metric.corpus_score(*told), metric.get_signature()
     each = [one.score for one in metric.sentence_scores(*told)] if arguments.sentences else []
-    line = total.format(signature=signature)
+    line = total.format(signature)
     if arguments.json:
-        found = json.loads(total.format(signature=signature, is_json=True))
-        found |= {"sentences": each} if each else {}
-        files.write(json.dumps(found, ensure_ascii=False, indent=1) + "\n", out)
+        found = json.loads(total.format(signature, is_json=True))
+        files.write_json(found | ({"sentences": each} if each else {}), out)
     elif arguments.sentences:
-        files.write(files.with_columns(outputs, {"delta_bleu": each}), out)
+        files.write(files.with_columns(outputs, pd.DataFrame({"delta_bleu": each})), out)
         files.tell(line)
     else:
         files.write(line + "\n", out)
 
 
 def _by_output(
-    outputs: File, side: Own, weight: pd.Series
+    outputs: File, side: Own, weight: Series
 ) -> tuple[list[list[str]], list[list[float]]]:
     """References of each output, and their weights; unrated ones are left out."""
-    numbers = list(map(str, range(1, len(outputs.lines) + 1)))
+    faults = Faults()
+    faults.rows = {file.path: len(file.rows) for file in (outputs, *side.files)}
+    numbers = list(map(str, range(1, len(outputs.rows) + 1)))
     names = outputs.columns.get("id", numbers)
     found: dict[str, list[tuple[str, float]]] = {}
     for line, name in zip(outputs.lines, names, strict=True):
         if not name or name in found:
-            message = f"the id {name[:40]!r} is empty, or stands there already"
-            remedy = "give each output an id of its own"
-            raise FormatError(message, path=outputs.path, line=line, remedy=remedy)
+            faults.add(outputs.path, line, "id", "are empty, or stand there already", name)
         found[name] = []
     texts = side.texts["id"], side.texts["text"], weight
     for (path, line), name, text, value in zip(side.where, *texts, strict=True):
         if name not in found:
-            message = f"no output has the id {name[:40]!r}"
-            remedy = "without a column id, outputs are numbered 1, 2, ... in their order"
-            raise FormatError(message, path=path, line=line, remedy=remedy)
-        if value == value:
+            what = "are of no output: without a column id, outputs are numbered 1, 2, ..."
+            faults.add(path, line, "id", what, name)
+        elif value == value:
             found[name].append((text, value))
     for line, name in zip(outputs.lines, names, strict=True):
         if not any(value > 0 for _, value in found[name]):
-            message = f"the output {name[:40]!r} has no reference of positive weight"
-            remedy = "leave it out, or give it one that is better than the middle of the scale"
-            raise FormatError(message, path=outputs.path, line=line, remedy=remedy)
+            what = "have no reference of positive weight: the middle of a scale weighs 0"
+            faults.add(outputs.path, line, "id", what, name)
+    faults.check()
     references = [[text for text, _ in own] for own in found.values()]
     return references, [[value for _, value in own] for own in found.values()]

@@ -1,19 +1,26 @@
 """How the commands read files, and write what they made."""
 
+from __future__ import annotations
+
 import argparse
 import csv
 import io
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from tqdm import tqdm
 
 from refless.data.own import LARGEST, Own, read_ratings, read_texts
 from refless.data.rows import File
 from refless.errors import FormatError, OutputError, SettingError
+from refless.store.files import whole_file, writing
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 def ratings_of(arguments: argparse.Namespace, **more: Any) -> Own:
@@ -32,6 +39,14 @@ def ratings_of(arguments: argparse.Namespace, **more: Any) -> Own:
     )
 
 
+def rated(own: Own) -> DataFrame:
+    """The texts that have a rating, by their numbers. FormatError if none has."""
+    texts = own.texts[own.texts["quality"].notna()]
+    if texts.empty:
+        raise FormatError("no text is rated", path=own.files[0].path, remedy="give it ratings")
+    return texts
+
+
 def outputs_of(
     arguments: argparse.Namespace, read: Sequence[str], need: Sequence[str] = ()
 ) -> File:
@@ -40,20 +55,9 @@ def outputs_of(
     return read_texts(arguments.outputs, read, need, arguments.outputs_format, columns)
 
 
-def require_torch() -> None:
-    """SettingError if torch is not installed, before anything is imported that needs it."""
-    if find_spec("torch") is None:
-        raise SettingError(
-            "RNN quality estimation needs torch, which is not installed",
-            remedy="make torch, in a clone of refless; elsewhere: pip install torch",
-        )
-
-
 def check_out(out: str, *inputs: str | None) -> Path:
-    """Where the output will be, ``-`` or a file (of a link, where it leads to). Raises OutputError:
+    """Where the output will be, ``-`` or a file (of a link, where it leads to). Raises OutputError,
     before the work begins: it is an input, or no file can be there."""
-    from refless.store.files import writing
-
     if out == "-":
         return Path(out)
     path = Path(out).resolve()
@@ -69,25 +73,21 @@ def check_out(out: str, *inputs: str | None) -> Path:
     return path
 
 
-def with_columns(file: File, added: Mapping[str, Sequence[Any]]) -> str:
+def with_columns(file: File, added: DataFrame) -> str:
     """A file with further columns, in its own format; of plain lines, a TSV of these alone. None
     becomes an empty field, or null in JSON; lists become JSON. Raises FormatError: a column is
     there already."""
-    if file.format != "lines" and (clash := [name for name in added if name in file.names]):
+    plain = file.format == "lines"
+    if not plain and (clash := [name for name in added if name in file.names]):
         raise FormatError(f"already has a column {clash[0]!r}", path=file.path, remedy="rename it")
-    rows = list(zip(*added.values(), strict=True))
+    rows = added.to_dict("records")
     if file.format in ("jsonl", "array"):
-        objects = [
-            json.dumps(own | dict(zip(added, row, strict=True)), ensure_ascii=False)
-            for own, row in zip(file.rows, rows, strict=True)
-        ]
-        if file.format == "array":
-            return "[" + ",\n".join(objects) + "]\n"
-        return "".join(f"{one}\n" for one in objects)
-    table = [list(added), *([_shown(value) for value in row] for row in rows)]
-    if file.format != "lines":
-        given = [file.names, *file.rows]
-        table = [[*own, *more] for own, more in zip(given, table, strict=True)]
+        each = [_json(own | more) for own, more in zip(file.rows, rows, strict=True)]
+        whole = file.format == "array"
+        return "[" + ",\n".join(each) + "]\n" if whole else "".join(f"{row}\n" for row in each)
+    shown = [list(added), *([_shown(value) for value in row.values()] for row in rows)]
+    given = [[]] * len(shown) if plain else [file.names, *file.rows]
+    table = [own + more for own, more in zip(given, shown, strict=True)]
     if file.format == "csv":
         buffer = io.StringIO()
         csv.writer(buffer, lineterminator="\n").writerows(table)
@@ -98,21 +98,27 @@ def with_columns(file: File, added: Mapping[str, Sequence[Any]]) -> str:
 def _shown(value: Any) -> str:
     if value is None:
         return ""
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, list) else str(value)
+    return _json(value) if isinstance(value, list) else str(value)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def write(content: str, out: Path) -> None:
     """To standard output, or to a file: whole or not at all."""
-    from refless.store.files import whole_file
-
     # JSON may have half a character, and an escape for it
     data = content.encode("utf-8", "backslashreplace")
     if out == Path("-"):
         sys.stdout.buffer.write(data)
-        sys.stdout.flush()
         return
     with whole_file(out) as partial:
         partial.write_bytes(data)
+
+
+def write_json(value: Any, out: Path) -> None:
+    """The same with a value as indented JSON."""
+    write(json.dumps(value, ensure_ascii=False, indent=1) + "\n", out)
 
 
 def tell(line: str) -> None:
@@ -124,8 +130,6 @@ def tell(line: str) -> None:
 def progress(what: str, unit: str = "text") -> Iterator[Callable[..., None]]:
     """A bar on standard error, renewed less often where that is no terminal: ``step(done, total,
     what)``, of which ``done`` alone must be given."""
-    from tqdm import tqdm
-
     pause = 0.1 if sys.stderr.isatty() else 15
     with tqdm(desc=what, unit=unit, leave=False, mininterval=pause, delay=pause) as bar:
 

@@ -1,46 +1,20 @@
-"""Options that several commands have."""
+"""The options that several commands have."""
 
 import argparse
-import textwrap
-from collections.abc import Callable
 from typing import Any
 
 from refless.data.own import NAMES
 from refless.data.rows import FORMATS
 from refless.errors import SettingError
 
-Commands = Any  # what ``add_subparsers`` returns has no public name
+Parser = argparse.ArgumentParser
 
+MANY: dict[str, Any] = {"action": "append", "default": []}
+"""An option that may be given several times."""
+OUT: dict[str, Any] = {"default": "-", "metavar": "FILE"}
+SCALE: dict[str, Any] = {"type": float, "nargs": 2, "metavar": ("LOW", "HIGH")}
+SCALE |= {"help": "lowest and highest rating there can be (default: those in the ratings)"}
 TABLES = "TSV, CSV, JSON Lines or a JSON array, by its ending; also gzipped; - is standard input"
-
-
-def command(
-    commands: Commands,
-    run: Callable[[argparse.Namespace], None],
-    name: str,
-    help: str,
-    description: str,
-    example: str,
-) -> argparse.ArgumentParser:
-    """The parser of one command, which reads tables; its help ends with an example. Of parsed
-    arguments, ``run`` does the work, and ``fail`` refuses such as do not go together."""
-    parser: argparse.ArgumentParser = commands.add_parser(
-        name,
-        help=help,
-        description=textwrap.fill(description),
-        epilog="example:\n" + textwrap.indent(example.strip(), "  "),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument(
-        "--column",
-        action="append",
-        default=[],
-        type=_column,
-        metavar="NAME=YOURS",
-        help="what your file calls a column, e.g. text=response; may be given several times",
-    )
-    parser.set_defaults(run=run, fail=parser.error)
-    return parser
 
 
 def pair(text: str) -> tuple[str, str]:
@@ -59,13 +33,14 @@ def _column(text: str) -> tuple[str, str]:
     return name, theirs
 
 
+def add_column(parser: Parser) -> None:
+    """``--column``."""
+    said = "what your file calls a column, e.g. text=response; may be given several times"
+    parser.add_argument("--column", type=_column, metavar="NAME=YOURS", help=said, **MANY)
+
+
 def add_number(
-    parser: argparse.ArgumentParser,
-    name: str,
-    help: str,
-    default: int | None = None,
-    least: int = 1,
-    **more: Any,
+    parser: Parser, name: str, help: str, default: int | None = None, least: int = 1, **more: Any
 ) -> None:
     """An option that is a whole number; SettingError for one below the ``least``."""
 
@@ -78,50 +53,29 @@ def add_number(
     parser.add_argument(name, type=number, default=default, help=said, **more)
 
 
-def add_ratings(
-    parser: argparse.ArgumentParser, columns: str = "text, quality", instead: Any = None
-) -> None:
+def add_ratings(parser: Parser, columns: str, instead: Any = None) -> None:
     """``--ratings`` and how they are read; ``instead`` is a group of which one must be given."""
-    (instead or parser).add_argument(
-        *("--ratings", "--train", "--references"),
-        nargs="+",
-        metavar="FILE",
-        required=instead is None,
-        help=f"columns {columns}; with rater, a row is one rating, and a text has their mean;"
-        f" several files, or a folder of them, make one table; {TABLES}",
-    )
+    names = "--ratings", "--train", "--references"
+    said = f"columns {columns}; with rater, a row is one rating, and a text has their mean;"
+    said += f" several files, or a folder of them, make one table; {TABLES}"
+    told: dict[str, Any] = {"nargs": "+", "metavar": "FILE", "help": said}
+    (instead or parser).add_argument(*names, required=instead is None, **told)
     parser.add_argument("--ratings-format", choices=FORMATS[:-1], default="")
-    parser.add_argument(
-        "--repeated-ratings",
-        choices=["refuse", "mean"],
-        default="refuse",
-        help="of one text by one rater (default: %(default)s)",
-    )
+    said = "of one text by one rater (default: %(default)s)"
+    ways = "refuse", "mean"
+    parser.add_argument("--repeated-ratings", choices=ways, default="refuse", help=said)
 
 
-def add_outputs(parser: argparse.ArgumentParser, columns: str, instead: Any = None) -> None:
+def add_outputs(parser: Parser, columns: str, instead: Any = None) -> None:
     """``--outputs``, texts to rate, and how they are read; ``instead`` as of `add_ratings`."""
-    said = f"{columns}; {TABLES}, or plain lines (.txt)"
     names = "--outputs", "--candidates"
+    said = f"columns {columns}; {TABLES}, or plain lines (.txt)"
     (instead or parser).add_argument(*names, metavar="FILE", required=instead is None, help=said)
     parser.add_argument("--outputs-format", "--format", choices=FORMATS, default="")
 
 
-def add_scale(parser: argparse.ArgumentParser, help: str) -> None:
-    """``--scale``."""
-    parser.add_argument("--scale", type=float, nargs=2, metavar=("LOW", "HIGH"), help=help)
-
-
-def add_kernels(parser: argparse.ArgumentParser) -> None:
+def add_kernels(parser: Parser) -> None:
     """What commands have that compare texts with rated ones."""
-    said = "take off each rater's own mean, and put the overall mean back"
-    parser.add_argument("--center-raters", action="store_true", help=said)
+    parser.add_argument("--center-raters", action="store_true", help="take off each rater's mean")
     parser.add_argument("--wordnet", metavar="PATH", help="WordNet 3.0, for METEOR kernels")
     add_number(parser, "--threads", "default: all cores")
-
-
-def add_out(parser: argparse.ArgumentParser, help: str) -> None:
-    """``--out``, where a table or a number is written."""
-    parser.add_argument(
-        "--out", default="-", metavar="FILE", help=f"{help} (default: -, standard output)"
-    )

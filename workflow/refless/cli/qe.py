@@ -1,49 +1,38 @@
-"""``refless qe``: rate texts without references, with a trained network."""
+"""Rate texts beside their MR or context, without references, with a trained network.
+
+example:
+  refless qe --outputs mine.tsv --out rated.tsv
+"""
 
 import argparse
-import json
+
+import numpy as np
 
 from refless.cli import files, options
 from refless.errors import FormatError
 
 
-def add(commands: options.Commands) -> None:
-    """Describe the command."""
-    parser = options.command(
-        commands,
-        run,
-        "qe",
-        help="rate texts beside their MR or context, without references, with a trained network",
-        description="Rate each output, without references, on the scale of the ratings that the"
-        " model was trained on. With a column quality, correlations are printed. Without --model,"
-        " the model that comes with refless rates outputs of dialogue systems from 1 to 6; --card"
-        " says what it was trained on and what it is worth. Rating needs torch.",
-        example="refless qe --outputs mine.tsv --out rated.tsv",
-    )
-    parser.add_argument(
-        "--model", metavar="FILE", help="of `refless train-qe` (default: the one that comes along)"
-    )
+def add(parser: options.Parser) -> None:
+    said = "of refless train-qe (default: of dialogue systems, from 1 to 6)"
+    parser.add_argument("--model", metavar="FILE", help=said)
     what = parser.add_mutually_exclusive_group(required=True)
-    options.add_outputs(
-        parser, "columns text and mr, such as inform(name=x), or context", instead=what
-    )
-    what.add_argument("--card", action="store_true", help="say what the model is, as JSON")
-    options.add_out(parser, "the texts with the columns raw and prediction")
+    options.add_outputs(parser, "text and mr, such as inform(name=x), or context", what)
+    what.add_argument("--card", action="store_true", help="what the model is and is worth, as JSON")
+    said = "the texts with the columns raw and prediction (default: standard output)"
+    parser.add_argument("--out", help=said, **options.OUT)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Read, rate, write, and say what the model does not know."""
     from refless.models.rnn_qe.model_file import card, read_model, shipped_model
 
     out = files.check_out(arguments.out, arguments.outputs, arguments.model)
     path = arguments.model or shipped_model()
     if arguments.card:
-        files.write(json.dumps(card(read_model(path)), indent=2) + "\n", out)
+        files.write_json(card(read_model(path)), out)
         return
     outputs = files.outputs_of(arguments, ["mr", "context", "quality"])
-    files.require_torch()
 
-    import numpy as np
+    import pandas as pd
 
     from refless.models.rnn_qe.own import groups, worth, worth_lines
     from refless.models.rnn_qe.saved import load_model
@@ -59,11 +48,11 @@ def run(arguments: argparse.Namespace) -> None:
     try:
         raw, prediction = model.rate(meanings, texts)
     except FormatError as error:
-        line = None if error.line is None else outputs.lines[error.line - 1]
-        remedy = error.remedy or f"mend it; the model reads {model.meanings}, as it was trained"
+        line = outputs.lines[(error.line or 1) - 1]
+        remedy = f"mend it; the model reads {model.meanings}, as it was trained"
         raise FormatError(error.message, path=outputs.path, line=line, remedy=remedy) from error
-    added = {"raw": raw.round(6).tolist(), "prediction": prediction.tolist()}
-    files.write(files.with_columns(outputs, added), out)
+    rated = pd.DataFrame({"raw": raw.round(6), "prediction": prediction})
+    files.write(files.with_columns(outputs, rated), out)
     for number, what in (
         (sum(model.has_seen(meanings, texts)), "are among the texts that it was trained on"),
         (sum(model.strange(meanings, texts)), "have many words that it does not know"),
@@ -73,6 +62,5 @@ def run(arguments: argparse.Namespace) -> None:
             files.tell(f"warning: {number} of {len(texts)} texts {what}: see the model's --card")
     truth = np.array(outputs.columns.get("quality", [np.nan] * len(texts)), float)
     if not np.isnan(truth).all():  # not rounded: that makes ties
-        files.tell(
-            "\n".join(worth_lines(worth(raw, truth, *groups(meanings, texts, model.meanings))))
-        )
+        found = worth(raw, truth, *groups(meanings, texts, model.meanings))
+        files.tell("\n".join(worth_lines(found)))

@@ -1,124 +1,95 @@
-"""``refless score``: predict quality from the nearest rated texts, or by ridge regression."""
+"""Predict quality from the nearest rated texts, or by ridge regression.
+
+example:
+  refless score --ratings rated.tsv --outputs mine.tsv --out predicted.tsv
+  refless score --ratings rated.tsv --leave-one-out --json
+  refless score --ratings rated.tsv --method ridge --outputs mine.tsv --out predicted.tsv
+  tail -n +2 mine.tsv | cut -f2 | refless score --ratings rated.tsv --outputs - --format lines
+"""
 
 from __future__ import annotations
 
 import argparse
-import json
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from refless.cli import files, options
-from refless.cli._neighbors import (
-    SETTINGS,
-    add_model,
-    beside_themselves,
-    fitted,
-    kernel_options,
-    read_training,
-    require_readable,
-)
-from refless.data.rows import File
+import numpy as np
+
+from refless import __version__
+from refless.cli import files, fit, options
+from refless.data.rows import File, files_of
+from refless.data.wording import wording
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from pandas import DataFrame
 
     from refless.models.neighbors import NeighborsRegressor
 
 NEIGHBORS, RIDGE, SYSTEM_RIDGE = METHODS = ("neighbors", "ridge", "ridge_system")
-EXAMPLE = """
-refless score --ratings rated.tsv --outputs mine.tsv --out predicted.tsv
-refless score --ratings rated.tsv --leave-one-out --json
-refless score --ratings rated.tsv --method ridge --outputs mine.tsv --out predicted.tsv
-tail -n +2 mine.tsv | cut -f2 | refless score --ratings rated.tsv --outputs - --format lines
-"""
+MEASURES = ("pearson", "spearman", "mse", "mse_of_mean")
+NEAREST = 5
+"""Neighbors among which a text's own text is looked for."""
 
 
-def add(commands: options.Commands) -> None:
-    """Describe the command."""
-    parser = options.command(
-        commands,
-        run,
-        "score",
-        help="predict quality from the nearest rated texts, or by ridge regression",
-        description="Predict each text's quality as the mean quality of the rated texts that are"
-        " similar to it, and make no prediction where too few or too many are; or by ridge"
-        " regression.",
-        example=EXAMPLE,
-    )
+def add(parser: options.Parser) -> None:
     source = parser.add_mutually_exclusive_group(required=True)
-    options.add_ratings(parser, instead=source)
+    options.add_ratings(parser, "text, quality", source)
     source.add_argument("--model", metavar="FILE", help="a model that refless fit wrote")
     asked = parser.add_mutually_exclusive_group(required=True)
-    columns = "texts to rate: column text; with quality, correlations are printed"
-    options.add_outputs(parser, columns, instead=asked)
-    asked.add_argument(
-        "--leave-one-out",
-        action="store_true",
-        help="predict each rated text from the others; correlations come out low",
-    )
-    parser.add_argument(
-        "--method",
-        choices=METHODS,
-        default=NEIGHBORS,
-        help=f"{RIDGE}: on TF-IDF weights of character n-grams; {SYSTEM_RIDGE}: the mean rating of"
-        f" the text's system, and ridge on what it leaves (default: {NEIGHBORS})",
-    )
-    add_model(parser)
+    options.add_outputs(parser, "text; with quality, correlations are printed", asked)
+    asked.add_argument("--leave-one-out", action="store_true", help="predict each from the others")
+    said = f"{RIDGE}: on character n-grams; {SYSTEM_RIDGE}: beside the mean of the text's system"
+    parser.add_argument("--method", choices=METHODS, default=NEIGHBORS, help=said)
+    fit.add_model(parser)
     said = "add a column nearest: the N most similar rated texts with similarity and rating (5)"
     options.add_number(parser, "--explain", said, nargs="?", const=5, metavar="N")
     parser.add_argument("--json", action="store_true", help="write one JSON object with all")
-    options.add_out(
-        parser,
-        "the texts with columns added (prediction; of neighbors also their number), in their own"
-        " format; of plain lines, a TSV of the added columns",
-    )
+    said = "the texts with columns added; of plain lines, these alone (default: standard output)"
+    parser.add_argument("--out", help=said, **options.OUT)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Read, predict, write, say."""
     _check(arguments)
     inputs = *(arguments.ratings or []), arguments.outputs, arguments.model
     out = files.check_out(arguments.out, *inputs)
     need = ["system"] if arguments.method == SYSTEM_RIDGE else []
-    own, rated = read_training(arguments, *need) if arguments.ratings else (None, None)
-    if arguments.leave_one_out and own is not None and rated is not None:
-        if len(own.files) != 1:
-            arguments.fail("--leave-one-out takes one file of --ratings, and adds columns to it")
+    own: Any = None
+    rated: Any = None
+    if arguments.ratings:
+        own = files.ratings_of(arguments, need=["quality", *need])
+        rated = files.rated(own)
+    if arguments.leave_one_out:
         given, texts, truth = own.files[0], None, rated["quality"].tolist()
-        place = {row: number for number, row in enumerate(rated.index)}
-        rows = [place.get(text) for text in own.text_of]
+        index, rows = rated.index, own.text_of
     else:
         given = files.outputs_of(arguments, ["quality"], need)
         texts = given.columns["text"]
         truth = given.columns.get("quality", [math.nan] * len(texts))
-        rows = list(range(len(texts)))
-    if rated is not None and arguments.method != NEIGHBORS:
-        facts, columns, mean = _by_ridge(arguments.method, rated, given)
-    else:
+        index = rows = range(len(texts))
+
+    import pandas as pd
+
+    if arguments.method == NEIGHBORS:
         facts, columns, mean = _by_neighbors(arguments, rated, texts)
-    facts |= _evaluated(columns["prediction"], truth, mean)
-    found = {
-        name: [None if row is None else values[row] for row in rows]
-        for name, values in columns.items()
-    }
-    if arguments.json:
-        each = zip(*found.values(), strict=True)
-        predictions = [
-            {"row": number, **dict(zip(found, values, strict=True))}
-            for number, values in enumerate(each, 1)
-        ]
-        whole = {**facts, "predictions": predictions}
-        files.write(json.dumps(whole, ensure_ascii=False, indent=1) + "\n", out)
     else:
-        files.write(files.with_columns(given, found), out)
+        facts, columns, mean = _by_ridge(arguments.method, rated, given)
+    facts |= _evaluated(columns["prediction"], truth, mean)
+    table = pd.DataFrame(columns, index, dtype=object).reindex(rows)
+    table = table.where(table.notna(), None)
+    if arguments.json:
+        each = enumerate(table.to_dict("records"), 1)
+        facts["predictions"] = [{"row": number, **one} for number, one in each]
+        files.write_json(facts, out)
+    else:
+        files.write(files.with_columns(given, table), out)
     _report(facts)
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    if arguments.leave_one_out and len(arguments.ratings or []) != 1:
+    if arguments.leave_one_out and len(files_of(arguments.ratings or [])) != 1:
         arguments.fail("--leave-one-out takes one file of --ratings, and adds columns to it")
-    given = [name for name in SETTINGS if getattr(arguments, name) is not None]
+    given = [name for name in fit.SETTINGS if getattr(arguments, name) is not None]
     if arguments.model and (given or arguments.center_raters):
         arguments.fail(f"{', '.join(given) or '--center-raters'}: settled by refless fit")
     others = ("option", "wordnet", "explain", "leave_one_out", "model")
@@ -127,38 +98,33 @@ def _check(arguments: argparse.Namespace) -> None:
         arguments.fail(f"--{given[0].replace('_', '-')} goes with --method {NEIGHBORS}")
 
 
-Found = tuple[dict[str, Any], dict[str, list[Any]], float]
-"""Facts; columns that are added, of which ``prediction`` has None where there is none; the mean
-rating of the training texts."""
+Found = tuple[dict[str, Any], dict[str, Any], float]
+"""Facts; columns that are added, with NaN where there is no prediction; the mean rating of the
+training texts."""
 
 
 def _by_neighbors(
-    arguments: argparse.Namespace, rated: pd.DataFrame | None, texts: list[str] | None
+    arguments: argparse.Namespace, rated: DataFrame | None, texts: list[str] | None
 ) -> Found:
     """``texts`` : to rate; None: each training text from the others."""
-    import numpy as np
-
     from refless.models.neighbors_file import load, signature_line
 
     if rated is not None:
-        model = fitted(arguments, rated)
+        model = fit.fitted(arguments, rated)
     else:
-        options = kernel_options(arguments)
-        model = load(arguments.model, threads=arguments.threads, options=options)
+        told = fit.kernel_options(arguments)
+        model = load(arguments.model, threads=arguments.threads, options=told)
     if texts is not None:
-        require_readable(model, texts)
+        fit.require_readable(model, texts)
     with files.progress("scoring") as step:
         found = model.leave_one_out(step) if texts is None else model.predict(texts, step)
-    columns: dict[str, list[Any]] = {
-        "prediction": [None if math.isnan(value) else value for value in found.tolist()],
-        "neighbors": model.neighbors_.tolist(),
-    }
+    columns: dict[str, Any] = {"prediction": found, "neighbors": model.neighbors_}
     if arguments.explain:
         columns["nearest"] = _nearest(model, texts, arguments.explain)
     few = int((model.neighbors_ < model.min_neighbors).sum())
     facts = {
         "signature": signature_line(model, **({"leave": "one-out"} if texts is None else {})),
-        "own_text_known": beside_themselves(model, texts),
+        "own_text_known": _beside_themselves(model, texts),
         "tau": model.tau_,
         "too_few_neighbors": few,
         "too_many_neighbors": int(np.isnan(found).sum()) - few,
@@ -170,24 +136,34 @@ def _nearest(
     model: NeighborsRegressor, texts: list[str] | None, number: int
 ) -> list[list[dict[str, Any]]]:
     """The nearest rated texts of each candidate, most similar first; none of no similarity."""
-    rows, similarity = model.nearest(texts, min(number, len(model.texts_)))
-    near = zip(rows.ravel().tolist(), similarity.ravel().tolist(), strict=True)
-    told = [
-        {"similarity": value, "quality": float(model.quality_[row]), "text": model.texts_[row]}
-        for row, value in near
-    ]
-    return [
-        [one for one in told[start : start + rows.shape[1]] if one["similarity"] > 0]
-        for start in range(0, rows.size, rows.shape[1])
-    ]
+    quality, found = model.quality_.tolist(), []
+    for rows, values in zip(*model.nearest(texts, min(number, len(quality))), strict=True):
+        near = zip(rows[values > 0].tolist(), values[values > 0].tolist(), strict=True)
+        found.append(
+            [
+                {"similarity": value, "quality": quality[row], "text": model.texts_[row]}
+                for row, value in near
+            ]
+        )
+    return found
 
 
-def _by_ridge(method: str, rated: pd.DataFrame, given: File) -> Found:
+def _beside_themselves(model: NeighborsRegressor, texts: list[str] | None) -> int:
+    """How many texts have their own text, once normalised, among their nearest neighbors."""
+    if texts is not None:
+        known = set(map(wording, model.texts_))
+        texts = [text for text in texts if wording(text) in known]
+    asked, number = model.texts_ if texts is None else texts, 0
+    for text, near in zip(asked, _nearest(model, texts, NEAREST), strict=True):
+        neighbors = [one["text"] for one in near if one["similarity"] >= model.tau_]
+        number += wording(text) in map(wording, neighbors)
+    return number
+
+
+def _by_ridge(method: str, rated: DataFrame, given: File) -> Found:
     """As `refless compare` does; equal texts stay together where the penalty is chosen."""
-    from refless import __version__
-    from refless.data.wording import wording
     from refless.models.baselines import RidgeTfidf, SystemRidge
-    from refless.store.files import text_sum
+    from refless.models.neighbors_file import data_sum
 
     own, quality, texts = rated["text"].tolist(), rated["quality"].tolist(), given.columns["text"]
     groups = list(map(wording, own))
@@ -197,8 +173,8 @@ def _by_ridge(method: str, rated: pd.DataFrame, given: File) -> Found:
         model, known = SystemRidge(), rated["system"].tolist()
         seen = [*zip(known, own, strict=True)]
         asked = [*zip(given.columns["system"], texts, strict=True)]
-    found = model.fit(seen, quality, groups).predict(asked).tolist()
-    data = text_sum([*own, *map(repr, quality), *known])[:12]
+    found = model.fit(seen, quality, groups).predict(asked)
+    data = data_sum([own, quality, known])
     facts = {
         "signature": f"method:{method}|n:{len(own)}|data:{data}|version:{__version__}",
         "own_text_known": sum(wording(text) in trained for text in texts),
@@ -206,23 +182,19 @@ def _by_ridge(method: str, rated: pd.DataFrame, given: File) -> Found:
     return facts, {"prediction": found}, sum(quality) / len(quality)
 
 
-def _evaluated(
-    prediction: Sequence[float | None], truth: Sequence[float], mean: float
-) -> dict[str, Any]:
-    """How many texts have a prediction; if any text is rated, correlations and squared errors of
-    those that have both, None where they are undefined."""
-    import numpy as np
-
+def _evaluated(given: Any, truth: Sequence[float], mean: float) -> dict[str, Any]:
+    """How many texts have a prediction; if any text is rated, `MEASURES` of those that have both,
+    None where they are undefined."""
     from refless.statistics import spearman
 
-    given, quality = np.array(prediction, np.float64), np.array(truth, np.float64)
-    n, covered = len(given), int((~np.isnan(given)).sum())
+    quality, there = np.array(truth, np.float64), ~np.isnan(given)
+    n, covered = len(given), int(there.sum())
     found: dict[str, Any] = {"n": n, "covered": covered, "coverage": covered / n if n else None}
     if np.isnan(quality).all():
         return found
-    there = ~np.isnan(given) & ~np.isnan(quality)
+    there &= ~np.isnan(quality)
     given, quality = given[there], quality[there]
-    found |= dict.fromkeys(["pearson", "spearman", "mse", "mse_of_mean"])
+    found |= dict.fromkeys(MEASURES)
     if there.any():
         found["mse"] = float(((given - quality) ** 2).mean())
         found["mse_of_mean"] = float(((mean - quality) ** 2).mean())
@@ -236,21 +208,14 @@ def _evaluated(
 def _report(facts: dict[str, Any]) -> None:
     n, covered = facts["n"], facts["covered"]
     if leaked := facts["own_text_known"]:
-        files.tell(
-            f"warning: {leaked} of {n} texts have their own text among the rated texts that"
-            " predict them, so that correlations are too high"
-        )
-    if 2 * covered < n:
-        files.tell(f"warning: tau {facts['tau']:g} gives most of these texts no prediction")
+        said = "have their own text among the rated texts that predict them"
+        files.tell(f"warning: {leaked} of {n} texts {said}, so that correlations are too high")
     if n and "tau" in facts:
-        files.tell(
-            f"coverage {covered / n:.3f} ({covered} of {n}; {facts['too_few_neighbors']} with too"
-            f" few neighbors, {facts['too_many_neighbors']} with too many), tau {facts['tau']:g}"
-        )
+        few, many = facts["too_few_neighbors"], facts["too_many_neighbors"]
+        said = f"{covered} of {n}; {few} with too few neighbors, {many} with too many"
+        files.tell(f"coverage {covered / n:.3f} ({said}), tau {facts['tau']:g}")
     if "mse" in facts:
-        names = "pearson", "spearman", "mse", "mse_of_mean"
-        r, rho, mse, mean = (
-            "undefined" if facts[name] is None else f"{facts[name]:.4g}" for name in names
-        )
-        files.tell(f"Pearson {r}; Spearman {rho}; squared error {mse}, of the mean rating {mean}")
+        shown = ["undefined" if facts[m] is None else f"{facts[m]:.4g}" for m in MEASURES]
+        line = "Pearson {}; Spearman {}; squared error {}, of the mean rating {}"
+        files.tell(line.format(*shown))
     files.tell(f"signature {facts['signature']}")

@@ -1,4 +1,9 @@
-"""``refless train-qe``: train RNN-QE on ratings of your own."""
+"""Train RNN-QE (Dusek et al. 2017) on ratings of your own; needs torch.
+
+example:
+  refless train-qe --ratings rated.tsv --out mine.npz
+  refless qe --model mine.npz --outputs new.tsv --out rated_new.tsv
+"""
 
 import argparse
 from dataclasses import replace
@@ -6,69 +11,40 @@ from dataclasses import replace
 from refless.cli import files, options
 from refless.errors import FormatError, OutputError
 
-EXAMPLE = """
-refless train-qe --ratings rated.tsv --out mine.npz
-refless qe --model mine.npz --outputs new.tsv --out rated_new.tsv
-"""
 
-
-def add(commands: options.Commands) -> None:
-    """Describe the command."""
-    parser = options.command(
-        commands,
-        run,
-        "train-qe",
-        help="train a network that rates texts, on ratings of your own",
-        description="Train RNN-QE (Dusek et al. 2017) on rated texts, and say what it is worth on"
-        " texts that it did not see: five networks, each tested on a fifth of the texts. Their mean"
-        " predicts. `refless qe --model FILE` rates with it. Needs torch.",
-        example=EXAMPLE,
-    )
+def add(parser: options.Parser) -> None:
     options.add_ratings(parser, "text, quality (any scale) and, if there is one, mr or context")
     parser.add_argument("--out", required=True, metavar="FILE", help="the model, ends in .npz")
-    parser.add_argument(
-        "--mr",
-        choices=["auto", "acts", "slots", "text"],
-        default="auto",
-        help="how MRs are written: acts, inform(name='x', area=y); slots, name[x], area[y]; text,"
-        " plain words (default: what all can be read as)",
-    )
-    options.add_scale(parser, "ends of the scale (default: lowest and highest rating)")
-    parser.add_argument(
-        "--errors",
-        action="store_true",
-        help="also learn from texts with errors put in, for ratings of how well a text is written",
-    )
-    parser.add_argument(
-        "--schedule",
-        choices=["short", "paper"],
-        default="short",
-        help="12 passes, or up to 500 as in the paper (default: %(default)s)",
-    )
+    said = "how MRs are written: acts, inform(name='x', area=y); slots, name[x], area[y]; text,"
+    said += " plain words (default: what all can be read as)"
+    kinds = ["auto", "acts", "slots", "text"]
+    parser.add_argument("--mr", choices=kinds, default="auto", help=said)
+    parser.add_argument("--scale", **options.SCALE)
+    parser.add_argument("--errors", action="store_true", help="learn from invented errors as well")
+    said = "12 passes, or up to 500 as in the paper (default: %(default)s)"
+    parser.add_argument("--schedule", choices=["short", "paper"], default="short", help=said)
     options.add_number(parser, "--width", "of the network; the paper's is 300", 96)
     options.add_number(parser, "--seed", "of parts and networks", 0, 0)
     options.add_number(parser, "--threads", "networks that are trained at a time", 1)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Read, train, write, and say what the model is worth."""
     out = files.check_out(arguments.out, *arguments.ratings)
     if out.suffix != ".npz":
         raise OutputError("a model's file ends in .npz", path=out, remedy="name it so")
     own = files.ratings_of(arguments, scale=arguments.scale)
-    files.require_torch()
+    texts = files.rated(own)
 
     from refless.compare.read import answers_of
     from refless.models.rnn_qe.own import How, Rated, fit, worth_lines
     from refless.models.rnn_qe.saved import save_model
 
-    texts = own.texts[own.texts["quality"].notna()]
     answers = answers_of(texts)
     kind = "" if arguments.mr == "auto" else arguments.mr
     quality = texts["quality"].to_numpy(float)
-    rated = Rated.of(texts["text"].tolist(), answers, quality, arguments.scale, kind)
     how = How(arguments.schedule, arguments.width, arguments.errors, arguments.seed)
     try:
+        rated = Rated.of(texts["text"].tolist(), answers, quality, arguments.scale, kind)
         model = fit(rated, how, arguments.threads)
     except FormatError as error:
         path, line = ", ".join(arguments.ratings), None

@@ -20,7 +20,7 @@ AGAIN = "fit it again: refless fit --ratings RATED --out FILE"
 
 def save(model: NeighborsRegressor, path: str | Path) -> None:
     """Write a fitted model; the same training examples and settings give the same bytes. Raises
-    OutputError if the file cannot be written."""
+    OutputError: the file cannot be written."""
     settings = model.get_params() | {"options": dict(model.options or {})}
     del settings["threads"]
     content = {
@@ -37,22 +37,9 @@ def save(model: NeighborsRegressor, path: str | Path) -> None:
 def load(
     path: str | Path, *, threads: int | None = None, options: dict[str, Any] | None = None
 ) -> NeighborsRegressor:
-    """The fitted model of a file.
-
-    options : where files of the kernel are on this machine (``wordnet``, ``model``, ``device``),
-        instead of where they were
-    Raises FormatError: the file is no model of this version, or was damaged.
-    Raises KernelError: a file of the kernel is missing.
-    """
-    content = _read(path)
-    settings = content["settings"]
-    tau, settings["tau"] = settings["tau"], content["tau"]  # as it was chosen, if it was
-    settings["options"] |= options or {}
-    model = NeighborsRegressor(**settings, threads=threads)
-    return model.fit(content["texts"], content["quality"]).set_params(tau=tau)
-
-
-def _read(path: str | Path) -> dict[str, Any]:
+    """The fitted model of a file; ``options`` say where files of the kernel are on this machine
+    (``wordnet``, ``model``, ``device``). Raises FormatError: the file is no model of this version,
+    or was damaged. Raises KernelError: a file of the kernel is missing."""
     try:
         head, _, line = Path(path).read_bytes().partition(b"\n")
     except OSError as error:
@@ -60,14 +47,17 @@ def _read(path: str | Path) -> dict[str, Any]:
     if head.decode("latin-1") != MARK + _sum(line):
         message = "is no model of this version of refless, or was damaged"
         raise FormatError(message, path=path, remedy=AGAIN)
-    return dict(json.loads(line))
+    content = json.loads(line)
+    settings = content["settings"]
+    tau, settings["tau"] = settings["tau"], content["tau"]  # as it was chosen, if it was
+    settings["options"] |= options or {}
+    model = NeighborsRegressor(**settings, threads=threads)
+    return model.fit(content["texts"], content["quality"]).set_params(tau=tau)
 
 
 def signature_line(model: NeighborsRegressor, **more: Any) -> str:
-    """All that decides the predictions of a fitted model, in one line: ``kernel:...|tau:...``.
-
-    Of files of the kernel (WordNet, an encoder), it has the beginning of their sums.
-    """
+    """All that decides the predictions of a fitted model, in one line: ``kernel:...|tau:...``; of
+    files of the kernel (WordNet, an encoder), the beginning of their sums."""
     signed = signature(model.kernel, **dict(model.options or {}))
     facts = {
         "kernel": model.kernel,
@@ -77,11 +67,16 @@ def signature_line(model: NeighborsRegressor, **more: Any) -> str:
         **signed["options"],
         **more,
         "n": len(model.texts_),
-        "data": _sum(_line([model.texts_, model.quality_.tolist()]))[:12],
+        "data": data_sum([model.texts_, model.quality_.tolist()]),
         "version": f"refless.{__version__}",
         **{name: value[:12] for name, value in signed["resources"].items()},
     }
     return "|".join(f"{name}:{value}" for name, value in facts.items())
+
+
+def data_sum(content: Any) -> str:
+    """By which a signature knows training examples."""
+    return _sum(_line(content))[:12]
 
 
 def _line(content: Any) -> bytes:

@@ -17,7 +17,8 @@ try:
     from torch import Tensor, nn
 except ModuleNotFoundError as error:
     raise SettingError(
-        "RNN quality estimation needs torch, which is not installed", remedy="make torch"
+        "RNN quality estimation needs torch, which is not installed",
+        remedy="make torch, in a clone of refless; elsewhere: pip install torch",
     ) from error
 
 Array = np.ndarray
