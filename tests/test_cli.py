@@ -20,7 +20,8 @@ from scipy import stats
 from refless.cli import main
 from refless.kernels import kernel
 from refless.models.baselines import RidgeTfidf
-from refless.models.neighbors import NeighborsRegressor, enough_evidence, neighbor_means
+from refless.models.neighbor_means import enough_evidence, neighbor_means
+from refless.models.neighbors import NeighborsRegressor
 from tests.compare.made_up import rows, write
 from tests.kernels.test_bertscore import bert_folder, needs_torch
 from tests.workflow.small_data import sentences

@@ -19,11 +19,8 @@ from sklearn.utils import estimator_checks
 
 from refless.errors import ReflessError, SettingError
 from refless.kernels import kernel
-from refless.models.neighbors import (
-    NeighborsRegressor,
-    enough_evidence,
-    neighbor_means,
-)
+from refless.models.neighbor_means import enough_evidence, neighbor_means
+from refless.models.neighbors import NeighborsRegressor
 from tests.workflow.small_data import sentences
 
 NAN = float("nan")

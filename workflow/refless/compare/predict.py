@@ -25,7 +25,7 @@ from refless.models.baselines import (
     line,
 )
 from refless.models.delta_bleu import NOBODY, Rows, Texts, parts, scores, tokenize
-from refless.models.neighbors import enough_evidence, means_of_sums
+from refless.models.neighbor_means import enough_evidence, means_of_sums
 
 Array = np.ndarray
 

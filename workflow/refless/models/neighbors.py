@@ -1,8 +1,6 @@
-"""BLEU Neighbors: a text's quality is the mean rating of its nearest rated neighbors.
+"""BLEU Neighbors as an estimator: a text's quality is the mean rating of its rated neighbors.
 
-Stage: prediction. In: a kernel and the quality of the training examples. Out: for each candidate
-the mean quality of its neighbors and their number; then, whether that number is enough evidence.
-Source: Ethayarajh & Sadigh (2020), definitions 3.1 to 3.3, equation 3.
+Stage: prediction. In: rated texts. Out: for each candidate a prediction, NaN without evidence.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from refless.data.wording import numbered
 from refless.errors import SettingError
 from refless.kernels import entry, indexed, kernel, nearest, neighbor_sums
+from refless.models.neighbor_means import enough_evidence, means_of_sums
 
 Array = np.ndarray
 Progress = Callable[[int], None]
@@ -22,44 +21,6 @@ TAUS = 32
 """Values of tau that ``auto`` chooses from."""
 TRIED = 5000
 """Training examples on which it tries them, at most."""
-
-
-def neighbor_means(
-    matrix: Array, quality: Array, tau: float, *, leave_one_out: bool = False
-) -> tuple[Array, Array]:
-    """Mean quality and number of the neighbors ``{s : k(x, s) >= tau}`` of each candidate.
-
-    matrix : kernel, shape (candidates, training)
-    quality : of the training examples, shape (training,)
-    leave_one_out : candidates are the training examples, and each leaves out its own row. The row,
-        not its value: an equal text elsewhere stays a neighbor.
-    Returns means : shape (candidates,), NaN without a neighbor, as by `numpy.mean` over neighbors
-        in their order: where estimates tie but for rounding, as in table 3 of the paper, the
-        published ranks hang on that order.
-    counts : shape (candidates,), int64
-    """
-    near = matrix >= tau
-    if leave_one_out:
-        np.fill_diagonal(near, False)
-    counts = near.sum(axis=1).astype(np.int64)
-    means = np.full(len(near), np.nan)
-    for row in np.flatnonzero(counts):
-        means[row] = np.mean(quality[near[row]])
-    return means, counts
-
-
-def means_of_sums(sums: Array, counts: Array) -> Array:
-    """Mean quality of the neighbors from sum and number, NaN without any."""
-    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
-
-
-def enough_evidence(
-    means: Array, counts: Array, training: int, min_neighbors: int, max_share: float
-) -> Array:
-    """The predictions: ``means`` where ``a <= |N| <= b |S|``, NaN elsewhere (equation 3)."""
-    # a hair above the product, so that b = 0.29 of 100 examples is 29 and not 28
-    most = max_share * training + 1e-9
-    return np.where((counts >= min_neighbors) & (counts <= most), means, np.nan)
 
 
 class NeighborsRegressor(RegressorMixin, BaseEstimator):

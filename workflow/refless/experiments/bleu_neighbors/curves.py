@@ -21,7 +21,7 @@ from refless.experiments.bleu_neighbors.neighbors import (
     read_kernel,
 )
 from refless.experiments.bleu_neighbors.table1 import ALL, AVERAGE, OTHERS
-from refless.models.neighbors import enough_evidence
+from refless.models.neighbor_means import enough_evidence
 from refless.statistics import spearman
 from refless.store import sealed
 

@@ -15,7 +15,7 @@ from refless.experiments.bleu_neighbors.neighbors import predictions
 from refless.experiments.bleu_neighbors.table1 import Rows, cells
 from refless.experiments.published import beside_paper, measured
 from refless.kernels import kernel
-from refless.models.neighbors import neighbor_means
+from refless.models.neighbor_means import neighbor_means
 from refless.store import sealed
 
 Array = np.ndarray

@@ -16,7 +16,7 @@ import pandas as pd
 from refless.data.task import Task, read_task
 from refless.errors import SettingError, StaleError
 from refless.kernels import kernel
-from refless.models.neighbors import enough_evidence, means_of_sums, neighbor_means
+from refless.models.neighbor_means import enough_evidence, means_of_sums, neighbor_means
 from refless.statistics import drawn_whole
 from refless.store import sealed
 

@@ -24,7 +24,7 @@ from refless.experiments.bleu_neighbors.neighbors import (
 from refless.experiments.bleu_neighbors.table1 import Array, Looks, Rows, cells, of_our_tasks
 from refless.experiments.published import beside_paper, measured
 from refless.kernels import kernel
-from refless.models.neighbors import neighbor_means
+from refless.models.neighbor_means import neighbor_means
 from refless.store import sealed
 
 KEYS = ["source_task", "target_task", "kernel"]

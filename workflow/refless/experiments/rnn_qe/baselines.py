@@ -16,7 +16,7 @@ from refless.errors import FormatError
 from refless.experiments.rnn_qe.runs import read_rated
 from refless.kernels import kernel
 from refless.models.baselines import Lookup, RidgeTfidf
-from refless.models.neighbors import enough_evidence, neighbor_means
+from refless.models.neighbor_means import enough_evidence, neighbor_means
 from refless.models.rnn_qe.data import DataSettings, Split, size, smaller, splits_of
 from refless.models.rnn_qe.meaning import unordered
 from refless.models.rnn_qe.names import (
