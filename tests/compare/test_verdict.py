@@ -36,12 +36,12 @@ def test_the_best_method_is_tested_against_the_best_trivial_one(
     assert said.startswith(f"new systems: ridge r {own.r.value:.2f} (")
     assert f"corrected for {len(tried)} methods" in said
     # the next command
-    next_one = command(found, ["my rated.tsv"])
+    next_one = command(found, QUICK, ["my rated.tsv"], [])
     assert "refless score --ratings 'my rated.tsv' --method ridge" in next_one
     others = {row: own for row, own in found.draws.items() if row[0] != "systems"}
     rest = replace(found, draws=others)
     assert verdict(rest, "systems") is None
-    assert "--method ridge" in command(rest, ["rated.tsv"])  # of another split
+    assert "--method ridge" in command(rest, QUICK, ["rated.tsv"], [])  # of another split
 
 
 def test_chance_is_not_shown(rated: Rated) -> None:
@@ -50,7 +50,7 @@ def test_chance_is_not_shown(rated: Rated) -> None:
     made = compare(other, QUICK)
     assert not any(own.shown for name in made.splits if (own := verdict(made, name)))
     assert all("not shown" in line for line in answer(other, made)[1:])
-    assert "rate more" in command(made, ["rated.tsv"])
+    assert "rate more" in command(made, QUICK, ["rated.tsv"], [])
 
 
 def test_what_covers_few_texts_is_no_yardstick(found: Comparison) -> None:

@@ -91,7 +91,7 @@ def require_kernel(kernel: str) -> None:
 
 def require_readable(model: NeighborsRegressor, texts: Sequence[str]) -> None:
     """Say how many texts a kernel cannot read; KernelError if these are most of them."""
-    from refless.compare.readable import unread
+    from refless.kernels import unread
 
     lost, said = unread(model.kernel, texts, **dict(model.options or {}))
     if 2 * lost > len(texts):

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from refless.compare.evaluate import Comparison, Row, difference, estimate, p_value
+from refless.compare.evaluate import Comparison, Row, Settings, difference, estimate, p_value
 from refless.compare.predict import NETWORKS, TRIVIAL, label
 from refless.compare.read import Rated
 from refless.statistics import Estimate
@@ -25,15 +25,14 @@ BETWEEN = 0.1
 
 
 class Verdict(NamedTuple):
-    """Of one split: the best of so many ``methods``, its Pearson's r, the difference from the best
-    trivial method, its p, corrected for them, and whether it is ``shown``."""
+    """Of one split."""
 
     best: Row
-    methods: int
-    r: Estimate
-    gap: Estimate
+    methods: int  # of which it is the best
+    r: Estimate  # Pearson's
+    gap: Estimate  # from the best trivial method
     p: float
-    corrected: float
+    corrected: float  # p, for so many methods
     shown: bool
 
 
@@ -53,11 +52,7 @@ def verdict(found: Comparison, split: str) -> Verdict | None:
 
 def answer(rated: Rated, found: Comparison) -> list[str]:
     """What was rated, how far raters agree, and the verdict on each split, the main one first."""
-    return [*about(rated), *(_said(found, name, len(rated)) for name in _ordered(found))]
-
-
-def _ordered(found: Comparison) -> list[str]:
-    return [found.main, *(name for name in found.splits if name != found.main)]
+    return [*about(rated), *(_said(found, name, len(rated)) for name in found.order)]
 
 
 def about(rated: Rated) -> Iterator[str]:
@@ -108,20 +103,29 @@ def _shown(value: Estimate) -> str:
     return f"{value.value:.2f}{interval}"
 
 
-def command(found: Comparison, ratings: Sequence[str]) -> str:
-    """The next command, ready to copy; ``ratings`` are the files, and how they are read."""
-    shown = {name: own for name in _ordered(found) if (own := verdict(found, name)) and own.shown}
-    if not shown:
+def command(
+    found: Comparison, settings: Settings, ratings: Sequence[str], score: Sequence[str]
+) -> str:
+    """The next command, ready to copy.
+
+    ratings : the files, and how every command reads them; score : options of ``refless score``
+    """
+    verdicts = [own for name in found.order if (own := verdict(found, name)) and own.shown]
+    if not verdicts:
         return "next: rate more texts, and compare again"
-    split, method, kernel = next(iter(shown.values())).best
-    files = shlex.join(map(str, ratings))
-    first = "next: " if split == found.main else f"next, for new {split} alone: "
+    split, method, kernel = verdicts[0].best
+    first = "next:" if split == found.order[0] else f"next, for new {split} alone:"
     if method == NETWORKS:
-        return f"{first}refless train-qe --ratings {files} --out mine.npz"
+        return f"{first} refless train-qe --ratings {shlex.join(ratings)} --out mine.npz"
     if kernel or method in ("ridge", "ridge_system"):
-        told = f"--kernel {kernel}" if kernel else f"--method {method}"
-        return f"{first}refless score --ratings {files} {told} --outputs NEW.tsv --out rated.tsv"
-    return f"{first}rate new texts by {label(method)}"
+        told = ["--kernel", kernel] if kernel else ["--method", method]
+        for name, value in settings.options.get(kernel, {}).items():
+            told += [f"--{name}", str(value)]
+        told = [*ratings, *score, *told]
+        return (
+            f"{first} refless score --ratings {shlex.join(told)} --outputs NEW.tsv --out rated.tsv"
+        )
+    return f"{first} rate new texts by {label(method)}"
 
 
 def warnings(rated: Rated, found: Comparison) -> list[str]:
