@@ -44,6 +44,22 @@ def test_the_best_method_is_tested_against_the_best_trivial_one(
     assert "--method ridge" in command(rest, QUICK, ["rated.tsv"], [])  # of another split
 
 
+@pytest.mark.parametrize(
+    ("key", "told"),
+    [
+        (("rnn_qe", ""), "train-qe --ratings rated.tsv --out"),
+        (("neighbors", "meteor.nltk35"), "--center-raters --kernel meteor.nltk35 --wordnet wn --"),
+    ],
+)
+def test_the_next_command_has_its_own_options(
+    found: Comparison, key: tuple[str, str], told: str
+) -> None:
+    draws = {row: own for row, own in found.draws.items() if row[1] in TRIVIAL}
+    best = replace(found, draws={**draws, ("systems", *key): found.draws["systems", "ridge", ""]})
+    settings = replace(QUICK, options={"meteor.nltk35": {"wordnet": "wn"}})
+    assert told in command(best, settings, ["rated.tsv"], ["--center-raters"])
+
+
 def test_chance_is_not_shown(rated: Rated) -> None:
     shuffled = np.random.default_rng(0).permutation(rated.quality)
     other = replace(rated, quality=shuffled, scores={})

@@ -33,9 +33,7 @@ def measured(found: Estimates, rated: Rated, split: Split, draws: int, seed: int
     """``pearson``, ``spearman``, ``mse``, ``mse_of_mean``, ``coverage``, ``pairwise_accuracy``;
     where a method abstains, the mean of its training part counts."""
     quality, (drawn, unit) = rated.quality, rated.drawn
-    fold = split.fold
-    if split.name == "systems" and rated.system is not None:
-        fold = rated.system
+    fold = split.fold if rated.system is None or split.name != "systems" else rated.system
     x, y = centred(found.ranked, fold), centred(quality, fold)
     pearson = _pearson(x, y, unit, fold)
 
@@ -43,7 +41,7 @@ def measured(found: Estimates, rated: Rated, split: Split, draws: int, seed: int
         return np.stack([pearson(weights), weighted_spearman(x, y, weights, unit)])
 
     once = np.ones((1, len(drawn)), np.uint16)
-    blocks = draw_blocks(drawn, draws, seed) if rated.different >= ENOUGH_UNITS else []
+    blocks = draw_blocks(drawn, draws, seed) if rated.same.max() + 1 >= ENOUGH_UNITS else []
     r, rho = bootstrap(correlations, [once, *blocks])
     of_mean = training_mean(quality, split.fold)
     return {

@@ -71,11 +71,6 @@ class Rated:
         return Ngrams(self.texts)
 
     @cached_property
-    def different(self) -> int:
-        """How many different texts there are."""
-        return int(self.same.max()) + 1
-
-    @cached_property
     def drawn(self) -> tuple[Array, Array]:
         """What a bootstrap draws, as `refless.statistics.draw_blocks` takes it, and which of it
         each text belongs to, int64 (n,)."""

@@ -67,9 +67,8 @@ def write_comparison(
 def _view(table: pd.DataFrame, split: str) -> str:
     """The rows of a split as HTML, the best first."""
     own = table[table["split"] == split].sort_values("pearson", ascending=False, kind="stable")
-    names = [label(*key) for key in zip(own["method"], own["kernel"], strict=True)]
     shown = own[SHOWN].rename(columns=lambda name: name.replace("_", " "))
-    shown.insert(0, "method", names)
+    shown.insert(0, "method", list(map(label, own["method"], own["kernel"])))
     return shown.to_html(index=False, border=0, na_rep="", float_format="{:.3g}".format)
 
 

@@ -120,8 +120,8 @@ def compare_task(
     told = table["reason"].isin(["", LEFT_OUT])
     table["reason"] = table["reason"].where(told, "not_applicable")
     keys = zip(table["split"], table["method"], table["kernel"], strict=True)
-    drawn = [found.draws[key]["pearson"][1:] if key in found.draws else None for key in keys]
-    table["pearson_draws"] = ["" if draws is None else packed(draws) for draws in drawn]
+    drawn = {key: packed(own["pearson"][1:]) for key, own in found.draws.items()}
+    table["pearson_draws"] = [drawn.get(key, "") for key in keys]
     origin = "" if networks is None else sealed.record_of(networks)["provenance"]
     sealed.write(path, table, {"networks": origin})
 
