@@ -173,13 +173,6 @@ def strongest(split: str, draws: Mapping[Row, Draws]) -> Row | None:
     return max((row for row in values if values[row] > 0), key=values.__getitem__, default=None)
 
 
-def difference(draws: Mapping[Row, Draws], own: Row, rival: Row | None) -> Array:
-    """Of Pearson's r, on the texts and on each draw; a method that ranks nothing has 0."""
-    name = "pearson_first" if own[1] == NETWORKS else "pearson"
-    r: Array = np.nan_to_num(draws[own][name])
-    return r if rival is None else r - np.nan_to_num(draws[rival][name])
-
-
 def p_value(gap: Array) -> float:
     """Two-sided bootstrap p of a difference, from its draws on the other side of 0 (where there are
     none, from a normal distribution with their spread, but at least `LEAST_P`); NaN without
@@ -211,8 +204,12 @@ def _row(
     for name in ("pearson", "spearman"):
         row |= estimate(own[name]).columns(name)
     row["ratings_saved"] = ratings_saved(own["pearson"][0])
-    if rival is not None and method not in TRIVIAL and not np.isnan(own["pearson"][0]):
-        gap = difference(draws, key, rival)
+    if method not in TRIVIAL and not np.isnan(own["pearson"][0]):
+        name = "pearson_first" if method == NETWORKS else "pearson"
+        # what ranks nothing has 0
+        gap = np.nan_to_num(own[name])
+        if rival is not None:
+            gap -= np.nan_to_num(draws[rival][name])
         row |= {**estimate(gap).columns("difference"), "p": p_value(gap)}
     return row
 

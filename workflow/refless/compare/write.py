@@ -40,7 +40,6 @@ def write_comparison(
     """Write all files of a comparison, or none of them; ``sums`` are the SHA-256 of the inputs.
     Raises OutputError: a file cannot be written."""
     said = {"answer": answer(rated, found), "warnings": warnings(rated, found)}
-    judged = {name: verdict(found, name) for name in found.splits}
     record = {
         "refless": __version__,
         "inputs": list(sums),
@@ -50,7 +49,7 @@ def write_comparison(
             **{name: getattr(settings, name) for name in ("kernels", "draws", "seed", "curve")},
             "repeats": {name: len(own) for name, own in found.splits.items()},
         },
-        "shown": {name: own is not None and own.shown for name, own in judged.items()},
+        "shown": {name: verdict(found, name).get("shown", False) for name in found.splits},
         **said,
     }
     page = Template(Path(__file__).with_name("report.html").read_text("utf-8"), autoescape=True)
