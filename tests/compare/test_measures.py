@@ -132,7 +132,7 @@ def test_what_is_drawn(rated: Rated) -> None:
     assert rated.group is not None
     assert rated.system is not None
     few = replace(rated, context=rated.group % 5, group=rated.group % 5)
-    assert len(few.drawn[0]) == few.different
+    assert len(few.drawn[0]) == few.same.max() + 1
     # a text of two contexts is drawn beside both
     twice = rated.same.copy()
     twice[1] = twice[0]

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from refless.compare.curve import learning_curve
+from refless.compare.evaluate import learning_curve
 from refless.compare.predict import (
     MAX_SHARE,
     MIN_NEIGHBORS,
@@ -23,9 +23,8 @@ from refless.compare.predict import (
     why_not,
 )
 from refless.compare.read import Rated
-from refless.compare.readable import unread
 from refless.compare.splits import Split, all_splits
-from refless.kernels import kernel
+from refless.kernels import kernel, unread
 
 NAMES = ("texts", "systems", "contexts")
 
@@ -130,7 +129,7 @@ def test_scores_together_are_worth_more_than_each(rated: Rated) -> None:
     generator, split = np.random.default_rng(0), all_splits(rated)[0]
     noise = generator.normal(size=len(rated))
     scores = {"score_a": rated.quality + noise, "score_b": 100 * noise}
-    found = combined(replace(rated, scores=scores), split)
+    found = combined("combined", replace(rated, scores=scores), split)
     assert np.corrcoef(found.own, rated.quality)[0, 1] > 0.9
     assert abs(np.corrcoef(scores["score_a"], rated.quality)[0, 1]) < 0.5
 

@@ -24,33 +24,45 @@ def test_the_best_method_is_tested_against_the_best_trivial_one(
     rated: Rated, found: Comparison
 ) -> None:
     own = verdict(found, "systems")
-    assert own is not None
     table = found.table[found.table["split"] == "systems"].set_index("method")
     tried = table.drop(list(TRIVIAL))["pearson"].dropna()
-    assert (own.best[1], own.methods) == (tried.idxmax(), len(tried))
-    assert own.gap.value == pytest.approx(table.loc[own.best[1], "difference"])
-    assert own.p == table.loc[own.best[1], "p"]
-    assert own.corrected == pytest.approx(min(1, len(tried) * own.p))
-    assert own.shown
+    assert (own["method"], own["methods"]) == (tried.idxmax(), len(tried))
+    assert own["corrected"] == pytest.approx(min(1, len(tried) * own["p"]))
+    assert own["shown"]
     said = answer(rated, found)[1]
-    assert said.startswith(f"new systems: ridge r {own.r.value:.2f} (")
+    assert said.startswith(f"new systems: ridge r {own['pearson']:.2f} (")
     assert f"corrected for {len(tried)} methods" in said
     # the next command
-    next_one = command(found, ["my rated.tsv"])
+    next_one = command(found, QUICK, ["my rated.tsv"], [])
     assert "refless score --ratings 'my rated.tsv' --method ridge" in next_one
-    others = {row: own for row, own in found.draws.items() if row[0] != "systems"}
-    rest = replace(found, draws=others)
-    assert verdict(rest, "systems") is None
-    assert "--method ridge" in command(rest, ["rated.tsv"])  # of another split
+    rest = replace(found, table=found.table[found.table["split"] != "systems"])
+    assert not verdict(rest, "systems")
+    assert "--method ridge" in command(rest, QUICK, ["rated.tsv"], [])  # of another split
+
+
+@pytest.mark.parametrize(
+    ("key", "told"),
+    [
+        (("rnn_qe", ""), "train-qe --ratings rated.tsv --out"),
+        (("neighbors", "meteor.nltk35"), "--center-raters --kernel meteor.nltk35 --wordnet wn --"),
+    ],
+)
+def test_the_next_command_has_its_own_options(
+    found: Comparison, key: tuple[str, str], told: str
+) -> None:
+    rows = found.table[(found.table["split"] == "systems") & (found.table["method"] == "ridge")]
+    best = replace(found, table=rows.assign(method=key[0], kernel=key[1]))
+    settings = replace(QUICK, options={"meteor.nltk35": {"wordnet": "wn"}})
+    assert told in command(best, settings, ["rated.tsv"], ["--center-raters"])
 
 
 def test_chance_is_not_shown(rated: Rated) -> None:
     shuffled = np.random.default_rng(0).permutation(rated.quality)
     other = replace(rated, quality=shuffled, scores={})
     made = compare(other, QUICK)
-    assert not any(own.shown for name in made.splits if (own := verdict(made, name)))
+    assert not any(verdict(made, name)["shown"] for name in made.splits)
     assert all("not shown" in line for line in answer(other, made)[1:])
-    assert "rate more" in command(made, ["rated.tsv"])
+    assert "rate more" in command(made, QUICK, ["rated.tsv"], [])
 
 
 def test_what_covers_few_texts_is_no_yardstick(found: Comparison) -> None:

@@ -104,17 +104,17 @@ def test_networks_are_one_of_the_methods(tmp_path: Path) -> None:
 @needs_torch
 def test_a_network_sees_no_rating_of_its_fold(tmp_path: Path) -> None:
     """Other ratings of a fold leave its estimates as they are."""
-    from refless.compare.networks import estimates
+    from refless.compare.predict import by_networks
     from refless.models.rnn_qe.own import How
 
     source = write(tmp_path / "mine.jsonl", rows(60))
     write_task(table.load(source, "mine", [1, 5]), tmp_path / "ratings/mine", {})
     rated = rated_task(read_task(tmp_path / "ratings/mine"))
     split = all_splits(rated, 0)[0]
-    first = estimates(rated, split, How(), 1)
+    first = by_networks(rated, split, How(), 1)
     held = split.fold == 2
     changed = replace(rated, quality=np.where(held, 1 - rated.quality, rated.quality))
-    second = estimates(changed, split, How(), 1)
+    second = by_networks(changed, split, How(), 1)
     np.testing.assert_array_equal(first[held], second[held])
     assert (first[~held] != second[~held]).any()
 

@@ -64,7 +64,8 @@ def run(arguments: argparse.Namespace) -> None:
     print("\n".join(answer(rated, found)), flush=True)
     for warning in warnings(rated, found):
         files.tell(f"warning: {warning}")
-    files.tell(command(found, [*arguments.ratings, *_how_read(arguments)]))
+    told, center = [*arguments.ratings, *_how_read(arguments)], arguments.center_raters
+    files.tell(command(found, settings, told, ["--center-raters"] if center else []))
     if arguments.out:
         files.tell(f"written: {Path(arguments.out) / 'report.html'}, and tables beside it")
 
@@ -76,7 +77,7 @@ def _how_read(arguments: argparse.Namespace) -> list[str]:
         told += ["--ratings-format", arguments.ratings_format]
     if arguments.repeated_ratings != "refuse":
         told += ["--repeated-ratings", arguments.repeated_ratings]
-    return [*told, *(["--center-raters"] if arguments.center_raters else [])]
+    return told
 
 
 def _settings(arguments: argparse.Namespace) -> Settings:
@@ -101,10 +102,10 @@ def _settings(arguments: argparse.Namespace) -> Settings:
     elif find_spec("torch") is None:
         left_out[NETWORKS, ""] = "it needs torch, which is not installed"
     else:
-        from refless.compare.networks import estimates
+        from refless.compare.predict import by_networks
         from refless.models.rnn_qe.own import How
 
-        networks = partial(estimates, how=How(seed=arguments.seed), threads=arguments.threads)
+        networks = partial(by_networks, how=How(seed=arguments.seed), threads=arguments.threads)
     place = {"wordnet": arguments.wordnet} if arguments.wordnet else {}
     places = {kernel: place for kernel in kernels if kernel.startswith("meteor.")}
     told = {name: getattr(arguments, name) for name in ("draws", "seed", "repeats", "threads")}

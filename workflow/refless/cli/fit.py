@@ -76,7 +76,7 @@ def fitted(arguments: argparse.Namespace, rated: DataFrame) -> NeighborsRegresso
 
 def require_readable(model: NeighborsRegressor, texts: Sequence[str]) -> None:
     """Say how many texts a kernel cannot read; KernelError if these are most of them."""
-    from refless.compare.readable import unread
+    from refless.kernels import unread
 
     lost, said = unread(model.kernel, texts, **dict(model.options or {}))
     if 2 * lost > len(texts):

@@ -3,7 +3,7 @@
 Stage: cell -> table. In: rated texts, settings. Out: `Comparison`.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
@@ -12,24 +12,12 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr
 
-from refless.compare.curve import COLUMNS as CURVE
-from refless.compare.curve import learning_curve
+from refless.compare import predict
 from refless.compare.measures import Draws, averaged, measured
-from refless.compare.predict import (
-    NEIGHBORS,
-    NETWORKS,
-    TRIVIAL,
-    Estimates,
-    Key,
-    Networks,
-    estimates,
-    keys,
-    label,
-    why_not,
-)
+from refless.compare.predict import NEIGHBORS, NETWORKS, TRIVIAL, Key
 from refless.compare.read import Rated
-from refless.compare.readable import unread
 from refless.compare.splits import Split, repeated
+from refless.kernels import unread
 from refless.statistics import Estimate, interval, ratings_saved
 
 Array = np.ndarray
@@ -45,28 +33,25 @@ COLUMNS = [
     *("mse", "mse_of_mean", "coverage", "pairwise_accuracy", "ratings_saved"),
     *("difference", "difference_low", "difference_high", "p", "n", "reason"),
 ]
+CURVE = ["ratings", "pearson", "pearson_low", "pearson_high"]
+FIRST, PARTS, NEAR = 25, 3, 0.95
+"""Of the learning curve: the first number of ratings; random parts of each number, of which a point
+is the mean; the share of all ratings from which on a number is no point of its own."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What decides a comparison, besides the texts.
+    """What decides a comparison, besides the texts."""
 
-    kernels : of neighbors; options : kernel -> its options, e.g. where WordNet lies
-    draws, seed : of the bootstrap; the seed also makes the folds
-    repeats : how often folds are made, at most (see `refless.compare.splits.repeated`)
-    left_out : (method, kernel) -> why it is not tried
-    networks : what makes RNN-QE's estimates, in the first repeat alone; None: it is not tried
-    """
-
-    kernels: tuple[str, ...] = KERNELS
-    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    draws: int = 2000
-    seed: int = 0
-    repeats: int = 5
+    kernels: Sequence[str] = KERNELS  # of neighbors
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # kernel -> its own
+    draws: int = 2000  # of the bootstrap
+    seed: int = 0  # of draws and folds
+    repeats: int = 5  # of the folds, at most: see `refless.compare.splits.repeated`
     curve: bool = True
-    left_out: Mapping[Key, str] = field(default_factory=dict)
+    left_out: Mapping[Key, str] = field(default_factory=dict)  # why a method is not tried
     threads: int | None = None
-    networks: Networks | None = None
+    networks: predict.Networks | None = None  # RNN-QE, of the first repeat; None: not tried
 
 
 @dataclass
@@ -77,10 +62,9 @@ class Comparison:
         in the user's unit, squared
     predictions : a row a text, split and repeat: ``row`` of the input, ``split``, ``repeat``,
         ``fold``, ``quality`` and a column for each method, empty where it abstains
-    curve : `refless.compare.curve.COLUMNS`, of the first repeat of the main split
+    curve : `CURVE`, of the first repeat of the main split
     draws : the measures of each row, averaged over the repeats; ``pearson_first`` is of the first
         repeat, the only one that RNN-QE has
-    splits : those that there are, a list of repeats each
     rivals : the best trivial method of each split, by `strongest`
     unread : what is said of kernels that read most of the texts as empty
     """
@@ -89,14 +73,14 @@ class Comparison:
     predictions: pd.DataFrame
     curve: pd.DataFrame
     draws: dict[Row, Draws]
-    splits: dict[str, list[Split]]
+    splits: dict[str, list[Split]]  # repeats of each split that there is
     rivals: dict[str, Row | None]
     unread: list[str]
 
     @property
-    def main(self) -> str:
-        """The split that matters most: new systems, else new contexts, else new texts."""
-        return next(name for name in ("systems", "contexts", "texts") if name in self.splits)
+    def order(self) -> list[str]:
+        """The splits, the one that matters most first."""
+        return [name for name in ("systems", "contexts", "texts") if name in self.splits]
 
 
 def compare(
@@ -114,47 +98,51 @@ def compare(
     settings = settings or Settings()
     splits = repeated(rated, settings.seed, settings.repeats)
     every = [split for own in splits.values() for split in own]
-    unread = _unreadable(rated, settings)
-    left_out = {**settings.left_out, **unread}
+    unreadable = _unreadable(rated, settings)
+    left_out = {**settings.left_out, **unreadable}
     kernels = [kernel for kernel in settings.kernels if (NEIGHBORS, kernel) not in left_out]
-    tried = keys(rated, kernels, settings.networks is not None)
+    tried = predict.keys(rated, kernels, settings.networks is not None)
     reasons = {(name, *key): why for name, (key, why) in product(splits, left_out.items())}
-    made: dict[Row, list[Estimates]] = {}
+    columns: dict[tuple[str, int], dict[str, Any]] = {}
+    for split in every:
+        own = {"row": rated.rows, "split": split.name, "repeat": split.repeat, "fold": split.fold}
+        columns[split.name, split.repeat] = own | {"quality": rated.in_unit(rated.quality)}
     draws: dict[Row, Draws] = {}
     for number, key in enumerate(tried):
-        step(number, len(tried) + settings.curve, label(*key))
-        reasons |= {(name, *key): why_not(key[0], rated, name) for name in splits}
+        step(number, len(tried) + settings.curve, predict.label(*key))
+        reasons |= {(name, *key): predict.why_not(key[0], rated, name) for name in splits}
         asked = [split for split in every if not reasons[split.name, *key]]
         if key[0] == NETWORKS:
             asked = [split for split in asked if split.repeat == 0]
         options = settings.options.get(key[1], {})
-        own = estimates(key, rated, asked, options, settings.networks, settings.threads)
-        for split, one in zip(asked, own, strict=True):
-            made.setdefault((split.name, *key), []).append(one)
-        for row in [(name, *key) for name in splits if (name, *key) in made]:
-            if all(np.isnan(one.own).all() for one in made[row]):
-                reasons[row] = "it has no estimate for any text"
+        made = predict.estimates(key, rated, asked, options, settings.networks, settings.threads)
+        for name in dict.fromkeys(split.name for split in asked):
+            both = zip(asked, made, strict=True)
+            found = [(one, rated, split) for split, one in both if split.name == name]
+            if all(np.isnan(one.own).all() for one, *_ in found):
+                reasons[name, *key] = "it has no estimate for any text"
                 continue
-            parts = [
-                measured(one, rated, split, settings.draws, settings.seed)
-                for one, split in zip(made[row], splits[row[0]], strict=False)
-            ]
-            draws[row] = {**averaged(parts), "pearson_first": parts[0]["pearson"]}
+            parts = [measured(*one, settings.draws, settings.seed) for one in found]
+            draws[name, *key] = {**averaged(parts), "pearson_first": parts[0]["pearson"]}
+            for one, _, split in found:
+                estimates = rated.in_unit(one.own)
+                columns[name, split.repeat][":".join(filter(None, key))] = estimates
     rivals = {name: strongest(name, draws) for name in splits}
     rows = [
         _row((name, *key), rated, draws, rivals[name], reasons[name, *key])
         for name, key in product(splits, [*tried, *left_out])
     ]
-    predictions = _predictions(rated, every, {row: made[row] for row in draws})
     table, curve = pd.DataFrame(rows, columns=COLUMNS), pd.DataFrame(columns=CURVE)
-    empty = list(unread.values())
-    found = Comparison(table, predictions, curve, draws, splits, rivals, empty)
+    predictions = pd.concat(map(pd.DataFrame, columns.values()), ignore_index=True)
+    empty = list(unreadable.values())
+    whole = Comparison(table, predictions, curve, draws, splits, rivals, empty)
     if settings.curve:
         step(len(tried), len(tried) + 1, "learning curve")
-        whole = draws[found.main, "ridge", ""]["pearson"]
-        first = splits[found.main][0]
-        found.curve = learning_curve(rated, first, whole, settings.draws, settings.seed)
-    return found
+        main = whole.order[0]
+        of_all = draws[main, "ridge", ""]["pearson"]
+        told = of_all, settings.draws, settings.seed
+        whole.curve = learning_curve(rated, splits[main][0], *told)
+    return whole
 
 
 def _unreadable(rated: Rated, settings: Settings) -> dict[Key, str]:
@@ -185,20 +173,10 @@ def strongest(split: str, draws: Mapping[Row, Draws]) -> Row | None:
     return max((row for row in values if values[row] > 0), key=values.__getitem__, default=None)
 
 
-def difference(draws: Mapping[Row, Draws], own: Row, rival: Row | None) -> Array:
-    """Of Pearson's r, on the texts and on each draw; a method that ranks nothing has 0."""
-    name = "pearson_first" if own[1] == NETWORKS else "pearson"
-    r: Array = np.nan_to_num(draws[own][name])
-    return r if rival is None else r - np.nan_to_num(draws[rival][name])
-
-
 def p_value(gap: Array) -> float:
-    """Two-sided bootstrap p of a difference, from its draws on the other side of 0; NaN without
-    draws.
-
-    Where no draw is there, their number would be all that p tells. Then it is what a normal
-    distribution with the spread of the draws has there, but never below `LEAST_P`.
-    """
+    """Two-sided bootstrap p of a difference, from its draws on the other side of 0 (where there are
+    none, from a normal distribution with their spread, but at least `LEAST_P`); NaN without
+    draws."""
     drawn = gap[1:]
     if len(drawn) == 0:
         return float("nan")
@@ -218,33 +196,40 @@ def _row(
     row |= {"n": len(rated), "reason": reason}
     if key not in draws:
         return row
-    own = draws[key]
-    row |= estimate(own["pearson"]).columns("pearson") | estimate(own["spearman"]).columns(
-        "spearman"
-    )
-    unit = (rated.scale[1] - rated.scale[0]) ** 2
+    own, unit = draws[key], (rated.scale[1] - rated.scale[0]) ** 2
+    row |= {name: own[name][0] for name in ("mse", "mse_of_mean", "coverage", "pairwise_accuracy")}
     row |= {name: unit * own[name][0] for name in ("mse", "mse_of_mean")}
-    row["coverage"] = own["coverage"][0]
-    # it leaves out a text's own system, and falls as that rises
-    if method != "context_mean":
-        row["pairwise_accuracy"] = own["pairwise_accuracy"][0]
+    if method == "context_mean":  # it leaves out a text's own system, and falls as that rises
+        del row["pairwise_accuracy"]
+    for name in ("pearson", "spearman"):
+        row |= estimate(own[name]).columns(name)
     row["ratings_saved"] = ratings_saved(own["pearson"][0])
-    if rival is not None and method not in TRIVIAL and not np.isnan(own["pearson"][0]):
-        gap = difference(draws, key, rival)
+    if method not in TRIVIAL and not np.isnan(own["pearson"][0]):
+        name = "pearson_first" if method == NETWORKS else "pearson"
+        # what ranks nothing has 0
+        gap = np.nan_to_num(own[name])
+        if rival is not None:
+            gap -= np.nan_to_num(draws[rival][name])
         row |= {**estimate(gap).columns("difference"), "p": p_value(gap)}
     return row
 
 
-def _predictions(
-    rated: Rated, splits: Iterable[Split], made: Mapping[Row, list[Estimates]]
-) -> pd.DataFrame:
-    """In the user's unit; see `Comparison`."""
-    parts = []
-    for split in splits:
-        part = pd.DataFrame({"row": rated.rows, "split": split.name, "repeat": split.repeat})
-        part = part.assign(fold=split.fold, quality=rated.in_unit(rated.quality))
-        for (name, *key), own in made.items():
-            if name == split.name and split.repeat < len(own):
-                part[":".join(filter(None, key))] = rated.in_unit(own[split.repeat].own)
-        parts.append(part)
-    return pd.concat(parts, ignore_index=True)
+def learning_curve(rated: Rated, split: Split, whole: Array, draws: int, seed: int) -> pd.DataFrame:
+    """`CURVE` of ridge regression for 25, 50, 100, ... ratings in training, in the mean of the
+    folds; and as the last point r from all of them, with its draws, which is ``whole``."""
+    generator = np.random.default_rng(seed + 1)
+    sizes, found, size = np.bincount(split.fold), {}, FIRST
+    while size < NEAR * (len(rated) - sizes.max()):
+        share = size / len(rated) / (1 - 1 / split.folds)
+        parts = []
+        for _ in range(PARTS):
+            place = pd.Series(generator.random(len(rated))).groupby(split.fold).rank()
+            used = place.to_numpy() <= np.maximum(1, share * sizes)[split.fold]
+            made = predict.baseline("ridge", rated, split, used)
+            parts.append(measured(made, rated, split, draws, seed)["pearson"])
+        # where nothing is ranked, r is 0
+        found[size] = np.nan_to_num(parts).mean(axis=0)
+        size *= 2
+    found[round(len(rated) * (1 - 1 / split.folds))] = whole
+    rows = [(size, float(drawn[0]), *interval(drawn[1:])) for size, drawn in found.items()]
+    return pd.DataFrame(rows, columns=CURVE)

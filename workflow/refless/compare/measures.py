@@ -10,7 +10,6 @@ rise.
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import pandas as pd
 from scipy.sparse import csr_array
 
 from refless.compare.predict import Estimates, training_mean
@@ -34,9 +33,7 @@ def measured(found: Estimates, rated: Rated, split: Split, draws: int, seed: int
     """``pearson``, ``spearman``, ``mse``, ``mse_of_mean``, ``coverage``, ``pairwise_accuracy``;
     where a method abstains, the mean of its training part counts."""
     quality, (drawn, unit) = rated.quality, rated.drawn
-    fold = split.fold
-    if split.name == "systems" and rated.system is not None:
-        fold = rated.system
+    fold = split.fold if rated.system is None or split.name != "systems" else rated.system
     x, y = centred(found.ranked, fold), centred(quality, fold)
     pearson = _pearson(x, y, unit, fold)
 
@@ -44,7 +41,7 @@ def measured(found: Estimates, rated: Rated, split: Split, draws: int, seed: int
         return np.stack([pearson(weights), weighted_spearman(x, y, weights, unit)])
 
     once = np.ones((1, len(drawn)), np.uint16)
-    blocks = draw_blocks(drawn, draws, seed) if rated.different >= ENOUGH_UNITS else []
+    blocks = draw_blocks(drawn, draws, seed) if rated.same.max() + 1 >= ENOUGH_UNITS else []
     r, rho = bootstrap(correlations, [once, *blocks])
     of_mean = training_mean(quality, split.fold)
     return {
@@ -102,13 +99,12 @@ def _pairs(ranked: Array, rated: Rated, split: Split) -> float:
     """
     if rated.system is None or rated.system.max() < 2 or split.name == "systems":
         return float("nan")
-    folds = pd.DataFrame(np.eye(split.folds)[split.fold]).assign(ranked=ranked)
-    means = folds.groupby(rated.system).mean()
-    left = (folds - means.loc[rated.system].to_numpy()).to_numpy()
-    effects, _, rank, _ = np.linalg.lstsq(left[:, :-1], left[:, -1], rcond=1e-10)
-    if rank < split.folds - 1:
+    systems = np.eye(int(rated.system.max()) + 1)[rated.system]
+    parts = np.hstack([systems, np.eye(split.folds)[split.fold][:, 1:]])
+    effects, _, rank, _ = np.linalg.lstsq(parts, ranked, rcond=1e-10)
+    if rank < parts.shape[1]:
         return float("nan")
-    ours = means["ranked"].to_numpy() - means.to_numpy()[:, :-1] @ effects
+    ours = effects[: systems.shape[1]]
     people = np.bincount(rated.system, rated.quality) / np.bincount(rated.system)
     i, j = np.triu_indices(len(people), 1)
     own, theirs = (np.sign(np.round(values[i] - values[j], 12)) for values in (ours, people))

@@ -5,9 +5,9 @@ training part of its fold, that is, all other folds. Whatever is chosen is chose
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from itertools import compress
-from typing import Any, NamedTuple
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,17 +15,14 @@ from refless.compare.read import Rated
 from refless.compare.splits import Split
 from refless.data.wording import wording
 from refless.kernels import group_sums
-from refless.models.baselines import (
-    Baseline,
-    Constant,
-    Length,
-    Lookup,
-    RidgeTfidf,
-    SystemRidge,
-    line,
-)
+from refless.kernels._blocks import available_threads
+from refless.models import baselines
 from refless.models.delta_bleu import NOBODY, Rows, Texts, parts, scores, tokenize
 from refless.models.neighbor_means import enough_evidence, means_of_sums
+from refless.models.rnn_qe.meaning import TEXT, kind_of
+
+if TYPE_CHECKING:
+    from refless.models.rnn_qe.own import How
 
 Array = np.ndarray
 
@@ -35,51 +32,55 @@ TAUS = (
 )
 MIN_NEIGHBORS = (1, 2, 3, 5, 10, 20)
 MAX_SHARE = 0.66
+WORDS = 50
+"""The last words of a context that RNN-QE reads; the authors' code reads as many of a text."""
+
+
+class Method(NamedTuple):
+    """A method that is no score of somebody else's."""
+
+    name: str  # how a reader knows it
+    model: Callable[[Rated], baselines.Baseline] | None = None
+    seen: Callable[[Any], Iterable[Any]] = attrgetter("texts")  # what the model looks at
+    needs: str = ""  # what of `Rated` must be there
+
+
 NEIGHBORS, NETWORKS, COMBINED = "neighbors", "rnn_qe", "combined"
-BASELINES: dict[str, Callable[[Rated], Baseline]] = {
-    "constant": lambda rated: Constant(),
-    "middle": lambda rated: Constant(0.5),
-    "length": lambda rated: Length(),
-    "words": lambda rated: Length(),
-    "lookup": lambda rated: Lookup(),
-    "system_mean": lambda rated: Lookup(),
-    "context_mean": lambda rated: Lookup(),
-    "ridge": lambda rated: RidgeTfidf(rated.ngrams),
-    "ridge_system": lambda rated: SystemRidge(rated.ngrams),
+TRIVIAL = {
+    "constant": Method("mean of all ratings", lambda rated: baselines.Constant()),
+    "middle": Method("middle of the scale", lambda rated: baselines.Constant(0.5)),
+    "length": Method("number of characters", lambda rated: baselines.Length()),
+    "words": Method(
+        "number of words",
+        lambda rated: baselines.Length(),
+        lambda rated: map(str.split, rated.texts),
+    ),
+    "lookup": Method(
+        "same text seen in training",
+        lambda rated: baselines.Lookup(),
+        lambda rated: map(wording, rated.slots or rated.texts),
+    ),
+    "system_mean": Method(
+        "mean of the system", lambda rated: baselines.Lookup(), attrgetter("system"), "system"
+    ),
+    "context_mean": Method(
+        "mean of the context", lambda rated: baselines.Lookup(), attrgetter("context"), "context"
+    ),
 }
-SEEN: dict[str, Callable[[Any], Iterable[Any]]] = {
-    "words": lambda rated: map(str.split, rated.texts),
-    "lookup": lambda rated: map(wording, rated.slots or rated.texts),
-    "system_mean": lambda rated: rated.system,
-    "context_mean": lambda rated: rated.context,
-    "ridge_system": lambda rated: zip(rated.system, rated.texts, strict=True),
-}
-"""What a baseline looks at, where that is not the text itself."""
-TRIVIAL = ("constant", "middle", "length", "words", "lookup", "system_mean", "context_mean")
 """What a method has to beat: they do not look at what a text says."""
-NAMES = {
-    "constant": "mean of all ratings",
-    "middle": "middle of the scale",
-    "length": "number of characters",
-    "words": "number of words",
-    "lookup": "same text seen in training",
-    "system_mean": "mean of the system",
-    "context_mean": "mean of the context",
-    "ridge_system": "ridge beside the mean of the system",
-    "bleu": "BLEU against references",
-    "delta_bleu": "ΔBLEU against references and rated texts",
-    NETWORKS: "RNN-QE",
-    COMBINED: "ridge over all scores",
+METHODS = TRIVIAL | {
+    "ridge": Method("ridge", lambda rated: baselines.RidgeTfidf(rated.ngrams)),
+    "ridge_system": Method(
+        "ridge beside the mean of the system",
+        lambda rated: baselines.SystemRidge(rated.ngrams),
+        lambda rated: zip(rated.system, rated.texts, strict=True),
+        "system",
+    ),
+    "bleu": Method("BLEU against references", needs="references"),
+    "delta_bleu": Method("ΔBLEU against references and rated texts"),
+    NETWORKS: Method("RNN-QE", needs="answers"),
+    COMBINED: Method("ridge over all scores"),
 }
-"""Method -> how a reader knows it, where that is not its name."""
-NEEDS = {
-    "system_mean": "system",
-    "ridge_system": "system",
-    "context_mean": "context",
-    "bleu": "references",
-    NETWORKS: "answers",
-}
-"""Method -> what of `Rated` must be there."""
 
 Key = tuple[str, str]
 """Method, and kernel or an empty string."""
@@ -88,20 +89,16 @@ Networks = Callable[[Rated, Split], Array]
 
 
 class Estimates(NamedTuple):
-    """A method's estimates, float64 (n,) each.
+    """A method's estimates, float64 (n,) each."""
 
-    own : NaN where the method abstains; filled : there with the mean of the training part
-    ranked : what the texts of a fold are ranked by
-    """
-
-    own: Array
-    filled: Array
-    ranked: Array
+    own: Array  # NaN where the method abstains
+    filled: Array  # there with the mean of the training part
+    ranked: Array  # what the texts of a fold are ranked by
 
 
 def label(method: str, kernel: str = "") -> str:
     """How a method is called: ``neighbors (bleu.char)``."""
-    name = NAMES.get(method, method)
+    name = METHODS.get(method, Method(method)).name
     return f"{name} ({kernel})" if kernel else name
 
 
@@ -121,16 +118,18 @@ def filled_in(own: Array, quality: Array, fold: Array, used: Array | None = None
 
 def keys(rated: Rated, kernels: Sequence[str], networks: bool) -> list[Key]:
     """The methods, in the table's order."""
+    models = [name for name, method in METHODS.items() if method.model]
     others = ["bleu", "delta_bleu", *([NETWORKS] if networks else []), *rated.scores]
     others += [COMBINED] if len(rated.scores) > 1 else []
     near = [(NEIGHBORS, kernel) for kernel in kernels]
-    return [*((name, "") for name in BASELINES), *near, *((name, "") for name in others)]
+    return [*((name, "") for name in models), *near, *((name, "") for name in others)]
 
 
 def why_not(method: str, rated: Rated, split: str) -> str:
     """Why a method cannot be tried in a split: a sentence, or nothing."""
-    if method in NEEDS and getattr(rated, NEEDS[method]) is None:
-        return f"the ratings have no {NEEDS[method]}"
+    needs = METHODS.get(method, Method(method)).needs
+    if needs and getattr(rated, needs) is None:
+        return f"the ratings have no {needs}"
     new = method == "ridge_system" and split == "systems"
     return "a new system has no ratings yet" if new else ""
 
@@ -151,27 +150,22 @@ def estimates(
         sums = group_sums(*told, [one.fold for one in splits], threads=threads, **options)
         return [neighbors(rated, one, *own) for one, own in zip(splits, sums, strict=True)]
     if method == NETWORKS and networks is not None:
-        own = [networks(rated, one) for one in splits]
-        return [filled_in(p, rated.quality, s.fold) for p, s in zip(own, splits, strict=True)]
-    make: Callable[[Rated, Split], Estimates] = partial(score, method)
-    if method in BASELINES:
-        make = partial(baseline, method)
-    elif method in ("bleu", "delta_bleu"):
-        make = partial(against_references, method == "delta_bleu")
-    elif method == COMBINED:
-        make = combined
-    return [make(rated, one) for one in splits]
+        return [filled_in(networks(rated, one), rated.quality, one.fold) for one in splits]
+    others = {"bleu": against_references, "delta_bleu": against_references, COMBINED: combined}
+    make = others.get(method, baseline if method in METHODS else score)
+    return [make(method, rated, one) for one in splits]
 
 
 def baseline(method: str, rated: Rated, split: Split, used: Array | None = None) -> Estimates:
     """A baseline, fitted anew for each fold. Folds are also what ridge regression chooses on."""
-    fold, quality = split.fold, rated.quality
+    fold, quality, made = split.fold, rated.quality, METHODS[method].model
+    assert made is not None
     train = np.ones(len(rated), bool) if used is None else used
-    seen = list(SEEN[method](rated)) if method in SEEN else rated.texts
+    seen = list(METHODS[method].seen(rated))
     estimate = np.full(len(rated), np.nan)
     for k in range(split.folds):
         rows, asked = train & (fold != k), fold == k
-        model = BASELINES[method](rated)
+        model = made(rated)
         model.fit([*compress(seen, rows)], quality[rows], groups=fold[rows].tolist())
         estimate[asked] = model.predict([*compress(seen, asked)])
     return filled_in(estimate, quality, fold, used)
@@ -217,7 +211,7 @@ def neighbors(rated: Rated, split: Split, counts: Array, totals: Array) -> Estim
     return filled_in(estimate, quality, fold)
 
 
-def against_references(weighted: bool, rated: Rated, split: Split) -> Estimates:
+def against_references(method: str, rated: Rated, split: Split) -> Estimates:
     """BLEU against the references, or ΔBLEU with the rated texts of the context as well, and a line
     from it to ratings.
 
@@ -229,7 +223,8 @@ def against_references(weighted: bool, rated: Rated, split: Split) -> Estimates:
     extra = [text for own in others for text in own]
     whose = np.repeat(np.arange(n), [len(own) for own in others])
     counted = Texts([tokenize(text) for text in [*rated.texts, *extra]], max_order=2)
-    item = rated.context if weighted and rated.context is not None else np.arange(n)
+    item = rated.context if method == "delta_bleu" else None
+    item = np.arange(n) if item is None else item
     owner = np.append(fold, np.full(len(extra), NOBODY))
     side = Rows(np.arange(n + len(extra)), owner, np.append(item, item[whose]))
     weight = np.append(2 * rated.quality - 1, np.ones(len(extra)))
@@ -239,7 +234,7 @@ def against_references(weighted: bool, rated: Rated, split: Split) -> Estimates:
     estimate = np.full(n, np.nan)
     for k in range(split.folds):
         training, asked = fold != k, fold == k
-        slope, intercept = line(score[training, 1 + k], rated.quality[training])
+        slope, intercept = baselines.line(score[training, 1 + k], rated.quality[training])
         estimate[asked] = intercept + slope * score[asked, 0]
     return filled_in(estimate, rated.quality, fold)
 
@@ -251,27 +246,46 @@ def score(name: str, rated: Rated, split: Split) -> Estimates:
     ranked, estimate = given.copy(), np.full(len(rated), np.nan)
     for k in range(split.folds):
         train, asked = fold != k, fold == k
-        slope, intercept = line(given[train], rated.quality[train])
+        slope, intercept = baselines.line(given[train], rated.quality[train])
         estimate[asked] = intercept + slope * given[asked]
         known = given[train][~np.isnan(given[train])]
         ranked[asked & np.isnan(given)] = known.mean() if known.size else 0.0
     return filled_in(estimate, rated.quality, fold)._replace(ranked=ranked)
 
 
-def combined(rated: Rated, split: Split) -> Estimates:
+def combined(method: str, rated: Rated, split: Split) -> Estimates:
     """Ridge regression over all scores, standardised; its strength is chosen by leave-one-out
     inside the training part."""
     from sklearn.impute import SimpleImputer
     from sklearn.linear_model import RidgeCV
+    from sklearn.model_selection import PredefinedSplit, cross_val_predict
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    every, fold = np.column_stack(list(rated.scores.values())), split.fold
-    estimate = np.full(len(rated), np.nan)
-    for k in range(split.folds):
-        filled = SimpleImputer(keep_empty_features=True)
-        model = make_pipeline(filled, StandardScaler(), RidgeCV(np.logspace(-2, 4, 13)))
-        model.fit(every[fold != k], rated.quality[fold != k])
-        estimate[fold == k] = model.predict(every[fold == k])
+    every, filled = (
+        np.column_stack([*rated.scores.values()]),
+        SimpleImputer(keep_empty_features=True),
+    )
+    model = make_pipeline(filled, StandardScaler(), RidgeCV(np.logspace(-2, 4, 13)))
+    estimate = cross_val_predict(model, every, rated.quality, cv=PredefinedSplit(split.fold))
     estimate[np.isnan(every).all(axis=1)] = np.nan
-    return filled_in(estimate, rated.quality, fold)
+    return filled_in(estimate, rated.quality, split.fold)
+
+
+def by_networks(rated: Rated, split: Split, how: "How", threads: int | None = None) -> Array:
+    """RNN-QE's estimates in [0, 1], float64 (n,), by networks trained anew for each fold, as by
+    ``refless train-qe``: the next fold chooses the pass that predicts, and the others are trained
+    on, so nothing is chosen on the texts that are estimated. Needs torch."""
+    from refless.models.rnn_qe import data, own
+
+    answers = rated.answers or []
+    kind = kind_of(answers)
+    if kind == TEXT:
+        answers = [" ".join(answer.split()[-WORDS:]) for answer in answers]
+    given = own.Rated.of(rated.texts, answers, rated.quality, (0, 1), kind)
+    splits = []
+    for k in range(split.folds):
+        test, dev = split.fold == k, split.fold == (k + 1) % split.folds
+        train, chosen_on, tested = map(np.flatnonzero, (~test & ~dev, dev, test))
+        splits.append(data.Split(train, chosen_on, tested, train))
+    return own.cross_validated(given, splits, how, available_threads(threads))[0]

@@ -7,12 +7,13 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from refless.data.own import Own
-from refless.data.wording import ASIDE, numbered, wording
+from refless.data.wording import ASIDE, numbered
 from refless.errors import FormatError
 from refless.models.baselines import Ngrams
 from refless.models.rnn_qe.meaning import TEXT, kind_of, tokens_of, told_apart, unordered
@@ -24,55 +25,36 @@ FEWEST = 20
 """Different rated texts without which nothing can be said."""
 
 
-@dataclass(frozen=True)
-class Raters:
-    """How far raters agree: intraclass correlations, one-way random (Shrout & Fleiss 1979).
+class Raters(NamedTuple):
+    """How far raters agree: intraclass correlations, one-way random (Shrout & Fleiss 1979)."""
 
-    number : of raters; each : mean number of ratings of a text
-    one, mean : ICC of one rating and of a text's mean; NaN where no text has two ratings
-    most : about the greatest r: the root of the share that texts have in the variance of their
-        means; levels of raters count as far as they are not the same for all texts
-    between : share of the ratings' variance that lies between raters
-    """
-
-    number: int
-    each: float
-    one: float
-    mean: float
+    number: int  # of raters
+    each: float  # mean number of ratings of a text
+    one: float  # ICC of one rating, and
+    mean: float  # of a text's mean; NaN where no text has two ratings
+    # about the greatest r: the root of the share that texts have in the variance of their means;
+    # levels of raters count as far as they are not the same for all texts
     most: float
-    between: float
+    between: float  # share of the ratings' variance that lies between raters
 
 
 @dataclass(frozen=True)
 class Rated:
-    """Rated texts; everything has one entry a text.
-
-    quality : float64 (n,), in [0, 1]
-    same : int64 (n,), number of the text among the different ones, normalised
-    system : int64 (n,), number of who wrote it; None where nobody says or one wrote all
-    answers : the MR or the context as it is written; None where there is none
-    context : int64 (n,), number of the MR or context, each blank one its own; None if all are one
-    group : int64 (n,), the same where MRs that differ in the values of slots alone are one
-    slots : the texts with slots in place of the MR's values, if all MRs can be read
-    references : other texts for its context, perhaps none
-    scores : column ``score_...`` -> somebody else's score, float64 (n,), NaN where there is none
-    scale : the lowest and the highest quality, in the user's unit; ``guessed`` if nobody gave it
-    rows : which row of the input it is, from 1
-    """
+    """Rated texts; everything has one entry a text. Numbers are int64 (n,), from 0."""
 
     texts: list[str]
-    quality: Array
-    same: Array
-    system: Array | None = None
-    answers: list[str] | None = None
-    context: Array | None = None
-    group: Array | None = None
-    slots: list[str] | None = None
-    references: list[list[str]] | None = None
-    scores: dict[str, Array] = field(default_factory=dict)
-    scale: tuple[float, float] = (0.0, 1.0)
-    guessed: bool = False
-    rows: Array = field(default_factory=lambda: np.empty(0, np.int64))
+    quality: Array  # float64 (n,), in [0, 1]
+    same: Array  # number of the text among the different ones, normalised
+    system: Array | None = None  # number of who wrote it; None where nobody says or one wrote all
+    answers: list[str] | None = None  # the MR or context as it is written
+    context: Array | None = None  # number of it, each blank one its own; None if all are one
+    group: Array | None = None  # the same where MRs that differ in the values of slots are one
+    slots: list[str] | None = None  # texts with slots for the MR's values, if all MRs can be read
+    references: list[list[str]] | None = None  # other texts for its context, perhaps none
+    scores: dict[str, Array] = field(default_factory=dict)  # somebody else's, NaN: none, float64
+    scale: tuple[float, float] = (0.0, 1.0)  # lowest and highest quality, in the user's unit
+    guessed: bool = False  # nobody gave the scale
+    rows: Array = field(default_factory=lambda: np.empty(0, np.int64))  # of the input, from 1
     raters: Raters | None = None
 
     def __len__(self) -> int:
@@ -89,19 +71,14 @@ class Rated:
         return Ngrams(self.texts)
 
     @cached_property
-    def different(self) -> int:
-        """How many different texts there are."""
-        return int(self.same.max()) + 1
-
-    @cached_property
     def drawn(self) -> tuple[Array, Array]:
         """What a bootstrap draws, as `refless.statistics.draw_blocks` takes it, and which of it
         each text belongs to, int64 (n,)."""
         stays = None
         if self.system is not None:  # the texts of a system that always says the same
-            pairs = np.unique(np.stack([self.system, self.same]), axis=1)
-            stays = (np.bincount(pairs[0]) == 1)[self.system]
-        units = next((u for u in (self.group, self.context) if drawn_whole(u) is not None), None)
+            said = pd.Series(self.same).groupby(self.system)
+            stays = (said.transform("nunique") == 1).to_numpy()
+        units = self.context if drawn_whole(self.group) is None else self.group
         together = drawn_together(units, self.same, stays)
         drawn, unit = np.unique(together, axis=0, return_inverse=True)
         return drawn, unit.reshape(-1)
@@ -120,15 +97,12 @@ def of_own(own: Own, scale: Sequence[float] | None = None) -> Rated:
 
 
 def rated_of(
-    texts: pd.DataFrame,
-    scale: tuple[float, float] = (0.0, 1.0),
-    path: str | None = None,
+    texts: pd.DataFrame, scale: tuple[float, float] = (0.0, 1.0), path: str | None = None
 ) -> Rated:
     """The rated rows of a table with ``text``, ``quality`` in [0, 1] and, as far as there are any,
     ``system``, ``context``, ``context_id``, ``mr``, ``references`` and ``score_*``. Raises
     FormatError: fewer than `FEWEST` different rated texts, or all are rated alike."""
-    there = texts["quality"].notna().to_numpy()
-    own = texts[there]
+    own = texts[texts["quality"].notna()]
     quality, same = own["quality"].to_numpy(np.float64), numbered(own["text"])
     if (different := len(np.unique(same))) < FEWEST:
         message = f"{different} different rated texts are too few to compare methods on ({ASIDE})"
@@ -136,7 +110,7 @@ def rated_of(
     if np.ptp(quality) == 0:
         message = "all texts are rated alike, so there is nothing to predict"
         raise FormatError(message, path=path, remedy="take ratings that differ")
-    system = references = None
+    system = references = slots = None
     if "system" in own:
         number = np.unique(own["system"].astype(str), return_inverse=True)[1]
         system = number if number.any() else None
@@ -144,7 +118,15 @@ def rated_of(
         listed = [json.loads(one) if isinstance(one, str) else one for one in own["references"]]
         references = listed if any(listed) else None
     answers = answers_of(own)
-    context, group, slots = _grouped(own, answers)
+    if (kind := kind_of(answers)) == TEXT:
+        context = group = numbered(answers, apart=True)
+        if "context_id" in own:
+            context = _numbers(own["context_id"].astype(str))
+    else:
+        read = tokens_of(answers, own["text"].tolist(), kind)
+        slots = [" ".join(words) for _, words in read]
+        context = _numbers(told_apart(answers, kind))
+        group = _numbers(unordered(mr) for mr, _ in read)
     known = any(map(str.strip, answers))
     several = known and context.max() > 0
     scores = [name for name in map(str, own) if name.startswith("score_")]
@@ -160,7 +142,7 @@ def rated_of(
         references=references,
         scores={name: own[name].to_numpy(np.float64) for name in scores},
         scale=scale,
-        rows=np.flatnonzero(there) + 1,
+        rows=np.flatnonzero(texts["quality"].notna()) + 1,
     )
 
 
@@ -172,18 +154,6 @@ def answers_of(texts: pd.DataFrame) -> list[str]:
     return [""] * len(texts)
 
 
-def _grouped(texts: pd.DataFrame, answers: list[str]) -> tuple[Array, Array, list[str] | None]:
-    """`Rated.context`, `Rated.group` and `Rated.slots`, of contexts that may all be one."""
-    kind = kind_of(answers)
-    if kind == TEXT:
-        group = list(map(wording, answers))
-        named = texts["context_id"].astype(str).tolist() if "context_id" in texts else group
-        return _numbers(named), _numbers(group), None
-    read = tokens_of(answers, texts["text"].tolist(), kind)
-    slots = [" ".join(words) for _, words in read]
-    return _numbers(told_apart(answers, kind)), _numbers(unordered(mr) for mr, _ in read), slots
-
-
 def _numbers(labels: Iterable[str]) -> Array:
     """Number of each label by first appearance; a blank one is like no other."""
     own = pd.Series([label or row for row, label in enumerate(labels)], dtype=object)
@@ -192,20 +162,18 @@ def _numbers(labels: Iterable[str]) -> Array:
 
 def agreement(ratings: pd.DataFrame) -> Raters:
     """Of ratings with ``text``, ``rater`` and ``quality``."""
-    value, text = ratings["quality"], ratings["text"]
-    centered = value - value.groupby(ratings["rater"]).transform("mean")
-    each = len(value) / text.nunique()
-    parts = [_variance(own, text) for own in (value, centered)]
-    one = parts[0][0] / sum(parts[0])
-    of_texts = max(0.0, *(np.nan_to_num(between) for between, _ in parts))
-    of_means = value.groupby(text).mean().var()
-    of_raters, rest = _variance(value, ratings["rater"])
+    value, text, rater = ratings["quality"], ratings["text"], ratings["rater"]
+    between, inside = _variance(value, text)
+    centered, _ = _variance(value - value.groupby(rater).transform("mean"), text)
+    of_raters, rest = _variance(value, rater)
+    each, one = len(value) / text.nunique(), between / (between + inside)
+    most = max(0.0, *np.nan_to_num([between, centered])) / value.groupby(text).mean().var()
     return Raters(
-        number=ratings["rater"].nunique(),
+        number=rater.nunique(),
         each=each,
         one=one,
         mean=each * one / (1 + (each - 1) * one),
-        most=float("nan") if np.isnan(one) else min(of_texts / of_means, 1) ** 0.5,
+        most=float("nan") if np.isnan(one) else min(most, 1) ** 0.5,
         between=max(float(np.nan_to_num(of_raters / (of_raters + rest))), 0.0),
     )
 
@@ -214,11 +182,10 @@ def _variance(value: pd.Series, group: pd.Series) -> tuple[float, float]:
     """Variance between and inside groups of any size, of one-way analysis; NaN with one group, or
     one value in each."""
     own = value.groupby(group)
-    size = own.size()
-    n, groups = len(value), len(size)
-    if groups in (1, n):
+    size, n = own.size(), len(value)
+    if len(size) in (1, n):
         return float("nan"), float("nan")
-    above = (size * (own.mean() - value.mean()) ** 2).sum() / (groups - 1)
-    inside = ((value - own.transform("mean")) ** 2).sum() / (n - groups)
-    usual = (n - (size**2).sum() / n) / (groups - 1)
+    above = (size * (own.mean() - value.mean()) ** 2).sum() / (len(size) - 1)
+    inside = ((value - own.transform("mean")) ** 2).sum() / (n - len(size))
+    usual = (n - (size**2).sum() / n) / (len(size) - 1)
     return float((above - inside) / usual), float(inside)

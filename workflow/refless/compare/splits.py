@@ -24,16 +24,11 @@ FEWEST = 3
 
 @dataclass(frozen=True)
 class Split:
-    """One way of leaving texts out.
+    """One way of leaving texts out."""
 
-    name : ``texts``: equal ones are in one fold; ``systems``, ``contexts``: all of one are
-    fold : int64 (n,), from 0
-    repeat : which assignment of groups to folds, from 0
-    """
-
-    name: str
-    fold: Array
-    repeat: int = 0
+    name: str  # texts: equal ones are in one fold; systems, contexts: all of one are
+    fold: Array  # int64 (n,), from 0
+    repeat: int = 0  # which assignment of groups to folds, from 0
 
     @property
     def folds(self) -> int:
@@ -44,17 +39,14 @@ class Split:
 def repeated(rated: Rated, seed: int, most: int) -> dict[str, list[Split]]:
     """Each split that the data allow, with folds made anew up to ``most`` times, each time with
     other texts together: where each system is a fold, there is one way."""
-    ways = {split.name: {_partition(split): split} for split in all_splits(rated, seed)}
-    for repeat in range(1, min(most, TEXTS // len(rated))):
-        for split in all_splits(rated, [seed, repeat]):
-            own = ways[split.name]
-            own.setdefault(_partition(split), replace(split, repeat=len(own)))
+    ways: dict[str, dict[bytes, Split]] = {}
+    for repeat in range(max(1, min(most, TEXTS // len(rated)))):
+        for split in all_splits(rated, [seed, repeat] if repeat else seed):
+            own = ways.setdefault(split.name, {})
+            # the same for folds that differ in their numbers alone
+            together = pd.factorize(split.fold)[0].tobytes()
+            own.setdefault(together, replace(split, repeat=len(own)))
     return {name: list(own.values()) for name, own in ways.items()}
-
-
-def _partition(split: Split) -> bytes:
-    """The same for folds that differ in their numbers alone."""
-    return pd.factorize(split.fold)[0].tobytes()
 
 
 def all_splits(rated: Rated, seed: int | Sequence[int] = 0) -> list[Split]:
@@ -63,9 +55,7 @@ def all_splits(rated: Rated, seed: int | Sequence[int] = 0) -> list[Split]:
     found = [Split("texts", assigned(rated.same, generator))]
     if rated.system is not None and _parted(rated.system):
         systems = int(rated.system.max()) + 1
-        fold = np.arange(systems)
-        if systems > MOST:
-            fold = generator.permutation(systems) % FOLDS
+        fold = np.arange(systems) if systems <= MOST else generator.permutation(systems) % FOLDS
         found.append(Split("systems", fold.astype(np.int64)[rated.system]))
     if rated.group is not None and _parted(rated.group):
         found.append(Split("contexts", assigned(rated.group, generator)))

@@ -8,15 +8,14 @@ methods that it is the best of.
 """
 
 import shlex
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from refless.compare.evaluate import Comparison, Row, difference, estimate, p_value
+from refless.compare.evaluate import Comparison, Settings
 from refless.compare.predict import NETWORKS, TRIVIAL, label
 from refless.compare.read import Rated
-from refless.statistics import Estimate
 
 LEVEL = 0.05
 FEW_SYSTEMS = 10
@@ -24,40 +23,23 @@ BETWEEN = 0.1
 """Share of the variance between raters from which on it matters."""
 
 
-class Verdict(NamedTuple):
-    """Of one split: the best of so many ``methods``, its Pearson's r, the difference from the best
-    trivial method, its p, corrected for them, and whether it is ``shown``."""
-
-    best: Row
-    methods: int
-    r: Estimate
-    gap: Estimate
-    p: float
-    corrected: float
-    shown: bool
-
-
-def verdict(found: Comparison, split: str) -> Verdict | None:
-    """By the rule at the top of this module; None where no method ranks the texts."""
-    r = {row: own["pearson"][0] for row, own in found.draws.items() if row[0] == split}
-    tried = [row for row, own in r.items() if row[1] not in TRIVIAL and not np.isnan(own)]
-    if not tried:
-        return None
-    best = max(tried, key=r.__getitem__)
-    drawn = difference(found.draws, best, found.rivals[split])
-    own, gap, p = estimate(found.draws[best]["pearson"]), estimate(drawn), p_value(drawn)
-    corrected = min(1.0, p * len(tried))
-    shown = bool(corrected < LEVEL and gap.value > 0 and own.low > 0)
-    return Verdict(best, len(tried), own, gap, p, corrected, shown)
+def verdict(found: Comparison, split: str) -> dict[Any, Any]:
+    """By the rule at the top of this module, the row of the best method, with how many ``methods``
+    it is the best of, p ``corrected`` for them, and whether it is ``shown`` to be ahead; empty
+    where no method ranks the texts."""
+    table = found.table[found.table["split"] == split]
+    tried = table[~table["method"].isin(TRIVIAL) & table["pearson"].notna()]
+    if tried.empty:
+        return {}
+    best = tried.nlargest(1, "pearson").iloc[0].to_dict()
+    corrected = min(1.0, best["p"] * len(tried))
+    shown = bool(corrected < LEVEL and best["difference"] > 0 and best["pearson_low"] > 0)
+    return {**best, "methods": len(tried), "corrected": corrected, "shown": shown}
 
 
 def answer(rated: Rated, found: Comparison) -> list[str]:
     """What was rated, how far raters agree, and the verdict on each split, the main one first."""
-    return [*about(rated), *(_said(found, name, len(rated)) for name in _ordered(found))]
-
-
-def _ordered(found: Comparison) -> list[str]:
-    return [found.main, *(name for name in found.splits if name != found.main)]
+    return [*about(rated), *(_said(found, name, len(rated)) for name in found.order)]
 
 
 def about(rated: Rated) -> Iterator[str]:
@@ -88,40 +70,50 @@ def _far(rated: Rated) -> str:
 
 def _said(found: Comparison, split: str, n: int) -> str:
     own, rival = verdict(found, split), found.rivals[split]
-    if own is None:
+    if not own:
         return f"new {split}: no method ranks these texts ({n:,} texts)."
     trivial = "none above 0"
     if rival is not None:
         trivial = f"{label(*rival[1:])} {found.draws[rival]['pearson'][0]:.2f}"
-    text = f"new {split}: {label(*own.best[1:])} r {_shown(own.r)}; best trivial: {trivial}"
-    if np.isnan(own.p):
+    best = label(own["method"], own["kernel"])
+    text = f"new {split}: {best} r {_shown(own, 'pearson')}; best trivial: {trivial}"
+    if np.isnan(own["p"]):
         return f"{text}; too few different texts for a test ({n:,} texts)."
-    text += f"; difference {_shown(own.gap)}, p {own.p:.2g}"
-    text += f", corrected for {own.methods} methods {own.corrected:.2g}"
-    why = "" if own.corrected >= LEVEL or own.r.low > 0 else ", for r may be 0"
-    return f"{text}: {'shown' if own.shown else f'not shown{why}'} ({n:,} texts)."
+    text += f"; difference {_shown(own, 'difference')}, p {own['p']:.2g}"
+    text += f", corrected for {own['methods']} methods {own['corrected']:.2g}"
+    why = "" if own["corrected"] >= LEVEL or own["pearson_low"] > 0 else ", for r may be 0"
+    return f"{text}: {'shown' if own['shown'] else f'not shown{why}'} ({n:,} texts)."
 
 
-def _shown(value: Estimate) -> str:
+def _shown(row: Mapping[str, float], name: str) -> str:
     """``0.24 (0.10, 0.37)``."""
-    interval = "" if np.isnan(value.low) else f" ({value.low:.2f}, {value.high:.2f})"
-    return f"{value.value:.2f}{interval}"
+    value, low, high = (row[f"{name}{end}"] for end in ("", "_low", "_high"))
+    return f"{value:.2f}" + ("" if np.isnan(low) else f" ({low:.2f}, {high:.2f})")
 
 
-def command(found: Comparison, ratings: Sequence[str]) -> str:
-    """The next command, ready to copy; ``ratings`` are the files, and how they are read."""
-    shown = {name: own for name in _ordered(found) if (own := verdict(found, name)) and own.shown}
+def command(
+    found: Comparison, settings: Settings, ratings: Sequence[str], score: Sequence[str]
+) -> str:
+    """The next command, ready to copy.
+
+    ratings : the files, and how every command reads them; score : options of ``refless score``
+    """
+    shown = [own for name in found.order if (own := verdict(found, name)) and own["shown"]]
     if not shown:
         return "next: rate more texts, and compare again"
-    split, method, kernel = next(iter(shown.values())).best
-    files = shlex.join(map(str, ratings))
-    first = "next: " if split == found.main else f"next, for new {split} alone: "
+    split, method, kernel = (shown[0][name] for name in ("split", "method", "kernel"))
+    first = "next:" if split == found.order[0] else f"next, for new {split} alone:"
     if method == NETWORKS:
-        return f"{first}refless train-qe --ratings {files} --out mine.npz"
+        return f"{first} refless train-qe --ratings {shlex.join(ratings)} --out mine.npz"
     if kernel or method in ("ridge", "ridge_system"):
-        told = f"--kernel {kernel}" if kernel else f"--method {method}"
-        return f"{first}refless score --ratings {files} {told} --outputs NEW.tsv --out rated.tsv"
-    return f"{first}rate new texts by {label(method)}"
+        told = ["--kernel", kernel] if kernel else ["--method", method]
+        for name, value in settings.options.get(kernel, {}).items():
+            told += [f"--{name}", str(value)]
+        told = [*ratings, *score, *told]
+        return (
+            f"{first} refless score --ratings {shlex.join(told)} --outputs NEW.tsv --out rated.tsv"
+        )
+    return f"{first} rate new texts by {label(method)}"
 
 
 def warnings(rated: Rated, found: Comparison) -> list[str]:

@@ -8,7 +8,6 @@ Stage: table. In: a comparison. Out: ``comparison.csv``, ``predictions.csv``,
 import base64
 import io
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 import pandas as pd
@@ -33,7 +32,6 @@ SHOWN = [
 """Columns of the page."""
 DIGITS = "%.6g"
 """The last bits of a sum hang on the machine."""
-GREY, BLUE = "#777777", "#1f77b4"
 
 
 def write_comparison(
@@ -42,17 +40,16 @@ def write_comparison(
     """Write all files of a comparison, or none of them; ``sums`` are the SHA-256 of the inputs.
     Raises OutputError: a file cannot be written."""
     said = {"answer": answer(rated, found), "warnings": warnings(rated, found)}
-    judged = {name: verdict(found, name) for name in found.splits}
     record = {
         "refless": __version__,
         "inputs": list(sums),
         "scale": list(rated.scale),
-        "raters": None if rated.raters is None else asdict(rated.raters),
+        "raters": None if rated.raters is None else rated.raters._asdict(),
         "settings": {
             **{name: getattr(settings, name) for name in ("kernels", "draws", "seed", "curve")},
             "repeats": {name: len(own) for name, own in found.splits.items()},
         },
-        "shown": {name: own is not None and own.shown for name, own in judged.items()},
+        "shown": {name: verdict(found, name).get("shown", False) for name in found.splits},
         **said,
     }
     page = Template(Path(__file__).with_name("report.html").read_text("utf-8"), autoescape=True)
@@ -61,7 +58,7 @@ def write_comparison(
     texts = [
         *(table.to_csv(index=False, lineterminator="\n", float_format=DIGITS) for table in tables),
         json_text(record),
-        page.render(**said, views=views, main=found.main, picture=_picture(found)),
+        page.render(**said, views=views, main=found.order[0], picture=_picture(found)),
     ]
     write_together({Path(folder) / name: text for name, text in zip(FILES, texts, strict=True)})
 
@@ -69,9 +66,8 @@ def write_comparison(
 def _view(table: pd.DataFrame, split: str) -> str:
     """The rows of a split as HTML, the best first."""
     own = table[table["split"] == split].sort_values("pearson", ascending=False, kind="stable")
-    names = [label(*key) for key in zip(own["method"], own["kernel"], strict=True)]
     shown = own[SHOWN].rename(columns=lambda name: name.replace("_", " "))
-    shown.insert(0, "method", names)
+    shown.insert(0, "method", list(map(label, own["method"], own["kernel"])))
     return shown.to_html(index=False, border=0, na_rep="", float_format="{:.3g}".format)
 
 
@@ -81,24 +77,25 @@ def _picture(found: Comparison) -> str:
 
     table = found.table[found.table["pearson"].notna()]
     keys = table.groupby(["method", "kernel"], sort=False)["pearson"].max().sort_values().index
-    place = {key: k for k, key in enumerate(keys)}
-    panels, curve = len(found.splits), not found.curve.empty
-    size = 2.6 + 2.4 * (panels + curve), 1.2 + 0.26 * len(place)
+    table = table.assign(
+        place=keys.get_indexer(pd.MultiIndex.from_frame(table[["method", "kernel"]])),
+        colour=table["method"].isin(TRIVIAL).map({True: "#777777", False: "#1f77b4"}),
+    )
+    panels = len(found.splits) + (not found.curve.empty)
     with mpl.rc_context({"svg.hashsalt": "refless", "font.size": 9}):
+        size = 2.6 + 2.4 * panels, 1.2 + 0.26 * len(keys)
         figure = Figure(figsize=size, layout="constrained")
-        axes = figure.subplots(1, panels + curve, squeeze=False)[0]
+        axes = figure.subplots(1, panels, squeeze=False)[0]
         for ax, split in zip(axes, found.splits, strict=False):
-            for row in table[table["split"] == split].to_dict("records"):
-                y = place[row["method"], row["kernel"]]
-                colour = GREY if row["method"] in TRIVIAL else BLUE
-                ax.plot([row["pearson_low"], row["pearson_high"]], [y, y], color=colour)
-                ax.plot(row["pearson"], y, "o", color=colour)
+            own = table[table["split"] == split]
+            ax.hlines(own["place"], own["pearson_low"], own["pearson_high"], own["colour"])
+            ax.scatter(own["pearson"], own["place"], c=own["colour"])
             ax.axvline(0, color="#bbbbbb", lw=0.8)
-            ax.set(title=f"new {split}", xlabel="Pearson's r", ylim=(-0.7, len(place) - 0.3))
-            ax.set_yticks(range(len(place)), [])
-        axes[0].set_yticks(range(len(place)), [label(*key) for key in place])
-        if curve:
-            axes[-1].plot(found.curve["ratings"], found.curve["pearson"], "o-", color=BLUE)
+            ax.set(title=f"new {split}", xlabel="Pearson's r", ylim=(-0.7, len(keys) - 0.3))
+            ax.set_yticks(range(len(keys)), [])
+        axes[0].set_yticks(range(len(keys)), [label(*key) for key in keys])
+        if not found.curve.empty:
+            axes[-1].plot(found.curve["ratings"], found.curve["pearson"], "o-")
             axes[-1].set(title="learning curve of ridge", xlabel="ratings", ylabel="Pearson's r")
         buffer = io.BytesIO()
         figure.savefig(buffer, format="svg", metadata={"Date": None})

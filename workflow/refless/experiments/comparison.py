@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from refless.compare.evaluate import Settings, compare
-from refless.compare.predict import NETWORKS
+from refless.compare.predict import NETWORKS, WORDS, by_networks
 from refless.compare.read import Rated, rated_of
 from refless.compare.splits import Split, all_splits
 from refless.data.ratings import separate_items
@@ -28,7 +28,7 @@ Array = np.ndarray
 DIGITS = 6
 """The last bits of a sum of squares hang on the machine."""
 LEFT_OUT = "left_out"
-WORDS = ["method", "kernel", "split", "source", "reason", "pearson_draws"]
+WORDY = ["method", "kernel", "split", "source", "reason", "pearson_draws"]
 """Columns that may be empty."""
 COLUMNS = [
     *("task", "method", "kernel", "split"),
@@ -48,13 +48,12 @@ def rated_task(task: Task) -> Rated:
 def write_networks(path: str | Path, task: Task, seed: int, threads: int | None = None) -> None:
     """Write RNN-QE's estimates under every split that a data set allows: numbers without text.
     Raises FormatError: too few rated texts, or an MR that cannot be read."""
-    from refless.compare.networks import WORDS, estimates
     from refless.models.rnn_qe.own import How
 
     rated, how = rated_task(task), How(seed=seed)
     parts = [pd.DataFrame(columns=["split", "fold", "estimate"])]
     for split in all_splits(rated, seed) if rated.answers is not None else []:
-        found = estimates(rated, split, how, threads)
+        found = by_networks(rated, split, how, threads)
         parts.append(pd.DataFrame({"split": split.name, "fold": split.fold, "estimate": found}))
     sealed.write(
         path,
@@ -109,7 +108,7 @@ def compare_task(
     found = compare(
         rated_task(task),
         Settings(
-            **{**settings, "kernels": tuple(settings["kernels"])},
+            **settings,
             options=options,
             curve=False,
             left_out=dict.fromkeys(left_out, LEFT_OUT),
@@ -121,8 +120,8 @@ def compare_task(
     told = table["reason"].isin(["", LEFT_OUT])
     table["reason"] = table["reason"].where(told, "not_applicable")
     keys = zip(table["split"], table["method"], table["kernel"], strict=True)
-    drawn = [found.draws[key]["pearson"][1:] if key in found.draws else None for key in keys]
-    table["pearson_draws"] = ["" if draws is None else packed(draws) for draws in drawn]
+    drawn = {key: packed(own["pearson"][1:]) for key, own in found.draws.items()}
+    table["pearson_draws"] = [drawn.get(key, "") for key in keys]
     origin = "" if networks is None else sealed.record_of(networks)["provenance"]
     sealed.write(path, table, {"networks": origin})
 
@@ -144,5 +143,5 @@ def comparison_table(tasks: Iterable[str], paths: Iterable[str | Path]) -> pd.Da
     nothing = pd.DataFrame([{"source": ""}])
     parts = [found.get(task, nothing).assign(task=task) for task in tasks]
     table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
-    types = dict.fromkeys(WORDS, object) | {"n": "Int64"}
-    return table.reindex(columns=COLUMNS).astype(types).fillna(dict.fromkeys(WORDS, ""))
+    types = dict.fromkeys(WORDY, object) | {"n": "Int64"}
+    return table.reindex(columns=COLUMNS).astype(types).fillna(dict.fromkeys(WORDY, ""))

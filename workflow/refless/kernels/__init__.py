@@ -9,6 +9,7 @@ family has ``index(name, training, **options)``, which makes training texts read
 """
 
 import inspect
+from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
@@ -28,10 +29,20 @@ __all__ = [
     "nearest",
     "neighbor_sums",
     "signature",
+    "unread",
 ]
 
 Array = np.ndarray
 Numbers = Array | Sequence[float]
+
+KNOWS = {
+    "bleu": "it compares n-grams of one to four units",
+    "rouge_l": "it knows a-z and 0-9",
+    "meteor": "it compares words between blanks",
+}
+"""Kernels that read the letters of a text, and what they need; encoders read any text."""
+UNREAD = 500
+"""Texts that are compared with each other at a time, to find those that a kernel cannot read."""
 
 
 def kernel(
@@ -192,6 +203,21 @@ def nearest(
 
     walk(index, candidates, keep, threads, left_out)
     return rows, best
+
+
+def unread(name: str, texts: Sequence[str], **options: Any) -> tuple[int, str]:
+    """How many of the texts a kernel cannot read, since they are not similar to themselves, and a
+    sentence of it; errors as for `kernel`."""
+    knows = KNOWS.get(name.partition(".")[0])
+    if knows is None:
+        return 0, ""
+    number, times = 0, Counter(texts)
+    each = list(times)
+    for start in range(0, len(each), UNREAD):
+        part = each[start : start + UNREAD]
+        own = np.diag(kernel(name, part, part, threads=1, **options))
+        number += sum(times[text] for text, value in zip(part, own, strict=True) if value == 0)
+    return number, f"{name} reads {number:,} of {len(texts):,} texts as empty: {knows}"
 
 
 def indexed(name: str, training: Sequence[str], **options: Any) -> Index:
