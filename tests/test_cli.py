@@ -1,7 +1,5 @@
 """The command `refless`: what commands share, `score` and `fit`, `qe` and `train-qe`."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

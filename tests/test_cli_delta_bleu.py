@@ -1,7 +1,5 @@
 """`refless delta-bleu`: its scores, its formats, what it refuses."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

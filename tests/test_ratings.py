@@ -1,7 +1,5 @@
 """The tidy tables: what comes back from disk is what was written, and a wrong row is named."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

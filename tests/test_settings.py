@@ -1,7 +1,5 @@
 """The configuration: what is read, and that each fault names its setting."""
 
-from __future__ import annotations
-
 import copy
 import subprocess
 import sys

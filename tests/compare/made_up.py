@@ -3,8 +3,6 @@
 ``python -m tests.compare.made_up 400 rated.jsonl`` writes 400 of them, for docs/own_ratings.md.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Sequence

@@ -5,8 +5,6 @@ and a rating that is chance and hangs on the thing alone. Where the thing is lef
 go with the ratings, however much it knows of other things.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Callable
 from pathlib import Path

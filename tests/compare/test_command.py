@@ -1,7 +1,5 @@
 """`refless compare` from a file to its answer and its files."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Measures under the draws of a bootstrap: the same as of texts that are copied as often."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 

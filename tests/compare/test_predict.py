@@ -1,7 +1,5 @@
 """Estimates of unseen texts: equal to an independent implementation, and blind to their ratings."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Rated texts as they are compared: what belongs together, on which scale, and raters."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Who is left out together."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """What is said follows from the tests."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

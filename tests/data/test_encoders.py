@@ -1,7 +1,5 @@
 """Encoders: found where they lie, fetched whole or not at all. Without torch and network."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

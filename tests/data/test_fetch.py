@@ -1,7 +1,5 @@
 """Fetching: whatever a server, a disk or a user does, only the right bytes get the final name."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import threading

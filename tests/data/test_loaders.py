@@ -1,7 +1,5 @@
 """The readers of the data sets: small made files, what does not fit in them, and the real ones."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """Meaning representations: the three spellings, keys, the style of references."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """Users' own files: every format gives one table, and every fault its file, line and column."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import math

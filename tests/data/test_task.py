@@ -1,7 +1,5 @@
 """Blanked tables of a task: no text, and still who answers the same."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

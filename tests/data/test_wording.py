@@ -1,7 +1,5 @@
 """One text is one, whoever wrote its tokens."""
 
-from __future__ import annotations
-
 from refless.data.wording import numbered, wording
 
 

@@ -1,7 +1,5 @@
 """Baselines: each against a slow computation of its definition."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """ΔBLEU: a slow direct transcription, sacreBLEU at weights 1, what must hold, bad input."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections import Counter

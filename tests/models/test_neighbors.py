@@ -1,7 +1,5 @@
 """BLEU Neighbors: who is a neighbor, who is left out, when there is enough evidence, which tau."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from typing import Any

@@ -1,7 +1,5 @@
 """Fitted models in files: the same predictions, no damage unnoticed, the texts as they were."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a job hangs on: the code that decides, wherever it is imported."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

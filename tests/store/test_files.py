@@ -1,7 +1,5 @@
 """Files: whole or not at all; what is broken is refused by name."""
 
-from __future__ import annotations
-
 import errno
 import os
 from pathlib import Path

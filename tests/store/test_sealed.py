@@ -1,8 +1,6 @@
 """A sealed file is the one that was written, where it was written, from what lies there; or it is
 refused."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

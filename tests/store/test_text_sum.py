@@ -1,7 +1,5 @@
 """The sum of texts: a stored kernel names it."""
 
-from __future__ import annotations
-
 import hashlib
 
 from hypothesis import given

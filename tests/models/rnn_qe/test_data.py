@@ -1,7 +1,5 @@
 """Training data of RNN-QE: delexicalisation, errors, folds and set-ups on data written here."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

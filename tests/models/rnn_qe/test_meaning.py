@@ -1,7 +1,5 @@
 """What stands beside a text: spellings of MRs, contexts, and how they are read."""
 
-from __future__ import annotations
-
 import pytest
 
 from refless.data.sources import mr

@@ -1,7 +1,5 @@
 """Batches, words, and the network against what the hand-written GRU before it gave."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

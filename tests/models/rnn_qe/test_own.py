@@ -1,7 +1,5 @@
 """RNN-QE on ratings of one's own: parts, worth, the model as a file."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Scales of ratings, and the model that comes along; no torch is needed."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Training: it learns, repeats itself, keeps its best pass, and stops."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
