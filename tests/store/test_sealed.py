@@ -16,36 +16,30 @@ from refless.store.tables import write_table
 TABLE = pd.DataFrame({"id": ["a", "b"], "value": [0.1, np.nan], "text": ["NA", 'say "hi"\r']})
 ARRAYS = {"kernel": np.arange(6.0).reshape(2, 3), "name": np.array(["x", "y"])}
 FACTS = {"scale": [0, 5], "sizes": {"b": 1, "a": 2}}
+CONTENT: dict[str, Any] = {".npz": ARRAYS, ".npy": ARRAYS["kernel"], ".csv": TABLE, ".gz": TABLE}
 
 
-def content(path: Path) -> Any:
-    return {".npz": ARRAYS, ".npy": ARRAYS["kernel"]}.get(path.suffix, TABLE)
-
-
-def same(found: sealed.Sealed) -> None:
+def same(found: sealed.Sealed, suffix: str) -> None:
     assert found.about["facts"] == FACTS
     if isinstance(found.content, pd.DataFrame):
-        pd.testing.assert_frame_equal(found.content, TABLE, check_dtype=False)
-    elif isinstance(found.content, dict):
-        for name, array in ARRAYS.items():
-            np.testing.assert_array_equal(found.content[name], array)
+        pd.testing.assert_frame_equal(found.content, CONTENT[suffix], check_dtype=False)
     else:
-        np.testing.assert_array_equal(found.content, ARRAYS["kernel"])
+        np.testing.assert_equal(found.content, CONTENT[suffix])
 
 
 @pytest.fixture(params=["a.csv", "a.csv.gz", "a.npz", "a.npy"])
 def file(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     path = tmp_path / request.param
-    sealed.write(path, content(path), FACTS)
+    sealed.write(path, CONTENT[path.suffix], FACTS)
     return path
 
 
 def test_what_is_written_is_read_and_always_the_same_bytes(file: Path) -> None:
     found = sealed.read(file)
-    same(found)
+    same(found, file.suffix)
     assert found.about == sealed.record_of(file)
     before = file.read_bytes()
-    sealed.write(file, content(file), dict(reversed(FACTS.items())))
+    sealed.write(file, CONTENT[file.suffix], dict(reversed(FACTS.items())))
     assert file.read_bytes() == before
 
 
@@ -58,23 +52,22 @@ def test_no_flipped_bit_gives_other_content(file: Path) -> None:
         changed[bit // 8] ^= 1 << bit % 8
         file.write_bytes(changed)
         try:
-            same(sealed.read(file))
+            same(sealed.read(file), file.suffix)
         except FormatError as error:
             refused += str(file) in str(error) and bool(error.remedy)
     # of an archive, some bytes (times, names of tools) decide nothing
     assert refused > len(bits) * (0.95 if file.suffix in (".csv", ".npy") else 0.4)
 
 
-@pytest.mark.parametrize("keep", [0, 40, -20])
-def test_a_truncated_file_is_refused(file: Path, keep: int) -> None:
+def test_a_truncated_file_is_refused(file: Path) -> None:
     whole = file.read_bytes()
-    for other in (whole[:keep], bytes(len(whole))):
-        file.write_bytes(other)
+    for other in (b"", whole[:40], whole[:-20], bytes(len(whole)), None):
+        if other is None:
+            file.unlink()
+        else:
+            file.write_bytes(other)
         with pytest.raises(FormatError, match="a\\."):
             sealed.read(file)
-    file.unlink()
-    with pytest.raises(FormatError, match="a\\."):
-        sealed.read(file)
 
 
 # ---- in a job --------------------------------------------------------------------------------
@@ -83,7 +76,7 @@ def test_a_truncated_file_is_refused(file: Path, keep: int) -> None:
 def made(path: str, *inputs: str) -> Path:
     """A result as a job with these inputs writes it, in the current folder."""
     with sealed.given(inputs):
-        sealed.write(path, content(Path(path)), FACTS)
+        sealed.write(path, CONTENT[Path(path).suffix], FACTS)
     return Path(path)
 
 
@@ -100,7 +93,7 @@ def test_a_kernel_under_anothers_name_is_refused(
             sealed.read(other)
     # seen from elsewhere, and moved with its whole folder
     monkeypatch.chdir("/")
-    same(sealed.read(tmp_path / right))
+    same(sealed.read(tmp_path / right), ".npy")
 
 
 def test_a_result_of_other_inputs_than_lie_there_is_refused(
@@ -109,15 +102,14 @@ def test_a_result_of_other_inputs_than_lie_there_is_refused(
     monkeypatch.chdir(tmp_path)
     texts = made("results/ratings/chat/texts.csv")
     kernel = made("results/kernels/chat/bleu.char.npz", str(texts))
-    same(sealed.read(kernel))
     sealed.write(texts, TABLE)  # the same texts once more are the same texts
-    same(sealed.read(kernel))
+    same(sealed.read(kernel), ".npz")
     sealed.write(texts, TABLE.assign(value=1.0), FACTS)
-    with pytest.raises(StaleError, match="made from another") as caught:
+    with pytest.raises(StaleError) as caught:
         sealed.read(kernel)
     assert caught.value.path == str(kernel)
     texts.unlink()  # nobody can tell
-    same(sealed.read(kernel))
+    same(sealed.read(kernel), ".npz")
 
 
 # ---- what people read ------------------------------------------------------------------------
