@@ -154,9 +154,7 @@ def by_name(rated: Rated) -> dict[str, Split]:
     return {split.name: split for split in all_splits(rated)}
 
 
-def bare(
-    number: int, system: np.ndarray | None = None, group: np.ndarray | None = None
-) -> Rated:
+def bare(number: int, system: np.ndarray | None = None, group: np.ndarray | None = None) -> Rated:
     texts, quality = [f"text {k}" for k in range(number)], np.linspace(0, 1, number)
     return Rated(texts, quality, np.arange(number), system, group=group)
 

@@ -103,16 +103,6 @@ def test_at_weights_1_it_is_the_bleu_of_sacrebleu(case, max_order: int, rules) -
         assert ours == pytest.approx(theirs.score / 100, abs=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
-@given(weighted(), st.integers(1, 4))
-def test_the_best_reference_of_every_item_scores_1(case, max_order: int) -> None:
-    _, references, weights = case
-    best = [max(zip(*pair, strict=True))[1] for pair in zip(weights, references, strict=True)]
-    score = corpus_delta_bleu(best, references, weights, max_order)
-    long_enough = any(len(text.split()) >= max_order for text in best)
-    assert score == pytest.approx(1.0 if long_enough else 0.0)
-
-
 def test_sentence_bleu_by_hand() -> None:
     # unigrams 2 of 3, bigrams (1 + 1) / (2 + 1); penalty exp(1 - (4 + 1) / 3)
     found = smoothed_scores(of_items(["a b x", "p q"], [["a b c d"], ["x y"]], [[1], [1]], 2))

@@ -1,11 +1,12 @@
-"""Training data of RNN-QE: delexicalisation, errors, folds and set-ups on data written here."""
+"""Training data of RNN-QE: delexicalisation, errors, folds, set-ups, MRs and batches."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from refless.data.sources import mr
-from refless.errors import SettingError
+from refless.errors import FormatError, SettingError
+from refless.models.rnn_qe.batches import Encoded, mixed, numbered, vocabulary
 from refless.models.rnn_qe.data import (
     COLUMNS,
     ERRORS,
@@ -19,6 +20,7 @@ from refless.models.rnn_qe.data import (
     splits_of,
 )
 from refless.models.rnn_qe.delex import delexicalise
+from refless.models.rnn_qe.meaning import ACTS, SLOTS, TEXT, kind_of, tokens_of, told_apart
 from refless.models.rnn_qe.names import CROSS, NAMES, SETUPS, hours, seeds_of, trainings
 from refless.models.rnn_qe.synthesis import UNTOUCHED, distort, lowered
 
@@ -26,45 +28,75 @@ from refless.models.rnn_qe.synthesis import UNTOUCHED, distort, lowered
 
 
 @pytest.mark.parametrize(
-    ("meaning", "text", "triples", "words"),
+    ("meaning", "text", "words"),
     [
-        (
-            "inform(name='the old mill',food=chinese)",
-            "The Old Mill serves Chinese food, not Thai.",
-            "inform name X-name inform food X-food",
-            "X-name serves X-food food , not thai .",
-        ),
+        ("inform(name='old mill',food=thai)", "Old Mill, Thai food.", "X-name , X-food food ."),
         # longer values go first, and spelling may differ
-        (
-            "inform(name='mill',area='city centre',addr='3 mill st',near='city')",
-            "mill at 3 mill street, citycentre, near the city",
-            "inform name X-name inform area X-area inform addr X-addr inform near X-near",
-            "X-name at X-addr , X-area , near the X-near",
-        ),
+        ("inform(area='a town',addr='3 a st')", "3 a street, atown", "X-addr , X-area"),
+        ("inform(name=mill,addr='3 mill st')", "mill at 3 mill street", "X-name at X-addr"),
         # a shared value goes to its slots in turn
-        (
-            "inform(name='X',area='X')",
-            "x is in x, yes x",
-            "inform name X-name inform area X-area",
-            "X-name is in X-area , yes X-area",
-        ),
+        ("inform(name='X',area='X')", "x is in x, yes x", "X-name is in X-area , yes X-area"),
         # a value inside a word is none
-        (
-            "inform(food=thai)",
-            "thailand, thai-style",
-            "inform food X-food",
-            "thailand , X-food - style",
-        ),
-        ("hello()", "I'm at 10.50, OK?", "hello <none> <none>", "i'm at 10.50 , ok ?"),
-        ("?request(area)", "", "request area <none>", ""),
-        ("inform(food=dont_care,kids=yes)", "", "inform food dontcare inform kids yes", ""),
+        ("inform(food=thai)", "thailand, thai-style", "thailand , X-food - style"),
+        ("hello()", "I'm at 10.50, OK?", "i'm at 10.50 , ok ?"),
     ],
 )
-def test_values_of_the_mr_become_placeholders(
-    meaning: str, text: str, triples: str, words: str
-) -> None:
-    found = delexicalise(mr.parse(meaning), text)
-    assert [" ".join(own) for own in found] == [triples, words]
+def test_values_of_the_mr_become_placeholders(meaning: str, text: str, words: str) -> None:
+    assert " ".join(delexicalise(mr.parse(meaning), text)[1]) == words
+
+
+@pytest.mark.parametrize(
+    ("meaning", "kind", "expected"),
+    [
+        ("inform(n='a hut', p r=b)", ACTS, "inform n X-n inform pr X-pr"),
+        ("n[A Hut], b c[5 of 5], k[yes]", SLOTS, "inform n X-n inform bc X-bc inform k yes"),
+        ("is the hut (in town) cheap?", TEXT, "is the hut ( in town ) cheap ?"),
+        ("inform-count(x y='yes or no')", ACTS, "inform xy yes inform xy no"),
+        ("inform(name='O'Hara's, Hut', x2=3)", ACTS, "inform name X-name inform x2 X-x2"),
+        ("inform(name='The Hut (old)')", ACTS, "inform name X-name"),
+        ("inform(food=dont_care,kids=yes)", ACTS, "inform food dontcare inform kids yes"),
+        ("?request(area)", ACTS, "request area <none>"),
+        ("hello()", ACTS, "hello <none> <none>"),
+        # several acts are no MR
+        ("inform(name=A Hut)&deny(b)", TEXT, "inform ( name = a hut ) & deny ( b )"),
+        ("", TEXT, ""),
+    ],
+)
+def test_spellings(meaning: str, kind: str, expected: str) -> None:
+    assert kind_of([meaning]) == kind
+    ((read, _),) = tokens_of([meaning], ["The Hut is cheap."], kind)
+    assert " ".join(read) == expected
+
+
+def test_an_empty_meaning_delexicalises_nothing() -> None:
+    found = tokens_of(["name[The Hut]", ""], ["The Hut."] * 2, SLOTS)
+    assert [words for _, words in found] == [["X-name", "."], ["the", "hut", "."]]
+
+
+@pytest.mark.parametrize(
+    "meaning",
+    ["?request(price_range='yes or no';near=st)", "select(meal=supper';meal=tea)", "reqmore()"],
+)
+def test_what_the_loaders_read_is_read_the_same(meaning: str) -> None:
+    text = "Near the street?"
+    assert tokens_of([meaning], [text], ACTS) == [delexicalise(mr.parse(meaning), text)]
+
+
+def test_meanings_are_of_a_kind_if_all_are_and_a_mistake_is_named() -> None:
+    meanings = ["name[a]"] * 19 + ["name[a"]
+    assert kind_of(meanings) == TEXT
+    assert kind_of(meanings[:-1]) == SLOTS
+    with pytest.raises(FormatError, match="no meaning representation") as caught:
+        tokens_of(meanings, ["x"] * 20, SLOTS)
+    assert caught.value.line == 20
+
+
+def test_mrs_differ_by_act_and_values_but_not_by_the_order_of_slots() -> None:
+    meanings = ["inform(a='B c',d=e)", "inform(d=e,a=bc)", "inform(d=e,a=b)", "deny(a=bc,d=e)"]
+    one, same, *others = told_apart(meanings, ACTS)
+    assert one == same
+    assert len({one, *others}) == 3
+    assert told_apart(["Oh, well!", ""], TEXT) == ["ohwell", ""]
 
 
 # ---- errors --------------------------------------------------------------------------------------
@@ -246,3 +278,52 @@ def test_a_learning_curve_has_fewer_rows_that_train_and_tests_the_same() -> None
     assert set(cut[0].train) != set(cut[5].train)
     with pytest.raises(SettingError, match="has"):
         splits_of(TEXTS.rated, NAMES["curve_800_setup1"], SETTINGS)
+
+
+# ---- batches -------------------------------------------------------------------------------------
+
+WORDS = ["X-name", "is", "a", "cheap", "place", "near", "X-near", "."]
+
+
+def small(rows: int = 40, seed: int = 0) -> pd.DataFrame:
+    """Instances whose rating the words decide, one of them without a text."""
+    generator = np.random.default_rng(seed)
+    texts = [
+        [WORDS[k] for k in generator.integers(0, 8, generator.integers(1, 9))] for _ in range(rows)
+    ]
+    slots = generator.integers(1, 4, rows)
+    mrs = [" ".join(f"inform slot{k} X-{row % 3}" for k in range(n)) for row, n in enumerate(slots)]
+    texts[11] = []
+    part = ["dev"] * 6 + ["test"] * 4 + (["pretrain", "train", "train"] * rows)[: rows - 10]
+    levels = [1 + 0.5 * len(set(text)) + 0.5 * (row % 2) for row, text in enumerate(texts)]
+    return pd.DataFrame(
+        {
+            "id": [str(row) for row in range(rows)],
+            "part": part,
+            "mr": mrs,
+            "text": list(map(" ".join, texts)),
+            "rating": np.clip(levels, 1, 6),
+        }
+    )
+
+
+def test_batches_hold_every_row_once_with_the_same_mixture_of_lengths() -> None:
+    generator = np.random.default_rng(2)
+    lengths = generator.integers(1, 30, (2, 103))
+    batches = mixed(lengths, 10, generator)
+    assert sorted(np.concatenate(batches)) == list(range(103))
+    assert {len(batch) for batch in batches} == {10, 11}
+    means = [lengths[-1, batch].mean() for batch in batches]
+    assert np.ptp(means) < np.ptp([lengths[-1, k::10].mean() for k in range(10)])
+    assert not np.array_equal(batches[0], mixed(lengths, 10, generator)[0])
+
+
+def test_words_are_those_of_the_training_rows() -> None:
+    words = vocabulary([["b", "a"], ["c"]])
+    assert words == {"a": 1, "b": 2, "c": 3}
+    assert [one.tolist() for one in numbered([["c", "x"], []], words)] == [[3, 0], []]
+    table = small()
+    table.loc[7, "text"] = "unseen"  # of the test part
+    data = Encoded(table)
+    assert "unseen" not in data.text_words
+    assert data.text[7].tolist() == [0]

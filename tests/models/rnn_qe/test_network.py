@@ -1,59 +1,22 @@
-"""Batches, words, and the network against what the hand-written GRU before it gave."""
+"""The network and its training: as the hand-written GRU was before, and what it is to do."""
 
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from refless.models.rnn_qe.batches import Encoded, mixed, numbered, vocabulary
+from refless.errors import SettingError
+from refless.models.rnn_qe.batches import Encoded
+from refless.models.rnn_qe.names import SCHEDULES, Schedule
+from refless.models.rnn_qe.scale import HALF_POINTS, Scale
+from tests.models.rnn_qe.test_data import small
 
-WORDS = ["X-name", "is", "a", "cheap", "place", "near", "X-near", "."]
+pytest.importorskip("torch", reason="make torch")
+import torch
 
-
-def small(rows: int = 40, seed: int = 0) -> pd.DataFrame:
-    """Instances whose rating the words decide, one of them without a text."""
-    generator = np.random.default_rng(seed)
-    texts = [
-        [WORDS[k] for k in generator.integers(0, 8, generator.integers(1, 9))] for _ in range(rows)
-    ]
-    slots = generator.integers(1, 4, rows)
-    mrs = [" ".join(f"inform slot{k} X-{row % 3}" for k in range(n)) for row, n in enumerate(slots)]
-    texts[11] = []
-    part = ["dev"] * 6 + ["test"] * 4 + (["pretrain", "train", "train"] * rows)[: rows - 10]
-    levels = [1 + 0.5 * len(set(text)) + 0.5 * (row % 2) for row, text in enumerate(texts)]
-    return pd.DataFrame(
-        {
-            "id": [str(row) for row in range(rows)],
-            "part": part,
-            "mr": mrs,
-            "text": list(map(" ".join, texts)),
-            "rating": np.clip(levels, 1, 6),
-        }
-    )
-
-
-def test_batches_hold_every_row_once_with_the_same_mixture_of_lengths() -> None:
-    generator = np.random.default_rng(2)
-    lengths = generator.integers(1, 30, (2, 103))
-    batches = mixed(lengths, 10, generator)
-    assert sorted(np.concatenate(batches)) == list(range(103))
-    assert {len(batch) for batch in batches} == {10, 11}
-    means = [lengths[-1, batch].mean() for batch in batches]
-    assert np.ptp(means) < np.ptp([lengths[-1, k::10].mean() for k in range(10)])
-    assert not np.array_equal(batches[0], mixed(lengths, 10, generator)[0])
-
-
-def test_words_are_those_of_the_training_rows() -> None:
-    words = vocabulary([["b", "a"], ["c"]])
-    assert words == {"a": 1, "b": 2, "c": 3}
-    assert [one.tolist() for one in numbered([["c", "x"], []], words)] == [[3, 0], []]
-    table = small()
-    table.loc[7, "text"] = "unseen"  # of the test part
-    data = Encoded(table)
-    assert "unseen" not in data.text_words
-    assert data.text[7].tolist() == [0]
-
+from refless.models.rnn_qe import network, training
+from refless.models.rnn_qe.network import predict
+from refless.models.rnn_qe.training import fit, validated
 
 BEFORE = [1.8246785283088685, 0.5377142757177353, 0.5050677686929703]
 """Losses of three passes of the hand-written GRU, from the same start over the same batches."""
@@ -68,9 +31,6 @@ ORDER = [
 
 
 def test_training_is_that_of_the_hand_written_gru_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    torch = pytest.importorskip("torch", reason="make torch")
-    from refless.models.rnn_qe import names, network, training
-
     def started(data: Encoded, width: int, device: str) -> Any:
         made = network.Network(len(data.mr_words), len(data.text_words), width)
         own = made.state_dict()
@@ -93,9 +53,60 @@ def test_training_is_that_of_the_hand_written_gru_before(monkeypatch: pytest.Mon
     monkeypatch.setattr(training, "started", started)
     monkeypatch.setattr(training, "train_pass", train_pass)
     data = Encoded(small())
-    made, best = training.fit(data, names.Schedule(1, 2, 0.01, 7), 5, 4)
+    made, best = fit(data, Schedule(1, 2, 0.01, 7), 5, 4)
     assert losses == pytest.approx(BEFORE, abs=1e-5)
     assert best["pass"] == 1
-    found = network.predict(made, *data.inputs(data.rows("test")))
+    found = predict(made, *data.inputs(data.rows("test")))
     assert found == pytest.approx(RATED, abs=1e-5)
-    assert network.predict(made, [], []).shape == (0,)
+    assert predict(made, [], []).shape == (0,)
+
+
+# ---- training ------------------------------------------------------------------------------------
+
+
+def test_it_learns_a_rule_from_200_texts() -> None:
+    """How many different words a text has, and no chance."""
+    table = small(260)
+    table["part"] = ["train"] * 200 + ["dev"] * 30 + ["test"] * 30
+    data = Encoded(table)
+    network, _ = fit(data, Schedule(0, 10, 0.01, 20), 0, 16)
+    rows = data.rows("test")
+    found = predict(network, *data.inputs(rows))
+    assert np.corrcoef(found, data.rating[rows])[0, 1] > 0.7
+
+
+@pytest.mark.parametrize("before", [0, 1])
+def test_a_seed_decides_all_numbers(before: int) -> None:
+    """Whatever was trained before in the same process."""
+    data = Encoded(small())
+    schedule = Schedule(1, 2, 0.01, 7)
+    for seed in range(before):
+        fit(data, schedule, seed, 4)
+    one, again, other = (
+        predict(fit(data, schedule, seed, 4)[0], data.mr, data.text) for seed in (3, 3, 4)
+    )
+    np.testing.assert_array_equal(one, again)
+    assert not np.allclose(one, other)
+
+
+@pytest.mark.parametrize("scale", [HALF_POINTS, Scale(step=None)])
+def test_the_best_pass_over_rated_rows_predicts(scale: Scale) -> None:
+    data = Encoded(small(150))
+    network, best = fit(data, Schedule(1, 4, 0.02, 10), 3, 8, scale=scale)
+    assert validated(network, data, scale) == pytest.approx(best["score"])
+    data.rating = np.full(150, 3.0)
+    assert validated(network, data, scale) == -2  # undefined
+
+
+def test_a_plateau_ends_training() -> None:
+    data, best = Encoded(small()), []
+    for plateau in (0, 2):
+        best.append(fit(data, Schedule(0, 12, 0.02, 7, plateau), 0, 4)[1])
+    whole, short = best
+    assert short["pass"] <= whole["pass"]
+    assert short["score"] <= whole["score"]
+
+
+def test_a_device_that_is_not_there_is_named() -> None:
+    with pytest.raises(SettingError, match="cannot use the device"):
+        fit(Encoded(small()), SCHEDULES["short"], 0, 4, device="xla:9")
