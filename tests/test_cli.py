@@ -79,7 +79,7 @@ BAD = [  # content of bad.csv, its line
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_bad_file_is_told_in_one_place(folder: Path, capsys: Said, command: str) -> None:
+def test_a_bad_file_is_told_in_one_place(folder, capsys, command):
     told = ["bad.csv" if word == "BAD" else word for word in COMMANDS[command]]
     for content, line in BAD:
         Path("bad.csv").write_text(content)
@@ -92,7 +92,7 @@ def test_a_bad_file_is_told_in_one_place(folder: Path, capsys: Said, command: st
 
 
 @pytest.mark.parametrize("command", ["compare", "score", "train-qe"])
-def test_a_bad_file_is_known_before_anything_heavy_is_imported(command: str) -> None:
+def test_a_bad_file_is_known_before_anything_heavy_is_imported(command):
     Path("bad.csv").write_text(BAD[2][0])
     told = ["bad.csv" if word == "BAD" else word for word in COMMANDS[command]]
     script = (
@@ -136,7 +136,7 @@ TRAIN_QE = ["train-qe", "--ratings", "train.jsonl", "--out"]
         ([*TRAIN_QE, "m"], 1),
     ],
 )
-def test_exit_codes(folder: Path, capsys: Said, told: list[str], code: int) -> None:
+def test_exit_codes(folder, capsys, told, code):
     os.mkfifo("pipe")
     Path("link.jsonl").symlink_to("train.jsonl")
     table("twice.jsonl", text=["a"], prediction=[2])  # not written over
@@ -155,7 +155,7 @@ def test_exit_codes(folder: Path, capsys: Said, told: list[str], code: int) -> N
     assert len(list(folder.iterdir())) == 5
 
 
-def test_control_c_exits_with_130_and_no_traceback() -> None:
+def test_control_c_exits_with_130_and_no_traceback():
     command = [sys.executable, "-m", "refless.cli", "score", "--ratings", "train.jsonl"]
     pipes = dict.fromkeys(["stdin", "stdout", "stderr"], subprocess.PIPE)
     process = subprocess.Popen([*command, "--outputs", "-"], **pipes)  # type: ignore[call-overload]
@@ -169,7 +169,7 @@ def test_control_c_exits_with_130_and_no_traceback() -> None:
     assert err.decode().split() == ["refless:", "interrupted"]
 
 
-def test_a_closed_pipe_is_a_failure_without_a_word() -> None:
+def test_a_closed_pipe_is_a_failure_without_a_word():
     read, written = os.pipe()
     os.close(read)
     call = [sys.executable, "-m", "refless.cli", *SCORE, "--tau", "0.2"]
@@ -183,7 +183,7 @@ def test_a_closed_pipe_is_a_failure_without_a_word() -> None:
 
 
 @pytest.mark.parametrize("ending", ["tsv", "txt"])
-def test_a_table_and_plain_lines_have_the_same_predictions(ending: str) -> None:
+def test_a_table_and_plain_lines_have_the_same_predictions(ending):
     lines = MINE if ending == "txt" else ["text", *MINE]
     Path(f"mine.{ending}").write_text("".join(f"{line}\n" for line in lines))
     # with the names of before
@@ -194,7 +194,7 @@ def test_a_table_and_plain_lines_have_the_same_predictions(ending: str) -> None:
     assert 0 < np.isnan(EXPECTED).sum() < 30
 
 
-def test_what_the_file_has_besides_stays(capsys: Said) -> None:
+def test_what_the_file_has_besides_stays(capsys):
     Path("m.json").write_text(
         '[{"id": 7, "text": "abcde", "more": [1]},\n {"text": "x", "note": ["\\ud83d"]}]'
     )
@@ -216,7 +216,7 @@ def test_what_the_file_has_besides_stays(capsys: Said) -> None:
 # ---- neighbors -----------------------------------------------------------------------------------
 
 
-def test_tau_is_chosen_unless_it_is_given(capsys: Said) -> None:
+def test_tau_is_chosen_unless_it_is_given(capsys):
     assert score() == 0
     model = NeighborsRegressor(tau="auto").fit(TRAIN, QUALITY)
     said = capsys.readouterr()
@@ -224,7 +224,7 @@ def test_tau_is_chosen_unless_it_is_given(capsys: Said) -> None:
     assert f"tau {model.tau_:g}" in said.err
 
 
-def test_json_has_an_entry_a_row_and_all_numbers_in_the_users_unit(capsys: Said) -> None:
+def test_json_has_an_entry_a_row_and_all_numbers_in_the_users_unit(capsys):
     truth = np.arange(30.0)
     table("mine.jsonl", text=MINE, quality=truth)
     assert score("--json", "--explain", 2, "--tau", 0.08) == 0
@@ -249,7 +249,7 @@ def test_json_has_an_entry_a_row_and_all_numbers_in_the_users_unit(capsys: Said)
         assert [near["similarity"] for near in one["nearest"]] == row[best].tolist()
 
 
-def test_one_entry_a_row_where_raters_share_a_text(capsys: Said) -> None:
+def test_one_entry_a_row_where_raters_share_a_text(capsys):
     """Left out, a text is not predicted from another person's rating of it."""
     twice = np.repeat(QUALITY, 2) + np.tile([-0.5, 0.5], 50)
     texts, raters = [*np.repeat(TRAIN, 2).tolist(), "nobody rated it"], [*"ab" * 50, "a"]
@@ -267,7 +267,7 @@ def test_one_entry_a_row_where_raters_share_a_text(capsys: Said) -> None:
 
 
 @pytest.mark.parametrize("extra", [[], ["--kernel", "rouge_l.plain", "--min-neighbors", "2"]])
-def test_a_model_gives_the_same_bytes(extra: list[str], capsys: Said) -> None:
+def test_a_model_gives_the_same_bytes(extra, capsys):
     assert main(["fit", "--ratings", "train.jsonl", "--out", "a.model", *extra]) == 0
     capsys.readouterr()
     assert main(["score", "--model", "a.model", "--outputs", "mine.jsonl", "--explain"]) == 0
@@ -277,7 +277,7 @@ def test_a_model_gives_the_same_bytes(extra: list[str], capsys: Said) -> None:
 
 
 @pytest.mark.parametrize(("asked", "leaks"), [("The song is so good .", 1), ("THE SONG", 0)])
-def test_a_text_among_its_own_neighbors_is_said(capsys: Said, asked: str, leaks: int) -> None:
+def test_a_text_among_its_own_neighbors_is_said(capsys, asked, leaks):
     """In another spelling, if it is similar: bleu.char sees no letter of THE SONG in the song."""
     known = ["the song is so good", "the song"]
     table("rated.jsonl", text=[*known, *TRAIN], quality=[3, 3, *QUALITY])
@@ -286,7 +286,7 @@ def test_a_text_among_its_own_neighbors_is_said(capsys: Said, asked: str, leaks:
     assert (f"{leaks} of 1 texts have their own text" in capsys.readouterr().err) == bool(leaks)
 
 
-def test_kernels_say_what_they_cannot_read(capsys: Said) -> None:
+def test_kernels_say_what_they_cannot_read(capsys):
     write(Path("rated.jsonl"), [{"text": f"место {'да' * k}", "quality": k % 5} for k in range(60)])
     told = ["--ratings", "rated.jsonl", "--kernel", "rouge_l.stem"]
     assert main(["fit", *told, "--out", "a.model"]) == 1
@@ -299,7 +299,7 @@ def test_kernels_say_what_they_cannot_read(capsys: Said) -> None:
 
 
 @needs_torch
-def test_options_reach_the_kernel(folder: Path) -> None:
+def test_options_reach_the_kernel(folder):
     model = bert_folder(folder / "tiny")
     told = ["--kernel", "bertscore.tiny", "--tau", "0.8", "--option", f"model={model}"]
     for layer in (1, 3):
@@ -313,7 +313,7 @@ def test_options_reach_the_kernel(folder: Path) -> None:
 # ---- ridge regression ----------------------------------------------------------------------------
 
 
-def test_ridge_predicts_as_the_baseline_does(capsys: Said) -> None:
+def test_ridge_predicts_as_the_baseline_does(capsys):
     assert score("--method", "ridge", "--json", "--threads", 1) == 0
     found = json.loads(capsys.readouterr().out)
     groups = list(map(wording, TRAIN))
@@ -323,7 +323,7 @@ def test_ridge_predicts_as_the_baseline_does(capsys: Said) -> None:
     assert found["coverage"] == 1
 
 
-def test_ridge_beside_the_system_knows_systems_of_any_name(capsys: Said) -> None:
+def test_ridge_beside_the_system_knows_systems_of_any_name(capsys):
     names = ["T5", "T5+RL", "@b [MASK] & <i>"]
     rated = [
         {"reply": row["text"], "stars": row["quality"] + 20 * (k % 3), "system": names[k % 3]}
@@ -340,9 +340,7 @@ def test_ridge_beside_the_system_knows_systems_of_any_name(capsys: Said) -> None
 # ---- networks ------------------------------------------------------------------------------------
 
 
-def test_a_model_says_what_it_is_without_torch(
-    capsys: Said, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_says_what_it_is_without_torch(capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)  # importing it fails
     assert main(["qe", "--card"]) == 0
     card = json.loads(capsys.readouterr().out)
@@ -351,7 +349,7 @@ def test_a_model_says_what_it_is_without_torch(
 
 
 @needs_torch
-def test_a_network_is_trained_and_rates(capsys: Said) -> None:
+def test_a_network_is_trained_and_rates(capsys):
     given = rows(60, system=False, references=False, score_judge=False)
     write(Path("rated.jsonl"), given)
     write(Path("new.jsonl"), [*given[:2], {"text": "all new words", "context": ""}])

@@ -36,9 +36,7 @@ def delta_bleu(files: tuple[Path, Path], *more: object) -> int:
 
 
 @pytest.mark.parametrize("weighing", [[], ["--scale", "1", "5"]])
-def test_scores_are_those_of_the_library(
-    files: tuple[Path, Path], weighing: list[str], capsys: Said
-) -> None:
+def test_scores_are_those_of_the_library(files, weighing, capsys):
     expected = 100 * corpus_delta_bleu(OUTPUTS, REFERENCES, WEIGHTS, 3, "zero")
     more = ["--max-order", "3", "--rule", "zero", *weighing]
     assert delta_bleu(files, *more) == 0
@@ -58,9 +56,7 @@ def test_scores_are_those_of_the_library(
     assert captured.err.endswith(line)
 
 
-def test_a_reference_that_several_people_rated_counts_once(
-    files: tuple[Path, Path], capsys: Said
-) -> None:
+def test_a_reference_that_several_people_rated_counts_once(files, capsys):
     """With the mean of its ratings, and not with the best one."""
     _, references = files
     raters = [("x0", REFERENCES[0][0], 5, 1, 3), ("x1", REFERENCES[1][0], 4, 4, 4)]
@@ -75,7 +71,7 @@ def test_a_reference_that_several_people_rated_counts_once(
     assert "--repeated-ratings" in capsys.readouterr().err
 
 
-def test_without_weights_and_ids_it_is_bleu_by_row(tmp_path: Path, capsys: Said) -> None:
+def test_without_weights_and_ids_it_is_bleu_by_row(tmp_path, capsys):
     outputs, references = tmp_path / "out.txt", tmp_path / "ref.jsonl"
     outputs.write_text("".join(f"{text}\n" for text in OUTPUTS))
     rows = [{"id": i + 1, "text": text} for i in range(2) for text in REFERENCES[i]]
@@ -101,16 +97,14 @@ def test_without_weights_and_ids_it_is_bleu_by_row(tmp_path: Path, capsys: Said)
         (REFERENCE_FILE, ["--scale", "5", "1"], "--scale"),
     ],
 )
-def test_a_fault_names_file_line_or_option(
-    files: tuple[Path, Path], references: str, more: list[str], named: str, capsys: Said
-) -> None:
+def test_a_fault_names_file_line_or_option(files, references, more, named, capsys):
     files[1].write_text(references)
     assert delta_bleu(files, *more) == 1
     assert named in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["x0", ""])
-def test_an_id_is_there_once(files: tuple[Path, Path], name: str, capsys: Said) -> None:
+def test_an_id_is_there_once(files, name, capsys):
     files[0].write_text(f"id\ttext\nx0\ta\n{name}\tb\n")
     assert delta_bleu(files) == 1
     assert "out.tsv:3: " in capsys.readouterr().err

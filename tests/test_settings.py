@@ -29,7 +29,7 @@ def changed(path: str, value: Any) -> dict[str, Any]:
     return found
 
 
-def test_the_configuration_answers_questions() -> None:
+def test_the_configuration_answers_questions():
     settings = read_settings(CONFIG)
     assert settings.tasks("delta_bleu") == ["dstc7", "usr_topicalchat", "usr_personachat"]
     assert settings.tasks("rnn_qe") == ["nem", "bagel", "sfrest", "sfhot"]
@@ -53,14 +53,14 @@ def test_the_configuration_answers_questions() -> None:
     ],
 )
 def test_networks_are_trained_where_torch_is_installed(
-    monkeypatch: pytest.MonkeyPatch, torch: bool, setting: str, value: str, trained: int, first: str
-) -> None:
+    monkeypatch, torch, setting, value, trained, first
+):
     monkeypatch.setattr("refless.settings.find_spec", lambda name: name if torch else None)
     names = read_settings(changed(f"rnn_qe.{setting}", value)).trained_now()
     assert (len(names), "".join(names[:1])) == (trained, first)
 
 
-def test_a_data_set_of_ones_own_needs_three_lines() -> None:
+def test_a_data_set_of_ones_own_needs_three_lines():
     settings = read_settings(changed("data.mine", MINE))
     assert "mine" in settings.tasks("bleu_neighbors")
     assert "mine" not in settings.tasks("comparison")
@@ -71,7 +71,7 @@ def test_a_data_set_of_ones_own_needs_three_lines() -> None:
     assert "mine" not in out.tasks("bleu_neighbors")
 
 
-def test_settings_of_the_command_line_are_strings() -> None:
+def test_settings_of_the_command_line_are_strings():
     """Snakemake hands nested values of --config on as text."""
     told = changed("bleu_neighbors.draws", "500")
     told["network"] = "false"
@@ -116,21 +116,21 @@ def test_settings_of_the_command_line_are_strings() -> None:
         ("comparison.kernels", [], "comparison.kernels"),
     ],
 )
-def test_a_fault_names_its_setting(path: str, value: Any, named: str) -> None:
+def test_a_fault_names_its_setting(path, value, named):
     with pytest.raises(SettingError) as caught:
         read_settings(changed(path, value))
     assert named in caught.value.message
     assert caught.value.remedy
 
 
-def test_every_fault_is_told_at_once() -> None:
+def test_every_fault_is_told_at_once():
     told = changed("bleu_neighbors.draws", 5)
     told["delta_bleu"]["seed"] = -1
     with pytest.raises(SettingError, match=r"(?s)bleu_neighbors\.draws.*\ndelta_bleu\.seed"):
         read_settings(told)
 
 
-def test_the_documentation_is_made_from_the_models() -> None:
+def test_the_documentation_is_made_from_the_models():
     done = subprocess.run(
         [sys.executable, "-m", "refless.settings"], capture_output=True, text=True, check=True
     )

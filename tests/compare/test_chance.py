@@ -7,7 +7,6 @@ go with the ratings, however much it knows of other things.
 
 import unicodedata
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -77,9 +76,7 @@ def of_meanings(generator: np.random.Generator) -> list[Row]:
 
 
 @pytest.mark.parametrize(("make", "split"), [(of_texts, "texts"), (of_meanings, "contexts")])
-def test_nothing_goes_with_chance(
-    make: Callable[[np.random.Generator], list[Row]], split: str, tmp_path: Path
-) -> None:
+def test_nothing_goes_with_chance(make, split, tmp_path):
     """``split`` is the one that leaves out what is rated."""
     found: list[Comparison] = []
     for seed in range(4):

@@ -40,7 +40,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return ratings, folder / "out"
 
 
-def test_the_table_has_every_method_under_every_split(made: tuple[Path, Path]) -> None:
+def test_the_table_has_every_method_under_every_split(made):
     found = pd.read_csv(made[1] / "comparison.csv", keep_default_na=False, na_values=[""])
     assert list(found) == COLUMNS
     methods = {*TRIVIAL, "ridge", "ridge_system", "neighbors", "bleu", "delta_bleu", "rnn_qe"}
@@ -59,7 +59,7 @@ def test_the_table_has_every_method_under_every_split(made: tuple[Path, Path]) -
     assert known["pearson"].between(known["pearson_low"], known["pearson_high"]).all()
 
 
-def test_predictions_give_the_table(made: tuple[Path, Path]) -> None:
+def test_predictions_give_the_table(made):
     """In the unit of the ratings, with the mean of the other folds where a method abstains."""
     found = pd.read_csv(made[1] / "comparison.csv").set_index(["split", "method", "kernel"])
     row = found.loc["contexts", "neighbors", "bleu.char"]
@@ -78,7 +78,7 @@ def test_predictions_give_the_table(made: tuple[Path, Path]) -> None:
         assert row[name] == pytest.approx(value, abs=2e-4), name
 
 
-def test_same_input_same_bytes_and_no_text_in_them(tmp_path: Path) -> None:
+def test_same_input_same_bytes_and_no_text_in_them(tmp_path):
     ratings, found = write(tmp_path / "rated.jsonl", rows(60)), []
     for name, threads in (("one", 1), ("two", 2)):
         told = "--kernel", "bleu.char", "--repeats", 1, "--threads", threads
@@ -92,7 +92,7 @@ def test_same_input_same_bytes_and_no_text_in_them(tmp_path: Path) -> None:
         assert str(tmp_path).encode() not in content
 
 
-def test_the_page_is_whole_and_asks_for_nothing(made: tuple[Path, Path]) -> None:
+def test_the_page_is_whole_and_asks_for_nothing(made):
     page = (made[1] / "report.html").read_text(encoding="utf-8")
     record = json.loads((made[1] / "comparison.json").read_text())
     assert all(line in page for line in record["warnings"])
@@ -101,9 +101,7 @@ def test_the_page_is_whole_and_asks_for_nothing(made: tuple[Path, Path]) -> None
     assert record["shown"]["systems"]
 
 
-def test_raters_with_levels_of_their_own(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_raters_with_levels_of_their_own(tmp_path, capsys):
     """Twenty of them hide what is good about a text, until their means are taken off."""
     generator = np.random.default_rng(0)
     level = 4 * generator.normal(size=20)
@@ -139,9 +137,7 @@ def test_raters_with_levels_of_their_own(
         ["--center-raters"],
     ],
 )
-def test_bad_options_leave_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: list[object]
-) -> None:
+def test_bad_options_leave_nothing(tmp_path, monkeypatch, more):
     monkeypatch.chdir(tmp_path)
     ratings = write(Path("rated.jsonl"), rows(40))
     assert compare(ratings, *more) == 1

@@ -35,7 +35,7 @@ def within(values: np.ndarray, group: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_draw_is_texts_that_are_copied(seed: int) -> None:
+def test_a_draw_is_texts_that_are_copied(seed):
     rated, split, found = made_up(seed)
     x, y = (centred(values, split.fold) for values in (found.ranked, rated.quality))
     unit = np.random.default_rng(seed).permutation(np.arange(60) % 12)
@@ -46,7 +46,7 @@ def test_a_draw_is_texts_that_are_copied(seed: int) -> None:
         assert value == pytest.approx(stats.pearsonr(*left).statistic, abs=1e-9)
 
 
-def test_the_first_number_is_that_of_the_texts() -> None:
+def test_the_first_number_is_that_of_the_texts():
     rated, split, found = made_up(7)
     ours = measured(found, rated, split, draws=50, seed=1)
     assert ours["pearson"].shape == ours["spearman"].shape == (51,)
@@ -68,7 +68,7 @@ def test_the_first_number_is_that_of_the_texts() -> None:
     assert {name: ours[name][0] for name in expected} == pytest.approx(expected)
 
 
-def test_what_only_knows_the_training_mean_goes_with_nothing() -> None:
+def test_what_only_knows_the_training_mean_goes_with_nothing():
     """It falls as the ratings of a left-out system rise; neither that nor its reverse counts."""
     generator = np.random.default_rng(0)
     system = np.repeat(np.arange(5), 200)
@@ -84,14 +84,14 @@ def test_what_only_knows_the_training_mean_goes_with_nothing() -> None:
         assert np.isnan(ours["pairwise_accuracy"][0])
 
 
-def test_ranks_of_small_folds_have_no_interval() -> None:
+def test_ranks_of_small_folds_have_no_interval():
     rated, _, found = made_up(1)
     ours = measured(found, rated, Split("texts", np.arange(60) % 20), 10, 0)
     assert ours["spearman"].shape == (1,)
     assert not np.isnan(ours["pearson"]).any()
 
 
-def test_the_mean_over_repeats() -> None:
+def test_the_mean_over_repeats():
     """A correlation of what ranks nothing is 0 there."""
     nan = float("nan")
     parts = [
@@ -103,7 +103,7 @@ def test_the_mean_over_repeats() -> None:
     np.testing.assert_allclose(found["pairwise_accuracy"], [1.0])
 
 
-def test_what_is_drawn(rated: Rated) -> None:
+def test_what_is_drawn(rated):
     assert len(rated.drawn[0]) == 30
     few = replace(rated, context=rated.group % 5, group=rated.group % 5)
     assert len(few.drawn[0]) == few.different
@@ -118,7 +118,7 @@ def test_what_is_drawn(rated: Rated) -> None:
 
 
 @pytest.mark.parametrize("different", [ENOUGH_UNITS - 1, ENOUGH_UNITS])
-def test_few_different_texts_have_no_interval(rated: Rated, different: int) -> None:
+def test_few_different_texts_have_no_interval(rated, different):
     few, split = replace(rated, same=rated.same % different), all_splits(rated)[0]
     ours = measured(baseline("length", rated, split), few, split, 20, 0)
     assert len(ours["pearson"]) == (21 if different == ENOUGH_UNITS else 1)

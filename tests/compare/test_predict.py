@@ -56,7 +56,7 @@ def nested(rated: Rated, fold: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", ["texts", "systems"])
-def test_nested_neighbors_equal_plain_loops(rated: Rated, name: str) -> None:
+def test_nested_neighbors_equal_plain_loops(rated, name):
     few = Rated(rated.texts[:40], rated.quality[:40], rated.same[:40], rated.system[:40])
     own = next(split for split in all_splits(few) if split.name == name)
     found = estimates((NEIGHBORS, "bleu.char"), few, [own], {})[0].own
@@ -72,9 +72,7 @@ def made(rated: Rated, split: Split) -> dict[str, Estimates]:
 
 
 @pytest.mark.parametrize("number", range(3))
-def test_no_method_sees_the_ratings_of_the_texts_that_it_is_asked_about(
-    rated: Rated, number: int
-) -> None:
+def test_no_method_sees_the_ratings_of_the_texts_that_it_is_asked_about(rated, number):
     """Other ratings in one fold change no estimate in that fold, and do change others."""
     split = all_splits(rated)[number]
     rows = split.fold == 1
@@ -96,7 +94,7 @@ def test_no_method_sees_the_ratings_of_the_texts_that_it_is_asked_about(
             assert np.nanmax(np.abs(first.own - second.own)[~rows]) > 1e-4, name
 
 
-def test_abstaining_has_the_mean_of_the_training_part_and_ties_with_it() -> None:
+def test_abstaining_has_the_mean_of_the_training_part_and_ties_with_it():
     quality = np.tile([0.1, 0.2, 0.3, 0.7, 0.7, 0.9, 1.0], 6)
     fold = np.arange(42) % 3
     mean = np.round([quality[fold != k].mean() for k in range(3)], 12)
@@ -104,7 +102,7 @@ def test_abstaining_has_the_mean_of_the_training_part_and_ties_with_it() -> None
     np.testing.assert_array_equal(filled_in(estimate, quality, fold).filled, mean[fold])
 
 
-def test_a_score_ranks_as_it_is_and_predicts_on_a_line(rated: Rated) -> None:
+def test_a_score_ranks_as_it_is_and_predicts_on_a_line(rated):
     split, judge = all_splits(rated)[0], rated.scores["score_judge"].copy()
     judge[:10] = np.nan
     found = score("score_judge", replace(rated, scores={"score_judge": judge}), split)
@@ -117,7 +115,7 @@ def test_a_score_ranks_as_it_is_and_predicts_on_a_line(rated: Rated) -> None:
         np.testing.assert_allclose(found.ranked[asked & np.isnan(judge)], judge[train].mean())
 
 
-def test_scores_together_are_worth_more_than_each(rated: Rated) -> None:
+def test_scores_together_are_worth_more_than_each(rated):
     generator, split = np.random.default_rng(0), all_splits(rated)[0]
     noise = generator.normal(size=len(rated))
     scores = {"score_a": rated.quality + noise, "score_b": 100 * noise}
@@ -137,7 +135,7 @@ def test_scores_together_are_worth_more_than_each(rated: Rated) -> None:
         ("bleu.word", ["всё очень хорошо здесь", "good"], 1),
     ],
 )
-def test_texts_that_are_not_similar_to_themselves(name: str, texts: list[str], lost: int) -> None:
+def test_texts_that_are_not_similar_to_themselves(name, texts, lost):
     number, said = unread(name, texts * 30)
     assert number == lost * 30
     assert said.startswith(f"{name} reads {number} of {30 * len(texts)} texts")
@@ -146,7 +144,7 @@ def test_texts_that_are_not_similar_to_themselves(name: str, texts: list[str], l
 # ---- the learning curve --------------------------------------------------------------------------
 
 
-def test_the_learning_curve_rises_to_what_all_ratings_give(rated: Rated) -> None:
+def test_the_learning_curve_rises_to_what_all_ratings_give(rated):
     split = all_splits(rated)[1]
     found = learning_curve(rated, split, np.array([0.9, 0.8, 1.0]), 50, 0)
     assert found["ratings"].tolist() == [25, 50, 90]

@@ -28,7 +28,7 @@ def texts(number: int = 24, **columns: Any) -> list[dict[str, Any]]:
     ]
 
 
-def test_everything_that_a_row_has(rated: Rated) -> None:
+def test_everything_that_a_row_has(rated):
     first = rows()[0]
     assert rated.texts[0] == first["text"]
     assert rated.quality[0] == pytest.approx((first["quality"] - 1) / 4)
@@ -39,7 +39,7 @@ def test_everything_that_a_row_has(rated: Rated) -> None:
     assert len(np.unique(rated.context)) == len(np.unique(rated.group)) == 30
 
 
-def test_unrated_rows_are_left_out_and_empty_texts_are_texts(tmp_path: Path) -> None:
+def test_unrated_rows_are_left_out_and_empty_texts_are_texts(tmp_path):
     given = [{"text": "", "quality": 0.5}, {"text": "nobody", "quality": None}, *texts()]
     rated = read(tmp_path, given)
     assert (rated.texts[0], len(rated), rated.rows[:2].tolist()) == ("", 25, [1, 3])
@@ -57,15 +57,13 @@ def test_unrated_rows_are_left_out_and_empty_texts_are_texts(tmp_path: Path) -> 
         ("context", [""], None, None),
     ],
 )
-def test_what_texts_answer(
-    tmp_path: Path, column: str, values: list[str], contexts: int | None, groups: int | None
-) -> None:
+def test_what_texts_answer(tmp_path, column, values, contexts, groups):
     rated = read(tmp_path, texts(**{column: values}))
     for number, expected in ((rated.context, contexts), (rated.group, groups)):
         assert (None if number is None else len(np.unique(number))) == expected
 
 
-def test_an_mr_counts_more_than_a_context_and_leaves_slots(tmp_path: Path) -> None:
+def test_an_mr_counts_more_than_a_context_and_leaves_slots(tmp_path):
     given = texts(context=["a", "b"], mr=["name[Mill]", "name[Hut]", "area[x]"])
     given[0]["text"] = "the Mill is good"
     rated = read(tmp_path, given)
@@ -83,12 +81,12 @@ def test_an_mr_counts_more_than_a_context_and_leaves_slots(tmp_path: Path) -> No
         [{"text": f"text {k}", "quality": None} for k in range(24)],
     ],
 )
-def test_too_little_is_refused(tmp_path: Path, given: list[dict[str, Any]]) -> None:
+def test_too_little_is_refused(tmp_path, given):
     with pytest.raises(FormatError, match=r"too few|alike"):
         read(tmp_path, given)
 
 
-def test_a_guessed_scale_is_that_of_the_ratings(tmp_path: Path) -> None:
+def test_a_guessed_scale_is_that_of_the_ratings(tmp_path):
     rated = read(tmp_path, [row | {"quality": 10 + row["quality"]} for row in texts()])
     assert (rated.scale, rated.guessed) == ((10, 14), True)
 
@@ -106,7 +104,7 @@ def rated_by(raters: int, spread: float, texts: int = 60, each: int = 4) -> pd.D
     return pd.DataFrame({"text": text, "rater": [f"r{k}" for k in rater], "quality": quality})
 
 
-def test_agreement_is_the_intraclass_correlation() -> None:
+def test_agreement_is_the_intraclass_correlation():
     """Of equal groups, from the mean squares of an analysis of variance."""
     table = rated_by(20, 0)
     value = table["quality"].to_numpy().reshape(60, 4)
@@ -122,14 +120,14 @@ def test_agreement_is_the_intraclass_correlation() -> None:
 
 
 @pytest.mark.parametrize(("raters", "most"), [(4, 0.9), (20, 0.56)])
-def test_levels_lower_the_ceiling_where_they_tell_texts_apart(raters: int, most: float) -> None:
+def test_levels_lower_the_ceiling_where_they_tell_texts_apart(raters, most):
     """Four raters of all texts, or four of twenty."""
     found = agreement(rated_by(raters, 3, texts=2000))
     assert found.most == pytest.approx(most, abs=0.1)
     assert found.mean**0.5 < most  # that of one-way analysis
 
 
-def test_raters_with_levels_of_their_own_are_seen_and_centered(tmp_path: Path) -> None:
+def test_raters_with_levels_of_their_own_are_seen_and_centered(tmp_path):
     table = rated_by(20, 3)
     assert agreement(table).between > 0.5
     given = [
@@ -159,7 +157,7 @@ def bare(number: int, system: np.ndarray | None = None, group: np.ndarray | None
     return Rated(texts, quality, np.arange(number), system, group=group)
 
 
-def test_groups_never_straddle(rated: Rated) -> None:
+def test_groups_never_straddle(rated):
     splits = by_name(rated)
     groups = {"texts": rated.same, "systems": rated.system, "contexts": rated.group}
     assert list(splits) == list(groups)
@@ -171,7 +169,7 @@ def test_groups_never_straddle(rated: Rated) -> None:
     assert [len(set(many)), len(set(many[::12]))] == [FOLDS, 1]
 
 
-def test_repeats_differ_and_the_first_is_the_one_without_repeats(rated: Rated) -> None:
+def test_repeats_differ_and_the_first_is_the_one_without_repeats(rated):
     found = repeated(rated, 3, 4)
     numbers = {name: [split.repeat for split in own] for name, own in found.items()}
     assert numbers == {"texts": [0, 1, 2, 3], "systems": [0], "contexts": [0, 1, 2, 3]}
@@ -186,17 +184,17 @@ def test_repeats_differ_and_the_first_is_the_one_without_repeats(rated: Rated) -
 
 
 @pytest.mark.parametrize(("texts", "repeats"), [(30, 5), (2500, 4), (9000, 1)])
-def test_many_texts_need_fewer_repeats(texts: int, repeats: int) -> None:
+def test_many_texts_need_fewer_repeats(texts, repeats):
     assert len(repeated(bare(texts), 0, 5)["texts"]) == repeats
 
 
 @pytest.mark.parametrize("group", [None, np.arange(30) % 2, np.arange(30)])
-def test_few_groups_and_groups_of_one_text_are_no_split(group: np.ndarray | None) -> None:
+def test_few_groups_and_groups_of_one_text_are_no_split(group):
     assert list(by_name(bare(30, group, group))) == ["texts"]
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_folds_are_of_about_equal_size(seed: int) -> None:
+def test_folds_are_of_about_equal_size(seed):
     generator = np.random.default_rng(seed)
     group = np.unique(generator.integers(0, 40, 200), return_inverse=True)[1]
     sizes = np.bincount(assigned(group, generator))

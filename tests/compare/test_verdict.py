@@ -18,9 +18,7 @@ def found(rated: Rated) -> Comparison:
     return compare(rated, QUICK)
 
 
-def test_the_best_method_is_tested_against_the_best_trivial_one(
-    rated: Rated, found: Comparison
-) -> None:
+def test_the_best_method_is_tested_against_the_best_trivial_one(rated, found):
     own = verdict(found, "systems")
     table = found.table[found.table["split"] == "systems"].set_index("method")
     tried = table.drop(list(TRIVIAL))["pearson"].dropna()
@@ -38,7 +36,7 @@ def test_the_best_method_is_tested_against_the_best_trivial_one(
     assert "--method ridge" in command(rest, ["rated.tsv"])  # of another split
 
 
-def test_chance_is_not_shown(rated: Rated) -> None:
+def test_chance_is_not_shown(rated):
     shuffled = np.random.default_rng(0).permutation(rated.quality)
     other = replace(rated, quality=shuffled, scores={})
     made = compare(other, QUICK)
@@ -46,7 +44,7 @@ def test_chance_is_not_shown(rated: Rated) -> None:
     assert "rate more" in command(made, ["rated.tsv"])
 
 
-def test_what_covers_few_texts_is_no_yardstick(found: Comparison) -> None:
+def test_what_covers_few_texts_is_no_yardstick(found):
     """A look-up that has an estimate for a handful of texts."""
     row = ("systems", "lookup", "")
     draws = {**found.draws["systems", "length", ""], "pearson": np.array([0.99])}
@@ -55,7 +53,7 @@ def test_what_covers_few_texts_is_no_yardstick(found: Comparison) -> None:
         assert (strongest("systems", own) == row) == (share == 0.5)
 
 
-def test_p_of_draws() -> None:
+def test_p_of_draws():
     gap = np.concatenate([[0.3], np.linspace(-0.1, 0.7, 999)])
     share = (gap[1:] <= 0).sum()
     assert p_value(gap) == pytest.approx(2 * (share + 1) / 1000)
@@ -64,12 +62,12 @@ def test_p_of_draws() -> None:
     assert np.isnan(p_value(np.array([0.3])))
 
 
-def test_an_interval_that_leaves_out_its_number_is_not_printed() -> None:
+def test_an_interval_that_leaves_out_its_number_is_not_printed():
     assert np.isnan(estimate(np.array([1.0, *np.linspace(0.8, 0.95, 99)])).low)
     assert estimate(np.array([0.9, *np.linspace(0.8, 0.95, 99)])).low > 0.8
 
 
-def test_warnings(rated: Rated, found: Comparison) -> None:
+def test_warnings(rated, found):
     assert "4 systems" in " ".join(warnings(rated, found))
     texts = [f"слово {'текст ' * i}" for i in range(len(rated))]
     other = replace(rated, texts=texts, answers=None, context=None, group=None)
@@ -82,7 +80,7 @@ def test_warnings(rated: Rated, found: Comparison) -> None:
     assert "systems" in systems
 
 
-def test_a_guessed_scale_and_raters_are_said(rated: Rated) -> None:
+def test_a_guessed_scale_and_raters_are_said(rated):
     """With what lies at its ends, and with the ceiling of r."""
     quality = np.append(np.linspace(0, 1, 119) ** 2 * 0.015, 1)
     raters = Raters(112, 3.0, 0.4, 0.64, 0.8, 0.25)

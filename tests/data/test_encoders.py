@@ -27,9 +27,7 @@ def code_of(reason: Reason | None) -> str:
     return reason.code
 
 
-def test_an_encoder_counts_where_it_lies(
-    places: Places, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_encoder_counts_where_it_lies(places, tmp_path, monkeypatch):
     monkeypatch.setenv("REFLESS_MODELS", str(tmp_path / "models"))
     assert code_of(why_not(KERNEL, places)) == "encoder_missing"
     # the later places first
@@ -40,7 +38,7 @@ def test_an_encoder_counts_where_it_lies(
     assert fetch_encoder("mine", places) == tmp_path / "data/models/mine"
 
 
-def test_a_folder_that_does_not_hold_it_is_named(places: Places, tmp_path: Path) -> None:
+def test_a_folder_that_does_not_hold_it_is_named(places, tmp_path):
     (tmp_path / "manual/models/mine").mkdir(parents=True)
     fake_model(tmp_path / "own/other")
     assert code_of(why_not(KERNEL, places)) == "encoder_missing"
@@ -48,7 +46,7 @@ def test_a_folder_that_does_not_hold_it_is_named(places: Places, tmp_path: Path)
     assert code_of(reason) == "encoder_missing"
 
 
-def test_a_missing_package_is_told_first(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_is_told_first(places, monkeypatch):
     needing = KERNELS["bertscore.*"]._replace(packages=("no_such_package",))
     monkeypatch.setitem(KERNELS, "bertscore.*", needing)
     assert code_of(lacking(KERNEL)) == code_of(why_not(KERNEL, places)) == "package_missing"
@@ -57,9 +55,7 @@ def test_a_missing_package_is_told_first(places: Places, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("fault", ["none", "another model", "the hub", "killed"])
-def test_a_fetched_encoder_is_whole_or_not_there(
-    places: Places, monkeypatch: pytest.MonkeyPatch, fault: str
-) -> None:
+def test_a_fetched_encoder_is_whole_or_not_there(places, monkeypatch, fault):
     def download(model: str, folder: Path) -> Path:
         folder.rmdir()
         fake_model(folder)
@@ -81,6 +77,6 @@ def test_a_fetched_encoder_is_whole_or_not_there(
     assert left == (["mine"] if fault == "none" else [])
 
 
-def test_nothing_is_asked_for_where_the_network_is_switched_off(tmp_path: Path) -> None:
+def test_nothing_is_asked_for_where_the_network_is_switched_off(tmp_path):
     with pytest.raises(SourceError, match="switched off"):
         fetch_encoder("mine", Places(tmp_path / "data", tmp_path / "manual", network=False))

@@ -108,9 +108,7 @@ def files_in(directory: Path) -> list[str]:
         ([send(b"", status=429, Retry_After="3600"), send(CONTENT)], 2),
     ],
 )
-def test_right_bytes_arrive_under_the_final_name_and_nothing_else(
-    site: Site, places: Places, answers: list[Answer], asked: int
-) -> None:
+def test_right_bytes_arrive_under_the_final_name_and_nothing_else(site, places, answers, asked):
     site.answers = {"/a": answers, "/b": [send(CONTENT)]}
     path = fetch(source(site.base + "/a"), places)
     assert path == places.data / NAME
@@ -131,9 +129,7 @@ def test_right_bytes_arrive_under_the_final_name_and_nothing_else(
         (send(b"", status=302, Location="/a"), "TooManyRedirects"),
     ],
 )
-def test_what_is_not_the_file_is_refused(
-    site: Site, places: Places, answer: Answer, said: str
-) -> None:
+def test_what_is_not_the_file_is_refused(site, places, answer, said):
     site.answers["/a"] = [answer]
     with pytest.raises(SourceError, match=said) as caught:
         fetch(source(site.base + "/a"), places)
@@ -142,9 +138,7 @@ def test_what_is_not_the_file_is_refused(
 
 
 @pytest.mark.parametrize("known", [True, False])
-def test_an_endless_body_is_not_read_on(
-    site: Site, places: Places, monkeypatch: pytest.MonkeyPatch, known: bool
-) -> None:
+def test_an_endless_body_is_not_read_on(site, places, monkeypatch, known):
     sent = []
 
     def endless(handler: BaseHTTPRequestHandler) -> None:
@@ -169,9 +163,7 @@ def test_an_endless_body_is_not_read_on(
         ("ATTEMPTS", 1, "ConnectionError"),
     ],
 )
-def test_a_server_that_does_not_finish_is_given_up(
-    site: Site, places: Places, monkeypatch: pytest.MonkeyPatch, limit: str, value: Any, said: str
-) -> None:
+def test_a_server_that_does_not_finish_is_given_up(site, places, monkeypatch, limit, value, said):
     def drip(handler: BaseHTTPRequestHandler) -> None:
         send(b"x")(handler)
         while not site.released.wait(0.02 if limit == "DEADLINE" else 30):
@@ -188,9 +180,7 @@ def test_a_server_that_does_not_finish_is_given_up(
 # ---- the order of places -------------------------------------------------------------------------
 
 
-def test_places_are_tried_in_their_order(
-    site: Site, places: Places, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_places_are_tried_in_their_order(site, places, tmp_path, caplog):
     site.answers = {"/a": [send(CONTENT)], f"/mirror/{NAME}": [send(CONTENT)]}
     by_hand, mirrored = put(places.manual), put(tmp_path / "a mirror")
 
@@ -219,7 +209,7 @@ def test_places_are_tried_in_their_order(
     assert (places.data / NAME).read_bytes() == b"mine"
 
 
-def test_what_can_be_had_nowhere_names_every_place(site: Site, places: Places) -> None:
+def test_what_can_be_had_nowhere_names_every_place(site, places):
     offline = Places(places.data, places.manual, str(places.data / "none"), network=False)
     with pytest.raises(SourceError, match="switched off") as caught:
         fetch(source(site.base + "/a"), offline)
@@ -232,7 +222,7 @@ def test_what_can_be_had_nowhere_names_every_place(site: Site, places: Places) -
         Places(mirror="s3://bucket")
 
 
-def test_what_cannot_be_written_or_read_is_named(places: Places) -> None:
+def test_what_cannot_be_written_or_read_is_named(places):
     by_hand = put(places.manual)
     places.data.write_bytes(b"a file where a folder should be")
     with pytest.raises(OutputError) as caught:
@@ -247,7 +237,7 @@ def test_what_cannot_be_written_or_read_is_named(places: Places) -> None:
 # ---- sums, and the table -------------------------------------------------------------------------
 
 
-def test_an_archive_may_be_packed_anew_but_not_with_other_members(tmp_path: Path) -> None:
+def test_an_archive_may_be_packed_anew_but_not_with_other_members(tmp_path):
     def packed(**members: bytes) -> Path:
         with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
             for name, content in members.items():
@@ -266,15 +256,13 @@ def test_an_archive_may_be_packed_anew_but_not_with_other_members(tmp_path: Path
         verify(tmp_path / "a.zip", wanted)
 
 
-def test_a_file_without_a_published_sum_is_accepted_and_its_sum_said(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_file_without_a_published_sum_is_accepted_and_its_sum_said(tmp_path, caplog):
     found = verify(put(tmp_path), Source(NAME))
     assert found == hashlib.sha256(CONTENT).hexdigest()
     assert found in caplog.text
 
 
-def test_the_table_of_sources() -> None:
+def test_the_table_of_sources():
     sources = read_sources()
     assert len(sources) == 18
     assert sources["nltk/wordnet.zip"].members
@@ -283,9 +271,7 @@ def test_the_table_of_sources() -> None:
     assert all(one.url or one.about for one in sources.values())
 
 
-def test_the_command_goes_on_if_it_is_told_to(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_command_goes_on_if_it_is_told_to(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("REFLESS_MIRROR", str(tmp_path / "mirror"))
     monkeypatch.setenv("REFLESS_NETWORK", "off")

@@ -55,7 +55,7 @@ def batch(rows: list[Any], without: str = "no column") -> str:
     return pd.DataFrame(table).to_csv(index=False).replace("\n", ",Approve\n", 1)
 
 
-def test_huse_pairs_share_a_row_and_its_labels(tmp_path: Path) -> None:
+def test_huse_pairs_share_a_row_and_its_labels(tmp_path):
     data = sources.load("huse", "h", written(tmp_path, path=batch(HUSE)))
     texts, ratings = data.texts, data.ratings
     assert texts["id"].tolist() == ["h:0001", "h:0002", "h:0004"]
@@ -71,7 +71,7 @@ def test_huse_pairs_share_a_row_and_its_labels(tmp_path: Path) -> None:
     assert ratings["label"].tolist() == [4, 1, 5, 5, 3, 0]
 
 
-def test_huse_systems_of_several_temperatures_and_no_contexts(tmp_path: Path) -> None:
+def test_huse_systems_of_several_temperatures_and_no_contexts(tmp_path):
     kinds = ["LOGP_1.0.txt", "HUMAN_REDDIT1.0", "LOGP_0.7.txt"]
     items = [(str(k), "", kind, f"text {k}", "-1", str(k)) for k, kind in enumerate(kinds)]
     items += [(str(k), "", "LM", f"text {k}", "-1", str(k % 6)) for k in range(3, 12)]
@@ -114,9 +114,7 @@ def archive(folder: Path) -> Files:
         ("pair", "Constant Baseline", "Constant+Baseline", [3.5, 1, 3], 5),
     ],
 )
-def test_dstc7_units(
-    tmp_path: Path, unit: str, item: str, system: str, labels: list[float], count: int
-) -> None:
+def test_dstc7_units(tmp_path, unit, item, system, labels, count):
     data = sources.load("dstc7", "dstc7", archive(tmp_path), {"unit": unit})
     first = data.texts.iloc[0]
     assert (first["id"], first["context_id"]) == ("dstc7:c0ffee00c0ff:Constant", C1)
@@ -131,7 +129,7 @@ def test_dstc7_units(
     assert unrated["n_ratings"] == 0
 
 
-def test_dstc7_labels_raters_and_the_team_without_texts(tmp_path: Path) -> None:
+def test_dstc7_labels_raters_and_the_team_without_texts(tmp_path):
     files = archive(tmp_path)
     data = sources.load("dstc7", "dstc7", files)
     assert data.ratings["rater"].tolist() == ["r001", "r002", "r002", "r002", "r001", "r003"]
@@ -151,7 +149,7 @@ ESSAYS = {
 }
 
 
-def test_essays(tmp_path: Path) -> None:
+def test_essays(tmp_path):
     files = written(tmp_path, **ESSAYS)
     data = sources.load("asap_sas", "asap_sas", files)
     texts = data.texts
@@ -189,7 +187,7 @@ def usr_file(model: str = "Argmax", text: str = "so \n", overall: Any = (1, 1, 2
     return json.dumps(dialogues, indent=1)
 
 
-def test_usr(tmp_path: Path) -> None:
+def test_usr(tmp_path):
     data = sources.load("usr", "u", written(tmp_path, path=usr_file("Nucleus (p = 0.3)")))
     texts = data.texts
     ids = ["original-ground-truth", "nucleus-p-0.3"]
@@ -207,7 +205,7 @@ def test_usr(tmp_path: Path) -> None:
     assert data.ratings["engaging"].tolist() == [2, 2, 1] * 4
 
 
-def test_nem_and_the_references_of_its_meanings(tmp_path: Path) -> None:
+def test_nem_and_the_references_of_its_meanings(tmp_path):
     small_data.write_rated_outputs(tmp_path)
     texts = sources.load("nem", "nem", {"path": tmp_path / "nem/emnlp_data_medians.csv"}).texts
     assert texts["id"].tolist()[:2] == ["nem:0001", "nem:0002"]
@@ -232,7 +230,7 @@ def test_nem_and_the_references_of_its_meanings(tmp_path: Path) -> None:
     assert set(texts.loc[texts["dataset"] == "bagel", "mr_key"]) <= set(bagel["mr_key"])
 
 
-def test_nem_metrics_may_be_tiny_or_empty(tmp_path: Path) -> None:
+def test_nem_metrics_may_be_tiny_or_empty(tmp_path):
     small_data.write_rated_outputs(tmp_path)
     path = tmp_path / "nem/emnlp_data_medians.csv"
     rows = pd.read_csv(path, dtype=str)
@@ -258,9 +256,7 @@ def test_nem_metrics_may_be_tiny_or_empty(tmp_path: Path) -> None:
         ("usr", '[{"a": 1}]', "fact"),
     ],
 )
-def test_what_does_not_fit_names_file_and_loader(
-    tmp_path: Path, loader: str, content: Any, said: str
-) -> None:
+def test_what_does_not_fit_names_file_and_loader(tmp_path, loader, content, said):
     files = written(tmp_path, path=content)
     with pytest.raises(FormatError, match=said) as caught:
         sources.load(loader, "mine", files)
@@ -271,11 +267,11 @@ def test_what_does_not_fit_names_file_and_loader(
 # ---- the registry, and options -------------------------------------------------------------------
 
 
-def test_loaders_are_found_without_importing_them() -> None:
+def test_loaders_are_found_without_importing_them():
     assert " ".join(sources.loaders()) == "asap_sas bagel dstc7 huse nem rnnlg table usr"
 
 
-def test_a_new_module_is_a_new_loader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_module_is_a_new_loader(tmp_path, monkeypatch):
     monkeypatch.setattr(sources, "__file__", str(tmp_path / "__init__.py"))
     monkeypatch.setattr(sources, "__path__", [str(tmp_path)])
     (tmp_path / "made_up_loader.py").write_text(
@@ -319,16 +315,14 @@ def of_config(task: str, **options: Any) -> RatedTexts:
         ("sfhot", {}, 5373, 0, 0),
     ],
 )
-def test_the_real_files(
-    task: str, options: dict[str, Any], texts: int, ratings: int, raters: int
-) -> None:
+def test_the_real_files(task, options, texts, ratings, raters):
     data = of_config(task, **options)
     assert (len(data.texts), len(data.ratings)) == (texts, ratings)
     assert data.ratings["rater"].nunique() == raters
 
 
 @pytest.mark.slow
-def test_the_real_files_give_the_published_human_row_and_find_their_references() -> None:
+def test_the_real_files_give_the_published_human_row_and_find_their_references():
     data = of_config("huse_summarization")
     quality = data.texts.set_index("id")["quality"]
     mse, rho = [], []

@@ -62,7 +62,7 @@ def rows_of(own: Own) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_every_format_gives_the_same_rows(tmp_path: Path, name: str) -> None:
+def test_every_format_gives_the_same_rows(tmp_path, name):
     path = write(tmp_path / name, FORMATS[name])
     assert rows_of(read_ratings([path])) == ROWS
     file = read_texts(path, ["system", "quality"])
@@ -81,12 +81,12 @@ def test_every_format_gives_the_same_rows(tmp_path: Path, name: str) -> None:
         ("a\u2028b\t1\n=cmd()\t1\n", ["a\u2028b", "=cmd()"]),
     ],
 )
-def test_quotes_of_tsv(tmp_path: Path, rows: str, texts: list[str]) -> None:
+def test_quotes_of_tsv(tmp_path, rows, texts):
     path = write(tmp_path / "x.tsv", "text\tquality\n" + rows)
     assert read_ratings([path]).texts["text"].tolist() == texts
 
 
-def test_columns_have_the_users_names(tmp_path: Path) -> None:
+def test_columns_have_the_users_names(tmp_path):
     path = write(tmp_path / "x.csv", "Response,text,overall,Rater\na,b,3,ann\n")
     with pytest.raises(FormatError, match="--column quality="):
         read_ratings([path])
@@ -99,14 +99,14 @@ def test_columns_have_the_users_names(tmp_path: Path) -> None:
         read_ratings([path], columns={**named, "system": "who"})
 
 
-def test_letters_are_composed_once(tmp_path: Path) -> None:
+def test_letters_are_composed_once(tmp_path):
     row = {"text": "cafe\u0301", "system": " Mu\u0308ller  A", "references": ["e\u0301"]}
     own = read_ratings([write(tmp_path / "x.jsonl", json.dumps({**row, "quality": 1}))])
     assert own.texts.loc[0, ["text", "system"]].tolist() == ["caf\u00e9", "M\u00fcller A"]
     assert own.texts["references"][0] == ["\u00e9"]
 
 
-def test_references_and_scores(tmp_path: Path) -> None:
+def test_references_and_scores(tmp_path):
     header = "text\tquality\treference1\treference_2\treferences\treference_id\tscore_J\n"
     path = write(tmp_path / "x.tsv", header + 't\t1\ta\t\t["b"]\tx7\t0.5\nu\t2\t\t\t\t\t\n')
     assert rows_of(read_ratings([path])) == [
@@ -127,7 +127,7 @@ yes,5,A,other,bob
 """
 
 
-def test_raters_of_a_text_are_averaged(tmp_path: Path) -> None:
+def test_raters_of_a_text_are_averaged(tmp_path):
     own = read_ratings([write(tmp_path / "x.csv", RATED)])
     assert own.texts["quality"].tolist() == [4.5, 1, 5, 5]
     assert own.texts["system"].tolist() == ["A", "A", "B", "A"]
@@ -137,7 +137,7 @@ def test_raters_of_a_text_are_averaged(tmp_path: Path) -> None:
     assert list(own.ratings.itertuples(index=False, name=None)) == single
 
 
-def test_a_text_is_rated_once_by_each_rater_or_the_mean_counts(tmp_path: Path) -> None:
+def test_a_text_is_rated_once_by_each_rater_or_the_mean_counts(tmp_path):
     path = write(tmp_path / "x.csv", RATED + "yes,1,A,where to?,bob\u00a0\n")
     with pytest.raises(FormatError, match="--repeated-ratings mean") as caught:
         read_ratings([path])
@@ -147,7 +147,7 @@ def test_a_text_is_rated_once_by_each_rater_or_the_mean_counts(tmp_path: Path) -
     assert len(own.ratings) == 5
 
 
-def test_files_and_folders_make_one_table(tmp_path: Path) -> None:
+def test_files_and_folders_make_one_table(tmp_path):
     write(tmp_path / "2.csv", "text,rater,quality,system\nb,bob,2,s\nc,bob,1,s\n")
     write(tmp_path / "1.tsv", "text\tquality\trater\tsystem\nb\t4\tann\ts\n")
     for name in ("._x.jsonl", "readme.md", "notes.txt"):
@@ -206,9 +206,7 @@ BAD = [  # name, content, line, columns that are named
 
 
 @pytest.mark.parametrize(("name", "content", "line", "columns"), BAD)
-def test_a_fault_has_file_line_and_column(
-    tmp_path: Path, name: str, content: str | bytes, line: int | None, columns: list[str]
-) -> None:
+def test_a_fault_has_file_line_and_column(tmp_path, name, content, line, columns):
     path = write(tmp_path / name, content)
     with pytest.raises(FormatError) as caught:
         read_ratings([path], scale=[1, 5])
@@ -218,7 +216,7 @@ def test_a_fault_has_file_line_and_column(
     assert len(str(caught.value)) < 500
 
 
-def test_all_faults_come_at_once_one_line_each(tmp_path: Path) -> None:
+def test_all_faults_come_at_once_one_line_each(tmp_path):
     header = "text,quality,rater,score_x\n"
     words = "".join(f"t{k},{('yes', 'no')[k % 2]},ann,\n" for k in range(1200))
     path = write(tmp_path / "x.csv", header + words + "a,9,ann,?\nb,8,ann,\nc,1,ann,\nc,2,ann,\n")
@@ -231,14 +229,14 @@ def test_all_faults_come_at_once_one_line_each(tmp_path: Path) -> None:
         assert f"{path}:{place} of 1,204" in line
 
 
-def test_texts_of_several_raters_are_no_texts_to_rate(tmp_path: Path) -> None:
+def test_texts_of_several_raters_are_no_texts_to_rate(tmp_path):
     path = write(tmp_path / "x.csv", "text,quality,rater\na,1,ann\na,2,bob\n")
     with pytest.raises(FormatError, match="rater"):
         read_texts(path, ["quality"])
     assert len(read_texts(path).rows) == 2
 
 
-def test_plain_lines_are_texts(tmp_path: Path) -> None:
+def test_plain_lines_are_texts(tmp_path):
     path = write(tmp_path / "x.txt", "one\n\n\tthree\n")
     assert read_texts(path).columns["text"] == ["one", "", "\tthree"]
     with pytest.raises(FormatError):
@@ -252,7 +250,7 @@ def load(path: Path, **options: Any) -> RatedTexts:
     return sources.load("table", "mine", {"path": path}, options)
 
 
-def test_a_table_is_brought_to_its_scale(tmp_path: Path) -> None:
+def test_a_table_is_brought_to_its_scale(tmp_path):
     rows = "a,1,How much?,A+B\nb,5,how much,h\nc,,,B\nd,2.5,,B\n"
     path = write(tmp_path / "x.csv", f"response,quality,context,system\n{rows}")
     loaded = load(path, scale=[1, 5], columns={"text": "response"})
@@ -267,7 +265,7 @@ def test_a_table_is_brought_to_its_scale(tmp_path: Path) -> None:
     assert loaded.ratings.empty
 
 
-def test_what_is_not_there(tmp_path: Path) -> None:
+def test_what_is_not_there(tmp_path):
     loaded = load(write(tmp_path / "x.tsv", "text\tquality\na\t-3\nb\t7.2\nc\t2\n"))
     assert list(loaded.texts) == TEXT_COLUMNS
     assert set(loaded.texts["system"]) == {"unknown"}
@@ -275,7 +273,7 @@ def test_what_is_not_there(tmp_path: Path) -> None:
     assert loaded.texts["quality"].tolist() == [0, 1, 5 / 10.2]
 
 
-def test_a_scale_that_is_none(tmp_path: Path) -> None:
+def test_a_scale_that_is_none(tmp_path):
     path = write(tmp_path / "x.csv", "text,quality\na,3\nb,3\n")
     with pytest.raises(FormatError, match="3 to 3"):
         load(path)
@@ -285,7 +283,7 @@ def test_a_scale_that_is_none(tmp_path: Path) -> None:
             load(path, scale=scale)
 
 
-def test_raters(tmp_path: Path) -> None:
+def test_raters(tmp_path):
     rows = "yes,4,A,ann\nno,1,A,ann\nyes,5,A,bob\nyes,5,B,bob\n"
     loaded = load(write(tmp_path / "x.csv", f"text,quality,system,rater\n{rows}"), scale=[1, 5])
     assert loaded.texts["quality"].tolist() == [0.875, 0, 1]
@@ -301,7 +299,7 @@ def test_raters(tmp_path: Path) -> None:
     assert load(path).texts["quality"].tolist() == [1, 0]
 
 
-def test_references_and_meaning_representations(tmp_path: Path) -> None:
+def test_references_and_meaning_representations(tmp_path):
     rows = (
         '{"text": "t", "quality": 1, "mr": "inform(name=X, food=\'thai\')", "references": ["a"]}\n'
         '{"text": "u", "quality": 2, "mr": "inform(food=thai;name=X)"}\n'

@@ -1,8 +1,6 @@
 """The tidy tables: what comes back from disk is what was written, and a wrong row is named."""
 
 import json
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -52,9 +50,7 @@ numbers = st.floats(allow_nan=True, allow_infinity=False)
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(awkward | printable, numbers), min_size=1))
-def test_every_text_and_number_comes_back(
-    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, float]]
-) -> None:
+def test_every_text_and_number_comes_back(tmp_path_factory, rows):
     """To the letter: line ends, quotes and words for missing values mean nothing. To the bit."""
     path = tmp_path_factory.getbasetemp() / "every_text.csv"
     texts, quality = [text for text, _ in rows], [number for _, number in rows]
@@ -66,7 +62,7 @@ def test_every_text_and_number_comes_back(
 
 
 @pytest.mark.parametrize("content", [None, b"", b'id,quality\n"a,0.5\n', b"id,quality\n\xff,0.5\n"])
-def test_a_file_that_is_no_table_is_named(tmp_path: Path, content: bytes | None) -> None:
+def test_a_file_that_is_no_table_is_named(tmp_path, content):
     path = tmp_path / "t.csv"
     if content is not None:
         path.write_bytes(content)
@@ -78,7 +74,7 @@ def test_a_file_that_is_no_table_is_named(tmp_path: Path, content: bytes | None)
 # ---- checks --------------------------------------------------------------------------------------
 
 
-def test_columns_come_in_order_and_labels_on_their_scale() -> None:
+def test_columns_come_in_order_and_labels_on_their_scale():
     data = RatedTexts(TEXTS, RATINGS, (1, 5)).tidied("mine")
     assert list(data.texts) == TEXT_COLUMNS
     assert set(data.texts["task"]) == {"mine"}
@@ -99,7 +95,7 @@ def test_columns_come_in_order_and_labels_on_their_scale() -> None:
         ({}, {"id": ["t:1", "t:9", "t:1"]}, "t:9 is rated and has no text"),
     ],
 )
-def test_a_wrong_text_is_named(texts: Any, ratings: Any, message: str) -> None:
+def test_a_wrong_text_is_named(texts, ratings, message):
     data = RatedTexts(TEXTS.assign(**texts), RATINGS.assign(**ratings), (1, 5))
     with pytest.raises(FormatError, match=message):
         data.tidied("mine")
@@ -108,12 +104,12 @@ def test_a_wrong_text_is_named(texts: Any, ratings: Any, message: str) -> None:
 # ---- raters and means ----------------------------------------------------------------------------
 
 
-def test_raters_are_numbered_by_first_appearance() -> None:
+def test_raters_are_numbered_by_first_appearance():
     assert anonymise(["W9", "W1", "W9", "A"]) == ["r001", "r002", "r001", "r003"]
     assert anonymise(map(str, range(1001)))[-1] == "r1001"
 
 
-def test_outputs_that_share_a_row_come_apart() -> None:
+def test_outputs_that_share_a_row_come_apart():
     rows = [  # of three outputs by two systems whose names have none, nothing tells which is whose
         ("t:c:A", "A+B", 0.5, 3, "t:c:A+t:c:B"),
         ("t:c:C", "C", 0.125, 1, "t:c:C"),
@@ -135,14 +131,14 @@ def test_outputs_that_share_a_row_come_apart() -> None:
 # ---- a task --------------------------------------------------------------------------------------
 
 
-def test_what_an_experiment_lacks_is_no_reason_to_read_the_data_again(tmp_path: Path) -> None:
+def test_what_an_experiment_lacks_is_no_reason_to_read_the_data_again(tmp_path):
     written_task(tmp_path / "mine", ["fine", "bad"], np.array([0.1, 0.2]))
     with pytest.raises(FormatError, match="no set and no part") as caught:
         read_whole_task(tmp_path / "mine", ["id", "set", "part"])
     assert "take the experiment out of those of mine" in caught.value.remedy
 
 
-def test_a_blanked_task_says_which_texts_answer_the_same_and_nothing_more(tmp_path: Path) -> None:
+def test_a_blanked_task_says_which_texts_answer_the_same_and_nothing_more(tmp_path):
     context = ["how  are you", "", "how are you", "", "why"]
     texts = ["fine", "good", "bad", "so", "well"]
     task = written_task(tmp_path / "t", texts, np.linspace(0.1, 0.9, 5), None, context)
@@ -160,7 +156,7 @@ def test_a_blanked_task_says_which_texts_answer_the_same_and_nothing_more(tmp_pa
         read_whole_task(tmp_path / "out/t")
 
 
-def test_words_that_look_like_numbers_stay_words(tmp_path: Path) -> None:
+def test_words_that_look_like_numbers_stay_words(tmp_path):
     odd = ["007", "7", "1e3", "True", "NA", "nan", "1.0", "01", "null"]
     lines = [
         json.dumps({"text": f"t {w}", "quality": k, "mr": w, "system": w, "rater": w})
@@ -178,7 +174,7 @@ def test_words_that_look_like_numbers_stay_words(tmp_path: Path) -> None:
     assert read.ratings["rater"].tolist() == data.ratings["rater"].tolist()
 
 
-def test_ratings_are_of_the_texts_beside_them(tmp_path: Path) -> None:
+def test_ratings_are_of_the_texts_beside_them(tmp_path):
     written_task(tmp_path / "t", ["a b", "c d"], np.array([0.0, 1.0]))
     ratings = (tmp_path / "t/ratings.csv").read_bytes()
     written_task(tmp_path / "t", ["a b", "c d"], np.array([1.0, 0.0]))

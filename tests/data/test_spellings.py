@@ -111,7 +111,7 @@ def test_the_style_of_nem(text, act, styled):
     assert mr.nem_style(styled, act) == styled
 
 
-def test_one_text_is_one_however_it_is_set() -> None:
+def test_one_text_is_one_however_it_is_set():
     """Tokens or as written, wide letters, letters that change with case."""
     for one, other in (
         ("So ok.", "so ok ."),
@@ -137,6 +137,6 @@ def test_one_text_is_one_however_it_is_set() -> None:
     assert wording(" ") == ""
 
 
-def test_texts_are_numbered_by_it() -> None:
+def test_texts_are_numbered_by_it():
     assert numbered(["b", "A!", "a", "", "c", " ", "B"]).tolist() == [0, 1, 1, 2, 3, 2, 0]
     assert numbered(["b", "", "B", " "], apart=True).tolist() == [0, 1, 0, 2]

@@ -1,13 +1,11 @@
 """Baselines: each against a slow computation of its definition."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
 
 from refless.models.baselines import (
-    Baseline,
     Constant,
     Length,
     Lookup,
@@ -49,20 +47,18 @@ def mean(alike: list[bool]) -> float:
         (SystemMean, lambda text, system: mean([system == s for s in SYSTEMS])),
     ],
 )
-def test_predictions_are_those_of_the_definition(
-    make: Callable[[], Baseline], slow: Callable[[str, str], float]
-) -> None:
+def test_predictions_are_those_of_the_definition(make, slow):
     found = make().fit(TEXTS, QUALITY, systems=SYSTEMS).predict(NEW, systems=NEW_SYSTEMS)
     wanted = [slow(*pair) for pair in zip(NEW, NEW_SYSTEMS, strict=True)]
     np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-11)
 
 
-def test_equal_means_tie_however_they_are_summed() -> None:
+def test_equal_means_tie_however_they_are_summed():
     found = Lookup(len).fit(["a", "b", "cc", "dd"], [0.1, 0.2, 0.3, 0.0]).predict(["x", "yy"])
     assert found[0] == found[1] == 0.15
 
 
-def test_a_line_without_a_slope_is_the_mean() -> None:
+def test_a_line_without_a_slope_is_the_mean():
     assert Length().fit(["abc", "def"], [0.25, 0.75]).predict(["a b c d"]).tolist() == [0.5]
     slope, start = line(np.array([1.0, NAN, 2.0]), np.array([3.0, 100.0, 5.0]))
     assert (slope, start) == pytest.approx((2, 1))
@@ -84,7 +80,7 @@ def made_up(n: int = 60) -> tuple[list[str], np.ndarray]:
     return texts, np.array(quality) + generator.normal(0, 0.01, n)
 
 
-def test_ridge_is_the_closed_form_of_its_alpha() -> None:
+def test_ridge_is_the_closed_form_of_its_alpha():
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     texts, quality = made_up()
@@ -99,7 +95,7 @@ def test_ridge_is_the_closed_form_of_its_alpha() -> None:
 
 
 @pytest.mark.parametrize("make", [RidgeTfidf, SystemRidge])
-def test_ngrams_that_are_counted_once_change_nothing(make: Any) -> None:
+def test_ngrams_that_are_counted_once_change_nothing(make):
     texts, quality = made_up()
     systems = ["a" if k % 3 else "b" for k in range(len(texts))]
     shared = Ngrams([*texts, "\u00e9 of no training text", "  "])
@@ -111,7 +107,7 @@ def test_ngrams_that_are_counted_once_change_nothing(make: Any) -> None:
     np.testing.assert_allclose(fast, alone, rtol=0, atol=1e-12)
 
 
-def test_ridge_beside_the_system_is_its_mean_and_ridge_on_the_rest() -> None:
+def test_ridge_beside_the_system_is_its_mean_and_ridge_on_the_rest():
     texts, quality = made_up()
     systems = ["kind" if k % 3 else "strict" for k in range(len(texts))]
     shifted = quality + np.where(np.array(systems) == "kind", 0.5, -1.0)
@@ -125,7 +121,7 @@ def test_ridge_beside_the_system_is_its_mean_and_ridge_on_the_rest() -> None:
         np.testing.assert_allclose(found, of_system + ridge.predict(texts), atol=1e-10)
 
 
-def test_alpha_is_chosen_within_the_training_examples() -> None:
+def test_alpha_is_chosen_within_the_training_examples():
     """Where quality is a matter of words a weak penalty wins, where it is chance the strongest."""
     texts, quality = made_up()
     clear = RidgeTfidf().fit(texts, quality)
@@ -133,7 +129,7 @@ def test_alpha_is_chosen_within_the_training_examples() -> None:
     assert clear.alpha_ < noise.alpha_ == 100
 
 
-def test_groups_stay_together_while_alpha_is_chosen() -> None:
+def test_groups_stay_together_while_alpha_is_chosen():
     """Twins with one quality: apart, a weak penalty learns each by heart; together, none helps."""
     generator = np.random.default_rng(1)
     once = ["".join(generator.choice(list("abcdefghijklmnopqrstuvwxyz"), 12)) for _ in range(40)]
@@ -147,7 +143,7 @@ def test_groups_stay_together_while_alpha_is_chosen() -> None:
 
 @pytest.mark.parametrize("texts", [["same", "same"], ["alone"]])
 @pytest.mark.parametrize("make", [RidgeTfidf, SystemRidge])
-def test_ridge_without_anything_to_learn_is_the_mean(make: Any, texts: list[str]) -> None:
+def test_ridge_without_anything_to_learn_is_the_mean(make, texts):
     quality, systems = [0.2, 0.6][: len(texts)], ["s"] * len(texts)
     found = make().fit(texts, quality, systems=systems).predict(["same", "new"], systems=["s", "s"])
     np.testing.assert_allclose(found, np.mean(quality))

@@ -78,7 +78,7 @@ def direct(hypotheses, references, weights, max_order, rule) -> float:
 
 @settings(max_examples=100, deadline=None)
 @given(weighted(), st.integers(1, 5), st.sampled_from(RULES))
-def test_it_is_the_formula(case, max_order: int, rule: str) -> None:
+def test_it_is_the_formula(case, max_order, rule):
     ours = corpus_delta_bleu(*case, max_order=max_order, rule=rule)
     assert ours == pytest.approx(direct(*case, max_order, rule), abs=1e-12)
     assert -1 <= ours <= 1 + 1e-12
@@ -87,7 +87,7 @@ def test_it_is_the_formula(case, max_order: int, rule: str) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(weighted(), st.integers(1, 5), st.sampled_from([("zero", "none"), ("smooth", "exp")]))
-def test_at_weights_1_it_is_the_bleu_of_sacrebleu(case, max_order: int, rules) -> None:
+def test_at_weights_1_it_is_the_bleu_of_sacrebleu(case, max_order, rules):
     hypotheses, references, _ = case
     weights = [[1.0] * len(own) for own in references]
     ours = corpus_delta_bleu(hypotheses, references, weights, max_order, rules[0])
@@ -103,7 +103,7 @@ def test_at_weights_1_it_is_the_bleu_of_sacrebleu(case, max_order: int, rules) -
         assert ours == pytest.approx(theirs.score / 100, abs=1e-12)
 
 
-def test_sentence_bleu_by_hand() -> None:
+def test_sentence_bleu_by_hand():
     # unigrams 2 of 3, bigrams (1 + 1) / (2 + 1); penalty exp(1 - (4 + 1) / 3)
     found = smoothed_scores(of_items(["a b x", "p q"], [["a b c d"], ["x y"]], [[1], [1]], 2))
     assert found.tolist() == pytest.approx([math.sqrt(2 / 3 * 2 / 3) * math.exp(1 - 5 / 3), 0])
@@ -111,7 +111,7 @@ def test_sentence_bleu_by_hand() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(st.data())
-def test_leaving_an_owner_out_is_counting_without_them(data) -> None:
+def test_leaving_an_owner_out_is_counting_without_them(data):
     """Statistics of every column are those of the references that are left."""
     owners, max_order = 3, 3
     n = data.draw(st.integers(0, 6))
@@ -150,7 +150,7 @@ ITEM = ["a b"], [["a b", "c"]], [[1.0, -0.5]]
         ((*ITEM, 1, "clip"), "unknown rule 'clip'"),
     ],
 )
-def test_bad_input_is_named(arguments, named: str) -> None:
+def test_bad_input_is_named(arguments, named):
     with pytest.raises(SettingError, match=named):
         corpus_delta_bleu(*arguments)
 
@@ -166,7 +166,7 @@ REFERENCES = [
 
 
 @pytest.mark.parametrize("order", [2, 4])
-def test_the_metric_prints_what_sacrebleu_prints(order: int) -> None:
+def test_the_metric_prints_what_sacrebleu_prints(order):
     theirs = sacrebleu.BLEU(tokenize="none", max_ngram_order=order)
     ours = DeltaBLEU(max_ngram_order=order)
     got = ours.corpus_score(HYPOTHESES, REFERENCES)
@@ -179,7 +179,7 @@ def test_the_metric_prints_what_sacrebleu_prints(order: int) -> None:
     assert found["signature"].startswith("nrefs:var|weights:1|")
 
 
-def test_the_metric_with_weights_is_the_function() -> None:
+def test_the_metric_with_weights_is_the_function():
     metric = DeltaBLEU(rule="signed", max_ngram_order=2)
     weights = [[0.8, -0.7], [0.5], [1.0, -0.2]]
     expected = corpus_delta_bleu(HYPOTHESES, REFERENCES, weights, 2, "signed")

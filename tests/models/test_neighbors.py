@@ -3,8 +3,6 @@
 import math
 from fractions import Fraction
 from itertools import product
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -44,9 +42,7 @@ def kernels(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, float, bool]:
 
 @settings(max_examples=100, deadline=None)
 @given(kernels())
-def test_means_are_those_of_the_definition(
-    data: tuple[np.ndarray, np.ndarray, float, bool],
-) -> None:
+def test_means_are_those_of_the_definition(data):
     matrix, quality, tau, alone = data
     before = matrix.copy()
     means, counts = neighbor_means(matrix, quality, tau, leave_one_out=alone)
@@ -58,7 +54,7 @@ def test_means_are_those_of_the_definition(
     np.testing.assert_array_equal(matrix, before)
 
 
-def test_the_largest_share_is_what_it_is_on_paper() -> None:
+def test_the_largest_share_is_what_it_is_on_paper():
     """0.29 * 100 is 28.999999999999996 in floating point."""
     for training, hundredths in product([*range(120), 999, 17_043, 1_000_000], range(101)):
         counts = np.array([0, 1]) + math.floor(Fraction(hundredths, 100) * training)
@@ -67,7 +63,7 @@ def test_the_largest_share_is_what_it_is_on_paper() -> None:
 
 
 @pytest.mark.parametrize(("a", "covered"), [(5, range(5, 30)), (29, [29]), (30, [])])
-def test_evidence_is_enough_from_a_to_b_of_the_training_set(a: int, covered: list[int]) -> None:
+def test_evidence_is_enough_from_a_to_b_of_the_training_set(a, covered):
     means = np.linspace(0, 1, 101)
     found = enough_evidence(means, np.arange(101), 100, a, 0.29)
     assert np.flatnonzero(~np.isnan(found)).tolist() == list(covered)
@@ -75,7 +71,7 @@ def test_evidence_is_enough_from_a_to_b_of_the_training_set(a: int, covered: lis
 
 
 @pytest.mark.parametrize("name", ["bleu.char", "bleu.word", "rouge_l.stem"])
-def test_the_regressor_gives_what_the_whole_matrix_gives(name: str) -> None:
+def test_the_regressor_gives_what_the_whole_matrix_gives(name):
     training, quality = TEXTS[:60], QUALITY[:60]
     matrix = kernel(name, TEXTS, training)
     tau = float(np.sort(matrix, axis=None)[-400])
@@ -96,7 +92,7 @@ def test_the_regressor_gives_what_the_whole_matrix_gives(name: str) -> None:
     np.testing.assert_array_equal(np.take_along_axis(own, rows, axis=1), similarity)
 
 
-def test_leave_one_out_of_the_regressor_keeps_equal_texts() -> None:
+def test_leave_one_out_of_the_regressor_keeps_equal_texts():
     texts = ["the cat sat on the mat"] * 3 + ["colourless green ideas"]
     model = NeighborsRegressor("bleu.char", 0.9, 1, 1.0).fit(texts, [0.0, 0.5, 1.0, 0.3])
     np.testing.assert_allclose(model.leave_one_out(), [0.75, 0.5, 0.25, NAN], atol=1e-12)
@@ -118,7 +114,7 @@ def test_leave_one_out_of_the_regressor_keeps_equal_texts() -> None:
         ({"tau": "auto", "min_neighbors": 50}, "no tau gives any"),
     ],
 )
-def test_settings_that_make_no_sense_are_named_by_fit(given: dict[str, Any], message: str) -> None:
+def test_settings_that_make_no_sense_are_named_by_fit(given, message):
     with pytest.raises(ReflessError, match=message):
         NeighborsRegressor(**given).fit(TEXTS[:9], QUALITY[:9])
 
@@ -133,12 +129,12 @@ def test_settings_that_make_no_sense_are_named_by_fit(given: dict[str, Any], mes
         ("abc", [1, 2, 3]),
     ],
 )
-def test_training_examples_that_make_no_sense_are_refused(texts: Any, quality: Any) -> None:
+def test_training_examples_that_make_no_sense_are_refused(texts, quality):
     with pytest.raises(SettingError, match="do not fit"):
         NeighborsRegressor().fit(texts, quality)
 
 
-def test_its_score_counts_the_mean_where_nothing_is_predicted() -> None:
+def test_its_score_counts_the_mean_where_nothing_is_predicted():
     model = NeighborsRegressor(tau=0.5, min_neighbors=2).fit(TEXTS[:60], QUALITY[:60])
     found, truth = model.predict(TEXTS[60:]), QUALITY[60:]
     assert np.isnan(found).any()
@@ -147,7 +143,7 @@ def test_its_score_counts_the_mean_where_nothing_is_predicted() -> None:
     assert model.score(TEXTS[60:], truth) == pytest.approx(wanted)
 
 
-def test_it_is_searched_over_inside_a_pipeline() -> None:
+def test_it_is_searched_over_inside_a_pipeline():
     with pytest.raises(NotFittedError):
         NeighborsRegressor().predict(["a"])
     lower = FunctionTransformer(lambda texts: [text.lower() for text in texts])
@@ -162,7 +158,7 @@ def test_it_is_searched_over_inside_a_pipeline() -> None:
 # ---- tau ----------------------------------------------------------------------------------------
 
 
-def test_the_chosen_tau_has_the_least_error_among_the_training_texts_alone() -> None:
+def test_the_chosen_tau_has_the_least_error_among_the_training_texts_alone():
     model = NeighborsRegressor(tau="auto", min_neighbors=3).fit(TEXTS, QUALITY)
     matrix = kernel("bleu.char", TEXTS, TEXTS)
     others = np.array([np.delete(QUALITY, i).mean() for i in range(len(QUALITY))])
@@ -180,7 +176,7 @@ def test_the_chosen_tau_has_the_least_error_among_the_training_texts_alone() -> 
     assert np.mean(errors < best - 1e-12) < 0.15
 
 
-def test_repeated_texts_do_not_choose_tau() -> None:
+def test_repeated_texts_do_not_choose_tau():
     """Each would be its own nearest neighbor, and tau so high that nothing else is one."""
     repeated = [*TEXTS, *(f"{text.upper()} " for text in TEXTS)]
     chosen = [
@@ -199,9 +195,7 @@ def fitted(name: str = "bleu.char", tau: float | str = 0.1) -> NeighborsRegresso
 
 
 @pytest.mark.parametrize(("name", "tau"), [("bleu.char", "auto"), ("rouge_l.stem", 0.3)])
-def test_a_model_from_a_file_predicts_the_same_bytes(
-    name: str, tau: float | str, tmp_path: Path
-) -> None:
+def test_a_model_from_a_file_predicts_the_same_bytes(name, tau, tmp_path):
     model = fitted(name, tau)
     save(model, tmp_path / "m")
     again = load(tmp_path / "m", threads=1)
@@ -216,7 +210,7 @@ def test_a_model_from_a_file_predicts_the_same_bytes(
     assert (tmp_path / "n").read_bytes() == (tmp_path / "m").read_bytes()
 
 
-def test_what_is_no_whole_model_is_refused(tmp_path: Path) -> None:
+def test_what_is_no_whole_model_is_refused(tmp_path):
     path = tmp_path / "m"
     save(fitted(), path)
     whole = path.read_bytes()
@@ -233,7 +227,7 @@ def test_what_is_no_whole_model_is_refused(tmp_path: Path) -> None:
         load(tmp_path / "nowhere")
 
 
-def test_the_signature_hangs_on_texts_ratings_and_order() -> None:
+def test_the_signature_hangs_on_texts_ratings_and_order():
     lines = {
         signature_line(NeighborsRegressor().fit(texts, quality))
         for texts, quality in (

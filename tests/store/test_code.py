@@ -28,7 +28,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_imports_are_followed(package: Path) -> None:
+def test_imports_are_followed(package):
     found = {path.relative_to(package).as_posix() for path in code.closure("kernels/a.py")}
     assert found == set(SOURCES) - {"models/other.py"}
 
@@ -46,9 +46,7 @@ def test_imports_are_followed(package: Path) -> None:
         ("errors.py", "1", "2", False),
     ],
 )
-def test_edited_code_counts_and_an_edited_message_or_comment_does_not(
-    package: Path, name: str, old: str, new: str, counts: bool
-) -> None:
+def test_edited_code_counts_and_an_edited_message_does_not(package, name, old, new, counts):
     sums = []
     for text in (SOURCES[name], SOURCES[name].replace(old, new)):
         (package / name).write_text(text)
@@ -59,7 +57,7 @@ def test_edited_code_counts_and_an_edited_message_or_comment_does_not(
 
 
 @pytest.mark.parametrize("script", ["normalize_ratings.py", "score_delta_bleu.py"])
-def test_a_job_hangs_on_what_decides_its_numbers(script: str) -> None:
+def test_a_job_hangs_on_what_decides_its_numbers(script):
     """Normalised texts decide contexts, and rounded ratings decide ranks."""
     found = {str(path) for path in code.closure(code.PACKAGE.parent / "scripts" / script)}
     names = "data/wording.py", "data/ratings.py"
@@ -67,9 +65,7 @@ def test_a_job_hangs_on_what_decides_its_numbers(script: str) -> None:
 
 
 @pytest.mark.parametrize("broken", [False, True])
-def test_loops_are_kept_in_a_folder_of_their_code_or_compiled_in_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: bool
-) -> None:
+def test_loops_are_kept_on_disk_or_compiled_in_memory(tmp_path, monkeypatch, broken):
     numba = pytest.importorskip("numba")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 

@@ -25,7 +25,7 @@ def write(path: Path, content: str | None = "new", error: BaseException | None =
             raise error
 
 
-def test_the_new_file_takes_the_old_ones_place(tmp_path: Path) -> None:
+def test_the_new_file_takes_the_old_ones_place(tmp_path):
     path = tmp_path / "deep" / "er" / "table.csv"
     for content in ("old", "new"):
         with whole_file(path) as partial:
@@ -38,9 +38,7 @@ def test_the_new_file_takes_the_old_ones_place(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
-def test_an_error_on_the_way_leaves_the_old_file_and_nothing_else(
-    tmp_path: Path, error: type[BaseException]
-) -> None:
+def test_an_error_on_the_way_leaves_the_old_file_and_nothing_else(tmp_path, error):
     path = tmp_path / "table.csv"
     path.write_text("old")
     with pytest.raises(error, match="stop"):
@@ -50,9 +48,7 @@ def test_an_error_on_the_way_leaves_the_old_file_and_nothing_else(
 
 
 @pytest.mark.parametrize("obstacle", ["full", "file", "directory", "read-only", "nothing written"])
-def test_a_place_that_cannot_be_written_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, obstacle: str
-) -> None:
+def test_a_place_that_cannot_be_written_is_named(tmp_path, monkeypatch, obstacle):
     path = tmp_path / "results" / "table.csv"
 
     def fail(number: int) -> None:
@@ -76,9 +72,7 @@ def test_a_place_that_cannot_be_written_is_named(
 
 
 @pytest.mark.parametrize("obstacle", [0, 1])
-def test_of_files_that_belong_together_none_is_put_in_place_before_all_are_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, obstacle: int
-) -> None:
+def test_files_that_belong_together_are_put_in_place_together(tmp_path, monkeypatch, obstacle):
     paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
     write_together(dict.fromkeys(paths, "old"))
     write_bytes = Path.write_bytes
@@ -96,7 +90,7 @@ def test_of_files_that_belong_together_none_is_put_in_place_before_all_are_writt
 
 
 @pytest.mark.parametrize("content", [None, b"", b'{"a": 1', b"\xff"])
-def test_broken_json_is_named(tmp_path: Path, content: bytes | None) -> None:
+def test_broken_json_is_named(tmp_path, content):
     path = tmp_path / "a.json"
     if content is not None:
         path.write_bytes(content)
@@ -105,7 +99,7 @@ def test_broken_json_is_named(tmp_path: Path, content: bytes | None) -> None:
     assert caught.value.path == str(path)
 
 
-def test_text_sum_by_hand() -> None:
+def test_text_sum_by_hand():
     # 8 bytes of length, then UTF-8: \u00e9 is c3 a9; a lone surrogate d800 is ed a0 80.
     content = bytes([2, 0, 0, 0, 0, 0, 0, 0, 0xC3, 0xA9, 3, 0, 0, 0, 0, 0, 0, 0, 0xED, 0xA0, 0x80])
     assert text_sum(["\u00e9", "\ud800"]) == hashlib.sha256(content).hexdigest()
@@ -115,5 +109,5 @@ some = st.lists(st.text(alphabet="a\x00\x01\ud83d\ude00\U0001f600", max_size=3),
 
 
 @given(one=some, other=some)
-def test_text_sum_tells_lists_apart(one: list[str], other: list[str]) -> None:
+def test_text_sum_tells_lists_apart(one, other):
     assert (text_sum(one) == text_sum(other)) == (one == other)

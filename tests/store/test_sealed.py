@@ -34,7 +34,7 @@ def file(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return path
 
 
-def test_what_is_written_is_read_and_always_the_same_bytes(file: Path) -> None:
+def test_what_is_written_is_read_and_always_the_same_bytes(file):
     found = sealed.read(file)
     same(found, file.suffix)
     assert found.about == sealed.record_of(file)
@@ -43,7 +43,7 @@ def test_what_is_written_is_read_and_always_the_same_bytes(file: Path) -> None:
     assert file.read_bytes() == before
 
 
-def test_no_flipped_bit_gives_other_content(file: Path) -> None:
+def test_no_flipped_bit_gives_other_content(file):
     """It is refused by name, or what is read is what was written."""
     raw, refused = file.read_bytes(), 0
     bits = np.random.default_rng(13).choice(8 * len(raw), 600, replace=False)
@@ -59,7 +59,7 @@ def test_no_flipped_bit_gives_other_content(file: Path) -> None:
     assert refused > len(bits) * (0.95 if file.suffix in (".csv", ".npy") else 0.4)
 
 
-def test_a_truncated_file_is_refused(file: Path) -> None:
+def test_a_truncated_file_is_refused(file):
     whole = file.read_bytes()
     for other in (b"", whole[:40], whole[:-20], bytes(len(whole)), None):
         if other is None:
@@ -80,9 +80,7 @@ def made(path: str, *inputs: str) -> Path:
     return Path(path)
 
 
-def test_a_kernel_under_anothers_name_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_kernel_under_anothers_name_is_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     right = made("results/kernels/chat/bleu.char/1of1.npy")
     for name in ("kernels/chat/bleu.word/1of1.npy", "kernels/news/bleu.char/1of1.npy"):
@@ -96,9 +94,7 @@ def test_a_kernel_under_anothers_name_is_refused(
     same(sealed.read(tmp_path / right), ".npy")
 
 
-def test_a_result_of_other_inputs_than_lie_there_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_result_of_other_inputs_than_lie_there_is_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     texts = made("results/ratings/chat/texts.csv")
     kernel = made("results/kernels/chat/bleu.char.npz", str(texts))
@@ -116,7 +112,7 @@ def test_a_result_of_other_inputs_than_lie_there_is_refused(
 
 
 @pytest.mark.parametrize("name", ["table.csv", "table.md", "table.json"])
-def test_a_file_beside_its_record_is_the_one_that_was_written(tmp_path: Path, name: str) -> None:
+def test_a_file_beside_its_record_is_the_one_that_was_written(tmp_path, name):
     sums = {
         "table.csv": write_table(TABLE, tmp_path / "table.csv"),
         "table.md": write_text("| a |\n", tmp_path / "table.md"),

@@ -41,7 +41,7 @@ from refless.models.rnn_qe.synthesis import UNTOUCHED, distort, lowered
         ("hello()", "I'm at 10.50, OK?", "i'm at 10.50 , ok ?"),
     ],
 )
-def test_values_of_the_mr_become_placeholders(meaning: str, text: str, words: str) -> None:
+def test_values_of_the_mr_become_placeholders(meaning, text, words):
     assert " ".join(delexicalise(mr.parse(meaning), text)[1]) == words
 
 
@@ -62,13 +62,13 @@ def test_values_of_the_mr_become_placeholders(meaning: str, text: str, words: st
         ("", TEXT, ""),
     ],
 )
-def test_spellings(meaning: str, kind: str, expected: str) -> None:
+def test_spellings(meaning, kind, expected):
     assert kind_of([meaning]) == kind
     ((read, _),) = tokens_of([meaning], ["The Hut is cheap."], kind)
     assert " ".join(read) == expected
 
 
-def test_an_empty_meaning_delexicalises_nothing() -> None:
+def test_an_empty_meaning_delexicalises_nothing():
     found = tokens_of(["name[The Hut]", ""], ["The Hut."] * 2, SLOTS)
     assert [words for _, words in found] == [["X-name", "."], ["the", "hut", "."]]
 
@@ -77,12 +77,12 @@ def test_an_empty_meaning_delexicalises_nothing() -> None:
     "meaning",
     ["?request(price_range='yes or no';near=st)", "select(meal=supper';meal=tea)", "reqmore()"],
 )
-def test_what_the_loaders_read_is_read_the_same(meaning: str) -> None:
+def test_what_the_loaders_read_is_read_the_same(meaning):
     text = "Near the street?"
     assert tokens_of([meaning], [text], ACTS) == [delexicalise(mr.parse(meaning), text)]
 
 
-def test_meanings_are_of_a_kind_if_all_are_and_a_mistake_is_named() -> None:
+def test_meanings_are_of_a_kind_if_all_are_and_a_mistake_is_named():
     meanings = ["name[a]"] * 19 + ["name[a"]
     assert kind_of(meanings) == TEXT
     assert kind_of(meanings[:-1]) == SLOTS
@@ -91,7 +91,7 @@ def test_meanings_are_of_a_kind_if_all_are_and_a_mistake_is_named() -> None:
     assert caught.value.line == 20
 
 
-def test_mrs_differ_by_act_and_values_but_not_by_the_order_of_slots() -> None:
+def test_mrs_differ_by_act_and_values_but_not_by_the_order_of_slots():
     meanings = ["inform(a='B c',d=e)", "inform(d=e,a=bc)", "inform(d=e,a=b)", "deny(a=bc,d=e)"]
     one, same, *others = told_apart(meanings, ACTS)
     assert one == same
@@ -106,11 +106,11 @@ def test_mrs_differ_by_act_and_values_but_not_by_the_order_of_slots() -> None:
     ("rating", "left"),
     [(6, [6, 4, 3, 2, 1]), (5.5, [5.5, 4, 3, 2, 1]), (2.5, [2.5, 1.5, 1, 1, 1])],
 )
-def test_each_error_costs_a_point(rating: float, left: list[float]) -> None:
+def test_each_error_costs_a_point(rating, left):
     assert [lowered(rating, errors) for errors in range(5)] == left
 
 
-def test_errors_spare_articles_marks_and_the_last_word() -> None:
+def test_errors_spare_articles_marks_and_the_last_word():
     for seed in range(300):
         generator = np.random.default_rng(seed)
         made = distort(["the", "old", "mill", "."], 1, ["boat"], generator)
@@ -119,7 +119,7 @@ def test_errors_spare_articles_marks_and_the_last_word() -> None:
         assert distort(["mill"], 4, ["boat"], generator)
 
 
-def test_every_kind_of_error_happens_equally_often() -> None:
+def test_every_kind_of_error_happens_equally_often():
     generator = np.random.default_rng(1)
     made = [distort(["mill", "river", "bridge"], 1, ["boat"], generator) for _ in range(2000)]
     kinds = pd.Series([(len(words), "boat" in words) for words in made]).value_counts()
@@ -131,7 +131,7 @@ def test_every_kind_of_error_happens_equally_often() -> None:
 # ---- names ---------------------------------------------------------------------------------------
 
 
-def test_what_a_run_trains_and_how_long() -> None:
+def test_what_a_run_trains_and_how_long():
     assert NAMES["paper_cross_domain_2_setup3"] == ("paper", "cross_domain", 2, 3)
     assert NAMES["curve_50_setup1"] == ("short", "curve", 50, 1)
     assert NAMES["setup4"] == ("short", "cross_validation", 0, 4)
@@ -193,7 +193,7 @@ TEXTS = small_texts()
 SPLIT = cross_validation(TEXTS.rated, 1)[0]
 
 
-def test_folds_share_the_outputs_and_leak_nothing() -> None:
+def test_folds_share_the_outputs_and_leak_nothing():
     key = TEXTS.rated["mr_key"] + TEXTS.rated["text"]
     assert key.duplicated().any()  # else this shows nothing
     folds = cross_validation(TEXTS.rated, 1)
@@ -210,7 +210,7 @@ def test_folds_share_the_outputs_and_leak_nothing() -> None:
 
 
 @pytest.mark.parametrize("experiment", CROSS)
-def test_tables_4_and_5_test_the_same_rest_and_leak_nothing(experiment: str) -> None:
+def test_tables_4_and_5_test_the_same_rest_and_leak_nothing(experiment):
     rated = TEXTS.rated
     by_domain, by_system = rated["dataset"] == "sfhot", rated["system"] == "LOLS"
     inside = (by_domain if experiment == "cross_domain" else by_system).to_numpy()
@@ -231,7 +231,7 @@ def test_tables_4_and_5_test_the_same_rest_and_leak_nothing(experiment: str) -> 
 
 
 @pytest.mark.parametrize("setup", SETUPS)
-def test_instances_are_as_many_as_is_said(setup: int) -> None:
+def test_instances_are_as_many_as_is_said(setup):
     table = instances(TEXTS, SPLIT, setup, 1)
     assert list(table.columns) == COLUMNS
     assert table["id"].is_unique
@@ -250,20 +250,20 @@ def test_instances_are_as_many_as_is_said(setup: int) -> None:
     assert set(pretrain.loc[human, "rating"]) <= {6.0}
 
 
-def test_set_up_3_has_references_of_training_mrs_alone() -> None:
+def test_set_up_3_has_references_of_training_mrs_alone():
     table = instances(TEXTS, SPLIT, 3, 1)
     used = table.loc[table["id"].str.startswith("reference:"), "id"].str[len("reference:") : -3]
     keys = TEXTS.references.set_index("id")["mr_key"]
     assert set(keys[used.unique()]) <= set(TEXTS.rated["mr_key"].iloc[SPLIT.source])
 
 
-def test_the_same_seed_gives_the_same_rows_and_another_seed_others() -> None:
+def test_the_same_seed_gives_the_same_rows_and_another_seed_others():
     once, again, other = (instances(TEXTS, SPLIT, 4, seed) for seed in (5, 5, 6))
     pd.testing.assert_frame_equal(once, again)
     assert (other["text"] != once["text"]).any()
 
 
-def test_a_learning_curve_has_fewer_rows_that_train_and_tests_the_same() -> None:
+def test_a_learning_curve_has_fewer_rows_that_train_and_tests_the_same():
     whole, cut = (
         splits_of(TEXTS.rated, NAMES[name], SETTINGS) for name in ("setup1", "curve_50_setup1")
     )
@@ -307,7 +307,7 @@ def small(rows: int = 40, seed: int = 0) -> pd.DataFrame:
     )
 
 
-def test_batches_hold_every_row_once_with_the_same_mixture_of_lengths() -> None:
+def test_batches_hold_every_row_once_with_the_same_mixture_of_lengths():
     generator = np.random.default_rng(2)
     lengths = generator.integers(1, 30, (2, 103))
     batches = mixed(lengths, 10, generator)
@@ -318,7 +318,7 @@ def test_batches_hold_every_row_once_with_the_same_mixture_of_lengths() -> None:
     assert not np.array_equal(batches[0], mixed(lengths, 10, generator)[0])
 
 
-def test_words_are_those_of_the_training_rows() -> None:
+def test_words_are_those_of_the_training_rows():
     words = vocabulary([["b", "a"], ["c"]])
     assert words == {"a": 1, "b": 2, "c": 3}
     assert [one.tolist() for one in numbered([["c", "x"], []], words)] == [[3, 0], []]

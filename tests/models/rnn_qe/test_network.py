@@ -30,7 +30,7 @@ ORDER = [
 ]
 
 
-def test_training_is_that_of_the_hand_written_gru_before(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_training_is_that_of_the_hand_written_gru_before(monkeypatch):
     def started(data: Encoded, width: int, device: str) -> Any:
         made = network.Network(len(data.mr_words), len(data.text_words), width)
         own = made.state_dict()
@@ -64,7 +64,7 @@ def test_training_is_that_of_the_hand_written_gru_before(monkeypatch: pytest.Mon
 # ---- training ------------------------------------------------------------------------------------
 
 
-def test_it_learns_a_rule_from_200_texts() -> None:
+def test_it_learns_a_rule_from_200_texts():
     """How many different words a text has, and no chance."""
     table = small(260)
     table["part"] = ["train"] * 200 + ["dev"] * 30 + ["test"] * 30
@@ -76,7 +76,7 @@ def test_it_learns_a_rule_from_200_texts() -> None:
 
 
 @pytest.mark.parametrize("before", [0, 1])
-def test_a_seed_decides_all_numbers(before: int) -> None:
+def test_a_seed_decides_all_numbers(before):
     """Whatever was trained before in the same process."""
     data = Encoded(small())
     schedule = Schedule(1, 2, 0.01, 7)
@@ -90,7 +90,7 @@ def test_a_seed_decides_all_numbers(before: int) -> None:
 
 
 @pytest.mark.parametrize("scale", [HALF_POINTS, Scale(step=None)])
-def test_the_best_pass_over_rated_rows_predicts(scale: Scale) -> None:
+def test_the_best_pass_over_rated_rows_predicts(scale):
     data = Encoded(small(150))
     network, best = fit(data, Schedule(1, 4, 0.02, 10), 3, 8, scale=scale)
     assert validated(network, data, scale) == pytest.approx(best["score"])
@@ -98,7 +98,7 @@ def test_the_best_pass_over_rated_rows_predicts(scale: Scale) -> None:
     assert validated(network, data, scale) == -2  # undefined
 
 
-def test_a_plateau_ends_training() -> None:
+def test_a_plateau_ends_training():
     data, best = Encoded(small()), []
     for plateau in (0, 2):
         best.append(fit(data, Schedule(0, 12, 0.02, 7, plateau), 0, 4)[1])
@@ -107,6 +107,6 @@ def test_a_plateau_ends_training() -> None:
     assert short["score"] <= whole["score"]
 
 
-def test_a_device_that_is_not_there_is_named() -> None:
+def test_a_device_that_is_not_there_is_named():
     with pytest.raises(SettingError, match="cannot use the device"):
         fit(Encoded(small()), SCHEDULES["short"], 0, 4, device="xla:9")

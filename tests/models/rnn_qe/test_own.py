@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -45,7 +44,7 @@ def model() -> Model:
     return fit(rated(120), How(width=8))
 
 
-def test_what_a_test_part_holds_is_not_learned_from() -> None:
+def test_what_a_test_part_holds_is_not_learned_from():
     given, all_rows = rated(60), np.arange(60)
     split = Split(*np.split(all_rows, [30, 45]), all_rows[:30])
     how = How(width=4, errors=True)
@@ -59,7 +58,7 @@ def test_what_a_test_part_holds_is_not_learned_from() -> None:
     np.testing.assert_array_equal(prediction, again)
 
 
-def test_worth_is_that_of_scipy() -> None:
+def test_worth_is_that_of_scipy():
     generator = np.random.default_rng(0)
     truth = generator.normal(size=50)
     prediction, each = truth + generator.normal(size=50), np.arange(50)
@@ -86,7 +85,7 @@ def test_worth_is_that_of_scipy() -> None:
     assert abs(worth(away, ratings, rows, rows, fold)["spearman"]) < 0.25
 
 
-def test_what_texts_have_in_common() -> None:
+def test_what_texts_have_in_common():
     mrs = ["inform(name='a inn')", "inform(name='b')", "inform(food='x')", "", ""]
     unit, same = groups(mrs, ["text"] * 5, "acts")
     assert (unit.tolist(), same.tolist()) == ([0, 0, 1, 2, 3], [0] * 5)
@@ -98,7 +97,7 @@ def test_what_texts_have_in_common() -> None:
     assert groups(mrs, texts, "acts")[1].tolist() == [0, 0]
 
 
-def test_too_few_texts() -> None:
+def test_too_few_texts():
     given = rated(12)
     texts, mrs = list(given.texts) * 3, list(given.meanings) * 3
     with pytest.raises(FormatError, match="12 different texts"):
@@ -108,9 +107,7 @@ def test_too_few_texts() -> None:
 @pytest.mark.parametrize(
     ("contexts", "stock", "new"), [(60, 0, True), (60, 1, False), (4, 0, False)]
 )
-def test_contexts_of_the_test_are_new_where_there_are_enough(
-    contexts: int, stock: int, new: bool
-) -> None:
+def test_contexts_of_the_test_are_new_where_there_are_enough(contexts, stock, new):
     unit, same = np.arange(240) % contexts, np.arange(240)
     # a stock answer stands in all contexts, and ties them together
     same[: stock * contexts] = 0
@@ -124,7 +121,7 @@ def test_contexts_of_the_test_are_new_where_there_are_enough(
         assert not new or not set(unit[split.test]) & set(unit[others])
 
 
-def test_a_model_is_the_same_from_its_file(model: Model, tmp_path: Path) -> None:
+def test_a_model_is_the_same_from_its_file(model, tmp_path):
     save_model(model, tmp_path / "one.npz")
     loaded, new = load_model(tmp_path / "one.npz"), rated(200)
     rows = list(new.meanings[120:]), list(new.texts[120:])
@@ -138,7 +135,7 @@ def test_a_model_is_the_same_from_its_file(model: Model, tmp_path: Path) -> None
     assert (about["networks"], about["width"], about["worth"]["n"]) == (5, 8, 120)
 
 
-def test_what_a_model_has_seen_and_does_not_know(model: Model) -> None:
+def test_what_a_model_has_seen_and_does_not_know(model):
     given = rated(120)
     spelt = [f"{text.upper()} ." for text in given.texts]
     assert all(model.has_seen(given.meanings, spelt))
@@ -147,7 +144,7 @@ def test_what_a_model_has_seen_and_does_not_know(model: Model) -> None:
     assert model.strange(*rows) == [True, False]
 
 
-def test_files_that_are_no_models(tmp_path: Path) -> None:
+def test_files_that_are_no_models(tmp_path):
     sealed.write(tmp_path / "other.npz", {"a": np.zeros(2)}, {"kind": "kernel"})
     for name in ("none.npz", "other.npz"):
         with pytest.raises(FormatError, match="model of RNN-QE") as caught:
@@ -159,7 +156,7 @@ BEFORE = [4.348385858535766, 3.9874223709106444, 4.327399158477784, 4.6664155006
 """Ratings that the hand-written GRU gave, before the file was written anew."""
 
 
-def test_the_model_that_comes_along_rates_as_it_did() -> None:
+def test_the_model_that_comes_along_rates_as_it_did():
     mrs = ["inform(name='the mill',food=thai)"] * 2 + ["", "reqmore()"]
     texts = ["The mill serves thai food.", "mill mill the serves serves food in in.", "hello .", ""]
     raw, rounded = load_model(shipped_model()).rate(mrs, texts)

@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[3]
         ([0, 0.3, 0.4, 1], 0.1),
     ],
 )
-def test_scales_are_kept(ratings: list[float], step: float | None) -> None:
+def test_scales_are_kept(ratings, step):
     given, low, high = np.array(ratings, float), min(ratings), max(ratings)
     found = Scale.of(given, low, high)
     assert found == Scale(low, high, step)
@@ -36,18 +36,18 @@ def test_scales_are_kept(ratings: list[float], step: float | None) -> None:
     assert found.rounded(np.array([low - 9, high + 9])).tolist() == [low, high]
 
 
-def test_ratings_that_are_all_alike_have_no_scale() -> None:
+def test_ratings_that_are_all_alike_have_no_scale():
     with pytest.raises(FormatError, match="all ratings are 3") as caught:
         Scale.of(np.array([3.0, 3.0]), 3, 3)
     assert "--scale" in caught.value.remedy
 
 
-def test_the_papers_scale_has_half_points() -> None:
+def test_the_papers_scale_has_half_points():
     raw = np.array([4.3, 4.2, 9.0, -1.0, 1.75, 2.25])
     assert HALF_POINTS.rounded(raw).tolist() == [4.5, 4.0, 6.0, 1.0, 2.0, 2.0]
 
 
-def test_without_torch_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_torch_the_remedy_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)  # importing it fails
     monkeypatch.delitem(sys.modules, "refless.models.rnn_qe.network", raising=False)
     with pytest.raises(SettingError) as caught:
@@ -55,7 +55,7 @@ def test_without_torch_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> N
     assert caught.value.remedy == "make torch"
 
 
-def test_the_page_of_the_model_that_comes_along_has_its_numbers() -> None:
+def test_the_page_of_the_model_that_comes_along_has_its_numbers():
     page = (ROOT / "docs/methods.md").read_text(encoding="utf-8")
     about = card(read_model(shipped_model()))
     worth = about["worth"]
