@@ -58,9 +58,7 @@ def numbers(content: str, name: str = "prediction") -> list[float]:
     return [float("nan") if value is None else value for value in found]
 
 
-# ---- what all commands share ---------------------------------------------------------------------
-
-COMMANDS = {
+COMMANDS = {  # what is said to each; BAD is a bad file
     "compare": ["--ratings", "BAD"],
     "score": ["--ratings", "BAD", "--outputs", "mine.jsonl"],
     "score outputs": ["--ratings", "train.jsonl", "--outputs", "BAD", "--method", "ridge"],
@@ -179,9 +177,6 @@ def test_a_closed_pipe_is_a_failure_without_a_word():
     assert not re.search("Traceback|Exception", done.stderr)
 
 
-# ---- formats -------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("ending", ["tsv", "txt"])
 def test_a_table_and_plain_lines_have_the_same_predictions(ending):
     lines = MINE if ending == "txt" else ["text", *MINE]
@@ -211,9 +206,6 @@ def test_what_the_file_has_besides_stays(capsys):
     for method, added in (("neighbors", "\tneighbors"), ("ridge", "")):
         assert score("--method", method, outputs="none.tsv") == 0
         assert capsys.readouterr().out == f"text\tprediction{added}\n"
-
-
-# ---- neighbors -----------------------------------------------------------------------------------
 
 
 def test_tau_is_chosen_unless_it_is_given(capsys):
@@ -310,9 +302,6 @@ def test_options_reach_the_kernel(folder):
         assert found == (matrix >= 0.8).sum(1).tolist()
 
 
-# ---- ridge regression ----------------------------------------------------------------------------
-
-
 def test_ridge_predicts_as_the_baseline_does(capsys):
     assert score("--method", "ridge", "--json", "--threads", 1) == 0
     found = json.loads(capsys.readouterr().out)
@@ -335,9 +324,6 @@ def test_ridge_beside_the_system_knows_systems_of_any_name(capsys):
     assert score(*more, ratings="rated.jsonl", outputs="new.jsonl") == 0
     found = numbers(capsys.readouterr().out)
     assert [round(value / 20) for value in found] == [0, 1, 2, 1]  # a new one has the mean
-
-
-# ---- networks ------------------------------------------------------------------------------------
 
 
 def test_a_model_says_what_it_is_without_torch(capsys, monkeypatch):

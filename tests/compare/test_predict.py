@@ -124,9 +124,6 @@ def test_scores_together_are_worth_more_than_each(rated):
     assert abs(np.corrcoef(scores["score_a"], rated.quality)[0, 1]) < 0.5
 
 
-# ---- what kernels cannot read --------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("name", "texts", "lost"),
     [
@@ -139,9 +136,6 @@ def test_texts_that_are_not_similar_to_themselves(name, texts, lost):
     number, said = unread(name, texts * 30)
     assert number == lost * 30
     assert said.startswith(f"{name} reads {number} of {30 * len(texts)} texts")
-
-
-# ---- the learning curve --------------------------------------------------------------------------
 
 
 def test_the_learning_curve_rises_to_what_all_ratings_give(rated):

@@ -91,9 +91,6 @@ def test_a_guessed_scale_is_that_of_the_ratings(tmp_path):
     assert (rated.scale, rated.guessed) == ((10, 14), True)
 
 
-# ---- raters --------------------------------------------------------------------------------------
-
-
 def rated_by(raters: int, spread: float, texts: int = 60, each: int = 4) -> pd.DataFrame:
     """Raters with levels of their own; the text's part has a deviation of 1, chance too."""
     generator = np.random.default_rng(0)
@@ -143,9 +140,6 @@ def test_raters_with_levels_of_their_own_are_seen_and_centered(tmp_path):
     assert centred.raters.mean > 0.5 > plain.raters.mean
     with pytest.raises(FormatError, match="rater"):
         read(tmp_path, texts(), center=True)
-
-
-# ---- who is left out together --------------------------------------------------------------------
 
 
 def by_name(rated: Rated) -> dict[str, Split]:

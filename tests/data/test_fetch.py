@@ -94,9 +94,6 @@ def files_in(directory: Path) -> list[str]:
     return [str(p.relative_to(directory)) for p in directory.rglob("*") if not p.is_dir()]
 
 
-# ---- one address ---------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("answers", "asked"),
     [
@@ -177,9 +174,6 @@ def test_a_server_that_does_not_finish_is_given_up(site, places, monkeypatch, li
     assert files_in(places.data) == []
 
 
-# ---- the order of places -------------------------------------------------------------------------
-
-
 def test_places_are_tried_in_their_order(site, places, tmp_path, caplog):
     site.answers = {"/a": [send(CONTENT)], f"/mirror/{NAME}": [send(CONTENT)]}
     by_hand, mirrored = put(places.manual), put(tmp_path / "a mirror")
@@ -232,9 +226,6 @@ def test_what_cannot_be_written_or_read_is_named(places):
     by_hand.mkdir()
     with pytest.raises(SourceError, match="directory"):
         fetch(source(), places)
-
-
-# ---- sums, and the table -------------------------------------------------------------------------
 
 
 def test_an_archive_may_be_packed_anew_but_not_with_other_members(tmp_path):

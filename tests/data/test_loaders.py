@@ -31,8 +31,6 @@ def written(folder: Path, **contents: str | bytes) -> Files:
     return {name: folder / name for name in contents}
 
 
-# ---- HUSE ----------------------------------------------------------------------------------------
-
 KINDS = ("IDX", "CTX", "TYPE", "OUT", "LOGP")
 FIRST, SAME = ("0", "a", "SUM", "first", "-4.5"), ("1", "b", "SUM", "same", "-2")
 HUMAN, THIRD = ("1", "b", "HUMAN", "same", ""), ("0", "a", "HUMAN", "third, one", "-inf")
@@ -81,8 +79,6 @@ def test_huse_systems_of_several_temperatures_and_no_contexts(tmp_path):
     assert texts["quality"].tolist() == [k % 6 / 5 for k in range(12)]
     assert set(texts["context"]) == {""}
 
-
-# ---- DSTC7 ---------------------------------------------------------------------------------------
 
 C1, C2, C3 = "c0ffee00c0ffee00aaaa01", "00decafbad00cccc02", "beef00beef00beef"
 DSTC7 = {
@@ -139,8 +135,6 @@ def test_dstc7_labels_raters_and_the_team_without_texts(tmp_path):
     assert "TeamEC" not in set(data.texts["system"])
 
 
-# ---- ASAP-SAS ------------------------------------------------------------------------------------
-
 ESSAYS = {
     "train": "Id\tEssaySet\tScore1\tScore2\tEssayText\r\n7\t1\t2\t3\tIt is plain.\r\n"
     '31\t10\t0\t0\t"He said ""no"".\tTwice."\r\n32\t3\t1\t1\t"over\r\ntwo lines"\r\n',
@@ -166,9 +160,6 @@ def test_essays(tmp_path):
     first = sources.load("asap_sas", "asap_sas", files, {"raters": "first"})
     assert first.texts["quality"].tolist() == [2 / 3, 0, 1 / 3, 0, 2 / 3]
     assert first.ratings["rater"].tolist() == ["score1"] * 3 + ["gold"] * 2
-
-
-# ---- USR, NEM, BAGEL, RNNLG ----------------------------------------------------------------------
 
 
 def usr_file(model: str = "Argmax", text: str = "so \n", overall: Any = (1, 1, 2)) -> str:
@@ -241,9 +232,6 @@ def test_nem_metrics_may_be_tiny_or_empty(tmp_path):
     assert first[["CIDEr", "NIST"]].isna().all()
 
 
-# ---- what does not fit ---------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("loader", "content", "said"),
     [
@@ -262,9 +250,6 @@ def test_what_does_not_fit_names_file_and_loader(tmp_path, loader, content, said
         sources.load(loader, "mine", files)
     assert caught.value.path == str(files["path"])
     assert loader in caught.value.message
-
-
-# ---- the registry, and options -------------------------------------------------------------------
 
 
 def test_loaders_are_found_without_importing_them():
@@ -287,9 +272,6 @@ def test_a_new_module_is_a_new_loader(tmp_path, monkeypatch):
     assert loaded.texts.loc[0].tolist() == ["a", "mine", "", "p", 0.25, 1, "human"]
     with pytest.raises(FormatError, match="a has a quality"):  # tables are checked
         sources.load("made_up_loader", "mine", {"path": "p"}, {"share": 2.0})
-
-
-# ---- the real files ------------------------------------------------------------------------------
 
 
 def of_config(task: str, **options: Any) -> RatedTexts:

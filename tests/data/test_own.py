@@ -115,8 +115,6 @@ def test_references_and_scores(tmp_path):
     ]
 
 
-# ---- several raters, several files ---------------------------------------------------------------
-
 RATED = """text,quality,system,context,rater
 yes,4,A,Where to?,ann
 no,1,A,q,ann
@@ -165,9 +163,6 @@ def test_files_and_folders_make_one_table(tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(FormatError, match="empty"):
         read_ratings([tmp_path / "empty"])
-
-
-# ---- faults --------------------------------------------------------------------------------------
 
 
 def objects(*rows: str) -> str:
@@ -241,9 +236,6 @@ def test_plain_lines_are_texts(tmp_path):
     assert read_texts(path).columns["text"] == ["one", "", "\tthree"]
     with pytest.raises(FormatError):
         read_texts(path, need=["system"])
-
-
-# ---- the loader of users' tables ----------------------------------------------------------------
 
 
 def load(path: Path, **options: Any) -> RatedTexts:

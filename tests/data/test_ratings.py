@@ -41,8 +41,6 @@ RATINGS = pd.DataFrame(
 )
 
 
-# ---- on disk -------------------------------------------------------------------------------------
-
 awkward = st.text(st.sampled_from("\r\n\",' \t\u2028\ufeff\\éNA"), max_size=4)
 printable = st.text(max_size=5).filter(str.isprintable)
 numbers = st.floats(allow_nan=True, allow_infinity=False)
@@ -69,9 +67,6 @@ def test_a_file_that_is_no_table_is_named(tmp_path, content):
     with pytest.raises(FormatError) as caught:
         read_table(path)
     assert caught.value.path == str(path)
-
-
-# ---- checks --------------------------------------------------------------------------------------
 
 
 def test_columns_come_in_order_and_labels_on_their_scale():
@@ -101,9 +96,6 @@ def test_a_wrong_text_is_named(texts, ratings, message):
         data.tidied("mine")
 
 
-# ---- raters and means ----------------------------------------------------------------------------
-
-
 def test_raters_are_numbered_by_first_appearance():
     assert anonymise(["W9", "W1", "W9", "A"]) == ["r001", "r002", "r001", "r003"]
     assert anonymise(map(str, range(1001)))[-1] == "r1001"
@@ -126,9 +118,6 @@ def test_outputs_that_share_a_row_come_apart():
     assert apart["quality"].tolist()[:5] == [0.25, 0.625, 0.125, 0.5, 0.5]
     assert apart["n_ratings"].tolist() == [1, 2, 1, 1, 1, 0, 0, 0]
     assert separate_items(apart, ratings) is apart
-
-
-# ---- a task --------------------------------------------------------------------------------------
 
 
 def test_what_an_experiment_lacks_is_no_reason_to_read_the_data_again(tmp_path):

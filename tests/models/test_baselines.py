@@ -64,9 +64,6 @@ def test_a_line_without_a_slope_is_the_mean():
     assert (slope, start) == pytest.approx((2, 1))
 
 
-# ---- ridge regression ---------------------------------------------------------------------------
-
-
 def made_up(n: int = 60) -> tuple[list[str], np.ndarray]:
     """Texts of good and bad words, and a quality that counts the good ones."""
     generator = np.random.default_rng(3)

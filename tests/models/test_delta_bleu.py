@@ -155,8 +155,6 @@ def test_bad_input_is_named(arguments, named):
         corpus_delta_bleu(*arguments)
 
 
-# ---- like sacreBLEU's metrics -------------------------------------------------------------------
-
 HYPOTHESES = ["the cat sat on the mat today", "there is a dog in the yard", "it rained"]
 REFERENCES = [
     ["the cat sat on a mat", "a cat was on the mat today"],

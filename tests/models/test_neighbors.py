@@ -155,9 +155,6 @@ def test_it_is_searched_over_inside_a_pipeline():
     assert np.isfinite(scores).all()
 
 
-# ---- tau ----------------------------------------------------------------------------------------
-
-
 def test_the_chosen_tau_has_the_least_error_among_the_training_texts_alone():
     model = NeighborsRegressor(tau="auto", min_neighbors=3).fit(TEXTS, QUALITY)
     matrix = kernel("bleu.char", TEXTS, TEXTS)
@@ -184,9 +181,6 @@ def test_repeated_texts_do_not_choose_tau():
         for texts in (TEXTS, repeated)
     ]
     assert chosen[0].tau_ == chosen[1].tau_
-
-
-# ---- files ---------------------------------------------------------------------------------------
 
 
 def fitted(name: str = "bleu.char", tau: float | str = 0.1) -> NeighborsRegressor:

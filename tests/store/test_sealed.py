@@ -70,9 +70,6 @@ def test_a_truncated_file_is_refused(file):
             sealed.read(file)
 
 
-# ---- in a job --------------------------------------------------------------------------------
-
-
 def made(path: str, *inputs: str) -> Path:
     """A result as a job with these inputs writes it, in the current folder."""
     with sealed.given(inputs):
@@ -106,9 +103,6 @@ def test_a_result_of_other_inputs_than_lie_there_is_refused(tmp_path, monkeypatc
     assert caught.value.path == str(kernel)
     texts.unlink()  # nobody can tell
     same(sealed.read(kernel), ".npz")
-
-
-# ---- what people read ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["table.csv", "table.md", "table.json"])

@@ -61,9 +61,6 @@ def test_training_is_that_of_the_hand_written_gru_before(monkeypatch):
     assert predict(made, [], []).shape == (0,)
 
 
-# ---- training ------------------------------------------------------------------------------------
-
-
 def test_it_learns_a_rule_from_200_texts():
     """How many different words a text has, and no chance."""
     table = small(260)
