@@ -41,6 +41,7 @@ def test_scores_are_those_of_the_library(files, weighing, capsys):
     more = ["--max-order", "3", "--rule", "zero", *weighing]
     assert delta_bleu(files, *more) == 0
     line = capsys.readouterr().out
+    assert line.startswith("ΔBLEU|nrefs:var|weights:given|case:mixed|tok:none|order:3|rule:zero|")
     assert f" = {expected:.2f} " in line
     assert delta_bleu(files, *more, "--sentences", "--json") == 0
     found = json.loads(capsys.readouterr().out)

@@ -71,23 +71,12 @@ def test_a_data_set_of_ones_own_needs_three_lines():
     assert "mine" not in out.tasks("bleu_neighbors")
 
 
-def test_settings_of_the_command_line_are_strings():
-    """Snakemake hands nested values of --config on as text."""
-    told = changed("bleu_neighbors.draws", "500")
-    told["network"] = "false"
-    settings = read_settings(told)
-    assert settings.bleu_neighbors.draws == 500
-    assert settings.network is False
-
-
 @pytest.mark.parametrize(
     ("path", "value", "named"),
     [
         ("colour", "red", "colour"),
         ("bleu_neighbors.tau", 0.1, "bleu_neighbors.tau"),
-        ("bleu_neighbors.seed", 0.5, "bleu_neighbors.seed"),
         ("bleu_neighbors.max_share", float("nan"), "bleu_neighbors.max_share"),
-        ("bleu_neighbors", None, "bleu_neighbors"),
         (f"{MODELS}.bleu.tau", 1.5, f"{MODELS}.bleu.tau"),
         (f"{MODELS}.bleu.kernels", ["bleu.wurd"], f"{MODELS}.bleu.kernels.0"),
         (f"{MODELS}.bleu.kernels", ["bleu.char", "bleu.char"], "bleu.char"),
@@ -95,10 +84,7 @@ def test_settings_of_the_command_line_are_strings():
         (f"{MODELS}.rouge.kernels", ["bleu.word"], "bleu.word"),
         (f"{MODELS}.bleu.taus", {"bleu.chars": 0.1}, "bleu.chars"),
         (f"{MODELS}.Bleu", {"tau": 0.1, "kernels": ["bleu.char"]}, "Bleu"),
-        ("numbers", "perhaps", "numbers"),
-        ("mirror", None, "mirror"),
         ("rnn_qe.device", "CPU 1", "rnn_qe.device"),
-        ("rnn_qe.train", "run", "rnn_qe.train"),
         ("data.mine", {**MINE, "loader": "tabel"}, "data.mine.loader"),
         ("data.mine", {**MINE, "files": {}}, "data.mine.files"),
         ("data.mine", {**MINE, "files": {"path": "{x}.tsv"}}, "data.mine.files.path"),

@@ -124,21 +124,3 @@ def test_raters_with_levels_of_their_own(tmp_path, capsys):
     assert "--center-raters" not in said.out
     assert f"--ratings {ratings} --center-raters --" in said.err  # the next command
     assert list(tmp_path.iterdir()) == [ratings]
-
-
-@pytest.mark.parametrize(
-    "more",
-    [
-        ["--draws", 120],  # too few for the correction
-        ["--draws", 10],
-        ["--scale", 5, 1],
-        ["--kernel", "bleu.syllable"],
-        ["--out", "rated.jsonl"],
-        ["--center-raters"],
-    ],
-)
-def test_bad_options_leave_nothing(tmp_path, monkeypatch, more):
-    monkeypatch.chdir(tmp_path)
-    ratings = write(Path("rated.jsonl"), rows(40))
-    assert compare(ratings, *more) == 1
-    assert [path.name for path in tmp_path.iterdir()] == ["rated.jsonl"]

@@ -118,14 +118,6 @@ def test_ridge_beside_the_system_is_its_mean_and_ridge_on_the_rest():
         np.testing.assert_allclose(found, of_system + ridge.predict(texts), atol=1e-10)
 
 
-def test_alpha_is_chosen_within_the_training_examples():
-    """Where quality is a matter of words a weak penalty wins, where it is chance the strongest."""
-    texts, quality = made_up()
-    clear = RidgeTfidf().fit(texts, quality)
-    noise = RidgeTfidf().fit(texts, np.random.default_rng(0).random(len(texts)))
-    assert clear.alpha_ < noise.alpha_ == 100
-
-
 def test_groups_stay_together_while_alpha_is_chosen():
     """Twins with one quality: apart, a weak penalty learns each by heart; together, none helps."""
     generator = np.random.default_rng(1)

@@ -175,15 +175,3 @@ def test_the_metric_prints_what_sacrebleu_prints(order):
     assert found["score"] == got.score == pytest.approx(wanted.score)
     assert found["precisions"] == pytest.approx(wanted.precisions)
     assert found["signature"].startswith("nrefs:var|weights:1|")
-
-
-def test_the_metric_with_weights_is_the_function():
-    metric = DeltaBLEU(rule="signed", max_ngram_order=2)
-    weights = [[0.8, -0.7], [0.5], [1.0, -0.2]]
-    expected = corpus_delta_bleu(HYPOTHESES, REFERENCES, weights, 2, "signed")
-    found = metric.corpus_score(HYPOTHESES, REFERENCES, weights)
-    assert found.score == pytest.approx(100 * expected)
-    for i, one in enumerate(metric.sentence_scores(HYPOTHESES, REFERENCES, weights)):
-        alone = corpus_delta_bleu([HYPOTHESES[i]], [REFERENCES[i]], [weights[i]], 2, "signed")
-        assert one.score == pytest.approx(100 * alone)
-    assert "weights:given|case:mixed|tok:none|order:2|rule:signed" in metric.get_signature()

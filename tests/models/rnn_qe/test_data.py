@@ -1,5 +1,7 @@
 """Training data of RNN-QE: delexicalisation, errors, folds, set-ups, MRs and batches."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -159,33 +161,20 @@ def small_texts(n: int = 500, seed: int = 3) -> Texts:
         kids = ",kids='yes'" if place == 0 else ""
         meaning = f"inform(name='place {place}',area='{dataset}'{kids})"
         text = f"place is in {dataset} {generator.choice(['now', 'then', 'ever'])}"
-        rows.append(
-            {
-                "id": f"nem:{i:04d}",
-                "dataset": dataset,
-                "system": ["LOLS", "RNNLG"][i % 2],
-                "context": meaning,
-                "text": f"{text} {generator.integers(12)}",
-                "mr_key": mr.key(meaning),
-                "median_quality": generator.integers(2, 13) / 2,
-            }
-        )
+        text = f"{text} {generator.integers(12)}"
+        row = f"nem:{i:04d}", dataset, ["LOLS", "RNNLG"][i % 2], meaning, text, mr.key(meaning)
+        rows.append((*row, generator.integers(2, 13) / 2))
     references = []
-    for dataset in ("bagel", "sfrest", "sfhot"):
-        for j in range(20):
-            kids = ";kids='yes'" if j % 10 == 0 else ""
-            meaning = f"inform(name='place {j % 10}';area='{dataset}'{kids})"
-            references.append(
-                {
-                    "id": f"{dataset}:{j:04d}",
-                    "task": dataset,
-                    "context": meaning,
-                    "text_nem": f"this is place {j % 10} of {dataset} {j // 18}.",
-                    "mr_key": mr.key(meaning),
-                    "part": "" if dataset == "bagel" else ["train", "test"][j % 2],
-                }
-            )
-    rated, human = pd.DataFrame(rows), pd.DataFrame(references)
+    for dataset, j in itertools.product(("bagel", "sfrest", "sfhot"), range(20)):
+        kids = ";kids='yes'" if j % 10 == 0 else ""
+        meaning = f"inform(name='place {j % 10}';area='{dataset}'{kids})"
+        text = f"this is place {j % 10} of {dataset} {j // 18}."
+        part = "" if dataset == "bagel" else ["train", "test"][j % 2]
+        references.append((f"{dataset}:{j:04d}", dataset, meaning, text, mr.key(meaning), part))
+    names = ["id", "dataset", "system", "context", "text", "mr_key", "median_quality"]
+    rated = pd.DataFrame(rows, columns=names)
+    names = ["id", "task", "context", "text_nem", "mr_key", "part"]
+    human = pd.DataFrame(references, columns=names)
     return Texts(delexicalised(rated, "text"), delexicalised(human, "text_nem"))
 
 
