@@ -6,20 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from refless.compare import predict
 from refless.compare.curve import learning_curve
-from refless.compare.predict import (
-    MAX_SHARE,
-    MIN_NEIGHBORS,
-    NEIGHBORS,
-    TAUS,
-    Estimates,
-    combined,
-    estimates,
-    filled_in,
-    keys,
-    score,
-    why_not,
-)
 from refless.compare.read import Rated
 from refless.compare.readable import unread
 from refless.compare.splits import Split, all_splits
@@ -31,7 +19,7 @@ def guess(
 ) -> float | None:
     """One estimate, the plain way; None where there is too little evidence."""
     near = [quality[s] for s in train if matrix[row, s] >= tau]
-    return float(np.mean(near)) if a <= len(near) <= MAX_SHARE * len(train) + 1e-9 else None
+    return float(np.mean(near)) if a <= len(near) <= predict.MAX_SHARE * len(train) + 1e-9 else None
 
 
 def nested(rated: Rated, fold: np.ndarray) -> np.ndarray:
@@ -41,7 +29,7 @@ def nested(rated: Rated, fold: np.ndarray) -> np.ndarray:
     for k in sorted(set(fold)):
         part = [i for i in range(len(fold)) if fold[i] != k]
         best, chosen = np.inf, None
-        for a, tau in itertools.product(MIN_NEIGHBORS, TAUS):
+        for a, tau in itertools.product(predict.MIN_NEIGHBORS, predict.TAUS):
             errors = []
             for i in part:
                 train = [s for s in part if fold[s] != fold[i]]
@@ -59,16 +47,15 @@ def nested(rated: Rated, fold: np.ndarray) -> np.ndarray:
 def test_nested_neighbors_equal_plain_loops(rated, name):
     few = Rated(rated.texts[:40], rated.quality[:40], rated.same[:40], rated.system[:40])
     own = next(split for split in all_splits(few) if split.name == name)
-    found = estimates((NEIGHBORS, "bleu.char"), few, [own], {})[0].own
+    found = predict.estimates((predict.NEIGHBORS, "bleu.char"), few, [own], {})[0].own
     np.testing.assert_allclose(found, nested(few, own.fold), atol=1e-12)
     assert (~np.isnan(found)).sum() > 5
 
 
-def made(rated: Rated, split: Split) -> dict[str, Estimates]:
-    tried = [
-        key for key in keys(rated, ["bleu.char"], False) if not why_not(key[0], rated, split.name)
-    ]
-    return {key[0]: estimates(key, rated, [split], {})[0] for key in tried}
+def made(rated: Rated, split: Split) -> dict[str, predict.Estimates]:
+    tried = predict.keys(rated, ["bleu.char"], False)
+    tried = [key for key in tried if not predict.why_not(key[0], rated, split.name)]
+    return {key[0]: predict.estimates(key, rated, [split], {})[0] for key in tried}
 
 
 @pytest.mark.parametrize("number", range(3))
@@ -99,13 +86,13 @@ def test_abstaining_has_the_mean_of_the_training_part_and_ties_with_it():
     fold = np.arange(42) % 3
     mean = np.round([quality[fold != k].mean() for k in range(3)], 12)
     estimate = np.where(np.arange(42) % 2, mean[fold], np.nan)
-    np.testing.assert_array_equal(filled_in(estimate, quality, fold).filled, mean[fold])
+    np.testing.assert_array_equal(predict.filled_in(estimate, quality, fold).filled, mean[fold])
 
 
 def test_a_score_ranks_as_it_is_and_predicts_on_a_line(rated):
     split, judge = all_splits(rated)[0], rated.scores["score_judge"].copy()
     judge[:10] = np.nan
-    found = score("score_judge", replace(rated, scores={"score_judge": judge}), split)
+    found = predict.score("score_judge", replace(rated, scores={"score_judge": judge}), split)
     assert np.isnan(found.own).tolist() == [True] * 10 + [False] * 110
     np.testing.assert_array_equal(found.ranked[10:], judge[10:])
     for k in range(split.folds):
@@ -119,7 +106,7 @@ def test_scores_together_are_worth_more_than_each(rated):
     generator, split = np.random.default_rng(0), all_splits(rated)[0]
     noise = generator.normal(size=len(rated))
     scores = {"score_a": rated.quality + noise, "score_b": 100 * noise}
-    found = combined(replace(rated, scores=scores), split)
+    found = predict.combined(replace(rated, scores=scores), split)
     assert np.corrcoef(found.own, rated.quality)[0, 1] > 0.9
     assert abs(np.corrcoef(scores["score_a"], rated.quality)[0, 1]) < 0.5
 

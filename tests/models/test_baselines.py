@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from sklearn.feature_extraction.text import TfidfVectorizer
 
 from refless.models.baselines import (
     Constant,
@@ -15,6 +16,7 @@ from refless.models.baselines import (
     SystemRidge,
     line,
 )
+from tests.compare.made_up import rows
 
 NAN = float("nan")
 TEXTS = ["a b", "a bc d", "a b", "long enough", "", "a bc d", "x y z", "xyz", "a b", "enough"]
@@ -35,16 +37,13 @@ def mean(alike: list[bool]) -> float:
 @pytest.mark.parametrize(
     ("make", "slow"),
     [
-        (Constant, lambda text, system: QUALITY.mean()),
-        (lambda: Constant(0.5), lambda text, system: 0.5),
-        (Length, lambda text, system: by_length(len, text)),
-        (lambda: Length("tokens"), lambda text, system: by_length(lambda t: len(t.split()), text)),
-        (Lookup, lambda text, system: mean([text == own for own in TEXTS])),
-        (
-            lambda: Lookup(len),
-            lambda text, system: mean([len(text) == len(own) for own in TEXTS]),
-        ),
-        (SystemMean, lambda text, system: mean([system == s for s in SYSTEMS])),
+        (Constant, lambda text, _: QUALITY.mean()),
+        (lambda: Constant(0.5), lambda text, _: 0.5),
+        (Length, lambda text, _: by_length(len, text)),
+        (lambda: Length("tokens"), lambda text, _: by_length(lambda t: len(t.split()), text)),
+        (Lookup, lambda text, _: mean([text == own for own in TEXTS])),
+        (lambda: Lookup(len), lambda text, _: mean([len(text) == len(own) for own in TEXTS])),
+        (SystemMean, lambda _, system: mean([system == own for own in SYSTEMS])),
     ],
 )
 def test_predictions_are_those_of_the_definition(make, slow):
@@ -64,22 +63,12 @@ def test_a_line_without_a_slope_is_the_mean():
     assert (slope, start) == pytest.approx((2, 1))
 
 
-def made_up(n: int = 60) -> tuple[list[str], np.ndarray]:
-    """Texts of good and bad words, and a quality that counts the good ones."""
-    generator = np.random.default_rng(3)
-    good, bad = ["splendid", "lovely", "fine"], ["dreadful", "awful", "vague"]
-    texts, quality = [], []
-    for _ in range(n):
-        right = int(generator.integers(0, 5))
-        words = [*generator.choice(good, right), *generator.choice(bad, 4 - right)]
-        texts.append(" ".join(generator.permutation(words)))
-        quality.append(right / 4)
-    return texts, np.array(quality) + generator.normal(0, 0.01, n)
+def made_up() -> tuple[list[str], np.ndarray]:
+    found = rows(60)
+    return [row["text"] for row in found], np.array([row["quality"] for row in found])
 
 
 def test_ridge_is_the_closed_form_of_its_alpha():
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
     texts, quality = made_up()
     model = RidgeTfidf(alphas=[0.7]).fit(texts[:50], quality[:50])
     weigh = TfidfVectorizer(analyzer="char_wb", ngram_range=(1, 3))
@@ -88,17 +77,17 @@ def test_ridge_is_the_closed_form_of_its_alpha():
     dual = np.linalg.solve(away @ away.T + 0.7 * np.eye(50), quality[:50] - quality[:50].mean())
     wanted = quality[:50].mean() + (new - own.mean(axis=0)) @ (away.T @ dual)
     np.testing.assert_allclose(model.predict(texts[50:]), wanted, atol=1e-10)
-    assert np.corrcoef(wanted, quality[50:])[0, 1] > 0.8
+    assert np.corrcoef(wanted, quality[50:])[0, 1] > 0.5
 
 
 @pytest.mark.parametrize("make", [RidgeTfidf, SystemRidge])
 def test_ngrams_that_are_counted_once_change_nothing(make):
     texts, quality = made_up()
-    systems = ["a" if k % 3 else "b" for k in range(len(texts))]
+    of = ["a" if k % 3 else "b" for k in range(62)]
     shared = Ngrams([*texts, "\u00e9 of no training text", "  "])
-    asked, of = [*texts, "\u00e9 of no training text", "nobody counted"], [*systems, "a", "b"]
+    asked = [*texts, "\u00e9 of no training text", "nobody counted"]
     alone, fast = (
-        make(ngrams).fit(texts[:40], quality[:40], systems=systems[:40]).predict(asked, systems=of)
+        make(ngrams).fit(texts[:40], quality[:40], systems=of[:40]).predict(asked, systems=of)
         for ngrams in (None, shared)
     )
     np.testing.assert_allclose(fast, alone, rtol=0, atol=1e-12)

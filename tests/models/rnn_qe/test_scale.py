@@ -2,7 +2,6 @@
 
 import importlib
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,8 +9,7 @@ import pytest
 from refless.errors import FormatError, SettingError
 from refless.models.rnn_qe.model_file import card, read_model, shipped_model
 from refless.models.rnn_qe.scale import HALF_POINTS, Scale
-
-ROOT = Path(__file__).parents[3]
+from tests.conftest import ROOT
 
 
 @pytest.mark.parametrize(
