@@ -119,16 +119,13 @@ def test_settings_that_make_no_sense_are_named_by_fit(given, message):
         NeighborsRegressor(**given).fit(TEXTS[:9], QUALITY[:9])
 
 
-@pytest.mark.parametrize(
-    ("texts", "quality"),
-    [
-        (["a", "b"], [0.5]),
-        ([], []),
-        (["a", "b", "c"], [0.5, 1.0, NAN]),
-        (["a", "b"], [[0.5, 0.5], [1.0, 1.0]]),
-        ("abc", [1, 2, 3]),
-    ],
-)
+NO_PAIRS = [
+    *((["a", "b"], [0.5]), ([], []), (["a", "b", "c"], [0.5, 1.0, NAN])),
+    *((["a", "b"], [[0.5, 0.5], [1.0, 1.0]]), ("abc", [1, 2, 3])),
+]
+
+
+@pytest.mark.parametrize(("texts", "quality"), NO_PAIRS)
 def test_training_examples_that_make_no_sense_are_refused(texts, quality):
     with pytest.raises(SettingError, match="do not fit"):
         NeighborsRegressor().fit(texts, quality)
