@@ -36,7 +36,6 @@ Said = pytest.CaptureFixture[str]
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """With rated texts and texts to rate."""
     monkeypatch.chdir(tmp_path)
     table("train.jsonl", text=TRAIN, quality=QUALITY)
     table("mine.jsonl", text=MINE)
@@ -211,14 +210,6 @@ def test_what_the_file_has_besides_stays(capsys):
         assert capsys.readouterr().out == f"text\tprediction{added}\n"
 
 
-def test_tau_is_chosen_unless_it_is_given(capsys):
-    assert score() == 0
-    model = NeighborsRegressor(tau="auto").fit(TRAIN, QUALITY)
-    said = capsys.readouterr()
-    np.testing.assert_array_equal(numbers(said.out), model.predict(MINE))
-    assert f"tau {model.tau_:g}" in said.err
-
-
 def test_json_has_an_entry_a_row_and_all_numbers_in_the_users_unit(capsys):
     truth = np.arange(30.0)
     table("mine.jsonl", text=MINE, quality=truth)
@@ -259,14 +250,18 @@ def test_one_entry_a_row_where_raters_share_a_text(capsys):
     np.testing.assert_array_equal(found[0], model.leave_one_out())
 
 
-@pytest.mark.parametrize("extra", [[], ["--kernel", "rouge_l.plain", "--min-neighbors", "2"]])
-def test_a_model_gives_the_same_bytes(extra, capsys):
-    assert main(["fit", "--ratings", "train.jsonl", "--out", "a.model", *extra]) == 0
+@pytest.mark.parametrize("settings", [{}, {"kernel": "rouge_l.plain", "min_neighbors": 2}])
+def test_settings_reach_the_model_and_its_file_gives_the_same_bytes(settings, capsys):
+    told = [f"--{name.replace('_', '-')}={value}" for name, value in settings.items()]
+    assert main([*FIT, "--out", "a.model", *told]) == 0
     capsys.readouterr()
     assert main(["score", "--model", "a.model", "--outputs", "mine.jsonl", "--explain"]) == 0
     from_model = capsys.readouterr()
-    assert score("--explain", *extra) == 0
+    assert score("--explain", *told) == 0
     assert capsys.readouterr() == from_model
+    model = NeighborsRegressor(tau="auto", **settings).fit(TRAIN, QUALITY)
+    np.testing.assert_array_equal(numbers(from_model.out), model.predict(MINE))
+    assert f"tau {model.tau_:g}" in from_model.err
 
 
 @pytest.mark.parametrize(("asked", "leaks"), [("The song is so good .", 1), ("THE SONG", 0)])

@@ -44,20 +44,19 @@ def test_the_configuration_answers_questions():
 
 
 @pytest.mark.parametrize(
-    ("torch", "setting", "value", "trained", "first"),
+    ("torch", "setting", "value", "trained"),
     [
-        (True, "train", "auto", 47, "setup1"),
-        (True, "schedule", "paper", 42, "paper_setup1"),
-        (True, "train", "never", 0, ""),
-        (False, "train", "auto", 0, ""),
+        (True, "train", "auto", 47),
+        (True, "schedule", "paper", 42),
+        (True, "train", "never", 0),
+        (False, "train", "auto", 0),
     ],
 )
-def test_networks_are_trained_where_torch_is_installed(
-    monkeypatch, torch, setting, value, trained, first
-):
+def test_networks_are_trained_where_torch_is(monkeypatch, torch, setting, value, trained):
     monkeypatch.setattr("refless.settings.find_spec", lambda name: name if torch else None)
     names = read_settings(changed(f"rnn_qe.{setting}", value)).trained_now()
-    assert (len(names), "".join(names[:1])) == (trained, first)
+    assert len(names) == trained
+    assert all(name.startswith("paper") == (value == "paper") for name in names)
 
 
 def test_a_data_set_of_ones_own_needs_three_lines():
@@ -99,7 +98,6 @@ def test_a_data_set_of_ones_own_needs_three_lines():
         ("data.dstc7.skip_kernels", ["bleu.wort"], "data.dstc7.skip_kernels"),
         ("kernels.bertscore/tiny", {}, "kernels.bertscore.tiny"),
         ("kernels.bleu/char", {}, "kernels.bleu.char"),
-        ("comparison.kernels", [], "comparison.kernels"),
     ],
 )
 def test_a_fault_names_its_setting(path, value, named):
@@ -117,7 +115,6 @@ def test_every_fault_is_told_at_once():
 
 
 def test_the_documentation_is_made_from_the_models():
-    done = subprocess.run(
-        [sys.executable, "-m", "refless.settings"], capture_output=True, text=True, check=True
-    )
+    call = [sys.executable, "-m", "refless.settings"]
+    done = subprocess.run(call, capture_output=True, text=True, check=True)
     assert done.stdout == (ROOT / "docs/settings.md").read_text(encoding="utf-8")

@@ -43,7 +43,6 @@ def rows(n: int = 120, seed: int = 0, **columns: bool) -> list[dict[str, Any]]:
 
 
 def write(path: Path, given: list[dict[str, Any]]) -> Path:
-    """As JSON Lines."""
     path.write_text("".join(json.dumps(row) + "\n" for row in given), encoding="utf-8")
     return path
 

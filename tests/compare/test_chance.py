@@ -33,7 +33,6 @@ QUICK = Settings(kernels=("bleu.char",), draws=100, repeats=2, curve=False)
 
 
 def phrases(generator: np.random.Generator, number: int, length: int = 7) -> list[str]:
-    """As many different ones."""
     found: dict[str, None] = {}
     while len(found) < number:
         found[" ".join(generator.choice(WORDS, length))] = None

@@ -23,7 +23,6 @@ def compare(ratings: Path, *more: object) -> int:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """Ratings, and a folder with all outputs."""
     folder = tmp_path_factory.mktemp("compare")
     ratings = write(folder / "rated.jsonl", rows(90))
     told = "--out", folder / "out", "--scale", 1, 5, "--repeats", 2, "--no-curve"

@@ -19,11 +19,9 @@ from tests.kernels.texts import mirror
 from tests.workflow import small_data
 
 CONFIG: dict[str, Any] = yaml.safe_load((ROOT / "config/config.yaml").read_text(encoding="utf-8"))
-Files = dict[str, Path]
 
 
-def written(folder: Path, **contents: str | bytes) -> Files:
-    """Files of these contents, byte for byte."""
+def written(folder: Path, **contents: str | bytes) -> dict[str, Path]:
     for name, content in contents.items():
         data = content if isinstance(content, bytes) else content.encode()
         (folder / name).write_bytes(data)
@@ -92,7 +90,7 @@ DSTC7 = {
 }
 
 
-def archive(folder: Path) -> Files:
+def archive(folder: Path) -> dict[str, Path]:
     with tarfile.open(folder / "path", "w:gz") as packed:
         for name, content in DSTC7.items():
             info = tarfile.TarInfo(f"dstc7-task2-human_eval/dstc7-task2-{name}.tsv")

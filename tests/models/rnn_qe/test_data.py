@@ -1,6 +1,8 @@
-"""Training data of RNN-QE: delexicalisation, errors, folds, set-ups, MRs and batches."""
+"""RNN-QE without torch: delexicalisation, errors, folds, set-ups, batches, scales."""
 
+import importlib
 import itertools
+import sys
 
 import numpy as np
 import pandas as pd
@@ -23,8 +25,11 @@ from refless.models.rnn_qe.data import (
 )
 from refless.models.rnn_qe.delex import delexicalise
 from refless.models.rnn_qe.meaning import ACTS, SLOTS, TEXT, kind_of, tokens_of, told_apart
+from refless.models.rnn_qe.model_file import card, read_model, shipped_model
 from refless.models.rnn_qe.names import CROSS, NAMES, SETUPS, hours, seeds_of, trainings
+from refless.models.rnn_qe.scale import HALF_POINTS, Scale
 from refless.models.rnn_qe.synthesis import UNTOUCHED, distort, lowered
+from tests.conftest import ROOT
 
 # ---- delexicalisation ----------------------------------------------------------------------------
 
@@ -75,13 +80,10 @@ def test_an_empty_meaning_delexicalises_nothing():
     assert [words for _, words in found] == [["X-name", "."], ["the", "hut", "."]]
 
 
-@pytest.mark.parametrize(
-    "meaning",
-    ["?request(price_range='yes or no';near=st)", "select(meal=supper';meal=tea)", "reqmore()"],
-)
-def test_what_the_loaders_read_is_read_the_same(meaning):
+def test_what_the_loaders_read_is_read_the_same():
     text = "Near the street?"
-    assert tokens_of([meaning], [text], ACTS) == [delexicalise(mr.parse(meaning), text)]
+    for meaning in ("?request(p_r='yes or no';near=st)", "select(a=supper';a=tea)", "reqmore()"):
+        assert tokens_of([meaning], [text], ACTS) == [delexicalise(mr.parse(meaning), text)]
 
 
 def test_meanings_are_of_a_kind_if_all_are_and_a_mistake_is_named():
@@ -104,12 +106,9 @@ def test_mrs_differ_by_act_and_values_but_not_by_the_order_of_slots():
 # ---- errors --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("rating", "left"),
-    [(6, [6, 4, 3, 2, 1]), (5.5, [5.5, 4, 3, 2, 1]), (2.5, [2.5, 1.5, 1, 1, 1])],
-)
-def test_each_error_costs_a_point(rating, left):
-    assert [lowered(rating, errors) for errors in range(5)] == left
+def test_each_error_costs_a_point():
+    for left in ([6, 4, 3, 2, 1], [5.5, 4, 3, 2, 1], [2.5, 1.5, 1, 1, 1]):
+        assert [lowered(left[0], errors) for errors in range(5)] == left
 
 
 def test_errors_spare_articles_marks_and_the_last_word():
@@ -194,8 +193,7 @@ def test_folds_share_the_outputs_and_leak_nothing():
         assert not train & dev | train & test | dev & test
         assert set(fold.source) <= set(fold.train)
         assert len(fold.source) == pytest.approx(100, abs=6)
-    other = cross_validation(TEXTS.rated, 2)
-    assert set(folds[0].test.tolist()) != set(other[0].test.tolist())
+    assert not np.array_equal(folds[0].test, cross_validation(TEXTS.rated, 2)[0].test)
 
 
 @pytest.mark.parametrize("experiment", CROSS)
@@ -316,3 +314,58 @@ def test_words_are_those_of_the_training_rows():
     data = Encoded(table)
     assert "unseen" not in data.text_words
     assert data.text[7].tolist() == [0]
+
+
+# ---- scales, and the model that comes along -----------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("ratings", "step"),
+    [
+        ([1, 6, 2.5], None),
+        ([1, 2, 3, 5], 1),
+        ([0, 50, 70, 100], None),
+        ([0, 0.13, 1], None),
+        ([-2, 0, 2], 2),
+        ([0, 0.3, 0.4, 1], 0.1),
+    ],
+)
+def test_scales_are_kept(ratings, step):
+    given, low, high = np.array(ratings, float), min(ratings), max(ratings)
+    found = Scale.of(given, low, high)
+    assert found == Scale(low, high, step)
+    np.testing.assert_allclose(found.given_back(found.stretched(given)), given, atol=1e-12)
+    assert found.stretched(np.array([low, high])).tolist() == [1, 6]
+    # ratings themselves are levels, and may be looked up
+    assert found.rounded(given + (1e-13 if step else 0)).tolist() == given.tolist()
+    assert found.rounded(np.array([low - 9, high + 9])).tolist() == [low, high]
+
+
+def test_ratings_that_are_all_alike_have_no_scale():
+    with pytest.raises(FormatError, match="all ratings are 3") as caught:
+        Scale.of(np.array([3.0, 3.0]), 3, 3)
+    assert "--scale" in caught.value.remedy
+
+
+def test_the_papers_scale_has_half_points():
+    raw = np.array([4.3, 4.2, 9.0, -1.0, 1.75, 2.25])
+    assert HALF_POINTS.rounded(raw).tolist() == [4.5, 4.0, 6.0, 1.0, 2.0, 2.0]
+
+
+def test_without_torch_the_remedy_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)  # importing it fails
+    monkeypatch.delitem(sys.modules, "refless.models.rnn_qe.network", raising=False)
+    with pytest.raises(SettingError) as caught:
+        importlib.import_module("refless.models.rnn_qe.network")
+    assert caught.value.remedy == "make torch"
+
+
+def test_the_page_of_the_model_that_comes_along_has_its_numbers():
+    page = (ROOT / "docs/methods.md").read_text(encoding="utf-8")
+    about = card(read_model(shipped_model()))
+    worth = about["worth"]
+    assert f"{about['trained']['texts']:,} rated outputs" in page
+    for name in ("spearman", "mse"):
+        low, high = worth[f"{name}_low"], worth[f"{name}_high"]
+        assert f"| {worth[name]:.3f} ({low:.3f} to {high:.3f}) |" in page
+    assert shipped_model().stat().st_size < 3e6
