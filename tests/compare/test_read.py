@@ -40,8 +40,8 @@ def test_everything_that_a_row_has(rated):
 
 
 def test_unrated_rows_are_left_out_and_empty_texts_are_texts(tmp_path):
-    given = [{"text": "", "quality": 0.5}, {"text": "nobody", "quality": None}, *texts()]
-    rated = read(tmp_path, given)
+    given = [{"text": "", "quality": 0.5}, {"text": "nobody", "quality": None}]
+    rated = read(tmp_path, given + texts())
     assert (rated.texts[0], len(rated), rated.rows[:2].tolist()) == ("", 25, [1, 3])
 
 
@@ -72,15 +72,15 @@ def test_an_mr_counts_more_than_a_context_and_leaves_slots(tmp_path):
     assert len(np.unique(rated.group)) == 2
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
-        texts(19),
-        [{"text": "ab"[k % 2], "quality": k} for k in range(24)],
-        [{"text": f"text {k}", "quality": 3, "rater": r} for k in range(24) for r in "ab"],
-        [{"text": f"text {k}", "quality": None} for k in range(24)],
-    ],
-)
+TOO_LITTLE = [
+    texts(19),
+    texts(text=["a", "b"]),
+    texts(quality=[None]),
+    [{**row, "quality": 3, "rater": rater} for row in texts() for rater in "ab"],
+]
+
+
+@pytest.mark.parametrize("given", TOO_LITTLE)
 def test_too_little_is_refused(tmp_path, given):
     with pytest.raises(FormatError, match=r"too few|alike"):
         read(tmp_path, given)
@@ -127,10 +127,7 @@ def test_levels_lower_the_ceiling_where_they_tell_texts_apart(raters, most):
 def test_raters_with_levels_of_their_own_are_seen_and_centered(tmp_path):
     table = rated_by(20, 3)
     assert agreement(table).between > 0.5
-    given = [
-        {"text": f"text {row.text}", "quality": row.quality, "rater": row.rater}
-        for row in table.itertuples()
-    ]
+    given = table.assign(text=table["text"].map("text {}".format)).to_dict("records")
     plain, centred = (read(tmp_path, given, center=center) for center in (False, True))
     mean = table["quality"].groupby(table["rater"]).transform("mean")
     expected = (table["quality"] - mean).groupby(table["text"]).mean() + table["quality"].mean()

@@ -31,8 +31,6 @@ from refless.models.rnn_qe.scale import HALF_POINTS, Scale
 from refless.models.rnn_qe.synthesis import UNTOUCHED, distort, lowered
 from tests.conftest import ROOT
 
-# ---- delexicalisation ----------------------------------------------------------------------------
-
 
 @pytest.mark.parametrize(
     ("meaning", "text", "words"),
@@ -103,9 +101,6 @@ def test_mrs_differ_by_act_and_values_but_not_by_the_order_of_slots():
     assert told_apart(["Oh, well!", ""], TEXT) == ["ohwell", ""]
 
 
-# ---- errors --------------------------------------------------------------------------------------
-
-
 def test_each_error_costs_a_point():
     for left in ([6, 4, 3, 2, 1], [5.5, 4, 3, 2, 1], [2.5, 1.5, 1, 1, 1]):
         assert [lowered(left[0], errors) for errors in range(5)] == left
@@ -129,9 +124,6 @@ def test_every_kind_of_error_happens_equally_often():
     assert kinds[4, False] == pytest.approx(800, abs=100)
 
 
-# ---- names ---------------------------------------------------------------------------------------
-
-
 def test_what_a_run_trains_and_how_long():
     assert NAMES["paper_cross_domain_2_setup3"] == ("paper", "cross_domain", 2, 3)
     assert NAMES["curve_50_setup1"] == ("short", "curve", 50, 1)
@@ -141,9 +133,6 @@ def test_what_a_run_trains_and_how_long():
     assert [NAMES[name].networks for name in ("curve_50_setup1", "setup1")] == [25, 5]
     # a fold of set-up 4: two passes over all of its instances and twelve over rated ones
     assert hours(["setup4"]) == pytest.approx(5 * (2 * 44102 + 12 * 1476) * 1.3e-3 / 3600)
-
-
-# ---- splits and set-ups --------------------------------------------------------------------------
 
 
 SETTINGS = DataSettings(1, "sfhot", "LOLS")
@@ -251,9 +240,8 @@ def test_the_same_seed_gives_the_same_rows_and_another_seed_others():
 
 
 def test_a_learning_curve_has_fewer_rows_that_train_and_tests_the_same():
-    whole, cut = (
-        splits_of(TEXTS.rated, NAMES[name], SETTINGS) for name in ("setup1", "curve_50_setup1")
-    )
+    whole = splits_of(TEXTS.rated, NAMES["setup1"], SETTINGS)
+    cut = splits_of(TEXTS.rated, NAMES["curve_50_setup1"], SETTINGS)
     assert (len(whole), len(cut)) == (5, 25)
     for number, split in enumerate(cut):
         own = whole[number % 5]
@@ -266,8 +254,6 @@ def test_a_learning_curve_has_fewer_rows_that_train_and_tests_the_same():
     with pytest.raises(SettingError, match="has"):
         splits_of(TEXTS.rated, NAMES["curve_800_setup1"], SETTINGS)
 
-
-# ---- batches -------------------------------------------------------------------------------------
 
 WORDS = ["X-name", "is", "a", "cheap", "place", "near", "X-near", "."]
 
@@ -283,15 +269,8 @@ def small(rows: int = 40, seed: int = 0) -> pd.DataFrame:
     texts[11] = []
     part = ["dev"] * 6 + ["test"] * 4 + (["pretrain", "train", "train"] * rows)[: rows - 10]
     levels = [1 + 0.5 * len(set(text)) + 0.5 * (row % 2) for row, text in enumerate(texts)]
-    return pd.DataFrame(
-        {
-            "id": [str(row) for row in range(rows)],
-            "part": part,
-            "mr": mrs,
-            "text": list(map(" ".join, texts)),
-            "rating": np.clip(levels, 1, 6),
-        }
-    )
+    columns = {"id": map(str, range(rows)), "part": part, "mr": mrs, "text": map(" ".join, texts)}
+    return pd.DataFrame({**columns, "rating": np.clip(levels, 1, 6)})
 
 
 def test_batches_hold_every_row_once_with_the_same_mixture_of_lengths():
@@ -316,20 +295,13 @@ def test_words_are_those_of_the_training_rows():
     assert data.text[7].tolist() == [0]
 
 
-# ---- scales, and the model that comes along -----------------------------------------------------
+SCALES = [  # ratings, and the step that they have
+    *(([1, 6, 2.5], None), ([0, 50, 70, 100], None), ([0, 0.13, 1], None)),
+    *(([1, 2, 3, 5], 1), ([-2, 0, 2], 2), ([0, 0.3, 0.4, 1], 0.1)),
+]
 
 
-@pytest.mark.parametrize(
-    ("ratings", "step"),
-    [
-        ([1, 6, 2.5], None),
-        ([1, 2, 3, 5], 1),
-        ([0, 50, 70, 100], None),
-        ([0, 0.13, 1], None),
-        ([-2, 0, 2], 2),
-        ([0, 0.3, 0.4, 1], 0.1),
-    ],
-)
+@pytest.mark.parametrize(("ratings", "step"), SCALES)
 def test_scales_are_kept(ratings, step):
     given, low, high = np.array(ratings, float), min(ratings), max(ratings)
     found = Scale.of(given, low, high)
@@ -366,6 +338,6 @@ def test_the_page_of_the_model_that_comes_along_has_its_numbers():
     worth = about["worth"]
     assert f"{about['trained']['texts']:,} rated outputs" in page
     for name in ("spearman", "mse"):
-        low, high = worth[f"{name}_low"], worth[f"{name}_high"]
-        assert f"| {worth[name]:.3f} ({low:.3f} to {high:.3f}) |" in page
+        value, low, high = (worth[f"{name}{end}"] for end in ("", "_low", "_high"))
+        assert f"| {value:.3f} ({low:.3f} to {high:.3f}) |" in page
     assert shipped_model().stat().st_size < 3e6

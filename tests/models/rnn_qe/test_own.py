@@ -69,10 +69,8 @@ def test_worth_is_that_of_scipy():
         "mse": np.mean((prediction - truth) ** 2),
         "mse_of_the_mean": truth.var(),
     }
-    for name, value in expected.items():
-        assert found[name] == pytest.approx(value, rel=1e-4)
-    constant = worth(np.ones(50), truth, each, each)
-    assert (constant["pearson"], constant["spearman"]) == (None, None)
+    assert {name: found[name] for name in expected} == pytest.approx(expected, rel=1e-4)
+    assert worth(np.ones(50), truth, each, each)["spearman"] is None
     # outputs of one MR are drawn together
     twice = worth(np.repeat(prediction, 2), np.repeat(truth, 2), np.repeat(each, 2), np.arange(100))
     assert twice["spearman_high"] == pytest.approx(found["spearman_high"], abs=0.03)
@@ -145,9 +143,8 @@ def test_what_a_model_has_seen_and_does_not_know(model):
 def test_files_that_are_no_models(tmp_path):
     sealed.write(tmp_path / "other.npz", {"a": np.zeros(2)}, {"kind": "kernel"})
     for name in ("none.npz", "other.npz"):
-        with pytest.raises(FormatError, match="model of RNN-QE") as caught:
+        with pytest.raises(FormatError, match="train-qe"):
             load_model(tmp_path / name)
-        assert "train-qe" in caught.value.remedy
 
 
 BEFORE = [4.348385858535766, 3.9874223709106444, 4.327399158477784, 4.666415500640869]
