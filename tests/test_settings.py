@@ -64,8 +64,7 @@ def test_a_data_set_of_ones_own_needs_three_lines():
     assert "mine" in settings.tasks("bleu_neighbors")
     assert "mine" not in settings.tasks("comparison")
     look = settings.looks()["mine"]
-    assert look["name"] == "mine"
-    assert all(look[key] for key in ("colour", "line", "marker"))
+    assert all(look[key] for key in ("name", "colour", "line", "marker"))
     out = read_settings(changed("data.mine", {**MINE, "experiments": {"bleu_neighbors": False}}))
     assert "mine" not in out.tasks("bleu_neighbors")
 

@@ -245,9 +245,8 @@ def test_a_new_module_is_a_new_loader(tmp_path, monkeypatch):
         "import pandas as pd\n"
         "from refless.data.ratings import RatedTexts\n"
         "def load(path, task, share: float = 0.5):\n"
-        "    row = ['a', '', path, share, 1, 'human']\n"
-        "    names = ['id', 'context', 'text', 'quality', 'n_ratings', 'system']\n"
-        "    return RatedTexts(pd.DataFrame([row], columns=names))\n"
+        "    row = dict(id='a', context='', text=path, quality=share, n_ratings=1)\n"
+        "    return RatedTexts(pd.DataFrame([row | dict(system='human')]))\n"
     )
     (tmp_path / "made_up_broken.py").write_text("x = 1\ndef load(:\n")  # in nobody's way
     loaded = sources.load("made_up_loader", "mine", {"path": "p"}, {"share": 0.25})

@@ -151,10 +151,7 @@ def test_files_and_folders_make_one_table(tmp_path):
     for name in ("._x.jsonl", "readme.md", "notes.txt"):
         write(tmp_path / name, "no ratings")
     own = read_ratings([tmp_path, tmp_path / "2.csv"])
-    assert rows_of(own) == [
-        {"text": "b", "quality": 3, "system": "s"},
-        {"text": "c", "quality": 1, "system": "s"},
-    ]
+    assert own.texts[["text", "quality"]].to_numpy().tolist() == [["b", 3], ["c", 1]]
     assert [Path(path).name for path, _ in own.where] == ["1.tsv", "2.csv"]
     write(tmp_path / "3.csv", "text,quality\nd,1\n")
     with pytest.raises(FormatError, match="rater") as caught:

@@ -91,9 +91,8 @@ def test_at_weights_1_it_is_the_bleu_of_sacrebleu(case, max_order, rules):
     hypotheses, references, _ = case
     weights = [[1.0] * len(own) for own in references]
     ours = corpus_delta_bleu(hypotheses, references, weights, max_order, rules[0])
-    metric = sacrebleu.BLEU(
-        tokenize="none", force=True, smooth_method=rules[1], max_ngram_order=max_order
-    )
+    told = {"force": True, "smooth_method": rules[1], "max_ngram_order": max_order}
+    metric = sacrebleu.BLEU(tokenize="none", **told)
     # sacrebleu wants as many references of each: a repeated one changes nothing
     most = max(map(len, references))
     padded = [own + [own[0]] * (most - len(own)) for own in references]
@@ -133,9 +132,6 @@ def test_leaving_an_owner_out_is_counting_without_them(data):
             np.testing.assert_allclose(part[:, column], alone[:, 0], rtol=0, atol=1e-12)
 
 
-ITEM = ["a b"], [["a b", "c"]], [[1.0, -0.5]]
-
-
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
@@ -146,8 +142,8 @@ ITEM = ["a b"], [["a b", "c"]], [[1.0, -0.5]]
         ((["a"], [[]], [[]]), "item 0"),
         ((["a", "b"], [["a"], ["b"]], [[1], [0.0]]), "item 1 .* above 0"),
         *(((["a"], [["a", "b"]], [[1, bad]]), "item 0") for bad in (np.nan, 1.5, -1.1)),
-        ((*ITEM, 0), "max_order"),
-        ((*ITEM, 1, "clip"), "unknown rule 'clip'"),
+        ((["a"], [["a"]], [[1]], 0), "max_order"),
+        ((["a"], [["a"]], [[1]], 1, "clip"), "unknown rule 'clip'"),
     ],
 )
 def test_bad_input_is_named(arguments, named):
@@ -155,21 +151,16 @@ def test_bad_input_is_named(arguments, named):
         corpus_delta_bleu(*arguments)
 
 
-HYPOTHESES = ["the cat sat on the mat today", "there is a dog in the yard", "it rained"]
-REFERENCES = [
-    ["the cat sat on a mat", "a cat was on the mat today"],
-    ["a dog is in the yard now"],
-    ["it rained all day", "rain fell"],
-]
-
-
 @pytest.mark.parametrize("order", [2, 4])
 def test_the_metric_prints_what_sacrebleu_prints(order):
+    hypotheses = ["the cat sat on the mat today", "there is a dog in the yard", "it rained"]
+    first = ["the cat sat on a mat", "a dog is in the yard now", "it rained all day"]
+    second = ["a cat was on the mat today", None, "rain fell"]
     theirs = sacrebleu.BLEU(tokenize="none", max_ngram_order=order)
     ours = DeltaBLEU(max_ngram_order=order)
-    got = ours.corpus_score(HYPOTHESES, REFERENCES)
-    streams = [[own[k] if k < len(own) else None for own in REFERENCES] for k in range(2)]
-    wanted = theirs.corpus_score(HYPOTHESES, streams)
+    references = [list(filter(None, own)) for own in zip(first, second, strict=True)]
+    got = ours.corpus_score(hypotheses, references)
+    wanted = theirs.corpus_score(hypotheses, [first, second])
     assert str(got).split(" = ", 1)[1] == str(wanted).split(" = ", 1)[1]
     found = json.loads(got.format(signature=ours.get_signature(), is_json=True))
     assert found["score"] == got.score == pytest.approx(wanted.score)
