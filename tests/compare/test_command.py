@@ -89,23 +89,3 @@ def test_the_page_is_whole_and_asks_for_nothing(made):
     assert "mean of the system" in page
     assert not re.search(r"(src|href)=[\"']?https?:", page)
     assert record["shown"]["systems"]
-
-
-def test_raters_with_levels_of_their_own(tmp_path, capsys):
-    """Twenty of them hide what is good about a text, until their means are taken off."""
-    generator = np.random.default_rng(0)
-    level = 4 * generator.normal(size=20)
-    given = [
-        {"text": row["text"], "rater": f"r{k}", "quality": row["quality"] + level[k]}
-        for row in rows(100)
-        for k in generator.permutation(20)[:2].tolist()
-    ]
-    ratings = write(tmp_path / "rated.jsonl", given)
-    told = "--no-curve", "--repeats", 1, "--kernel", "bleu.char"
-    assert compare(ratings, *told) == 0
-    assert re.search("20 raters.*--center-raters.*\n.*not shown", capsys.readouterr().out)
-    assert compare(ratings, *told, "--center-raters") == 0
-    said = capsys.readouterr()
-    assert not re.search("not shown|--center-raters", said.out)
-    assert f"--ratings {ratings} --center-raters --" in said.err  # the next command
-    assert list(tmp_path.iterdir()) == [ratings]

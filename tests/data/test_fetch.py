@@ -1,4 +1,6 @@
-"""Fetching: whatever a server, a disk or a user does, only the right bytes get the final name."""
+"""Fetching: whatever a server, a disk or a user does, only the right bytes get the final name.
+
+Encoders are found where they lie, and fetched whole or not at all."""
 
 import gzip
 import hashlib
@@ -6,6 +8,7 @@ import threading
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,9 +16,13 @@ from typing import Any
 
 import pytest
 
+from refless.data import encoders
 from refless.data import fetch as fetching
+from refless.data.encoders import fetch_encoder, folder_of, has_encoder, lacking, why_not
 from refless.data.fetch import Places, Source, fetch, read_sources, verify
-from refless.errors import OutputError, SettingError, SourceError
+from refless.errors import KernelError, OutputError, Reason, SettingError, SourceError
+from refless.kernels._registry import KERNELS
+from tests.kernels.test_bertscore import fake_model
 
 CONTENT = b"rated,texts\n" * 20_000  # several chunks
 NAME = "huse/batch.csv"
@@ -249,3 +256,69 @@ def test_the_command_goes_on_if_it_is_told_to(tmp_path, monkeypatch):
     said = (tmp_path / "log").read_text()
     assert "nem/emnlp_data_medians.csv: could not be had" in said
     assert "none" in said
+
+
+KERNEL = "bertscore.mine"
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Places:
+    """Its places for encoders, with all packages."""
+    monkeypatch.delenv("REFLESS_MODELS", raising=False)
+    monkeypatch.setitem(KERNELS, "bertscore.*", KERNELS["bertscore.*"]._replace(packages=()))
+    return Places(tmp_path / "data", tmp_path / "manual", str(tmp_path / "mirror"))
+
+
+def code_of(reason: Reason | None) -> str:
+    assert reason.remedy
+    return reason.code
+
+
+def test_an_encoder_counts_where_it_lies(machine, tmp_path, monkeypatch):
+    monkeypatch.setenv("REFLESS_MODELS", str(tmp_path / "models"))
+    assert code_of(why_not(KERNEL, machine)) == "encoder_missing"
+    # the later machine first
+    for folder in ("models", "mirror/models", "manual/models", "data/models"):
+        fake_model(tmp_path / folder / "mine")
+        assert folder_of("mine", machine) == tmp_path / folder / "mine"
+        assert why_not(KERNEL, machine) is None
+    assert fetch_encoder("mine", machine) == tmp_path / "data/models/mine"
+
+
+def test_a_folder_that_does_not_hold_it_is_named(machine, tmp_path):
+    (tmp_path / "manual/models/mine").mkdir(parents=True)
+    fake_model(tmp_path / "own/other")
+    assert code_of(why_not(KERNEL, machine)) == "encoder_missing"
+    reason = why_not("bertscore.roberta-large", machine, tmp_path / "own/other")
+    assert code_of(reason) == "encoder_missing"
+
+
+def test_a_missing_package_is_told_first(machine, monkeypatch):
+    needing = KERNELS["bertscore.*"]._replace(packages=("no_such_package",))
+    monkeypatch.setitem(KERNELS, "bertscore.*", needing)
+    assert code_of(lacking(KERNEL)) == code_of(why_not(KERNEL, machine)) == "package_missing"
+    kernels = ("bertscore.a", "embedding.a", "bleu.char")
+    assert list(map(has_encoder, kernels)) == [True, True, False]
+
+
+@pytest.mark.parametrize("fault", ["none", "another model", "the hub", "killed", "no network"])
+def test_a_fetched_encoder_is_whole_or_not_there(machine, monkeypatch, fault):
+    def download(model: str, folder: Path) -> Path:
+        folder.rmdir()
+        fake_model(folder)
+        if fault == "the hub":
+            raise KernelError("not to be had")
+        if fault == "another model":
+            (folder / "model.safetensors").unlink()
+        if fault == "killed":
+            raise KeyboardInterrupt
+        return folder
+
+    monkeypatch.setattr(encoders.bertscore, "download", download)
+    if fault == "none":
+        assert (fetch_encoder("mine", machine) / "config.json").is_file()
+    else:
+        with pytest.raises((KernelError, KeyboardInterrupt, SourceError)):
+            fetch_encoder("mine", replace(machine, network=fault != "no network"))
+    left = [path.name for path in (machine.data / "models").glob("*")]
+    assert left == (["mine"] if fault == "none" else [])

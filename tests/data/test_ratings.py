@@ -9,13 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refless.data import sources
-from refless.data.ratings import (
-    RATING_COLUMNS,
-    TEXT_COLUMNS,
-    RatedTexts,
-    anonymise,
-    separate_items,
-)
+from refless.data.ratings import RATING_COLUMNS, TEXT_COLUMNS, RatedTexts, anonymise, separate_items
 from refless.data.task import blank_task, read_task, read_whole_task, write_task
 from refless.errors import FormatError, StaleError
 from refless.store.tables import read_table, write_table

@@ -15,11 +15,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from refless.errors import FormatError, ReflessError, SettingError
 from refless.kernels import kernel
-from refless.models.neighbors import (
-    NeighborsRegressor,
-    enough_evidence,
-    neighbor_means,
-)
+from refless.models.neighbors import NeighborsRegressor, enough_evidence, neighbor_means
 from refless.models.neighbors_file import load, save, signature_line
 from tests.workflow.small_data import sentences
 
