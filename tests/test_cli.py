@@ -31,8 +31,6 @@ MINE = [text.replace("\t", " ") for text in sentences(30, seed=12)]
 MEANS, COUNTS = neighbor_means(kernel("bleu.char", MINE, TRAIN), np.array(QUALITY, float), 0.08)
 EXPECTED = enough_evidence(MEANS, COUNTS, 50, 5, 0.66)
 
-Said = pytest.CaptureFixture[str]
-
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

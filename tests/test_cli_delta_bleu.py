@@ -11,12 +11,12 @@ from tests.compare.made_up import write
 
 OUTPUTS = ["the cat sat on the mat today", "there is a dog in the yard"]
 REFERENCES = [["the cat sat on a mat", "no cat was there"], ["a dog is in the yard"]]
-WEIGHTS = [[1.0, -0.5], [0.5]]
+WEIGHTS = [[0.5, 1.0], [0.5]]
 OUTPUT_FILE = f"id\ttext\nx0\t{OUTPUTS[0]}\nx1\t{OUTPUTS[1]}\n"
 REFERENCE_FILE = """id\ttext\tquality\tweight
 x1\ta dog is in the yard\t4\t0.5
-x0\tthe cat sat on a mat\t5\t1
-x0\tno cat was there\t2\t-0.5
+x0\tthe cat sat on a mat\t4\t0.5
+x0\tno cat was there\t5\t1
 """
 MIDDLE = "id\ttext\tquality\trater\nx0\ta\t2\tann\nx0\ta\t5\tbob\nx1\tb\t6\tann\n"
 

@@ -22,16 +22,16 @@ def compare(ratings: Path, *more: object) -> int:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("compare")
     ratings = write(folder / "rated.jsonl", rows(90))
     told = "--out", folder / "out", "--scale", 1, 5, "--repeats", 2, "--no-curve"
     assert compare(ratings, *told) == 0
-    return ratings, folder / "out"
+    return folder / "out"
 
 
 def test_the_table_has_every_method_under_every_split(made):
-    found = pd.read_csv(made[1] / "comparison.csv", keep_default_na=False, na_values=[""])
+    found = pd.read_csv(made / "comparison.csv", keep_default_na=False, na_values=[""])
     assert list(found) == COLUMNS
     methods = {*TRIVIAL, "ridge", "ridge_system", "neighbors", "bleu", "delta_bleu", "rnn_qe"}
     by_method = found.set_index(["split", "method"])
@@ -51,9 +51,9 @@ def test_the_table_has_every_method_under_every_split(made):
 
 def test_predictions_give_the_table(made):
     """In the unit of the ratings, with the mean of the other folds where a method abstains."""
-    found = pd.read_csv(made[1] / "comparison.csv").set_index(["split", "method", "kernel"])
+    found = pd.read_csv(made / "comparison.csv").set_index(["split", "method", "kernel"])
     row = found.loc["contexts", "neighbors", "bleu.char"]
-    whole, ours = pd.read_csv(made[1] / "predictions.csv"), []
+    whole, ours = pd.read_csv(made / "predictions.csv"), []
     assert whole["quality"].between(1, 5).all()
     for _, own in whole[whole["split"] == "contexts"].groupby("repeat"):
         mean = [own.loc[own["fold"] != fold, "quality"].mean() for fold in own["fold"]]
@@ -83,8 +83,8 @@ def test_same_input_same_bytes_and_no_text_in_them(tmp_path):
 
 
 def test_the_page_is_whole_and_asks_for_nothing(made):
-    page = (made[1] / "report.html").read_text(encoding="utf-8")
-    record = json.loads((made[1] / "comparison.json").read_text())
+    page = (made / "report.html").read_text(encoding="utf-8")
+    record = json.loads((made / "comparison.json").read_text())
     assert all(line in page for line in record["warnings"])
     assert "mean of the system" in page
     assert not re.search(r"(src|href)=[\"']?https?:", page)

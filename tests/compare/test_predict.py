@@ -52,12 +52,6 @@ def test_nested_neighbors_equal_plain_loops(rated, name):
     assert (~np.isnan(found)).sum() > 5
 
 
-def made(rated: Rated, split: Split) -> dict[str, predict.Estimates]:
-    tried = predict.keys(rated, ["bleu.char"], False)
-    tried = [key for key in tried if not predict.why_not(key[0], rated, split.name)]
-    return {key[0]: predict.estimates(key, rated, [split], {})[0] for key in tried}
-
-
 @pytest.mark.parametrize("number", range(3))
 def test_no_method_sees_the_ratings_of_the_texts_that_it_is_asked_about(rated, number):
     """Other ratings in one fold change no estimate in that fold, and do change others."""
@@ -66,13 +60,16 @@ def test_no_method_sees_the_ratings_of_the_texts_that_it_is_asked_about(rated, n
     quality = rated.quality.copy()
     quality[rows] = np.random.default_rng(5).permutation(quality[rows]) ** 2
     judge = rated.scores["score_judge"]
-    scores = {"score_judge": judge, "score_other": np.sin(judge)}
-    before, after = (
-        made(replace(rated, scores=scores, quality=own), split) for own in (rated.quality, quality)
-    )
-    assert {"ridge", "neighbors", "score_judge", "combined", "bleu"} <= set(before)
-    for name in before:
-        first, second = before[name], after[name]
+    given = replace(rated, scores={"score_judge": judge, "score_other": np.sin(judge)})
+    tried = predict.keys(given, ["bleu.char"], False)
+    tried = [key for key in tried if not predict.why_not(key[0], given, split.name)]
+    names = {name for name, _ in tried}
+    assert {"ridge", "neighbors", "score_judge", "combined", "bleu"} <= names
+    for name, kernel_of in tried:
+        first, second = (
+            predict.estimates((name, kernel_of), own, [split], {})[0]
+            for own in (given, replace(given, quality=quality))
+        )
         for what in ("own", "filled", "ranked"):
             one, two = getattr(first, what)[rows], getattr(second, what)[rows]
             np.testing.assert_allclose(one, two, atol=1e-11, err_msg=f"{name} {what}")

@@ -1,7 +1,5 @@
 """The tidy tables: what comes back from disk is what was written, and a wrong row is named."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,6 +11,7 @@ from refless.data.ratings import RATING_COLUMNS, TEXT_COLUMNS, RatedTexts, anony
 from refless.data.task import blank_task, read_task, read_whole_task, write_task
 from refless.errors import FormatError, StaleError
 from refless.store.tables import read_table, write_table
+from tests.compare.made_up import write
 from tests.experiments.bleu_neighbors.written import written_task
 
 TEXTS = pd.DataFrame(
@@ -141,12 +140,9 @@ def test_a_blanked_task_says_which_texts_answer_the_same_and_nothing_more(tmp_pa
 
 def test_words_that_look_like_numbers_stay_words(tmp_path):
     odd = ["007", "7", "1e3", "True", "NA", "nan", "1.0", "01", "null"]
-    lines = [
-        json.dumps({"text": f"t {w}", "quality": k, "mr": w, "system": w, "rater": w})
-        for k, w in enumerate(odd)
-    ]
-    path = tmp_path / "mine.jsonl"
-    path.write_text("\n".join(lines) + "\n")
+    names = "text", "mr", "system", "rater"
+    rows = [{"quality": k, **dict.fromkeys(names, word)} for k, word in enumerate(odd)]
+    path = write(tmp_path / "mine.jsonl", rows)
     data = sources.load("table", "mine", {"path": path}, {"scale": [0, 10]})
     write_task(data, tmp_path / "mine", {})
     read = read_whole_task(tmp_path / "mine")

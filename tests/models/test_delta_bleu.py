@@ -81,8 +81,6 @@ def direct(hypotheses, references, weights, max_order, rule) -> float:
 def test_it_is_the_formula(case, max_order, rule):
     ours = corpus_delta_bleu(*case, max_order=max_order, rule=rule)
     assert ours == pytest.approx(direct(*case, max_order, rule), abs=1e-12)
-    assert -1 <= ours <= 1 + 1e-12
-    assert ours >= 0 or rule == "signed"
 
 
 @settings(max_examples=100, deadline=None)
