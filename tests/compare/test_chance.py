@@ -1,8 +1,7 @@
 """Ratings that are chance: whatever predicts them has seen its answers.
 
-Each data set has a few things that are rated (texts or MRs), each several times in other spellings,
-and a rating that is chance and hangs on the thing alone. Where the thing is left out, no method may
-go with the ratings, however much it knows of other things.
+Each data set has a few things that are rated (texts or MRs), each in several spellings, and a
+rating that hangs on the thing alone. Where that is left out, no method may go with the ratings.
 """
 
 import unicodedata
@@ -45,8 +44,7 @@ def chance(generator: np.random.Generator, number: int) -> list[float]:
 
 
 def of_texts(generator: np.random.Generator) -> list[Row]:
-    """Each text in several spellings, beside contexts and from systems that say nothing;
-    a score is of the text, too."""
+    """Each beside contexts and from systems that say nothing; a score is of the text, too."""
     rows = []
     for text in phrases(generator, 24):
         quality, score = chance(generator, 2)

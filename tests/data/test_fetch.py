@@ -1,6 +1,4 @@
-"""Fetching: whatever a server, a disk or a user does, only the right bytes get the final name.
-
-Encoders are found where they lie, and fetched whole or not at all."""
+"""Fetching: whatever a server, a disk or a user does, only the right bytes get the final name."""
 
 import gzip
 import hashlib

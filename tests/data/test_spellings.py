@@ -54,13 +54,6 @@ def test_keys_agree_over_the_three_spellings():
     assert mr.key("inform(name='st ave stave')") == "inform(name=street avenue stave)"
 
 
-def test_the_order_of_slots_counts_unless_told_otherwise():
-    one, other = "inform(b=1,a=2,a=1)", "inform(a=1,a=2,b=1)"
-    assert mr.key(one) != mr.key(other)
-    assert mr.key(one, ordered=False) == mr.key(other, ordered=False) == mr.key(other)
-    assert mr.key("inform(a=1)", ordered=False) != mr.key("inform(a=1,a=1)", ordered=False)
-
-
 @given(
     st.lists(
         st.tuples(

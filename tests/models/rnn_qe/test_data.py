@@ -95,9 +95,9 @@ def test_meanings_are_of_a_kind_if_all_are_and_a_mistake_is_named():
 
 def test_mrs_differ_by_act_and_values_but_not_by_the_order_of_slots():
     meanings = ["inform(a='B c',d=e)", "inform(d=e,a=bc)", "inform(d=e,a=b)", "deny(a=bc,d=e)"]
-    one, same, *others = told_apart(meanings, ACTS)
+    one, same, *others = told_apart([*meanings, "inform(a=bc,d=e,d=e)"], ACTS)
     assert one == same
-    assert len({one, *others}) == 3
+    assert len({one, *others}) == 4
     assert told_apart(["Oh, well!", ""], TEXT) == ["ohwell", ""]
 
 
