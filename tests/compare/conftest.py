@@ -1,5 +1,3 @@
-"""What the tests of the comparison share."""
-
 from pathlib import Path
 
 import pytest

@@ -48,7 +48,6 @@ def write(path: Path, given: list[dict[str, Any]]) -> Path:
 
 
 def read_rated(paths: Sequence[Path], scale: Sequence[float] | None = None) -> Rated:
-    """As `refless compare` reads them."""
     return of_own(read_ratings(paths, scale=scale), scale)
 
 

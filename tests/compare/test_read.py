@@ -102,7 +102,6 @@ def rated_by(raters: int, spread: float, texts: int = 60, each: int = 4) -> pd.D
 
 
 def test_agreement_is_the_intraclass_correlation():
-    """Of equal groups, from the mean squares of an analysis of variance."""
     table = rated_by(20, 0)
     value = table["quality"].to_numpy().reshape(60, 4)
     above = 4 * value.mean(axis=1).var(ddof=1)

@@ -85,7 +85,6 @@ def put(directory: Path, content: bytes = CONTENT, name: str = NAME) -> Path:
 
 
 def files_in(directory: Path) -> list[str]:
-    """Hidden ones as well."""
     return [str(p.relative_to(directory)) for p in directory.rglob("*") if not p.is_dir()]
 
 

@@ -178,7 +178,6 @@ BAD = [  # name, content, line, columns that are named
     ("x.csv", "text,quality,system\na,1,s\nb,2,\n", 3, ["system"]),
     ("x.csv", "text,quality\na\0,1\n", 2, ["text"]),
     ("x.csv", "text,quality\na,1\n".encode("utf-16"), 1, []),
-    ("x.csv", b"PAR1....", None, []),
     ("x.jsonl", objects("[1]"), 2, ["row"]),
     ("x.jsonl", objects('{"text": 5, "quality": 1}'), 2, ["text"]),
     ("x.jsonl", objects('{"text": "t", "quality": true}'), 2, ["quality"]),

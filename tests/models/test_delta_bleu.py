@@ -109,7 +109,6 @@ def test_sentence_bleu_by_hand():
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_leaving_an_owner_out_is_counting_without_them(data):
-    """Statistics of every column are those of the references that are left."""
     owners, max_order = 3, 3
     n = data.draw(st.integers(0, 6))
     texts = [data.draw(WORDS), *(data.draw(WORDS) for _ in range(n))]

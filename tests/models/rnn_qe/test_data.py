@@ -10,19 +10,8 @@ import pytest
 
 from refless.data.sources import mr
 from refless.errors import FormatError, SettingError
+from refless.models.rnn_qe import data
 from refless.models.rnn_qe.batches import Encoded, mixed, numbered, vocabulary
-from refless.models.rnn_qe.data import (
-    COLUMNS,
-    ERRORS,
-    DataSettings,
-    Texts,
-    cross_split,
-    cross_validation,
-    delexicalised,
-    instances,
-    size,
-    splits_of,
-)
 from refless.models.rnn_qe.delex import delexicalise
 from refless.models.rnn_qe.meaning import ACTS, SLOTS, TEXT, kind_of, tokens_of, told_apart
 from refless.models.rnn_qe.model_file import card, read_model, shipped_model
@@ -135,10 +124,10 @@ def test_what_a_run_trains_and_how_long():
     assert hours(["setup4"]) == pytest.approx(5 * (2 * 44102 + 12 * 1476) * 1.3e-3 / 3600)
 
 
-SETTINGS = DataSettings(1, "sfhot", "LOLS")
+SETTINGS = data.DataSettings(1, "sfhot", "LOLS")
 
 
-def small_texts(n: int = 500, seed: int = 3) -> Texts:
+def small_texts(n: int = 500, seed: int = 3) -> data.Texts:
     """Rated outputs and references of a few MRs; some rows repeat the MR and the text."""
     generator = np.random.default_rng(seed)
     rows = []
@@ -163,17 +152,17 @@ def small_texts(n: int = 500, seed: int = 3) -> Texts:
     rated = pd.DataFrame(rows, columns=names)
     names = ["id", "task", "context", "text_nem", "mr_key", "part"]
     human = pd.DataFrame(references, columns=names)
-    return Texts(delexicalised(rated, "text"), delexicalised(human, "text_nem"))
+    return data.Texts(data.delexicalised(rated, "text"), data.delexicalised(human, "text_nem"))
 
 
 TEXTS = small_texts()
-SPLIT = cross_validation(TEXTS.rated, 1)[0]
+SPLIT = data.cross_validation(TEXTS.rated, 1)[0]
 
 
 def test_folds_share_the_outputs_and_leak_nothing():
     key = TEXTS.rated["mr_key"] + TEXTS.rated["text"]
     assert key.duplicated().any()  # else this shows nothing
-    folds = cross_validation(TEXTS.rated, 1)
+    folds = data.cross_validation(TEXTS.rated, 1)
     assert sorted(np.concatenate([fold.test for fold in folds]).tolist()) == list(range(500))
     for fold in folds:
         rows = np.concatenate([fold.train, fold.dev, fold.test])
@@ -182,7 +171,7 @@ def test_folds_share_the_outputs_and_leak_nothing():
         assert not train & dev | train & test | dev & test
         assert set(fold.source) <= set(fold.train)
         assert len(fold.source) == pytest.approx(100, abs=6)
-    assert not np.array_equal(folds[0].test, cross_validation(TEXTS.rated, 2)[0].test)
+    assert not np.array_equal(folds[0].test, data.cross_validation(TEXTS.rated, 2)[0].test)
 
 
 @pytest.mark.parametrize("experiment", CROSS)
@@ -191,7 +180,9 @@ def test_tables_4_and_5_test_the_same_rest_and_leak_nothing(experiment):
     by_domain, by_system = rated["dataset"] == "sfhot", rated["system"] == "LOLS"
     inside = (by_domain if experiment == "cross_domain" else by_system).to_numpy()
     key = rated["mr_key"] + rated["text"]
-    one, two, three = (cross_split(rated, experiment, number, SETTINGS) for number in (1, 2, 3))
+    one, two, three = (
+        data.cross_split(rated, experiment, number, SETTINGS) for number in (1, 2, 3)
+    )
     assert len(one.train) == pytest.approx(100, abs=8)
     assert len(one.test) == pytest.approx(inside.sum() - 200, abs=8)
     assert inside[np.concatenate([one.train, one.dev, one.test])].all()
@@ -203,21 +194,21 @@ def test_tables_4_and_5_test_the_same_rest_and_leak_nothing(experiment):
         train, dev, test = (set(key.iloc[part]) for part in (split.train, split.dev, split.test))
         assert not train & dev | train & test | dev & test
     with pytest.raises(SettingError, match="too few"):
-        cross_split(rated.iloc[:300], experiment, 1, SETTINGS)
+        data.cross_split(rated.iloc[:300], experiment, 1, SETTINGS)
 
 
 @pytest.mark.parametrize("setup", SETUPS)
 def test_instances_are_as_many_as_is_said(setup):
-    table = instances(TEXTS, SPLIT, setup, 1)
-    assert list(table.columns) == COLUMNS
+    table = data.instances(TEXTS, SPLIT, setup, 1)
+    assert list(table.columns) == data.COLUMNS
     assert table["id"].is_unique
     pretrain = table[table["part"] == "pretrain"]
-    assert size(TEXTS, SPLIT, setup) == len(pretrain) + (table["part"] == "train").sum()
+    assert data.size(TEXTS, SPLIT, setup) == len(pretrain) + (table["part"] == "train").sum()
     kinds = ["output", "reference", "source"][: min(setup - 1, 3)]
     assert set(pretrain["id"].str.split(":").str[0]) == set(kinds)
     if setup > 1:
         each = pretrain["id"].str[-1].value_counts()
-        assert set(each.index) == set(map(str, range(ERRORS + 1)))
+        assert set(each.index) == set(map(str, range(data.ERRORS + 1)))
         assert each.min() == each.max()
     # errors are never made in what tests or validates
     outputs = pretrain["id"].str.extract(r"output:(.*):e\d")[0].dropna()
@@ -227,21 +218,21 @@ def test_instances_are_as_many_as_is_said(setup):
 
 
 def test_set_up_3_has_references_of_training_mrs_alone():
-    table = instances(TEXTS, SPLIT, 3, 1)
+    table = data.instances(TEXTS, SPLIT, 3, 1)
     used = table.loc[table["id"].str.startswith("reference:"), "id"].str[len("reference:") : -3]
     keys = TEXTS.references.set_index("id")["mr_key"]
     assert set(keys[used.unique()]) <= set(TEXTS.rated["mr_key"].iloc[SPLIT.source])
 
 
 def test_the_same_seed_gives_the_same_rows_and_another_seed_others():
-    once, again, other = (instances(TEXTS, SPLIT, 4, seed) for seed in (5, 5, 6))
+    once, again, other = (data.instances(TEXTS, SPLIT, 4, seed) for seed in (5, 5, 6))
     pd.testing.assert_frame_equal(once, again)
     assert (other["text"] != once["text"]).any()
 
 
 def test_a_learning_curve_has_fewer_rows_that_train_and_tests_the_same():
-    whole = splits_of(TEXTS.rated, NAMES["setup1"], SETTINGS)
-    cut = splits_of(TEXTS.rated, NAMES["curve_50_setup1"], SETTINGS)
+    whole = data.splits_of(TEXTS.rated, NAMES["setup1"], SETTINGS)
+    cut = data.splits_of(TEXTS.rated, NAMES["curve_50_setup1"], SETTINGS)
     assert (len(whole), len(cut)) == (5, 25)
     for number, split in enumerate(cut):
         own = whole[number % 5]
@@ -252,7 +243,7 @@ def test_a_learning_curve_has_fewer_rows_that_train_and_tests_the_same():
         assert set(split.source) <= set(split.train) & set(own.source)
     assert set(cut[0].train) != set(cut[5].train)
     with pytest.raises(SettingError, match="has"):
-        splits_of(TEXTS.rated, NAMES["curve_800_setup1"], SETTINGS)
+        data.splits_of(TEXTS.rated, NAMES["curve_800_setup1"], SETTINGS)
 
 
 WORDS = ["X-name", "is", "a", "cheap", "place", "near", "X-near", "."]
@@ -290,9 +281,9 @@ def test_words_are_those_of_the_training_rows():
     assert [one.tolist() for one in numbered([["c", "x"], []], words)] == [[3, 0], []]
     table = small()
     table.loc[7, "text"] = "unseen"  # of the test part
-    data = Encoded(table)
-    assert "unseen" not in data.text_words
-    assert data.text[7].tolist() == [0]
+    encoded = Encoded(table)
+    assert "unseen" not in encoded.text_words
+    assert encoded.text[7].tolist() == [0]
 
 
 SCALES = [  # ratings, and the step that they have
