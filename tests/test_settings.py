@@ -73,7 +73,6 @@ def test_a_data_set_of_ones_own_needs_three_lines():
     ("path", "value", "named"),
     [
         ("colour", "red", "colour"),
-        ("bleu_neighbors.tau", 0.1, "bleu_neighbors.tau"),
         ("bleu_neighbors.max_share", float("nan"), "bleu_neighbors.max_share"),
         (f"{MODELS}.bleu.tau", 1.5, f"{MODELS}.bleu.tau"),
         (f"{MODELS}.bleu.kernels", ["bleu.wurd"], f"{MODELS}.bleu.kernels.0"),
