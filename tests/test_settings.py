@@ -1,7 +1,5 @@
 """The configuration: what is read, and that each fault names its setting."""
 
-from __future__ import annotations
-
 import copy
 import subprocess
 import sys
@@ -31,7 +29,7 @@ def changed(path: str, value: Any) -> dict[str, Any]:
     return found
 
 
-def test_the_configuration_answers_questions() -> None:
+def test_the_configuration_answers_questions():
     settings = read_settings(CONFIG)
     assert settings.tasks("delta_bleu") == ["dstc7", "usr_topicalchat", "usr_personachat"]
     assert settings.tasks("rnn_qe") == ["nem", "bagel", "sfrest", "sfhot"]
@@ -46,51 +44,36 @@ def test_the_configuration_answers_questions() -> None:
 
 
 @pytest.mark.parametrize(
-    ("torch", "setting", "value", "trained", "first"),
+    ("torch", "setting", "value", "trained"),
     [
-        (True, "train", "auto", 47, "setup1"),
-        (True, "schedule", "paper", 42, "paper_setup1"),
-        (True, "train", "never", 0, ""),
-        (False, "train", "auto", 0, ""),
+        (True, "train", "auto", 47),
+        (True, "schedule", "paper", 42),
+        (True, "train", "never", 0),
+        (False, "train", "auto", 0),
     ],
 )
-def test_networks_are_trained_where_torch_is_installed(
-    monkeypatch: pytest.MonkeyPatch, torch: bool, setting: str, value: str, trained: int, first: str
-) -> None:
+def test_networks_are_trained_where_torch_is(monkeypatch, torch, setting, value, trained):
     monkeypatch.setattr("refless.settings.find_spec", lambda name: name if torch else None)
     names = read_settings(changed(f"rnn_qe.{setting}", value)).trained_now()
-    assert (len(names), "".join(names[:1])) == (trained, first)
+    assert len(names) == trained
+    assert all(name.startswith("paper") == (value == "paper") for name in names)
 
 
-def test_a_data_set_of_ones_own_needs_three_lines() -> None:
+def test_a_data_set_of_ones_own_needs_three_lines():
     settings = read_settings(changed("data.mine", MINE))
     assert "mine" in settings.tasks("bleu_neighbors")
     assert "mine" not in settings.tasks("comparison")
     look = settings.looks()["mine"]
-    assert look["name"] == "mine"
-    assert all(look[key] for key in ("colour", "line", "marker"))
+    assert all(look[key] for key in ("name", "colour", "line", "marker"))
     out = read_settings(changed("data.mine", {**MINE, "experiments": {"bleu_neighbors": False}}))
     assert "mine" not in out.tasks("bleu_neighbors")
-
-
-def test_settings_of_the_command_line_are_strings() -> None:
-    """Snakemake hands nested values of --config on as text."""
-    told = changed("bleu_neighbors.draws", "500")
-    told["network"] = "false"
-    settings = read_settings(told)
-    assert settings.bleu_neighbors.draws == 500
-    assert settings.network is False
 
 
 @pytest.mark.parametrize(
     ("path", "value", "named"),
     [
         ("colour", "red", "colour"),
-        ("bleu_neighbors.tau", 0.1, "bleu_neighbors.tau"),
-        ("bleu_neighbors.draws", 5, "bleu_neighbors.draws"),
-        ("bleu_neighbors.seed", 0.5, "bleu_neighbors.seed"),
         ("bleu_neighbors.max_share", float("nan"), "bleu_neighbors.max_share"),
-        ("bleu_neighbors", None, "bleu_neighbors"),
         (f"{MODELS}.bleu.tau", 1.5, f"{MODELS}.bleu.tau"),
         (f"{MODELS}.bleu.kernels", ["bleu.wurd"], f"{MODELS}.bleu.kernels.0"),
         (f"{MODELS}.bleu.kernels", ["bleu.char", "bleu.char"], "bleu.char"),
@@ -98,14 +81,14 @@ def test_settings_of_the_command_line_are_strings() -> None:
         (f"{MODELS}.rouge.kernels", ["bleu.word"], "bleu.word"),
         (f"{MODELS}.bleu.taus", {"bleu.chars": 0.1}, "bleu.chars"),
         (f"{MODELS}.Bleu", {"tau": 0.1, "kernels": ["bleu.char"]}, "Bleu"),
-        ("numbers", "perhaps", "numbers"),
-        ("mirror", None, "mirror"),
         ("rnn_qe.device", "CPU 1", "rnn_qe.device"),
-        ("rnn_qe.train", "run", "rnn_qe.train"),
         ("data.mine", {**MINE, "loader": "tabel"}, "data.mine.loader"),
         ("data.mine", {**MINE, "files": {}}, "data.mine.files"),
         ("data.mine", {**MINE, "files": {"path": "{x}.tsv"}}, "data.mine.files.path"),
         ("data.mine", {**MINE, "options": {"scle": [1, 5]}}, "scle"),
+        ("data.dstc7.options.qality", "relevance", "qality"),
+        ("data.dstc7.options.unit", "item", "data.dstc7: unit"),
+        ("data.nem.files", {"file": "nem/emnlp_data_medians.csv"}, "path"),
         ("data.nem.experiments.rnn_qe", {"role": "references"}, "rnn_qe"),
         ("data.bagel.experiments.rnn_qe", {"role": "rated"}, "data.bagel.experiments.rnn_qe"),
         ("data.nem.experiments.essays", {}, "essays"),
@@ -113,29 +96,23 @@ def test_settings_of_the_command_line_are_strings() -> None:
         ("data.dstc7.skip_kernels", ["bleu.wort"], "data.dstc7.skip_kernels"),
         ("kernels.bertscore/tiny", {}, "kernels.bertscore.tiny"),
         ("kernels.bleu/char", {}, "kernels.bleu.char"),
-        ("comparison.kernels", [], "comparison.kernels"),
     ],
 )
-def test_a_fault_names_its_setting(path: str, value: Any, named: str) -> None:
+def test_a_fault_names_its_setting(path, value, named):
     with pytest.raises(SettingError) as caught:
         read_settings(changed(path, value))
     assert named in caught.value.message
     assert caught.value.remedy
-    assert len(caught.value.message.splitlines()) <= 2
 
 
-def test_every_fault_is_told_at_once() -> None:
+def test_every_fault_is_told_at_once():
     told = changed("bleu_neighbors.draws", 5)
     told["delta_bleu"]["seed"] = -1
-    with pytest.raises(SettingError) as caught:
+    with pytest.raises(SettingError, match=r"(?s)bleu_neighbors\.draws.*\ndelta_bleu\.seed"):
         read_settings(told)
-    first, second = caught.value.message.splitlines()
-    assert first.startswith("bleu_neighbors.draws")
-    assert second.startswith("delta_bleu.seed")
 
 
-def test_the_documentation_is_made_from_the_models() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "refless.settings"], capture_output=True, text=True, check=True
-    )
+def test_the_documentation_is_made_from_the_models():
+    call = [sys.executable, "-m", "refless.settings"]
+    done = subprocess.run(call, capture_output=True, text=True, check=True)
     assert done.stdout == (ROOT / "docs/settings.md").read_text(encoding="utf-8")

@@ -3,8 +3,6 @@
 ``python -m tests.compare.made_up 400 rated.jsonl`` writes 400 of them, for docs/own_ratings.md.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Sequence
@@ -45,13 +43,11 @@ def rows(n: int = 120, seed: int = 0, **columns: bool) -> list[dict[str, Any]]:
 
 
 def write(path: Path, given: list[dict[str, Any]]) -> Path:
-    """As JSON Lines."""
     path.write_text("".join(json.dumps(row) + "\n" for row in given), encoding="utf-8")
     return path
 
 
 def read_rated(paths: Sequence[Path], scale: Sequence[float] | None = None) -> Rated:
-    """As `refless compare` reads them."""
     return of_own(read_ratings(paths, scale=scale), scale)
 
 

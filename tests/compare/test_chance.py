@@ -1,15 +1,11 @@
 """Ratings that are chance: whatever predicts them has seen its answers.
 
-Each data set has a few things that are rated (texts or MRs), each several times in other spellings,
-and a rating that is chance and hangs on the thing alone. Where the thing is left out, no method may
-go with the ratings, however much it knows of other things.
+Each data set has a few things that are rated (texts or MRs), each in several spellings, and a
+rating that hangs on the thing alone. Where that is left out, no method may go with the ratings.
 """
-
-from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,12 +16,9 @@ from refless.compare.verdict import verdict
 from tests.compare import made_up
 
 Row = dict[str, Any]
-Spelling = Callable[[str], str]
 
-SETS = 4
-"""Data sets of each kind."""
 WORDS = ["ärger", "brook", "can't", "daisy", "élan", "fjord", "don't", "ghost", "harbor", "knot"]
-SPELLINGS: list[Spelling] = [
+SPELLINGS: list[Callable[[str], str]] = [
     str,
     str.upper,
     lambda text: f"“{text}”!",
@@ -39,15 +32,10 @@ QUICK = Settings(kernels=("bleu.char",), draws=100, repeats=2, curve=False)
 
 
 def phrases(generator: np.random.Generator, number: int, length: int = 7) -> list[str]:
-    """As many different ones."""
     found: dict[str, None] = {}
     while len(found) < number:
         found[" ".join(generator.choice(WORDS, length))] = None
     return list(found)
-
-
-def spelt(generator: np.random.Generator, text: str) -> str:
-    return SPELLINGS[int(generator.integers(len(SPELLINGS)))](text)
 
 
 def chance(generator: np.random.Generator, number: int) -> list[float]:
@@ -56,14 +44,14 @@ def chance(generator: np.random.Generator, number: int) -> list[float]:
 
 
 def of_texts(generator: np.random.Generator) -> list[Row]:
-    """Each text in several spellings, beside contexts and from systems that say nothing;
-    a score is of the text, too."""
+    """Each beside contexts and from systems that say nothing; a score is of the text, too."""
     rows = []
     for text in phrases(generator, 24):
         quality, score = chance(generator, 2)
         for _ in range(7):
             system, place = generator.integers(4), generator.integers(25)
-            row = {"text": spelt(generator, text), "quality": quality, "score_judge": score}
+            spelt = SPELLINGS[int(generator.integers(len(SPELLINGS)))](text)
+            row = {"text": spelt, "quality": quality, "score_judge": score}
             rows.append(row | {"system": f"s{system}", "context": f"about {place}"})
     return rows
 
@@ -84,24 +72,17 @@ def of_meanings(generator: np.random.Generator) -> list[Row]:
     return rows
 
 
-# what is rated -> data sets, and the split that leaves it out
-KINDS = {
-    "texts": (of_texts, "texts"),
-    "meanings": (of_meanings, "contexts"),
-}
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_nothing_goes_with_chance(kind: str, tmp_path: Path) -> None:
-    make, split = KINDS[kind]
+@pytest.mark.parametrize(("make", "split"), [(of_texts, "texts"), (of_meanings, "contexts")])
+def test_nothing_goes_with_chance(make, split, tmp_path):
+    """``split`` is the one that leaves out what is rated."""
     found: list[Comparison] = []
-    for seed in range(SETS):
+    for seed in range(4):
         rows = make(np.random.default_rng(seed))
         order = np.random.default_rng(seed).permutation(len(rows))
         path = made_up.write(tmp_path / "rated.jsonl", [rows[k] for k in order])
         found.append(compare(made_up.read_rated([path], [1, 5]), QUICK))
     keys = {key for one in found for key in one.draws if key[0] == split}
-    assert keys, f"there is no split by {split}"
+    assert keys
     for key in keys:
         r = [float(one.draws[key]["pearson"][0]) for one in found if key in one.draws]
         # where answers were seen, 0.4 and more

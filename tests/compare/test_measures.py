@@ -1,6 +1,4 @@
-"""Measures under the draws of a bootstrap: the same as of texts that are copied as often."""
-
-from __future__ import annotations
+"""Estimates of unseen texts, their measures under the draws of a bootstrap, and what is said."""
 
 import itertools
 from dataclasses import replace
@@ -9,12 +7,145 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from refless.compare.evaluate import Settings, compare
+from refless.compare import predict
+from refless.compare.evaluate import (
+    Comparison,
+    Settings,
+    compare,
+    estimate,
+    learning_curve,
+    p_value,
+    strongest,
+)
 from refless.compare.measures import _pearson, averaged, measured
-from refless.compare.predict import Estimates, baseline, filled_in
-from refless.compare.read import Rated
-from refless.compare.splits import Split, all_splits, repeated
+from refless.compare.read import Rated, Raters
+from refless.compare.splits import Split, all_splits
+from refless.compare.verdict import about, answer, command, verdict, warnings
+from refless.kernels import kernel, unread
 from refless.statistics import ENOUGH_UNITS, centred
+
+QUICK = Settings(kernels=("bleu.char",), draws=200, repeats=1, curve=False)
+
+
+def guess(
+    matrix: np.ndarray, quality: np.ndarray, row: int, train: list[int], tau: float, a: int
+) -> float | None:
+    """One estimate, the plain way; None where there is too little evidence."""
+    near = [quality[s] for s in train if matrix[row, s] >= tau]
+    return float(np.mean(near)) if a <= len(near) <= predict.MAX_SHARE * len(train) + 1e-9 else None
+
+
+def nested(rated: Rated, fold: np.ndarray) -> np.ndarray:
+    """BLEU Neighbors with nested thresholds: loops over everything."""
+    matrix = kernel("bleu.char", rated.texts, rated.texts)
+    quality, out = rated.quality, np.full(len(fold), np.nan)
+    for k in sorted(set(fold)):
+        part = [i for i in range(len(fold)) if fold[i] != k]
+        best, chosen = np.inf, None
+        for a, tau in itertools.product(predict.MIN_NEIGHBORS, predict.TAUS):
+            errors = []
+            for i in part:
+                train = [s for s in part if fold[s] != fold[i]]
+                value = guess(matrix, quality, i, train, tau, a)
+                errors.append((np.mean(quality[train]) if value is None else value) - quality[i])
+            if (error := np.round(np.mean(np.square(errors)), 12)) < best:
+                best, chosen = error, (tau, a)
+        for i in np.flatnonzero(fold == k):
+            value = guess(matrix, quality, i, part, *chosen)
+            out[i] = np.nan if value is None else value
+    return out
+
+
+@pytest.mark.parametrize("name", ["texts", "systems"])
+def test_nested_neighbors_equal_plain_loops(rated, name):
+    few = Rated(rated.texts[:40], rated.quality[:40], rated.same[:40], rated.system[:40])
+    own = next(split for split in all_splits(few) if split.name == name)
+    found = predict.estimates((predict.NEIGHBORS, "bleu.char"), few, [own], {})[0].own
+    np.testing.assert_allclose(found, nested(few, own.fold), atol=1e-12)
+    assert (~np.isnan(found)).sum() > 5
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_no_method_sees_the_ratings_of_the_texts_that_it_is_asked_about(rated, number):
+    """Other ratings in one fold change no estimate in that fold, and do change others."""
+    split = all_splits(rated)[number]
+    rows = split.fold == 1
+    quality = rated.quality.copy()
+    quality[rows] = np.random.default_rng(5).permutation(quality[rows]) ** 2
+    judge = rated.scores["score_judge"]
+    given = replace(rated, scores={"score_judge": judge, "score_other": np.sin(judge)})
+    tried = predict.keys(given, ["bleu.char"], False)
+    tried = [key for key in tried if not predict.why_not(key[0], given, split.name)]
+    names = {name for name, _ in tried}
+    assert {"ridge", "neighbors", "score_judge", "combined", "bleu"} <= names
+    for name, kernel_of in tried:
+        first, second = (
+            predict.estimates((name, kernel_of), own, [split], {})[0]
+            for own in (given, replace(given, quality=quality))
+        )
+        for what in ("own", "filled", "ranked"):
+            one, two = getattr(first, what)[rows], getattr(second, what)[rows]
+            np.testing.assert_allclose(one, two, atol=1e-11, err_msg=f"{name} {what}")
+        covered = ~np.isnan(first.own)
+        if name != "middle" and (covered & ~rows).sum() > 30:
+            assert np.nanmax(np.abs(first.own - second.own)[~rows]) > 1e-4, name
+
+
+def test_abstaining_has_the_mean_of_the_training_part_and_ties_with_it():
+    quality = np.tile([0.1, 0.2, 0.3, 0.7, 0.7, 0.9, 1.0], 6)
+    fold = np.arange(42) % 3
+    mean = np.round([quality[fold != k].mean() for k in range(3)], 12)
+    estimate = np.where(np.arange(42) % 2, mean[fold], np.nan)
+    np.testing.assert_array_equal(predict.filled_in(estimate, quality, fold).filled, mean[fold])
+
+
+def test_a_score_ranks_as_it_is_and_predicts_on_a_line(rated):
+    split, judge = all_splits(rated)[0], rated.scores["score_judge"].copy()
+    judge[:10] = np.nan
+    found = predict.score("score_judge", replace(rated, scores={"score_judge": judge}), split)
+    assert np.isnan(found.own).tolist() == [True] * 10 + [False] * 110
+    np.testing.assert_array_equal(found.ranked[10:], judge[10:])
+    for k in range(split.folds):
+        train, asked = (split.fold != k) & ~np.isnan(judge), split.fold == k
+        line = np.polyfit(judge[train], rated.quality[train], 1)
+        np.testing.assert_allclose(found.own[asked], np.polyval(line, judge[asked]))
+        np.testing.assert_allclose(found.ranked[asked & np.isnan(judge)], judge[train].mean())
+
+
+def test_scores_together_are_worth_more_than_each(rated):
+    generator, split = np.random.default_rng(0), all_splits(rated)[0]
+    noise = generator.normal(size=len(rated))
+    scores = {"score_a": rated.quality + noise, "score_b": 100 * noise}
+    found = predict.combined("combined", replace(rated, scores=scores), split)
+    assert np.corrcoef(found.own, rated.quality)[0, 1] > 0.9
+    assert abs(np.corrcoef(scores["score_a"], rated.quality)[0, 1]) < 0.5
+
+
+@pytest.mark.parametrize(
+    ("name", "texts", "lost"),
+    [
+        ("rouge_l.stem", ["всё хорошо", "good", "ดี", "!?", ""], 4),
+        ("bleu.char", ["всё хорошо", "good one", "no", "", "ok"], 3),
+        ("bleu.word", ["всё очень хорошо здесь", "good"], 1),
+    ],
+)
+def test_texts_that_are_not_similar_to_themselves(name, texts, lost):
+    number, said = unread(name, texts * 30)
+    assert number == lost * 30
+    assert said.startswith(f"{name} reads {number} of {30 * len(texts)} texts")
+
+
+def test_the_learning_curve_rises_to_what_all_ratings_give(rated):
+    split = all_splits(rated)[1]
+    found = learning_curve(rated, split, np.array([0.9, 0.8, 1.0]), 50, 0)
+    assert found["ratings"].tolist() == [25, 50, 90]
+    assert found["pearson"].is_monotonic_increasing
+    assert found["pearson"].iloc[-1] == 0.9
+    assert (found["pearson_low"] < found["pearson_high"]).all()
+    # a system that wrote nearly all leaves too few for a point
+    fold = np.where(np.arange(120) < 110, 0, np.arange(120) % 3)
+    most = learning_curve(rated, Split("systems", fold), np.array([0.9]), 50, 0)
+    assert len(most) == 1
 
 
 def of(quality: np.ndarray, system: np.ndarray) -> Rated:
@@ -23,14 +154,14 @@ def of(quality: np.ndarray, system: np.ndarray) -> Rated:
     return Rated([f"text {k}" for k in range(n)], quality, np.arange(n), system)
 
 
-def made_up(seed: int, n: int = 60) -> tuple[Rated, Split, Estimates]:
-    """Estimates, of which some are missing and some tie, of 5 systems in 4 folds."""
+def invented(seed: int, n: int = 60) -> tuple[Rated, Split, predict.Estimates]:
+    """predict.Estimates, of which some are missing and some tie, of 5 systems in 4 folds."""
     generator = np.random.default_rng(seed)
     quality = np.round(generator.random(n), 1)
     estimate = np.round(quality + generator.normal(0, 0.4, n), 1)
     estimate[generator.random(n) < 0.2] = np.nan
     rated, split = of(quality, generator.integers(0, 5, n)), Split("texts", np.arange(n) % 4)
-    return rated, split, filled_in(estimate, quality, split.fold)
+    return rated, split, predict.filled_in(estimate, quality, split.fold)
 
 
 def within(values: np.ndarray, group: np.ndarray) -> np.ndarray:
@@ -38,8 +169,8 @@ def within(values: np.ndarray, group: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_draw_is_texts_that_are_copied(seed: int) -> None:
-    rated, split, found = made_up(seed)
+def test_a_draw_is_texts_that_are_copied(seed):
+    rated, split, found = invented(seed)
     x, y = (centred(values, split.fold) for values in (found.ranked, rated.quality))
     unit = np.random.default_rng(seed).permutation(np.arange(60) % 12)
     drawn = np.random.default_rng(seed).integers(1, 3, (5, 12))
@@ -49,12 +180,11 @@ def test_a_draw_is_texts_that_are_copied(seed: int) -> None:
         assert value == pytest.approx(stats.pearsonr(*left).statistic, abs=1e-9)
 
 
-def test_the_first_number_is_that_of_the_texts() -> None:
-    rated, split, found = made_up(7)
+def test_the_first_number_is_that_of_the_texts():
+    rated, split, found = invented(7)
     ours = measured(found, rated, split, draws=50, seed=1)
     assert ours["pearson"].shape == ours["spearman"].shape == (51,)
     x, y = (within(values, split.fold).round(12) for values in (found.ranked, rated.quality))
-    assert rated.system is not None
     parts = np.column_stack([np.eye(5)[rated.system], np.eye(4)[split.fold]])
     level = np.linalg.lstsq(parts, found.ranked)[0][:5]
     people = [rated.quality[rated.system == s].mean() for s in range(5)]
@@ -72,7 +202,7 @@ def test_the_first_number_is_that_of_the_texts() -> None:
     assert {name: ours[name][0] for name in expected} == pytest.approx(expected)
 
 
-def test_what_only_knows_the_training_mean_goes_with_nothing() -> None:
+def test_what_only_knows_the_training_mean_goes_with_nothing():
     """It falls as the ratings of a left-out system rise; neither that nor its reverse counts."""
     generator = np.random.default_rng(0)
     system = np.repeat(np.arange(5), 200)
@@ -82,20 +212,24 @@ def test_what_only_knows_the_training_mean_goes_with_nothing() -> None:
     for sign in (-1, 1):
         estimate = sign * mean + generator.normal(0, 1e-3, 1000)
         assert abs(np.corrcoef(estimate, quality)[0, 1]) > 0.9
-        ours = measured(filled_in(estimate, quality, system), rated, split, 100, 0)
+        ours = measured(predict.filled_in(estimate, quality, system), rated, split, 100, 0)
         assert ours["pearson"][0] == pytest.approx(0, abs=0.1)
         assert ours["spearman"][0] == pytest.approx(0, abs=0.1)
         assert np.isnan(ours["pairwise_accuracy"][0])
 
 
-def test_ranks_of_small_folds_have_no_interval() -> None:
-    rated, _, found = made_up(1)
+def test_ranks_of_small_folds_and_few_different_texts_have_no_interval():
+    rated, split, found = invented(1)
     ours = measured(found, rated, Split("texts", np.arange(60) % 20), 10, 0)
-    assert ours["spearman"].shape == (1,)
-    assert not np.isnan(ours["pearson"]).any()
+    assert [len(ours[name]) for name in ("spearman", "pearson")] == [1, 11]
+    for different in (ENOUGH_UNITS - 1, ENOUGH_UNITS):
+        few = replace(rated, same=np.arange(60) % different)
+        ours = measured(found, few, split, 10, 0)
+        assert len(ours["pearson"]) == (11 if different == ENOUGH_UNITS else 1)
+        assert np.isfinite(ours["pearson"]).all()
 
 
-def test_the_mean_over_repeats() -> None:
+def test_the_mean_over_repeats():
     """A correlation of what ranks nothing is 0 there."""
     nan = float("nan")
     parts = [
@@ -107,30 +241,8 @@ def test_the_mean_over_repeats() -> None:
     np.testing.assert_allclose(found["pairwise_accuracy"], [1.0])
 
 
-def test_a_comparison_has_the_mean_over_its_repeats(rated: Rated) -> None:
-    found = compare(rated, Settings(draws=100, seed=5, repeats=3, curve=False, kernels=()))
-    parts = [
-        measured(baseline("length", rated, split), rated, split, 100, 5)
-        for split in repeated(rated, 5, 3)["texts"]
-    ]
-    for name in parts[0]:
-        mean = np.mean([part[name] for part in parts], axis=0)
-        np.testing.assert_allclose(found.draws["texts", "length", ""][name], mean)
-    assert len({part["pearson"][0] for part in parts}) == 3
-    table = found.table.set_index(["split", "method"])
-    unit = 16  # of a scale from 1 to 5, squared
-    mse = unit * np.mean([part["mse"][0] for part in parts])
-    assert table["mse"]["texts", "length"] == pytest.approx(mse)
-    constant = table["mse"]["texts", "constant"]
-    assert table["mse_of_mean"]["texts", "length"] == pytest.approx(constant)
-    # the mean of the other systems of a context falls as one's own rating rises
-    assert np.isnan(table["pairwise_accuracy"]["texts", "context_mean"])
-
-
-def test_what_is_drawn(rated: Rated) -> None:
+def test_what_is_drawn(rated):
     assert len(rated.drawn[0]) == 30
-    assert rated.group is not None
-    assert rated.system is not None
     few = replace(rated, context=rated.group % 5, group=rated.group % 5)
     assert len(few.drawn[0]) == few.same.max() + 1
     # a text of two contexts is drawn beside both
@@ -143,9 +255,89 @@ def test_what_is_drawn(rated: Rated) -> None:
     assert replace(rated, same=said).drawn[0].ndim == 1
 
 
-@pytest.mark.parametrize("different", [ENOUGH_UNITS - 1, ENOUGH_UNITS])
-def test_few_different_texts_have_no_interval(rated: Rated, different: int) -> None:
-    few, split = replace(rated, same=rated.same % different), all_splits(rated)[0]
-    ours = measured(baseline("length", rated, split), few, split, 20, 0)
-    assert len(ours["pearson"]) == (21 if different == ENOUGH_UNITS else 1)
-    assert np.isfinite(ours["pearson"]).all()
+@pytest.fixture(scope="module")
+def found(rated: Rated) -> Comparison:
+    return compare(rated, QUICK)
+
+
+def test_the_best_method_is_tested_against_the_best_trivial_one(rated, found):
+    own = verdict(found, "systems")
+    table = found.table[found.table["split"] == "systems"].set_index("method")
+    tried = table.drop(list(predict.TRIVIAL))["pearson"].dropna()
+    assert (own["method"], own["methods"]) == (tried.idxmax(), len(tried))
+    assert own["corrected"] == pytest.approx(min(1, len(tried) * own["p"]))
+    assert own["shown"]
+    assert answer(rated, found)[1].startswith(f"new systems: ridge r {own['pearson']:.2f} (")
+    next_one = command(found, QUICK, ["my rated.tsv"], [])
+    assert "refless score --ratings 'my rated.tsv' --method ridge" in next_one
+    rest = replace(found, table=found.table[found.table["split"] != "systems"])
+    assert not verdict(rest, "systems")
+    assert "--method ridge" in command(rest, QUICK, ["rated.tsv"], [])  # of another split
+
+
+@pytest.mark.parametrize(
+    ("method", "kernel_of", "told"),
+    [
+        ("rnn_qe", "", "train-qe --ratings rated.tsv --out"),
+        ("neighbors", "meteor.nltk35", "--center-raters --kernel meteor.nltk35 --wordnet wn --"),
+    ],
+)
+def test_the_next_command_has_its_own_options(found, method, kernel_of, told):
+    rows = found.table[(found.table["split"] == "systems") & (found.table["method"] == "ridge")]
+    best = replace(found, table=rows.assign(method=method, kernel=kernel_of))
+    settings = replace(QUICK, options={"meteor.nltk35": {"wordnet": "wn"}})
+    assert told in command(best, settings, ["rated.tsv"], ["--center-raters"])
+
+
+def test_chance_is_not_shown(rated):
+    shuffled = np.random.default_rng(0).permutation(rated.quality)
+    other = replace(rated, quality=shuffled, scores={})
+    made = compare(other, QUICK)
+    assert all("not shown" in line for line in answer(other, made)[1:])
+    assert "rate more" in command(made, QUICK, ["rated.tsv"], [])
+
+
+def test_what_covers_few_texts_is_no_yardstick(found):
+    """A look-up that has an estimate for a handful of texts."""
+    row = ("systems", "lookup", "")
+    draws = {**found.draws["systems", "length", ""], "pearson": np.array([0.99])}
+    for share in (0.01, 0.5):
+        own = {**found.draws, row: {**draws, "coverage": np.array([share])}}
+        assert (strongest("systems", own) == row) == (share == 0.5)
+
+
+def test_p_of_draws():
+    gap = np.concatenate([[0.3], np.linspace(-0.1, 0.7, 999)])
+    share = (gap[1:] <= 0).sum()
+    assert p_value(gap) == pytest.approx(2 * (share + 1) / 1000)
+    far = np.concatenate([[1.0], 1 + 0.1 * np.random.default_rng(0).normal(size=99)])
+    assert p_value(far) == 1e-4
+    assert np.isnan(p_value(np.array([0.3])))
+
+
+def test_an_interval_that_leaves_out_its_number_is_not_printed():
+    assert np.isnan(estimate(np.array([1.0, *np.linspace(0.8, 0.95, 99)])).low)
+    assert estimate(np.array([0.9, *np.linspace(0.8, 0.95, 99)])).low > 0.8
+
+
+def test_warnings(rated, found):
+    assert "4 systems" in " ".join(warnings(rated, found))
+    texts = [f"слово {'текст ' * i}" for i in range(len(rated))]
+    other = replace(rated, texts=texts, answers=None, context=None, group=None)
+    kernels = "rouge_l.stem", "rouge_l.plain"
+    made = compare(other, replace(QUICK, kernels=kernels))
+    assert set(kernels) == set(made.table["kernel"][made.table["reason"].str.contains("reads")])
+    empty, context, _ = warnings(other, made)
+    assert all(f"{kernel} reads 120 of 120" in empty for kernel in kernels)
+    assert "context" in context
+
+
+def test_a_guessed_scale_and_raters_are_said(rated):
+    """With what lies at its ends, and with the ceiling of r."""
+    quality = np.append(np.linspace(0, 1, 119) ** 2 * 0.015, 1)
+    raters = Raters(112, 3.0, 0.4, 0.64, 0.8, 0.25)
+    own = replace(rated, scale=(14.3, 5656), guessed=True, quality=quality, raters=raters)
+    scale, people = about(own)
+    assert "14.3 to 5,656 (99% of ratings lie below 9" in scale
+    assert "be above 0.80" in people
+    assert "--center-raters" in people

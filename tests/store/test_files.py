@@ -1,22 +1,35 @@
-"""Files: whole or not at all; what is broken is refused by name."""
-
-from __future__ import annotations
+"""Files: whole or not at all. A sealed one is the one that was written, where it was written, from
+what lies there; or it is refused by name. And the code that a job hangs on."""
 
 import errno
 import os
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
-from refless.errors import OutputError
-from refless.store.files import whole_file, write_together
+from refless.errors import FormatError, OutputError, ReflessError, StaleError
+from refless.kernels._compiled import compiled
+from refless.store import code, sealed
+from refless.store.files import whole_file, write_text, write_together
+from refless.store.tables import write_table
 
 
 def names(directory: Path) -> list[str]:
     return sorted(path.name for path in directory.iterdir())
 
 
-def test_the_new_file_takes_the_old_ones_place(tmp_path: Path) -> None:
+def write(path: Path, content: str | None = "new", error: BaseException | None = None) -> None:
+    with whole_file(path) as partial:
+        if content is not None:
+            partial.write_text(content)
+        if error is not None:
+            raise error
+
+
+def test_the_new_file_takes_the_old_ones_place(tmp_path):
     path = tmp_path / "deep" / "er" / "table.csv"
     for content in ("old", "new"):
         with whole_file(path) as partial:
@@ -25,31 +38,15 @@ def test_the_new_file_takes_the_old_ones_place(tmp_path: Path) -> None:
             partial.write_text(content)
             assert not path.exists() or path.read_text() == "old"
         assert path.read_text() == content
+    for error in (ValueError, KeyboardInterrupt, SystemExit):
+        with pytest.raises(error):
+            write(path, "half of it", error())
         assert names(path.parent) == ["table.csv"]
+        assert path.read_text() == "new"
 
 
-@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
-def test_an_error_on_the_way_leaves_the_old_file_and_nothing_else(
-    tmp_path: Path, error: type[BaseException]
-) -> None:
-    path = tmp_path / "table.csv"
-    path.write_text("old")
-
-    def write() -> None:
-        with whole_file(path) as partial:
-            partial.write_text("half of it")
-            raise error("stop")
-
-    with pytest.raises(error, match="stop"):
-        write()
-    assert names(tmp_path) == ["table.csv"]
-    assert path.read_text() == "old"
-
-
-@pytest.mark.parametrize("obstacle", ["full", "file", "directory", "read-only", "nothing written"])
-def test_a_place_that_cannot_be_written_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, obstacle: str
-) -> None:
+@pytest.mark.parametrize("obstacle", ["full", "file", "read-only", "nothing written"])
+def test_a_place_that_cannot_be_written_is_named(tmp_path, monkeypatch, obstacle):
     path = tmp_path / "results" / "table.csv"
 
     def fail(number: int) -> None:
@@ -57,41 +54,210 @@ def test_a_place_that_cannot_be_written_is_named(
 
     if obstacle == "file":
         (tmp_path / "results").write_text("not a directory")
-    elif obstacle == "directory":
-        path.mkdir(parents=True)
     elif obstacle == "read-only":  # permissions do not stop root
         monkeypatch.setattr("refless.store.files.os.replace", lambda *_: fail(errno.EROFS))
     elif obstacle == "full":
         monkeypatch.setattr(Path, "write_text", lambda *_, **__: fail(errno.ENOSPC))
 
-    def write() -> None:
-        with whole_file(path) as partial:
-            if obstacle != "nothing written":
-                partial.write_text("new")
-
-    with pytest.raises(OutputError, match="cannot be written") as caught:
-        write()
+    with pytest.raises(OutputError) as caught:
+        write(path, None if obstacle == "nothing written" else "new")
     assert caught.value.path == str(path)
-    assert "make room" in caught.value.remedy
+    assert caught.value.remedy
     assert not path.is_file()
     assert [p for p in tmp_path.rglob("*") if "partial" in p.name] == []
 
 
 @pytest.mark.parametrize("obstacle", [0, 1])
-def test_of_files_that_belong_together_none_is_put_in_place_before_all_are_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, obstacle: int
-) -> None:
+def test_files_that_belong_together_are_put_in_place_together(tmp_path, monkeypatch, obstacle):
     paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
     write_together(dict.fromkeys(paths, "old"))
-    write = Path.write_bytes
+    write_bytes = Path.write_bytes
 
     def full(path: Path, content: bytes) -> int:
         if path.name.startswith(f".{paths[obstacle].stem}."):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return write(path, content)
+        return write_bytes(path, content)
 
     monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(OutputError, match=paths[obstacle].name):
         write_together(dict.fromkeys(paths, "new"))
     assert [path.read_text() for path in paths] == ["old", "old"]
     assert names(tmp_path) == ["a.csv", "b.csv"]
+
+
+TABLE = pd.DataFrame({"id": ["a", "b"], "value": [0.1, np.nan], "text": ["NA", 'say "hi"\r']})
+ARRAYS = {"kernel": np.arange(6.0).reshape(2, 3), "name": np.array(["x", "y"])}
+FACTS = {"scale": [0, 5], "sizes": {"b": 1, "a": 2}}
+CONTENT: dict[str, Any] = {".npz": ARRAYS, ".npy": ARRAYS["kernel"], ".csv": TABLE, ".gz": TABLE}
+
+
+def same(found: sealed.Sealed, suffix: str) -> None:
+    assert found.about["facts"] == FACTS
+    if isinstance(found.content, pd.DataFrame):
+        pd.testing.assert_frame_equal(found.content, CONTENT[suffix], check_dtype=False)
+    else:
+        np.testing.assert_equal(found.content, CONTENT[suffix])
+
+
+@pytest.fixture(params=["a.csv", "a.csv.gz", "a.npz", "a.npy"])
+def file(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    path = tmp_path / request.param
+    sealed.write(path, CONTENT[path.suffix], FACTS)
+    return path
+
+
+def test_what_is_written_is_read_and_always_the_same_bytes(file):
+    found = sealed.read(file)
+    same(found, file.suffix)
+    assert found.about == sealed.record_of(file)
+    before = file.read_bytes()
+    sealed.write(file, CONTENT[file.suffix], dict(reversed(FACTS.items())))
+    assert file.read_bytes() == before
+
+
+def test_no_flipped_bit_gives_other_content(file):
+    raw, refused = file.read_bytes(), 0
+    bits = np.random.default_rng(13).choice(8 * len(raw), 600, replace=False)
+    for bit in bits:
+        changed = bytearray(raw)
+        changed[bit // 8] ^= 1 << bit % 8
+        file.write_bytes(changed)
+        try:
+            same(sealed.read(file), file.suffix)
+        except FormatError as error:
+            refused += str(file) in str(error) and bool(error.remedy)
+    # of an archive, some bytes (times, names of tools) decide nothing
+    assert refused > len(bits) * (0.95 if file.suffix in (".csv", ".npy") else 0.4)
+
+
+def test_a_truncated_file_is_refused(file):
+    whole = file.read_bytes()
+    for other in (b"", whole[:40], whole[:-20], bytes(len(whole)), None):
+        if other is None:
+            file.unlink()
+        else:
+            file.write_bytes(other)
+        with pytest.raises(FormatError, match="a\\."):
+            sealed.read(file)
+
+
+def made(path: str, *inputs: str) -> Path:
+    """A result as a job with these inputs writes it, in the current folder."""
+    with sealed.given(inputs):
+        sealed.write(path, CONTENT[Path(path).suffix], FACTS)
+    return Path(path)
+
+
+def test_a_kernel_under_anothers_name_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    right = made("results/kernels/chat/bleu.char/1of1.npy")
+    for name in ("kernels/chat/bleu.word/1of1.npy", "kernels/news/bleu.char/1of1.npy"):
+        other = Path("results", name)
+        other.parent.mkdir(parents=True, exist_ok=True)
+        other.write_bytes(right.read_bytes())
+        with pytest.raises(FormatError, match=r"kernels/chat/bleu\.char/1of1\.npy under another"):
+            sealed.read(other)
+    # seen from elsewhere, and moved with its whole folder
+    monkeypatch.chdir("/")
+    same(sealed.read(tmp_path / right), ".npy")
+
+
+def test_a_result_of_other_inputs_than_lie_there_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    texts = made("results/ratings/chat/texts.csv")
+    kernel = made("results/kernels/chat/bleu.char.npz", str(texts))
+    sealed.write(texts, TABLE)  # the same texts once more are the same texts
+    same(sealed.read(kernel), ".npz")
+    sealed.write(texts, TABLE.assign(value=1.0), FACTS)
+    with pytest.raises(StaleError) as caught:
+        sealed.read(kernel)
+    assert caught.value.path == str(kernel)
+    texts.unlink()  # nobody can tell
+    same(sealed.read(kernel), ".npz")
+
+
+@pytest.mark.parametrize("name", ["table.csv", "table.md", "table.json"])
+def test_a_file_beside_its_record_is_the_one_that_was_written(tmp_path, name):
+    sums = {"table.csv": write_table(TABLE, tmp_path / "table.csv")}
+    sums["table.md"] = write_text("| a |\n", tmp_path / "table.md")
+    record = tmp_path / "table.json"
+    sealed.write_beside(record, {"rows": 2}, sums)
+    assert sealed.read_beside(record, *sums)["rows"] == 2
+    raw = (tmp_path / name).read_bytes()
+    for bit in np.random.default_rng(0).choice(8 * len(raw), 60):
+        changed = bytearray(raw)
+        changed[bit // 8] ^= 1 << bit % 8
+        (tmp_path / name).write_bytes(changed)
+        with pytest.raises(ReflessError, match=name):
+            sealed.read_beside(record, *sums)
+    (tmp_path / name).unlink()
+    with pytest.raises(ReflessError, match=name):
+        sealed.read_beside(record, *sums)
+
+
+SOURCES = {
+    "kernels/a.py": "from refless.models import b\nfrom refless import errors\n",
+    "models/__init__.py": "",
+    "models/b.py": '"""Text."""\nimport refless.store.c\n\ndef f(x):\n'
+    '    """What it does."""\n    if x:\n        raise ValueError("no")\n    return 1  # why\n',
+    "store/c.py": "import numpy\n",
+    "errors.py": "from refless.models import other\n",
+    "models/other.py": "y = 1\n",
+}
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(code, "PACKAGE", tmp_path)
+    for name, text in SOURCES.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "counts"),
+    [
+        ("models/b.py", "return 1", "return 2", True),
+        ("store/c.py", "numpy", "scipy", True),
+        ("models/b.py", "What it does", "How", False),
+        ("models/b.py", "# why", "# because", False),
+        ("models/b.py", '"no"', '"never"', False),
+        ("models/b.py", "\n\ndef", "\n\n\ndef", False),
+        ("models/other.py", "1", "2", False),
+        ("errors.py", "other", "b", False),
+    ],
+)
+def test_edited_code_counts_and_an_edited_message_does_not(package, name, old, new, counts):
+    sums = []
+    for text in (SOURCES[name], SOURCES[name].replace(old, new)):
+        (package / name).write_text(text)
+        for cached in (code._imports, code._tree, code._code):
+            cached.cache_clear()
+        sums.append(code.code_sum("kernels/a.py"))
+    assert (sums[0] != sums[1]) == counts
+
+
+@pytest.mark.parametrize("script", ["normalize_ratings.py", "score_delta_bleu.py"])
+def test_a_job_hangs_on_what_decides_its_numbers(script):
+    """Normalised texts decide contexts, and rounded ratings decide ranks."""
+    found = {str(path) for path in code.closure(code.PACKAGE.parent / "scripts" / script)}
+    names = "data/wording.py", "data/ratings.py"
+    assert {str(code.PACKAGE / name) for name in names} <= found
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_loops_are_kept_on_disk_or_compiled_in_memory(tmp_path, monkeypatch, broken):
+    numba = pytest.importorskip("numba")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+
+    def njit(*_: object, cache: bool = False, **__: object) -> object:
+        if cache and broken:
+            raise OSError("no space")
+        return lambda _: str(numba.config.CACHE_DIR) if cache else "in memory"
+
+    monkeypatch.setattr(numba, "njit", njit)
+    before = numba.config.CACHE_DIR
+    found = str(compiled("void()")(code.closure))
+    assert found == "in memory" if broken else found.startswith(str(tmp_path / "refless/loops"))
+    assert before == numba.config.CACHE_DIR

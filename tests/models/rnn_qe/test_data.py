@@ -1,86 +1,101 @@
-"""Training data of RNN-QE: delexicalisation, errors, folds and set-ups on data written here."""
+"""RNN-QE without torch: delexicalisation, errors, folds, set-ups, batches, scales."""
 
-from __future__ import annotations
+import importlib
+import itertools
+import sys
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from refless.data.sources import mr
-from refless.errors import SettingError
-from refless.models.rnn_qe.data import (
-    COLUMNS,
-    ERRORS,
-    DataSettings,
-    Texts,
-    cross_split,
-    cross_validation,
-    delexicalised,
-    instances,
-    size,
-    splits_of,
-)
+from refless.errors import FormatError, SettingError
+from refless.models.rnn_qe import data
+from refless.models.rnn_qe.batches import Encoded, mixed, numbered, vocabulary
 from refless.models.rnn_qe.delex import delexicalise
+from refless.models.rnn_qe.meaning import ACTS, SLOTS, TEXT, kind_of, tokens_of, told_apart
+from refless.models.rnn_qe.model_file import card, read_model, shipped_model
 from refless.models.rnn_qe.names import CROSS, NAMES, SETUPS, hours, seeds_of, trainings
+from refless.models.rnn_qe.scale import HALF_POINTS, Scale
 from refless.models.rnn_qe.synthesis import UNTOUCHED, distort, lowered
-
-# ---- delexicalisation ----------------------------------------------------------------------------
+from tests.conftest import ROOT
 
 
 @pytest.mark.parametrize(
-    ("meaning", "text", "triples", "words"),
+    ("meaning", "text", "words"),
     [
-        (
-            "inform(name='the old mill',food=chinese)",
-            "The Old Mill serves Chinese food, not Thai.",
-            "inform name X-name inform food X-food",
-            "X-name serves X-food food , not thai .",
-        ),
+        ("inform(name='old mill',food=thai)", "Old Mill, Thai food.", "X-name , X-food food ."),
         # longer values go first, and spelling may differ
-        (
-            "inform(name='mill',area='city centre',addr='3 mill st',near='city')",
-            "mill at 3 mill street, citycentre, near the city",
-            "inform name X-name inform area X-area inform addr X-addr inform near X-near",
-            "X-name at X-addr , X-area , near the X-near",
-        ),
+        ("inform(area='a town',addr='3 a st')", "3 a street, atown", "X-addr , X-area"),
+        ("inform(name=mill,addr='3 mill st')", "mill at 3 mill street", "X-name at X-addr"),
         # a shared value goes to its slots in turn
-        (
-            "inform(name='X',area='X')",
-            "x is in x, yes x",
-            "inform name X-name inform area X-area",
-            "X-name is in X-area , yes X-area",
-        ),
+        ("inform(name='X',area='X')", "x is in x, yes x", "X-name is in X-area , yes X-area"),
         # a value inside a word is none
-        (
-            "inform(food=thai)",
-            "thailand, thai-style",
-            "inform food X-food",
-            "thailand , X-food - style",
-        ),
-        ("hello()", "I'm at 10.50, OK?", "hello <none> <none>", "i'm at 10.50 , ok ?"),
-        ("?request(area)", "", "request area <none>", ""),
-        ("inform(food=dont_care,kids=yes)", "", "inform food dontcare inform kids yes", ""),
+        ("inform(food=thai)", "thailand, thai-style", "thailand , X-food - style"),
+        ("hello()", "I'm at 10.50, OK?", "i'm at 10.50 , ok ?"),
     ],
 )
-def test_values_of_the_mr_become_placeholders(
-    meaning: str, text: str, triples: str, words: str
-) -> None:
-    found = delexicalise(mr.parse(meaning), text)
-    assert [" ".join(own) for own in found] == [triples, words]
-
-
-# ---- errors --------------------------------------------------------------------------------------
+def test_values_of_the_mr_become_placeholders(meaning, text, words):
+    assert " ".join(delexicalise(mr.parse(meaning), text)[1]) == words
 
 
 @pytest.mark.parametrize(
-    ("rating", "left"),
-    [(6, [6, 4, 3, 2, 1]), (5.5, [5.5, 4, 3, 2, 1]), (2.5, [2.5, 1.5, 1, 1, 1])],
+    ("meaning", "kind", "expected"),
+    [
+        ("inform(n='a hut', p r=b)", ACTS, "inform n X-n inform pr X-pr"),
+        ("n[A Hut], b c[5 of 5], k[yes]", SLOTS, "inform n X-n inform bc X-bc inform k yes"),
+        ("is the hut (in town) cheap?", TEXT, "is the hut ( in town ) cheap ?"),
+        ("inform-count(x y='yes or no')", ACTS, "inform xy yes inform xy no"),
+        ("inform(name='O'Hara's, Hut', x2=3)", ACTS, "inform name X-name inform x2 X-x2"),
+        ("inform(name='The Hut (old)')", ACTS, "inform name X-name"),
+        ("inform(food=dont_care,kids=yes)", ACTS, "inform food dontcare inform kids yes"),
+        ("?request(area)", ACTS, "request area <none>"),
+        ("hello()", ACTS, "hello <none> <none>"),
+        # several acts are no MR
+        ("inform(name=A Hut)&deny(b)", TEXT, "inform ( name = a hut ) & deny ( b )"),
+        ("", TEXT, ""),
+    ],
 )
-def test_each_error_costs_a_point(rating: float, left: list[float]) -> None:
-    assert [lowered(rating, errors) for errors in range(5)] == left
+def test_spellings(meaning, kind, expected):
+    assert kind_of([meaning]) == kind
+    ((read, _),) = tokens_of([meaning], ["The Hut is cheap."], kind)
+    assert " ".join(read) == expected
 
 
-def test_errors_spare_articles_marks_and_the_last_word() -> None:
+def test_an_empty_meaning_delexicalises_nothing():
+    found = tokens_of(["name[The Hut]", ""], ["The Hut."] * 2, SLOTS)
+    assert [words for _, words in found] == [["X-name", "."], ["the", "hut", "."]]
+
+
+def test_what_the_loaders_read_is_read_the_same():
+    text = "Near the street?"
+    for meaning in ("?request(p_r='yes or no';near=st)", "select(a=supper';a=tea)", "reqmore()"):
+        assert tokens_of([meaning], [text], ACTS) == [delexicalise(mr.parse(meaning), text)]
+
+
+def test_meanings_are_of_a_kind_if_all_are_and_a_mistake_is_named():
+    meanings = ["name[a]"] * 19 + ["name[a"]
+    assert kind_of(meanings) == TEXT
+    assert kind_of(meanings[:-1]) == SLOTS
+    with pytest.raises(FormatError, match="no meaning representation") as caught:
+        tokens_of(meanings, ["x"] * 20, SLOTS)
+    assert caught.value.line == 20
+
+
+def test_mrs_differ_by_act_and_values_but_not_by_the_order_of_slots():
+    meanings = ["inform(a='B c',d=e)", "inform(d=e,a=bc)", "inform(d=e,a=b)", "deny(a=bc,d=e)"]
+    one, same, *others = told_apart([*meanings, "inform(a=bc,d=e,d=e)"], ACTS)
+    assert one == same
+    assert len({one, *others}) == 4
+    assert told_apart(["Oh, well!", ""], TEXT) == ["ohwell", ""]
+
+
+def test_each_error_costs_a_point():
+    for left in ([6, 4, 3, 2, 1], [5.5, 4, 3, 2, 1], [2.5, 1.5, 1, 1, 1]):
+        assert [lowered(left[0], errors) for errors in range(5)] == left
+
+
+def test_errors_spare_articles_marks_and_the_last_word():
     for seed in range(300):
         generator = np.random.default_rng(seed)
         made = distort(["the", "old", "mill", "."], 1, ["boat"], generator)
@@ -89,7 +104,7 @@ def test_errors_spare_articles_marks_and_the_last_word() -> None:
         assert distort(["mill"], 4, ["boat"], generator)
 
 
-def test_every_kind_of_error_happens_equally_often() -> None:
+def test_every_kind_of_error_happens_equally_often():
     generator = np.random.default_rng(1)
     made = [distort(["mill", "river", "bridge"], 1, ["boat"], generator) for _ in range(2000)]
     kinds = pd.Series([(len(words), "boat" in words) for words in made]).value_counts()
@@ -98,10 +113,7 @@ def test_every_kind_of_error_happens_equally_often() -> None:
     assert kinds[4, False] == pytest.approx(800, abs=100)
 
 
-# ---- names ---------------------------------------------------------------------------------------
-
-
-def test_what_a_run_trains_and_how_long() -> None:
+def test_what_a_run_trains_and_how_long():
     assert NAMES["paper_cross_domain_2_setup3"] == ("paper", "cross_domain", 2, 3)
     assert NAMES["curve_50_setup1"] == ("short", "curve", 50, 1)
     assert NAMES["setup4"] == ("short", "cross_validation", 0, 4)
@@ -112,13 +124,10 @@ def test_what_a_run_trains_and_how_long() -> None:
     assert hours(["setup4"]) == pytest.approx(5 * (2 * 44102 + 12 * 1476) * 1.3e-3 / 3600)
 
 
-# ---- splits and set-ups --------------------------------------------------------------------------
+SETTINGS = data.DataSettings(1, "sfhot", "LOLS")
 
 
-SETTINGS = DataSettings(1, "sfhot", "LOLS")
-
-
-def small_texts(n: int = 500, seed: int = 3) -> Texts:
+def small_texts(n: int = 500, seed: int = 3) -> data.Texts:
     """Rated outputs and references of a few MRs; some rows repeat the MR and the text."""
     generator = np.random.default_rng(seed)
     rows = []
@@ -129,44 +138,31 @@ def small_texts(n: int = 500, seed: int = 3) -> Texts:
         kids = ",kids='yes'" if place == 0 else ""
         meaning = f"inform(name='place {place}',area='{dataset}'{kids})"
         text = f"place is in {dataset} {generator.choice(['now', 'then', 'ever'])}"
-        rows.append(
-            {
-                "id": f"nem:{i:04d}",
-                "dataset": dataset,
-                "system": ["LOLS", "RNNLG"][i % 2],
-                "context": meaning,
-                "text": f"{text} {generator.integers(12)}",
-                "mr_key": mr.key(meaning),
-                "median_quality": generator.integers(2, 13) / 2,
-            }
-        )
+        text = f"{text} {generator.integers(12)}"
+        row = f"nem:{i:04d}", dataset, ["LOLS", "RNNLG"][i % 2], meaning, text, mr.key(meaning)
+        rows.append((*row, generator.integers(2, 13) / 2))
     references = []
-    for dataset in ("bagel", "sfrest", "sfhot"):
-        for j in range(20):
-            kids = ";kids='yes'" if j % 10 == 0 else ""
-            meaning = f"inform(name='place {j % 10}';area='{dataset}'{kids})"
-            references.append(
-                {
-                    "id": f"{dataset}:{j:04d}",
-                    "task": dataset,
-                    "context": meaning,
-                    "text_nem": f"this is place {j % 10} of {dataset} {j // 18}.",
-                    "mr_key": mr.key(meaning),
-                    "part": "" if dataset == "bagel" else ["train", "test"][j % 2],
-                }
-            )
-    rated, human = pd.DataFrame(rows), pd.DataFrame(references)
-    return Texts(delexicalised(rated, "text"), delexicalised(human, "text_nem"))
+    for dataset, j in itertools.product(("bagel", "sfrest", "sfhot"), range(20)):
+        kids = ";kids='yes'" if j % 10 == 0 else ""
+        meaning = f"inform(name='place {j % 10}';area='{dataset}'{kids})"
+        text = f"this is place {j % 10} of {dataset} {j // 18}."
+        part = "" if dataset == "bagel" else ["train", "test"][j % 2]
+        references.append((f"{dataset}:{j:04d}", dataset, meaning, text, mr.key(meaning), part))
+    names = ["id", "dataset", "system", "context", "text", "mr_key", "median_quality"]
+    rated = pd.DataFrame(rows, columns=names)
+    names = ["id", "task", "context", "text_nem", "mr_key", "part"]
+    human = pd.DataFrame(references, columns=names)
+    return data.Texts(data.delexicalised(rated, "text"), data.delexicalised(human, "text_nem"))
 
 
 TEXTS = small_texts()
-SPLIT = cross_validation(TEXTS.rated, 1)[0]
+SPLIT = data.cross_validation(TEXTS.rated, 1)[0]
 
 
-def test_folds_share_the_outputs_and_leak_nothing() -> None:
+def test_folds_share_the_outputs_and_leak_nothing():
     key = TEXTS.rated["mr_key"] + TEXTS.rated["text"]
     assert key.duplicated().any()  # else this shows nothing
-    folds = cross_validation(TEXTS.rated, 1)
+    folds = data.cross_validation(TEXTS.rated, 1)
     assert sorted(np.concatenate([fold.test for fold in folds]).tolist()) == list(range(500))
     for fold in folds:
         rows = np.concatenate([fold.train, fold.dev, fold.test])
@@ -175,17 +171,18 @@ def test_folds_share_the_outputs_and_leak_nothing() -> None:
         assert not train & dev | train & test | dev & test
         assert set(fold.source) <= set(fold.train)
         assert len(fold.source) == pytest.approx(100, abs=6)
-    other = cross_validation(TEXTS.rated, 2)
-    assert set(folds[0].test.tolist()) != set(other[0].test.tolist())
+    assert not np.array_equal(folds[0].test, data.cross_validation(TEXTS.rated, 2)[0].test)
 
 
 @pytest.mark.parametrize("experiment", CROSS)
-def test_tables_4_and_5_test_the_same_rest_and_leak_nothing(experiment: str) -> None:
+def test_tables_4_and_5_test_the_same_rest_and_leak_nothing(experiment):
     rated = TEXTS.rated
     by_domain, by_system = rated["dataset"] == "sfhot", rated["system"] == "LOLS"
     inside = (by_domain if experiment == "cross_domain" else by_system).to_numpy()
     key = rated["mr_key"] + rated["text"]
-    one, two, three = (cross_split(rated, experiment, number, SETTINGS) for number in (1, 2, 3))
+    one, two, three = (
+        data.cross_split(rated, experiment, number, SETTINGS) for number in (1, 2, 3)
+    )
     assert len(one.train) == pytest.approx(100, abs=8)
     assert len(one.test) == pytest.approx(inside.sum() - 200, abs=8)
     assert inside[np.concatenate([one.train, one.dev, one.test])].all()
@@ -197,21 +194,21 @@ def test_tables_4_and_5_test_the_same_rest_and_leak_nothing(experiment: str) -> 
         train, dev, test = (set(key.iloc[part]) for part in (split.train, split.dev, split.test))
         assert not train & dev | train & test | dev & test
     with pytest.raises(SettingError, match="too few"):
-        cross_split(rated.iloc[:300], experiment, 1, SETTINGS)
+        data.cross_split(rated.iloc[:300], experiment, 1, SETTINGS)
 
 
 @pytest.mark.parametrize("setup", SETUPS)
-def test_instances_are_as_many_as_is_said(setup: int) -> None:
-    table = instances(TEXTS, SPLIT, setup, 1)
-    assert list(table.columns) == COLUMNS
+def test_instances_are_as_many_as_is_said(setup):
+    table = data.instances(TEXTS, SPLIT, setup, 1)
+    assert list(table.columns) == data.COLUMNS
     assert table["id"].is_unique
     pretrain = table[table["part"] == "pretrain"]
-    assert size(TEXTS, SPLIT, setup) == len(pretrain) + (table["part"] == "train").sum()
+    assert data.size(TEXTS, SPLIT, setup) == len(pretrain) + (table["part"] == "train").sum()
     kinds = ["output", "reference", "source"][: min(setup - 1, 3)]
     assert set(pretrain["id"].str.split(":").str[0]) == set(kinds)
     if setup > 1:
         each = pretrain["id"].str[-1].value_counts()
-        assert set(each.index) == set(map(str, range(ERRORS + 1)))
+        assert set(each.index) == set(map(str, range(data.ERRORS + 1)))
         assert each.min() == each.max()
     # errors are never made in what tests or validates
     outputs = pretrain["id"].str.extract(r"output:(.*):e\d")[0].dropna()
@@ -220,23 +217,22 @@ def test_instances_are_as_many_as_is_said(setup: int) -> None:
     assert set(pretrain.loc[human, "rating"]) <= {6.0}
 
 
-def test_set_up_3_has_references_of_training_mrs_alone() -> None:
-    table = instances(TEXTS, SPLIT, 3, 1)
+def test_set_up_3_has_references_of_training_mrs_alone():
+    table = data.instances(TEXTS, SPLIT, 3, 1)
     used = table.loc[table["id"].str.startswith("reference:"), "id"].str[len("reference:") : -3]
     keys = TEXTS.references.set_index("id")["mr_key"]
     assert set(keys[used.unique()]) <= set(TEXTS.rated["mr_key"].iloc[SPLIT.source])
 
 
-def test_the_same_seed_gives_the_same_rows_and_another_seed_others() -> None:
-    once, again, other = (instances(TEXTS, SPLIT, 4, seed) for seed in (5, 5, 6))
+def test_the_same_seed_gives_the_same_rows_and_another_seed_others():
+    once, again, other = (data.instances(TEXTS, SPLIT, 4, seed) for seed in (5, 5, 6))
     pd.testing.assert_frame_equal(once, again)
     assert (other["text"] != once["text"]).any()
 
 
-def test_a_learning_curve_has_fewer_rows_that_train_and_tests_the_same() -> None:
-    whole, cut = (
-        splits_of(TEXTS.rated, NAMES[name], SETTINGS) for name in ("setup1", "curve_50_setup1")
-    )
+def test_a_learning_curve_has_fewer_rows_that_train_and_tests_the_same():
+    whole = data.splits_of(TEXTS.rated, NAMES["setup1"], SETTINGS)
+    cut = data.splits_of(TEXTS.rated, NAMES["curve_50_setup1"], SETTINGS)
     assert (len(whole), len(cut)) == (5, 25)
     for number, split in enumerate(cut):
         own = whole[number % 5]
@@ -247,4 +243,92 @@ def test_a_learning_curve_has_fewer_rows_that_train_and_tests_the_same() -> None
         assert set(split.source) <= set(split.train) & set(own.source)
     assert set(cut[0].train) != set(cut[5].train)
     with pytest.raises(SettingError, match="has"):
-        splits_of(TEXTS.rated, NAMES["curve_800_setup1"], SETTINGS)
+        data.splits_of(TEXTS.rated, NAMES["curve_800_setup1"], SETTINGS)
+
+
+WORDS = ["X-name", "is", "a", "cheap", "place", "near", "X-near", "."]
+
+
+def small(rows: int = 40, seed: int = 0) -> pd.DataFrame:
+    """Instances whose rating the words decide, one of them without a text."""
+    generator = np.random.default_rng(seed)
+    texts = [
+        [WORDS[k] for k in generator.integers(0, 8, generator.integers(1, 9))] for _ in range(rows)
+    ]
+    slots = generator.integers(1, 4, rows)
+    mrs = [" ".join(f"inform slot{k} X-{row % 3}" for k in range(n)) for row, n in enumerate(slots)]
+    texts[11] = []
+    part = ["dev"] * 6 + ["test"] * 4 + (["pretrain", "train", "train"] * rows)[: rows - 10]
+    levels = [1 + 0.5 * len(set(text)) + 0.5 * (row % 2) for row, text in enumerate(texts)]
+    columns = {"id": map(str, range(rows)), "part": part, "mr": mrs, "text": map(" ".join, texts)}
+    return pd.DataFrame({**columns, "rating": np.clip(levels, 1, 6)})
+
+
+def test_batches_hold_every_row_once_with_the_same_mixture_of_lengths():
+    generator = np.random.default_rng(2)
+    lengths = generator.integers(1, 30, (2, 103))
+    batches = mixed(lengths, 10, generator)
+    assert sorted(np.concatenate(batches)) == list(range(103))
+    assert {len(batch) for batch in batches} == {10, 11}
+    means = [lengths[-1, batch].mean() for batch in batches]
+    assert np.ptp(means) < np.ptp([lengths[-1, k::10].mean() for k in range(10)])
+    assert not np.array_equal(batches[0], mixed(lengths, 10, generator)[0])
+
+
+def test_words_are_those_of_the_training_rows():
+    words = vocabulary([["b", "a"], ["c"]])
+    assert words == {"a": 1, "b": 2, "c": 3}
+    assert [one.tolist() for one in numbered([["c", "x"], []], words)] == [[3, 0], []]
+    table = small()
+    table.loc[7, "text"] = "unseen"  # of the test part
+    encoded = Encoded(table)
+    assert "unseen" not in encoded.text_words
+    assert encoded.text[7].tolist() == [0]
+
+
+SCALES = [  # ratings, and the step that they have
+    *(([1, 6, 2.5], None), ([0, 50, 70, 100], None), ([0, 0.13, 1], None)),
+    *(([1, 2, 3, 5], 1), ([-2, 0, 2], 2), ([0, 0.3, 0.4, 1], 0.1)),
+]
+
+
+@pytest.mark.parametrize(("ratings", "step"), SCALES)
+def test_scales_are_kept(ratings, step):
+    given, low, high = np.array(ratings, float), min(ratings), max(ratings)
+    found = Scale.of(given, low, high)
+    assert found == Scale(low, high, step)
+    np.testing.assert_allclose(found.given_back(found.stretched(given)), given, atol=1e-12)
+    assert found.stretched(np.array([low, high])).tolist() == [1, 6]
+    # ratings themselves are levels, and may be looked up
+    assert found.rounded(given + (1e-13 if step else 0)).tolist() == given.tolist()
+    assert found.rounded(np.array([low - 9, high + 9])).tolist() == [low, high]
+
+
+def test_ratings_that_are_all_alike_have_no_scale():
+    with pytest.raises(FormatError, match="all ratings are 3") as caught:
+        Scale.of(np.array([3.0, 3.0]), 3, 3)
+    assert "--scale" in caught.value.remedy
+
+
+def test_the_papers_scale_has_half_points():
+    raw = np.array([4.3, 4.2, 9.0, -1.0, 1.75, 2.25])
+    assert HALF_POINTS.rounded(raw).tolist() == [4.5, 4.0, 6.0, 1.0, 2.0, 2.0]
+
+
+def test_without_torch_the_remedy_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)  # importing it fails
+    monkeypatch.delitem(sys.modules, "refless.models.rnn_qe.network", raising=False)
+    with pytest.raises(SettingError) as caught:
+        importlib.import_module("refless.models.rnn_qe.network")
+    assert "make torch" in caught.value.remedy
+
+
+def test_the_page_of_the_model_that_comes_along_has_its_numbers():
+    page = (ROOT / "docs/methods.md").read_text(encoding="utf-8")
+    about = card(read_model(shipped_model()))
+    worth = about["worth"]
+    assert f"{about['trained']['texts']:,} rated outputs" in page
+    for name in ("spearman", "mse"):
+        value, low, high = (worth[f"{name}{end}"] for end in ("", "_low", "_high"))
+        assert f"| {value:.3f} ({low:.3f} to {high:.3f}) |" in page
+    assert shipped_model().stat().st_size < 3e6

@@ -1,63 +1,30 @@
-"""Batches, words, and the network against what the hand-written GRU before it gave."""
+"""The network and its training, and RNN-QE on ratings of one's own: what needs torch."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
+import scipy.stats
 
-from refless.models.rnn_qe.batches import Encoded, mixed, numbered, vocabulary
+from refless.errors import FormatError, SettingError
+from refless.models.rnn_qe.batches import Encoded
+from refless.models.rnn_qe.data import Split
+from refless.models.rnn_qe.model_file import card, read_model, shipped_model
+from refless.models.rnn_qe.names import SCHEDULES, Schedule
+from refless.models.rnn_qe.scale import HALF_POINTS, Scale
+from refless.store import sealed
+from tests.models.rnn_qe.test_data import small
 
-WORDS = ["X-name", "is", "a", "cheap", "place", "near", "X-near", "."]
+pytest.importorskip("torch", reason="make torch")
+import torch
 
+from refless.models.rnn_qe import network, own, training
+from refless.models.rnn_qe.own import How, Rated, cross_validated, fit, groups, parted, worth
+from refless.models.rnn_qe.saved import Model, load_model, save_model
 
-def small(rows: int = 40, seed: int = 0) -> pd.DataFrame:
-    """Instances whose rating the words decide, one of them without a text."""
-    generator = np.random.default_rng(seed)
-    texts = [
-        [WORDS[k] for k in generator.integers(0, 8, generator.integers(1, 9))] for _ in range(rows)
-    ]
-    slots = generator.integers(1, 4, rows)
-    mrs = [" ".join(f"inform slot{k} X-{row % 3}" for k in range(n)) for row, n in enumerate(slots)]
-    texts[11] = []
-    part = ["dev"] * 6 + ["test"] * 4 + (["pretrain", "train", "train"] * rows)[: rows - 10]
-    levels = [1 + 0.5 * len(set(text)) + 0.5 * (row % 2) for row, text in enumerate(texts)]
-    return pd.DataFrame(
-        {
-            "id": [str(row) for row in range(rows)],
-            "part": part,
-            "mr": mrs,
-            "text": list(map(" ".join, texts)),
-            "rating": np.clip(levels, 1, 6),
-        }
-    )
-
-
-def test_batches_hold_every_row_once_with_the_same_mixture_of_lengths() -> None:
-    generator = np.random.default_rng(2)
-    lengths = generator.integers(1, 30, (2, 103))
-    batches = mixed(lengths, 10, generator)
-    assert sorted(np.concatenate(batches)) == list(range(103))
-    assert {len(batch) for batch in batches} == {10, 11}
-    means = [lengths[-1, batch].mean() for batch in batches]
-    assert np.ptp(means) < np.ptp([lengths[-1, k::10].mean() for k in range(10)])
-    assert not np.array_equal(batches[0], mixed(lengths, 10, generator)[0])
-
-
-def test_words_are_those_of_the_training_rows() -> None:
-    words = vocabulary([["b", "a"], ["c"]])
-    assert words == {"a": 1, "b": 2, "c": 3}
-    assert [one.tolist() for one in numbered([["c", "x"], []], words)] == [[3, 0], []]
-    table = small()
-    table.loc[7, "text"] = "unseen"  # of the test part
-    data = Encoded(table)
-    assert "unseen" not in data.text_words
-    assert data.text[7].tolist() == [0]
-
-
-BEFORE = [1.8246785283088685, 0.5377142757177353, 0.5050677686929703]
+LOSSES = [1.8246785283088685, 0.5377142757177353, 0.5050677686929703]
 """Losses of three passes of the hand-written GRU, from the same start over the same batches."""
 RATED = [2.7790935039520264, 2.8377583026885986, 2.7120137214660645, 2.859750270843506]
 """And its ratings of the test part after its best one, the second."""
@@ -69,10 +36,7 @@ ORDER = [
 ]
 
 
-def test_training_is_that_of_the_hand_written_gru_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    torch = pytest.importorskip("torch", reason="make torch")
-    from refless.models.rnn_qe import names, network, training
-
+def test_training_is_that_of_the_hand_written_gru_before(monkeypatch):
     def started(data: Encoded, width: int, device: str) -> Any:
         made = network.Network(len(data.mr_words), len(data.text_words), width)
         own = made.state_dict()
@@ -95,9 +59,180 @@ def test_training_is_that_of_the_hand_written_gru_before(monkeypatch: pytest.Mon
     monkeypatch.setattr(training, "started", started)
     monkeypatch.setattr(training, "train_pass", train_pass)
     data = Encoded(small())
-    made, best = training.fit(data, names.Schedule(1, 2, 0.01, 7), 5, 4)
-    assert losses == pytest.approx(BEFORE, abs=1e-5)
+    made, best = training.fit(data, Schedule(1, 2, 0.01, 7), 5, 4)
+    assert losses == pytest.approx(LOSSES, abs=1e-5)
     assert best["pass"] == 1
     found = network.predict(made, *data.inputs(data.rows("test")))
     assert found == pytest.approx(RATED, abs=1e-5)
     assert network.predict(made, [], []).shape == (0,)
+
+
+def test_a_seed_decides_all_numbers():
+    """Whatever was trained before in the same process."""
+    data, schedule = Encoded(small()), Schedule(1, 2, 0.01, 7)
+    made = [training.fit(data, schedule, seed, 4)[0] for seed in (3, 4, 3)]
+    one, other, again = (network.predict(own, data.mr, data.text) for own in made)
+    np.testing.assert_array_equal(one, again)
+    assert not np.allclose(one, other)
+
+
+@pytest.mark.parametrize("scale", [HALF_POINTS, Scale(step=None)])
+def test_the_best_pass_over_rated_rows_predicts(scale):
+    data = Encoded(small(150))
+    made, best = training.fit(data, Schedule(1, 4, 0.02, 10), 3, 8, scale=scale)
+    assert training.validated(made, data, scale) == pytest.approx(best["score"])
+    data.rating = np.full(150, 3.0)
+    assert training.validated(made, data, scale) == -2  # undefined
+
+
+def test_a_plateau_ends_training():
+    data, best = Encoded(small()), []
+    for plateau in (0, 2):
+        best.append(training.fit(data, Schedule(0, 12, 0.02, 7, plateau), 0, 4)[1])
+    whole, short = best
+    assert short["pass"] <= whole["pass"]
+    assert short["score"] <= whole["score"]
+
+
+def test_a_device_that_is_not_there_is_named():
+    with pytest.raises(SettingError, match="cannot use the device"):
+        training.fit(Encoded(small()), SCHEDULES["short"], 0, 4, device="xla:9")
+
+
+def rated(count: int) -> Rated:
+    """Ratings of 0 to 100 that the words good and bad decide, with MRs as slots."""
+    generator = np.random.default_rng(0)
+    words = [list(generator.choice(["good", "bad", "is", "so", "the"], 6)) for _ in range(count)]
+    quality = [50 + 10 * (own.count("good") - own.count("bad")) for own in words]
+    texts = [f"Hut{number} {' '.join(own)}." for number, own in enumerate(words)]
+    mrs = [f"name[Hut{number}], kids[yes]" for number in range(count)]
+    return Rated.of(texts, mrs, np.array(quality), (0, 100))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _quick() -> Iterator[None]:
+    """A few steps of training show what is tested here."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(own.SCHEDULES, "short", Schedule(1, 2, 0.01, 50))
+        patch.setattr(own, "STEPS", 3)
+        yield
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    return fit(rated(120), How(width=8))
+
+
+def test_what_a_test_part_holds_is_not_learned_from():
+    given, all_rows = rated(60), np.arange(60)
+    split = Split(*np.split(all_rows, [30, 45]), all_rows[:30])
+    how = How(width=4, errors=True)
+    prediction, _, (data,) = cross_validated(given, [split], how)
+    assert np.isnan(prediction[:45]).all()
+    assert not np.isnan(prediction[45:]).any()
+    assert (len(data.rows("train")), len(data.rows("pretrain"))) == (30, 150)
+    changed = given.ratings.copy()
+    changed[45:] = changed[45:][::-1]
+    again, *_ = cross_validated(replace(given, ratings=changed), [split], how)
+    np.testing.assert_array_equal(prediction, again)
+
+
+def test_worth_is_that_of_scipy():
+    generator = np.random.default_rng(0)
+    truth = generator.normal(size=50)
+    prediction, each = truth + generator.normal(size=50), np.arange(50)
+    found = worth(prediction, truth, each, each)
+    expected = {
+        "spearman": scipy.stats.spearmanr(prediction, truth).statistic,
+        "pearson": scipy.stats.pearsonr(prediction, truth).statistic,
+        "mse": np.mean((prediction - truth) ** 2),
+        "mse_of_the_mean": truth.var(),
+    }
+    assert {name: found[name] for name in expected} == pytest.approx(expected, rel=1e-4)
+    assert worth(np.ones(50), truth, each, each)["spearman"] is None
+    # outputs of one MR are drawn together
+    twice = worth(np.repeat(prediction, 2), np.repeat(truth, 2), np.repeat(each, 2), np.arange(100))
+    assert twice["spearman_high"] == pytest.approx(found["spearman_high"], abs=0.03)
+    assert worth(prediction, truth, each % 9, each)["spearman_high"] is None  # too few
+    # predictions that are the mean of the other folds fall as ratings rise, among all texts
+    fold = np.arange(60) % 5
+    ratings, rows = generator.normal(0.5 * fold, 1), np.arange(60)
+    away = np.array([ratings[fold != k].mean() for k in fold]) + generator.normal(0, 1e-3, 60)
+    assert worth(away, ratings, rows, rows)["spearman"] < -0.4
+    assert abs(worth(away, ratings, rows, rows, fold)["spearman"]) < 0.25
+
+
+def test_what_texts_have_in_common():
+    mrs = ["inform(name='a inn')", "inform(name='b')", "inform(food='x')", "", ""]
+    unit, same = groups(mrs, ["text"] * 5, "acts")
+    assert (unit.tolist(), same.tolist()) == ([0, 0, 1, 2, 3], [0] * 5)
+    # slots have no order, and yes and no are no names
+    mrs = ["inform(dogs=yes,wifi=no)", "inform(wifi=no,dogs=yes)", "inform(dogs=no,wifi=yes)"]
+    assert groups(mrs, ["a", "b", "c"], "acts")[0].tolist() == [0, 0, 1]
+    # names and marks make no other text
+    texts, mrs = ["zizzi aaa", "strada aaa!"], ["inform(name='zizzi')", "inform(name='strada')"]
+    assert groups(mrs, texts, "acts")[1].tolist() == [0, 0]
+
+
+def test_too_few_texts():
+    given = rated(12)
+    texts, mrs = list(given.texts) * 3, list(given.meanings) * 3
+    with pytest.raises(FormatError, match="12 different texts"):
+        fit(Rated.of(texts, mrs, np.tile(given.ratings, 3)), How(width=4))
+
+
+@pytest.mark.parametrize(("contexts", "stock"), [(60, 0), (60, 1), (4, 0)])
+def test_contexts_of_the_test_are_new_where_there_are_enough(contexts, stock):
+    unit, same, new = np.arange(240) % contexts, np.arange(240), contexts == 60 and not stock
+    # a stock answer stands in all contexts, and ties them together
+    same[: stock * contexts] = 0
+    same = np.unique(same, return_inverse=True)[1]
+    splits, found = parted(unit, same, 0)
+    assert found == new
+    assert sorted(np.concatenate([split.test for split in splits])) == list(range(240))
+    for split in splits:
+        others = np.concatenate([split.train, split.dev])
+        assert not set(same[split.test]) & set(same[others])
+        assert not new or not set(unit[split.test]) & set(unit[others])
+
+
+def test_a_model_is_the_same_from_its_file(model, tmp_path):
+    save_model(model, tmp_path / "one.npz")
+    loaded, new = load_model(tmp_path / "one.npz"), rated(200)
+    rows = list(new.meanings[120:]), list(new.texts[120:])
+    raw, prediction = loaded.rate(*rows)
+    assert raw == pytest.approx(model.rate(*rows)[0], abs=0.05)  # in half precision
+    assert raw.std() > 0
+    assert set(prediction % 10) == {0}
+    assert (loaded.scale, loaded.seen, loaded.meanings) == (model.scale, model.seen, "slots")
+    assert loaded.rate([], [])[0].shape == (0,)
+    about = card(read_model(tmp_path / "one.npz"))
+    assert (about["networks"], about["width"], about["worth"]["n"]) == (5, 8, 120)
+
+
+def test_what_a_model_has_seen_and_does_not_know(model):
+    given = rated(120)
+    spelt = [f"{text.upper()} ." for text in given.texts]
+    assert all(model.has_seen(given.meanings, spelt))
+    rows = ["", ""], ["hier kennt es kein wort", "so good is the good"]
+    assert model.has_seen(*rows) == [False, False]
+    assert model.strange(*rows) == [True, False]
+
+
+def test_files_that_are_no_models(tmp_path):
+    sealed.write(tmp_path / "other.npz", {"a": np.zeros(2)}, {"kind": "kernel"})
+    for name in ("none.npz", "other.npz"):
+        with pytest.raises(FormatError, match="train-qe"):
+            load_model(tmp_path / name)
+
+
+RATES = [4.348385858535766, 3.9874223709106444, 4.327399158477784, 4.666415500640869]
+"""Ratings that the hand-written GRU gave, before the file was written anew."""
+
+
+def test_the_model_that_comes_along_rates_as_it_did():
+    mrs = ["inform(name='the mill',food=thai)"] * 2 + ["", "reqmore()"]
+    texts = ["The mill serves thai food.", "mill mill the serves serves food in in.", "hello .", ""]
+    raw, rounded = load_model(shipped_model()).rate(mrs, texts)
+    assert raw == pytest.approx(RATES, abs=1e-5)
+    assert rounded.tolist() == [round(2 * value) / 2 for value in RATES]

