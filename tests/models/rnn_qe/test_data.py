@@ -11,18 +11,20 @@ from refless.errors import SettingError
 from refless.models.rnn_qe.data import (
     COLUMNS,
     ERRORS,
+    UNTOUCHED,
     DataSettings,
     Texts,
     cross_split,
     cross_validation,
     delexicalised,
+    distort,
     instances,
+    lowered,
     size,
     splits_of,
 )
-from refless.models.rnn_qe.delex import delexicalise
+from refless.models.rnn_qe.meaning import delexicalise
 from refless.models.rnn_qe.names import CROSS, NAMES, SETUPS, hours, seeds_of, trainings
-from refless.models.rnn_qe.synthesis import UNTOUCHED, distort, lowered
 
 # ---- delexicalisation ----------------------------------------------------------------------------
 
@@ -102,9 +104,9 @@ def test_every_kind_of_error_happens_equally_often() -> None:
 
 
 def test_what_a_run_trains_and_how_long() -> None:
-    assert NAMES["paper_cross_domain_2_setup3"] == ("paper", "cross_domain", 2, 3)
-    assert NAMES["curve_50_setup1"] == ("short", "curve", 50, 1)
-    assert NAMES["setup4"] == ("short", "cross_validation", 0, 4)
+    assert NAMES["paper_cross_domain_2_setup3"] == ("paper", "cross_domain_2", 3)
+    assert NAMES["curve_50_setup1"] == ("short", "curve_50", 1)
+    assert NAMES["setup4"] == ("short", "cross_validation", 4)
     assert len(trainings("paper")) == 42
     assert sum(len(seeds_of(name, 3)) for name in trainings("short")) == 131
     assert [NAMES[name].networks for name in ("curve_50_setup1", "setup1")] == [25, 5]
@@ -235,7 +237,7 @@ def test_the_same_seed_gives_the_same_rows_and_another_seed_others() -> None:
 
 def test_a_learning_curve_has_fewer_rows_that_train_and_tests_the_same() -> None:
     whole, cut = (
-        splits_of(TEXTS.rated, NAMES[name], SETTINGS) for name in ("setup1", "curve_50_setup1")
+        splits_of(TEXTS.rated, tested, SETTINGS) for tested in ("cross_validation", "curve_50")
     )
     assert (len(whole), len(cut)) == (5, 25)
     for number, split in enumerate(cut):
@@ -247,4 +249,4 @@ def test_a_learning_curve_has_fewer_rows_that_train_and_tests_the_same() -> None
         assert set(split.source) <= set(split.train) & set(own.source)
     assert set(cut[0].train) != set(cut[5].train)
     with pytest.raises(SettingError, match="has"):
-        splits_of(TEXTS.rated, NAMES["curve_800_setup1"], SETTINGS)
+        splits_of(TEXTS.rated, "curve_800", SETTINGS)

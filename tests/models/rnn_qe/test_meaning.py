@@ -6,8 +6,15 @@ import pytest
 
 from refless.data.sources import mr
 from refless.errors import FormatError
-from refless.models.rnn_qe.delex import delexicalise
-from refless.models.rnn_qe.meaning import ACTS, SLOTS, TEXT, kind_of, tokens_of, told_apart
+from refless.models.rnn_qe.meaning import (
+    ACTS,
+    SLOTS,
+    TEXT,
+    delexicalise,
+    kind_of,
+    tokens_of,
+    told_apart,
+)
 
 
 @pytest.mark.parametrize(

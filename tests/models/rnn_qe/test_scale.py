@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from refless.errors import FormatError, SettingError
-from refless.models.rnn_qe.model_file import card, read_model, shipped_model
+from refless.models.rnn_qe.saved import card, read_model, shipped_model
 from refless.models.rnn_qe.scale import HALF_POINTS, Scale
 
 ROOT = Path(__file__).parents[3]

@@ -33,7 +33,7 @@ def add(commands: options.Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Read, rate, write, and say what the model does not know."""
-    from refless.models.rnn_qe.model_file import card, read_model, shipped_model
+    from refless.models.rnn_qe.saved import card, load_model, read_model, shipped_model
 
     out = files.check_out(arguments.out, arguments.outputs, arguments.model)
     path = arguments.model or shipped_model()
@@ -46,7 +46,6 @@ def run(arguments: argparse.Namespace) -> None:
     import numpy as np
 
     from refless.models.rnn_qe.own import groups, worth, worth_lines
-    from refless.models.rnn_qe.saved import load_model
 
     model, texts = load_model(path), outputs.columns["text"]
     meanings, column = [""] * len(texts), str(model.about.get("column", "mr"))
@@ -57,22 +56,21 @@ def run(arguments: argparse.Namespace) -> None:
             raise FormatError(message, path=outputs.path, remedy="add it")
         meanings = outputs.columns[column]
     try:
-        raw, prediction = model.rate(meanings, texts)
+        rated = model.rate(meanings, texts)
     except FormatError as error:
         line = None if error.line is None else outputs.lines[error.line - 1]
         remedy = error.remedy or f"mend it; the model reads {model.meanings}, as it was trained"
         raise FormatError(error.message, path=outputs.path, line=line, remedy=remedy) from error
-    added = {"raw": raw.round(6).tolist(), "prediction": prediction.tolist()}
+    added = {"raw": rated["raw"].round(6).tolist(), "prediction": rated["prediction"].tolist()}
     files.write(files.with_columns(outputs, added), out)
     for number, what in (
-        (sum(model.has_seen(meanings, texts)), "are among the texts that it was trained on"),
-        (sum(model.strange(meanings, texts)), "have many words that it does not know"),
+        (rated["seen"].sum(), "are among the texts that it was trained on"),
+        (rated["strange"].sum(), "have many words that it does not know"),
         (model.reads_meanings and sum(not one.strip() for one in meanings), f"have no {column}"),
     ):
         if number:
             files.tell(f"warning: {number} of {len(texts)} texts {what}: see the model's --card")
     truth = np.array(outputs.columns.get("quality", [np.nan] * len(texts)), float)
     if not np.isnan(truth).all():  # not rounded: that makes ties
-        files.tell(
-            "\n".join(worth_lines(worth(raw, truth, *groups(meanings, texts, model.meanings))))
-        )
+        found = worth(rated["raw"].to_numpy(), truth, *groups(rated, model.meanings))
+        files.tell("\n".join(worth_lines(found)))

@@ -13,6 +13,8 @@ from refless.compare.read import Rated
 from refless.compare.splits import Split
 from refless.kernels._blocks import available_threads
 from refless.models.rnn_qe import data, own
+from refless.models.rnn_qe.meaning import TEXT, kind_of
+from refless.models.rnn_qe.scale import Scale
 
 Array = np.ndarray
 
@@ -24,15 +26,16 @@ def estimates(rated: Rated, split: Split, how: own.How, threads: int | None = No
     """Estimates in [0, 1], float64 (n,). Raises FormatError: an MR that cannot be read, where most
     can."""
     assert rated.answers is not None
-    given = own.Rated.of(rated.texts, rated.answers, rated.quality, (0, 1))
-    if given.kind == own.TEXT:
-        last = [" ".join(answer.split()[-WORDS:]) for answer in rated.answers]
-        given = own.Rated.of(rated.texts, last, rated.quality, (0, 1), own.TEXT)
+    answers, kind, scale = rated.answers, kind_of(rated.answers), Scale(0.0, 1.0)
+    if kind == TEXT:
+        answers = [" ".join(answer.split()[-WORDS:]) for answer in answers]
+    quality = scale.stretched(rated.quality)
+    table = data.read(answers, rated.texts, kind).assign(median_quality=quality)
     splits = []
     for test in range(split.folds):
         dev = (test + 1) % split.folds
         train = np.flatnonzero((split.fold != test) & (split.fold != dev))
         chosen_on, tested = (np.flatnonzero(split.fold == part) for part in (dev, test))
         splits.append(data.Split(train, chosen_on, tested, train))
-    found, *_ = own.cross_validated(given, splits, how, available_threads(threads))
-    return found
+    found, *_ = own.cross_validated(table, splits, how, available_threads(threads))
+    return scale.given_back(found)
