@@ -31,7 +31,9 @@ _TWO_MORE = "as in set-up 3, and the paper's source sets have two rows more in t
 DIFFERENT_SIZES = {
     "2": "folds of the paper are a row uneven",
     "3": "fewer human references could be joined by MR: the paper's own file was not to be had",
-    "4": _TWO_MORE, "5": _TWO_MORE, "6": "as in set-up 3",
+    "4": _TWO_MORE,
+    "5": _TWO_MORE,
+    "6": "as in set-up 3",
 }
 """Why there are not as many training instances as the paper prints."""
 
@@ -207,7 +209,8 @@ def _cells(
         first = first or rows
         for key, row in rows.items():
             setup, schedule = key
-            cell = {"setup": setup, "configuration": data.rpartition("_")[2], "schedule": schedule}
+            cell: dict[str, Any] = {"setup": setup, "schedule": schedule}
+            cell |= {"configuration": data.rpartition("_")[2]}
             cell |= {"uses_references": int(setup in WITH_REFERENCES), "n": len(truth)}
             cell |= {"seeds": len(row.seeds), "source": row.source, "reason": row.reason}
             if len(row.seeds):
