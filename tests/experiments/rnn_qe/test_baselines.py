@@ -15,7 +15,6 @@ from refless.experiments.rnn_qe.baselines import (
     MIN_NEIGHBORS,
     MODELS,
     TAUS,
-    all_splits,
     learning_curve,
     outputs,
     to_scale,
@@ -36,7 +35,7 @@ def numbers() -> pd.DataFrame:
     generator = np.random.default_rng(0)
     metrics = pd.DataFrame({name: generator.random(500) for name in METRICS.values()})
     metrics["CIDEr"] *= 10
-    return outputs(RATED, metrics, MATRIX, all_splits(RATED, SETTINGS))
+    return outputs(RATED.assign(**metrics), MATRIX, SETTINGS)
 
 
 def test_each_output_has_its_part_and_predictions_of_test_parts_alone() -> None:

@@ -12,12 +12,19 @@ from refless.data.sources import mr
 from refless.errors import FormatError, SettingError
 from refless.models.rnn_qe import data
 from refless.models.rnn_qe.batches import Encoded, mixed, numbered, vocabulary
-from refless.models.rnn_qe.delex import delexicalise
-from refless.models.rnn_qe.meaning import ACTS, SLOTS, TEXT, kind_of, tokens_of, told_apart
-from refless.models.rnn_qe.model_file import card, read_model, shipped_model
+from refless.models.rnn_qe.data import UNTOUCHED, distort, lowered
+from refless.models.rnn_qe.meaning import (
+    ACTS,
+    SLOTS,
+    TEXT,
+    delexicalise,
+    kind_of,
+    tokens_of,
+    told_apart,
+)
 from refless.models.rnn_qe.names import CROSS, NAMES, SETUPS, hours, seeds_of, trainings
+from refless.models.rnn_qe.saved import card, read_model, shipped_model
 from refless.models.rnn_qe.scale import HALF_POINTS, Scale
-from refless.models.rnn_qe.synthesis import UNTOUCHED, distort, lowered
 from tests.conftest import ROOT
 
 
@@ -114,9 +121,9 @@ def test_every_kind_of_error_happens_equally_often():
 
 
 def test_what_a_run_trains_and_how_long():
-    assert NAMES["paper_cross_domain_2_setup3"] == ("paper", "cross_domain", 2, 3)
-    assert NAMES["curve_50_setup1"] == ("short", "curve", 50, 1)
-    assert NAMES["setup4"] == ("short", "cross_validation", 0, 4)
+    assert NAMES["paper_cross_domain_2_setup3"] == ("paper", "cross_domain_2", 3)
+    assert NAMES["curve_50_setup1"] == ("short", "curve_50", 1)
+    assert NAMES["setup4"] == ("short", "cross_validation", 4)
     assert len(trainings("paper")) == 42
     assert sum(len(seeds_of(name, 3)) for name in trainings("short")) == 131
     assert [NAMES[name].networks for name in ("curve_50_setup1", "setup1")] == [25, 5]
@@ -231,8 +238,8 @@ def test_the_same_seed_gives_the_same_rows_and_another_seed_others():
 
 
 def test_a_learning_curve_has_fewer_rows_that_train_and_tests_the_same():
-    whole = data.splits_of(TEXTS.rated, NAMES["setup1"], SETTINGS)
-    cut = data.splits_of(TEXTS.rated, NAMES["curve_50_setup1"], SETTINGS)
+    whole = data.splits_of(TEXTS.rated, "cross_validation", SETTINGS)
+    cut = data.splits_of(TEXTS.rated, "curve_50", SETTINGS)
     assert (len(whole), len(cut)) == (5, 25)
     for number, split in enumerate(cut):
         own = whole[number % 5]
@@ -243,7 +250,7 @@ def test_a_learning_curve_has_fewer_rows_that_train_and_tests_the_same():
         assert set(split.source) <= set(split.train) & set(own.source)
     assert set(cut[0].train) != set(cut[5].train)
     with pytest.raises(SettingError, match="has"):
-        data.splits_of(TEXTS.rated, NAMES["curve_800_setup1"], SETTINGS)
+        data.splits_of(TEXTS.rated, "curve_800", SETTINGS)
 
 
 WORDS = ["X-name", "is", "a", "cheap", "place", "near", "X-near", "."]

@@ -1,7 +1,6 @@
 """The network and its training, and RNN-QE on ratings of one's own: what needs torch."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,8 +9,7 @@ import scipy.stats
 
 from refless.errors import FormatError, SettingError
 from refless.models.rnn_qe.batches import Encoded
-from refless.models.rnn_qe.data import Split
-from refless.models.rnn_qe.model_file import card, read_model, shipped_model
+from refless.models.rnn_qe.data import Split, read
 from refless.models.rnn_qe.names import SCHEDULES, Schedule
 from refless.models.rnn_qe.scale import HALF_POINTS, Scale
 from refless.store import sealed
@@ -21,8 +19,15 @@ pytest.importorskip("torch", reason="make torch")
 import torch
 
 from refless.models.rnn_qe import network, own, training
-from refless.models.rnn_qe.own import How, Rated, cross_validated, fit, groups, parted, worth
-from refless.models.rnn_qe.saved import Model, load_model, save_model
+from refless.models.rnn_qe.own import How, cross_validated, fit, groups, parted, worth
+from refless.models.rnn_qe.saved import (
+    Model,
+    card,
+    load_model,
+    read_model,
+    save_model,
+    shipped_model,
+)
 
 LOSSES = [1.8246785283088685, 0.5377142757177353, 0.5050677686929703]
 """Losses of three passes of the hand-written GRU, from the same start over the same batches."""
@@ -99,14 +104,14 @@ def test_a_device_that_is_not_there_is_named():
         training.fit(Encoded(small()), SCHEDULES["short"], 0, 4, device="xla:9")
 
 
-def rated(count: int) -> Rated:
+def rated(count: int) -> tuple[list[str], list[str], np.ndarray]:
     """Ratings of 0 to 100 that the words good and bad decide, with MRs as slots."""
     generator = np.random.default_rng(0)
     words = [list(generator.choice(["good", "bad", "is", "so", "the"], 6)) for _ in range(count)]
     quality = [50 + 10 * (own.count("good") - own.count("bad")) for own in words]
     texts = [f"Hut{number} {' '.join(own)}." for number, own in enumerate(words)]
     mrs = [f"name[Hut{number}], kids[yes]" for number in range(count)]
-    return Rated.of(texts, mrs, np.array(quality), (0, 100))
+    return texts, mrs, np.array(quality)
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -120,20 +125,21 @@ def _quick() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def model() -> Model:
-    return fit(rated(120), How(width=8))
+    return fit(*rated(120), How(width=8), (0, 100))
 
 
 def test_what_a_test_part_holds_is_not_learned_from():
-    given, all_rows = rated(60), np.arange(60)
+    (texts, mrs, ratings), all_rows = rated(60), np.arange(60)
+    table = read(mrs, texts, "slots").assign(median_quality=ratings)
     split = Split(*np.split(all_rows, [30, 45]), all_rows[:30])
     how = How(width=4, errors=True)
-    prediction, _, (data,) = cross_validated(given, [split], how)
+    prediction, _, (data,) = cross_validated(table, [split], how)
     assert np.isnan(prediction[:45]).all()
     assert not np.isnan(prediction[45:]).any()
     assert (len(data.rows("train")), len(data.rows("pretrain"))) == (30, 150)
-    changed = given.ratings.copy()
+    changed = ratings.copy()
     changed[45:] = changed[45:][::-1]
-    again, *_ = cross_validated(replace(given, ratings=changed), [split], how)
+    again, *_ = cross_validated(table.assign(median_quality=changed), [split], how)
     np.testing.assert_array_equal(prediction, again)
 
 
@@ -164,21 +170,20 @@ def test_worth_is_that_of_scipy():
 
 def test_what_texts_have_in_common():
     mrs = ["inform(name='a inn')", "inform(name='b')", "inform(food='x')", "", ""]
-    unit, same = groups(mrs, ["text"] * 5, "acts")
+    unit, same = groups(read(mrs, ["text"] * 5, "acts"), "acts")
     assert (unit.tolist(), same.tolist()) == ([0, 0, 1, 2, 3], [0] * 5)
     # slots have no order, and yes and no are no names
     mrs = ["inform(dogs=yes,wifi=no)", "inform(wifi=no,dogs=yes)", "inform(dogs=no,wifi=yes)"]
-    assert groups(mrs, ["a", "b", "c"], "acts")[0].tolist() == [0, 0, 1]
+    assert groups(read(mrs, ["a", "b", "c"], "acts"), "acts")[0].tolist() == [0, 0, 1]
     # names and marks make no other text
     texts, mrs = ["zizzi aaa", "strada aaa!"], ["inform(name='zizzi')", "inform(name='strada')"]
-    assert groups(mrs, texts, "acts")[1].tolist() == [0, 0]
+    assert groups(read(mrs, texts, "acts"), "acts")[1].tolist() == [0, 0]
 
 
 def test_too_few_texts():
-    given = rated(12)
-    texts, mrs = list(given.texts) * 3, list(given.meanings) * 3
+    texts, mrs, ratings = rated(12)
     with pytest.raises(FormatError, match="12 different texts"):
-        fit(Rated.of(texts, mrs, np.tile(given.ratings, 3)), How(width=4))
+        fit(texts * 3, mrs * 3, np.tile(ratings, 3), How(width=4))
 
 
 @pytest.mark.parametrize(("contexts", "stock"), [(60, 0), (60, 1), (4, 0)])
@@ -198,29 +203,29 @@ def test_contexts_of_the_test_are_new_where_there_are_enough(contexts, stock):
 
 def test_a_model_is_the_same_from_its_file(model, tmp_path):
     save_model(model, tmp_path / "one.npz")
-    loaded, new = load_model(tmp_path / "one.npz"), rated(200)
-    rows = list(new.meanings[120:]), list(new.texts[120:])
-    raw, prediction = loaded.rate(*rows)
-    assert raw == pytest.approx(model.rate(*rows)[0], abs=0.05)  # in half precision
-    assert raw.std() > 0
-    assert set(prediction % 10) == {0}
+    loaded, (texts, mrs, _) = load_model(tmp_path / "one.npz"), rated(200)
+    rows = mrs[120:], texts[120:]
+    found = loaded.rate(*rows)
+    before = model.rate(*rows)["raw"].to_numpy()
+    assert found["raw"].to_numpy() == pytest.approx(before, abs=0.05)  # in half precision
+    assert found["raw"].std() > 0
+    assert set(found["prediction"] % 10) == {0}
     assert (loaded.scale, loaded.seen, loaded.meanings) == (model.scale, model.seen, "slots")
-    assert loaded.rate([], [])[0].shape == (0,)
+    assert len(loaded.rate([], [])) == 0
     about = card(read_model(tmp_path / "one.npz"))
     assert (about["networks"], about["width"], about["worth"]["n"]) == (5, 8, 120)
 
 
 def test_what_a_model_has_seen_and_does_not_know(model):
-    given = rated(120)
-    spelt = [f"{text.upper()} ." for text in given.texts]
-    assert all(model.has_seen(given.meanings, spelt))
-    rows = ["", ""], ["hier kennt es kein wort", "so good is the good"]
-    assert model.has_seen(*rows) == [False, False]
-    assert model.strange(*rows) == [True, False]
+    texts, mrs, _ = rated(120)
+    assert model.rate(mrs, [f"{text.upper()} ." for text in texts])["seen"].all()
+    found = model.rate(["", ""], ["hier kennt es kein wort", "so good is the good"])
+    assert found["seen"].tolist() == [False, False]
+    assert found["strange"].tolist() == [True, False]
 
 
 def test_files_that_are_no_models(tmp_path):
-    sealed.write(tmp_path / "other.npz", {"a": np.zeros(2)}, {"kind": "kernel"})
+    sealed.write(tmp_path / "other.npz", {"a": np.zeros(2)})
     for name in ("none.npz", "other.npz"):
         with pytest.raises(FormatError, match="train-qe"):
             load_model(tmp_path / name)
@@ -233,6 +238,6 @@ RATES = [4.348385858535766, 3.9874223709106444, 4.327399158477784, 4.66641550064
 def test_the_model_that_comes_along_rates_as_it_did():
     mrs = ["inform(name='the mill',food=thai)"] * 2 + ["", "reqmore()"]
     texts = ["The mill serves thai food.", "mill mill the serves serves food in in.", "hello .", ""]
-    raw, rounded = load_model(shipped_model()).rate(mrs, texts)
-    assert raw == pytest.approx(RATES, abs=1e-5)
-    assert rounded.tolist() == [round(2 * value) / 2 for value in RATES]
+    found = load_model(shipped_model()).rate(mrs, texts)
+    assert found["raw"].tolist() == pytest.approx(RATES, abs=1e-5)
+    assert found["prediction"].tolist() == [round(2 * value) / 2 for value in RATES]

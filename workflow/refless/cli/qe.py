@@ -23,7 +23,7 @@ def add(parser: options.Parser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    from refless.models.rnn_qe.model_file import card, read_model, shipped_model
+    from refless.models.rnn_qe.saved import card, load_model, read_model, shipped_model
 
     out = files.check_out(arguments.out, arguments.outputs, arguments.model)
     path = arguments.model or shipped_model()
@@ -35,7 +35,6 @@ def run(arguments: argparse.Namespace) -> None:
     import pandas as pd
 
     from refless.models.rnn_qe.own import groups, worth, worth_lines
-    from refless.models.rnn_qe.saved import load_model
 
     model, texts = load_model(path), outputs.columns["text"]
     meanings, column = [""] * len(texts), str(model.about.get("column", "mr"))
@@ -46,21 +45,21 @@ def run(arguments: argparse.Namespace) -> None:
             raise FormatError(message, path=outputs.path, remedy="add it")
         meanings = outputs.columns[column]
     try:
-        raw, prediction = model.rate(meanings, texts)
+        rated = model.rate(meanings, texts)
     except FormatError as error:
         line = outputs.lines[(error.line or 1) - 1]
         remedy = f"mend it; the model reads {model.meanings}, as it was trained"
         raise FormatError(error.message, path=outputs.path, line=line, remedy=remedy) from error
-    rated = pd.DataFrame({"raw": raw.round(6), "prediction": prediction})
-    files.write(files.with_columns(outputs, rated), out)
+    shown = pd.DataFrame({"raw": rated["raw"].round(6), "prediction": rated["prediction"]})
+    files.write(files.with_columns(outputs, shown), out)
     for number, what in (
-        (sum(model.has_seen(meanings, texts)), "are among the texts that it was trained on"),
-        (sum(model.strange(meanings, texts)), "have many words that it does not know"),
+        (rated["seen"].sum(), "are among the texts that it was trained on"),
+        (rated["strange"].sum(), "have many words that it does not know"),
         (model.reads_meanings and sum(not one.strip() for one in meanings), f"have no {column}"),
     ):
         if number:
             files.tell(f"warning: {number} of {len(texts)} texts {what}: see the model's --card")
     truth = np.array(outputs.columns.get("quality", [np.nan] * len(texts)), float)
     if not np.isnan(truth).all():  # not rounded: that makes ties
-        found = worth(raw, truth, *groups(meanings, texts, model.meanings))
+        found = worth(rated["raw"].to_numpy(), truth, *groups(rated, model.meanings))
         files.tell("\n".join(worth_lines(found)))

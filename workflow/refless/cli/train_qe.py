@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> None:
     texts = files.rated(own)
 
     from refless.compare.read import answers_of
-    from refless.models.rnn_qe.own import How, Rated, fit, worth_lines
+    from refless.models.rnn_qe.own import How, fit, worth_lines
     from refless.models.rnn_qe.saved import save_model
 
     answers = answers_of(texts)
@@ -44,8 +44,9 @@ def run(arguments: argparse.Namespace) -> None:
     quality = texts["quality"].to_numpy(float)
     how = How(arguments.schedule, arguments.width, arguments.errors, arguments.seed)
     try:
-        rated = Rated.of(texts["text"].tolist(), answers, quality, arguments.scale, kind)
-        model = fit(rated, how, arguments.threads)
+        model = fit(
+            texts["text"].tolist(), answers, quality, how, arguments.scale, kind, arguments.threads
+        )
     except FormatError as error:
         path, line = ", ".join(arguments.ratings), None
         if error.line is not None:
@@ -56,8 +57,8 @@ def run(arguments: argparse.Namespace) -> None:
     if model.reads_meanings:
         column = "mr" if "mr" in texts and texts["mr"].tolist() == answers else "context"
     save_model(replace(model, about={**model.about, "column": column}), out)
-    worth, ends = model.about["worth"], f"{rated.scale.low:g} to {rated.scale.high:g}"
-    read = f"{column} read as {rated.kind}" if column else "no mr or context"
-    files.tell(f"{len(rated.texts)} rated texts, scale {ends}, {read}")
+    worth, ends = model.about["worth"], f"{model.scale.low:g} to {model.scale.high:g}"
+    read = f"{column} read as {model.meanings}" if column else "no mr or context"
+    files.tell(f"{len(texts)} rated texts, scale {ends}, {read}")
     files.tell(f"{worth['n']} of them tested, on {model.about['tested']}:")
     files.tell("\n".join(worth_lines(worth)))

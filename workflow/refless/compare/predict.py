@@ -277,15 +277,18 @@ def by_networks(rated: Rated, split: Split, how: "How", threads: int | None = No
     ``refless train-qe``: the next fold chooses the pass that predicts, and the others are trained
     on, so nothing is chosen on the texts that are estimated. Needs torch."""
     from refless.models.rnn_qe import data, own
+    from refless.models.rnn_qe.scale import Scale
 
-    answers = rated.answers or []
+    answers, scale = rated.answers or [], Scale(0.0, 1.0)
     kind = kind_of(answers)
     if kind == TEXT:
         answers = [" ".join(answer.split()[-WORDS:]) for answer in answers]
-    given = own.Rated.of(rated.texts, answers, rated.quality, (0, 1), kind)
+    quality = scale.stretched(rated.quality)
+    table = data.read(answers, rated.texts, kind).assign(median_quality=quality)
     splits = []
     for k in range(split.folds):
         test, dev = split.fold == k, split.fold == (k + 1) % split.folds
         train, chosen_on, tested = map(np.flatnonzero, (~test & ~dev, dev, test))
         splits.append(data.Split(train, chosen_on, tested, train))
-    return own.cross_validated(given, splits, how, available_threads(threads))[0]
+    found, *_ = own.cross_validated(table, splits, how, available_threads(threads))
+    return scale.given_back(found)

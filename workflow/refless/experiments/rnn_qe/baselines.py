@@ -6,6 +6,7 @@ where a model has none; the learning curve of BLEU Neighbors.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +16,18 @@ import pandas as pd
 from refless.errors import FormatError
 from refless.experiments.rnn_qe.runs import read_rated
 from refless.kernels import kernel
-from refless.models.baselines import Lookup, RidgeTfidf
+from refless.models.baselines import Baseline, Lookup, RidgeTfidf
 from refless.models.neighbor_means import enough_evidence, neighbor_means
-from refless.models.rnn_qe.data import DataSettings, Split, size, smaller, splits_of
-from refless.models.rnn_qe.meaning import unordered
-from refless.models.rnn_qe.names import (
-    CROSS,
-    CURVE_SIZES,
-    CURVE_SUBSETS,
-    SETUPS,
-    SHORT,
-    TESTED,
-    Name,
+from refless.models.rnn_qe.data import (
+    DataSettings,
+    Split,
+    cross_validation,
+    size,
+    smaller,
+    splits_of,
 )
+from refless.models.rnn_qe.meaning import unordered
+from refless.models.rnn_qe.names import CROSS, CURVE_SIZES, CURVE_SUBSETS, SETUPS, TESTED
 from refless.models.rnn_qe.scale import HALF_POINTS
 from refless.statistics import scale_statistics
 from refless.store import sealed
@@ -50,32 +50,24 @@ def to_scale(prediction: Array) -> Array:
     return np.where(np.isnan(prediction), CONSTANT, HALF_POINTS.rounded(prediction))
 
 
-def statistics(prediction: Array, truth: Array, weights: Array | None = None) -> dict[str, Array]:
-    """Pearson, Spearman, MAE and RMSE of half points, shape (n,) each, under each row of weights;
-    without weights, of all once."""
-    given = np.ones((1, len(truth))) if weights is None else weights
-    return scale_statistics(prediction, truth, SCALE, given)
+def correlations(prediction: Array, truth: Array) -> tuple[float, float]:
+    """Pearson's r and Spearman's rho of half points."""
+    found = scale_statistics(prediction, truth, SCALE, np.ones((1, len(truth))))
+    return float(found["pearson"][0]), float(found["spearman"][0])
 
 
 # ---- models --------------------------------------------------------------------------------------
 
 
-def _lookup(rated: pd.DataFrame, matrix: Array, split: Split) -> Array:
-    """The mean training rating of the same output."""
-    train, test = rated.iloc[split.train], rated.iloc[split.test]
-    fitted = Lookup().fit(train["words"].tolist(), train["median_quality"].to_numpy())
-    return fitted.predict(test["words"].tolist())
-
-
-def _ridge(rated: pd.DataFrame, matrix: Array, split: Split) -> Array:
-    """Ridge regression on the output's character n-grams (TF-IDF)."""
+def _of_words(
+    model: Callable[[], Baseline], rated: pd.DataFrame, matrix: Array, split: Split
+) -> Array:
+    """A model that reads outputs alone; those of one MR are together where it chooses a penalty."""
     train, test = rated.iloc[split.train], rated.iloc[split.test]
     groups = pd.factorize(rated["mr_key"])[0][split.train].tolist()
-    model = RidgeTfidf(alphas=(0.3, 1.0, 3.0, 10.0))
     quality = train["median_quality"].to_numpy()
-    return model.fit(train["words"].tolist(), quality, groups=groups).predict(
-        test["words"].tolist()
-    )
+    fitted = model().fit(train["words"].tolist(), quality, groups=groups)
+    return fitted.predict(test["words"].tolist())
 
 
 def _bleu_neighbors(rated: pd.DataFrame, matrix: Array, split: Split) -> Array:
@@ -89,15 +81,17 @@ def _bleu_neighbors(rated: pd.DataFrame, matrix: Array, split: Split) -> Array:
         return enough_evidence(means, counts, len(split.train), MIN_NEIGHBORS, 1.0)
 
     def worth(tau: float) -> float:
-        found = statistics(to_scale(predict(split.dev, tau)), rating[split.dev])
-        return float(np.nan_to_num(found["pearson"] + found["spearman"], nan=-np.inf)[0])
+        found = sum(correlations(to_scale(predict(split.dev, tau)), rating[split.dev]))
+        return -np.inf if np.isnan(found) else found
 
     return predict(split.test, max(TAUS, key=worth))
 
 
 MODELS: dict[str, Callable[[pd.DataFrame, Array, Split], Array]] = {
-    "lookup": _lookup,
-    "ridge": _ridge,
+    # the mean training rating of the same output
+    "lookup": partial(_of_words, Lookup),
+    # on character n-grams (TF-IDF)
+    "ridge": partial(_of_words, partial(RidgeTfidf, alphas=(0.3, 1.0, 3.0, 10.0))),
     "bleu_neighbors": _bleu_neighbors,
 }
 
@@ -113,57 +107,43 @@ def predicted(model: str, rated: pd.DataFrame, matrix: Array, splits: Iterable[S
 # ---- files ---------------------------------------------------------------------------------------
 
 
-def all_splits(rated: pd.DataFrame, settings: DataSettings) -> dict[str, list[Split]]:
-    """The splits of tables 3 to 5: ``cross_validation``, ``cross_domain_1``, ..."""
-    return {name: splits_of(rated, Name(SHORT, *of, 1), settings) for name, of in TESTED.items()}
-
-
-def outputs(
-    rated: pd.DataFrame, metrics: pd.DataFrame, matrix: Array, splits: Mapping[str, list[Split]]
-) -> pd.DataFrame:
-    """`COLUMNS` and the predictions of `MODELS`, one row a rated output.
+def outputs(rated: pd.DataFrame, matrix: Array, settings: DataSettings) -> pd.DataFrame:
+    """`COLUMNS` and the predictions of `MODELS`, one row a rated output, which has `METRICS`.
 
     ``mr_number`` is that of its MR, values as slots, in any order; ``cross_domain`` and
     ``cross_system`` are its part (``train``, ``dev``, ``test``) in the in-set of tables 4 and 5,
     empty outside.
-
-    rated : see `refless.models.rnn_qe.data.Texts`
-    metrics : the loader's table of the same outputs, with the columns of `METRICS`
-    splits : by `all_splits`
     """
-    said = rated["mr"].str.split().map(unordered)
-    table = rated[["id", "dataset", "system"]].assign(
-        mr_number=pd.factorize(said)[0], rating=rated["median_quality"]
-    )
-    table[[*METRICS.values()]] = metrics[[*METRICS.values()]].to_numpy(np.float64)
+    numbers = pd.factorize(rated["mr"].str.split().map(unordered))[0]
+    table = rated.assign(mr_number=numbers, rating=rated["median_quality"])
+    splits = {tested: splits_of(rated, tested, settings) for tested in TESTED}
     for name in CROSS:
         table[name] = ""
         for part in ("train", "dev", "test"):
             table.loc[getattr(splits[f"{name}_1"][0], part), name] = part
     found = {
-        f"{experiment}:{model}": predicted(model, rated, matrix, own)
-        for experiment, own in splits.items()
+        f"{tested}:{model}": predicted(model, rated, matrix, own)
+        for tested, own in splits.items()
         for model in MODELS
     }
+    table = table[COLUMNS].astype(dict.fromkeys(METRICS.values(), np.float64))
     return pd.concat([table, pd.DataFrame(found)], axis=1)
 
 
 def learning_curve(
     rated: pd.DataFrame, matrix: Array, splits: Sequence[Split], sizes: Iterable[int], seed: int
 ) -> pd.DataFrame:
-    """BLEU Neighbors with fewer rated outputs to learn from, `CURVE_COLUMNS`.
-
-    Each fold's training part is cut to `CURVE_SUBSETS` random subsets; the test parts of all folds
-    count together. The last size is the whole training part, once.
-    """
+    """BLEU Neighbors with fewer rated outputs to learn from, `CURVE_COLUMNS`: each fold's training
+    part is cut to random subsets, and the test parts of all folds count together. The last size is
+    the whole training part, once."""
     whole = min(len(split.train) for split in splits)
     drawn = [(n, subset) for n in sizes if n < whole for subset in range(CURVE_SUBSETS)]
     cut = {(n, subset): smaller(splits, n, subset, seed) for n, subset in drawn}
     rows = []
     for of, kept in {**cut, (whole, 0): splits}.items():
         given = to_scale(predicted("bleu_neighbors", rated, matrix, kept))
-        found = statistics(given, rated["median_quality"].to_numpy())
-        rows.append(("bleu_neighbors", *of, found["pearson"][0], found["spearman"][0]))
+        found = correlations(given, rated["median_quality"].to_numpy())
+        rows.append(("bleu_neighbors", *of, *found))
     return pd.DataFrame(rows, columns=CURVE_COLUMNS)
 
 
@@ -175,24 +155,17 @@ def write_outputs(
     settings: Mapping[str, Any],
     threads: int | None = None,
 ) -> None:
-    """Write `outputs` and `learning_curve`; in the record's facts, ``instances`` has the training
-    instances of each fold, by set-up.
-
-    rated, references : see `refless.experiments.rnn_qe.runs.read_rated`
-    settings : see `DataSettings`
-    Raises FormatError: the outputs have no metrics; as `read_rated`.
-    """
-    task, texts = read_rated(rated, references)
-    if lacking := [name for name in METRICS.values() if name not in task.texts]:
+    """Write `outputs` and `learning_curve` of the folders of `read_rated`; in the record's facts,
+    ``instances`` has the training instances of each fold, by set-up. Raises FormatError: the
+    outputs have no metrics; as `read_rated`."""
+    texts, made = read_rated(rated, references), DataSettings(**settings)
+    if lacking := [name for name in METRICS.values() if name not in texts.rated]:
         raise FormatError(
             f"columns {', '.join(lacking)} are missing: metrics of each output",
             path=Path(rated) / "texts.csv",
         )
-    made, words = DataSettings(**settings), texts.rated["words"].tolist()
+    words, folds = texts.rated["words"].tolist(), cross_validation(texts.rated, made.seed)
     matrix = kernel(KERNEL, words, words, threads=threads)
-    splits = all_splits(texts.rated, made)
-    folds = splits["cross_validation"]
     instances = {str(setup): [size(texts, split, setup) for split in folds] for setup in SETUPS}
-    found = outputs(texts.rated, task.texts, matrix, splits)
-    sealed.write(path, found, {"instances": instances})
+    sealed.write(path, outputs(texts.rated, matrix, made), {"instances": instances})
     sealed.write(curve, learning_curve(texts.rated, matrix, folds, CURVE_SIZES, made.seed))

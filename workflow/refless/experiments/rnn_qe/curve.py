@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from refless.errors import said
-from refless.experiments.rnn_qe.baselines import CURVE_COLUMNS, statistics
+from refless.experiments.rnn_qe.baselines import CURVE_COLUMNS, correlations
 from refless.experiments.rnn_qe.tables import Gathered
 from refless.models.rnn_qe.names import FOLDS, NAMES, SHORT
 from refless.report import figures
@@ -31,9 +31,8 @@ def trained_curve(outputs: pd.DataFrame, predictions: Mapping[str, sealed.Sealed
     for name, file in predictions.items():
         test = file.content[file.content["part"] == "test"]
         for subset, own in test.groupby(test["fold"] // FOLDS):
-            found = statistics(own["prediction"].to_numpy(float), truth[own["id"]].to_numpy(float))
-            ends = (found[one][0] for one in STATISTICS)
-            rows.append(("rnn_qe", NAMES[name].number, subset, *ends))
+            found = correlations(own["prediction"].to_numpy(), truth[own["id"]].to_numpy())
+            rows.append(("rnn_qe", NAMES[name].size, subset, *found))
     return pd.DataFrame(rows, columns=CURVE_COLUMNS)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from refless.data.task import Task, read_task
+from refless.data.task import read_task
 from refless.machine import versions
 from refless.models.rnn_qe.batches import Encoded
 from refless.models.rnn_qe.data import (
@@ -25,7 +25,7 @@ from refless.models.rnn_qe.data import (
     instances,
     splits_of,
 )
-from refless.models.rnn_qe.names import CURVE, NAMES, SCHEDULES
+from refless.models.rnn_qe.names import NAMES, SCHEDULES
 from refless.models.rnn_qe.scale import HALF_POINTS
 from refless.store import sealed
 
@@ -34,18 +34,15 @@ log = logging.getLogger(__name__)
 COLUMNS = ["experiment", "setup", "fold", "seed", "part", "id", "raw", "prediction"]
 
 
-def read_rated(rated: str | Path, references: Sequence[str | Path]) -> tuple[Task, Texts]:
-    """The data set of the rated outputs, and all texts delexicalised.
-
-    rated, references : folders of ratings; a data set of references has the name that stands in
-        the column ``dataset`` of the rated outputs
-    Raises FormatError, StaleError: as `refless.data.task.read_task`; an MR that cannot be read.
-    """
-    task = read_task(rated, RATED_COLUMNS)
+def read_rated(rated: str | Path, references: Sequence[str | Path]) -> Texts:
+    """Rated outputs, with all columns of their data set, and references, delexicalised, from their
+    folders; a data set of references has the name that stands in the column ``dataset`` of outputs.
+    Raises FormatError, StaleError: as `read_task`; an MR that cannot be read."""
+    outputs = read_task(rated, RATED_COLUMNS).texts
     found = [read_task(folder, REFERENCE_COLUMNS).texts for folder in references]
     # a data set need not have parts
     human = pd.concat(found, ignore_index=True).reindex(columns=[*REFERENCE_COLUMNS, "part"])
-    return task, Texts(delexicalised(task.texts, "text"), delexicalised(human, "text_nem"))
+    return Texts(delexicalised(outputs, "text"), delexicalised(human, "text_nem"))
 
 
 def write_predictions(
@@ -57,23 +54,19 @@ def write_predictions(
     settings: Mapping[str, Any],
     device: str = "cpu",
 ) -> None:
-    """Train a network for each fold, and write what it says of its validation and test part.
-
-    name : of `refless.models.rnn_qe.names.NAMES`
-    rated, references : see `read_rated`
-    settings : see `refless.models.rnn_qe.data.DataSettings`
-    Raises SettingError: more rows than there are, or a device that torch cannot use.
-    """
+    """Train one of `NAMES`, a network for each fold, on the folders of `read_rated`, and write what
+    it says of its validation and test part. Raises SettingError: more rows than there are, or a
+    device that torch cannot use."""
     from refless.models.rnn_qe.network import DROPOUT, WIDTH, predict
     from refless.models.rnn_qe.training import fit
 
     of, made = NAMES[name], DataSettings(**settings)
-    _, texts = read_rated(rated, references)
-    splits = splits_of(texts.rated, of, made)
+    texts = read_rated(rated, references)
+    splits = splits_of(texts.rated, of.tested, made)
     schedule = SCHEDULES[of.schedule]
-    if of.experiment == CURVE:  # as many steps a pass as with all rows
+    if of.size:  # as many steps a pass as with all rows
         whole = min(len(fold.train) for fold in cross_validation(texts.rated, made.seed))
-        schedule = replace(schedule, batch=max(1, round(schedule.batch * of.number / whole)))
+        schedule = replace(schedule, batch=max(1, round(schedule.batch * of.size / whole)))
     parts, passes = [], []
     for fold, split in enumerate(splits):
         log.info("%s, seed %d: network %d of %d", name, seed, fold + 1, len(splits))
@@ -84,9 +77,8 @@ def write_predictions(
         own = {"part": data.part[rows], "id": data.id[rows], "raw": raw}
         parts.append(pd.DataFrame({"fold": fold, **own, "prediction": HALF_POINTS.rounded(raw)}))
         passes.append(best)
-    number = f"_{of.number}" if of.number else ""
     table = pd.concat(parts, ignore_index=True)
-    table = table.assign(experiment=f"{of.experiment}{number}", setup=of.setup, seed=seed)
+    table = table.assign(experiment=of.tested, setup=of.setup, seed=seed)
     facts = {
         "schedule": {"name": of.schedule, **asdict(schedule)},
         "network": {"width": WIDTH, "dropout": DROPOUT, "precision": "float32"},

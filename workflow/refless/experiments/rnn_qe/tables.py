@@ -7,34 +7,17 @@ Source: Dušek, Novikova & Rieser (2017), sections 3.5 and 4.
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from refless.experiments.published import beside_published, read_published
-from refless.experiments.rnn_qe.baselines import (
-    CONSTANT,
-    METRICS,
-    MODELS,
-    SCALE,
-    statistics,
-    to_scale,
-)
-from refless.models.rnn_qe.names import (
-    CONFIGURATIONS,
-    CROSS,
-    EXPERIMENTS,
-    NAMES,
-    PAPER,
-    SETUPS,
-    SHORT,
-    TESTED,
-)
+from refless.experiments.rnn_qe.baselines import CONSTANT, METRICS, MODELS, SCALE, to_scale
+from refless.models.rnn_qe.names import CROSS, NAMES, PAPER, SETUPS, SHORT, TESTED
 from refless.report.tables import publish
-from refless.statistics import Estimate, draw_weights, williams
+from refless.statistics import Estimate, draw_weights, scale_statistics, williams
 from refless.store import sealed
 
 Array = np.ndarray
@@ -42,27 +25,23 @@ Array = np.ndarray
 VALUES = ("pearson", "spearman", "mae", "rmse")
 ASIDE = [f"{name}_{end}" for name in ("mae", "rmse") for end in ("low", "high")]
 """Columns that stand in the tables' records."""
-TOPS = {"bleu": 1.0, "meteor": 1.0, "rouge_l": 1.0, "cider": 10.0}
 WITH_REFERENCES = {*METRICS, "5", "6"}
 """What sees human references of the outputs that it rates: the paper's star."""
+_TWO_MORE = "as in set-up 3, and the paper's source sets have two rows more in training"
 DIFFERENT_SIZES = {
     "2": "folds of the paper are a row uneven",
     "3": "fewer human references could be joined by MR: the paper's own file was not to be had",
-    "4": "as in set-up 3, and the paper's source sets have two rows more in training",
+    "4": _TWO_MORE,
+    "5": _TWO_MORE,
+    "6": "as in set-up 3",
 }
-DIFFERENT_SIZES |= {"5": DIFFERENT_SIZES["4"], "6": "as in set-up 3"}
 """Why there are not as many training instances as the paper prints."""
 
 
-@dataclass(frozen=True)
-class Gathered:
-    """What all tables of RNN-QE are made from.
-
-    outputs : by `refless.experiments.rnn_qe.baselines.write_outputs`; None if they cannot be had
-    predictions : by name, of all seeds; none without outputs
-    missing : why there are no outputs, see `refless.report.tables.publish`
-    untrained : name -> the word for why there are no predictions
-    """
+class Gathered(NamedTuple):
+    """What all tables of RNN-QE are made from: outputs, None if they cannot be had; by name,
+    predictions of all seeds, none without outputs; why there are no outputs; and by name, the word
+    for why there are no predictions."""
 
     outputs: sealed.Sealed | None
     predictions: Mapping[str, sealed.Sealed]
@@ -76,20 +55,16 @@ def gather(
     missing: Sequence[Mapping[str, Any]] = (),
     untrained: Iterable[Mapping[str, Any]] = (),
 ) -> Gathered:
-    """Read the sealed files, those that there are.
-
-    predictions : by name, a file a seed that was trained here, or one that came with refless
-    Raises FormatError, StaleError: as `refless.store.sealed.read`.
-    """
+    """Read the sealed files that there are: outputs, and by name, a file a seed that was trained
+    here, or one that came with refless. What is missing is as `refless.plan.Plan.missing` says.
+    Raises FormatError, StaleError: as `refless.store.sealed.read`."""
     why = {one["of"]["name"]: one["code"] for one in untrained}
-    if outputs is None:
-        return Gathered(None, {}, missing, why)
     usable = {}
-    for name, paths in predictions.items():
+    for name, paths in predictions.items() if outputs else ():
         if read := list(map(sealed.read, paths)):
             table = pd.concat([one.content for one in read], ignore_index=True)
             usable[name] = sealed.Sealed(table, read[0].about)
-    return Gathered(sealed.read(outputs), usable, missing, why)
+    return Gathered(sealed.read(outputs) if outputs else None, usable, missing, why)
 
 
 def table1(outputs: pd.DataFrame | None, published: pd.DataFrame, source: str) -> pd.DataFrame:
@@ -108,12 +83,12 @@ def table1(outputs: pd.DataFrame | None, published: pd.DataFrame, source: str) -
 
 
 def table2(
-    instances: Mapping[str, Sequence[int]] | None, published: pd.DataFrame, source: str
+    instances: Mapping[str, Sequence[int]], published: pd.DataFrame, source: str
 ) -> pd.DataFrame:
     """Training instances by set-up, the mean of the folds, and why they are not the paper's."""
     name = "training_instances"
     ours = pd.DataFrame({"setup": [str(setup) for setup in SETUPS]})
-    ours[name] = ours["setup"].map({k: np.mean(v) for k, v in (instances or {}).items()})
+    ours[name] = ours["setup"].map({k: np.mean(v) for k, v in instances.items()})
     table = beside_published(ours, published, ["setup"], [name])
     printed = pd.to_numeric(table[f"paper_{name}"])
     different = table[name].notna() & (table[name].round() != printed)
@@ -124,48 +99,38 @@ def table2(
 # ---- tables 3 to 5 -------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """Predictions of the same outputs on the scale, (seeds, n); no seed where there are none."""
 
-    setup: str
-    schedule: str
     seeds: Array
     source: str
     reason: str = ""
 
 
-def metric_on_scale(values: Array, top: float) -> Array:
-    """A metric in [0, top] as half points of 1..6, cut to the one below.
-
-    Values on the border of two halves fall as floating-point division by 0.1 has them, as in the
-    authors' code.
-    """
-    return SCALE[0] + 0.5 * np.floor((values / top) / 0.1)
+Rows = dict[tuple[str, str], Row]
+"""By set-up and schedule."""
 
 
-def rows_of(data: str, tested: pd.DataFrame, given: Gathered, source: str) -> list[Row]:
-    """The rows of one test part, in the table's order.
-
-    data : of `TESTED`
-    tested : the outputs of the test part
-    """
+def rows_of(data: str, tested: pd.DataFrame, given: Gathered, source: str) -> Rows:
+    """The rows of one of `TESTED`, in the table's order; ``tested`` are the outputs of its test
+    part."""
     flat = np.full((1, len(tested)), CONSTANT)
-    rows = [Row("constant", "", flat, source)]
+    rows: Rows = {("constant", ""): Row(flat, source)}
     for metric, column in METRICS.items():
-        values = metric_on_scale(tested[column].to_numpy(np.float64), TOPS[metric])
-        rows.append(Row(metric, "", values[None], source))
-    own = [(of.setup, of.schedule, name) for name, of in NAMES.items() if of[1:3] == TESTED[data]]
+        values = tested[column].to_numpy(np.float64) / (10.0 if metric == "cider" else 1.0)
+        # half points, cut to the one below; values on the border of two halves fall as
+        # floating-point division by 0.1 has them, as in the authors' code
+        rows[metric, ""] = Row(SCALE[0] + 0.5 * np.floor(values[None] / 0.1), source)
+    own = [(of.setup, of.schedule, name) for name, of in NAMES.items() if of.tested == data]
     for setup, schedule, name in sorted(own):
         if file := given.predictions.get(name):
             seeds = _by_seed(file.content, tested["id"])
-            origin = file.about["provenance"] if len(seeds) else ""
-            rows.append(Row(str(setup), schedule, seeds, origin))
+            rows[str(setup), schedule] = Row(seeds, file.about["provenance"] if len(seeds) else "")
         elif schedule == SHORT:
-            rows.append(Row(str(setup), schedule, flat[:0], "", given.untrained.get(name, "")))
+            rows[str(setup), schedule] = Row(flat[:0], "", given.untrained.get(name, ""))
     for model in MODELS:
         values = to_scale(tested[f"{data}:{model}"].to_numpy(np.float64))
-        rows.append(Row(model, "", values[None], source))
+        rows[model, ""] = Row(values[None], source)
     return rows
 
 
@@ -179,7 +144,7 @@ def _by_seed(predictions: pd.DataFrame, ids: pd.Series) -> Array:
 def measured(seeds: Array, truth: Array, weights: Array) -> dict[str, Any]:
     """Statistics of predictions (seeds, n): means over the seeds, their intervals, and the standard
     deviation of Pearson's r. The first row of ``weights`` has each output once."""
-    each = [statistics(values, truth, weights) for values in seeds]
+    each = [scale_statistics(values, truth, SCALE, weights) for values in seeds]
     found: dict[str, Any] = {}
     for name in VALUES:
         values = np.array([one[name] for one in each])
@@ -208,75 +173,58 @@ def _unit(rows: Array) -> Array:
         return np.asarray(centred / np.linalg.norm(centred, axis=1, keepdims=True))
 
 
-def _p_values(
-    row: Row, rows: Mapping[tuple[str, str], Row], base: Row | None, truth: Array
-) -> dict[str, float]:
+def _p_values(key: tuple[str, str], rows: Rows, first: Rows, truth: Array) -> dict[str, float]:
     """Against set-up 1 by the same schedule, against the metrics (the largest of four, one-sided)
-    and against ``base``, the same row of configuration 1."""
-    if row.setup in ("constant", *METRICS):
+    and against the same row of configuration 1."""
+    setup, schedule = key
+    if setup in ("constant", *METRICS):
         return {}
-    against = {"p_setup1": rows.get(("1", row.schedule or SHORT)), "p_configuration1": base}
+    seeds = rows[key].seeds
+    against = {"p_setup1": rows.get(("1", schedule or SHORT)), "p_configuration1": first.get(key)}
     found = {
-        column: williams_p(row.seeds, other.seeds, truth)
+        column: williams_p(seeds, other.seeds, truth)
         for column, other in against.items()
-        if other is not None and len(other.seeds) and not np.array_equal(other.seeds, row.seeds)
+        if other is not None and len(other.seeds) and not np.array_equal(other.seeds, seeds)
     }
-    metrics = [williams_p(row.seeds, rows[name, ""].seeds, truth, greater=True) for name in METRICS]
+    metrics = [williams_p(seeds, rows[name, ""].seeds, truth, greater=True) for name in METRICS]
     return found | {"p_metrics": max(metrics)}
 
 
 def _cells(
     experiment: str, given: Gathered, outputs: sealed.Sealed, bootstrap: Mapping[str, int]
 ) -> list[dict[str, Any]]:
-    """The rows of table 3, 4 or 5 that have numbers, or might have.
-
-    Outputs of one MR are drawn together, and MRs that differ in values alone are one.
-    """
-    crossed = experiment in CROSS
+    """The rows of table 3, 4 or 5 that have numbers, or might have. Outputs of one MR are drawn
+    together, and MRs that differ in values alone are one."""
     tested = outputs.content
-    if crossed:
+    if experiment in CROSS:
         tested = tested[tested[experiment] == "test"]
     truth = tested["rating"].to_numpy(np.float64)
     mr = pd.factorize(tested["mr_number"])[0]
     drawn = draw_weights(int(mr.max()) + 1, **bootstrap)[:, mr]
     weights = np.concatenate([np.ones_like(drawn[:1]), drawn])
     cells = []
-    first: dict[tuple[str, str], Row] = {}
-    for configuration in CONFIGURATIONS if crossed else [""]:
-        data = f"{experiment}_{configuration}" if crossed else experiment
+    first: Rows = {}
+    for data in (name for name in TESTED if name.startswith(experiment)):
         rows = rows_of(data, tested, given, outputs.about["provenance"])
-        own = {(row.setup, row.schedule): row for row in rows}
-        first = first or own
-        for key, row in own.items():
-            cell = {
-                "setup": row.setup,
-                "configuration": str(configuration),
-                "schedule": row.schedule,
-                "uses_references": int(row.setup in WITH_REFERENCES),
-                "seeds": len(row.seeds),
-                "n": len(truth),
-                "source": row.source,
-                "reason": row.reason,
-            }
+        first = first or rows
+        for key, row in rows.items():
+            setup, schedule = key
+            cell: dict[str, Any] = {"setup": setup, "schedule": schedule}
+            cell |= {"configuration": data.rpartition("_")[2]}
+            cell |= {"uses_references": int(setup in WITH_REFERENCES), "n": len(truth)}
+            cell |= {"seeds": len(row.seeds), "source": row.source, "reason": row.reason}
             if len(row.seeds):
                 cell |= measured(row.seeds, truth, weights)
-                cell |= _p_values(row, own, first.get(key), truth)
+                cell |= _p_values(key, rows, first, truth)
             cells.append(cell)
     return cells
 
 
 def results(
-    experiment: str,
-    given: Gathered,
-    published: pd.DataFrame,
-    bootstrap: Mapping[str, int],
+    experiment: str, given: Gathered, published: pd.DataFrame, bootstrap: Mapping[str, int]
 ) -> pd.DataFrame:
-    """Table 3 (``cross_validation``), 4 (``cross_domain``) or 5.
-
-    Table 3 tests on all outputs; tables 4 and 5 have three configurations with one test part.
-
-    bootstrap : ``draws`` and ``seed``
-    """
+    """Table 3 (``cross_validation``), which tests on all outputs, 4 (``cross_domain``) or 5, of
+    three configurations with one test part. The ``bootstrap`` has draws and seed."""
     crossed = experiment in CROSS
     keys = ["setup", "configuration"] if crossed else ["setup"]
     if given.outputs is None:
@@ -291,8 +239,8 @@ def results(
     table.loc[other, [f"paper_{name}" for name in VALUES]] = ""
     shown = [*keys, "schedule"]
     shown += ["pearson", "pearson_low", "pearson_high", "pearson_sd", "paper_pearson"]
-    shown += ["spearman", "spearman_low", "spearman_high", "paper_spearman"]
-    shown += ["mae", "paper_mae", "rmse", "paper_rmse", "uses_references", "p_setup1", "p_metrics"]
+    shown += ["spearman", "spearman_low", "spearman_high", "paper_spearman", "mae", "paper_mae"]
+    shown += ["rmse", "paper_rmse", "uses_references", "p_setup1", "p_metrics"]
     shown += [*(["p_configuration1"] if crossed else []), "seeds", "n", "source", "reason"]
     draws = [] if crossed else [f"{name}_draws" for name in VALUES]
     table = table.reindex(columns=[*shown, *draws, *ASIDE])
@@ -305,23 +253,17 @@ def write_tables(
     published: Sequence[str | Path],
     bootstrap: Mapping[str, int],
 ) -> None:
-    """Publish tables 1 to 5.
-
-    published : the paper's tables
-    bootstrap : see `results`
-    Raises FormatError: a published table is not the one that comes with refless.
-    """
+    """Publish tables 1 to 5, beside those of the paper. Raises FormatError: one of these is not the
+    one that comes with refless."""
     first, second, *others = published
-    counted, instances, source = None, None, ""
-    if given.outputs is not None:
-        about = given.outputs.about
-        counted, instances = given.outputs.content, about["facts"]["instances"]
-        source = about["provenance"]
+    nothing = sealed.Sealed(None, {"provenance": "", "facts": {"instances": {}}})
+    outputs = given.outputs or nothing
+    source, instances = outputs.about["provenance"], outputs.about["facts"]["instances"]
     made = [
-        table1(counted, read_published(first, ["system"]), source),
+        table1(outputs.content, read_published(first, ["system"]), source),
         table2(instances, read_published(second, ["setup"]), source),
     ]
-    for experiment, path in zip(EXPERIMENTS, others, strict=True):
+    for experiment, path in zip(("cross_validation", *CROSS), others, strict=True):
         made.append(results(experiment, given, read_published(path, ["setup"]), bootstrap))
     for number, table in enumerate(made, start=1):
         aside = table[ASIDE] if number > 2 else None

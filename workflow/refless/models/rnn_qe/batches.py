@@ -27,10 +27,8 @@ def numbered(sequences: Iterable[Sequence[Any]], words: Mapping[Any, int]) -> li
 
 
 class Encoded:
-    """Instances as numbers, with the vocabularies of their training rows.
-
-    table : `refless.models.rnn_qe.data.COLUMNS`
-    """
+    """Instances (`refless.models.rnn_qe.data.COLUMNS`) as numbers, with the vocabularies of their
+    training rows."""
 
     def __init__(self, table: pd.DataFrame) -> None:
         self.id, self.part = table["id"].to_numpy(object), table["part"].to_numpy(object)
@@ -56,13 +54,8 @@ class Encoded:
 
 
 def mixed(lengths: Array, batches: int, generator: np.random.Generator) -> list[Array]:
-    """Numbers of rows in random batches of the same mixture of lengths, each row once.
-
-    Rows in random order are sorted by length; of every ``batches`` neighbors in that order, each
-    batch gets one.
-
-    lengths : what to sort by, the last row first, shape (keys, rows) as `numpy.lexsort` has it
-    """
+    """Numbers of rows in random batches of the same mixture of ``lengths``, (keys, rows) as
+    `numpy.lexsort` has them: of every ``batches`` neighbors in that order, each batch gets one."""
     count = lengths.shape[-1]
     shuffled = generator.permutation(count)
     order = shuffled[np.lexsort(-lengths[:, shuffled])]

@@ -7,19 +7,18 @@ a table of `COLUMNS`. Source: Dušek, Novikova & Rieser (2017), sections 3.1, 3.
 
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
 
 from refless.errors import SettingError
 from refless.models.rnn_qe.meaning import ACTS, tokens_of
-from refless.models.rnn_qe.names import CROSS, CURVE, CURVE_SUBSETS, FOLDS, Name
-from refless.models.rnn_qe.scale import HIGHEST
-from refless.models.rnn_qe.synthesis import distort, lowered
+from refless.models.rnn_qe.names import CROSS, CURVE, CURVE_SUBSETS, FOLDS
+from refless.models.rnn_qe.scale import HIGHEST, LOWEST
 
 Array = np.ndarray
+T = TypeVar("T")
 
 COLUMNS = ["id", "part", "mr", "text", "rating"]
 """``id`` is the rated output's, or of a synthetic row ``<why>:<source row>:e<errors>``, why being
@@ -30,15 +29,14 @@ RATED_COLUMNS = ["id", "dataset", "system", "context", "text", "mr_key", "median
 REFERENCE_COLUMNS = ["id", "task", "context", "text_nem", "mr_key"]
 ERRORS = 4
 IN_SET_TRAIN, IN_SET_DEV = 100, 100
+AFTER_ONE = 4.0  # the most that a text with an error can be worth
+UNTOUCHED = frozenset(["the", "a", "an", *".,:;!?"])
+ACTIONS = ("duplicate", "duplicate_elsewhere", "insert", "replace", "remove")
 
 
-@dataclass(frozen=True)
-class DataSettings:
-    """What decides the training data, besides texts and ratings.
-
-    seed : of the folds and of the synthetic errors
-    domain, system : values of the columns ``dataset`` and ``system``, which tables 4 and 5 test on
-    """
+class DataSettings(NamedTuple):
+    """What decides the training data, besides texts and ratings: the seed of folds and errors, and
+    the ``dataset`` and ``system`` of the outputs which tables 4 and 5 test on."""
 
     seed: int
     domain: str
@@ -66,11 +64,16 @@ class Texts(NamedTuple):
     references: pd.DataFrame
 
 
+def read(meanings: Sequence[str], texts: Sequence[str], kind: str) -> pd.DataFrame:
+    """The columns ``context``, ``text``, and as `delexicalised`."""
+    return delexicalised(pd.DataFrame({"context": meanings, "text": texts}), "text", kind)
+
+
 def delexicalised(table: pd.DataFrame, column: str, kind: str = ACTS) -> pd.DataFrame:
     """The table with ``mr`` and ``words``, the tokens of its contexts and of its texts in
     ``column``. Raises FormatError: an MR that cannot be read; ``line`` is its number, from 1."""
-    read = tokens_of(table["context"].tolist(), table[column].tolist(), kind)
-    mr, words = ([" ".join(row[side]) for row in read] for side in (0, 1))
+    found = tokens_of(table["context"].tolist(), table[column].tolist(), kind)
+    mr, words = ([" ".join(row[side]) for row in found] for side in (0, 1))
     return table.assign(mr=mr, words=words)
 
 
@@ -88,34 +91,30 @@ def _same(rated: pd.DataFrame) -> Array:
     return rated.groupby(["mr_key", "text"], sort=False).ngroup().to_numpy()
 
 
-def cut(groups: Sequence[Array], sizes: Sequence[int]) -> list[Array]:
-    """Consecutive parts of at least these sizes, the last one taking the rest; groups stay whole.
-
-    A part that comes out larger makes the next one smaller, so that sizes do not drift.
-    """
-    parts: list[list[Array]] = [[] for _ in sizes]
-    ends = np.cumsum(sizes)
-    part = total = 0
-    for rows in groups:
-        while part < len(sizes) - 1 and total >= ends[part]:
-            part += 1
-        parts[part].append(rows)
-        total += len(rows)
-    return [np.concatenate([np.empty(0, np.int64), *own]) for own in parts]
+def cut(groups: Sequence[Array], ends: Sequence[int]) -> list[Array]:
+    """Consecutive parts of whole groups: each ends with the group that brings all rows so far to
+    its number of ``ends``, and one more has the rest."""
+    totals = np.cumsum([0, *map(len, groups)])
+    stops = totals[np.searchsorted(totals, ends)]
+    return np.split(np.concatenate([np.empty(0, np.int64), *groups]), stops)
 
 
-def cross_validation(rated: pd.DataFrame, seed: int) -> list[Split]:
+def rotated(parts: Sequence[Array]) -> list[Split]:
     """Five folds: of five parts, each fold trains on three, validates on one, tests on one.
 
     Errors and references are made from the first of the three, as in the code of the authors.
     """
-    ends = [len(rated) * part // FOLDS for part in range(FOLDS + 1)]
-    parts = cut(shuffled_groups(_same(rated), seed), np.diff(ends).tolist())
     splits = []
     for fold in range(FOLDS):
-        one, two, three, dev, test = parts[fold:] + parts[:fold]
+        one, two, three, dev, test = [*parts[fold:], *parts[:fold]]
         splits.append(Split(np.concatenate([one, two, three]), dev, test, one))
     return splits
+
+
+def cross_validation(rated: pd.DataFrame, seed: int) -> list[Split]:
+    """The five folds of table 3."""
+    ends = [len(rated) * part // FOLDS for part in range(1, FOLDS)]
+    return rotated(cut(shuffled_groups(_same(rated), seed), ends))
 
 
 def cross_split(
@@ -136,17 +135,12 @@ def cross_split(
     if inside.sum() <= IN_SET_TRAIN + IN_SET_DEV:
         raise SettingError(f"{inside.sum()} outputs with {column} {value} are too few to test on")
     groups = shuffled_groups(_same(rated), settings.seed)
-    own = [rows[inside[rows]] for rows in groups if inside[rows].any()]
-    train, dev, test = cut(own, [IN_SET_TRAIN, IN_SET_DEV, int(inside.sum())])
+    own = [rows[inside[rows]] for rows in groups]
+    train, dev, test = cut(own, [IN_SET_TRAIN, IN_SET_TRAIN + IN_SET_DEV])
     held = np.concatenate([dev, test])
-    out = [
-        rows[~inside[rows]]
-        for rows in groups
-        if not inside[rows].all() and not np.isin(rows, held).any()
-    ]
+    out = [rows[~inside[rows]] for rows in groups if not np.isin(rows, held).any()]
     if configuration == 2:
-        size = sum(map(len, out))
-        train, dev = cut(out, [size * 3 // 4, size])
+        train, dev = cut(out, [sum(map(len, out)) * 3 // 4])
     elif configuration == 3:
         train = np.concatenate([*out, train])
     return Split(train, dev, test, train)
@@ -166,26 +160,25 @@ def smaller(splits: Sequence[Split], size: int, subset: int, seed: int) -> list[
     ]
 
 
-def splits_of(rated: pd.DataFrame, of: Name, settings: DataSettings) -> list[Split]:
-    """The splits of a name: five folds, of a learning curve for each subset, or the one of tables 4
-    and 5. Raises SettingError: as `cross_split` and `smaller`."""
-    if of.experiment in CROSS:
-        return [cross_split(rated, of.experiment, of.number, settings)]
+def splits_of(rated: pd.DataFrame, tested: str, settings: DataSettings) -> list[Split]:
+    """The splits of `Name.tested`: five folds, of a learning curve for each subset, or the one of
+    tables 4 and 5. Raises SettingError: as `cross_split` and `smaller`."""
+    experiment, _, number = tested.rpartition("_")
+    if experiment in CROSS:
+        return [cross_split(rated, experiment, int(number), settings)]
     folds = cross_validation(rated, settings.seed)
-    if of.experiment != CURVE:
+    if experiment != CURVE:
         return folds
     subsets = range(CURVE_SUBSETS)
-    return [s for k in subsets for s in smaller(folds, of.number, k, settings.seed)]
+    return [s for k in subsets for s in smaller(folds, int(number), k, settings.seed)]
 
 
 # ---- instances -----------------------------------------------------------------------------------
 
 
 def instances(texts: Texts, split: Split, setup: int, seed: int) -> pd.DataFrame:
-    """All rows of one split under one set-up, `COLUMNS`.
-
-    The errors of a text follow from ``seed`` and its id alone, given the training outputs.
-    """
+    """All rows of one split under one set-up, `COLUMNS`. The errors of a text follow from ``seed``
+    and its id alone, given the training outputs."""
     rated = texts.rated.assign(text=texts.rated["words"], rating=texts.rated["median_quality"])
     parts = [
         rated.iloc[getattr(split, part)].assign(part=part)[COLUMNS]
@@ -241,3 +234,56 @@ def _references_of(
     wanted = every.merge(chosen[keys].drop_duplicates(), on=keys)
     found = wanted.merge(references.rename(columns={"task": "dataset"}), on=keys)
     return found.drop_duplicates([*keys, "text_nem"])
+
+
+# ---- errors (section 3.3) ------------------------------------------------------------------------
+
+
+def lowered(rating: float, errors: int) -> float:
+    """What a rating on 1..6 becomes with some errors: a point less for each, never below 1.
+
+    From 5.5 or 6, the first error leads to 4.
+    """
+    if errors == 0:
+        return rating
+    return max(LOWEST, min(AFTER_ONE, rating - 1) - (errors - 1))
+
+
+def distort(
+    words: Sequence[str], errors: int, dictionary: Sequence[str], generator: np.random.Generator
+) -> list[str]:
+    """The tokens of a text, at least one, with errors, each put in after the one before.
+
+    An error falls on any word but an article or a mark, unless there is nothing else, and is one
+    of `ACTIONS` with equal chances; the last word left is not removed. A word that is in the
+    ``dictionary`` twice is drawn twice as often.
+    """
+    result = list(words)
+    for _ in range(errors):
+        content = [i for i, word in enumerate(result) if word not in UNTOUCHED]
+        place = _pick(content or range(len(result)), generator)
+        action = ACTIONS[generator.integers(len(ACTIONS) - (len(result) == 1))]
+        if action == "remove":
+            del result[place]
+        elif action == "replace":
+            result[place] = _other(result[place], dictionary, generator)
+        elif action == "insert":
+            result.insert(place, _pick(dictionary, generator))
+        elif action == "duplicate":
+            result.insert(place, result[place])
+        else:
+            result.insert(int(generator.integers(len(result) + 1)), result[place])
+    return result
+
+
+def _pick(values: Sequence[T], generator: np.random.Generator) -> T:
+    return values[int(generator.integers(len(values)))]
+
+
+def _other(word: str, dictionary: Sequence[str], generator: np.random.Generator) -> str:
+    """A word of the dictionary that is not this one, if a hundred draws find it."""
+    for _ in range(100):
+        other = _pick(dictionary, generator)
+        if other != word:
+            return other
+    return word

@@ -1,15 +1,16 @@
 """What stands beside a text: an MR in one of its spellings, a context in plain words, or nothing.
 
 Stage: prediction (RNN-QE). In: meanings and texts as written. Out: their tokens, delexicalised
-where a meaning has slots with values.
+where a meaning has slots with values. Source: Dušek, Novikova & Rieser (2017), section 3.2.
 """
 
+import re
+import unicodedata
 from collections.abc import Sequence
 
-from refless.data.sources.mr import ACTS, SLOTS, parse, plain_name
+from refless.data.sources.mr import ACTS, SLOTS, MeaningRepresentation, parse, plain_name
 from refless.data.wording import wording
 from refless.errors import FormatError
-from refless.models.rnn_qe.delex import delexicalise, tokens
 
 TEXT = "text"
 """Beside `ACTS` and `SLOTS`: anything else, such as the context of a reply, of which nothing is
@@ -40,6 +41,64 @@ def tokens_of(
         except FormatError as error:
             raise FormatError(error.message, line=row) from error
     return found
+
+
+NOTHING = "<none>"
+# Values that say something by themselves and stay as they are.
+SPECIAL = {"": NOTHING, "yes": "yes", "no": "no", "none": "none", "?": "?"}
+SPECIAL |= dict.fromkeys(
+    ("dontcare", "dont_care", "dont care", "don't care", "don’t care"), "dontcare"
+)
+_TOKEN = re.compile(r"\d+(?:[.,]\d+)*|\w+(?:['’]\w+)*|[^\w\s]")
+_STREETS = {"st": "street", "ave": "avenue"}
+
+
+def tokens(text: str) -> list[str]:
+    """Words, numbers and single marks of a text, lower case, letters composed (NFC)."""
+    return _TOKEN.findall(unicodedata.normalize("NFC", text).lower())
+
+
+def delexicalise(meaning: MeaningRepresentation, text: str) -> tuple[list[str], list[str]]:
+    """An MR as triples ``act slot value`` and a text, both with values as ``X-<slot>``.
+
+    Only values of this MR are replaced in the text, longer ones first: a wrong value stays a word.
+    Blanks and marks inside a value do not count. Where slots share a value, its occurrences go to
+    them in their order, and what is left over to the last.
+    """
+    act, slots = meaning
+    triples: list[str] = []
+    values: dict[str, list[str]] = {}
+    for slot, value in slots or [(NOTHING, "")]:
+        special = SPECIAL.get(value.lower())
+        triples += [act, slot, special or f"X-{slot}"]
+        if special is None:
+            values.setdefault(_joined(tokens(value)), []).append(f"X-{slot}")
+    words = tokens(text)
+    for value in sorted(filter(None, values), key=len, reverse=True):
+        waiting, position = values[value], 0
+        while position < len(words):
+            end = _span(words, position, value)
+            if end > position:
+                words[position:end] = [waiting.pop(0) if len(waiting) > 1 else waiting[0]]
+            position += 1
+    return triples, words
+
+
+def _joined(words: Sequence[str]) -> str:
+    """Letters and digits of some tokens, streets written out."""
+    return re.sub(r"[\W_]+", "", "".join(_STREETS.get(word, word) for word in words))
+
+
+def _span(words: Sequence[str], start: int, value: str) -> int:
+    """Where the tokens from ``start`` on that make ``value`` end; ``start`` if they do not. A value
+    begins with a word, not with a mark."""
+    made, end = "", start
+    while end < len(words) and len(made) < len(value) and not words[end].startswith("X-"):
+        made += _joined(words[end : end + 1])
+        end += 1
+        if not made or not value.startswith(made):
+            return start
+    return end if made == value else start
 
 
 def told_apart(meanings: Sequence[str], kind: str) -> list[str]:

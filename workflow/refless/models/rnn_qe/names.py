@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 SETUPS = (1, 2, 3, 4, 5, 6)
-CONFIGURATIONS = (1, 2, 3)
 CROSS = ("cross_domain", "cross_system")
 """The experiments of tables 4 and 5."""
-EXPERIMENTS = ("cross_validation", *CROSS)
-"""Those of tables 3 to 5."""
+TESTED = ("cross_validation", *(f"{one}_{number}" for one in CROSS for number in (1, 2, 3)))
+"""What tables 3 to 5 are made of: experiment and configuration."""
 CURVE, CURVE_SIZES, CURVE_SUBSETS = "curve", (50, 100, 200, 400, 800), 5
 """The learning curve, its numbers of rated training outputs, and random subsets of each."""
 SHORT, PAPER = "short", "paper"
@@ -49,37 +48,33 @@ SCHEDULES = {
 
 
 class Name(NamedTuple):
-    """What a name says.
-
-    schedule : `SHORT` or `PAPER`
-    experiment : of `EXPERIMENTS`, or `CURVE`
-    number : configuration of an experiment of `CROSS`, size of a learning curve, else 0
-    setup : of `SETUPS`
-    """
+    """What a name says: a schedule; what is tested, of `TESTED`, or ``curve_50`` where fewer rated
+    outputs are trained on; and a set-up."""
 
     schedule: str
-    experiment: str
-    number: int
+    tested: str
     setup: int
+
+    @property
+    def size(self) -> int:
+        """Rated training outputs of a learning curve; 0 elsewhere, where all are taken."""
+        return int(self.tested.rpartition("_")[2]) if self.tested.startswith(CURVE) else 0
 
     @property
     def networks(self) -> int:
         """How many are trained with one seed."""
-        if self.experiment in CROSS:
+        if self.tested.startswith(CROSS):
             return 1
-        return FOLDS * CURVE_SUBSETS if self.experiment == CURVE else FOLDS
+        return FOLDS * CURVE_SUBSETS if self.size else FOLDS
 
 
-TESTED = {"cross_validation": ("cross_validation", 0)}
-TESTED |= {f"{one}_{number}": (one, number) for one in CROSS for number in CONFIGURATIONS}
-"""What tables 3 to 5 are made of: experiment and configuration."""
 NAMES = {
-    f"{first}{tested}_setup{setup}".replace("cross_validation_", ""): Name(schedule, *of, setup)
+    f"{first}{tested}_setup{setup}".replace("cross_validation_", ""): Name(schedule, tested, setup)
     for schedule, first in ((SHORT, ""), (PAPER, "paper_"))
-    for tested, of in TESTED.items()
+    for tested in TESTED
     for setup in SETUPS
 }
-NAMES |= {f"{CURVE}_{size}_setup1": Name(SHORT, CURVE, size, 1) for size in CURVE_SIZES}
+NAMES |= {f"{CURVE}_{size}_setup1": Name(SHORT, f"{CURVE}_{size}", 1) for size in CURVE_SIZES}
 
 
 def trainings(*schedules: str) -> list[str]:
@@ -89,7 +84,7 @@ def trainings(*schedules: str) -> list[str]:
 
 def seeds_of(name: str, seeds: int) -> range:
     """The seeds of a name: of a learning curve, the random subsets do what seeds do elsewhere."""
-    return range(1 if NAMES[name].experiment == CURVE else seeds)
+    return range(1 if NAMES[name].size else seeds)
 
 
 def hours(trained: Iterable[str]) -> float:

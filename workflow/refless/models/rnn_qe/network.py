@@ -33,9 +33,7 @@ ROWS_AT_ONCE = 256
 class Network(nn.Module):
     """A GRU for the MR and one for the text, each with embeddings of its own; their last states,
     joined; two tanh layers of that width; a linear unit. Dropout on the encoders' inputs.
-
-    mr_words, text_words : sizes of the vocabularies, without the row of unknown tokens
-    """
+    Vocabularies are of so many words, without the row of unknown tokens."""
 
     def __init__(self, mr_words: int, text_words: int, width: int = WIDTH) -> None:
         super().__init__()
@@ -46,10 +44,8 @@ class Network(nn.Module):
         )
         self.encoders = nn.ModuleDict({side: nn.GRU(width, width) for side in sizes})
         self.dropout = nn.Dropout(DROPOUT)
-        self.head = nn.Sequential(
-            *(nn.Linear(both, both), nn.Tanh(), nn.Linear(both, both), nn.Tanh()),
-            nn.Linear(both, 1),
-        )
+        layers = nn.Linear(both, both), nn.Tanh(), nn.Linear(both, both), nn.Tanh()
+        self.head = nn.Sequential(*layers, nn.Linear(both, 1))
 
     def forward(self, mrs: Sequence[Array], texts: Sequence[Array]) -> Tensor:
         """Ratings, shape (rows,), from token numbers, int64 (tokens,) each."""

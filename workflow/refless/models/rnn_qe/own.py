@@ -17,14 +17,14 @@ from refless.data.wording import together, wording
 from refless.errors import FormatError
 from refless.machine import versions
 from refless.models.rnn_qe.batches import Encoded
-from refless.models.rnn_qe.data import Split, Texts, delexicalised, instances, shuffled_groups
-from refless.models.rnn_qe.meaning import TEXT, kind_of, tokens_of, unordered
+from refless.models.rnn_qe.data import Split, Texts, instances, read, rotated, shuffled_groups
+from refless.models.rnn_qe.meaning import TEXT, kind_of, unordered
 from refless.models.rnn_qe.names import FOLDS, SCHEDULES, SHORT
 from refless.models.rnn_qe.network import Network, predict
-from refless.models.rnn_qe.saved import Model, spellings, vocabularies, word_sum
+from refless.models.rnn_qe.saved import Model, spellings, sums_of, word_sum
 from refless.models.rnn_qe.scale import Scale
 from refless.models.rnn_qe.training import fit as train
-from refless.statistics import ENOUGH_UNITS, centred, drawn_together, evaluate
+from refless.statistics import ENOUGH_UNITS, Estimate, centred, drawn_together, evaluate
 
 Array = np.ndarray
 
@@ -35,46 +35,10 @@ STEPS = 30
 
 
 @dataclass(frozen=True)
-class Rated:
-    """Rated texts.
-
-    texts, meanings : one string each; a meaning is an MR or a context, and may be empty
-    ratings : on ``scale``, float64 (texts,)
-    kind : of the meanings, by `refless.models.rnn_qe.meaning.kind_of`
-    """
-
-    texts: Sequence[str]
-    meanings: Sequence[str]
-    ratings: Array
-    scale: Scale
-    kind: str = TEXT
-
-    @classmethod
-    def of(
-        cls,
-        texts: Sequence[str],
-        meanings: Sequence[str],
-        ratings: Array,
-        ends: Sequence[float] | None = None,
-        kind: str = "",
-    ) -> "Rated":
-        """With the ends of the ratings' scale and the kind of the meanings, unless given. Raises
-        FormatError: ratings that are all the same."""
-        low, high = ends or (float(ratings.min()), float(ratings.max()))
-        scale = Scale.of(ratings, low, high)
-        return cls(texts, meanings, ratings, scale, kind or kind_of(meanings))
-
-
-@dataclass(frozen=True)
 class How:
-    """How networks are trained.
-
-    schedule : of `refless.models.rnn_qe.names.SCHEDULES`
-    width : of embeddings and states
-    errors : whether the first passes also have the training texts with errors put in (set-up 2 of
-        the paper); for ratings of how well a text is written
-    seed : of the parts, the errors and the networks
-    """
+    """How networks are trained: a schedule of `SCHEDULES`, the width of embeddings and states,
+    whether the first passes also have the training texts with errors put in (set-up 2 of the paper;
+    for ratings of how well a text is written), and the seed of parts, errors and networks."""
 
     schedule: str = SHORT
     width: int = 96
@@ -83,21 +47,15 @@ class How:
 
 
 def cross_validated(
-    rated: Rated, splits: Sequence[Split], how: How, threads: int = 1
+    table: pd.DataFrame, splits: Sequence[Split], how: How, threads: int = 1
 ) -> tuple[Array, list[Network], list[Encoded]]:
     """Predictions of each split's test rows by a network trained and chosen on its other rows.
 
-    Returns prediction : on the ratings' scale, not rounded, shape (texts,); NaN in no split's test
-        part
+    table : texts by `refless.models.rnn_qe.data.read`; their ratings on 1..6, ``median_quality``
+    Returns prediction : on 1..6, not rounded, shape (texts,); NaN in no split's test part
     networks, data : and what they were trained on
-    Raises FormatError: a meaning that cannot be read; ``line`` is its number, from 1.
     """
-    quality = rated.scale.stretched(rated.ratings)
-    table = pd.DataFrame(
-        {"context": rated.meanings, "text": rated.texts, "median_quality": quality}
-    )
-    table["id"] = table.index.astype(str)
-    texts = Texts(delexicalised(table, "text", rated.kind), pd.DataFrame())
+    texts = Texts(table.assign(id=table.index.astype(str)), pd.DataFrame())
     setup = 2 if how.errors else 1
     data = [Encoded(instances(texts, split, setup, how.seed)) for split in splits]
     schedule = SCHEDULES[how.schedule]
@@ -107,18 +65,33 @@ def cross_validated(
         delayed(train)(one, schedule, how.seed, how.width, scale=Scale(step=None)) for one in data
     )
     networks = [network for network, _ in tqdm(jobs, "networks", len(data), disable=None)]
-    prediction = np.full(len(rated.texts), np.nan)
+    prediction = np.full(len(table), np.nan)
     for split, network, one in zip(splits, networks, data, strict=True):
-        raw = predict(network, *one.inputs(one.rows("test")))
-        prediction[split.test] = rated.scale.given_back(raw)
+        prediction[split.test] = predict(network, *one.inputs(one.rows("test")))
     return prediction, networks, data
 
 
-def fit(rated: Rated, how: How, threads: int = 1) -> Model:
+def fit(
+    texts: Sequence[str],
+    meanings: Sequence[str],
+    ratings: Array,
+    how: How,
+    ends: Sequence[float] | None = None,
+    kind: str = "",
+    threads: int = 1,
+) -> Model:
     """Five networks on rated texts, each tested on a fifth of them; the model's ``about`` says what
-    they are worth. Raises FormatError: fewer than `FEWEST` different texts; as `cross_validated`.
+    they are worth.
+
+    meanings : an MR or a context of each text, perhaps empty; of a ``kind``, see `kind_of`
+    ratings : float64 (texts,), on a scale with these ``ends``, or those of the ratings
+    Raises FormatError: fewer than `FEWEST` different texts; ratings that are all the same; an MR
+        that cannot be read, whose number, from 1, is ``line``.
     """
-    unit, same = groups(rated.meanings, rated.texts, rated.kind)
+    scale = Scale.of(ratings, *(ends or (float(ratings.min()), float(ratings.max()))))
+    kind = kind or kind_of(meanings)
+    table = read(meanings, texts, kind).assign(median_quality=scale.stretched(ratings))
+    unit, same = groups(table, kind)
     different = len(np.unique(same))
     if different < FEWEST:
         raise FormatError(
@@ -129,23 +102,17 @@ def fit(rated: Rated, how: How, threads: int = 1) -> Model:
     fold = np.empty(len(same), np.int64)
     for number, split in enumerate(splits):
         fold[split.test] = number
-    prediction, networks, data = cross_validated(rated, splits, how, threads)
-    new = new and any(map(str.strip, rated.meanings))
+    prediction, networks, data = cross_validated(table, splits, how, threads)
+    new = new and any(map(str.strip, meanings))
     about = {
-        "trained": {**asdict(how), "texts": len(rated.texts), "different": different},
-        "worth": worth(prediction, rated.ratings, unit, same, fold),
+        "trained": {**asdict(how), "texts": len(texts), "different": different},
+        "worth": worth(scale.given_back(prediction), ratings, unit, same, fold),
         "tested": "new texts of new MRs or contexts" if new else "new texts",
         "versions": versions(["refless", "torch", "numpy"]),
     }
-    every = spellings(rated.meanings, rated.texts, rated.kind)
-    return Model(
-        networks,
-        list(map(vocabularies, data)),
-        about,
-        rated.scale,
-        rated.kind,
-        frozenset(word_sum(one) for own in every for one in own),
-    )
+    words = [(sums_of(one.mr_words), sums_of(one.text_words)) for one in data]
+    seen = frozenset(word_sum(one) for own in spellings(table) for one in own)
+    return Model(networks, words, about, scale, kind, seen)
 
 
 def parted(unit: Array, same: Array, seed: int) -> tuple[list[Split], bool]:
@@ -159,39 +126,25 @@ def parted(unit: Array, same: Array, seed: int) -> tuple[list[Split], bool]:
     parts: list[list[Array]] = [[] for _ in range(FOLDS)]
     for group in sorted(rows, key=len, reverse=True):
         min(parts, key=lambda part: sum(map(len, part))).append(group)
-    whole = [np.concatenate(part) for part in parts]
-    splits = []
-    for number in range(FOLDS):
-        *three, dev, test = whole[number:] + whole[:number]
-        train_rows = np.concatenate(three)
-        splits.append(Split(train_rows, dev, test, train_rows))
-    return splits, new
+    splits = rotated([np.concatenate(part) for part in parts])
+    return [split._replace(source=split.train) for split in splits], new
 
 
-def groups(meanings: Sequence[str], texts: Sequence[str], kind: str) -> tuple[Array, Array]:
-    """Which texts answer the same, and which have the same words, int64 (texts,) each.
-
-    Returns unit : number of each text's MR, values as slots, or context; a text without one is
-        alone
-    same : number of each text, as it is written or with values as slots
-    Raises FormatError: a meaning that cannot be read; ``line`` is its number, from 1.
-    """
-    if kind == TEXT:
-        said = list(map(wording, meanings))
-    else:
-        said = [unordered(mr) for mr, _ in tokens_of(meanings, texts, kind)]
-    every = spellings(meanings, texts, kind)
+def groups(table: pd.DataFrame, kind: str) -> tuple[Array, Array]:
+    """Of texts by `refless.models.rnn_qe.data.read`, the number of each one's MR, values as slots,
+    or context, and of its words, as they are written or with values as slots; int64 (texts,) each.
+    A text without an MR or context is alone."""
+    said = table["context"].map(wording) if kind == TEXT else table["mr"].str.split().map(unordered)
     unit = together([one or number for number, one in enumerate(said)])
-    return unit, together(*([own[side] for own in every] for side in (0, 1)))
+    return unit, together(*spellings(table))
 
 
 def worth(
     prediction: Array, ratings: Array, unit: Array, same: Array, fold: Array | None = None
 ) -> dict[str, Any]:
     """Spearman's rho and MSE with 95% intervals, Pearson's r, and the MSE of a constant, the mean
-    rating; None where undefined.
+    rating; None where undefined. Texts without a rating (NaN) are left out.
 
-    prediction, ratings : shape (texts,); a text without a rating (NaN) is left out
     unit, same : by `groups`; with fewer than `ENOUGH_UNITS` of either there is no interval
     fold : which network rated each text: correlations are among the texts of each fold, for a
         network knows the mean of the ratings that it is not tested on
@@ -199,16 +152,16 @@ def worth(
     known = ~np.isnan(ratings)
     p, t = prediction[known], ratings[known]
     unit, same = (np.unique(own[known], return_inverse=True)[1] for own in (unit, same))
-    few = min(unit.max(), same.max()) + 1 < ENOUGH_UNITS
     units = drawn_together(unit, same)
     of = np.zeros(len(p), np.int64) if fold is None else fold[known]
     x, y = centred(p, of), centred(t, of)
     with np.errstate(invalid="ignore"):
         found = {"pearson": np.corrcoef(x, y)[0, 1], "mse_of_the_mean": t.var()}
     rank, error = evaluate(x, y, units=units).spearman, evaluate(p, t, units=units).mse
-    for name, own in (("spearman", rank), ("mse", error)):
-        ends = (np.nan, np.nan) if few else (own.low, own.high)
-        found |= {name: own.value, f"{name}_low": ends[0], f"{name}_high": ends[1]}
+    if min(unit.max(), same.max()) + 1 < ENOUGH_UNITS:
+        rank, error = Estimate(rank.value), Estimate(error.value)
+    found |= {"spearman": rank.value, "spearman_low": rank.low, "spearman_high": rank.high}
+    found |= {"mse": error.value, "mse_low": error.low, "mse_high": error.high}
     shown = {k: None if np.isnan(value) else float(f"{value:.5g}") for k, value in found.items()}
     return {"n": len(p), **shown}
 
@@ -218,9 +171,8 @@ def worth_lines(found: Mapping[str, Any]) -> list[str]:
 
     def shown(name: str) -> str:
         value, low, high = (found.get(f"{name}{end}") for end in ("", "_low", "_high"))
-        if value is None:
-            return "undefined"
-        return f"{value:.4g}" + (f" (95% {low:.4g} to {high:.4g})" if low is not None else "")
+        ends = "" if low is None else f" (95% {low:.4g} to {high:.4g})"
+        return "undefined" if value is None else f"{value:.4g}{ends}"
 
     return [
         f"Spearman {shown('spearman')}",

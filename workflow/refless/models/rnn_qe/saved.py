@@ -2,25 +2,28 @@
 
 Stage: prediction (RNN-QE). In: a few networks, whose mean predicts, and how they read. Out: a
 sealed file of numbers, and ratings of texts. A file holds words as 64-bit sums, never as words.
+What a model is can be read without torch.
 """
 
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from refless.data.wording import wording
-from refless.models.rnn_qe.batches import Encoded, numbered
-from refless.models.rnn_qe.meaning import tokens_of
-from refless.models.rnn_qe.model_file import read_model
-from refless.models.rnn_qe.network import Network, predict, torch
+from refless.errors import FormatError
+from refless.models.rnn_qe.batches import numbered
+from refless.models.rnn_qe.data import read
 from refless.models.rnn_qe.scale import Scale
 from refless.store import sealed
 
-Array = np.ndarray
+if TYPE_CHECKING:
+    from refless.models.rnn_qe.network import Network
+
 Words = Mapping[int, int]
 """A vocabulary: `word_sum` -> number."""
 
@@ -28,6 +31,11 @@ Words = Mapping[int, int]
 def word_sum(word: str) -> int:
     """The number by which a file knows a word."""
     return int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest(), "big")
+
+
+def sums_of(words: Mapping[str, int]) -> Words:
+    """A vocabulary without its words."""
+    return {word_sum(word): number for word, number in words.items()}
 
 
 @dataclass(frozen=True)
@@ -38,11 +46,9 @@ class Model:
     about : whence it comes and what it is worth; of numbers, strings, lists and dictionaries
     meanings : what it reads beside a text, ``acts``, ``slots`` or ``text``
     seen : `word_sum` of the `spellings` of its training texts
-
-    Methods raise FormatError for an MR that cannot be read; ``line`` is its number, from 1.
     """
 
-    networks: Sequence[Network]
+    networks: Sequence["Network"]
     words: Sequence[tuple[Words, Words]]
     about: Mapping[str, Any]
     scale: Scale
@@ -54,46 +60,40 @@ class Model:
         """Whether it was trained with MRs or contexts."""
         return any(mr for mr, _ in self.words)
 
-    def has_seen(self, meanings: Sequence[str], texts: Sequence[str]) -> list[bool]:
-        """Whether each text, in any spelling, is one of those that it was trained on."""
-        every = spellings(meanings, texts, self.meanings)
-        return [not self.seen.isdisjoint(map(word_sum, own)) for own in every]
+    def rate(self, meanings: Sequence[str], texts: Sequence[str]) -> pd.DataFrame:
+        """Texts by `refless.models.rnn_qe.data.read`, their ratings as the networks give them
+        (``raw``) and rounded within the scale (``prediction``), whether each, in any spelling, is
+        one of the training texts (``seen``), and whether a third of its tokens or more stood
+        nowhere in training (``strange``). Such words are vectors of zeros.
 
-    def strange(self, meanings: Sequence[str], texts: Sequence[str]) -> list[bool]:
-        """Of which texts a third of the tokens or more stood nowhere in training."""
-        known = set().union(*(text for _, text in self.words))
-        read = tokens_of(meanings, texts, self.meanings)
-        return [
-            3 * sum(word_sum(one) in known for one in text) <= 2 * len(text) for _, text in read
+        Raises FormatError: an MR that cannot be read; ``line`` is its number, from 1.
+        """
+        from refless.models.rnn_qe.network import predict
+
+        table = read(meanings, texts, self.meanings)
+        sides = [
+            [list(map(word_sum, words.split())) for words in table[side]]
+            for side in ("mr", "words")
         ]
-
-    def rate(self, meanings: Sequence[str], texts: Sequence[str]) -> tuple[Array, Array]:
-        """Ratings as the networks give them, and rounded within the scale; shape (texts,) each.
-        Words that training never saw are vectors of zeros."""
-        read = tokens_of(meanings, texts, self.meanings)
-        sides = [[[word_sum(word) for word in row[side]] for row in read] for side in (0, 1)]
         found = [
             predict(network, *map(numbered, sides, own))
             for network, own in zip(self.networks, self.words, strict=True)
         ]
         raw = self.scale.given_back(np.mean(found, axis=0))
-        return raw, self.scale.rounded(raw)
+        known = set().union(*(text for _, text in self.words))
+        spelt = zip(*spellings(table), strict=True)
+        return table.assign(
+            raw=raw,
+            prediction=self.scale.rounded(raw),
+            seen=[not self.seen.isdisjoint(map(word_sum, both)) for both in spelt],
+            strange=[3 * sum(map(known.__contains__, own)) <= 2 * len(own) for own in sides[1]],
+        )
 
 
-def spellings(meanings: Sequence[str], texts: Sequence[str], kind: str) -> list[tuple[str, str]]:
-    """The `wording` of each text, as it is written and with values of its MR as slots; a network
+def spellings(table: pd.DataFrame) -> list[list[str]]:
+    """The `wording` of each text, as it is written, and with values of its MR as slots; a network
     remembers either."""
-    read = tokens_of(meanings, texts, kind)
-    return [
-        (wording(text), wording(" ".join(words)))
-        for text, (_, words) in zip(texts, read, strict=True)
-    ]
-
-
-def vocabularies(data: Encoded) -> tuple[Words, Words]:
-    """The vocabularies of a network's training data, without the words."""
-    mr, text = data.mr_words, data.text_words
-    return {word_sum(w): n for w, n in mr.items()}, {word_sum(w): n for w, n in text.items()}
+    return [list(map(wording, table[column])) for column in ("text", "words")]
 
 
 def save_model(model: Model, path: str | Path) -> None:
@@ -115,9 +115,35 @@ def save_model(model: Model, path: str | Path) -> None:
     sealed.write(path, arrays, {**model.about, "settings": settings})
 
 
+def shipped_model() -> Path:
+    """The model that comes with refless; docs/methods.md says what it is."""
+    return Path(__file__).with_name("shipped.npz")
+
+
+def read_model(path: str | Path) -> sealed.Sealed:
+    """A model's record and arrays; nothing in the file is executed. Raises FormatError: no such
+    file, or not a model of RNN-QE."""
+    remedy = "`refless train-qe` writes such files"
+    try:
+        file = sealed.read(path)
+    except FormatError as error:
+        message = f"cannot be read as a model of RNN-QE: {error.message}"
+        raise FormatError(message, path=path, remedy=remedy) from error
+    if "settings" not in file.about["facts"]:
+        raise FormatError("is no model of RNN-QE", path=path, remedy=remedy)
+    return file
+
+
+def card(file: sealed.Sealed) -> dict[str, Any]:
+    """What a model is: settings, whence it comes, what it is worth."""
+    facts = dict(file.about["facts"])
+    return {**facts.pop("settings"), **facts}
+
+
 def load_model(path: str | Path) -> Model:
-    """Read a model; nothing in the file is executed. Raises FormatError: no such file, or not a
-    model of RNN-QE."""
+    """Read a model. Raises FormatError: as `read_model`."""
+    from refless.models.rnn_qe.network import Network, torch
+
     file = read_model(path)
     facts, arrays = dict(file.about["facts"]), file.content
     settings = facts.pop("settings")
@@ -125,19 +151,11 @@ def load_model(path: str | Path) -> Model:
     for number in range(settings["networks"]):
         sums = [arrays[f"{number}.{side}.words"].tolist() for side in ("mr", "text")]
         network = Network(len(sums[0]), len(sums[1]), settings["width"])
-        state = {
-            name: torch.from_numpy(arrays[f"{number}.{name}"]).float()
-            for name in network.state_dict()
-        }
-        network.load_state_dict(state)
+        network.load_state_dict(
+            {name: torch.from_numpy(arrays[f"{number}.{name}"]) for name in network.state_dict()}
+        )
         networks.append(network)
         mr, text = ({word: place for place, word in enumerate(own, start=1)} for own in sums)
         words.append((mr, text))
-    return Model(
-        networks,
-        words,
-        facts,
-        Scale(**settings["scale"]),
-        settings["meanings"],
-        frozenset(arrays["seen"].tolist()),
-    )
+    scale, seen = Scale(**settings["scale"]), frozenset(arrays["seen"].tolist())
+    return Model(networks, words, facts, scale, settings["meanings"], seen)

@@ -11,21 +11,19 @@ from refless.errors import FormatError
 
 Array = np.ndarray
 
-LOWEST, HIGHEST, STEP = 1.0, 6.0, 0.5
+LOWEST, HIGHEST = 1.0, 6.0
 MOST_LEVELS = 21
 """A scale with more has no levels to round to."""
 
 
 @dataclass(frozen=True)
 class Scale:
-    """A scale of ratings, by default the paper's.
-
-    step : distance of its levels from ``low`` on; None where there are too many to round to
-    """
+    """A scale of ratings, by default the paper's, with levels in steps from ``low`` on, or too many
+    to round to (None)."""
 
     low: float = LOWEST
     high: float = HIGHEST
-    step: float | None = STEP
+    step: float | None = 0.5
 
     @classmethod
     def of(cls, ratings: Array, low: float, high: float) -> "Scale":

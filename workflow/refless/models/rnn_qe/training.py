@@ -34,9 +34,9 @@ def fit(
 
     With synthetic rows, the passes over everything come first, and the best network of these starts
     the passes over the rated rows, with Adam anew. The best of the latter predicts. The seed
-    decides where the network starts, its batches and its dropout.
+    decides where the network starts, its batches and its dropout. Predictions are rounded on the
+    ``scale``, of 1..6, before a pass is judged.
 
-    scale : of 1..6, to which predictions are rounded before a pass is judged
     Raises SettingError: torch cannot use the device.
     """
     rated, everything = data.rows("train"), data.rows("train", "pretrain")
@@ -51,9 +51,8 @@ def fit(
             best: dict[str, Any] = {"score": -math.inf}
             for done in range(1, passes + 1):
                 generator = np.random.Generator(np.random.SFC64([seed, number, done - 1]))
-                loss = train_pass(
-                    network, adam, data, data.batches(rows, schedule.batch, generator)
-                )
+                batches = data.batches(rows, schedule.batch, generator)
+                loss = train_pass(network, adam, data, batches)
                 score = validated(network, data, scale)
                 log.info("phase %d, pass %d: loss %.3f, r + rho %.3f", number, done, loss, score)
                 if score > best["score"]:
@@ -66,8 +65,7 @@ def fit(
 
 
 def started(data: Encoded, width: int, device: str) -> Network:
-    """A network before training; its last bias is the mean rating. Raises SettingError: torch
-    cannot use the device."""
+    """A network before training; its last bias is the mean rating."""
     torch.backends.cudnn.allow_tf32 = False  # float32 on a GPU too
     network = Network(len(data.mr_words), len(data.text_words), width)
     with torch.no_grad():
